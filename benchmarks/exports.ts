@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { openDispatchStore, openTaskSource } from '@hansard/dispatch';
 import type { TaskSource } from '@hansard/events';
-import { createGameStreams, writeTaskMarkdown, writeTaskPage } from '@hansard/formats';
+import { createGameStreams, readCast, writeTaskMarkdown, writeTaskPage } from '@hansard/formats';
 import { otlpLines, traceDispatches } from '@hansard/traces';
 import { median, microsecondsSince } from './measure.ts';
 import { report, rounded, type Target } from './report.ts';
@@ -37,7 +37,8 @@ async function* traceLines(source: TaskSource, content: 'none' | 'spans'): Async
 }
 
 async function* gameLines({ readEvents }: TaskSource): AsyncGenerator<string> {
-  const streams = createGameStreams(mapping, { runId: dispatchId });
+  const cast = await readCast(readEvents(dispatchId), mapping);
+  const streams = createGameStreams(mapping, { runId: dispatchId, cast });
   for await (const event of readEvents(dispatchId))
     for (const { line } of streams.add(event)) yield `${JSON.stringify(line)}\n`;
   for (const { line } of streams.finish()) yield `${JSON.stringify(line)}\n`;

@@ -10,10 +10,12 @@ import {
 } from '@hansard/datasets';
 import { createIdSource, parseEvent } from '@hansard/events';
 import {
+  Cast,
   createGameStreams,
   type GameStream,
   gameStreams,
   parseGameMapping,
+  readCast,
   type StreamLine,
   streamLineSchemas,
 } from '@hansard/formats';
@@ -239,7 +241,8 @@ describe('the game of hidden roles, judged blind', () => {
       yield* events;
     }
     const pseudonyms = createPseudonyms(await playersOf(log(), mapping, dispatchId), dispatchId);
-    const packet = createJudgePacket({ pass, mapping, dispatchId, pseudonyms });
+    const cast = await readCast(events, mapping);
+    const packet = createJudgePacket({ pass, mapping, dispatchId, pseudonyms, cast });
     const written = [...events.flatMap((event) => packet.add(event)), ...packet.finish()];
     const bytes = written.map(({ line }) => `${JSON.stringify(line)}\n`).join('');
     return { lines: written.map(({ line }) => line), manifest: packet.manifest(), bytes };
@@ -263,7 +266,9 @@ async function play(): Promise<Game> {
 }
 
 function streamsOf({ dispatchId, events }: Game): StreamLine[] {
-  const streams = createGameStreams(mapping, { runId: dispatchId });
+  const cast = new Cast(mapping);
+  for (const event of events) cast.observe(event);
+  const streams = createGameStreams(mapping, { runId: dispatchId, cast });
   return [...events.flatMap((event) => streams.add(event)), ...streams.finish()];
 }
 

@@ -9,8 +9,12 @@ export type { GameLogFile, ReadGame, ReadGameOptions } from './game-log/game-log
 export { gameLogMapping } from './game-log/game-log-mapping.ts';
 export { isWholeGameLog } from './game-log/is-game-log.ts';
 export { readGameLog } from './game-log/read-game-log.ts';
-export { Cast } from './game-streams/cast.ts';
-export { createGameStreams, type GameStreams } from './game-streams/create-game-streams.ts';
+export { Cast, readCast } from './game-streams/cast.ts';
+export {
+  createGameStreams,
+  type GameStreams,
+  type GameStreamsOptions,
+} from './game-streams/create-game-streams.ts';
 export { type GameMapping, type GameMappingInput, parseGameMapping } from './game-streams/game-mapping.ts';
 export { foldedName, type RosterEntry, rosterNewsOf } from './game-streams/roster.ts';
 export {

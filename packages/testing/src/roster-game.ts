@@ -185,23 +185,58 @@ export const rosterGames: readonly RosterGame[] = [
       writer.add('game:day', null, { living_players: ['Ann', 'Bob', 'Cleo'] });
     },
   ),
-  lateGame(),
+  lateGame('a player that is created later', players('Ann', 'Bob', 'Cleo')),
+  lateGame('names that no agent has, and an agent is created later', players('X', 'Y', 'Z'), ['X', 'Y', 'Z']),
+  survivorGame(),
+  strangerGame(),
   aloneGame(),
   silentGame(),
 ];
 
-/** The third agent is created only after the first text, but the game has named it as a player. */
-function lateGame(): RosterGame {
+/** The third agent is created only after the first text, but the game has named three players. */
+function lateGame(title: string, roster: JsonObject, unmatched: readonly string[] = []): RosterGame {
   const writer = new GameWriter();
   writer.create({ a1: 'Ann', a2: 'Bob' });
-  writer.add('game:start', null, players('Ann', 'Bob', 'Cleo'));
+  writer.add('game:start', null, roster);
   const whisper = writer.say('a1', secret, ['a2']);
   writer.create({ a3: 'Cleo' });
   const sayings = [
     { id: whisper, text: secret, isPublic: false },
     { id: writer.say('a3', open, ['a1', 'a2']), text: open, isPublic: true },
   ];
-  return { title: 'a player that is created later', events: writer.events, sayings, unmatched: [] };
+  return { title, events: writer.events, sayings, unmatched };
+}
+
+/** Two agents have a name. One has ended when the player dies, so the other one has died. */
+function survivorGame(): RosterGame {
+  const writer = new GameWriter();
+  writer.create({ ...abc, a4: 'Cleo' });
+  writer.add('game:start', null, players('Ann', 'Bob', 'Cleo'));
+  writer.add('agent:terminated', 'a4', {});
+  writer.add('game:death', null, { player: 'Cleo' });
+  const sayings = [{ id: writer.say('a1', open, ['a2']), text: open, isPublic: true }];
+  return {
+    title: 'a name of two agents, of which one has ended and one has died',
+    events: writer.events,
+    sayings,
+    unmatched: [],
+  };
+}
+
+/** The log creates two agents. A third one appears after the first text, and perhaps existed before. */
+function strangerGame(): RosterGame {
+  const writer = new GameWriter();
+  writer.create({ a1: 'Ann', a2: 'Bob' });
+  const sayings = [
+    { id: writer.say('a1', secret, ['a2']), text: secret, isPublic: false },
+    { id: writer.say('a3', open, ['a1', 'a2']), text: open, isPublic: true },
+  ];
+  return {
+    title: 'nothing, in a log in which an agent appears that it does not create',
+    events: writer.events,
+    sayings,
+    unmatched: [],
+  };
 }
 
 /** One player, and a host. The player says something to nobody, and something to the host; the host says something to it. */
@@ -249,10 +284,13 @@ export function randomRosterGame(seed: number): RosterGame {
   const agents = Array.from({ length: 3 + below(4) }, (_, at) => `p${at}`);
   const nameOf = (agentId: string) => `Name${agentId}`;
   const isCreated = random() < 0.8;
+  /** An agent that the log does not create. */
+  const stranger = random() < 0.3 ? (agents.at(-1) ?? null) : null;
+  const createsAgent = (agentId: string) => isCreated && agentId !== stranger;
   const hasHost = random() < 0.5;
   const isNamed = random() < 0.85;
   const isSloppy = random() < 0.6;
-  if (isCreated) writer.create(Object.fromEntries(agents.map((agentId) => [agentId, nameOf(agentId)])));
+  writer.create(Object.fromEntries(agents.filter(createsAgent).map((agentId) => [agentId, nameOf(agentId)])));
   if (hasHost) writer.create({ host: 'Guide' });
   if (isCreated && random() < 0.3) writer.create({ p1: 'Renamed' });
 
@@ -266,7 +304,7 @@ export function randomRosterGame(seed: number): RosterGame {
     const entry = write(nameOf(agentId), agentId);
     const isById =
       entry === agentId || (typeof entry === 'object' && JSON.stringify(entry).includes('agent_id'));
-    const isFound = isMatch && (isCreated || isById);
+    const isFound = isMatch && (createsAgent(agentId) || isById);
     if (!isFound) {
       isWhole = false;
       const text = typeof entry === 'object' && entry !== null && 'name' in entry ? entry.name : entry;
@@ -304,6 +342,7 @@ export function randomRosterGame(seed: number): RosterGame {
     speak(agents[below(agents.length)] ?? '', 0.4);
     if (random() < 0.1 && isCreated && isNamed && isWhole && living.length > 2) {
       const died = living[below(living.length)] ?? '';
+      if (died === stranger) continue;
       living = living.filter((one) => one !== died);
       writer.add('game:death', null, { player: nameOf(died) });
       writer.add('game:day', null, { living_players: list() });

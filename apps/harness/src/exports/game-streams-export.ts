@@ -3,6 +3,7 @@ import {
   type GameMapping,
   type GameStream,
   gameStreams,
+  readCast,
   type StreamLine,
 } from '@hansard/formats';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
@@ -26,7 +27,8 @@ export const gameStreamsExport: TaskExport = {
     const written = new Map<GameStream, number>(gameStreams.map((stream) => [stream, 0]));
     const notes: string[] = [];
     for (const { dispatchId } of envelopes) {
-      const streams = createGameStreams(mapping, { runId: dispatchId });
+      const cast = await readCast(readEvents(dispatchId), mapping);
+      const streams = createGameStreams(mapping, { runId: dispatchId, cast });
       for await (const event of readEvents(dispatchId)) await writeLines(streams.add(event));
       await writeLines(streams.finish());
       notes.push(...unmatchedPlayersNote(dispatchId, streams.unmatchedPlayers));

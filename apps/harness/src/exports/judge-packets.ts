@@ -8,7 +8,7 @@ import {
   type WrittenLine,
 } from '@hansard/datasets';
 import type { DispatchEnvelope, RedactionCounts } from '@hansard/events';
-import type { GameMapping } from '@hansard/formats';
+import { type GameMapping, readCast } from '@hansard/formats';
 import { neutraliseControlsInLine } from '@hansard/views';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
@@ -36,11 +36,12 @@ export async function writePackets(
   target: ExportTarget,
   { isStrict }: { readonly isStrict: boolean },
 ): Promise<Omit<Packed, 'secrets'>> {
+  const cast = await readCast(readEvents(dispatchId), mapping);
   const pseudonyms = await readPseudonyms(readEvents(dispatchId), mapping, dispatchId);
   const suspects = pseudonyms.suspects();
   const packets = judgePasses.map((pass) => ({
     pass,
-    packet: createJudgePacket({ pass, mapping, dispatchId, pseudonyms }),
+    packet: createJudgePacket({ pass, mapping, dispatchId, pseudonyms, cast }),
     sink: target.file(`${pass}.jsonl`),
   }));
   for await (const event of readEvents(dispatchId)) {

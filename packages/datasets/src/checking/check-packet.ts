@@ -169,7 +169,7 @@ class PacketCheck {
     for (const candidate of reading.candidates)
       for (const kind of candidate.kinds)
         if (
-          (kind === 'action' || (kind === 'chat' && candidate.isCall && reading.isPublic(candidate))) &&
+          (kind === 'action' || (kind === 'chat' && candidate.isCall && reading.hasReachedAll(candidate))) &&
           !reading.isOther(candidate.agentId) &&
           !cited.has(`${kind} ${this.#refOf(candidate.id)}`)
         )

@@ -50,6 +50,9 @@ export class GameReading {
   readonly #created = new Map<string, { readonly name: string; readonly from: number; until: number }>();
   /** By player: the position of the last thing that it said or did in the packet. Others need not receive anything. */
   readonly lastDeed = new Map<string, number>();
+  readonly #agents = new Set<string>();
+  /** Whether an event lists players: one that is created later can be among them. */
+  #hasList = false;
   /** The messages with a call, whose text goes to nobody. */
   readonly #withCalls = new Set<string>();
   /** Words that texts have in lower case. */
@@ -67,6 +70,8 @@ export class GameReading {
   add(event: CapturedEvent): void {
     this.#position += 1;
     const { type, agentId = '', id, messageId, data, substance, cause } = event;
+    if (/^(?:agent|user):/.test(type)) this.#agents.add(agentId);
+    this.#hasList ||= [data, ...Object.values(data)].some(listsPlayers);
     for (const text of textsIn(data))
       for (const word of text.match(/\b\p{Ll}+\b/gu) ?? []) this.#lowerCase.add(word);
     if (type === 'agent:created')
@@ -115,18 +120,17 @@ export class GameReading {
       noted.kinds.delete(this.#withCalls.has(messageId) ? 'chat' : 'reasoning');
   }
 
-  /** Whether an utterance reached each player that was created before it and said or did something later. A call without any delivery went to all. */
-  isPublic({ agentId, receivers, position, isCall }: Candidate): boolean {
-    if (isCall && receivers.size === 0) return true;
-    return [...this.#created].every(
-      ([other, { from, until }]) =>
-        other === agentId ||
-        receivers.has(other) ||
-        this.isOther(other) ||
-        from > position ||
-        until < position ||
-        (this.lastDeed.get(other) ?? -1) <= position,
+  /** Whether an utterance reached each player that existed and said or did something later. A call without any delivery went to all. */
+  isPublic(candidate: Candidate): boolean {
+    return this.#hasReached(
+      candidate,
+      [...this.lastDeed].flatMap(([agentId, deed]) => (deed > candidate.position ? agentId : [])),
     );
+  }
+
+  /** Whether an utterance reached every agent of the log that existed or can be a player of a list. */
+  hasReachedAll(candidate: Candidate): boolean {
+    return this.#hasReached(candidate, this.#agents, this.#hasList);
   }
 
   /** Whether the mapping says that an agent does not play. */
@@ -162,6 +166,20 @@ export class GameReading {
     // A name that is given is looked for as a name.
     const texts = textsIn(type === 'agent:created' ? { ...data, name: null } : data);
     return texts.filter((text) => !shown.has(text));
+  }
+
+  #hasReached(
+    { agentId, receivers, position, isCall }: Candidate,
+    agentIds: Iterable<string>,
+    withLater = false,
+  ): boolean {
+    if (isCall && receivers.size === 0) return true;
+    return [...agentIds].every((other) => {
+      if (other === agentId || receivers.has(other) || this.isOther(other)) return true;
+      // An agent whose creation is not recorded was perhaps there from the beginning.
+      const { from = -1, until = Number.POSITIVE_INFINITY } = this.#created.get(other) ?? {};
+      return (from > position && !withLater) || until < position;
+    });
   }
 
   /** A call that was carried out. */
@@ -211,6 +229,10 @@ function textsIn(value: JsonValue): string[] {
   if (typeof value !== 'object' || value === null) return [];
   if (Array.isArray(value)) return value.flatMap(textsIn);
   return Object.entries(value).flatMap(([key, item]) => [key, ...textsIn(item ?? null)]);
+}
+
+function listsPlayers(value: JsonValue | undefined): boolean {
+  return typeof value === 'object' && value !== null && ('players' in value || 'living_players' in value);
 }
 
 function isLetter(character: string | undefined): boolean {

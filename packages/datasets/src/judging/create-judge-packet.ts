@@ -1,6 +1,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { CapturedEvent } from '@hansard/events';
 import {
+  type Cast,
   createGameStreams,
   type GameMapping,
   type GameMappingInput,
@@ -19,7 +20,7 @@ export interface JudgePacketWriter {
   finish(): WrittenLine[];
   /** Calls without a line, because the log lacks their input; by tool. */
   readonly leftOut: Readonly<Record<string, number>>;
-  /** The players that events of the game name, but that match no agent so far: names, which no packet may show. */
+  /** The players that events of the game name, but that match no agent: names, which no packet may show. */
   readonly unmatchedPlayers: readonly string[];
   /** After `finish`: the manifest of all lines. */
   manifest(): PacketManifest;
@@ -35,15 +36,17 @@ export interface JudgePacketOptions {
   readonly mapping: GameMappingInput;
   readonly dispatchId: string;
   readonly pseudonyms: Pseudonyms;
+  /** The cast of the whole log. */
+  readonly cast: Cast;
 }
 
 /** @throws FORMAT_MAPPING_INVALID */
 export function createJudgePacket(options: JudgePacketOptions): JudgePacketWriter {
-  const { pass, dispatchId, pseudonyms } = options;
+  const { pass, dispatchId, pseudonyms, cast } = options;
   const mapping = parseGameMapping(options.mapping);
   // Calls after thoughts are left out: their input may hold whispers and fields that no action shows.
   const reasoning = { ...mapping.reasoning, toolCalls: false };
-  const streams = createGameStreams({ ...mapping, reasoning }, { runId: dispatchId });
+  const streams = createGameStreams({ ...mapping, reasoning }, { runId: dispatchId, cast });
   const bareTypes = typesWithoutShape(mapping);
   const hash: Hash = createHash('sha256');
   const kinds = { chat: 0, action: 0, ...(pass === 'internal' && { reasoning: 0 }) };

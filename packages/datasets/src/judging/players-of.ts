@@ -43,11 +43,12 @@ export async function playersOf(
   dispatchId: string,
 ): Promise<readonly Player[]> {
   const mapping = parseGameMapping(mappingInput);
-  const streams = createGameStreams(mapping, { runId: dispatchId });
+  const cast = new Cast(mapping);
+  // Its lines are read for their names only, so the cast so far is enough.
+  const streams = createGameStreams(mapping, { runId: dispatchId, cast });
   const named = new Map<string, string[]>();
   const agentIds = new Set<string>();
   const others = new Set<string>();
-  const cast = new Cast(mapping);
   const roster = new Map<string, RosterEntry>();
   for await (const event of events) {
     const { agentId } = event;

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type CapturedEvent, newEvent, parseEvent } from '@hansard/events';
-import type { GameMappingInput } from '@hansard/formats';
-import { canaryGame, canaryMapping } from '@hansard/testing';
+import { type CapturedEvent, type NewEvent, newEvent, parseEvent } from '@hansard/events';
+import { type GameMappingInput, readCast } from '@hansard/formats';
+import { canaryGame, canaryMapping, randomRosterGame, rosterGames, rosterMapping } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import {
   checkPacket,
   createJudgePacket,
   type JudgePass,
+  judgePasses,
   type PacketMapping,
   type PacketProblem,
   readPseudonyms,
@@ -28,7 +29,8 @@ interface Files {
 /** The packet as `judge pack` writes it. `mapping`: what the writer takes for public. */
 async function filesOf(pass: JudgePass, { events, mapping }: Game): Promise<Files> {
   const pseudonyms = await readPseudonyms(logOf(events), mapping, dispatchId);
-  const packet = createJudgePacket({ pass, mapping, dispatchId, pseudonyms });
+  const cast = await readCast(events, mapping);
+  const packet = createJudgePacket({ pass, mapping, dispatchId, pseudonyms, cast });
   const written = [...events.flatMap((event) => packet.add(event)), ...packet.finish()];
   return {
     lines: written.map(({ line }) => `${JSON.stringify(line)}\n`).join(''),
@@ -225,6 +227,86 @@ describe('speech that a player did not receive', () => {
     const missing = log.findIndex(({ type, agentId }) => type === 'user:message' && agentId === 'cyd');
     const events = log.map((event, at) => (at === missing ? { ...event, agentId: 'bea' } : event));
     expect(await problemsOf(files, { events, mapping })).toMatchObject([{ kind: 'not_public', line: 1 }]);
+  });
+});
+
+describe('games in which lists of players do not match the agents', () => {
+  it('have packets in which nothing is found', async () => {
+    // In random games the dead continue to speak, which the check takes for players that should have heard the others.
+    const random = Array.from({ length: 80 }, (_, at) => randomRosterGame(at + 1)).filter(
+      ({ events }) => !events.some(({ type }) => type === 'game:death'),
+    );
+    expect(random.length).toBeGreaterThan(40);
+    for (const { title, events } of [...rosterGames, ...random])
+      for (const pass of judgePasses) {
+        const game = { events, mapping: rosterMapping };
+        expect([title, await problemsOf(await filesOf(pass, game), game)]).toEqual([title, []]);
+      }
+  });
+
+  /** `a1` speaks to the receivers; `a3` answers. */
+  const log = (receivers: string, before: readonly NewEvent[], after: readonly NewEvent[]) =>
+    [
+      ...before,
+      newEvent(
+        'agent:tool_call',
+        { toolCallId: 'c', tool: 'speak', input: { text: 'We meet at noon.' }, metadata: {} },
+        { agentId: 'a1' },
+      ),
+      ...receivers
+        .split(' ')
+        .map((agentId) =>
+          newEvent(
+            'user:message',
+            { text: 'We meet at noon.', source: { kind: 'agent', agentId: 'a1' } },
+            { agentId, cause: 'e-call' },
+          ),
+        ),
+      newEvent(
+        'agent:tool_result',
+        { toolCallId: 'c', tool: 'speak', status: 'completed', metadata: {} },
+        { agentId: 'a1' },
+      ),
+      ...after,
+      newEvent('agent:text', { text: 'Yes.' }, { agentId: 'a3' }),
+    ].map((event, at) =>
+      parseEvent({
+        ...event,
+        id: event.type === 'agent:tool_call' ? 'e-call' : `e${at}`,
+        timestamp: '2026-03-01T09:30:01.000Z',
+      }),
+    );
+  const create = (agentIds: string) =>
+    agentIds
+      .split(' ')
+      .map((agentId) => newEvent('agent:created', { name: `Name of ${agentId}` }, { agentId }));
+  const list: NewEvent = { type: 'game:start', data: { players: ['X', 'Y'] } };
+  const ended = newEvent('agent:terminated', {}, { agentId: 'a2' });
+  const speaking = {
+    turn: { events: ['game:day'] },
+    gameEvents: { events: ['game:*'] },
+    chat: { tools: { speak: 'text' } },
+    names: { others: { 'Name of gm': 'master' } },
+  };
+
+  it.each<
+    [string, lines: number, receivers: string, before: readonly NewEvent[], after?: readonly NewEvent[]]
+  >([
+    ['all others have heard', 1, 'a2 a3', [...create('a1 a2 a3'), list]],
+    ['one other has heard', 0, 'a2', [...create('a1 a2 a3'), list]],
+    ['all others but one that the log does not create have heard', 0, 'a2', [...create('a1 a2'), list]],
+    ['all others but one that does not play have heard', 1, 'a2 a3', [...create('a1 a2 a3 gm'), list]],
+    ['all others but one that has ended have heard', 1, 'a3', [...create('a1 a2 a3'), list, ended]],
+    ['one that is created later has not heard', 0, 'a2', [...create('a1 a2'), list], create('a3')],
+    ['one that is created later has not heard, without a list', 1, 'a2', create('a1 a2'), create('a3')],
+  ])('lack no speech that %s', async (_, lines, receivers, before, after = []) => {
+    const game = { events: log(receivers, before, after), mapping: speaking };
+    const files = await filesOf('external', game);
+    expect(files.lines.split('\n').filter((line) => line !== '')).toHaveLength(lines);
+    expect(await problemsOf(files, game)).toEqual([]);
+    if (lines === 0) return;
+    const none = changed(files, () => null);
+    expect(kindsOf(await problemsOf(none, game))).toEqual(['missing']);
   });
 });
 

@@ -1,4 +1,5 @@
 import { type CapturedEvent, isFormatError, newEvent, parseEvent } from '@hansard/events';
+import { readCast } from '@hansard/formats';
 import { describe, expect, it } from 'vitest';
 import {
   countMoves,
@@ -16,13 +17,14 @@ import { canary, dispatchId, events, log, mapping } from './judged-game.ts';
 
 const players = await playersOf(log(), mapping, dispatchId);
 const pseudonyms = createPseudonyms(players, dispatchId);
+const cast = await readCast(log(), mapping);
 const packetOf = (pass: JudgePass, about: Iterable<CapturedEvent> = events) => {
-  const packet = createJudgePacket({ pass, mapping, dispatchId, pseudonyms });
+  const packet = createJudgePacket({ pass, mapping, dispatchId, pseudonyms, cast });
   const lines = [...about].flatMap((event) => packet.add(event)).concat(packet.finish());
   return { lines, manifest: packet.manifest() };
 };
 const packets = { external: packetOf('external'), internal: packetOf('internal') };
-const indexed = await indexPackets(log(), { mapping, dispatchId, pseudonyms });
+const indexed = await indexPackets(log(), { mapping, dispatchId, pseudonyms, cast });
 const textOf = (pass: JudgePass) =>
   [...packets[pass].lines.map(({ line }) => line), packets[pass].manifest]
     .map((part) => JSON.stringify(part))
@@ -93,7 +95,7 @@ describe('the external packet', () => {
       ],
       dispatchId,
     );
-    const packet = createJudgePacket({ pass: 'external', mapping, dispatchId, pseudonyms: named });
+    const packet = createJudgePacket({ pass: 'external', mapping, dispatchId, pseudonyms: named, cast });
     const texts = game.flatMap((event) => packet.add(event)).map(({ line }) => line.text);
     const [one, seven] = [named.of(odd), named.of('7')];
     expect(texts).toEqual([`VOTE {"voter":"${one}","target":{"${one}":["${one}","${seven}"]}}`]);

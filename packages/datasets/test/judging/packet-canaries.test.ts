@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import type { GameMappingInput } from '@hansard/formats';
+import { type GameMappingInput, readCast } from '@hansard/formats';
 import { type CanaryGame, canariesIn, canaryGame, canaryMapping } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { createJudgePacket, type JudgePass, readPseudonyms } from '../../src/index.ts';
@@ -22,7 +22,8 @@ async function packetOf(
   }
   const dispatchId = '01JM0000000000000000000000';
   const pseudonyms = await readPseudonyms(log(), mapping, dispatchId);
-  const packet = createJudgePacket({ pass, mapping, dispatchId, pseudonyms });
+  const cast = await readCast(events, mapping);
+  const packet = createJudgePacket({ pass, mapping, dispatchId, pseudonyms, cast });
   const lines = events.flatMap((event) => packet.add(event)).concat(packet.finish());
   return JSON.stringify([lines.map(({ line }) => line), packet.manifest()]);
 }

@@ -1,4 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
+import { readCast } from '@hansard/formats';
 import { type RosterGame, randomRosterGame, rosterGames, rosterMapping } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { createJudgePacket, readPseudonyms } from '../../src/index.ts';
@@ -10,7 +11,14 @@ async function packetOf(events: readonly CapturedEvent[]) {
     yield* events;
   }
   const pseudonyms = await readPseudonyms(log(), rosterMapping, dispatchId);
-  const packet = createJudgePacket({ pass: 'external', mapping: rosterMapping, dispatchId, pseudonyms });
+  const cast = await readCast(events, rosterMapping);
+  const packet = createJudgePacket({
+    pass: 'external',
+    mapping: rosterMapping,
+    dispatchId,
+    pseudonyms,
+    cast,
+  });
   const lines = [...events.flatMap((event) => packet.add(event)), ...packet.finish()];
   return {
     ids: lines.map(({ eventId }) => eventId).sort(),

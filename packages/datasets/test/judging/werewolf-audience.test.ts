@@ -1,4 +1,10 @@
-import { createGameStreams, gameLogMapping, readWerewolfMatch, type StreamLine } from '@hansard/formats';
+import {
+  Cast,
+  createGameStreams,
+  gameLogMapping,
+  readWerewolfMatch,
+  type StreamLine,
+} from '@hansard/formats';
 import { gameText, isCorpusThere, skipped } from '@hansard/testing';
 import { audienceOf, createLogIndex } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
@@ -21,8 +27,14 @@ const runId = 'R1';
 const now = () => Date.UTC(2026, 2, 1);
 const eventsOf = (match: string) => readWerewolfMatch(match, { now }).events;
 
+function castOf(match: string): Cast {
+  const cast = new Cast(gameLogMapping);
+  for (const event of eventsOf(match)) cast.observe(event);
+  return cast;
+}
+
 function streamsOf(match: string): StreamLine[] {
-  const streams = createGameStreams(gameLogMapping, { runId });
+  const streams = createGameStreams(gameLogMapping, { runId, cast: castOf(match) });
   return [...eventsOf(match).flatMap((event) => streams.add(event)), ...streams.finish()];
 }
 
@@ -32,7 +44,13 @@ async function packetsOf(match: string) {
   }
   const pseudonyms = createPseudonyms(await playersOf(log(), gameLogMapping, runId), runId);
   const packets = judgePasses.map((pass) => {
-    const packet = createJudgePacket({ pass, mapping: gameLogMapping, dispatchId: runId, pseudonyms });
+    const packet = createJudgePacket({
+      pass,
+      mapping: gameLogMapping,
+      dispatchId: runId,
+      pseudonyms,
+      cast: castOf(match),
+    });
     const lines = [...eventsOf(match).flatMap((event) => packet.add(event)), ...packet.finish()];
     return { lines: lines.map(({ line }) => line), manifest: packet.manifest() };
   });

@@ -8,14 +8,13 @@ import {
 import type { Company } from './company.ts';
 import type { GameAudience } from './game-audience.ts';
 import type { GameMapping } from './game-mapping.ts';
-import type { LateLine } from './held-lines.ts';
 import { type Moment, originOf } from './moment.ts';
 import type { Sayings } from './sayings.ts';
 import type { StreamLine } from './stream-lines.ts';
 
 /** Waits for the results of calls that speak or act. A refused call said and changed nothing. */
 interface CallWatch {
-  add(moment: Moment): (StreamLine | LateLine)[];
+  add(moment: Moment): StreamLine[];
   readonly leftOut: Record<string, number>;
 }
 
@@ -76,13 +75,13 @@ export function createCallWatch(
     }
   }
 
-  function linesOf({ moment, input, audience, pieces }: OpenCall): (StreamLine | LateLine)[] {
+  function linesOf({ moment, input, audience, pieces }: OpenCall): StreamLine[] {
     const { event, agent, turn } = moment;
     const tool = String(event.data.tool);
     const when = { timestamp: event.timestamp, turn };
     const origin = originOf(event, runId);
     const fields = isPlainObject(input) ? (input as JsonObject) : {};
-    const lines: (StreamLine | LateLine)[] = [];
+    const lines: StreamLine[] = [];
     let isWhole = input !== undefined;
 
     const spoken = ownValue(chat.tools, tool);
@@ -92,7 +91,7 @@ export function createCallWatch(
       const isTold = pieces.size > 0 || audience.receivers.length > 0;
       if (typeof message !== 'string') isWhole = false;
       else if (!isTold) lines.push(sayings.chat({ moment, message }));
-      else lines.push(...sayings.close({ moment, message, audience, isWhisper: false }));
+      else lines.push(sayings.close({ moment, message, audience, isWhisper: false }));
     }
     const whisper = ownValue(whispers.tools, tool);
     if (whisper !== undefined) {

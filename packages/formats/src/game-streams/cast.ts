@@ -1,6 +1,6 @@
 import { type CapturedEvent, isEventOf } from '@hansard/events';
 import { PresentAgents } from '@hansard/views';
-import type { GameMapping } from './game-mapping.ts';
+import { type GameMappingInput, parseGameMapping } from './game-mapping.ts';
 import { foldedName, type RosterEntry } from './roster.ts';
 
 /** An agent of a log, under every name that it ever had. */
@@ -11,7 +11,10 @@ interface CastMember {
   isCreated: boolean;
 }
 
-/** The agents of a game that take part, as far as its log has been read, and which of them its lists mean. */
+/**
+ * The agents of a game that take part, and which of them its lists mean. Read it from the whole log of a dispatch before anything else: an
+ * agent whose creation is not recorded was perhaps there before it appears.
+ */
 export class Cast {
   readonly #present = new PresentAgents();
   readonly #members = new Map<string, CastMember>();
@@ -20,7 +23,9 @@ export class Cast {
   readonly #given = new Map<string, readonly string[]>();
   readonly #hosts: ReadonlySet<string>;
 
-  constructor({ names: { players, others } }: GameMapping) {
+  /** @throws FORMAT_MAPPING_INVALID */
+  constructor(mapping: GameMappingInput) {
+    const { players, others } = parseGameMapping(mapping).names;
     for (const [name, { aliases = [] }] of Object.entries(players)) {
       const group = [name, ...aliases].map(foldedName);
       for (const one of group) this.#given.set(one, [...(this.#given.get(one) ?? []), ...group]);
@@ -43,15 +48,6 @@ export class Cast {
 
   get members(): readonly CastMember[] {
     return [...this.#members.values()];
-  }
-
-  /** Whether the log records when each agent so far came, so that others were not present. */
-  get isRecorded(): boolean {
-    return this.members.every(({ isCreated }) => isCreated);
-  }
-
-  isPresent(agentId: string): boolean {
-    return this.#present.has(agentId);
   }
 
   /** Whether the mapping says that an agent does not play. */
@@ -84,4 +80,14 @@ export class Cast {
       this.#byName.set(name, (this.#byName.get(name) ?? new Set()).add(agentId));
     }
   }
+}
+
+/** The cast of a log, from one reading. @throws FORMAT_MAPPING_INVALID */
+export async function readCast(
+  events: AsyncIterable<CapturedEvent> | Iterable<CapturedEvent>,
+  mapping: GameMappingInput,
+): Promise<Cast> {
+  const cast = new Cast(mapping);
+  for await (const event of events) cast.observe(event);
+  return cast;
 }

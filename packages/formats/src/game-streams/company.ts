@@ -1,18 +1,9 @@
 import type { CapturedEvent } from '@hansard/events';
-import { Cast } from './cast.ts';
+import { PresentAgents } from '@hansard/views';
+import type { Cast } from './cast.ts';
 import { GameAudience } from './game-audience.ts';
 import type { GameMapping } from './game-mapping.ts';
 import { foldedName, type RosterEntry, type RosterNews, rosterNewsOf } from './roster.ts';
-
-/** What the log says at one moment about those who take part. */
-interface Attendance {
-  /** Null if no event of the game has named the players. */
-  readonly living: readonly RosterEntry[] | null;
-  readonly dead: readonly RosterEntry[];
-  /** The ids of the agents that have come. */
-  readonly known: ReadonlySet<string>;
-  readonly ended: ReadonlySet<string>;
-}
 
 /**
  * The agents that must receive an utterance before it is public:
@@ -22,22 +13,26 @@ interface Attendance {
  * 3. They do not name the players: every agent that is present, and every agent whose creation the log does not record.
  *
  * In 2 and 3 without agents that do not play according to the mapping, and without those that have died. If this leaves nobody,
- * every agent that is present. In 2, and in 3 if agents were not created, this is known only at the end of the log.
+ * every agent of the log. Agents that have ended are left out.
  */
 export class Company {
   readonly #mapping: GameMapping;
   readonly #cast: Cast;
+  readonly #present = new PresentAgents();
+  /** The ids of the agents that have come. */
+  readonly #known = new Set<string>();
+  /** Null if no event of the game has named the players. */
   #living: readonly RosterEntry[] | null = null;
   #dead: readonly RosterEntry[] = [];
   /** Every player that a list has named, by its words. */
   readonly #listed = new Map<string, RosterEntry>();
 
-  constructor(mapping: GameMapping) {
+  constructor(mapping: GameMapping, cast: Cast) {
     this.#mapping = mapping;
-    this.#cast = new Cast(mapping);
+    this.#cast = cast;
   }
 
-  /** The players in lists of the game that match no agent so far. */
+  /** The players in lists of the game that match no agent. */
   get unmatched(): readonly string[] {
     return [...this.#listed.values()]
       .filter((entry) => this.#cast.of(entry).length === 0)
@@ -45,23 +40,16 @@ export class Company {
   }
 
   observe(event: CapturedEvent): void {
-    this.#cast.observe(event);
+    const { agentId = '' } = event;
+    this.#present.observe(event);
+    if (this.#present.has(agentId)) this.#known.add(agentId);
     const news = rosterNewsOf(this.#mapping, event);
     if (news !== null) this.#learn(news);
   }
 
   /** The audience of what an agent says now. */
   audience(speakerId: string): GameAudience {
-    const agentIds = this.#cast.members.map(({ agentId }) => agentId);
-    const attendance: Attendance = {
-      living: this.#living,
-      dead: this.#dead,
-      known: new Set(agentIds),
-      ended: new Set(agentIds.filter((agentId) => !this.#cast.isPresent(agentId))),
-    };
-    const isCertain =
-      attendance.living === null ? this.#cast.isRecorded : this.#cast.ofAll(attendance.living) !== null;
-    return new GameAudience(speakerId, isCertain, () => this.#beside(speakerId, attendance));
+    return new GameAudience(speakerId, this.#beside(speakerId));
   }
 
   #learn({ players, living, died, isStart }: RosterNews): void {
@@ -72,17 +60,20 @@ export class Company {
     if (died === null) return;
     this.#dead = [...this.#dead, died];
     // If several agents have the name, it is not known which of them has died.
-    const named = this.#cast.of(died).filter((agentId) => this.#cast.isPresent(agentId));
+    const named = this.#cast.of(died).filter((agentId) => this.#present.has(agentId));
     if (this.#living !== null && named.length < 2) this.#living = without(this.#living, died);
   }
 
-  #beside(speakerId: string, { living, dead, known, ended }: Attendance): string[] {
-    const others = this.#cast.members.filter(({ agentId }) => agentId !== speakerId && !ended.has(agentId));
+  #beside(speakerId: string): string[] {
+    const others = this.#cast.members.filter(
+      ({ agentId }) => agentId !== speakerId && (this.#present.has(agentId) || !this.#known.has(agentId)),
+    );
+    const living = this.#living;
     const players = living === null ? null : this.#cast.ofAll(living);
     const listed = new Set((living ?? []).flatMap((entry) => this.#cast.of(entry)));
     const died = new Set(
       // If several agents have the name, it is not known which of them has died.
-      dead
+      this.#dead
         .map((entry) => this.#cast.of(entry))
         .flatMap((agentIds) => (agentIds.length === 1 ? agentIds : [])),
     );
@@ -91,7 +82,7 @@ export class Company {
       if (players !== null) return players.has(agentId);
       if (listed.has(agentId)) return true;
       if (died.has(agentId) || this.#cast.isHost(member)) return false;
-      return living !== null || known.has(agentId) || !isCreated;
+      return living !== null || this.#known.has(agentId) || !isCreated;
     });
     return (taking.length > 0 ? taking : others).map(({ agentId }) => agentId);
   }

@@ -1,9 +1,9 @@
 import { type CapturedEvent, isEventOf, type JsonObject } from '@hansard/events';
 import { matchesEventType } from '@hansard/views';
 import { createCallWatch } from './call-watch.ts';
+import type { Cast } from './cast.ts';
 import { Company } from './company.ts';
 import { type GameMappingInput, parseGameMapping } from './game-mapping.ts';
-import { HeldLines, type LateLine } from './held-lines.ts';
 import { inferenceLine } from './inference-line.ts';
 import { createMessageWatch } from './message-watch.ts';
 import { type Moment, originOf } from './moment.ts';
@@ -15,8 +15,7 @@ export interface GameStreams {
   /**
    * The lines that an event adds. The line of a call comes when the call was carried out, the line of thoughts when their
    * message is over, and the line of an utterance when all possible receivers have received it, or some will not. Lines
-   * have the time and the turn in which their events began. If the log does not show who can receive an utterance, its line and
-   * those after it of what agents say, think and do come at the end.
+   * have the time and the turn in which their events began.
    */
   add(event: CapturedEvent): StreamLine[];
   /** The remaining lines, after the last event. */
@@ -24,24 +23,25 @@ export interface GameStreams {
   /** The number of calls without a line, because the log lacks the input that the mapping names; by tool. */
   readonly leftOut: Readonly<Record<string, number>>;
   /**
-   * The players that events of the game name, but that match no agent so far. While there are any, only what all agents
-   * have received is public.
+   * The players that events of the game name, but that match no agent. If there are any, only what all agents have received is public.
    */
   readonly unmatchedPlayers: readonly string[];
 }
 
+export interface GameStreamsOptions {
+  readonly runId: string;
+  /** The cast of the whole log. */
+  readonly cast: Cast;
+}
+
 /** @throws FORMAT_MAPPING_INVALID */
-export function createGameStreams(
-  input: GameMappingInput,
-  { runId }: { readonly runId: string },
-): GameStreams {
+export function createGameStreams(input: GameMappingInput, { runId, cast }: GameStreamsOptions): GameStreams {
   const mapping = parseGameMapping(input);
   const names = new Map<string, string>();
-  const company = new Company(mapping);
+  const company = new Company(mapping, cast);
   const sayings = new Sayings(runId, nameOf);
   const messages = createMessageWatch(mapping, runId, company, sayings);
   const calls = createCallWatch(mapping, runId, company, sayings);
-  const held = new HeldLines();
   let latestTurn = mapping.turn.first;
 
   return {
@@ -60,19 +60,16 @@ export function createGameStreams(
       if (matchesAny(mapping.turn.events, event)) latestTurn = turn;
       const moment = { event, agent: nameOf(event.agentId), turn };
       const isOfGame = matchesAny(mapping.gameEvents.events, event);
-      return held.pass([
+      return [
         ...(isOfGame ? [...messages.pass(), gameLine(moment)] : []),
         ...messages.add(moment),
         ...(mapping.whispers.piecesOfText ? addPiece(moment) : []),
         ...calls.add(moment),
         ...inferenceLine(moment, nameOf, runId),
-      ]);
+      ];
     },
 
-    finish: () => {
-      const passed = held.pass(messages.finish());
-      return [...passed, ...held.release()];
-    },
+    finish: () => messages.finish(),
   };
 
   function nameOf(agentId = ''): string {
@@ -94,7 +91,7 @@ export function createGameStreams(
   }
 
   /** Its line comes with the next utterance or action, when all deliveries have been recorded. */
-  function addPiece(moment: Moment): (StreamLine | LateLine)[] {
+  function addPiece(moment: Moment): StreamLine[] {
     const { event } = moment;
     const continues = event.type === 'agent:piece_of_text' || event.type === 'agent:tool_result';
     const settled = continues ? sayings.settle(({ isWhisper }) => isWhisper) : [];

@@ -2,17 +2,16 @@ import { type CapturedEvent, isEventOf } from '@hansard/events';
 import type { Company } from './company.ts';
 import type { GameAudience } from './game-audience.ts';
 import type { GameMapping } from './game-mapping.ts';
-import type { LateLine } from './held-lines.ts';
 import { type Moment, originOf } from './moment.ts';
 import type { Saying, Sayings } from './sayings.ts';
 import type { StreamLine } from './stream-lines.ts';
 
 /** Collects the current message of each agent. The kind of its text is known only at its end. */
 interface MessageWatch {
-  add(moment: Moment): (StreamLine | LateLine)[];
+  add(moment: Moment): StreamLine[];
   /** Ends messages that may be over, because the game continues. */
-  pass(): (StreamLine | LateLine)[];
-  finish(): (StreamLine | LateLine)[];
+  pass(): StreamLine[];
+  finish(): StreamLine[];
 }
 
 interface OpenMessage {
@@ -73,7 +72,7 @@ export function createMessageWatch(
     finish,
   };
 
-  function finish(): (StreamLine | LateLine)[] {
+  function finish(): StreamLine[] {
     return [...[...open.keys()].flatMap(end), ...sayings.settle()];
   }
 
@@ -96,7 +95,7 @@ export function createMessageWatch(
     return sayings.deliver(event);
   }
 
-  function end(agentId = ''): (StreamLine | LateLine)[] {
+  function end(agentId = ''): StreamLine[] {
     const message = open.get(agentId);
     if (message === undefined) return [];
     open.delete(agentId);

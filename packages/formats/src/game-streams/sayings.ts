@@ -1,6 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
 import type { GameAudience } from './game-audience.ts';
-import type { LateLine } from './held-lines.ts';
 import { type Moment, originOf } from './moment.ts';
 import type { StreamLine } from './stream-lines.ts';
 
@@ -25,11 +24,10 @@ export class Sayings {
     this.#nameOf = nameOf;
   }
 
-  /** The line of an utterance, if all others have received it, or if only the end of the log decides whether they have. */
-  add(sayings: readonly Saying[]): (StreamLine | LateLine)[] {
+  /** The lines of utterances that all others have received. */
+  add(sayings: readonly Saying[]): StreamLine[] {
     this.#open = [...this.#open, ...sayings];
-    const late = sayings.filter(isLate).map((saying) => () => this.#lineOf(saying));
-    return [...late, ...this.#takePublic()];
+    return this.#takePublic();
   }
 
   /** Takes a delivery. Returns the line of an utterance that has now reached all. */
@@ -44,13 +42,12 @@ export class Sayings {
 
   /** The lines of utterances that will not reach more agents: whispers to some. */
   settle(isOver: (saying: Saying) => boolean = () => true): StreamLine[] {
-    return this.#take(isOver, (saying) => (isLate(saying) ? [] : [this.whisper(saying)]));
+    return this.#take(isOver, (saying) => this.whisper(saying));
   }
 
   /** The line of a text that reaches no further agents. */
-  close(saying: Omit<Saying, 'ids'>): (StreamLine | LateLine)[] {
-    const line = () => this.#lineOf(saying);
-    return isLate(saying) ? [line] : [line()];
+  close(saying: Omit<Saying, 'ids'>): StreamLine {
+    return saying.audience.isPublic ? this.chat(saying) : this.whisper(saying);
   }
 
   /** The line of an utterance to its receivers. */
@@ -66,26 +63,17 @@ export class Sayings {
     return { stream: 'chat', line };
   }
 
-  #lineOf(saying: Omit<Saying, 'ids'>): StreamLine {
-    return saying.audience.isPublic ? this.chat(saying) : this.whisper(saying);
-  }
-
   #takePublic(): StreamLine[] {
     return this.#take(
-      (saying) => !isLate(saying) && !saying.isWhisper && saying.audience.isPublic,
-      (saying) => [this.chat(saying)],
+      (saying) => !saying.isWhisper && saying.audience.isPublic,
+      (saying) => this.chat(saying),
     );
   }
 
-  #take(isDue: (saying: Saying) => boolean, linesOf: (saying: Saying) => StreamLine[]): StreamLine[] {
+  #take(isDue: (saying: Saying) => boolean, lineOf: (saying: Saying) => StreamLine): StreamLine[] {
     if (this.#open.length === 0) return [];
     const due = this.#open.filter(isDue);
     if (due.length > 0) this.#open = this.#open.filter((saying) => !due.includes(saying));
-    return due.flatMap(linesOf);
+    return due.map(lineOf);
   }
-}
-
-/** Whether only the end of the log decides who must receive an utterance. */
-function isLate({ audience, isWhisper }: Omit<Saying, 'ids'>): boolean {
-  return !isWhisper && !audience.isCertain;
 }

@@ -1,15 +1,18 @@
 import type { CapturedEvent } from '@hansard/events';
 import { type CanaryGame, canariesIn, canaryGame, canaryMapping } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { createGameStreams, type GameMappingInput } from '../../src/index.ts';
+import { Cast, createGameStreams, type GameMappingInput } from '../../src/index.ts';
 
 const games = Array.from({ length: 20 }, (_, at) => canaryGame(at + 1));
 /** Speech for everybody. Any other field of the log is private. */
 const open: ReadonlySet<string> = new Set(['speak message', 'public utterance']);
 
 function chatOf(events: Iterable<CapturedEvent>, mapping: GameMappingInput): string {
-  const streams = createGameStreams(mapping, { runId: 'D1' });
-  const lines = [...events].flatMap((event) => streams.add(event)).concat(streams.finish());
+  const log = [...events];
+  const cast = new Cast(mapping);
+  for (const event of log) cast.observe(event);
+  const streams = createGameStreams(mapping, { runId: 'D1', cast });
+  const lines = log.flatMap((event) => streams.add(event)).concat(streams.finish());
   return lines.flatMap(({ stream, line }) => (stream === 'chat' ? JSON.stringify(line) : [])).join('\n');
 }
 

@@ -3,6 +3,7 @@ import { gameText, isCorpusThere, skipped } from '@hansard/testing';
 import { createLogIndex, dialogOf, hearingMatrix, knownBy } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import {
+  Cast,
   createGameStreams,
   gameLogMapping,
   type ReadGame,
@@ -203,7 +204,9 @@ describe('the recorded werewolf match', () => {
 });
 
 function streamsOf(events: ReadGame['events'], runId: string): StreamLine[] {
-  const streams = createGameStreams(gameLogMapping, { runId });
+  const cast = new Cast(gameLogMapping);
+  for (const event of events) cast.observe(event);
+  const streams = createGameStreams(gameLogMapping, { runId, cast });
   return [...events.flatMap((event) => streams.add(event)), ...streams.finish()];
 }
 

@@ -1,5 +1,5 @@
 import { type CapturedEvent, type NewEvent, newEvent } from '@hansard/events';
-import { createGameStreams, type GameMappingInput } from '../../src/index.ts';
+import { Cast, createGameStreams, type GameMappingInput } from '../../src/index.ts';
 
 export const mapping: GameMappingInput = {
   turn: { events: ['game:day', 'game:night'] },
@@ -62,10 +62,15 @@ export const heard = (who: typeof ann, from: typeof ann, said: string, of?: numb
 
 /** The lines that each event adds, in order, then those of the end. */
 export function play(events: readonly NewEvent[], as: GameMappingInput = mapping) {
-  const streams = createGameStreams(as, { runId: 'R1' });
-  const steps = events.map((event, index) =>
-    streams.add({ id: `e${index}`, timestamp: '2026-03-01T09:30:00.000Z', ...event }),
-  );
+  const captured = events.map((event, index) => ({
+    id: `e${index}`,
+    timestamp: '2026-03-01T09:30:00.000Z',
+    ...event,
+  }));
+  const cast = new Cast(as);
+  for (const event of captured) cast.observe(event);
+  const streams = createGameStreams(as, { runId: 'R1', cast });
+  const steps = captured.map((event) => streams.add(event));
   const all = [...steps, streams.finish()];
   const of = (stream: string) => all.flat().flatMap((made) => (made.stream === stream ? [made.line] : []));
   return { steps: all, of, leftOut: streams.leftOut };

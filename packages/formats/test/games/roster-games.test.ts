@@ -1,12 +1,14 @@
 import type { CapturedEvent } from '@hansard/events';
 import { type RosterGame, randomRosterGame, rosterGames, rosterMapping } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { createGameStreams } from '../../src/index.ts';
+import { Cast, createGameStreams } from '../../src/index.ts';
 
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1_000_000));
 
 function streamsOf(events: readonly CapturedEvent[]) {
-  const streams = createGameStreams(rosterMapping, { runId: 'D1' });
+  const cast = new Cast(rosterMapping);
+  for (const event of events) cast.observe(event);
+  const streams = createGameStreams(rosterMapping, { runId: 'D1', cast });
   const lines = [...events.flatMap((event) => streams.add(event)), ...streams.finish()];
   const textsIn = (name: string) =>
     lines.flatMap(({ stream, line }) => (stream === name && 'message' in line ? line.message : [])).sort();
@@ -45,27 +47,4 @@ describe('the players that match no agent', () => {
   it.each(titled)('are known if the game lists %s', (_, game) => {
     expect(streamsOf(game.events).unmatched).toEqual(game.unmatched);
   });
-});
-
-it('lines of what agents say, think and do stay in order if the end of the log decides about one', () => {
-  const game = rosterGames.find(({ title }) => title === 'names that no agent has');
-  const events = [...(game?.events ?? [])];
-  const [first] = events;
-  if (first === undefined) throw new Error('no game');
-  const more = { ...first, agentId: 'a2', messageId: 'm' };
-  events.splice(
-    events.findLastIndex(({ type }) => type === 'agent:text'),
-    0,
-    { ...more, id: 'x1', type: 'agent:thinking', data: { text: 'Hm.' } },
-    {
-      ...more,
-      id: 'x2',
-      type: 'agent:inference',
-      data: { model: 'm', usage: { inputTokens: 1, outputTokens: 1 } },
-    },
-  );
-  const streams = createGameStreams(rosterMapping, { runId: 'D1' });
-  const before = events.flatMap((event) => streams.add(event)).map(({ stream }) => stream);
-  expect([...new Set(before)]).toEqual(['game_events', 'inference_trace']);
-  expect(streams.finish().map(({ stream }) => stream)).toEqual(['whispers', 'agent_reasoning', 'chat']);
 });

@@ -1,5 +1,5 @@
 import { type CapturedEvent, type NewEvent, newEvent, parseEvent } from '@hansard/events';
-import { type GameMappingInput, gameLogMapping, readWerewolfMatch } from '@hansard/formats';
+import { type GameMappingInput, gameLogMapping, readCast, readWerewolfMatch } from '@hansard/formats';
 import { gameText, isCorpusThere, skipped } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { createJudgePacket, judgePasses, playersOf, readPseudonyms } from '../../../src/index.ts';
@@ -98,8 +98,9 @@ describe('the pseudonyms of a log', () => {
         ).length;
     expect(left(match)).toBeGreaterThan(500);
     const pseudonyms = await readPseudonyms(log(), gameLogMapping, 'D1');
+    const cast = await readCast(log(), gameLogMapping);
     for (const pass of judgePasses) {
-      const packet = createJudgePacket({ pass, mapping: gameLogMapping, dispatchId: 'D1', pseudonyms });
+      const packet = createJudgePacket({ pass, mapping: gameLogMapping, dispatchId: 'D1', pseudonyms, cast });
       const written = [];
       for await (const event of log()) written.push(...packet.add(event));
       written.push(...packet.finish());
