@@ -44,7 +44,7 @@ export async function playersOf(
 ): Promise<readonly Player[]> {
   const mapping = parseGameMapping(mappingInput);
   const cast = new Cast(mapping);
-  // Its lines are read for their names only, so the cast so far is enough.
+  // Its lines are read for their names only, so the cast so far is enough. It learns from the streams.
   const streams = createGameStreams(mapping, { runId: dispatchId, cast });
   const named = new Map<string, string[]>();
   const agentIds = new Set<string>();
@@ -55,7 +55,6 @@ export async function playersOf(
     if (agentId !== undefined) agentIds.add(agentId);
     if (isEventOf(event, 'agent:created') && event.data.name !== undefined)
       named.set(agentId ?? '', [...(named.get(agentId ?? '') ?? []), event.data.name]);
-    cast.observe(event);
     addRole(event);
     for (const entry of rosterNewsOf(mapping, event)?.players ?? []) roster.set(JSON.stringify(entry), entry);
     addNames(streams.add(event));

@@ -41,6 +41,8 @@ export class Company {
 
   observe(event: CapturedEvent): void {
     const { agentId = '' } = event;
+    // The log can have grown since its cast was read.
+    this.#cast.observe(event);
     this.#present.observe(event);
     if (this.#present.has(agentId)) this.#known.add(agentId);
     const news = rosterNewsOf(this.#mapping, event);

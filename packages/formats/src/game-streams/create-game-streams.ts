@@ -30,7 +30,7 @@ export interface GameStreams {
 
 export interface GameStreamsOptions {
   readonly runId: string;
-  /** The cast of the whole log. */
+  /** The cast of the whole log. It learns what `add` receives. */
   readonly cast: Cast;
 }
 

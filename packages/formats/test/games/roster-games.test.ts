@@ -43,6 +43,16 @@ describe('speech to one player is a whisper, and speech to all is chat', () => {
   });
 });
 
+it('an agent that appears after the cast was read must receive what is said then', () => {
+  const game = rosterGames.find(({ title }) => title === 'nothing, in a log that creates the agents');
+  const events = game?.events ?? [];
+  const cast = new Cast(rosterMapping);
+  for (const event of events.filter(({ agentId }) => agentId !== 'a3')) cast.observe(event);
+  const streams = createGameStreams(rosterMapping, { runId: 'D1', cast });
+  const lines = [...events.flatMap((event) => streams.add(event)), ...streams.finish()];
+  expect(lines.flatMap(({ stream }) => (stream === 'whispers' ? stream : []))).toHaveLength(1);
+});
+
 describe('the players that match no agent', () => {
   it.each(titled)('are known if the game lists %s', (_, game) => {
     expect(streamsOf(game.events).unmatched).toEqual(game.unmatched);
