@@ -31,6 +31,7 @@ export { messageOf } from './message-of.ts';
 export { otherFieldsOf, withoutOtherFields } from './other-fields.ts';
 export { parseEnvelope, parseEnvelopeUpdates, parseTaskRecord } from './parse-envelope.ts';
 export { type EventDataSchemas, isEvent, isUsualEvent, parseEvent } from './parse-event.ts';
+export { shortened } from './shortened.ts';
 export { newOutput } from './snapshots/new-output.ts';
 export type { ObservedImage } from './snapshots/observed-image.ts';
 export { PrintedForm, reviveSnapshot, snapshot } from './snapshots/snapshot.ts';

@@ -4,5 +4,6 @@ export { EventError, isEventError } from './event-error.ts';
 export { freezeDeep } from './json/freeze-deep.ts';
 export { findNotJson, isPlainObject } from './json/json.ts';
 export { isDataOf, isPlainEnvelope, isPlainEvent, isPlainTask } from './plain/is-readable.ts';
+export { shortened } from './shortened.ts';
 export { PrintedForm, reviveSnapshot } from './snapshots/snapshot.ts';
 export { isEventOf, newEvent } from './types/new-event.ts';

@@ -162,7 +162,7 @@ export function narrativeCanaries(seed: number, rounds: number): NarrativeCanari
       case 'whole':
         return show();
       case 'line':
-        return random() < 0.5 ? `${show()}\n${hide()}` : `${show()}${'-'.repeat(220)}${hide()}`;
+        return random() < 0.5 ? `${show()}\n${hide()}` : `${show()} ${'-'.repeat(220)}${hide()}`;
       case 'talk':
         return `${show()}\n<bash-stdout>${hide()}</bash-stdout>${show()}`;
       case 'names':

@@ -1,3 +1,4 @@
+import { shortened } from '@hansard/events';
 import { type DispatchEnvelope, type DispatchHost, isStoreError } from '@hansard/provider';
 import { ToolRefusal } from '@hansard/provider/tools';
 import { z } from 'zod';
@@ -14,12 +15,8 @@ export async function findWorker(host: DispatchHost, dispatchId: string): Promis
     const workers = (await host.listWorkers()).slice(-mostListed);
     const known = workers.map((worker) => `${worker.dispatchId} (${worker.role}, ${worker.status})`);
     const there = known.length === 0 ? 'You have started none yet.' : `Yours are: ${known.join(', ')}.`;
-    throw new ToolRefusal(`You have no worker ${JSON.stringify(cut(dispatchId))}. ${there}`);
+    throw new ToolRefusal(`You have no worker ${JSON.stringify(shortened(dispatchId, 60))}. ${there}`);
   }
 }
 
 const mostListed = 20;
-
-function cut(text: string): string {
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text;
-}

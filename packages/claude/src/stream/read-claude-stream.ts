@@ -1,4 +1,4 @@
-import { type Fidelity, FormatError, type JsonObject, toNarrative } from '@hansard/events';
+import { type Fidelity, FormatError, type JsonObject, shortened, toNarrative } from '@hansard/events';
 import { type FileLine, readLines } from '../json-lines/read-lines.ts';
 import { type LinePart, splitRecords } from '../json-lines/split-records.ts';
 import type { ClaudeActivity } from '../mapping/claude-activity.ts';
@@ -81,7 +81,7 @@ export async function findClaudeStreamStart(path: string, signal: AbortSignal): 
   throw new FormatError(
     'FORMAT_NOT_JSONL',
     `${path} is not a recorded stream: none of its lines is a message, a JSON object with a type. ` +
-      `Line ${firstLine.number} begins with ${JSON.stringify(firstLine.text.slice(0, 60))}.`,
+      `Line ${firstLine.number} begins with ${JSON.stringify(shortened(firstLine.text, 60))}.`,
     { details: { file: path, line: firstLine.number } },
   );
 }

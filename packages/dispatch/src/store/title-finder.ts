@@ -1,4 +1,4 @@
-import { type CapturedEvent, isEventOf } from '@hansard/events';
+import { type CapturedEvent, isEventOf, shortened } from '@hansard/events';
 
 const longestTitle = 80;
 const unreadable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu;
@@ -49,10 +49,7 @@ export class TitleFinder {
 /** The beginning of a text as a title: one line of at most 80 characters, without control characters; '' if nothing is left. */
 function titleOf(text: string): string {
   // A little more than a title, because white space becomes shorter.
-  const line = text.slice(0, 1_000).replace(unreadable, ' ').trim();
-  const characters = [...line];
-  if (characters.length <= longestTitle) return line;
-  const beginning = characters.slice(0, longestTitle);
-  const space = beginning.lastIndexOf(' ');
-  return `${beginning.slice(0, space > longestTitle / 2 ? space : -1).join('')}…`;
+  const line = shortened(text, 1_000).replace(unreadable, ' ').trim();
+  const title = shortened(line, longestTitle).replace(/ …$/, '…');
+  return title === '…' ? '' : title;
 }

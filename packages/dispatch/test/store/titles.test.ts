@@ -46,10 +46,14 @@ it.each<readonly [what: string, events: readonly NewEvent[], title: string | nul
   expect(await titleAfter(events)).toBe(title);
 });
 
-it('is at most 80 characters long, and cut between words if there are some', async () => {
+it('is at most 80 characters long, and not cut inside a word', async () => {
   expect(await titleAfter([asked(`${'word '.repeat(30)}`)])).toBe(`${'word '.repeat(15)}word…`);
-  expect(await titleAfter([asked('x'.repeat(200))])).toBe(`${'x'.repeat(79)}…`);
-  expect(await titleAfter([asked('🦊'.repeat(81))])).toBe(`${'🦊'.repeat(79)}…`);
+  expect(await titleAfter([asked(`Read ${'x'.repeat(200)}`)])).toBe('Read…');
+  expect(await titleAfter([asked('x'.repeat(200))])).toBeNull();
+  expect(await titleAfter([asked(`Read${' '.repeat(960)}${'x'.repeat(200)}`)])).toBe('Read…');
+  expect(await titleAfter([asked(`https://host.example/${'x'.repeat(200)}`)])).toBe('https://host.example/…');
+  expect(await titleAfter([asked('字'.repeat(200))])).toBe(`${'字'.repeat(79)}…`);
+  expect(await titleAfter([asked('🦊'.repeat(81))])).toBe(`${'🦊'.repeat(39)}…`);
 });
 
 it('does not replace a title that was given, except one of an import by one that its session was given', async () => {

@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '../json/json.ts';
 import { otherFieldsOf, withoutOtherFields } from '../other-fields.ts';
+import { shortened } from '../shortened.ts';
 import type { NewEvent } from '../types/event.ts';
 import { withoutCommandOutput } from './command-output.ts';
 import { type KeptFields, type NarrativeRules, narrativeRules, type Treatment } from './narrative-fields.ts';
@@ -51,10 +52,10 @@ export function narrowBy(rules: NarrativeRules): Narrowing {
   };
 }
 
-/** The first line of a text that is not blank, truncated if it is long; undefined if there is none. */
+/** The first line of a text that is not blank, shortened if it is long; undefined if there is none. */
 export function firstLine(text: string): string | undefined {
   const line = /\S[^\r\n]*/.exec(text)?.[0].trimEnd();
-  return line === undefined || line.length <= longestLine ? line : `${line.slice(0, longestLine - 1)}…`;
+  return line === undefined ? undefined : shortened(line, longestLine);
 }
 
 type TextRule = (text: string) => string | undefined;

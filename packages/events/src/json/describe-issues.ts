@@ -1,3 +1,5 @@
+import { shortened } from '../shortened.ts';
+
 const longestPreview = 60;
 const mostIssues = 10;
 
@@ -39,7 +41,7 @@ export function describeIssues(
 export function preview(value: unknown): string {
   if (value === undefined) return 'missing';
   if (typeof value === 'bigint' || typeof value === 'symbol' || typeof value === 'function')
-    return String(value).slice(0, longestPreview);
+    return shortened(String(value), longestPreview);
   if (typeof value === 'number') return String(value);
   let text: string;
   try {
@@ -47,7 +49,7 @@ export function preview(value: unknown): string {
   } catch {
     text = Object.prototype.toString.call(value);
   }
-  return text.length > longestPreview ? `${text.slice(0, longestPreview - 1)}…` : text;
+  return shortened(text, longestPreview);
 }
 
 function joinPath(keys: readonly PropertyKey[]): string {

@@ -1,3 +1,5 @@
+import { shortened } from '../shortened.ts';
+
 /** The fields of an observed error that are kept and restored. */
 interface ErrorFields {
   readonly name: string;
@@ -46,7 +48,7 @@ export function fieldsOf(error: Error): ErrorFields {
   return {
     name: String(name),
     message: String(message),
-    ...(typeof stack === 'string' ? { stack: stack.slice(0, longestStack) } : {}),
+    ...(typeof stack === 'string' ? { stack: shortened(stack, longestStack) } : {}),
     ...(Object.hasOwn(error, 'cause') ? { cause } : {}),
     ...(errors === undefined ? {} : { errors }),
     ...(Object.keys(others).length === 0 ? {} : { properties: others }),

@@ -1,4 +1,5 @@
 import type { DispatchEnvelope } from '@hansard/events';
+import { shortened } from '@hansard/events/plain';
 import { formatCost, formatDuration } from '../text/format.ts';
 import type { DispatchEnding } from './dispatch-ending.ts';
 import { dispatchDuration } from './dispatch-figures.ts';
@@ -89,8 +90,8 @@ function resultOf({ structuredResult }: DispatchEnvelope, ending: DispatchEnding
 
 function cut(text: string): string {
   if (text.length <= longestResult) return text;
-  const leftOut = text.length - longestResult;
-  return `${text.slice(0, longestResult).toWellFormed()}\n[… ${leftOut} characters left out …]`;
+  const kept = shortened(text, longestResult).slice(0, -1);
+  return `${kept}\n[… ${text.length - kept.length} characters left out …]`;
 }
 
 function compare(one: string, other: string): number {

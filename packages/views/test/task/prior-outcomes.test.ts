@@ -102,7 +102,7 @@ describe('priorOutcomes', () => {
   });
 
   it('is never longer than the limit: long results are cut, then the oldest are left out', () => {
-    const long = [1, 2, 3, 4, 5].map((day) => at(day, { structuredResult: `${day}`.repeat(50_000) }));
+    const long = [1, 2, 3, 4, 5].map((day) => at(day, { structuredResult: `${day}字`.repeat(25_000) }));
     for (const maxCharacters of [8_000, 5_000, 2_400, 100]) {
       const { text, dispatchIds, omitted } = priorOutcomes(long, { maxCharacters });
       expect(text.length).toBeLessThanOrEqual(maxCharacters);
@@ -110,7 +110,7 @@ describe('priorOutcomes', () => {
       expect(dispatchIds).toEqual(['D1', 'D2', 'D3', 'D4', 'D5'].slice(omitted));
       if (text !== '') expect(text).toContain(`The ${omitted} oldest are left out.`);
     }
-    expect(priorOutcomes(long).text).toContain('[… 48000 characters left out …]');
+    expect(priorOutcomes(long).text).toContain('[… 48001 characters left out …]');
     expect(priorOutcomes(long).dispatchIds).toHaveLength(3);
   });
 });
