@@ -5,7 +5,7 @@ export type ContentMode = (typeof contentModes)[number];
 export interface TraceOptions {
   /** `none` by default: no text of a prompt, an answer, a tool, a file or an error leaves the log. */
   readonly content?: ContentMode;
-  /** Whether content includes the thoughts of models. */
+  /** Whether content includes the thoughts of models, and data that can have them, such as records of other programs. */
   readonly reasoning?: boolean;
   /** `service.name` of the resource; `hansard` by default. */
   readonly serviceName?: string;

@@ -180,12 +180,14 @@ describe('log records', () => {
     expect(logs.every(({ spanId }) => ids.has(spanId))).toBe(true);
   });
 
-  it('keep events of an unknown type, with all data if content was requested', async () => {
+  it('keep events of an unknown type, with all data if content and thoughts were requested', async () => {
     const unknown = { ...event('g1', 5, 'session:status', { who: 'Ann' }), type: 'game:death' as const };
-    const { logs } = await exported(oneDispatch([unknown]), { content: 'events' });
+    const { logs } = await exported(oneDispatch([unknown]), { content: 'events', reasoning: true });
     expect(logs).toMatchObject([
       { name: 'hansard.event', attributes: { 'hansard.event.type': 'game:death' }, body: { who: 'Ann' } },
     ]);
+    const without = await exported(oneDispatch([unknown]), { content: 'events' });
+    expect(without.logs).toMatchObject([{ name: 'hansard.event', body: null }]);
   });
 });
 

@@ -18,7 +18,7 @@ export const otlpExport: TaskExport = {
     )
       .choices(['none', 'events', 'spans'])
       .default('none'),
-    new Option('--reasoning', 'include the reasoning of models (with --content)'),
+    new Option('--reasoning', 'include the reasoning of models, and data that can have it (with --content)'),
   ],
   async write(source, target, options) {
     // Only this export needs the OpenTelemetry libraries.

@@ -55,7 +55,8 @@ export class AgentSpans {
       factory.span({
         spanId,
         parentSpanId: agent.parentSpanId ?? agent.spanId,
-        name: `create_agent ${agentNameOf(agent, envelope)}`,
+        operation: 'create_agent',
+        subject: agentNameOf(agent, envelope),
         start: time,
         end: time,
         attributes: {
@@ -92,7 +93,8 @@ export class AgentSpans {
       factory.span({
         spanId: agent.spanId,
         parentSpanId: agent.parentSpanId,
-        name: `invoke_agent ${agentNameOf(agent, envelope)}`,
+        operation: 'invoke_agent',
+        subject: agentNameOf(agent, envelope),
         start: agent.start,
         end: time,
         attributes: {

@@ -1,4 +1,4 @@
-import { definedOnly, type EventData, firstLine } from '@hansard/events';
+import { definedOnly, type EventData } from '@hansard/events';
 import { type Attributes, SeverityNumber, SpanKind } from '@opentelemetry/api';
 import {
   ATTR_GEN_AI_INPUT_MESSAGES,
@@ -13,7 +13,6 @@ import {
   ATTR_GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS,
   ATTR_GEN_AI_USAGE_INPUT_TOKENS,
   ATTR_GEN_AI_USAGE_OUTPUT_TOKENS,
-  ATTR_LOG_RECORD_UID,
   EVENT_GEN_AI_CLIENT_INFERENCE_OPERATION_DETAILS,
   GEN_AI_OPERATION_NAME_VALUE_CHAT,
 } from '@opentelemetry/semantic-conventions/incubating';
@@ -97,19 +96,18 @@ export class ChatSpans {
     };
     const { messages, truncatedBytes } = contentOf(message, inference?.stopReason);
     const lost = truncatedBytes === 0 ? {} : { [hansard.truncatedBytes]: truncatedBytes };
-    if (content === 'spans') {
-      for (const [name, value] of Object.entries(messages)) attributes[name] = JSON.stringify(value);
-      Object.assign(attributes, lost);
-    }
+    const onSpan = content === 'spans' ? { content: { ...inJson(messages), ...lost } } : {};
     emit(
       factory.span({
         spanId: message.spanId,
         parentSpanId: agent.spanId,
-        name: model === null ? 'chat' : `chat ${model}`,
+        operation: 'chat',
+        subject: model,
         kind: SpanKind.CLIENT,
         start,
         end,
         attributes,
+        ...onSpan,
         links: message.links.links,
         droppedLinks: message.links.dropped,
       }),
@@ -121,12 +119,9 @@ export class ChatSpans {
         name: EVENT_GEN_AI_CLIENT_INFERENCE_OPERATION_DETAILS,
         time: end,
         severity: SeverityNumber.INFO,
-        attributes: {
-          ...attributes,
-          ...messages,
-          ...lost,
-          [ATTR_LOG_RECORD_UID]: `${this.#dispatchId}:${id}:details`,
-        },
+        uid: [this.#dispatchId, id, 'details'],
+        attributes,
+        content: { ...messages, ...lost },
       }),
     );
   }
@@ -160,9 +155,7 @@ function usageAttributes({ model, usage, costUsd, stopReason }: Inference): Attr
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
   return {
     [ATTR_GEN_AI_RESPONSE_MODEL]: model,
-    ...(stopReason === undefined
-      ? {}
-      : { [ATTR_GEN_AI_RESPONSE_FINISH_REASONS]: [firstLine(stopReason) ?? ''] }),
+    ...(stopReason === undefined ? {} : { [ATTR_GEN_AI_RESPONSE_FINISH_REASONS]: [stopReason] }),
     [ATTR_GEN_AI_USAGE_INPUT_TOKENS]: inputTokens + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0),
     [ATTR_GEN_AI_USAGE_OUTPUT_TOKENS]: outputTokens,
     ...definedOnly({
@@ -187,6 +180,10 @@ function contentOf({ input, system, output }: OpenMessage, stopReason: string | 
   const truncatedBytes =
     input.budget.truncatedBytes + system.budget.truncatedBytes + output.budget.truncatedBytes;
   return { messages, truncatedBytes };
+}
+
+function inJson(messages: Record<string, unknown>): Attributes {
+  return Object.fromEntries(Object.entries(messages).map(([name, value]) => [name, JSON.stringify(value)]));
 }
 
 /** Maps finish reasons of providers to those of the conventions' schema of output messages. */

@@ -1,4 +1,4 @@
-import { type CapturedEvent, type EventData, firstLine, isEventOf } from '@hansard/events';
+import { type CapturedEvent, type EventData, isEventOf } from '@hansard/events';
 import { AgentSpans } from './agent-spans.ts';
 import { ChatSpans } from './chat-spans.ts';
 import { type DispatchNews, dispatchSpan } from './dispatch-span.ts';
@@ -77,7 +77,7 @@ export class DispatchFold {
     if (isEventOf(event, 'session:init')) this.#news.sdkSessionId = event.data.sessionId;
     if (isEventOf(event, 'session:complete')) this.#news.complete = event.data;
     if (isEventOf(event, 'harness:error')) {
-      this.#news.errorType = firstLine(event.data.code ?? '') ?? 'error';
+      this.#news.errorType = event.data.code ?? 'error';
       this.#news.errorMessage = event.data.message;
     }
     const spanId = event.type === 'agent:piece_of_text' ? this.#originOf(step) : agent.spanId;

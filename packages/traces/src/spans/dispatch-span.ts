@@ -39,7 +39,8 @@ export function dispatchSpan(
   return {
     spanId: agent.spanId,
     parentSpanId,
-    name: `invoke_agent ${agent.name ?? role}`,
+    operation: 'invoke_agent',
+    subject: agent.name ?? role,
     start: Date.parse(startedAt),
     end: completedAt === null ? last : Date.parse(completedAt),
     attributes: {
@@ -48,8 +49,8 @@ export function dispatchSpan(
       ...definedOnly({ [hansard.sdkSessionId]: news.sdkSessionId }),
       ...(completedAt === null ? { [hansard.truncated]: true } : {}),
       ...definedOnly({ [ATTR_ERROR_TYPE]: error }),
-      ...(content === 'spans' ? resultOf(news) : {}),
     },
+    ...(content === 'spans' ? { content: resultOf(news) } : {}),
     ...(error === undefined ? {} : { error: definedOnly({ message: shown }) }),
   };
 }

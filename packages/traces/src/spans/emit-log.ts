@@ -1,18 +1,19 @@
-import { definedOnly } from '@hansard/events';
-import { ATTR_LOG_RECORD_UID } from '@opentelemetry/semantic-conventions/incubating';
+import { type CapturedEvent, definedOnly, type JsonObject } from '@hansard/events';
 import { agentAttributes } from './agent-attributes.ts';
 import { hansard } from './attributes.ts';
 import { ContentBudget } from './content.ts';
 import type { FoldContext, FoldStep } from './fold-context.ts';
 import { causesOf } from './links.ts';
 import { logShapeOf } from './log-shapes.ts';
+import { withoutThoughts } from './without-thoughts.ts';
 
 /** The log record of an event: type, agent and place; its data only if content was requested. */
 export function emitLog(context: FoldContext, { event, agent, time }: FoldStep, spanId: string): void {
-  const { envelope, content, emit, factory } = context;
+  const { envelope, emit, factory } = context;
   const { name, severity, attributes } = logShapeOf(event);
   const budget = new ContentBudget();
-  const body = content === 'none' ? undefined : budget.value(event.data);
+  const data = dataToSend(context, event);
+  const body = data === undefined ? undefined : budget.value(data);
   const causes = causesOf(event);
   emit(
     factory.log({
@@ -20,6 +21,7 @@ export function emitLog(context: FoldContext, { event, agent, time }: FoldStep, 
       name,
       severity,
       time,
+      uid: [envelope.dispatchId, event.id],
       attributes: {
         ...agentAttributes(agent, envelope),
         ...attributes,
@@ -33,10 +35,13 @@ export function emitLog(context: FoldContext, { event, agent, time }: FoldStep, 
         ...(causes.length === 0 ? {} : { [hansard.causeIds]: causes }),
         ...definedOnly({ [hansard.deliveryVia]: event.via }),
         ...(budget.truncatedBytes === 0 ? {} : { [hansard.truncatedBytes]: budget.truncatedBytes }),
-        // Receivers may drop a second record of the same uid (semantic conventions, log.record.uid).
-        [ATTR_LOG_RECORD_UID]: `${envelope.dispatchId}:${event.id}`,
       },
       body,
     }),
   );
+}
+
+function dataToSend({ content, reasoning }: FoldContext, event: CapturedEvent): JsonObject | undefined {
+  if (content === 'none') return undefined;
+  return reasoning ? event.data : withoutThoughts(event);
 }

@@ -1,4 +1,4 @@
-import { definedOnly, type EventData, firstLine } from '@hansard/events';
+import { definedOnly, type EventData } from '@hansard/events';
 import { agentAttributes } from './agent-attributes.ts';
 import { hansard } from './attributes.ts';
 import { ContentBudget } from './content.ts';
@@ -17,7 +17,6 @@ export function emitHookDecision(
   const links = new LinkList();
   links.take(event, find, spanId);
   recent.set(envelope.dispatchId, event.id, spanId);
-  const hook = firstLine(data.hook) ?? '';
   const budget = new ContentBudget();
   // The reason first: it is never cut for the texts.
   const shown = (text: string | undefined) =>
@@ -30,26 +29,29 @@ export function emitHookDecision(
     factory.span({
       spanId,
       parentSpanId: toolSpanId ?? agent.spanId,
-      name: `execute_hook ${hook}`,
+      operation: 'execute_hook',
+      subject: data.hook,
       start: time,
       end: time,
       attributes: {
         ...agentAttributes(agent, envelope),
-        [hansard.hookName]: hook,
+        [hansard.hookName]: data.hook,
         [hansard.hookOn]: data.on,
         [hansard.hookDecision]: data.decision,
         ...definedOnly({
           [hansard.hookSubject]: data.subject,
           [hansard.hookPrevious]: data.previous,
           [hansard.hookMadeFrom]: data.madeFrom,
-          [hansard.hookReason]: reason,
-          [hansard.hookInput]: input,
-          [hansard.hookText]: made,
-          [hansard.hookGiven]: given,
         }),
         ...(budget.truncatedBytes === 0 ? {} : { [hansard.truncatedBytes]: budget.truncatedBytes }),
         [hansard.eventId]: event.id,
       },
+      content: definedOnly({
+        [hansard.hookReason]: reason,
+        [hansard.hookInput]: input,
+        [hansard.hookText]: made,
+        [hansard.hookGiven]: given,
+      }),
       links: links.links,
       droppedLinks: links.dropped,
     }),

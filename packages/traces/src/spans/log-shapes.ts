@@ -1,4 +1,4 @@
-import { type CapturedEvent, definedOnly, firstLine, isEventOf } from '@hansard/events';
+import { type CapturedEvent, definedOnly, isEventOf } from '@hansard/events';
 import { type Attributes, SeverityNumber } from '@opentelemetry/api';
 import {
   ATTR_EXCEPTION_TYPE,
@@ -22,7 +22,7 @@ export function logShapeOf(event: CapturedEvent): LogShape {
   if (isEventOf(event, 'session:compaction')) {
     const { trigger, preTokens, postTokens } = event.data;
     return shape(logNames.compaction, INFO, {
-      [hansard.compactionTrigger]: firstLine(trigger) ?? '',
+      [hansard.compactionTrigger]: trigger,
       ...definedOnly({
         [hansard.compactionPreTokens]: preTokens,
         [hansard.compactionPostTokens]: postTokens,
@@ -39,7 +39,7 @@ export function logShapeOf(event: CapturedEvent): LogShape {
     const { elapsedMs, limitMs } = event.data;
     return shape(logNames.timeout, ERROR, { [hansard.elapsedMs]: elapsedMs, [hansard.limit]: limitMs });
   }
-  if (isEventOf(event, 'harness:error')) return errorShape(firstLine(event.data.code ?? ''));
+  if (isEventOf(event, 'harness:error')) return errorShape(event.data.code);
   const [name = logNames.other, severity = INFO] =
     (Object.hasOwn(plain, event.type) ? plain[event.type] : undefined) ?? [];
   return shape(name, severity);

@@ -36,6 +36,7 @@ interface OpenCall {
   readonly tool: string;
   readonly start: number;
   readonly attributes: Attributes;
+  readonly content: Attributes;
   readonly links: LinkList;
   readonly budget: ContentBudget;
 }
@@ -105,6 +106,7 @@ export class ToolSpans {
       start,
       links,
       budget: new ContentBudget(),
+      content: {},
       attributes: {
         [ATTR_GEN_AI_OPERATION_NAME]: GEN_AI_OPERATION_NAME_VALUE_EXECUTE_TOOL,
         [ATTR_GEN_AI_TOOL_NAME]: data.tool,
@@ -120,7 +122,7 @@ export class ToolSpans {
   #addDescription(call: OpenCall, { target, metadata }: ToolCall | ToolResult): void {
     if (this.#context.content !== 'spans') return;
     const shown = target === undefined ? undefined : call.budget.text(target);
-    if (shown !== undefined) call.attributes[hansard.toolTarget] = shown;
+    if (shown !== undefined) call.content[hansard.toolTarget] = shown;
     if (Object.keys(metadata).length > 0) this.#addJson(call, hansard.toolMetadata, metadata);
   }
 
@@ -130,7 +132,7 @@ export class ToolSpans {
 
   #addJson(call: OpenCall, name: string, value: JsonValue): void {
     const kept = call.budget.text(JSON.stringify(value));
-    if (kept !== undefined) call.attributes[name] = kept;
+    if (kept !== undefined) call.content[name] = kept;
   }
 
   #note({ id }: CapturedEvent, { spanId }: OpenCall, { dispatchId }: JsonObject): void {
@@ -147,7 +149,7 @@ export class ToolSpans {
   }
 
   #emit(
-    { agent, spanId, tool, start, attributes, links, budget }: OpenCall,
+    { agent, spanId, tool, start, attributes, content, links, budget }: OpenCall,
     end: number,
     error?: { message?: string },
   ) {
@@ -156,10 +158,12 @@ export class ToolSpans {
       this.#context.factory.span({
         spanId,
         parentSpanId: agent.spanId,
-        name: `execute_tool ${tool}`,
+        operation: 'execute_tool',
+        subject: tool,
         start,
         end,
         attributes,
+        content,
         links: links.links,
         droppedLinks: links.dropped,
         ...definedOnly({ error }),
