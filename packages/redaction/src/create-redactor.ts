@@ -82,6 +82,9 @@ export interface Redactor {
   readonly reach: number;
 }
 
+/** Those of the formats, and of a value that is a secret because of its key. */
+const formatKinds: readonly string[] = [...secretFormats.map(({ kind }) => kind), 'secret-value'];
+
 /** Shorter values occur in texts by chance. */
 const shortestValue = 8;
 
@@ -114,7 +117,8 @@ export function createRedactor({
             ...known.find(text),
           ],
         };
-  const keys = new KnownKeys(search, known, formats);
+  const kinds = [...formatKinds, ...Object.keys(patterns), ...environment.map(kindOfVariable)];
+  const keys = new KnownKeys(search, kinds, formats);
   const begin = () => new ValueRedaction(search, keys);
   const record = <T extends object>(fields: T, kept: ReadonlySet<string>): RedactedValue<T> => {
     const redaction = begin();
@@ -176,7 +180,7 @@ export function createRedactor({
       const isClean = !mayHaveSecrets(event.data, search, keys);
       if (isClean && (others === null || !mayHaveSecrets(others, search, keys))) return event;
       const redaction = begin();
-      const data = redaction.data(event.data);
+      const data = redaction.data((event as { readonly type?: unknown }).type, event.data);
       const fields = others === null ? {} : redaction.object(others);
       if (redaction.counts === null) return event;
       return { ...withoutOtherFields(event), ...fields, data: withCounts(data, redaction.counts) };
@@ -222,5 +226,9 @@ function formsOf(name: string, value: string): NamedValue[] {
     form = JSON.stringify(form).slice(1, -1);
     forms.add(form);
   }
-  return [...forms].map((form) => ({ kind: `env-${name}`, value: form }));
+  return [...forms].map((form) => ({ kind: kindOfVariable(name), value: form }));
+}
+
+function kindOfVariable(name: string): string {
+  return `env-${name}`;
 }

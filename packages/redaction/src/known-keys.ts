@@ -1,4 +1,11 @@
-import { isRedactionCounts, type JsonValue } from '@hansard/events';
+import {
+  isRedactionCounts,
+  type JsonObject,
+  type JsonValue,
+  type RedactionCounts,
+  redactionsField,
+  replacedField,
+} from '@hansard/events';
 import { isRandom } from './secret-checks.ts';
 import { secretKeyOnly } from './secret-formats.ts';
 import type { SecretSearch } from './secret-search.ts';
@@ -13,15 +20,15 @@ const longestKey = 100;
 /** What is known of keys: the same few occur in all events. */
 export class KnownKeys {
   readonly #search: SecretSearch;
-  readonly #formats: SecretSearch;
+  readonly #kinds: ReadonlySet<string>;
   readonly #namesSecrets: boolean;
   /** Of each key without a secret, whether it names one. */
   readonly #clean = new Map<string, boolean>();
 
-  /** `formats`: the known ones. `namesSecrets`: a value can be a secret because of its key. */
-  constructor(search: SecretSearch, formats: SecretSearch, namesSecrets: boolean) {
+  /** `kinds`: the names of all kinds that can be found. `namesSecrets`: a value can be a secret because of its key. */
+  constructor(search: SecretSearch, kinds: Iterable<string>, namesSecrets: boolean) {
     this.#search = search;
-    this.#formats = formats;
+    this.#kinds = new Set(kinds);
     this.#namesSecrets = namesSecrets;
   }
 
@@ -34,9 +41,24 @@ export class KnownKeys {
     return this.#namesSecrets && secretKeyOnly.test(key);
   }
 
-  /** Whether a field `redactions` holds counts, and no secret in the place of a kind. */
-  areCounts(value: JsonValue | undefined): boolean {
-    return isRedactionCounts(value) && !Object.keys(value).some((kind) => this.#formats.mayHave(kind));
+  /**
+   * The counts of redaction in the data of an event of a type, by their fields: they stay. A field with a secret in the place of a
+   * kind is none of them. The names of kinds are not searched: a pattern or a value of a user can match them.
+   */
+  countsIn(type: unknown, data: JsonObject): Record<string, RedactionCounts> {
+    const counts: Record<string, RedactionCounts> = {};
+    for (const field of type === 'system:notice' ? [redactionsField, replacedField] : [redactionsField]) {
+      const value = Object.hasOwn(data, field) ? data[field] : undefined;
+      if (this.#areCounts(value)) counts[field] = value;
+    }
+    return counts;
+  }
+
+  #areCounts(value: JsonValue | undefined): value is Record<string, number> {
+    return (
+      isRedactionCounts(value) &&
+      Object.keys(value).every((kind) => this.#kinds.has(kind) || !this.#search.mayHave(kind))
+    );
   }
 
   #learn(key: string): boolean | null {

@@ -1,4 +1,4 @@
-import { addRedactions, type JsonObject, type JsonValue, redactionsField } from '@hansard/events';
+import { addRedactions, type JsonObject, type JsonValue } from '@hansard/events';
 import { redactKeyLines } from './key-lines.ts';
 import { isNamedSecret, type KnownKeys } from './known-keys.ts';
 import { distinctSecrets, markerOf, replaceSecrets, type SecretSearch } from './secret-search.ts';
@@ -31,12 +31,12 @@ export class ValueRedaction {
     return Array.isArray(value) ? this.#list(value, false) : this.object(value);
   }
 
-  /** The data of an event: the counts of what was replaced before stay. */
-  data(data: JsonObject): JsonObject {
-    const { [redactionsField]: counts, ...rest } = data;
-    if (!this.#keys.areCounts(counts)) return this.object(data);
+  /** The data of an event of a type: the counts of what was replaced before stay. */
+  data(type: unknown, data: JsonObject): JsonObject {
+    const counts = this.#keys.countsIn(type, data);
+    const rest = Object.fromEntries(Object.entries(data).filter(([key]) => !Object.hasOwn(counts, key)));
     const redacted = this.object(rest);
-    return redacted === rest ? data : { ...redacted, [redactionsField]: counts };
+    return redacted === rest ? data : { ...redacted, ...counts };
   }
 
   /** The object itself if it has no secret. Two keys that become equal are numbered. */
