@@ -83,6 +83,7 @@ describe.each(durableStores)('hansard redact in the $name store', (store) => {
         events: 1,
         hasEnvelope: false,
         remains: [],
+        kept: {},
         error: null,
       },
     ]);

@@ -52,9 +52,19 @@ describe.each(durableStores)('hansard scan-secrets in the $name store', (store) 
     const inText = { ...found, position: 1, type: 'agent:text', field: '/data/text' };
     expect(asJson.code).toBe(4);
     expect(asJson.json()).toEqual([
-      { secret: { ...found, position: null, type: null, field: '/title', kind: 'acme-key', count: 1 } },
-      { secret: { ...inText, kind: 'npm-token', count: 2 } },
-      { secret: { ...inText, kind: 'env-DOOR', count: 1 } },
+      {
+        secret: {
+          ...found,
+          position: null,
+          type: null,
+          field: '/title',
+          kind: 'acme-key',
+          count: 1,
+          isKept: false,
+        },
+      },
+      { secret: { ...inText, kind: 'npm-token', count: 2, isKept: false } },
+      { secret: { ...inText, kind: 'env-DOOR', count: 1, isKept: false } },
       { scanned: { ...found, events: 2, error: null } },
     ]);
     for (const secret of [token, ownKey, password])

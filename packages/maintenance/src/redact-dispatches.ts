@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DispatchRedaction, DispatchRef, DispatchStore } from '@hansard/dispatch';
+import { addRedactions, type RedactionCounts } from '@hansard/events';
 import { isStoreError, type StoreError } from '@hansard/provider';
 import type { Redactor } from '@hansard/redaction';
 import type { VerifyScope } from './verify-dispatches.ts';
@@ -11,6 +12,8 @@ export interface RedactedDispatch {
   readonly dispatchId: string | null;
   /** Null: nothing was changed, because of the error. */
   readonly redaction: DispatchRedaction | null;
+  /** The secrets that stay, by kind: in ids, types and other fields that redaction keeps. Empty if nothing was changed because of the error. */
+  readonly kept: RedactionCounts;
   /** Of a dispatch that is running, that another process has claimed, or that cannot be read. */
   readonly error: StoreError | null;
 }
@@ -28,7 +31,7 @@ export async function* redactDispatches(
   { taskDir, dispatchId, signal }: VerifyScope = {},
 ): AsyncGenerator<RedactedDispatch, undefined> {
   if (taskDir !== undefined && dispatchId !== undefined) {
-    yield redactOne(store, redactor, { taskDir, dispatchId });
+    yield redactOne(store, redactor, { taskDir, dispatchId }, signal);
     return;
   }
   for await (const listing of store.dispatches(taskDir === undefined ? {} : { taskDir })) {
@@ -36,11 +39,11 @@ export async function* redactDispatches(
     await nextTurn(undefined, signal === undefined ? {} : { signal });
     const { taskDir: place, dispatchId: id, error } = listing;
     if (id === null) {
-      yield { taskDir: place, dispatchId: null, redaction: null, error: error ?? null };
+      yield { taskDir: place, dispatchId: null, redaction: null, kept: {}, error: error ?? null };
       continue;
     }
     try {
-      yield await redactOne(store, redactor, { taskDir: place, dispatchId: id });
+      yield await redactOne(store, redactor, { taskDir: place, dispatchId: id }, signal);
     } catch (failure) {
       if (!isStoreError(failure, 'STORE_DISPATCH_NOT_FOUND')) throw failure;
     }
@@ -51,12 +54,30 @@ async function redactOne(
   store: DispatchStore,
   redactor: Redactor,
   dispatch: DispatchRef,
+  signal: AbortSignal | undefined,
 ): Promise<RedactedDispatch> {
   try {
-    return { ...dispatch, redaction: await store.redactDispatch(dispatch, redactor), error: null };
+    const kept = await keptOf(store, redactor, dispatch, signal);
+    return { ...dispatch, redaction: await store.redactDispatch(dispatch, redactor), kept, error: null };
   } catch (error) {
     const isPassedOver = passedOver.some((code) => isStoreError(error, code));
     if (!isPassedOver) throw error;
-    return { ...dispatch, redaction: null, error: error as StoreError };
+    return { ...dispatch, redaction: null, kept: {}, error: error as StoreError };
   }
+}
+
+async function keptOf(
+  store: DispatchStore,
+  redactor: Redactor,
+  dispatch: DispatchRef,
+  signal: AbortSignal | undefined,
+): Promise<RedactionCounts> {
+  const log = await store.openDispatch(dispatch);
+  const counts: Record<string, number> = { ...redactor.keptIn(log.envelope, 'envelope') };
+  for await (const { events } of log.pages()) {
+    // A synchronous store would keep timers and signals waiting until the end.
+    await nextTurn(undefined, signal === undefined ? {} : { signal });
+    for (const event of events) addRedactions(counts, redactor.keptIn(event, 'event'));
+  }
+  return counts;
 }

@@ -1,15 +1,17 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DispatchStore } from '@hansard/dispatch';
-import type { RedactionCounts } from '@hansard/events';
+import { addRedactions, type RedactionCounts } from '@hansard/events';
 import type { StoreError } from '@hansard/provider';
 import type { Redactor } from '@hansard/redaction';
 import type { VerifyScope } from './verify-dispatches.ts';
 
-/** What became of the record of one task that has a secret, or that cannot be read. */
+/** What became of the record of one task that has a secret, or whose folder has one, or that cannot be read. */
 export interface RedactedTask {
   readonly taskDir: string;
-  /** The secrets that were replaced, by kind. Null: nothing was changed, because of the error. */
+  /** The secrets that were replaced, by kind; empty: none. Null: nothing was changed, because of the error. */
   readonly counts: RedactionCounts | null;
+  /** The secrets that stay, by kind: in the name of the folder, and in fields of the record such as the slug. */
+  readonly kept: RedactionCounts;
   readonly error: StoreError | null;
 }
 
@@ -26,11 +28,19 @@ export async function* redactTasks(
     if (only !== undefined && taskDir !== only) continue;
     // Between two records: each is changed whole.
     await nextTurn(undefined, signal === undefined ? {} : { signal });
-    if (error !== undefined) yield { taskDir, counts: null, error };
-    if (task === null) continue;
-    const { value, counts } = redactor.task(task);
-    if (Object.keys(counts).length === 0) continue;
-    await store.putTask(taskDir, value);
-    yield { taskDir, counts, error: null };
+    const kept: Record<string, number> = { ...redactor.text(taskDir).counts };
+    if (error !== undefined) yield { taskDir, counts: null, kept, error };
+    else if (task === null) {
+      if (hasAny(kept)) yield { taskDir, counts: {}, kept, error: null };
+    } else {
+      addRedactions(kept, redactor.keptIn(task, 'task'));
+      const { value, counts } = redactor.task(task);
+      if (hasAny(counts)) await store.putTask(taskDir, value);
+      if (hasAny(counts) || hasAny(kept)) yield { taskDir, counts, kept, error: null };
+    }
   }
+}
+
+function hasAny(counts: RedactionCounts): boolean {
+  return Object.keys(counts).length > 0;
 }

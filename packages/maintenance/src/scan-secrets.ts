@@ -1,14 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DispatchRef, DispatchStore } from '@hansard/dispatch';
-import type { JsonValue } from '@hansard/events';
 import { isStoreError, type StoreError } from '@hansard/provider';
-import type { Redactor, SecretFinding } from '@hansard/redaction';
+import type { RecordFinding, RecordKind, Redactor } from '@hansard/redaction';
 import type { VerifyScope } from './verify-dispatches.ts';
 
-/** Where a store has a secret, without the secret. */
-export interface StoredSecret extends SecretFinding {
+/**
+ * Where a store has a secret. The secret is not in it, unless the folder of the task or the id of the dispatch has it. `isKept`: it
+ * is in a field or a name that `redactDispatches` and `redactTasks` keep, so it stays.
+ */
+export interface StoredSecret extends RecordFinding {
   readonly taskDir: string;
-  /** Null: in the record of the task. */
+  /** Null: in the record of the task, or in the name of its folder. The field is then `/taskDir`. */
   readonly dispatchId: string | null;
   /** The position of the event. Null: in the envelope or the record. */
   readonly position: number | null;
@@ -46,7 +48,7 @@ type ItemOf<Kind extends ScanItemKind, Value> = { readonly [K in Kind]: Value } 
 
 /**
  * Finds the secrets in the records of tasks, and then in the envelopes and events, dispatch by dispatch, a page of events at a time. An item
- * never contains a secret. A dispatch that was deleted meanwhile is omitted; one that cannot be read completely is reported, and the next one follows.
+ * contains no secret but those in its address. A dispatch that was deleted meanwhile is omitted; one that cannot be read completely is reported, and the next one follows.
  * @throws STORE_DISPATCH_NOT_FOUND for a `dispatchId` that does not exist, STORE_UNAVAILABLE if the dispatches cannot be listed
  */
 export async function* scanSecrets(
@@ -82,9 +84,11 @@ async function* scanTasks(
   const place = { dispatchId: null, position: null, type: null };
   for (const { taskDir, task, error } of await store.listTasks()) {
     if (only !== undefined && taskDir !== only) continue;
+    for (const finding of redactor.find(taskDir))
+      yield { secret: { taskDir, ...place, ...finding, field: '/taskDir', isKept: true } };
     if (error !== undefined) yield { unreadTask: { taskDir, error } };
     if (task === null) continue;
-    for (const finding of redactor.find(task as unknown as JsonValue))
+    for (const finding of redactor.findInRecord(task, 'task'))
       yield { secret: { taskDir, ...place, ...finding } };
   }
 }
@@ -96,17 +100,18 @@ async function* scanDispatch(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ScanItem, undefined> {
   let events = 0;
-  const found = (value: unknown, position: number | null, type: string | null) =>
+  const found = (record: object, of: RecordKind, position: number | null, type: string | null) =>
     redactor
-      .find(value as JsonValue)
+      .findInRecord(record, of)
       .map((finding) => ({ secret: { taskDir, dispatchId, position, type, ...finding } }));
   try {
     const log = await store.openDispatch({ taskDir, dispatchId });
-    yield* found(log.envelope, null, null);
+    yield* found(log.envelope, 'envelope', null, null);
     for await (const page of log.pages()) {
       // A synchronous store would keep timers and signals waiting until the end.
       await nextTurn(undefined, signal === undefined ? {} : { signal });
-      for (const [index, event] of page.events.entries()) yield* found(event, page.first + index, event.type);
+      for (const [index, event] of page.events.entries())
+        yield* found(event, 'event', page.first + index, event.type);
       events += page.events.length;
       yield { read: page.events.length };
     }

@@ -149,10 +149,12 @@ it('finds and replaces the secrets of task records, of one task or of all', asyn
     return tasks;
   };
   expect(await replaced({ taskDir: 'lab/tasks/one' })).toEqual([
-    { taskDir: 'lab/tasks/one', counts: { canary: 2 }, error: null },
+    { taskDir: 'lab/tasks/one', counts: { canary: 2 }, kept: {}, error: null },
   ]);
   expect(await found()).toEqual(['lab/tasks/two null null /name 1']);
-  expect(await replaced()).toEqual([{ taskDir: 'lab/tasks/two', counts: { canary: 1 }, error: null }]);
+  expect(await replaced()).toEqual([
+    { taskDir: 'lab/tasks/two', counts: { canary: 1 }, kept: {}, error: null },
+  ]);
   expect(await found()).toEqual([]);
   expect(await store.getTask('lab/tasks/one')).toEqual(
     record('one', 'Deploy [REDACTED:canary] with [REDACTED:canary]'),

@@ -11,9 +11,9 @@ import {
   type TaskRecord,
   withoutOtherFields,
 } from '@hansard/events';
+import { type RecordFinding, type RecordKind, SecretFinder, type SecretFinding } from './find-secrets.ts';
 import { searchFormats } from './format-search.ts';
-import { redactKeyLines } from './key-lines.ts';
-import { isNamedSecret, KnownKeys } from './known-keys.ts';
+import { KnownKeys } from './known-keys.ts';
 import { mayHaveSecrets } from './may-have-secrets.ts';
 import { compilePatterns, type OwnPatterns } from './own-patterns.ts';
 import { keptOfEnvelope, keptOfTask, redactRecord } from './redact-records.ts';
@@ -48,14 +48,6 @@ export interface RedactedValue<T> {
   readonly counts: RedactionCounts;
 }
 
-/** A secret in a value, without the secret. */
-export interface SecretFinding {
-  /** A JSON Pointer (RFC 6901) to the text, or to the object of a key. Keys with a secret are redacted in it. */
-  readonly field: string;
-  readonly kind: string;
-  readonly count: number;
-}
-
 /** Replaces each secret with `[REDACTED:kind]`, in linear time. What has no secret is returned itself. Changes no argument. */
 export interface Redactor {
   readonly text: (text: string) => RedactedText;
@@ -75,6 +67,13 @@ export interface Redactor {
   readonly task: (task: TaskRecord) => RedactedValue<TaskRecord>;
   /** The secrets in every text of a value, keys included, in the order of the value. */
   readonly find: (value: JsonValue) => SecretFinding[];
+  /**
+   * The same for an event, an envelope or a task record, and whether `event`, `envelope` and `task` keep the field. Their counts in the
+   * data of an event are not searched.
+   */
+  readonly findInRecord: (record: object, of: RecordKind) => RecordFinding[];
+  /** How many secrets of each kind the fields of a record have that `event`, `envelope` and `task` keep. */
+  readonly keptIn: (record: object, of: RecordKind) => RedactionCounts;
   /**
    * How many characters a secret that has no known format can have: those of the longest value of a variable. Infinity with patterns of your
    * own: what they replace can depend on the whole text.
@@ -129,45 +128,7 @@ export function createRedactor({
     const redaction = begin();
     return { text: redaction.text(text), counts: redaction.counts ?? {} };
   };
-  const findIn = (text: string, field: string): SecretFinding[] =>
-    Object.entries(redactText(text).counts).map(([kind, count]) => ({ field, kind, count }));
-
-  const find = (value: JsonValue, field: string): SecretFinding[] => {
-    if (typeof value === 'string') return findIn(value, field);
-    if (typeof value !== 'object' || value === null) return [];
-    if (Array.isArray(value)) return findInList(value, field, false);
-    return Object.entries(value).flatMap(([key, one]) => {
-      const step = redactText(key).text.replaceAll('~', '~0').replaceAll('/', '~1');
-      const place = `${field}/${step}`;
-      return [...findIn(key, field), ...findField(key, one as JsonValue, place)];
-    });
-  };
-
-  const findInList = (list: readonly JsonValue[], field: string, namesSecret: boolean): SecretFinding[] => {
-    let parts = 0;
-    const countPart = () => {
-      parts += 1;
-      return '';
-    };
-    const lines = redactKeyLines(list, search, countPart);
-    const items = list.flatMap((item, index) => {
-      const place = `${field}/${index}`;
-      if (typeof item !== 'string') return find(item, place);
-      const found = findIn(item, place);
-      const isNamed = found.length === 0 && namesSecret && isNamedSecret(item);
-      return isNamed ? [{ field: place, kind: 'secret-value', count: 1 }] : found;
-    });
-    return lines === null ? items : [{ field, kind: 'private-key', count: parts }, ...items];
-  };
-
-  /** A text can be a secret because of its key. */
-  const findField = (key: string, value: JsonValue, field: string): SecretFinding[] => {
-    if (Array.isArray(value)) return findInList(value, field, keys.namesSecret(key));
-    if (typeof value !== 'string') return find(value, field);
-    const found = findIn(value, field);
-    const isNamed = found.length === 0 && keys.namesSecret(key) && isNamedSecret(value);
-    return isNamed ? [{ field, kind: 'secret-value', count: 1 }] : found;
-  };
+  const finder = new SecretFinder(search, keys, redactText);
 
   return {
     text: redactText,
@@ -187,7 +148,9 @@ export function createRedactor({
     },
     envelope: (envelope) => record(envelope, keptOfEnvelope),
     task: (task) => record(task, keptOfTask),
-    find: (value) => find(value, ''),
+    find: (value) => finder.find(value),
+    findInRecord: (record, of) => finder.findInRecord(record, of),
+    keptIn: (record, of) => finder.keptIn(record, of),
     reach:
       own.length > 0 ? Number.POSITIVE_INFINITY : Math.max(0, ...values.map(({ value }) => value.length)),
   };

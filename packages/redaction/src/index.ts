@@ -4,9 +4,9 @@ export {
   type RedactedValue,
   type Redactor,
   type RedactorOptions,
-  type SecretFinding,
 } from './create-redactor.ts';
 export { differsInSecretsOnly, hasMarker } from './differs-in-secrets.ts';
+export type { RecordFinding, RecordKind, SecretFinding } from './find-secrets.ts';
 export type { OwnPatterns } from './own-patterns.ts';
 export { type RedactedSource, redactSource } from './redact-source.ts';
 export {

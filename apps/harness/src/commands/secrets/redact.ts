@@ -1,4 +1,4 @@
-import { addRedactions } from '@hansard/events';
+import { addRedactions, type RedactionCounts } from '@hansard/events';
 import {
   type RedactedDispatch,
   type RedactedTask,
@@ -16,7 +16,15 @@ import { confirm, yesOption } from '../../terminal/confirm.ts';
 import { note } from '../../terminal/context.ts';
 import { createProgress } from '../../terminal/progress.ts';
 import { withStore } from '../../terminal/with-store.ts';
-import { counted, redactorOptions, type SecretOptions, withSecretOptions } from './secret-options.ts';
+import {
+  counted,
+  keptPlaces,
+  kindsInWords,
+  printable,
+  redactorOptions,
+  type SecretOptions,
+  withSecretOptions,
+} from './secret-options.ts';
 
 interface RedactOptions extends SecretOptions {
   readonly yes?: boolean;
@@ -27,7 +35,7 @@ export const addRedact: AddCommand = (command, context) => {
     .option(...yesOption)
     .addHelpText(
       'after',
-      "\nReplaces each secret in task records, and in the envelopes and events of ended dispatches, by [REDACTED:kind], with the same ids, positions and times; each dispatch in one step, with a notice that counts it at the end. This cannot be undone. Dispatches that are running are passed over. Exports, backups and copies elsewhere keep the secrets: revoke them at their issuers.\n\nExit codes: 0 done, 1 some dispatches were passed over.\n\nExamples:\n  hansard scan-secrets\n  hansard redact\n  hansard redact research/route-models latest --yes\n  hansard redact --pattern 'acme-key=acme_[0-9a-f]{32}' --yes --json",
+      "\nReplaces each secret in task records, and in the envelopes and events of ended dispatches, by [REDACTED:kind], with the same ids, positions and times; each dispatch in one step, with a notice that counts it at the end. This cannot be undone. Dispatches that are running are passed over. Secrets in ids, types, times and names of folders stay, and are counted. Exports, backups and copies elsewhere keep the secrets, too: revoke them at their issuers.\n\nExit codes: 0 done, 1 some dispatches were passed over.\n\nExamples:\n  hansard scan-secrets\n  hansard redact\n  hansard redact research/route-models latest --yes\n  hansard redact --pattern 'acme-key=acme_[0-9a-f]{32}' --yes --json",
     )
     .action((task: string | undefined, dispatch: string | undefined, options: RedactOptions) =>
       withStore(context, options, async ({ store, loaded }) => {
@@ -52,19 +60,19 @@ export const addRedact: AddCommand = (command, context) => {
           if (scope.dispatchId === undefined)
             for await (const task of redactTasks(store, redactor, scope)) {
               summary.addTask(task);
-              yield { task };
+              yield { task: { ...task, taskDir: redactor.text(task.taskDir).text } };
             }
           for await (const result of redactDispatches(store, redactor, scope)) {
             summary.add(result);
             progress.update(summary.dispatches);
-            if (result.redaction?.events === 0 && !result.redaction.hasEnvelope) continue;
+            if (result.error === null && !isChanged(result) && !hasAny(result.kept)) continue;
             progress.end();
-            yield { dispatch: result };
+            yield { dispatch: printable(redactor, result) };
           }
           progress.end();
         };
         await printAnswer(context, options, { rows: jsonRows(results()), text: lines(results(), summary) });
-        for (const remains of summary.remains) note(context, `Not covered: ${remains}`);
+        for (const remains of summary.notCovered()) note(context, `Not covered: ${remains}`);
         if (options.json === true) note(context, summary.text);
         summary.assertAllDone();
       }),
@@ -80,12 +88,12 @@ type Result =
 async function* jsonRows(results: AsyncIterable<Result>): AsyncGenerator<unknown> {
   for await (const { dispatch, task } of results) {
     if (task !== undefined) {
-      const { taskDir, counts, error } = task;
-      yield { taskDir, dispatchId: null, isTaskRecord: true, counts, error: error?.code ?? null };
+      const { taskDir, counts, kept, error } = task;
+      yield { taskDir, dispatchId: null, isTaskRecord: true, counts, kept, error: error?.code ?? null };
       continue;
     }
-    const { taskDir, dispatchId, redaction, error } = dispatch;
-    yield { taskDir, dispatchId, ...redaction, error: error?.code ?? null };
+    const { taskDir, dispatchId, redaction, kept, error } = dispatch;
+    yield { taskDir, dispatchId, ...redaction, kept, error: error?.code ?? null };
   }
 }
 
@@ -98,48 +106,67 @@ function lineOf({ dispatch, task }: Result): string {
   const { taskDir, error } = dispatch ?? task;
   const name = `${toTaskName(taskDir)} ${dispatch === undefined ? 'task record' : (dispatch.dispatchId ?? '(unknown)')}`;
   if (error !== null) return `${name}: passed over (${reasonOf(error.code)})`;
-  if (dispatch === undefined) return `${name}: ${kindsInWords(task.counts ?? {})}`;
+  const { kept } = dispatch ?? task;
+  const staying = hasAny(kept) ? [`${kindsInWords(kept)} in ids or names (stays)`] : [];
+  return `${name}: ${[...replacedIn({ dispatch, task } as Result), ...staying].join('; ')}`;
+}
+
+function replacedIn({ dispatch, task }: Result): string[] {
+  if (dispatch === undefined) return hasAny(task.counts ?? {}) ? [kindsInWords(task.counts ?? {})] : [];
+  if (!isChanged(dispatch)) return [];
   const { counts = {}, events = 0, hasEnvelope = false } = dispatch.redaction ?? {};
-  const place = hasEnvelope ? ' and the envelope' : '';
-  return `${name}: ${kindsInWords(counts)} in ${counted(events, 'event')}${place}`;
+  return [`${kindsInWords(counts)} in ${counted(events, 'event')}${hasEnvelope ? ' and the envelope' : ''}`];
+}
+
+function isChanged({ redaction }: RedactedDispatch): boolean {
+  return redaction !== null && (redaction.events > 0 || redaction.hasEnvelope);
+}
+
+function hasAny(counts: RedactionCounts): boolean {
+  return Object.keys(counts).length > 0;
 }
 
 function reasonOf(code: string): string {
   return code === 'STORE_LOCKED' ? 'it is running, or another process has it' : code;
 }
 
-function kindsInWords(counts: Readonly<Record<string, number>>): string {
-  return Object.entries(counts)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([kind, count]) => `${count} ${kind}`)
-    .join(', ');
-}
-
 /** Counts what was replaced and passed over. */
 class Summary {
   dispatches = 0;
-  readonly remains = new Set<string>();
+  readonly #remains = new Set<string>();
+  readonly #kept: Record<string, number> = {};
   #changed = 0;
   #tasks = 0;
   #tasksPassedOver = 0;
   #passedOver = 0;
   readonly #counts: Record<string, number> = {};
 
-  addTask({ counts, error }: RedactedTask): void {
+  addTask({ counts, kept, error }: RedactedTask): void {
     if (error !== null) this.#tasksPassedOver += 1;
-    if (counts === null) return;
+    addRedactions(this.#kept, kept);
+    if (counts === null || !hasAny(counts)) return;
     this.#tasks += 1;
-    this.remains.add('the old records of tasks, in unused parts of the files or tables of the store.');
+    this.#remains.add('the old records of tasks, in unused parts of the files or tables of the store.');
     addRedactions(this.#counts, counts);
   }
 
-  add({ redaction, error }: RedactedDispatch): void {
+  add(dispatch: RedactedDispatch): void {
+    const { redaction, kept, error } = dispatch;
     this.dispatches += 1;
     if (error !== null) this.#passedOver += 1;
-    if (redaction === null || (redaction.events === 0 && !redaction.hasEnvelope)) return;
+    addRedactions(this.#kept, kept);
+    if (!isChanged(dispatch)) return;
     this.#changed += 1;
-    for (const place of redaction.remains) this.remains.add(place);
-    addRedactions(this.#counts, redaction.counts);
+    for (const place of redaction?.remains ?? []) this.#remains.add(place);
+    addRedactions(this.#counts, redaction?.counts ?? null);
+  }
+
+  /** Where secrets can still be, in words. */
+  notCovered(): string[] {
+    const kept = hasAny(this.#kept)
+      ? [`${kindsInWords(this.#kept)} in ${keptPlaces}, which stay. Revoke them at their issuers.`]
+      : [];
+    return [...kept, ...this.#remains];
   }
 
   get text(): string {

@@ -1,5 +1,5 @@
 import { type ScanItem, type StoredSecret, scanSecrets } from '@hansard/maintenance';
-import { createRedactor } from '@hansard/redaction';
+import { createRedactor, type Redactor } from '@hansard/redaction';
 import { neutraliseControlsInLine } from '@hansard/views/basics';
 import { findDispatchId } from '../../tasks/find-dispatch.ts';
 import { toTaskDir, toTaskName } from '../../tasks/task-name.ts';
@@ -9,13 +9,20 @@ import { type AddCommand, withCommonOptions } from '../../terminal/command.ts';
 import { note } from '../../terminal/context.ts';
 import { createProgress } from '../../terminal/progress.ts';
 import { withStore } from '../../terminal/with-store.ts';
-import { counted, redactorOptions, type SecretOptions, withSecretOptions } from './secret-options.ts';
+import {
+  counted,
+  keptPlaces,
+  printable,
+  redactorOptions,
+  type SecretOptions,
+  withSecretOptions,
+} from './secret-options.ts';
 
 export const addScanSecrets: AddCommand = (command, context) => {
   withSecretOptions(withCommonOptions(command), 'find')
     .addHelpText(
       'after',
-      "\nPrints the task, the dispatch, the position, the field and the kind of each secret, never the secret.\n\nExit codes: 0 no secret was found, 3 something could not be read, 4 secrets were found.\n\nExamples:\n  hansard scan-secrets\n  hansard scan-secrets research/route-models latest --json\n  hansard scan-secrets --env DATABASE_PASSWORD --pattern 'acme-key=acme_[0-9a-f]{32}'",
+      "\nPrints the task, the dispatch, the position, the field and the kind of each secret, never the secret, which is also replaced in the names that are printed. A secret that stays is in an id or a name, which `hansard redact` does not change.\n\nExit codes: 0 no secret was found, 3 something could not be read, 4 secrets were found.\n\nExamples:\n  hansard scan-secrets\n  hansard scan-secrets research/route-models latest --json\n  hansard scan-secrets --env DATABASE_PASSWORD --pattern 'acme-key=acme_[0-9a-f]{32}'",
     )
     .action((task: string | undefined, dispatch: string | undefined, options: SecretOptions) =>
       withStore(context, options, async ({ store, loaded }) => {
@@ -36,7 +43,7 @@ export const addScanSecrets: AddCommand = (command, context) => {
             progress.update(summary.events);
             if (item.read !== undefined) continue;
             progress.end();
-            yield item;
+            yield withoutSecrets(redactor, item);
           }
           progress.end();
         };
@@ -46,6 +53,18 @@ export const addScanSecrets: AddCommand = (command, context) => {
       }),
     );
 };
+
+/** The item with names that can be printed. */
+function withoutSecrets(redactor: Redactor, item: ScanItem): ScanItem {
+  const { secret, scanned, unreadTask } = item;
+  if (secret !== undefined) {
+    const type = secret.type === null ? null : redactor.text(secret.type).text;
+    return { secret: { ...printable(redactor, secret), type } };
+  }
+  if (scanned !== undefined) return { scanned: printable(redactor, scanned) };
+  if (unreadTask === undefined) return item;
+  return { unreadTask: { ...unreadTask, taskDir: redactor.text(unreadTask.taskDir).text } };
+}
 
 /** Of an error only the code: a message can quote what is stored. */
 async function* jsonRows(items: AsyncIterable<ScanItem>): AsyncGenerator<unknown> {
@@ -66,12 +85,15 @@ async function* lines(items: AsyncIterable<ScanItem>, summary: Summary): AsyncGe
   yield summary.text;
 }
 
-function describe({ taskDir, dispatchId, position, type, field, kind, count }: StoredSecret): string {
+function describe(secret: StoredSecret): string {
+  const { taskDir, dispatchId, position, type, field, kind, count, isKept } = secret;
   const inDispatch = position === null ? 'envelope' : `event ${position} (${type})`;
-  const place = dispatchId === null ? 'task record' : `${dispatchId} ${inDispatch}`;
+  const inTask = field === '/taskDir' && isKept ? 'task folder' : `task record ${field}`;
+  const place = dispatchId === null ? inTask : `${dispatchId} ${inDispatch} ${field}`;
   const times = count === 1 ? '' : ` ×${count}`;
+  const stays = isKept ? ' (stays)' : '';
   // An agent wrote the keys of the field.
-  return neutraliseControlsInLine(`${toTaskName(taskDir)} ${place} ${field}: ${kind}${times}`);
+  return neutraliseControlsInLine(`${toTaskName(taskDir)} ${place}: ${kind}${times}${stays}`);
 }
 
 /** Counts what was read and found. */
@@ -80,14 +102,16 @@ class Summary {
   #dispatches = 0;
   #unread = 0;
   #unreadTasks = 0;
+  #kept = 0;
   readonly #found = new Map<string, number>();
 
   add({ secret, read, scanned, unreadTask }: ScanItem): void {
     if (read !== undefined) this.events += read;
     else if (unreadTask !== undefined) this.#unreadTasks += 1;
-    else if (secret !== undefined)
+    else if (secret !== undefined) {
       this.#found.set(secret.kind, (this.#found.get(secret.kind) ?? 0) + secret.count);
-    else {
+      if (secret.isKept) this.#kept += secret.count;
+    } else {
       this.#dispatches += 1;
       if (scanned.error !== null) this.#unread += 1;
     }
@@ -101,7 +125,8 @@ class Summary {
     const kinds = [...this.#found].sort().map(([kind, count]) => `${count} ${kind}`);
     const found =
       kinds.length === 0 ? 'no secret' : `${counted(this.#total, 'secret')} (${kinds.join(', ')})`;
-    return `${counted(this.#dispatches, 'dispatch', 'dispatches')}, ${counted(this.events, 'event')}: ${found}.`;
+    const kept = this.#kept === 0 ? '' : `; ${this.#kept.toLocaleString('en')} in ${keptPlaces}`;
+    return `${counted(this.#dispatches, 'dispatch', 'dispatches')}, ${counted(this.events, 'event')}: ${found}${kept}.`;
   }
 
   /** @throws CliError with the exit code for an incomplete scan, or else for secrets */
@@ -120,7 +145,15 @@ class Summary {
       throw new CliError(
         exitCode.secrets,
         `${counted(this.#total, 'secret')} found.`,
-        'Revoke them at their issuers. `hansard redact` replaces them in the log.',
+        `Revoke them at their issuers. ${this.#advice}`,
       );
+  }
+
+  get #advice(): string {
+    const [kept, all] = [this.#kept, this.#total];
+    if (kept === 0) return '`hansard redact` replaces them in the log.';
+    if (kept === all) return `They stay in the log: \`hansard redact\` does not change ${keptPlaces}.`;
+    const [replaced, staying] = [all - kept, kept].map((count) => count.toLocaleString('en'));
+    return `\`hansard redact\` replaces ${replaced} of them in the log. ${staying} in ${keptPlaces} stay.`;
   }
 }

@@ -1,4 +1,5 @@
-import type { RedactorOptions } from '@hansard/redaction';
+import type { RedactionCounts } from '@hansard/events';
+import type { Redactor, RedactorOptions } from '@hansard/redaction';
 import type { Command } from 'commander';
 import type { HarnessConfig } from '../../config.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
@@ -60,3 +61,28 @@ function patternsOf(options: readonly string[]): Readonly<Record<string, string>
   });
   return Object.fromEntries(patterns);
 }
+
+interface Address {
+  readonly taskDir: string;
+  readonly dispatchId: string | null;
+}
+
+/** An address as it is printed: the names in it can have secrets, which stay in the store. */
+export function printable<A extends Address>(redactor: Redactor, address: A): A {
+  const { taskDir, dispatchId } = address;
+  return {
+    ...address,
+    taskDir: redactor.text(taskDir).text,
+    dispatchId: dispatchId === null ? null : redactor.text(dispatchId).text,
+  };
+}
+
+export function kindsInWords(counts: RedactionCounts): string {
+  return Object.entries(counts)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([kind, count]) => `${count} ${kind}`)
+    .join(', ');
+}
+
+/** What `hansard redact` never changes. */
+export const keptPlaces = 'ids, types, times and names of folders';

@@ -1,0 +1,121 @@
+import {
+  addRedactions,
+  eventFields,
+  isPlainObject,
+  type JsonObject,
+  type JsonValue,
+  type RedactionCounts,
+} from '@hansard/events';
+import { redactKeyLines } from './key-lines.ts';
+import { isNamedSecret, type KnownKeys } from './known-keys.ts';
+import { keptOfEnvelope, keptOfTask } from './redact-records.ts';
+import type { SecretSearch } from './secret-search.ts';
+
+/** A secret in a value, without the secret. */
+export interface SecretFinding {
+  /** A JSON Pointer (RFC 6901) to the text, or to the object of a key. Keys with a secret are redacted in it. */
+  readonly field: string;
+  readonly kind: string;
+  readonly count: number;
+}
+
+/** A secret in an event, an envelope or a task record. */
+export interface RecordFinding extends SecretFinding {
+  /** Whether redaction keeps the field, so that the secret stays: an id, a link, a type, a time or a choice. */
+  readonly isKept: boolean;
+}
+
+export type RecordKind = 'event' | 'envelope' | 'task';
+
+/** The fields of each kind of record that redaction keeps. */
+const keptFields: Readonly<Record<RecordKind, ReadonlySet<string>>> = {
+  event: new Set(Object.keys(eventFields)),
+  envelope: keptOfEnvelope,
+  task: keptOfTask,
+};
+
+/** Finds the secrets in values, and where they are. */
+export class SecretFinder {
+  readonly #search: SecretSearch;
+  readonly #keys: KnownKeys;
+  readonly #redact: (text: string) => { readonly text: string; readonly counts: RedactionCounts };
+
+  constructor(
+    search: SecretSearch,
+    keys: KnownKeys,
+    redact: (text: string) => { readonly text: string; readonly counts: RedactionCounts },
+  ) {
+    this.#search = search;
+    this.#keys = keys;
+    this.#redact = redact;
+  }
+
+  find(value: JsonValue, field = ''): SecretFinding[] {
+    if (typeof value === 'string') return this.#inText(value, field);
+    if (typeof value !== 'object' || value === null) return [];
+    if (Array.isArray(value)) return this.#inList(value, field, false);
+    return Object.entries(value).flatMap(([key, one]) => this.#inEntry(key, one as JsonValue, field));
+  }
+
+  /** The counts of redaction are not searched: they stay. */
+  findInRecord(record: object, of: RecordKind): RecordFinding[] {
+    return Object.entries(record as Record<string, JsonValue>).flatMap(([key, value]) => {
+      const isKept = keptFields[of].has(key);
+      const searched = of === 'event' && key === 'data' ? this.#withoutCounts(record, value) : value;
+      return this.#inEntry(key, searched, '').map((finding) => ({ ...finding, isKept }));
+    });
+  }
+
+  keptIn(record: object, of: RecordKind): RedactionCounts {
+    const counts: Record<string, number> = {};
+    for (const key of keptFields[of]) {
+      const value = (record as JsonObject)[key];
+      // Nearly all are texts without a secret.
+      if (value === undefined || (typeof value === 'string' && !this.#search.mayHave(value))) continue;
+      for (const { kind, count } of this.#inField(key, value, '')) addRedactions(counts, { [kind]: count });
+    }
+    return counts;
+  }
+
+  #withoutCounts(event: object, data: JsonValue): JsonValue {
+    if (!isPlainObject(data)) return data;
+    const counts = this.#keys.countsIn((event as { readonly type?: unknown }).type, data as JsonObject);
+    return Object.fromEntries(Object.entries(data).filter(([key]) => !Object.hasOwn(counts, key)));
+  }
+
+  #inText(text: string, field: string): SecretFinding[] {
+    return Object.entries(this.#redact(text).counts).map(([kind, count]) => ({ field, kind, count }));
+  }
+
+  #inEntry(key: string, value: JsonValue, field: string): SecretFinding[] {
+    const step = this.#redact(key).text.replaceAll('~', '~0').replaceAll('/', '~1');
+    return [...this.#inText(key, field), ...this.#inField(key, value, `${field}/${step}`)];
+  }
+
+  /** A text can be a secret because of its key. */
+  #inField(key: string, value: JsonValue, field: string): SecretFinding[] {
+    if (Array.isArray(value)) return this.#inList(value, field, this.#keys.namesSecret(key));
+    if (typeof value !== 'string') return this.find(value, field);
+    return this.#inNamed(value, field, this.#keys.namesSecret(key));
+  }
+
+  #inNamed(text: string, field: string, namesSecret: boolean): SecretFinding[] {
+    const found = this.#inText(text, field);
+    const isNamed = found.length === 0 && namesSecret && isNamedSecret(text);
+    return isNamed ? [{ field, kind: 'secret-value', count: 1 }] : found;
+  }
+
+  #inList(list: readonly JsonValue[], field: string, namesSecret: boolean): SecretFinding[] {
+    let parts = 0;
+    const countPart = () => {
+      parts += 1;
+      return '';
+    };
+    const lines = redactKeyLines(list, this.#search, countPart);
+    const items = list.flatMap((item, index) => {
+      const place = `${field}/${index}`;
+      return typeof item === 'string' ? this.#inNamed(item, place, namesSecret) : this.find(item, place);
+    });
+    return lines === null ? items : [{ field, kind: 'private-key', count: parts }, ...items];
+  }
+}
