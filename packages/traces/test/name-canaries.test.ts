@@ -59,7 +59,7 @@ const more: Readonly<Record<string, object>> = {
 };
 
 /** Values of several lines, and of many characters. */
-const tails = { 'lines with words after the first': '\n', 'one line of many words': `${'-'.repeat(300)} ` };
+const tails = { 'lines with words after the first': '\n', 'one line of many words': ` ${'-'.repeat(300)} ` };
 
 describe('a name in a trace without content', () => {
   it.each(Object.entries(tails))(

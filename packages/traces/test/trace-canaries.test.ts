@@ -47,7 +47,7 @@ describe('a trace without content', () => {
     ['the name of a hook', 'harness:hook_decision', 'hook'],
     ['the trigger of a compaction', 'session:compaction', 'trigger'],
   ])('cuts %s to a line of 200 characters', async (_, type, field) => {
-    for (const [at, tail] of ['\n', '-'.repeat(200)].entries()) {
+    for (const [at, tail] of ['\n', ` ${'-'.repeat(200)}`].entries()) {
       const text = `KEPT_1_${at}_${tail}SECRET_1_${at}_`;
       const events = canaryGame(1).events.map((event) =>
         event.type === type ? { ...event, data: { ...event.data, [field]: text } } : event,
