@@ -18,6 +18,8 @@ export const durableStores = [
   {
     name: 'JSON-file',
     config: '{}',
+    /** Whether it has `removeRemains`. */
+    cleans: false,
     open: (cwd: string, options: { readonly leaseMs?: number } = {}) =>
       openJsonFileStore({ root: join(cwd, '.projects'), ...options }),
     /** Replaces text in the stored event of a dispatch that contains it. */
@@ -35,6 +37,7 @@ export const durableStores = [
   {
     name: 'SQLite',
     config: '{ "store": "@hansard/store-sqlite" }',
+    cleans: true,
     open: (cwd: string, options: { readonly leaseMs?: number } = {}) =>
       openSqliteStore({ path: databaseOf(cwd), ...options }),
     replaceInEvent(cwd: string, { dispatchId, from, to }: Replacement): void {

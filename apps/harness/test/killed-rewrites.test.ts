@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { CapturedEvent } from '@hansard/events';
+import type { DispatchStoreProvider } from '@hansard/provider';
 import { randomFrom } from '@hansard/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { type DurableStore, durableStores, recordedIn } from './durable-stores.ts';
@@ -86,9 +87,10 @@ it.each(durableStores)(
     if (other === undefined) throw new TypeError('nothing was recorded');
     earlier.createDispatch(taskDir, { ...other, dispatchId: 'D9', role: 'opensesame' });
     earlier.close();
-    await using opened = store.open(line.cwd);
-    opened.searchEvents('one', { taskDir });
-    const { remains } = opened.rewriteDispatch(taskDir, 'D9', {
+    await using opened: DispatchStoreProvider & { readonly [Symbol.asyncDispose]: () => Promise<void> } =
+      store.open(line.cwd);
+    await opened.searchEvents?.('one', { taskDir });
+    const rewritten = await opened.rewriteDispatch?.(taskDir, 'D9', {
       envelope: (envelope) => ({ ...envelope, role: 'closed' }),
       event: (event) => ({ ...event, data: { text: 'closed' } }),
       notice: () => ({
@@ -98,7 +100,7 @@ it.each(durableStores)(
         data: {},
       }),
     });
-    expect(remains).toEqual([]);
+    expect((await opened.removeRemains?.()) ?? rewritten?.remains).toEqual([]);
     const files = globSync('.projects/**/*', { cwd: line.cwd })
       .map((file) => join(line.cwd, file))
       .filter((file) => statSync(file).isFile());

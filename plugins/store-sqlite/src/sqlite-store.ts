@@ -32,6 +32,7 @@ import {
   removeDispatch,
   updateEnvelope,
 } from './claimed-dispatches.ts';
+import { removeRemains } from './database/remove-remains.ts';
 import { inTransaction } from './database/transaction.ts';
 import { acceptLoss } from './events/accept-loss.ts';
 import { rewriteDispatch } from './events/rewrite-dispatch.ts';
@@ -226,6 +227,10 @@ export class SqliteStore implements DispatchStoreProvider {
       this.#watch.changed(taskDir, dispatchId);
       return rewritten;
     });
+  }
+
+  removeRemains(): string[] {
+    return this.#write(({ database }) => removeRemains(database, this.#file));
   }
 
   close(): void {

@@ -179,6 +179,14 @@ export interface DispatchStore extends AsyncDisposable {
    */
   redactDispatch(dispatch: DispatchRef, redactor: Redactor): Promise<DispatchRedaction>;
 
+  /**
+   * Removes old content from unused parts of the store, once after the last `redactDispatch`. It can take as long as writing the whole store
+   * again. Returns the places that can still hold old content, in words, instead of those that the redactions named; null if the store
+   * has no such step, and the redactions named all of them. Call it only if a user asks for it.
+   * @throws STORE_UNAVAILABLE
+   */
+  removeRemains(): Promise<readonly string[] | null>;
+
   /** The repairs that the store has made since it was opened, oldest first. */
   getRepairs(): Promise<StoreRepair[]>;
 

@@ -253,6 +253,11 @@ class CheckedStore implements DispatchStore {
     return redaction;
   }
 
+  async removeRemains(): Promise<readonly string[] | null> {
+    this.#context.assertOpen();
+    return (await this.#provider.removeRemains?.()) ?? null;
+  }
+
   async getRepairs(): Promise<StoreRepair[]> {
     this.#context.assertOpen();
     return this.#provider.getRepairs?.() ?? [];

@@ -20,6 +20,7 @@ const repeatable = [
   'watch',
   'verifyDispatch',
   'getRepairs',
+  'removeRemains',
 ] as const satisfies ReadonlyArray<keyof DispatchStoreProvider>;
 
 /** The same, for the calls that write the dispatch which their first two arguments name. */

@@ -88,6 +88,9 @@ describe('reading', () => {
     await able.deleteDispatch({ taskDir: task, dispatchId: id });
     expect(await able.getDispatchEnvelopes(task)).toEqual([]);
     expect(await able.getRepairs()).toEqual([]);
+    expect(await able.removeRemains()).toBeNull();
+    const cleaned = openDispatchStore(changedStore(() => ({ removeRemains: () => ['a backup'] })));
+    expect(await cleaned.removeRemains()).toEqual(['a backup']);
 
     const capabilities = {
       ...createMemoryStore().capabilities,

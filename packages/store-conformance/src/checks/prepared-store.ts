@@ -67,3 +67,9 @@ export function optionalMethod<
   assert.equal(typeof method, 'function', `the capabilities claim ${name}, but the store has no such method`);
   return (method as CallableFunction).bind(store) as NonNullable<DispatchStoreProvider[Name]>;
 }
+
+/** Removes what rewrites left, in a store that can. Fails unless each place that remains is named in words. */
+export async function remainsOf(store: DispatchStoreProvider): Promise<void> {
+  for (const place of (await store.removeRemains?.()) ?? [])
+    assert.ok(typeof place === 'string' && place.trim() !== '', 'removeRemains names a place without words');
+}

@@ -1,7 +1,7 @@
 import type { DispatchClaim } from '@hansard/provider';
 import { claimOperations, integrityOperations } from './claim-operations.ts';
 import { refuses, sameContent } from './expectations.ts';
-import { dispatchId, holdsEvents, optionalMethod, prepared, taskDir } from './prepared-store.ts';
+import { dispatchId, holdsEvents, optionalMethod, prepared, remainsOf, taskDir } from './prepared-store.ts';
 import { sampleEnvelope, sampleEvent, sampleTask } from './sample-data.ts';
 import type { StoreOperation } from './store-operation.ts';
 
@@ -237,6 +237,18 @@ export const storeOperations: readonly StoreOperation[] = [
         notice: () => added,
       }),
     verify: (_, store) => holdsEvents(store, [...prepared.events, added]),
+  },
+  {
+    name: 'remove-remains',
+    method: 'removeRemains',
+    needs: ['rewrite'],
+    takes: 'nothing',
+    whenMissing: { answer: null },
+    call: async (store) => {
+      await remainsOf(store);
+      return null;
+    },
+    verify: (_, store) => holdsEvents(store, prepared.events),
   },
   ...claimOperations,
   ...integrityOperations,

@@ -157,5 +157,28 @@ export const rewriteMutants: readonly Mutant[] = [
       };
     },
   ],
+  [
+    'releases every dispatch to remove remains',
+    'rewrite/remains-removed',
+    (good) => ({
+      removeRemains: () => {
+        for (const { taskDir } of good.listTasks())
+          for (const { dispatchId } of good.getDispatchEnvelopes(taskDir))
+            good.releaseDispatch(taskDir, dispatchId);
+        return [];
+      },
+    }),
+  ],
+  [
+    'removes a whole dispatch as remains',
+    'rewrite/remains-removed',
+    (_, world) => ({
+      removeRemains: () => {
+        for (const dispatches of world.data.dispatches.values()) dispatches.delete('OTHER');
+        return [];
+      },
+    }),
+  ],
+  ['names no place of what remains', 'rewrite/remains-removed', () => ({ removeRemains: () => [''] })],
   ['has no method to rewrite', 'capabilities/methods-there', () => ({ rewriteDispatch: undefined as never })],
 ];

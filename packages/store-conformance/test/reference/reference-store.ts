@@ -292,6 +292,7 @@ export function createReferenceStore(medium: Medium = inMemory(emptyWorld()), le
         taskDir,
         dispatchId,
       ),
+    removeRemains: () => call(() => []) as string[],
     getRepairs: () => call(() => []),
     close: () => {
       if (closed) return;

@@ -1,9 +1,9 @@
-import type { DatabaseSync } from 'node:sqlite';
 import { type CapturedEvent, encodeEvent } from '@hansard/events';
 import type { DispatchRewrite, DispatchRewritten } from '@hansard/provider';
 import { prepareLengths } from '../claimed-dispatches.ts';
 import { chainStart, eventChecksum } from '../database/checksums.ts';
 import { decodeEvent } from '../database/decode.ts';
+import { damagedRows, mergeWords, overwriting } from '../database/remove-remains.ts';
 import type { Statements } from '../database/statements.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { corrupt } from '../sqlite-errors.ts';
@@ -16,7 +16,8 @@ const pageSize = 500;
 
 /**
  * Replaces the content of a dispatch, in one transaction: the new envelope and the new events get a new number, and what is stored under the old
- * number is deleted. Deleted content is overwritten in the file, in the index of words, and in the log of the database.
+ * number is deleted. The words of the deleted events leave the index in the same transaction, so that no later failure keeps them. Deleted rows and
+ * freed pages are overwritten. Free parts of pages, and the log, need `removeRemains`.
  * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT
  */
 export function rewriteDispatch(
@@ -26,7 +27,7 @@ export function rewriteDispatch(
 ): DispatchRewritten {
   const { taskDir, dispatchId, file } = place;
   const { database, statements, dispatches, leases, lengths, acknowledgements, reader, writer } = parts;
-  const { old, keeps, losses } = overwriting(database, () =>
+  const { old, number, length, keeps, losses } = overwriting(database, () =>
     inTransaction(database, () => {
       const row = dispatches.get(taskDir, dispatchId);
       leases.assertClaimable(row);
@@ -49,21 +50,21 @@ export function rewriteDispatch(
       prepareLengths(parts);
       lengths.clear(row.number);
       if (isOwn) leases.claim(dispatches.get(taskDir, dispatchId));
-      return { old: row.number, keeps: isOwn ? number : null, losses: losses.length };
+      mergeWords(database);
+      const length = found.length + 1;
+      return { old: row.number, number, length, keeps: isOwn ? number : null, losses: losses.length };
     }),
   );
   writer.forget(taskDir, dispatchId);
   leases.drop(old);
   acknowledgements.forget(old);
   if (keeps !== null) leases.keep(keeps);
-  inTransaction(database, () => acknowledgements.settle(taskDir, dispatchId));
-  const remains = emptyLog(database)
-    ? []
-    : [`${file}-wal, because another process reads it: it is emptied when the last one closes the store.`];
-  if (losses > 0)
-    remains.push(
-      `The damaged rows of ${losses} accepted losses, in ${file}: delete the dispatch to remove them.`,
-    );
+  // Nothing from here on fails: the new content is stored.
+  acknowledgements.note(acknowledgements.begin({ number, taskDir, dispatchId, length, inFile: -1 }));
+  const remains = [
+    `Unused parts of ${file} and its log. \`removeRemains\` cleans them, which \`hansard redact\` calls after the last dispatch.`,
+  ];
+  if (losses > 0) remains.push(damagedRows(losses, file));
   return { remains };
 }
 
@@ -94,23 +95,4 @@ function copyEvents(
   const last = notice();
   add(last.id, encodeEvent(last), 0);
   if (!doesGrow) startIndexOfIds(statements, number);
-}
-
-/** Runs work whose deleted content is overwritten with zeros, and merges the index of words, which keeps deleted words until then. */
-function overwriting<T>(database: DatabaseSync, work: () => T): T {
-  database.exec('PRAGMA secure_delete = ON');
-  try {
-    const result = work();
-    database.exec("INSERT INTO event_search (event_search) VALUES ('optimize')");
-    return result;
-  } finally {
-    // As the opening of the database sets it.
-    database.exec('PRAGMA secure_delete = FAST');
-  }
-}
-
-/** Moves the log into the database, and empties it. @returns false if another connection reads it */
-function emptyLog(database: DatabaseSync): boolean {
-  const { busy } = database.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { busy: number };
-  return busy === 0;
 }

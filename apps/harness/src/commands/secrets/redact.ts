@@ -1,3 +1,4 @@
+import type { DispatchStore } from '@hansard/dispatch';
 import { addRedactions, type RedactionCounts } from '@hansard/events';
 import {
   type RedactedDispatch,
@@ -5,6 +6,7 @@ import {
   redactDispatches,
   redactTasks,
 } from '@hansard/maintenance';
+import { isStoreError, type StoreError } from '@hansard/provider';
 import { createRedactor } from '@hansard/redaction';
 import { neutraliseControlsInLine } from '@hansard/views/basics';
 import { findDispatchId } from '../../tasks/find-dispatch.ts';
@@ -35,7 +37,7 @@ export const addRedact: AddCommand = (command, context) => {
     .option(...yesOption)
     .addHelpText(
       'after',
-      "\nReplaces each secret in task records, and in the envelopes and events of ended dispatches, by [REDACTED:kind], with the same ids, positions and times; each dispatch in one step, with a notice that counts it at the end. This cannot be undone. Dispatches that are running are passed over. Secrets in ids, types, times and names of folders stay, and are counted. Exports, backups and copies elsewhere keep the secrets, too: revoke them at their issuers.\n\nExit codes: 0 done, 1 some dispatches were passed over.\n\nExamples:\n  hansard scan-secrets\n  hansard redact\n  hansard redact research/route-models latest --yes\n  hansard redact --pattern 'acme-key=acme_[0-9a-f]{32}' --yes --json",
+      "\nReplaces each secret in task records, and in the envelopes and events of ended dispatches, by [REDACTED:kind], with the same ids, positions and times; each dispatch in one step, with a notice that counts it at the end. Then cleans unused parts of the store once, which can take as long as writing the whole store again. This cannot be undone. Dispatches that are running are passed over. Secrets in ids, types, times and names of folders stay, and are counted. Exports, backups and copies elsewhere keep the secrets, too: revoke them at their issuers.\n\nExit codes: 0 done, 1 some dispatches were passed over, or the store could not be cleaned.\n\nExamples:\n  hansard scan-secrets\n  hansard redact\n  hansard redact research/route-models latest --yes\n  hansard redact --pattern 'acme-key=acme_[0-9a-f]{32}' --yes --json",
     )
     .action((task: string | undefined, dispatch: string | undefined, options: RedactOptions) =>
       withStore(context, options, async ({ store, loaded }) => {
@@ -70,6 +72,8 @@ export const addRedact: AddCommand = (command, context) => {
             yield { dispatch: printable(redactor, result) };
           }
           progress.end();
+          await summary.clean(store);
+          if (summary.remains.size > 0) yield { remains: [...summary.remains] };
         };
         await printAnswer(context, options, { rows: jsonRows(results()), text: lines(results(), summary) });
         for (const remains of summary.notCovered()) note(context, `Not covered: ${remains}`);
@@ -79,40 +83,52 @@ export const addRedact: AddCommand = (command, context) => {
     );
 };
 
-/** What became of a dispatch, or of the record of a task. */
+/** What became of a dispatch, or of the record of a task; at the end, the places that can still hold old text. */
 type Result =
-  | { readonly dispatch: RedactedDispatch; readonly task?: never }
-  | { readonly task: RedactedTask; readonly dispatch?: never };
+  | { readonly dispatch: RedactedDispatch }
+  | { readonly task: RedactedTask }
+  | { readonly remains: readonly string[] };
 
 /** Of an error only the code: a message can quote what is stored. */
 async function* jsonRows(results: AsyncIterable<Result>): AsyncGenerator<unknown> {
-  for await (const { dispatch, task } of results) {
-    if (task !== undefined) {
-      const { taskDir, counts, kept, error } = task;
+  for await (const result of results) {
+    if ('remains' in result) {
+      yield { taskDir: null, dispatchId: null, remains: result.remains };
+    } else if ('task' in result) {
+      const { taskDir, counts, kept, error } = result.task;
       yield { taskDir, dispatchId: null, isTaskRecord: true, counts, kept, error: error?.code ?? null };
-      continue;
+    } else {
+      const { taskDir, dispatchId, redaction, kept, error } = result.dispatch;
+      const { counts, events, hasEnvelope } = redaction ?? {};
+      yield { taskDir, dispatchId, counts, events, hasEnvelope, kept, error: error?.code ?? null };
     }
-    const { taskDir, dispatchId, redaction, kept, error } = dispatch;
-    yield { taskDir, dispatchId, ...redaction, kept, error: error?.code ?? null };
   }
 }
 
 async function* lines(results: AsyncIterable<Result>, summary: Summary): AsyncGenerator<string> {
-  for await (const result of results) yield neutraliseControlsInLine(lineOf(result));
+  for await (const result of results)
+    if (!('remains' in result)) yield neutraliseControlsInLine(lineOf(result));
   yield summary.text;
 }
 
-function lineOf({ dispatch, task }: Result): string {
-  const { taskDir, error } = dispatch ?? task;
-  const name = `${toTaskName(taskDir)} ${dispatch === undefined ? 'task record' : (dispatch.dispatchId ?? '(unknown)')}`;
+type ResultOfRecord = Exclude<Result, { readonly remains: unknown }>;
+
+function lineOf(result: ResultOfRecord): string {
+  const { taskDir, error } = 'task' in result ? result.task : result.dispatch;
+  const place = 'task' in result ? 'task record' : (result.dispatch.dispatchId ?? '(unknown)');
+  const name = `${toTaskName(taskDir)} ${place}`;
   if (error !== null) return `${name}: passed over (${reasonOf(error.code)})`;
-  const { kept } = dispatch ?? task;
+  const { kept } = 'task' in result ? result.task : result.dispatch;
   const staying = hasAny(kept) ? [`${kindsInWords(kept)} in ids or names (stays)`] : [];
-  return `${name}: ${[...replacedIn({ dispatch, task } as Result), ...staying].join('; ')}`;
+  return `${name}: ${[...replacedIn(result), ...staying].join('; ')}`;
 }
 
-function replacedIn({ dispatch, task }: Result): string[] {
-  if (dispatch === undefined) return hasAny(task.counts ?? {}) ? [kindsInWords(task.counts ?? {})] : [];
+function replacedIn(result: ResultOfRecord): string[] {
+  if ('task' in result) {
+    const { counts } = result.task;
+    return hasAny(counts ?? {}) ? [kindsInWords(counts ?? {})] : [];
+  }
+  const { dispatch } = result;
   if (!isChanged(dispatch)) return [];
   const { counts = {}, events = 0, hasEnvelope = false } = dispatch.redaction ?? {};
   return [`${kindsInWords(counts)} in ${counted(events, 'event')}${hasEnvelope ? ' and the envelope' : ''}`];
@@ -133,7 +149,10 @@ function reasonOf(code: string): string {
 /** Counts what was replaced and passed over. */
 class Summary {
   dispatches = 0;
-  readonly #remains = new Set<string>();
+  /** The places that can still hold old text. */
+  remains = new Set<string>();
+  /** Why the store could not be cleaned. */
+  #failure: StoreError | null = null;
   readonly #kept: Record<string, number> = {};
   #changed = 0;
   #tasks = 0;
@@ -146,7 +165,7 @@ class Summary {
     addRedactions(this.#kept, kept);
     if (counts === null || !hasAny(counts)) return;
     this.#tasks += 1;
-    this.#remains.add('the old records of tasks, in unused parts of the files or tables of the store.');
+    this.remains.add('the old records of tasks, in unused parts of the files or tables of the store.');
     addRedactions(this.#counts, counts);
   }
 
@@ -157,7 +176,7 @@ class Summary {
     addRedactions(this.#kept, kept);
     if (!isChanged(dispatch)) return;
     this.#changed += 1;
-    for (const place of redaction?.remains ?? []) this.#remains.add(place);
+    for (const place of redaction?.remains ?? []) this.remains.add(place);
     addRedactions(this.#counts, redaction?.counts ?? null);
   }
 
@@ -166,7 +185,19 @@ class Summary {
     const kept = hasAny(this.#kept)
       ? [`${kindsInWords(this.#kept)} in ${keptPlaces}, which stay. Revoke them at their issuers.`]
       : [];
-    return [...kept, ...this.#remains];
+    return [...kept, ...this.remains];
+  }
+
+  /** Cleans the unused parts of the store, including after a run that was killed, which leaves nothing to replace. */
+  async clean(store: DispatchStore): Promise<void> {
+    try {
+      const remains = await store.removeRemains();
+      if (remains !== null) this.remains = new Set(remains);
+    } catch (error) {
+      if (!isStoreError(error)) throw error;
+      this.#failure = error;
+      this.remains.add('unused parts of the store, because they could not be cleaned.');
+    }
   }
 
   get text(): string {
@@ -177,12 +208,20 @@ class Summary {
     return `${all}, ${changed}: ${kindsInWords(this.#counts)} replaced.`;
   }
 
-  /** @throws CliError if dispatches were passed over */
+  /** @throws CliError if dispatches were passed over, or the store could not be cleaned */
   assertAllDone(): void {
     const passedOver = [
       ...(this.#passedOver === 0 ? [] : [counted(this.#passedOver, 'dispatch', 'dispatches')]),
       ...(this.#tasksPassedOver === 0 ? [] : [counted(this.#tasksPassedOver, 'task record')]),
     ];
+    if (this.#failure !== null) {
+      const also = passedOver.length === 0 ? '' : ` ${passedOver.join(' and ')} passed over.`;
+      throw new CliError(
+        exitCode.failed,
+        `Unused parts of the store could not be cleaned: ${this.#failure.message}${also}`,
+        'Run `hansard redact` again: it cleans them, even if no secret is left to replace.',
+      );
+    }
     if (passedOver.length === 0) return;
     throw new CliError(
       exitCode.failed,

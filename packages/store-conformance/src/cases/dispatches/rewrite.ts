@@ -8,6 +8,7 @@ import {
   optionalMethod,
   prepared,
   prepareStore,
+  remainsOf,
   reopenClaimed,
   taskDir,
 } from '../../checks/prepared-store.ts';
@@ -214,6 +215,36 @@ export const rewriteCases = caseFamily('rewrite', [
       await rewriteOf(store)(taskDir, dispatchId, rewrite);
       sameContent(await search('sesame', { taskDir }), [], 'hits of the old content');
       sameContent((await search('censored', { taskDir })).length, 1, 'hits of the new content');
+    },
+  },
+  {
+    name: 'remains-removed',
+    rule: 4,
+    title:
+      'removeRemains changes no content and no claim, names in words each place that can hold old content, and can be repeated',
+    needs: ['rewrite'],
+    run: async ({ store, capabilities }) => {
+      await prepareStore(store);
+      await store.createDispatch(taskDir, sampleEnvelope('OTHER'));
+      await store.appendEvents(taskDir, 'OTHER', prepared.events);
+      await rewriteOf(store)(taskDir, dispatchId, rewrite);
+      const events = [...prepared.events.map(rewritten), notice];
+      for (let time = 0; time < 2; time += 1) {
+        await remainsOf(store);
+        await holdsEvents(store, events);
+        await holdsEvents(store, prepared.events, { taskDir, dispatchId: 'OTHER' });
+        sameContent(await store.getDispatchEnvelope(taskDir, dispatchId), envelope, 'getDispatchEnvelope');
+        sameContent(await store.listTasks(), [{ taskDir, task: prepared.task }], 'listTasks');
+        sameContent((await store.listDispatches()).dispatches.length, 2, 'the number of listed dispatches');
+      }
+      if (capabilities.search) {
+        const hits = await optionalMethod(store, 'searchEvents')('censored', { taskDir, dispatchId });
+        sameContent(hits.length, prepared.events.length, 'hits of the new content');
+      }
+      const late = sampleEvent('late');
+      await store.appendEvent(taskDir, dispatchId, late);
+      await store.appendEvent(taskDir, 'OTHER', late);
+      await holdsEvents(store, [...events, late]);
     },
   },
   {

@@ -42,6 +42,8 @@ export const capabilityCases = caseFamily('capabilities', [
           claimed ? 'function' : 'undefined',
           `${name} does not match its flag`,
         );
+      if (!capabilities.rewrite)
+        assert.equal(typeof methods.removeRemains, 'undefined', 'removeRemains needs the flag `rewrite`');
     },
   },
   {

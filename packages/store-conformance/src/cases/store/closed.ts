@@ -18,7 +18,8 @@ const refusals = storeOperations.map(
     title: `${operation.method} on a closed store is STORE_CLOSED`,
     needs: operation.needs,
     run: async ({ store }) => {
-      if (operation.method === 'getRepairs' && store.getRepairs === undefined) return;
+      const isOptional = operation.method === 'getRepairs' || operation.method === 'removeRemains';
+      if (isOptional && store[operation.method as 'getRepairs' | 'removeRemains'] === undefined) return;
       await prepareStore(store);
       await store.close();
       await refuses('STORE_CLOSED', operation.method, () => operation.call(store, taskDir, dispatchId));

@@ -1,0 +1,163 @@
+import { globSync, readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import type { CapturedEvent, DispatchRewrite } from '@hansard/provider';
+import { afterEach, expect, it, vi } from 'vitest';
+import type { SqliteStore } from '../src/index.ts';
+import { dispatchId, envelope, taskDir } from './sample-data.ts';
+import { codeOf, openStore, temporaryPath } from './temporary-store.ts';
+
+const secret = 'opensesame';
+const event = (id: string, text: string): CapturedEvent => ({
+  id,
+  type: 'agent:text',
+  timestamp: '2026-03-01T10:00:00.000Z',
+  data: { text },
+});
+const rewrite: DispatchRewrite = {
+  envelope: (old) => ({ ...old, title: 'closed' }),
+  event: (old) => ({ ...old, data: { text: 'closed' } }),
+  notice: () => event('z-notice', 'replaced'),
+};
+
+afterEach(() => void vi.restoreAllMocks());
+
+/** The files of the store that contain the secret. */
+function filesWithIt(path: string): string[] {
+  return globSync(`${path}*`).filter((file) => readFileSync(file).includes(secret));
+}
+
+/** An ended dispatch whose events have the secret, which are in the index of words. */
+function recorded(path: string, id = dispatchId): SqliteStore {
+  const store = openStore(path);
+  store.createDispatch(taskDir, { ...envelope(), dispatchId: id, title: `${secret} ${'t'.repeat(20_000)}` });
+  store.updateDispatch(taskDir, id, { title: `changed ${secret}` });
+  const events = Array.from({ length: 20 }, (_, at) =>
+    event(`event-${String(at).padStart(2, '0')}`, `${'y '.repeat(5_000)} ${secret}`),
+  );
+  store.appendEvents(taskDir, id, events);
+  expect(store.searchEvents(secret, { taskDir, dispatchId: id })).toHaveLength(20);
+  store.updateDispatch(taskDir, id, { status: 'completed' });
+  store.releaseDispatch(taskDir, id);
+  return store;
+}
+
+function textsIn(store: SqliteStore): string {
+  return JSON.stringify(store.getDispatchEvents(taskDir, dispatchId));
+}
+
+it('has nothing of old content in pages that earlier changes and deletions freed, after its remains were removed', () => {
+  const path = temporaryPath();
+  const store = recorded(path);
+  recorded(path, 'D2-DELETED').deleteDispatch(taskDir, 'D2-DELETED');
+  const { remains } = store.rewriteDispatch(taskDir, dispatchId, rewrite);
+  expect(remains.join()).toContain(`Unused parts of ${path}`);
+  expect(filesWithIt(path)).not.toEqual([]);
+  expect(store.removeRemains()).toEqual([]);
+  expect(filesWithIt(path)).toEqual([]);
+  expect(store.verifyDispatch(taskDir, dispatchId).damages).toEqual([]);
+  expect(store.searchEvents('closed')).toHaveLength(20);
+});
+
+it('removes what a process left that ended after a rewrite', () => {
+  const path = temporaryPath();
+  const first = recorded(path);
+  const other = recorded(path, 'D2-DELETED');
+  other.deleteDispatch(taskDir, 'D2-DELETED');
+  other.close();
+  first.rewriteDispatch(taskDir, dispatchId, rewrite);
+  first.close();
+  expect(filesWithIt(path)).not.toEqual([]);
+  const second = openStore(path);
+  expect(second.removeRemains()).toEqual([]);
+  expect(filesWithIt(path)).toEqual([]);
+});
+
+it('changes nothing where the words of a rewritten dispatch cannot be removed from the index', () => {
+  const path = temporaryPath();
+  const store = recorded(path);
+  const before = textsIn(store);
+  const exec = DatabaseSync.prototype.exec;
+  vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, sql) {
+    if (sql.includes("'optimize'")) throw new Error('the disk fails');
+    return exec.call(this, sql);
+  });
+  expect(() => store.rewriteDispatch(taskDir, dispatchId, rewrite)).toThrow('the disk fails');
+  expect(textsIn(store)).toBe(before);
+  vi.restoreAllMocks();
+  store.rewriteDispatch(taskDir, dispatchId, rewrite);
+  expect(textsIn(store)).not.toContain(secret);
+  expect(store.searchEvents(secret)).toEqual([]);
+});
+
+it('reports a rewrite as done when another process writes as soon as it is stored', () => {
+  const path = temporaryPath();
+  const store = recorded(path);
+  const other = new DatabaseSync(path);
+  const exec = DatabaseSync.prototype.exec;
+  vi.spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, sql) {
+    exec.call(this, sql);
+    if (sql === 'COMMIT' && !other.isTransaction) exec.call(other, 'BEGIN IMMEDIATE');
+  });
+  expect(store.rewriteDispatch(taskDir, dispatchId, rewrite).remains).toHaveLength(1);
+  // Removing remains is a write of its own, which the other process refuses: it can be repeated.
+  expect(() => store.removeRemains()).toThrow(
+    expect.objectContaining({ code: 'STORE_UNAVAILABLE', isTransient: true }),
+  );
+  vi.restoreAllMocks();
+  other.exec('COMMIT');
+  other.close();
+  expect(store.removeRemains()).toEqual([]);
+  expect([filesWithIt(path), textsIn(store).includes(secret)]).toEqual([[], false]);
+});
+
+it('names the file and its log while another process reads the old content', () => {
+  const path = temporaryPath();
+  const store = recorded(path);
+  const reader = new DatabaseSync(path);
+  reader.exec('BEGIN');
+  reader.prepare('SELECT count(*) FROM events').get();
+  store.rewriteDispatch(taskDir, dispatchId, rewrite);
+  expect(store.removeRemains()).toEqual([
+    `${path} and its log, because another process reads them: they have old content until the last process closes the store.`,
+  ]);
+  reader.exec('COMMIT');
+  reader.close();
+  expect(filesWithIt(path)).not.toEqual([]);
+  store.close();
+  expect(filesWithIt(path)).toEqual([]);
+});
+
+it('keeps a second opening of the database usable, which has a claim', () => {
+  const path = temporaryPath();
+  const store = recorded(path);
+  const other = openStore(path);
+  other.createDispatch(taskDir, { ...envelope(), dispatchId: 'D3-OPEN' });
+  other.appendEvents(taskDir, 'D3-OPEN', [event('a', 'one')]);
+  store.rewriteDispatch(taskDir, dispatchId, rewrite);
+  expect(store.removeRemains()).toEqual([]);
+  other.appendEvents(taskDir, 'D3-OPEN', [event('b', 'two')]);
+  expect(other.getDispatchEvents(taskDir, 'D3-OPEN')).toHaveLength(2);
+  expect(codeOf(() => store.appendEvent(taskDir, 'D3-OPEN', event('c', 'three')))).toBe('STORE_LOCKED');
+  expect(other.verifyDispatch(taskDir, 'D3-OPEN').damages).toEqual([]);
+});
+
+it('creates no database to remove remains', () => {
+  const path = temporaryPath();
+  expect(openStore(path).removeRemains()).toEqual([]);
+  expect(globSync(`${path}*`)).toEqual([]);
+});
+
+it('names the damaged rows of accepted losses, which it keeps', () => {
+  const path = temporaryPath();
+  const store = recorded(path);
+  const other = new DatabaseSync(path);
+  other.exec("UPDATE events SET line = replace(line, 'agent:text', 'agent:texT') WHERE position = 3");
+  other.close();
+  store.acceptLoss(taskDir, dispatchId, event('z-loss', 'lost'));
+  const named = `The damaged rows of 1 accepted losses, in ${path}: delete their dispatches to remove them.`;
+  expect(store.rewriteDispatch(taskDir, dispatchId, rewrite).remains).toContain(named);
+  expect(store.removeRemains()).toEqual([named]);
+  store.deleteDispatch(taskDir, dispatchId);
+  expect(store.removeRemains()).toEqual([]);
+  expect(filesWithIt(path)).toEqual([]);
+});
