@@ -24,6 +24,7 @@ import {
 import { assertDispatchPath, dispatchNotFound, storeClosed } from '@hansard/store-kit';
 import { Claims } from './claims/claims.ts';
 import { toStoreError } from './database/postgres-errors.ts';
+import { removeRemains } from './database/remove-remains.ts';
 import type { Tables } from './database/tables.ts';
 import { acceptLoss } from './events/accept-loss.ts';
 import { EventReader } from './events/event-reader.ts';
@@ -245,6 +246,10 @@ export class PostgresStore implements DispatchStoreProvider {
       reader: this.#reader,
       now: () => this.#clock.monotonic(),
     };
+  }
+
+  removeRemains(): Promise<string[]> {
+    return this.#run(() => removeRemains(this.#tables));
   }
 
   getServer(): Promise<StoreServer> {

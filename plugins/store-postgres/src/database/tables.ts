@@ -51,6 +51,15 @@ export class Tables {
     return this.#schema.create();
   }
 
+  exist(): Promise<boolean> {
+    return this.#schema.isReady();
+  }
+
+  /** The name of the schema, in quotes. */
+  get quoted(): string {
+    return this.#schema.quoted;
+  }
+
   async rows<Row>(statement: Statement<Row>, values: readonly Value[]): Promise<Row[]> {
     if (!(await this.#schema.isReady())) return [];
     return (await this.database.run(statement, values)).rows;

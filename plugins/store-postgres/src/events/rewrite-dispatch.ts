@@ -1,5 +1,6 @@
 import { type CapturedEvent, encodeEvent } from '@hansard/events';
 import { type DispatchRewrite, type DispatchRewritten, StoreError } from '@hansard/provider';
+import { placesAfterRewrite } from '../database/remove-remains.ts';
 import { decodeEnvelope, decodeEvent } from '../tables/decode.ts';
 import { EventInserts, insertCopy, type RenewalSetup } from './renewal.ts';
 
@@ -50,9 +51,7 @@ export function rewriteDispatch(
     await session.run(statements.deleteOwnEvents, [old]);
     const { count: losses } = await session.run(statements.moveLosses, [old, number]);
     await session.run(statements.keepLength, [number]);
-    const remains = [
-      `Deleted rows of ${tables.name}, until VACUUM has removed them and their pages are used again; the write-ahead log, standbys and backups of the server.`,
-    ];
+    const remains = placesAfterRewrite(tables);
     if (losses > 0)
       remains.push(
         `The damaged rows of ${losses} accepted losses, in ${tables.name}: delete the dispatch to remove them.`,

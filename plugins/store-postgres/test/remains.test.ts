@@ -1,0 +1,112 @@
+import type { CapturedEvent } from '@hansard/provider';
+import { useServer } from '@hansard/testing/postgres-in-tests';
+import { expect, it } from 'vitest';
+import type { PostgresStore } from '../src/index.ts';
+import { dispatchId, envelope, taskDir } from './sample-data.ts';
+import { newStores, type Stores, superuser } from './server/stores.ts';
+
+const server = useServer();
+const secret = 'opensesame';
+const event = (id: string, text: string): CapturedEvent => ({
+  id,
+  type: 'agent:text',
+  timestamp: '2026-03-01T10:00:00.000Z',
+  data: { text },
+});
+
+/** A rewritten dispatch with the secret in each event, of which the server has made statistics. */
+async function rewritten(
+  stores: Stores,
+): Promise<{ readonly store: PostgresStore; readonly remains: readonly string[] }> {
+  const store = await stores.open();
+  await store.createDispatch(taskDir, { ...envelope(), title: secret });
+  const events = Array.from({ length: 40 }, (_, at) => event(`event-${at + 10}`, `${secret} ${at}`));
+  await store.appendEvents(taskDir, dispatchId, events);
+  await store.putTask(taskDir, { slug: 'a', name: secret } as never);
+  expect(await store.searchEvents(secret)).toHaveLength(40);
+  await stores.sql('ANALYZE S.events');
+  await stores.sql('ANALYZE S.event_words');
+  const { remains } = await store.rewriteDispatch(taskDir, dispatchId, {
+    envelope: (old) => ({ ...old, title: 'closed' }),
+    event: (old) => ({ ...old, data: { text: 'closed' } }),
+    notice: () => event('z-notice', 'replaced'),
+  });
+  await store.putTask(taskDir, { slug: 'a', name: 'closed' } as never);
+  return { store, remains };
+}
+
+/** The columns whose statistics contain the secret. */
+async function statisticsWithIt({ schema, sql }: Stores): Promise<string[]> {
+  const { rows } = await sql(
+    `SELECT tablename || '.' || attname AS place FROM pg_stats
+     WHERE schemaname = $1 AND concat(most_common_vals, histogram_bounds, most_common_elems) LIKE $2 ORDER BY 1`,
+    [schema, `%${secret}%`],
+  );
+  return rows.map(({ place }) => place as string);
+}
+
+/** Whether the file of an index or of a table contains the secret. */
+async function fileHasIt({ sql }: Stores, relation: string): Promise<boolean> {
+  await sql('CHECKPOINT');
+  const { rows } = await sql(
+    `SELECT position(convert_to($1, 'UTF8') IN pg_read_binary_file(pg_relation_filepath('S.${relation}'))) > 0 AS has`,
+    [secret],
+  );
+  return rows[0]?.has === true;
+}
+
+/** The commands that a text names. */
+function commandsIn(remains: readonly string[]): string[] {
+  return remains.flatMap((place) =>
+    [...place.matchAll(/`([A-Z][^`]*)`/g)].map(([, command = '']) => command),
+  );
+}
+
+it('has no old content in the statistics that every reader of a table sees, after its remains were removed', async () => {
+  const stores = newStores(server());
+  const { store, remains } = await rewritten(stores);
+  expect(await statisticsWithIt(stores)).toEqual(['event_words.words', 'events.line']);
+  expect(remains[0]).toContain('ANALYZE');
+  // The table of words is empty, of which ANALYZE alone keeps the statistics.
+  expect((await stores.sql('SELECT FROM S.event_words')).rowCount).toBe(0);
+  const left = await store.removeRemains();
+  expect(await statisticsWithIt(stores)).toEqual([]);
+  expect(left.join('\n')).not.toContain('ANALYZE');
+  expect((await stores.sql('SELECT FROM S.event_words')).rowCount).toBe(0);
+  expect((await stores.sql("SELECT FROM S.dispatches WHERE task_dir = ''")).rowCount).toBe(0);
+  expect((await store.verifyDispatch(taskDir, dispatchId)).damages).toEqual([]);
+});
+
+it('names the index of words and the deleted rows, with commands that remove them', async () => {
+  const stores = newStores(server());
+  const { store } = await rewritten(stores);
+  const left = await store.removeRemains();
+  expect([await fileHasIt(stores, 'event_words_by_word'), await fileHasIt(stores, 'events')]).toEqual([
+    true,
+    true,
+  ]);
+  const commands = commandsIn(left);
+  expect(commands.map((command) => command.split(' ')[0])).toEqual(['REINDEX', 'VACUUM', 'VACUUM']);
+  for (const command of commands) await superuser(server(), command);
+  expect([await fileHasIt(stores, 'event_words_by_word'), await fileHasIt(stores, 'events')]).toEqual([
+    false,
+    false,
+  ]);
+});
+
+it('names the statistics where the role of the store does not own the tables', async () => {
+  const stores = newStores(server());
+  await rewritten(stores);
+  const { schema } = stores;
+  await superuser(
+    server(),
+    `CREATE ROLE the_cleaner LOGIN; GRANT USAGE ON SCHEMA "${schema}" TO the_cleaner; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA "${schema}" TO the_cleaner`,
+  );
+  const store = await stores.open({ url: server().url('the_cleaner'), createTables: false });
+  expect((await store.removeRemains())[0]).toContain('The statistics of the tables (pg_stats)');
+  expect(await statisticsWithIt(stores)).toHaveLength(2);
+});
+
+it('removes nothing where there are no tables', async () => {
+  expect(await (await newStores(server()).open()).removeRemains()).toEqual([]);
+});
