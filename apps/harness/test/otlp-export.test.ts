@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { openDispatchStore } from '@hansard/dispatch';
+import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { expect, it } from 'vitest';
 import { commandLine, demoStream } from './command-line.ts';
 
@@ -31,6 +33,26 @@ it('writes a task as OTLP/JSON lines, the same at the second time, without what 
   expect(second.out).toBe(file);
   const full = await line.hansard('export', 'research/cafe', '--as', 'otlp', '--content', 'spans');
   expect(full.out).toContain('gen_ai.output.messages');
+});
+
+it('has data of types of your own with --data-of, and without it only with --reasoning', async () => {
+  using line = await recorded();
+  await using store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
+  await using dispatch = await store.beginDispatch('research/tasks/cafe', { role: 'game' });
+  await dispatch.append({ type: 'game:vote', data: { target: 'the fox' } });
+  await dispatch.end({ status: 'completed' });
+  const has = async (...options: string[]) => {
+    const { code, out } = await line.hansard('export', 'research/cafe', '--as', 'otlp', ...options);
+    expect(code).toBe(0);
+    return out.includes('the fox');
+  };
+  expect([
+    await has('--content', 'events'),
+    await has('--data-of', 'game:*'),
+    await has('--content', 'events', '--data-of', 'village:*'),
+    await has('--content', 'events', '--data-of', 'village:*, game:*'),
+    await has('--content', 'events', '--reasoning'),
+  ]).toEqual([false, false, false, true, true]);
 });
 
 it('sends a task to a receiver, and says what that answered', async () => {

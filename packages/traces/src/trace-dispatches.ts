@@ -32,6 +32,7 @@ export async function* traceDispatches(
       factory: factoryFor(envelope, traceOf(dispatchId), origin),
       content: options.content ?? 'none',
       reasoning: options.reasoning ?? false,
+      dataOf: options.dataOf ?? (() => false),
       recent,
       find: (id, other = dispatchId) => ({ traceId: traceOf(other), spanId: recent.get(other, id) }),
       emit: (record) => ready.push(record),

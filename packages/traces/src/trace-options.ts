@@ -7,6 +7,8 @@ export interface TraceOptions {
   readonly content?: ContentMode;
   /** Whether content includes the thoughts of models, and data that can have them, such as records of other programs. */
   readonly reasoning?: boolean;
+  /** For a type that Hansard does not define: whether its data is content without thoughts. Absent: its data can have thoughts. */
+  readonly dataOf?: (type: string) => boolean;
   /** `service.name` of the resource; `hansard` by default. */
   readonly serviceName?: string;
   /** `service.version` of the resource. */

@@ -60,6 +60,20 @@ describe('thoughts in a trace', () => {
     },
   );
 
+  it('are not looked for in types whose data has none, as the caller says', async () => {
+    const dataOf = (type: string) => type.startsWith('game:') || type.startsWith('agent:');
+    const { logs } = await exported(oneDispatch([...foreignEvents, ...knownEvents]), {
+      content: 'events',
+      dataOf,
+    });
+    const shown = logs.flatMap(({ attributes, body }) =>
+      JSON.stringify(body ?? null).includes('THOUGHT') ? [attributes['hansard.event.type']] : [],
+    );
+    expect(shown).toEqual(['agent:redacted_thinking', 'agent:reasoning', 'game:vote']);
+    const none = await textOf(oneDispatch(foreignEvents), { content: 'none', dataOf });
+    expect(none).not.toContain('THOUGHT');
+  });
+
   it('are not in data that does not match its type', async () => {
     const odd = made('harness:abort', 'a1', { reason: { thinking: 'THOUGHT' } });
     expect(await textOf(oneDispatch([odd]), { content: 'events' })).not.toContain('THOUGHT');

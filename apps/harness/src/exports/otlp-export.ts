@@ -1,5 +1,6 @@
 import { definedOnly } from '@hansard/events';
 import type { TraceOptions } from '@hansard/traces';
+import { matchesEventType } from '@hansard/views/basics';
 import { Option } from 'commander';
 import type { TaskExport } from './task-export.ts';
 
@@ -18,16 +19,22 @@ export const otlpExport: TaskExport = {
     )
       .choices(['none', 'events', 'spans'])
       .default('none'),
+    new Option(
+      '--data-of <types>',
+      "include the data of these types of your own, such as 'game:*' (with --content)",
+    ),
     new Option('--reasoning', 'include the reasoning of models, and data that can have it (with --content)'),
   ],
   async write(source, target, options) {
     // Only this export needs the OpenTelemetry libraries.
     const { otlpLines, sendOtlp, shownEndpoint, traceDispatches } = await import('@hansard/traces');
-    const { endpoint, out, content, reasoning } = options as OtlpOptions;
+    const { endpoint, out, content, reasoning, dataOf } = options as OtlpOptions;
+    const patterns = dataOf?.split(',').map((pattern) => pattern.trim()) ?? [];
     const records = () =>
       traceDispatches(source, {
         ...definedOnly({ content }),
         reasoning: reasoning === true,
+        dataOf: (type) => patterns.some((pattern) => matchesEventType(pattern, type)),
       });
     const written = { spans: 0, logs: 0 };
     if (endpoint === undefined || out !== undefined) {
@@ -52,4 +59,5 @@ interface OtlpOptions {
   readonly out?: string;
   readonly content?: NonNullable<TraceOptions['content']>;
   readonly reasoning?: boolean;
+  readonly dataOf?: string;
 }

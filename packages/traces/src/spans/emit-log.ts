@@ -41,7 +41,10 @@ export function emitLog(context: FoldContext, { event, agent, time }: FoldStep, 
   );
 }
 
-function dataToSend({ content, reasoning }: FoldContext, event: CapturedEvent): JsonObject | undefined {
+function dataToSend(
+  { content, reasoning, dataOf }: FoldContext,
+  event: CapturedEvent,
+): JsonObject | undefined {
   if (content === 'none') return undefined;
-  return reasoning ? event.data : withoutThoughts(event);
+  return reasoning ? event.data : withoutThoughts(event, dataOf);
 }

@@ -12,6 +12,7 @@ export interface FoldContext {
   readonly factory: RecordFactory;
   readonly content: ContentMode;
   readonly reasoning: boolean;
+  readonly dataOf: (type: string) => boolean;
   readonly recent: RecentSpans;
   readonly find: FindSpan;
   readonly emit: (record: TraceRecord) => void;
