@@ -60,7 +60,7 @@ it('a store that cannot be cleaned is an error, after the secrets were replaced'
   expect(events.out).not.toContain(token);
 });
 
-it('a store is cleaned once, also if there is nothing to replace, and what remains is named', async () => {
+it('a store is cleaned once, including when there is nothing to replace, and what remains is named', async () => {
   using line = commandLine();
   await withSecret(line);
   let times = 0;

@@ -197,7 +197,7 @@ export interface DispatchStoreProvider {
   ): Awaitable<DispatchRewritten>;
 
   /**
-   * Removes old content that rewrites, changes and deletions have left in unused parts of the store, such as free pages, dead words of an index and
+   * Removes old content that rewrites, changes and deletions have left in unused parts of the store, such as free pages, deleted words of an index and
    * logs. Returns the places that can still hold old content, each in words, with what removes it: this answer replaces those of earlier
    * rewrites. Content does not change, claims stay, and repeating the call is safe. It can take as long as writing the whole store
    * again, so it is called once after many rewrites. Only an explicit request of a user leads to this call. Optional, for a store with

@@ -214,7 +214,7 @@ export class EventReader {
     const { damages, wholeEvents } = verifyEvents(this.#statements, found, this.#isChecked);
     // An event that has the position of another one is damage, and is not lost.
     const endOf = ({ offset, lostEvents }: DispatchDamage) => offset + (lostEvents || 1);
-    const damage = damages.find((found) => endOf(found) > position) ?? damages.at(-1);
+    const damage = damages.find((one) => endOf(one) > position) ?? damages.at(-1);
     if (damage === undefined && this.#statements.getDispatch.get(taskDir, dispatchId)?.number !== number)
       return dispatchNotFound(taskDir, dispatchId);
     return corrupt(this.#file, describe(dispatchId, damage, position, found), {
