@@ -47,7 +47,7 @@ export function overwriting<T>(database: DatabaseSync, work: () => T): T {
 }
 
 /** Removes the words of deleted events from the index. */
-export function mergeWords(database: DatabaseSync): void {
+function mergeWords(database: DatabaseSync): void {
   database.exec("INSERT INTO event_search (event_search) VALUES ('optimize')");
 }
 

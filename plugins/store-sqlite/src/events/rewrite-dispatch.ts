@@ -3,7 +3,7 @@ import type { DispatchRewrite, DispatchRewritten } from '@hansard/provider';
 import { prepareLengths } from '../claimed-dispatches.ts';
 import { chainStart, eventChecksum } from '../database/checksums.ts';
 import { decodeEvent } from '../database/decode.ts';
-import { damagedRows, mergeWords, overwriting } from '../database/remove-remains.ts';
+import { damagedRows, overwriting } from '../database/remove-remains.ts';
 import type { Statements } from '../database/statements.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { corrupt } from '../sqlite-errors.ts';
@@ -16,8 +16,8 @@ const pageSize = 500;
 
 /**
  * Replaces the content of a dispatch, in one transaction: the new envelope and the new events get a new number, and what is stored under the old
- * number is deleted. The words of the deleted events leave the index in the same transaction, so that no later failure keeps them. Deleted rows and
- * freed pages are overwritten. Free parts of pages, and the log, need `removeRemains`.
+ * number is deleted. A search does not find the deleted events any more. Deleted rows and freed pages are overwritten. Free parts of pages, the log
+ * and the index of words need `removeRemains`, because merging the index takes time that grows with the whole store.
  * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT
  */
 export function rewriteDispatch(
@@ -50,7 +50,6 @@ export function rewriteDispatch(
       prepareLengths(parts);
       lengths.clear(row.number);
       if (isOwn) leases.claim(dispatches.get(taskDir, dispatchId));
-      mergeWords(database);
       const length = found.length + 1;
       return { old: row.number, number, length, keeps: isOwn ? number : null, losses: losses.length };
     }),
@@ -62,7 +61,7 @@ export function rewriteDispatch(
   // Nothing from here on fails: the new content is stored.
   acknowledgements.note(acknowledgements.begin({ number, taskDir, dispatchId, length, inFile: -1 }));
   const remains = [
-    `Unused parts of ${file} and its log. \`removeRemains\` cleans them, which \`hansard redact\` calls after the last dispatch.`,
+    `Unused parts of ${file}, its log, and its index of words. \`removeRemains\` cleans them, which \`hansard redact\` calls after the last dispatch.`,
   ];
   if (losses > 0) remains.push(damagedRows(losses, file));
   return { remains };
