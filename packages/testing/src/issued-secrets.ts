@@ -40,11 +40,24 @@ function withChecksum(secret: string): string {
   return secret.slice(0, -6) + checksum;
 }
 
+/** Letters and digits without M, so that no word that stands for a secret (`example`, `dummy`) is made by chance. */
+const wordless = alnum.replace(/m/gi, '');
+
+/** Replaces repeated characters in the first twelve by others of their sort: a short text with repetitions does not look random. */
+function withDistinctStart(secret: string): string {
+  const used = new Set<string>();
+  for (const character of secret.slice(0, 12)) {
+    const sort = digits.includes(character) ? digits : wordless.replace(/[0-9]/g, '');
+    used.add(used.has(character) ? ([...sort].find((other) => !used.has(other)) ?? character) : character);
+  }
+  return [...used].join('') + secret.slice(12);
+}
+
 const unlimited = Number.POSITIVE_INFINITY;
 const withOtherEnd = (secret: string) => secret.slice(0, -1) + (secret.endsWith('a') ? 'b' : 'a');
 const mixed = (secret: string) => `${secret.slice(0, -2)}a1`;
 const lettersOnly = (secret: string) => secret.replace(/[0-9]/g, 'a');
-const alternating = (secret: string) => `${secret.slice(0, 2)}7h2k9Qw4${secret.slice(10)}`;
+const alternating = (secret: string) => withDistinctStart(`${secret.slice(0, 2)}7h2k9Qw4${secret.slice(10)}`);
 
 /** Keys whose value is a secret: each word in each case that occurs. */
 const secretKeys = [
@@ -261,7 +274,7 @@ export const issuedSecrets: readonly IssuedSecret[] = [
     anchor: 'ization',
     before: '-H "Authorization: Bearer ',
     parts: [
-      [alnum, 20, 2000],
+      [wordless, 20, 2000],
       ['=', 0, 2],
     ],
     behind: '"',
@@ -272,7 +285,7 @@ export const issuedSecrets: readonly IssuedSecret[] = [
     kind: 'secret-value',
     anchor: 'ssword"',
     before: '{"clientSecret": "',
-    parts: [[alnum, 12, 200]],
+    parts: [[wordless, 12, 200]],
     behind: '"}',
     finish: alternating,
     refused: lettersOnly,
@@ -283,7 +296,7 @@ export const issuedSecrets: readonly IssuedSecret[] = [
         kind: 'secret-value',
         anchor: 'ssword"',
         before: `"${key}${quote}: ${quote}`,
-        parts: [[alnum, 12, 200]],
+        parts: [[wordless, 12, 200]],
         behind: quote,
         finish: alternating,
       }),

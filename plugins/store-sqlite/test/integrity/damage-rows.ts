@@ -147,16 +147,31 @@ function writeEvents(
   return events;
 }
 
-/** Damages a new database, and checks that nothing of it is silent. Throws an AssertionError otherwise. */
-export function checkDamage(open: typeof openSqliteStore, path: string, damage: Damage, seed: number): void {
+/** A dispatch of so many events, and the damaged one. */
+export interface Place {
+  readonly count: number;
+  readonly position: number;
+}
+
+/**
+ * Damages a new database, and checks that nothing of it is silent. Throws an AssertionError otherwise. Without a place, the damage is at
+ * a random one.
+ */
+export function checkDamage(
+  open: typeof openSqliteStore,
+  path: string,
+  damage: Damage,
+  seed: number,
+  place?: Place,
+): void {
   const random = randomFrom(seed);
   const store = open({ path });
   try {
-    const count = damage.count ?? 2 + Math.floor(random() * 30);
+    const count = damage.count ?? place?.count ?? 2 + Math.floor(random() * 30);
     const events = writeEvents(store, damaged, count, random);
     const others = writeEvents(store, other, count, random);
     const raw = new DatabaseSync(path);
-    damage.apply(raw, Math.floor(random() * count), random);
+    damage.apply(raw, Math.min(place?.position ?? Math.floor(random() * count), count - 1), random);
     raw.close();
     checkReads(store, events, damage);
     assert.deepEqual(store.getDispatchEvents(taskDir, other), others);

@@ -4,15 +4,18 @@
  */
 import { writeSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { checkDamage, damages } from '../integrity/damage-rows.ts';
+import { checkDamage, damages, type Place } from '../integrity/damage-rows.ts';
+
+/** With events on both sides of the damage, which some faults need to show, and at a random place. */
+const places: readonly (Place | undefined)[] = [{ count: 10, position: 3 }, undefined];
 
 const [module = '', path = '', seed = '0'] = process.argv.slice(2);
 const { openSqliteStore } = await import(pathToFileURL(module).href);
 let outcome = 'survived';
 try {
   for (const [index, damage] of damages.entries())
-    for (let round = 0; round < 2; round += 1)
-      checkDamage(openSqliteStore, `${path}-${index}-${round}`, damage, Number(seed) + round);
+    for (const [round, place] of places.entries())
+      checkDamage(openSqliteStore, `${path}-${index}-${round}`, damage, Number(seed) + round, place);
 } catch (error) {
   outcome = error instanceof Error ? `${error.name} ${error.message.split('\n')[0]}` : String(error);
 }
