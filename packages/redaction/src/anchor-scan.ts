@@ -1,108 +1,125 @@
+import { AnchorPlaces, assertAnchor } from './anchor-places.ts';
+
 /** Texts of which one occurs wherever a format occurs. */
 export interface Anchored {
-  /**
-   * ASCII. A `|` stands before the three characters that are searched, and is not a part of the text; absent: the first three. The
-   * rarer their two pairs are in all texts, the faster is the search.
-   */
+  /** ASCII, at least three characters. The rarer the first four are in all texts, the faster is the search. */
   readonly anchors: readonly string[];
+}
+
+/** A text in which an anchor occurs, with the places of the owners in the list. */
+export interface AnchoredText {
+  readonly text: string;
+  readonly owners: ReadonlySet<number>;
 }
 
 interface Anchor {
   readonly text: string;
-  /** The place in the text of the characters that are searched. */
-  readonly offset: number;
   /** The place of its owner in the list. */
   readonly owner: number;
 }
 
-const bytesAtOnce = 32_768;
-/** Free bytes before the text. */
-const start = 2;
-const numberOfPairs = 2 ** 16;
-const numberOfHashes = 2 ** 14;
-/** The low bytes of the characters that are searched: reading them from a string takes several times as long. */
-const bytes = new Uint8Array(start + bytesAtOnce + 8);
-/** The same, two at a time, in the byte order of the machine. */
-const pairs = new Uint16Array(bytes.buffer);
-const target = Buffer.from(bytes.buffer, start, bytesAtOnce);
+const { capacity, overlap } = AnchorPlaces;
 
 /**
- * Finds the formats that a text can have, in one pass: nearly all texts have none. 1. The low bytes of a text are copied, piece by
- * piece; a piece begins with the last two characters of the one before. 2. Every second pair of bytes is looked up in `#isPair`. Three
- * characters have two pairs, and one of them is at an even place. 3. Around a pair that is found, three bytes are
- * looked up in `#isBeginning`, a set of hashes. 4. What remains is compared with the text.
+ * Finds the texts in which an anchor occurs, in one pass: nearly none has one. 1. The low bytes of the texts are copied one after another,
+ * because reading characters of texts takes several times as long. 2. `AnchorPlaces` finds the places where an anchor can begin.
+ * 3. There, the text is compared with the anchors. A process without WebAssembly looks for each anchor in each text.
  */
 export class AnchorScan {
-  readonly #isPair = new Uint8Array(numberOfPairs);
-  readonly #isBeginning = new Uint8Array(numberOfHashes);
-  readonly #anchors = new Map<number, Anchor[]>();
+  readonly #anchors: readonly Anchor[];
+  /** By their first three characters. */
+  readonly #byBeginning = new Map<string, readonly Anchor[]>();
+  readonly #places: AnchorPlaces | null;
+  /** The texts that were copied, the first `#count` of the list. */
+  readonly #texts: string[] = [];
+  #count = 0;
+  /** How many bytes they have. */
+  #used = 0;
+  #found: { readonly text: string; readonly owners: Set<number> }[] | null = null;
 
+  /** @throws TypeError for an anchor that cannot be searched */
   constructor(owners: readonly Anchored[]) {
-    for (const [owner, { anchors }] of owners.entries())
-      for (const anchor of anchors) {
-        const offset = Math.max(0, anchor.indexOf('|'));
-        this.#add({ text: anchor.replace('|', ''), offset, owner });
-      }
-  }
-
-  /** The places of the owners whose anchors occur in the text, in ascending order. Null: none. */
-  find(text: string): number[] | null {
-    const isPair = this.#isPair;
-    let found: Set<number> | null = null;
-    for (let from = 0; from + 2 < text.length; from += bytesAtOnce - 2) {
-      const end = start + copyBytes(text, from);
-      for (let at = start; at < end; at += 8) {
-        const pair = at >> 1;
-        const one = isPair[pairs[pair] as number] as number;
-        const two = isPair[pairs[pair + 1] as number] as number;
-        const three = isPair[pairs[pair + 2] as number] as number;
-        const four = isPair[pairs[pair + 3] as number] as number;
-        if ((one | two | three | four) === 0 || !this.#isAround(at)) continue;
-        for (let near = at - 1; near < at + 7; near += 1)
-          found = this.#compared(text, near, from - start, found);
-      }
+    this.#anchors = owners.flatMap(({ anchors }, owner) => anchors.map((text): Anchor => ({ text, owner })));
+    for (const anchor of this.#anchors) {
+      assertAnchor(anchor.text);
+      const beginning = anchor.text.slice(0, 3);
+      this.#byBeginning.set(beginning, [...(this.#byBeginning.get(beginning) ?? []), anchor]);
     }
-    return found === null ? null : [...found].sort((a, b) => a - b);
+    this.#places = AnchorPlaces.create(this.#anchors.map(({ text }) => text));
   }
 
-  /** Whether the characters of an anchor can begin at one of the first seven bytes of four pairs, or at the byte before. */
-  #isAround(at: number): boolean {
-    const isBeginning = this.#isBeginning;
-    let found = 0;
-    // Takes less time than to end at the first one.
-    for (let near = at - 1; near < at + 7; near += 1) found |= isBeginning[hashAt(near)] as number;
-    return found !== 0;
+  /** Forgets the texts that were added. */
+  begin(): void {
+    this.#clear();
+    this.#found = null;
   }
 
-  /** What was found, and the owners of the anchors whose searched characters are at a byte. */
-  #compared(text: string, at: number, shift: number, found: Set<number> | null): Set<number> | null {
-    let all = found;
-    for (const anchor of this.#anchors.get(hashAt(at)) ?? [])
-      if (text.startsWith(anchor.text, at + shift - anchor.offset))
-        all = (all ?? new Set()).add(anchor.owner);
-    return all;
+  add(text: string): void {
+    const { length } = text;
+    if (this.#places === null) {
+      for (const anchor of this.#anchors) if (text.includes(anchor.text)) this.#note(text, anchor.owner);
+      return;
+    }
+    if (this.#used + length > capacity) this.#search(this.#places);
+    if (length > capacity) {
+      this.#searchLong(this.#places, text);
+      return;
+    }
+    this.#places.bytes.write(text, this.#used, 'latin1');
+    this.#texts[this.#count] = text;
+    this.#count += 1;
+    this.#used += length;
   }
 
-  #add(anchor: Anchor): void {
-    const searched = anchor.text.slice(anchor.offset, anchor.offset + 3);
-    if (searched.length < 3 || /[^\0-\x7f]/.test(anchor.text))
-      throw new TypeError(`not an anchor: ${JSON.stringify(anchor.text)}`);
-    copyBytes(searched, 0);
-    this.#isPair[pairs[start / 2] as number] = 1;
-    const hash = hashAt(start);
-    this.#isBeginning[hash] = 1;
-    this.#anchors.set(hash, [...(this.#anchors.get(hash) ?? []), anchor]);
-    copyBytes(searched, 1);
-    this.#isPair[pairs[start / 2] as number] = 1;
+  /** Those of the texts since `begin` in which an anchor occurs. Null: none. */
+  found(): readonly AnchoredText[] | null {
+    if (this.#places !== null) this.#search(this.#places);
+    return this.#found;
   }
-}
 
-/** Copies what fits of a text, and gives the number of its bytes. The eight after them are not of the text. */
-function copyBytes(text: string, from: number): number {
-  return target.write(from === 0 ? text : text.slice(from, from + bytesAtOnce), 'latin1');
-}
+  #search(places: AnchorPlaces): void {
+    const count = this.#used === 0 ? 0 : places.find(this.#used);
+    for (let [place, index, start] = [0, 0, 0]; place < count; place += 1) {
+      const at = places.at(place);
+      if (at >= this.#used) break;
+      let text = this.#texts[index] as string;
+      while (at >= start + text.length) {
+        start += text.length;
+        index += 1;
+        text = this.#texts[index] as string;
+      }
+      this.#compareAt(text, at - start);
+    }
+    this.#clear();
+  }
 
-function hashAt(at: number): number {
-  const [first, middle, last] = [bytes[at] as number, bytes[at + 1] as number, bytes[at + 2] as number];
-  return ((first << 7) ^ (middle << 4) ^ last) & (numberOfHashes - 1);
+  #searchLong(places: AnchorPlaces, text: string): void {
+    for (let from = 0; from < text.length; from += capacity - overlap) {
+      const piece = text.slice(from, from + capacity);
+      places.bytes.write(piece, 'latin1');
+      const count = places.find(piece.length);
+      for (let place = 0; place < count; place += 1) this.#compareAt(text, from + places.at(place));
+    }
+  }
+
+  #compareAt(text: string, at: number): void {
+    for (const anchor of this.#byBeginning.get(text.slice(at, at + 3)) ?? [])
+      if (text.startsWith(anchor.text, at)) this.#note(text, anchor.owner);
+  }
+
+  #note(text: string, owner: number): void {
+    this.#found ??= [];
+    let last = this.#found.at(-1);
+    if (last?.text !== text) {
+      last = { text, owners: new Set() };
+      this.#found.push(last);
+    }
+    last.owners.add(owner);
+  }
+
+  #clear(): void {
+    for (let index = 0; index < this.#count; index += 1) this.#texts[index] = '';
+    this.#count = 0;
+    this.#used = 0;
+  }
 }

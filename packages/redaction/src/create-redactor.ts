@@ -15,7 +15,7 @@ import { type RecordFinding, type RecordKind, SecretFinder, type SecretFinding }
 import { searchFormats } from './format-search.ts';
 import { KnownKeys } from './known-keys.ts';
 import { mayHaveSecrets } from './may-have-secrets.ts';
-import { compilePatterns, type OwnPatterns } from './own-patterns.ts';
+import { compilePatterns, type OwnPattern, type OwnPatterns } from './own-patterns.ts';
 import { keptOfEnvelope, keptOfTask, redactRecord } from './redact-records.ts';
 import { ValueRedaction } from './redact-value.ts';
 import { secretFormats } from './secret-formats.ts';
@@ -102,20 +102,7 @@ export function createRedactor({
   const values = environment.flatMap((name) => formsOf(name, env[name] ?? ''));
   const own = compilePatterns(patterns);
   const known = searchFormats(formats ? secretFormats : []);
-  const search: SecretSearch =
-    own.length + values.length === 0
-      ? known
-      : {
-          mayHave: (text) =>
-            values.some(({ value }) => text.includes(value)) ||
-            known.mayHave(text) ||
-            own.some((pattern) => pattern(text).length > 0),
-          find: (text) => [
-            ...own.flatMap((pattern) => pattern(text)),
-            ...values.flatMap((value) => rangesOf(text, value)),
-            ...known.find(text),
-          ],
-        };
+  const search = own.length + values.length === 0 ? known : withOwn(known, own, values);
   const kinds = [...formatKinds, ...Object.keys(patterns), ...environment.map(kindOfVariable)];
   const keys = new KnownKeys(search, kinds, formats);
   const begin = () => new ValueRedaction(search, keys);
@@ -164,6 +151,30 @@ function withCounts(data: JsonObject, counts: RedactionCounts): JsonObject {
   addRedactions(sums, counts);
   const { [redactionsField]: _, ...rest } = data;
   return { ...rest, [redactionsField]: sums };
+}
+
+function withOwn(
+  known: SecretSearch,
+  own: readonly OwnPattern[],
+  values: readonly NamedValue[],
+): SecretSearch {
+  const findOwn = (text: string) => [
+    ...own.flatMap((pattern) => pattern(text)),
+    ...values.flatMap((value) => rangesOf(text, value)),
+  ];
+  let hasOwn = false;
+  return {
+    find: (text) => [...findOwn(text), ...known.find(text)],
+    begin() {
+      hasOwn = false;
+      known.begin();
+    },
+    add(text) {
+      hasOwn ||= findOwn(text).length > 0;
+      if (!hasOwn) known.add(text);
+    },
+    mayHave: () => hasOwn || known.mayHave(),
+  };
 }
 
 /** Where a value is in a text; overlapping places are one. */

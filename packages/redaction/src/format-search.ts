@@ -9,13 +9,27 @@ const shortestUrl = '://:p@h'.length;
 /** Searches for the secrets of some formats. */
 export function searchFormats(formats: readonly SecretFormat[]): SecretSearch {
   const scan = new AnchorScan(formats);
-  const formatsIn = (text: string): SecretFormat[] | null => {
-    if (text.length < shortest && (text.length < shortestUrl || !text.includes('://'))) return null;
-    return scan.find(text)?.map((index) => formats[index] as SecretFormat) ?? null;
+  const add = (text: string): void => {
+    if (text.length >= shortest || (text.length >= shortestUrl && text.includes('://'))) scan.add(text);
   };
   return {
-    mayHave: (text) => formatsIn(text)?.some(({ expression }) => text.search(expression) >= 0) ?? false,
-    find: (text) => formatsIn(text)?.flatMap((format) => rangesOf(text, format)) ?? [],
+    find(text) {
+      scan.begin();
+      add(text);
+      const owners = scan.found()?.[0]?.owners;
+      if (owners === undefined) return [];
+      return formats.flatMap((format, owner) => (owners.has(owner) ? rangesOf(text, format) : []));
+    },
+    begin: () => scan.begin(),
+    add,
+    mayHave() {
+      const found = scan.found();
+      if (found === null) return false;
+      for (const { text, owners } of found)
+        for (const owner of owners)
+          if (text.search((formats[owner] as SecretFormat).expression) >= 0) return true;
+      return false;
+    },
   };
 }
 

@@ -17,13 +17,21 @@ const longestNamedValue = 200;
 const mostKeys = 5_000;
 const longestKey = 100;
 
+/** A key without a secret. */
+export interface KnownKey {
+  /** Whether it names a secret: a value that is one if it looks random. */
+  readonly namesSecret: boolean;
+  /** The text that it had last in an event without a secret: most events repeat a folder, a branch or an id. */
+  lastText: string;
+}
+
 /** What is known of keys: the same few occur in all events. */
 export class KnownKeys {
   readonly #search: SecretSearch;
   readonly #kinds: ReadonlySet<string>;
   readonly #namesSecrets: boolean;
-  /** Of each key without a secret, whether it names one. */
-  readonly #clean = new Map<string, boolean>();
+  /** Those without a secret. */
+  readonly #clean = new Map<string, KnownKey>();
 
   /** `kinds`: the names of all kinds that can be found. `namesSecrets`: a value can be a secret because of its key. */
   constructor(search: SecretSearch, kinds: Iterable<string>, namesSecrets: boolean) {
@@ -32,9 +40,20 @@ export class KnownKeys {
     this.#namesSecrets = namesSecrets;
   }
 
-  /** Whether a key names a secret: a value that is one if it looks random. Null: the key itself can have a secret. */
-  ofClean(key: string): boolean | null {
-    return this.#clean.get(key) ?? this.#learn(key);
+  /** Null: the key can have a secret itself, or was not learned. */
+  ofClean(key: string): KnownKey | null {
+    return this.#clean.get(key) ?? null;
+  }
+
+  /** Forgets the texts that the keys had last. */
+  forgetTexts(): void {
+    for (const key of this.#clean.values()) key.lastText = '';
+  }
+
+  /** Remembers a key without a secret. */
+  learn(key: string): void {
+    if (this.#clean.has(key) || key.length > longestKey || this.#clean.size >= mostKeys) return;
+    this.#clean.set(key, { namesSecret: this.namesSecret(key), lastText: '' });
   }
 
   namesSecret(key: string): boolean {
@@ -57,16 +76,8 @@ export class KnownKeys {
   #areCounts(value: JsonValue | undefined): value is Record<string, number> {
     return (
       isRedactionCounts(value) &&
-      Object.keys(value).every((kind) => this.#kinds.has(kind) || !this.#search.mayHave(kind))
+      Object.keys(value).every((kind) => this.#kinds.has(kind) || this.#search.find(kind).length === 0)
     );
-  }
-
-  #learn(key: string): boolean | null {
-    if (key.length > longestKey || this.#clean.size >= mostKeys) return null;
-    if (this.#search.mayHave(key)) return null;
-    const namesSecret = this.namesSecret(key);
-    this.#clean.set(key, namesSecret);
-    return namesSecret;
   }
 }
 

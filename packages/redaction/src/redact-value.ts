@@ -45,6 +45,7 @@ export class ValueRedaction {
     for (const key in object) {
       const value = object[key] as JsonValue;
       const name = this.text(key);
+      if (name === key) this.#keys.learn(key);
       const redacted = this.field(key, value);
       if (redacted !== value || name !== key) changed = (changed ?? new Map()).set(key, [name, redacted]);
     }

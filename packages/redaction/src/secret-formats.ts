@@ -3,7 +3,7 @@ import { hasBase62Checksum, isRandom } from './secret-checks.ts';
 /** A kind of secret with a form of its own. */
 export interface SecretFormat {
   readonly kind: string;
-  /** Of these one is a part of every text in which the format occurs. They begin with rare pairs of letters (see `AnchorScan`). */
+  /** Of these one is a part of every text in which the format occurs. */
   readonly anchors: readonly string[];
   /** Global. Takes linear time. Its group `secret`, or else the whole match, is the secret. */
   readonly expression: RegExp;
@@ -56,8 +56,8 @@ const secretKey =
 
 /** The ends of these keys, with the quotation mark after them. */
 const secretKeyAnchors = [
-  ...['sswo|rd', 'ss|wd', 'ss|phrase', 'ecr|et', 'p|wd', 'K|ey', 'k|ey', 'oken'],
-  ...['PASSWO|RD', 'PASS|WD', 'PASSP|HRASE', 'SECR|ET', 'K|EY', 'TOKEN'],
+  ...['ssword', 'sswd', 'ssphrase', 'ecret', 'pwd', 'Key', 'key', 'oken'],
+  ...['PASSWORD', 'PASSWD', 'PASSPHRASE', 'SECRET', 'KEY', 'TOKEN'],
 ].flatMap((end) => [`${end}"`, `${end}\\`]);
 
 /** A key of a JSON object whose value is a secret if the value looks random. */
@@ -80,14 +80,14 @@ export const secretFormats: readonly SecretFormat[] = [
   ),
   token('age-key', 'AGE-SECRET-KEY-1', 'AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}'),
   // Before the JWT that it contains.
-  token('github-token', '_|eyJ', 'ghs_[0-9]{1,12}_eyJ[\\w-]{8,2000}\\.eyJ[\\w-]{8,4000}\\.[\\w-]{16,2000}'),
-  format('jwt', '.|eyJ', `${wordStart}eyJ[\\w-]{8}[\\w-]*\\.eyJ[\\w-]{8}[\\w-]*\\.[\\w-]{16}[\\w-]*`),
+  token('github-token', '_eyJ', 'ghs_[0-9]{1,12}_eyJ[\\w-]{8,2000}\\.eyJ[\\w-]{8,4000}\\.[\\w-]{16,2000}'),
+  format('jwt', '.eyJ', `${wordStart}eyJ[\\w-]{8}[\\w-]*\\.eyJ[\\w-]{8}[\\w-]*\\.[\\w-]{16}[\\w-]*`),
   ...['AKIA', 'ASIA', 'ABIA', 'ACCA'].map((prefix) =>
     token('aws-access-key', prefix, `${prefix}[A-Z2-7]{16}`, isNoExample),
   ),
   format(
     'aws-secret-key',
-    ['t_acces|s_key', 'T_ACCES|S_KEY', 'tAccessKey'],
+    ['t_access_key', 'T_ACCESS_KEY', 'tAccessKey'],
     `(?:aws_secret_access_key|AWS_SECRET_ACCESS_KEY|[Ss]ecretAccessKey)(?:\\\\{0,7}["'])?\\s{0,4}[:=]\\s{0,4}(?:\\\\{0,7}["'])?(?<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])`,
     isNoExample,
   ),
@@ -97,7 +97,7 @@ export const secretFormats: readonly SecretFormat[] = [
   token('github-token', 'b_pat_', 'github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}'),
   token(
     'gitlab-token',
-    ['pat', 'dt', 'rt', 'rtr', 'cbt', 'ptt', 'ft', '|imt', 'agent', 'soat'].map((type) => `gl${type}-`),
+    ['pat', 'dt', 'rt', 'rtr', 'cbt', 'ptt', 'ft', 'imt', 'agent', 'soat'].map((type) => `gl${type}-`),
     'gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|soat)-[\\w-]{20,300}(?:\\.[0-9a-z]{2}\\.?[0-9a-z]{9})?',
     hasLetterAndDigit,
   ),
@@ -107,7 +107,7 @@ export const secretFormats: readonly SecretFormat[] = [
     'xox[abeoprs]-[0-9]{8,14}-[A-Za-z0-9-]{16,200}',
   ),
   token('slack-token', 'xoxe', 'xoxe(?:\\.xox[bp])?-[0-9]-[A-Za-z0-9]{140,180}'),
-  token('slack-token', 'xa|pp-', 'xapp-[0-9]-[A-Z0-9]{8,14}-[0-9]{8,14}-[a-f0-9]{64}'),
+  token('slack-token', 'xapp-', 'xapp-[0-9]-[A-Z0-9]{8,14}-[0-9]{8,14}-[a-f0-9]{64}'),
   format(
     'slack-webhook',
     '.slack.com',
@@ -115,20 +115,20 @@ export const secretFormats: readonly SecretFormat[] = [
   ),
   token('stripe-key', ['k_live_', 'k_test_'], '[sr]k_(?:live|test)_[A-Za-z0-9]{24,247}'),
   token('stripe-key', 'whsec_', 'whsec_[A-Za-z0-9]{32}', hasLetterAndDigit),
-  token('google-api-key', 'A|Iza', 'AIza[\\w-]{35}', hasLetterAndDigit),
+  token('google-api-key', 'AIza', 'AIza[\\w-]{35}', hasLetterAndDigit),
   token('google-client-secret', 'GOCSPX-', 'GOCSPX-[\\w-]{28}'),
   token('anthropic-key', 'sk-ant-', 'sk-ant-[a-z]{3,5}[0-9]{2}-[\\w-]{80,120}'),
-  token('openai-key', 'T3B|lbkFJ', 'sk-[\\w-]{20,108}T3BlbkFJ[\\w-]{20,100}'),
+  token('openai-key', 'T3BlbkFJ', 'sk-[\\w-]{20,108}T3BlbkFJ[\\w-]{20,100}'),
   token('openrouter-key', 'sk-or-v1-', 'sk-or-v1-[a-f0-9]{64}'),
-  token('npm-token', 'n|pm_', 'npm_[A-Za-z0-9]{36}', hasBase62Checksum),
+  token('npm-token', 'npm_', 'npm_[A-Za-z0-9]{36}', hasBase62Checksum),
   token('pypi-token', 'pypi-Ag', 'pypi-Ag(?:EIcHlwaS5vcmc|ENdGVzdC5weXBpLm9yZw)[\\w-]{50,1000}'),
   token('sendgrid-key', 'SG.', 'SG\\.[\\w-]{22}\\.[\\w-]{43}'),
   token('huggingface-token', 'hf_', 'hf_[A-Za-z]{34}'),
-  token('digitalocean-token', ['p_|v1_', 'o_|v1_', 'r_|v1_'], 'do[opr]_v1_[a-f0-9]{64}'),
+  token('digitalocean-token', ['p_v1_', 'o_v1_', 'r_v1_'], 'do[opr]_v1_[a-f0-9]{64}'),
   token('docker-token', 'dckr_', 'dckr_[po]at_[\\w-]{27}', hasLetterAndDigit),
-  token('linear-key', 'n_a|pi_', 'lin_api_[A-Za-z0-9]{40}', hasLetterAndDigit),
-  token('shopify-token', ['shpat_', 's|hpca_', 's|hppa_', 's|hpss_'], 'shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}'),
-  format('1password-token', 's_|eyJ', `${wordStart}ops_eyJ[\\w+/-]{250,2000}={0,3}(?![\\w+/=-])`),
+  token('linear-key', 'n_api_', 'lin_api_[A-Za-z0-9]{40}', hasLetterAndDigit),
+  token('shopify-token', ['shpat_', 'shpca_', 'shppa_', 'shpss_'], 'shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}'),
+  format('1password-token', 's_eyJ', `${wordStart}ops_eyJ[\\w+/-]{250,2000}={0,3}(?![\\w+/=-])`),
   format(
     'url-password',
     '://',
@@ -137,12 +137,12 @@ export const secretFormats: readonly SecretFormat[] = [
   ),
   format(
     'azure-key',
-    ['Accoun|tKey=', 'Share|dAccessKey='],
+    ['AccountKey=', 'SharedAccessKey='],
     '(?:AccountKey|SharedAccessKey)=(?<secret>[A-Za-z0-9+/]{43,86}={1,2})(?![A-Za-z0-9+/=])',
   ),
   format(
     'authorization',
-    'ization',
+    'uthorization',
     '[Aa]uthorization(?:\\\\{0,7}["\'])?:\\s{0,4}(?:\\\\{0,7}["\'])?(?:Bearer|Basic|token) {1,4}(?<secret>[A-Za-z0-9._~+/-]{20,2000}={0,2})(?![A-Za-z0-9._~+/=-])',
     isRandom,
   ),

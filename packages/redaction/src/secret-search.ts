@@ -5,12 +5,15 @@ export interface SecretRange {
   readonly kind: string;
 }
 
-/** Searches texts for secrets. */
+/** Searches texts for secrets: one with `find`, many with `begin`, `add` for each, and `mayHave`. */
 export interface SecretSearch {
-  /** Whether `find` can find something: false for nearly every text, in less time. */
-  mayHave(text: string): boolean;
-  /** The secrets in a text, in any order. They can overlap. */
+  /** The secrets in a text, in any order. They can overlap. Forgets the texts that were added. */
   find(text: string): SecretRange[];
+  /** Forgets the texts that were added. */
+  begin(): void;
+  add(text: string): void;
+  /** Whether `find` can find something in one of the texts that were added: false for nearly all, in less time than `find` of each. */
+  mayHave(): boolean;
 }
 
 /** The names of the known formats, of patterns of a user, and of environment variables. */

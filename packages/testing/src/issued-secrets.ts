@@ -271,7 +271,7 @@ export const issuedSecrets: readonly IssuedSecret[] = [
   },
   {
     kind: 'authorization',
-    anchor: 'ization',
+    anchor: 'uthorization',
     before: '-H "Authorization: Bearer ',
     parts: [
       [wordless, 20, 2000],
