@@ -15,7 +15,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 const megabytes = 6;
 const rounds = 15;
-const processes = 2;
+const processes = 4;
 
 /** Milliseconds of each round, by variant. */
 type Times = Record<'off' | 'on', number[]>;

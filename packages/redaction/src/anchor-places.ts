@@ -24,8 +24,8 @@ interface WebAssemblyOfNode {
 }
 
 /**
- * Finds the places in bytes where one of the anchors can begin. It is in WebAssembly (`anchor-places.wat`): it compares 16 places at once,
- * which takes a fourth of the time that JavaScript needs.
+ * Finds the places in bytes where one of the anchors can begin. It is in WebAssembly (`anchor-places.wat`): it compares 16 places at once
+ * (decision 0016).
  */
 export class AnchorPlaces {
   /** How many bytes can be searched at once. */
