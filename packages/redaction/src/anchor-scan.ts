@@ -71,10 +71,12 @@ export class AnchorScan {
     this.#used += length;
   }
 
-  /** Those of the texts since `begin` in which an anchor occurs. Null: none. */
+  /** Those of the texts since `begin` in which an anchor occurs, and forgets them. Null: none. */
   found(): readonly AnchoredText[] | null {
     if (this.#places !== null) this.#search(this.#places);
-    return this.#found;
+    const found = this.#found;
+    this.#found = null;
+    return found;
   }
 
   #search(places: AnchorPlaces): void {
