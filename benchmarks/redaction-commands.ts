@@ -1,13 +1,13 @@
 /**
- * Measures what redaction costs an import and two exports as whole commands, in processor time: the start of a process, and code that is
+ * Measures what redaction costs an import, a run and two exports as whole commands, in processor time: the start of a process, and code that is
  * not yet compiled, included. Needs `pnpm build`. With a redactor and without take turns.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isCorpusThere } from './corpus-transcripts.ts';
 import { median } from './measure.ts';
-import { here, writeSomeTranscript } from './redaction-works.ts';
+import { eventsOf, here, writeSomeTranscript } from './redaction-works.ts';
 import { report, rounded } from './report.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -20,8 +20,31 @@ if (!existsSync(built)) throw new Error(`${built} does not exist: run \`pnpm bui
 const folder = temporaryFolder('bench-redaction-commands');
 const bytes = writeSomeTranscript(join(folder, 'session.jsonl'), megabytes * 1e6);
 const configurations = { off: 'off.json', on: 'on.json' } as const;
-writeFileSync(join(folder, configurations.off), '{"redact": false}');
-writeFileSync(join(folder, configurations.on), '{}');
+const plugins = ['./replay'];
+writeFileSync(join(folder, configurations.off), JSON.stringify({ plugins, redact: false }));
+writeFileSync(join(folder, configurations.on), JSON.stringify({ plugins }));
+await writeAgent(join(folder, 'replay'));
+
+/** A plugin whose agent yields the events of the transcripts, one after another. */
+async function writeAgent(plugin: string): Promise<void> {
+  mkdirSync(plugin);
+  const manifest = {
+    id: 'replay',
+    version: '1.0.0',
+    description: 'An agent that yields recorded events.',
+    provides: 'AgentProvider',
+    entry: './index.mjs',
+    apiVersion: 1,
+  };
+  const entry = `import { readFileSync } from 'node:fs';
+const lines = readFileSync(new URL('events.jsonl', import.meta.url), 'utf8').trimEnd().split('\\n');
+const agent = { contract: 1, async *run() { for (const line of lines) yield { kind: 'event', event: JSON.parse(line) }; } };
+export default { id: 'replay', provides: 'AgentProvider', create: () => agent };`;
+  const events = await eventsOf({ root: here, transcript: join(folder, 'session.jsonl'), folder });
+  writeFileSync(join(plugin, 'plugin.json'), JSON.stringify(manifest));
+  writeFileSync(join(plugin, 'index.mjs'), entry);
+  writeFileSync(join(plugin, 'events.jsonl'), events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+}
 
 /** Writes the processor time of a process when it ends. */
 const timer = `data:text/javascript,import { writeFileSync } from 'node:fs';
@@ -49,6 +72,10 @@ const exportAs = (format: string) => (out: string) => [
 ];
 const commands: Readonly<Record<string, (name: string) => readonly string[]>> = {
   import: importInto,
+  run: (name) => [
+    ...['run', 'Begin.', '--agent', 'replay', '--task', `lab/run-${name}`],
+    ...['--fidelity', 'full', '--quiet', '--json'],
+  ],
   'export session-v2': exportAs('session-v2'),
   'export html': exportAs('html'),
 };

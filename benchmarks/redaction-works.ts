@@ -153,7 +153,7 @@ async function openStore(place: Place, redactor: Redactor | null): Promise<dispa
   return openDispatchStore(provider, redactor === null ? {} : { redact: redactor });
 }
 
-async function eventsOf(place: Place): Promise<CapturedEvent[]> {
+export async function eventsOf(place: Place): Promise<CapturedEvent[]> {
   const { openClaudeTranscript } = await packageOf<typeof claude>(place, 'packages/claude');
   const events: CapturedEvent[] = [];
   for await (const batch of (await openClaudeTranscript(place.transcript)).read()) events.push(...batch);
