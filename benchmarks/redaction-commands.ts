@@ -1,14 +1,12 @@
 /**
- * Measures what redaction costs an import, a run and two exports as whole commands, in processor time: the start of a process, and code that is
- * not yet compiled, included. Needs `pnpm build`. With a redactor and without take turns.
+ * Measures what redaction costs an import, a run and two exports as whole commands, in processor time. This includes the start of a process, and
+ * code that is not compiled yet. Needs `pnpm build`.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isCorpusThere } from './corpus-transcripts.ts';
-import { median } from './measure.ts';
+import { processorTime, reportOnToOff, timesInTurns, type Variant } from './redaction-times.ts';
 import { eventsOf, here, writeSomeTranscript } from './redaction-works.ts';
-import { report, rounded } from './report.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const megabytes = 6;
@@ -19,7 +17,7 @@ if (!existsSync(built)) throw new Error(`${built} does not exist: run \`pnpm bui
 
 const folder = temporaryFolder('bench-redaction-commands');
 const bytes = writeSomeTranscript(join(folder, 'session.jsonl'), megabytes * 1e6);
-const configurations = { off: 'off.json', on: 'on.json' } as const;
+const configurations: Readonly<Record<Variant, string>> = { off: 'off.json', on: 'on.json' };
 const plugins = ['./replay'];
 writeFileSync(join(folder, configurations.off), JSON.stringify({ plugins, redact: false }));
 writeFileSync(join(folder, configurations.on), JSON.stringify({ plugins }));
@@ -51,24 +49,19 @@ const timer = `data:text/javascript,import { writeFileSync } from 'node:fs';
 process.on('exit', () => writeFileSync('cpu.json', JSON.stringify(process.cpuUsage())));`;
 
 /** Milliseconds of processor time. */
-function run(variant: keyof typeof configurations, args: readonly string[]): number {
+function run(variant: Variant, args: readonly string[]): number {
   const env = { ...process.env, HOME: folder, HANSARD_ROOT: folder };
   const command = ['--import', timer, built, ...args, '--config', configurations[variant]];
   const { status, stderr } = spawnSync(process.execPath, command, { cwd: folder, env, encoding: 'utf8' });
   if (status !== 0) throw new Error(`${args.join(' ')} failed: ${stderr}`);
-  const { user, system } = JSON.parse(readFileSync(join(folder, 'cpu.json'), 'utf8'));
-  return (user + system) / 1e3;
+  return processorTime(JSON.parse(readFileSync(join(folder, 'cpu.json'), 'utf8')));
 }
 
 const importInto = (task: string) => ['import', 'session.jsonl', '--task', `lab/${task}`, '--json'];
 run('off', importInto('measured'));
 const exportAs = (format: string) => (out: string) => [
-  'export',
-  'lab/measured',
-  '--as',
-  format,
-  '--out',
-  out,
+  ...['export', 'lab/measured'],
+  ...['--as', format, '--out', out],
 ];
 const commands: Readonly<Record<string, (name: string) => readonly string[]>> = {
   import: importInto,
@@ -80,28 +73,12 @@ const commands: Readonly<Record<string, (name: string) => readonly string[]>> = 
   'export html': exportAs('html'),
 };
 for (const [command, argsOf] of Object.entries(commands)) {
-  const times = { off: [] as number[], on: [] as number[] };
-  for (let round = 0; round <= rounds; round += 1) {
-    for (const variant of round % 2 === 0 ? (['off', 'on'] as const) : (['on', 'off'] as const)) {
-      const name = `${round}-${variant}`;
-      const milliseconds = run(variant, argsOf(name));
-      // The first round fills the compile cache.
-      if (round > 0) times[variant].push(milliseconds);
-      rmSync(join(folder, name), { recursive: true, force: true });
-    }
-  }
-  const [off, on] = [median(times.off), median(times.on)];
-  report(
-    {
-      benchmark: 'redaction-commands',
-      transcript: isCorpusThere ? 'corpus' : 'made',
-      command,
-      megabytes: rounded(bytes / 1e6),
-      millisecondsOff: rounded(off),
-      millisecondsOn: rounded(on),
-      onToOff: rounded(on / off),
-    },
-    [{ key: 'onToOff', atMost: 1.15 }],
-  );
+  // The first round fills the compile cache.
+  const times = await timesInTurns(rounds, (variant, name) => {
+    const milliseconds = run(variant, argsOf(name));
+    rmSync(join(folder, name), { recursive: true, force: true });
+    return milliseconds;
+  });
+  reportOnToOff('redaction-commands', command, bytes, times);
 }
 rmSync(folder, { recursive: true });

@@ -7,18 +7,13 @@ import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createRedactor } from '@hansard/redaction';
-import { isCorpusThere } from './corpus-transcripts.ts';
-import { median } from './measure.ts';
+import { processorTime, reportOnToOff, type Times, timesInTurns } from './redaction-times.ts';
 import { here, type Place, works, writeSomeTranscript } from './redaction-works.ts';
-import { report, rounded } from './report.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const megabytes = 6;
 const rounds = 15;
 const processes = 4;
-
-/** Milliseconds of each round, by variant. */
-type Times = Record<'off' | 'on', number[]>;
 
 const [step, given] = process.argv.slice(2);
 if (step !== undefined && given !== undefined) {
@@ -31,21 +26,17 @@ if (step !== undefined && given !== undefined) {
 async function timesOf(step: string, place: Place): Promise<Times> {
   const work = works[step];
   if (work === undefined) throw new TypeError(`no work: ${step}`);
-  const times: Times = { off: [], on: [] };
   // A process makes one.
   const redactor = createRedactor();
-  for (let round = 0; round <= rounds; round += 1) {
-    for (const variant of round % 2 === 0 ? (['off', 'on'] as const) : (['on', 'off'] as const)) {
-      const folder = join(place.folder, `${round}-${variant}`);
-      const measured = await work({ ...place, folder, redactor: variant === 'on' ? redactor : null });
-      const before = process.cpuUsage();
-      await measured();
-      const { user, system } = process.cpuUsage(before);
-      if (round > 0) times[variant].push((user + system) / 1e3);
-      rmSync(folder, { recursive: true, force: true });
-    }
-  }
-  return times;
+  return timesInTurns(rounds, async (variant, name) => {
+    const folder = join(place.folder, name);
+    const measured = await work({ ...place, folder, redactor: variant === 'on' ? redactor : null });
+    const before = process.cpuUsage();
+    await measured();
+    const milliseconds = processorTime(process.cpuUsage(before));
+    rmSync(folder, { recursive: true, force: true });
+    return milliseconds;
+  });
 }
 
 function measureAll(): void {
@@ -61,19 +52,7 @@ function measureAll(): void {
       times.off.push(...off);
       times.on.push(...on);
     }
-    const [off, on] = [median(times.off), median(times.on)];
-    report(
-      {
-        benchmark: 'redaction',
-        transcript: isCorpusThere ? 'corpus' : 'made',
-        work: step,
-        megabytes: rounded(bytes / 1e6),
-        millisecondsOff: rounded(off),
-        millisecondsOn: rounded(on),
-        onToOff: rounded(on / off),
-      },
-      [{ key: 'onToOff', atMost: 1.15 }],
-    );
+    reportOnToOff('redaction', step, bytes, times);
   }
   rmSync(folder, { recursive: true });
 }

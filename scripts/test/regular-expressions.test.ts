@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { secretFormats, secretKeyOnly } from '../../packages/redaction/src/secret-formats.ts';
+import { secretFormats, secretKeyOnly } from '../../packages/redaction/src/search/secret-formats.ts';
 import { expressionsIn, slowText } from '../regular-expressions.ts';
 import { root } from '../workspace.ts';
 
@@ -22,7 +22,7 @@ const built: Readonly<Record<string, string>> = {
   'packages/formats/src/task-report/markdown-text.ts': 'of characters in the source',
   'packages/plugin-loader/src/manifest/plugin-manifest.ts': 'each part of a path ends at a /',
   'packages/provider/src/store/event-words.ts': 'of letters and digits, with one character on each side',
-  'packages/redaction/src/secret-formats.ts': 'tested here',
+  'packages/redaction/src/search/secret-formats.ts': 'tested here',
   'packages/views/src/text/neutralise-controls.ts': 'of expressions for one character',
   'plugins/hook-redact/src/create-redact-hook.ts': 'of a user; ended after a second',
   'plugins/model-scripted/src/pick-turn.ts': "of the user's own scenario",

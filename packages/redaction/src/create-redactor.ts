@@ -12,14 +12,14 @@ import {
   withoutOtherFields,
 } from '@hansard/events';
 import { type RecordFinding, type RecordKind, SecretFinder, type SecretFinding } from './find-secrets.ts';
-import { searchFormats } from './format-search.ts';
 import { KnownKeys } from './known-keys.ts';
 import { mayHaveSecrets } from './may-have-secrets.ts';
-import { compilePatterns, type OwnPattern, type OwnPatterns } from './own-patterns.ts';
 import { keptOfEnvelope, keptOfTask, redactRecord } from './redact-records.ts';
 import { ValueRedaction } from './redact-value.ts';
-import { secretFormats } from './secret-formats.ts';
-import type { SecretRange, SecretSearch } from './secret-search.ts';
+import { searchFormats } from './search/format-search.ts';
+import { compilePatterns, type OwnPattern, type OwnPatterns } from './search/own-patterns.ts';
+import { secretFormats } from './search/secret-formats.ts';
+import type { SecretRange, SecretSearch } from './search/secret-search.ts';
 
 export interface RedactorOptions {
   /** Whether the known formats of secrets are replaced. Absent: true. */
@@ -153,24 +153,26 @@ function withCounts(data: JsonObject, counts: RedactionCounts): JsonObject {
   return { ...rest, [redactionsField]: sums };
 }
 
+/** Searches for the secrets of the formats, and for those of a user. */
 function withOwn(
   known: SecretSearch,
   own: readonly OwnPattern[],
   values: readonly NamedValue[],
 ): SecretSearch {
-  const findOwn = (text: string) => [
-    ...own.flatMap((pattern) => pattern(text)),
-    ...values.flatMap((value) => rangesOf(text, value)),
-  ];
   let hasOwn = false;
   return {
-    find: (text) => [...findOwn(text), ...known.find(text)],
+    find: (text) => [
+      ...own.flatMap((pattern) => pattern(text)),
+      ...values.flatMap((value) => rangesOf(text, value)),
+      ...known.find(text),
+    ],
     begin() {
       hasOwn = false;
       known.begin();
     },
     add(text) {
-      hasOwn ||= findOwn(text).length > 0;
+      hasOwn ||=
+        values.some(({ value }) => text.includes(value)) || own.some((pattern) => pattern(text).length > 0);
       if (!hasOwn) known.add(text);
     },
     mayHave: () => hasOwn || known.mayHave(),

@@ -1,6 +1,6 @@
 import { type CapturedEvent, type JsonObject, type JsonValue, redactionsField } from '@hansard/events';
 import type { Redactor } from './create-redactor.ts';
-import { markersIn } from './secret-search.ts';
+import { markersIn } from './search/secret-search.ts';
 
 /** Whether a text holds the marker of a redaction. */
 export function hasMarker(text: string): boolean {

@@ -9,7 +9,7 @@ import {
 import { redactKeyLines } from './key-lines.ts';
 import { isNamedSecret, type KnownKeys } from './known-keys.ts';
 import { keptOfEnvelope, keptOfTask } from './redact-records.ts';
-import type { SecretSearch } from './secret-search.ts';
+import type { SecretSearch } from './search/secret-search.ts';
 
 /** A secret in a value, without the secret. */
 export interface SecretFinding {

@@ -7,7 +7,6 @@ export {
 } from './create-redactor.ts';
 export { differsInSecretsOnly, hasMarker } from './differs-in-secrets.ts';
 export type { RecordFinding, RecordKind, SecretFinding } from './find-secrets.ts';
-export type { OwnPatterns } from './own-patterns.ts';
 export { type RedactedSource, redactSource } from './redact-source.ts';
 export {
   isRedactionError,
@@ -15,3 +14,4 @@ export {
   type RedactionErrorCode,
   redactionErrors,
 } from './redaction-error.ts';
+export type { OwnPatterns } from './search/own-patterns.ts';

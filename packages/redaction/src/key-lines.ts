@@ -1,5 +1,5 @@
 import type { JsonValue } from '@hansard/events';
-import { distinctSecrets, replaceSecrets, type SecretSearch } from './secret-search.ts';
+import { distinctSecrets, replaceSecrets, type SecretSearch } from './search/secret-search.ts';
 
 /** The kind of secret that can have its lines in several items of a list, such as those of a patch. */
 const kind = 'private-key';

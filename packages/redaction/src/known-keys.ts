@@ -6,9 +6,9 @@ import {
   redactionsField,
   replacedField,
 } from '@hansard/events';
-import { isRandom } from './secret-checks.ts';
-import { secretKeyOnly } from './secret-formats.ts';
-import type { SecretSearch } from './secret-search.ts';
+import { isRandom } from './search/secret-checks.ts';
+import { secretKeyOnly } from './search/secret-formats.ts';
+import type { SecretSearch } from './search/secret-search.ts';
 
 /** Lengths of a value that is a secret because of its key. */
 const shortestNamedValue = 12;
@@ -21,7 +21,7 @@ const longestKey = 100;
 export interface KnownKey {
   /** Whether it names a secret: a value that is one if it looks random. */
   readonly namesSecret: boolean;
-  /** The text that it had last in an event without a secret: most events repeat a folder, a branch or an id. */
+  /** Its last text in an event without a secret: many events repeat a folder, a branch or an id. */
   lastText: string;
 }
 
@@ -30,7 +30,7 @@ export class KnownKeys {
   readonly #search: SecretSearch;
   readonly #kinds: ReadonlySet<string>;
   readonly #namesSecrets: boolean;
-  /** Those without a secret. */
+  /** By their names. */
   readonly #clean = new Map<string, KnownKey>();
 
   /** `kinds`: the names of all kinds that can be found. `namesSecrets`: a value can be a secret because of its key. */
@@ -40,12 +40,12 @@ export class KnownKeys {
     this.#namesSecrets = namesSecrets;
   }
 
-  /** Null: the key can have a secret itself, or was not learned. */
+  /** Null: the key is not known. It can contain a secret. */
   ofClean(key: string): KnownKey | null {
     return this.#clean.get(key) ?? null;
   }
 
-  /** Forgets the texts that the keys had last. */
+  /** Forgets the last text of every key. */
   forgetTexts(): void {
     for (const key of this.#clean.values()) key.lastText = '';
   }

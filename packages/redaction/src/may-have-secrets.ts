@@ -1,13 +1,13 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
 import { isNamedSecret, type KnownKeys } from './known-keys.ts';
-import type { SecretSearch } from './secret-search.ts';
+import type { SecretSearch } from './search/secret-search.ts';
 
 /** Longer texts are seldom repeated. */
 const longestRepeated = 200;
 
 /**
  * Whether the redaction of an object can change it. This is nearly all that redaction costs: of 4,000 events of the corpus
- * none can have a secret. A text that a key had before in an event without a secret is not searched again.
+ * none can have a secret. A text that its key had in an earlier event without a secret is not searched again.
  */
 export function mayHaveSecrets(object: JsonObject, search: SecretSearch, keys: KnownKeys): boolean {
   search.begin();

@@ -1,7 +1,7 @@
 import { addRedactions, type JsonObject, type JsonValue } from '@hansard/events';
 import { redactKeyLines } from './key-lines.ts';
 import { isNamedSecret, type KnownKeys } from './known-keys.ts';
-import { distinctSecrets, markerOf, replaceSecrets, type SecretSearch } from './secret-search.ts';
+import { distinctSecrets, markerOf, replaceSecrets, type SecretSearch } from './search/secret-search.ts';
 
 /** Replaces the secrets of one value, and counts them. */
 export class ValueRedaction {

@@ -1,7 +1,7 @@
 import { randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { createRedactor } from '../src/index.ts';
-import { distinctSecrets, replaceSecrets, type SecretRange } from '../src/secret-search.ts';
+import { distinctSecrets, replaceSecrets, type SecretRange } from '../src/search/secret-search.ts';
 
 const seed = Number(process.env.SEED ?? 5);
 const random = randomFrom(seed);

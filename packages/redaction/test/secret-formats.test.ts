@@ -1,8 +1,8 @@
 import { issue, issuedSecrets, nearMisses, randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { searchFormats } from '../src/format-search.ts';
-import { type SecretFormat, secretFormats, wordStart } from '../src/secret-formats.ts';
-import { distinctSecrets, replaceSecrets } from '../src/secret-search.ts';
+import { searchFormats } from '../src/search/format-search.ts';
+import { type SecretFormat, secretFormats, wordStart } from '../src/search/secret-formats.ts';
+import { distinctSecrets, replaceSecrets } from '../src/search/secret-search.ts';
 
 const seed = 2315;
 

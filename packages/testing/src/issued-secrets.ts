@@ -43,7 +43,7 @@ function withChecksum(secret: string): string {
 /** Letters and digits without M, so that no word that stands for a secret (`example`, `dummy`) is made by chance. */
 const wordless = alnum.replace(/m/gi, '');
 
-/** Replaces repeated characters in the first twelve by others of their sort: a short text with repetitions does not look random. */
+/** Replaces repeated letters and digits in the first twelve characters: a short text with repetitions does not look random. */
 function withDistinctStart(secret: string): string {
   const used = new Set<string>();
   for (const character of secret.slice(0, 12)) {

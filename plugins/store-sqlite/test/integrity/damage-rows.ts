@@ -147,7 +147,7 @@ function writeEvents(
   return events;
 }
 
-/** A dispatch of so many events, and the damaged one. */
+/** The number of events of a dispatch, and the position of the damaged one. */
 export interface Place {
   readonly count: number;
   readonly position: number;

@@ -6,7 +6,7 @@ import { writeSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { checkDamage, damages, type Place } from '../integrity/damage-rows.ts';
 
-/** With events on both sides of the damage, which some faults need to show, and at a random place. */
+/** One place with events before and after the damage, because some faults show only there, and a random one. */
 const places: readonly (Place | undefined)[] = [{ count: 10, position: 3 }, undefined];
 
 const [module = '', path = '', seed = '0'] = process.argv.slice(2);

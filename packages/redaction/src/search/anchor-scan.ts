@@ -33,7 +33,7 @@ export class AnchorScan {
   /** The texts that were copied, the first `#count` of the list. */
   readonly #texts: string[] = [];
   #count = 0;
-  /** How many bytes they have. */
+  /** The number of their bytes. */
   #used = 0;
   #found: { readonly text: string; readonly owners: Set<number> }[] | null = null;
 
@@ -71,7 +71,7 @@ export class AnchorScan {
     this.#used += length;
   }
 
-  /** Those of the texts since `begin` in which an anchor occurs, and forgets them. Null: none. */
+  /** Returns the texts since `begin` in which an anchor occurs, and forgets them. Null: there is none. */
   found(): readonly AnchoredText[] | null {
     if (this.#places !== null) this.#search(this.#places);
     const found = this.#found;

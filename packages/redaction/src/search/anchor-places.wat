@@ -8,7 +8,7 @@
 ;;        81,920  the places that were found (2 bytes)
 (module
   (memory (export "memory") 3)
-  ;; Returns the number of places. Some are beyond the length.
+  ;; Returns the number of places. They can be beyond the length.
   (func (export "find") (param $length i32) (result i32)
     (local $at i32) (local $bits i32) (local $block i32) (local $blocks i32) (local $place i32) (local $places i32)
     (local $text v128) (local $groups v128) (local $half v128)
@@ -42,7 +42,7 @@
       (local.set $groups (v128.and (local.get $groups) (v128.and
         (i8x16.relaxed_swizzle (local.get $low3) (v128.and (local.get $text) (local.get $half)))
         (i8x16.relaxed_swizzle (local.get $high3) (i8x16.shr_u (local.get $text) (i32.const 4))))))
-      ;; Stored in any case, and overwritten if no place is a candidate: a branch that is often taken, at random, takes more time.
+      ;; The block is always stored, and overwritten if no place is a candidate: a branch that is taken at random is slower.
       (local.set $bits (i8x16.bitmask (i8x16.ne (local.get $groups) (v128.const i64x2 0 0))))
       (i32.store (local.get $blocks) (i32.or (i32.shl (local.get $at) (i32.const 16)) (local.get $bits)))
       (local.set $blocks

@@ -1,39 +1,36 @@
 import { anchorPlacesModule } from './anchor-places-module.ts';
 
-/** How many characters of an anchor are searched, or fewer if it is shorter. */
+/** How many characters of an anchor are searched at most. */
 const searchedLength = 4;
 const shortestAnchor = 3;
 const numberOfGroups = 8;
 
-/** Where `anchor-places.wat` has its tables. */
+/** The offsets of the tables in the memory of `anchor-places.wat`. */
 const groupTables = 36_864;
 const beginnings = 40_960;
 const foundPlaces = 81_920;
 
-/** What `anchor-places.wat` exports. */
+/** The exports of `anchor-places.wat`. */
 interface Exports {
   readonly memory: { readonly buffer: ArrayBuffer };
   readonly find: (length: number) => number;
 }
 
-/** What is used of WebAssembly, whose types are among those of browsers. */
+/** The parts of WebAssembly that are used. TypeScript declares it only together with the DOM. */
 interface WebAssemblyOfNode {
   readonly validate: (code: Uint8Array) => boolean;
   readonly Module: new (code: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: Exports };
 }
 
-/**
- * Finds the places in bytes where one of the anchors can begin. It is in WebAssembly (`anchor-places.wat`): it compares 16 places at once
- * (decision 0016).
- */
+/** Finds the places in bytes where an anchor can begin, 16 places at once. The search is in WebAssembly (`anchor-places.wat`, decision 0016). */
 export class AnchorPlaces {
   /** How many bytes can be searched at once. */
   static readonly capacity = 32_768;
-  /** A piece of a long text begins with so many bytes of the end of the piece before, so that no anchor is cut. */
+  /** The number of bytes at the end of a piece of a long text that the next piece repeats, so that no anchor is cut. */
   static readonly overlap = searchedLength - 1;
 
-  /** What is searched. */
+  /** The bytes to search. */
   readonly bytes: Buffer;
   readonly #memory: Uint8Array;
   readonly #places: Uint16Array;
@@ -52,18 +49,18 @@ export class AnchorPlaces {
     this.#memory = new Uint8Array(memory.buffer);
     this.#places = new Uint16Array(memory.buffer, foundPlaces);
     this.bytes = Buffer.from(memory.buffer, 0, AnchorPlaces.capacity);
-    // Similar anchors are in one group: fewer other texts have the characters of a group.
+    // A group of similar anchors has fewer different characters, so that fewer other texts match it.
     const sorted = [...anchors].sort();
     for (const [index, anchor] of sorted.entries())
       this.#learn(anchor, 1 << Math.floor((index * numberOfGroups) / sorted.length));
   }
 
-  /** The number of places in the first bytes, at least one byte. */
+  /** Searches the first bytes, at least one, and returns the number of places. */
   find(length: number): number {
     return this.#find(length);
   }
 
-  /** One of the places that the last search found, in ascending order. Some are beyond its length. */
+  /** A place that the last search found. They are in ascending order, and can be beyond the length. */
   at(index: number): number {
     return this.#places[index] as number;
   }

@@ -1,5 +1,5 @@
 import type { RE2JS } from 're2js';
-import { RedactionError } from './redaction-error.ts';
+import { RedactionError } from '../redaction-error.ts';
 import { markersIn, type SecretRange } from './secret-search.ts';
 
 /** Patterns of a user, by the kind of secret that each finds. */
