@@ -10,7 +10,7 @@ import { eventsOf, here, writeSomeTranscript } from './redaction-works.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const megabytes = 6;
-const rounds = 15;
+const rounds = 41;
 
 const built = join(here, 'apps/harness/dist/bin.js');
 if (!existsSync(built)) throw new Error(`${built} does not exist: run \`pnpm build\` first.`);
