@@ -15,6 +15,7 @@ export {
   dispatchErrors,
   isDispatchError,
 } from './dispatch-error.ts';
+export type { EventDiagnostic } from './intake/event-intake.ts';
 export { defaultLoopLimits, type LoopLimits } from './limits/loop-detector.ts';
 export { openTaskSource, type TaskSourceOptions } from './open-task-source.ts';
 export type { DispatchRedaction } from './redaction/dispatch-redaction.ts';

@@ -12,7 +12,7 @@ export type { Diagnostic } from './diagnostic.ts';
 export { didYouMean } from './did-you-mean.ts';
 export { encodeEvent, inLineOrder } from './encode-event.ts';
 export { EventError, type EventErrorCode, eventErrors, isEventError } from './event-error.ts';
-export { firstLine, toNarrative } from './fidelity/narrative.ts';
+export { firstLine, isTypeOfProgram, narrowWith, toNarrative } from './fidelity/narrative.ts';
 export {
   addRedactions,
   isRedactionCounts,

@@ -1,11 +1,4 @@
-import {
-  type CapturedEvent,
-  type DispatchEnvelope,
-  type EnvelopeUpdates,
-  type Fidelity,
-  type NewEvent,
-  toNarrative,
-} from '@hansard/events';
+import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, Fidelity, NewEvent } from '@hansard/events';
 import type { Awaitable } from '@hansard/provider';
 import { WriteQueue } from '../async/write-queue.ts';
 import { checkUpdates } from '../intake/envelope-intake.ts';
@@ -140,7 +133,7 @@ export class DispatchRecorder {
   /** The event as it will be recorded. */
   #take(event: NewEvent): CapturedEvent {
     const taken = this.#context.intake.take(event, this.#options);
-    return this.#fidelity === 'full' ? taken : toNarrative(taken);
+    return this.#fidelity === 'full' ? taken : this.#context.intake.narrowed(taken, this.#options);
   }
 
   get #fidelity(): Fidelity {

@@ -118,6 +118,11 @@ export interface WriterOptions {
   readonly haltsOnFailure?: boolean;
   /** `false`: its events and deltas are not redacted, because they must be read back as they are. Absent: as the store does. */
   readonly redact?: boolean;
+  /**
+   * `true`: the events come from a mapping of another log or engine, such as those of an import. A narrative keeps only short fields of
+   * the types that the mapping made up. Absent: a program records them, and its own types are kept whole.
+   */
+  readonly isMapped?: boolean;
   /** Milliseconds since 1970 for events without a time, and for the end. Absent: the clock of the store. */
   readonly now?: (() => number) | undefined;
   /** Mints the ids of events that have none. Absent: as the store does. */

@@ -2,7 +2,7 @@ import { createIdSource, type IdSource } from '@hansard/events';
 import { type Clock, type DispatchStoreProvider, StoreError, systemClock } from '@hansard/provider';
 import { Notifiers } from '../async/notifier.ts';
 import { assertCount } from '../check-arguments.ts';
-import { EventIntake } from '../intake/event-intake.ts';
+import { type EventDiagnostic, EventIntake } from '../intake/event-intake.ts';
 import { StoreRedaction } from '../redaction/store-redaction.ts';
 import { LiveFeeds } from '../streams/live-feeds.ts';
 import { DispatchClaims } from './dispatch-claims.ts';
@@ -26,7 +26,7 @@ export class OpenStoreContext implements StoreContext {
   #state: 'open' | 'closing' | 'closed' = 'open';
 
   constructor(provider: DispatchStoreProvider, options: DispatchStoreOptions) {
-    const { clock = systemClock, pollIntervalMs = 250, schemas, redact } = options;
+    const { clock = systemClock, pollIntervalMs = 250, schemas, redact, onDiagnostic = warn } = options;
     const { retryMs = 30_000, retryBytes = 64 * 1_024 * 1_024, onOutage } = options;
     assertCount('retryMs', retryMs, 0);
     assertCount('retryBytes', retryBytes, 0);
@@ -35,7 +35,8 @@ export class OpenStoreContext implements StoreContext {
     this.clock = clock;
     this.createId = options.createId ?? createIdSource({ now: () => clock.now() });
     this.redaction = redact === undefined ? null : new StoreRedaction(redact);
-    this.intake = new EventIntake({ clock, createId: this.createId, schemas, redaction: this.redaction });
+    const { createId, redaction } = this;
+    this.intake = new EventIntake({ clock, createId, schemas, redaction, onDiagnostic });
     this.pollIntervalMs = pollIntervalMs;
   }
 
@@ -55,4 +56,8 @@ export class OpenStoreContext implements StoreContext {
     this.#state = 'closed';
     this.notifiers.notifyAll();
   }
+}
+
+function warn({ message }: EventDiagnostic): void {
+  process.emitWarning(message, { type: 'HansardEventWarning' });
 }

@@ -1,5 +1,6 @@
 import type { EventDataSchemas, IdSource } from '@hansard/events';
 import type { Clock, StoreError } from '@hansard/provider';
+import type { EventDiagnostic } from '../intake/event-intake.ts';
 import type { RedactorSource } from '../redaction/store-redaction.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
 
@@ -15,8 +16,13 @@ export interface DispatchStoreOptions {
   readonly clock?: Clock;
   /** Mints dispatch and event ids. Absent: ULIDs that only grow (D5). */
   readonly createId?: IdSource;
-  /** Schemas for the data of further event types, by type. The types of Hansard keep theirs. */
+  /**
+   * Schemas for the data of further event types, by type. The types of Hansard keep theirs. A narrative keeps the whole data of such
+   * a type, or the fields that its schema names: `.meta({ narrative: ['move', 'turn'] })`.
+   */
   readonly schemas?: EventDataSchemas;
+  /** Receives what is unusual in recorded events, once for each type. Absent: a warning of the process (`process.emitWarning`). */
+  readonly onDiagnostic?: (diagnostic: EventDiagnostic) => void;
   /**
    * Removes secrets from events, envelopes, task records and deltas before they are recorded or published: `createRedactor` of
    * `@hansard/redaction`. A function is called once, before the first write. Each replaced secret is counted in the field

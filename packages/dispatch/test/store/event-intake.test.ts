@@ -18,6 +18,7 @@ const intake = new EventIntake({
   createId: () => 'minted',
   schemas: undefined,
   redaction: null,
+  onDiagnostic: () => {},
 });
 
 /** What the schemas alone say of an event: its line, or the code of what is amiss. */

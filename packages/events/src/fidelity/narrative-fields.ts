@@ -140,7 +140,17 @@ const narrativeFieldsOfCaptured: Readonly<Record<string, KeptFields>> = {
   'system:informational': { fields: { content: 'said' }, rest: 'short' },
 };
 
-/** The fields of every other type: keys, figures and short values. */
+/** The categories in which mappings capture what has no type of its own, such as `system:KIND`. */
+export const mappedCategories: ReadonlySet<string> = new Set([
+  'system',
+  'claude',
+  'claude_session',
+  'game_log',
+  'session_v1',
+  'session_v2',
+]);
+
+/** The fields of every other type that a mapping captures: keys, figures and short values. */
 const narrativeFieldsOfOthers: KeptFields = { fields: {}, rest: 'short' };
 
 /** The rule of `narrative` fidelity, as data. */

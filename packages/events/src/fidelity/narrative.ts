@@ -1,9 +1,16 @@
 import type { JsonObject, JsonValue } from '../json/json.ts';
 import { otherFieldsOf, withoutOtherFields } from '../other-fields.ts';
+import type { EventDataSchemas } from '../parse-event.ts';
 import { shortened } from '../shortened.ts';
 import type { NewEvent } from '../types/event.ts';
 import { withoutCommandOutput } from './command-output.ts';
-import { type KeptFields, type NarrativeRules, narrativeRules, type Treatment } from './narrative-fields.ts';
+import {
+  type KeptFields,
+  mappedCategories,
+  type NarrativeRules,
+  narrativeRules,
+  type Treatment,
+} from './narrative-fields.ts';
 import { isRedactionCounts, redactionsField } from './redaction-counts.ts';
 
 /** The maximum length in characters of a line or a short text that a narrative keeps. */
@@ -19,10 +26,45 @@ const namePattern = /^[A-Za-z_][\w.-]{0,63}$/;
 type Narrowing = <E extends Pick<NewEvent, 'type' | 'data'>>(event: E) => E;
 
 /**
- * The event for a dispatch of `narrative` fidelity: the fields of `narrativeRules`, and in `leftOut` the number of characters
+ * The event of a mapping for a dispatch of `narrative` fidelity: the fields of `narrativeRules`, and in `leftOut` the number of characters
  * that are missing of each field. Fields beside the data that no event has are kept as in a type without a list. The counts of redaction stay. Returns the same object if nothing is left out. Idempotent.
  */
 export const toNarrative: Narrowing = narrowBy(narrativeRules);
+
+/**
+ * `toNarrative` for what a program records. A type of its own is kept whole, unless the schema of the type names the fields that a
+ * narrative keeps: `z.object({ … }).meta({ narrative: ['move', 'turn'] })`. Types without a list in the categories of mappings
+ * keep their short fields.
+ */
+export function narrowWith(schemas: EventDataSchemas): Narrowing {
+  const ofSchema = new Map<string, Narrowing>();
+  return (event) => {
+    if (!isTypeOfProgram(event.type)) return toNarrative(event);
+    const kept = keptBySchema(schemas, event.type);
+    if (kept === null) return event;
+    let narrow = ofSchema.get(event.type);
+    if (narrow === undefined) {
+      const list: KeptFields = { fields: Object.fromEntries(kept.map((name) => [name, 'whole'])) };
+      narrow = narrowBy({ ...narrativeRules, ofType: { [event.type]: list }, ofAll: {} });
+      ofSchema.set(event.type, narrow);
+    }
+    return narrow(event);
+  };
+}
+
+/** Whether Hansard has no rule for a type, and no mapping makes such types. */
+export function isTypeOfProgram(type: string): boolean {
+  const { ofType, ofCaptured } = narrativeRules;
+  if (Object.hasOwn(ofType, type) || Object.hasOwn(ofCaptured, type)) return false;
+  return !mappedCategories.has(type.slice(0, type.indexOf(':')));
+}
+
+/** The fields that a registered schema names; null: it names none, so the event stays whole. */
+function keptBySchema(schemas: EventDataSchemas, type: string): readonly string[] | null {
+  const schema = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
+  const named = schema?.meta()?.narrative;
+  return Array.isArray(named) ? named.map(String) : null;
+}
 
 /** The function that applies a rule of fidelity. */
 export function narrowBy(rules: NarrativeRules): Narrowing {

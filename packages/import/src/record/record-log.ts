@@ -41,7 +41,7 @@ export interface RecordedLog {
 }
 
 const mostNamed = 20;
-const holder = 'an import';
+const writer = { holder: 'an import', isMapped: true } as const;
 /** The role of a dispatch whose log names none. */
 export const importedRole = 'imported';
 
@@ -71,8 +71,8 @@ export async function recordLog(
   if (!reread && existing !== null && areSameFiles(existing.source?.files ?? [], files)) return null;
   await using dispatch =
     existing === null
-      ? await store.beginDispatch(taskDir, newDispatch(log, kept), { holder })
-      : await store.openDispatch(ref, { write: true, holder });
+      ? await store.beginDispatch(taskDir, newDispatch(log, kept), writer)
+      : await store.openDispatch(ref, { write: true, ...writer });
   const table = await tableOf(prices);
   const before = existing === null ? 0 : await dispatch.count();
   const recording = { dispatch, log, files, existing, before, table, signal };
