@@ -6,6 +6,8 @@ import { afterAll } from 'vitest';
 // A test never reads or writes the settings of the person who runs it.
 const home = mkdtempSync(join(tmpdir(), 'hansard-test-home-'));
 process.env.HOME = home;
+// Commands print local times. A test of another zone sets it by itself.
+process.env.TZ = 'UTC';
 process.env.USERPROFILE = home;
 process.env.XDG_CONFIG_HOME = join(home, '.config');
 process.env.CLAUDE_CONFIG_DIR = join(home, '.claude');

@@ -45,11 +45,11 @@ describe('the completion for bash', () => {
       '--help',
       '--json',
       '--limit',
-      '--local-time',
       '--no-pager',
       '--project',
       '--root',
       '--sort',
+      '--utc',
     ]);
     expect(offered('ls', '--json', '--so')).toEqual(['--sort']);
     expect(offered('run', 'stre')).toEqual(['stream.jsonl', 'streams']);

@@ -41,32 +41,45 @@ function inZone(zone: string, ...args: string[]): string {
 describe.each([
   ['Asia/Kathmandu', '2026-03-02', '02:15:00', '+05:45'],
   ['America/St_Johns', '2026-03-01', '17:00:00', '-03:30'],
-])('--local-time in %s', (zone, day, time, offset) => {
+])('local times in %s', (zone, day, time, offset) => {
   it('prints days, times and offsets of the zone', () => {
-    expect(inZone(zone, 'events', 'lab/clock', 'latest', '--local-time')).toMatch(
+    expect(inZone(zone, 'events', 'lab/clock', 'latest')).toMatch(
       new RegExp(`^ +0  ${time}  text +half past$`, 'm'),
     );
-    const show = inZone(zone, 'show', 'lab/clock', '--local-time');
+    const show = inZone(zone, 'show', 'lab/clock');
     expect(show).toContain(`\n${day}\n   0  ${time}  text`);
     expect(show).toMatch(new RegExp(`^ *started +${day}T\\d\\d:\\d\\d:00\\.000\\${offset}$`, 'm'));
-    expect(inZone(zone, 'timeline', 'lab/clock', '--local-time')).toContain(`${day}\n   0  ${time}  text`);
-    expect(inZone(zone, 'ls', '--local-time')).toContain(`${day}T`);
-    expect(inZone(zone, 'usage', '--by', 'day', '--local-time')).toContain(day);
+    expect(inZone(zone, 'timeline', 'lab/clock')).toContain(`${day}\n   0  ${time}  text`);
+    expect(inZone(zone, 'ls')).toContain(`${day}T`);
+    expect(inZone(zone, 'usage', '--by', 'day')).toContain(day);
   });
 
   it('reads times in filters and addresses in the zone', () => {
     const minute = time.slice(0, 5);
-    const filtered = inZone(zone, 'events', 'lab/clock', 'latest', '--until', minute, '--local-time');
+    const filtered = inZone(zone, 'events', 'lab/clock', 'latest', '--until', minute);
     expect(filtered.trimEnd().split('\n')).toEqual([expect.stringContaining('half past')]);
-    const after = inZone(zone, 'tail', 'lab/clock', 'latest', '--after', `@${minute}`, '--local-time');
+    const after = inZone(zone, 'tail', 'lab/clock', 'latest', '--after', `@${minute}`);
     expect(after.trimEnd().split('\n')).toEqual([expect.stringContaining('a minute later')]);
   });
 });
 
-describe('without --local-time', () => {
-  it('times are UTC in any zone, and JSON is UTC with it too', () => {
-    expect(inZone('Asia/Kathmandu', 'events', 'lab/clock', 'latest')).toContain('   0  20:30:00  text');
-    const json = inZone('Asia/Kathmandu', 'events', 'lab/clock', 'latest', '--local-time', '--json');
+it('--since and --until take days before today, in every command that selects by time', () => {
+  const days = (...args: string[]) => inZone('Asia/Kathmandu', ...args, '--since', '3000d', '--until', '1w');
+  for (const command of ['events', 'tail', 'show', 'timeline']) {
+    const named = command === 'timeline' ? ['lab/clock'] : ['lab/clock', 'latest'];
+    expect(days(command, ...named)).toContain('half past');
+    expect(inZone('UTC', command, ...named, '--since', 'yesterday')).not.toContain('half past');
+    expect(inZone('UTC', command, ...named, '--until', 'yesterday', '--json')).toContain('half past');
+  }
+  expect(days('search', 'half')).toContain('half past');
+});
+
+describe('with --utc', () => {
+  it('times are UTC in any zone, and JSON is UTC without it too', () => {
+    expect(inZone('Asia/Kathmandu', 'events', 'lab/clock', 'latest', '--utc')).toContain(
+      '   0  20:30:00  text',
+    );
+    const json = inZone('Asia/Kathmandu', 'events', 'lab/clock', 'latest', '--json');
     expect(JSON.parse(json.split('\n')[0] ?? '').timestamp).toBe('2026-03-01T20:30:00.000Z');
   });
 });

@@ -3,7 +3,13 @@ export { AgentRoster, type NamedAgent } from './addresses/agent-roster.ts';
 export { type EventAddress, parseAddress } from './addresses/event-address.ts';
 export { findNamed, type NamedAnswer, type Names } from './addresses/find-named.ts';
 export type { FoundEvent } from './addresses/found-event.ts';
-export { type Instant, parseInstant, type TimeReading } from './addresses/instant.ts';
+export {
+  type Instant,
+  type LimitReading,
+  parseInstant,
+  parseTimeLimit,
+  type TimeReading,
+} from './addresses/instant.ts';
 export { type EventLocation, locateEvent } from './addresses/locate-event.ts';
 export { agentLabel, speakerLabel } from './agents/agent-label.ts';
 export { AgentNames } from './agents/agent-names.ts';

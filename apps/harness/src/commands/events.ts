@@ -33,7 +33,7 @@ async function* listedEvents(
   { log, names }: EventSource,
   options: EventsOptions,
 ): AsyncGenerator<PositionedEvent> {
-  const request = await FilterRequest.parse(options);
+  const request = await FilterRequest.parse(context, options);
   const pages = () => interruptedPages(context, log);
   const filter = await request.forOnly({ envelope: log.envelope, pages });
   const types = new Set<string>();

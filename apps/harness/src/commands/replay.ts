@@ -50,7 +50,7 @@ async function* replayedEvents(
 ): AsyncGenerator<PositionedEvent> {
   const { speed, maxGap, after, step = false } = options;
   const pages = () => interruptedPages(context, log);
-  const request = await FilterRequest.parse(options);
+  const request = await FilterRequest.parse(context, options);
   const filter = await request.forOnly({ envelope: log.envelope, pages });
   const learn = (event: CapturedEvent) => names.learn(event);
   const searched = searchedDispatch(context, log, learn);

@@ -78,7 +78,7 @@ export const addSearch: AddCommand = (command, context) => {
           const words = new EventWords(text).words;
           if (words.length === 0) throw noWord(text);
           const taskDir = task === undefined ? undefined : await findTask(store, task);
-          const filter = await FilterRequest.parse(options);
+          const filter = await FilterRequest.parse(context, options);
           const dispatchId =
             taskDir === undefined || dispatch === undefined
               ? undefined

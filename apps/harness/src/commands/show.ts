@@ -47,7 +47,7 @@ export const addShow: AddCommand = (command, context) => {
           dispatch === undefined
             ? await findReadable(store, taskDir)
             : { envelopes: [(await findDispatch(store, taskDir, dispatch, access)).envelope], failure: null };
-        const request = await FilterRequest.parse(options);
+        const request = await FilterRequest.parse(context, options);
         const shown = shownDispatches(context, store, { taskDir, envelopes, access, request });
         const statusOf = await shownStatus(store, taskDir, envelopes);
         return {

@@ -40,7 +40,7 @@ async function* lastEvents(
 ): AsyncGenerator<PositionedEvent> {
   const { follow = false, lines, after: named } = options;
   const pages = () => interruptedPages(context, log);
-  const request = await FilterRequest.parse(options);
+  const request = await FilterRequest.parse(context, options);
   const filter = await request.forOnly({ envelope: log.envelope, pages });
   let after: number;
   if (named === undefined) {

@@ -47,7 +47,7 @@ export const addTimeline: AddCommand = (command, context) => {
         const all = await findDispatches(store, taskDir);
         const bot = options.bot === undefined ? null : ofBot(all, options.bot, task);
         const envelopes = bot?.envelopes ?? all;
-        const request = await FilterRequest.parse(options);
+        const request = await FilterRequest.parse(context, options);
         const sources = await sourcesOf(context, store, { taskDir, envelopes, request });
         const isOnly = envelopes.length === 1;
         return {

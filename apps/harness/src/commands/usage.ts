@@ -9,9 +9,7 @@ import {
   formatCost,
   formatDuration,
   formatTokens,
-  type Instant,
   neutraliseControlsInLine,
-  parseInstant,
   ToolUsage,
   tokensIn,
   type UsageFigures,
@@ -23,6 +21,7 @@ import { interruptedPages } from '../tasks/filter-options.ts';
 import { listAll } from '../tasks/find-dispatch.ts';
 import { findTask } from '../tasks/find-task.ts';
 import { projectOf, toTaskName } from '../tasks/task-name.ts';
+import { type LimitOptions, timeLimitsOf, withTimeLimits } from '../tasks/time-limits.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
@@ -37,10 +36,8 @@ import { answerFromStore } from '../terminal/with-store.ts';
 const keys = ['day', 'project', 'task', 'model', 'agent', 'tool'] as const;
 type Key = (typeof keys)[number];
 
-interface UsageOptions extends CommonOptions {
+interface UsageOptions extends CommonOptions, LimitOptions {
   readonly by: Key;
-  readonly since?: string;
-  readonly until?: string;
   readonly limit?: number;
 }
 
@@ -49,10 +46,8 @@ const barColumns = 12;
 const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 export const addUsage: AddCommand = (command, context) => {
-  withCommonOptions(command)
+  withTimeLimits(withCommonOptions(command), 'count only dispatches that began')
     .addOption(new Option('--by <key>', 'a row for each of these').choices(keys).default('model'))
-    .option('--since <time>', 'count only dispatches that began at this time or later, such as 2026-03-01')
-    .option('--until <time>', 'count only dispatches that began up to the end of this time')
     .option('--limit <n>', 'print only the n rows that used the most', parseCount({ from: 1, example: 10 }))
     .addHelpText(
       'after',
@@ -72,7 +67,7 @@ export const addUsage: AddCommand = (command, context) => {
       answerFromStore(context, options, async ({ store }) => {
         const taskDir = task === undefined ? undefined : await findTask(store, task);
         const listings = await listAll(store, taskDir === undefined ? {} : { taskDir });
-        const began = timesOf(options);
+        const began = timesOf(context, options);
         const chosen = listings.filter(({ envelope }) => envelope !== null && began(envelope));
         const failures = listings.flatMap(({ error }) => error ?? []);
         const sums = await sumUp(context, store, chosen, options.by, failures);
@@ -82,22 +77,9 @@ export const addUsage: AddCommand = (command, context) => {
 };
 
 /** Whether a dispatch began in the time that was asked for. */
-function timesOf({ since, until, localTime }: UsageOptions): (envelope: DispatchEnvelope) => boolean {
-  const from = since === undefined ? -Infinity : instant('--since', since, localTime).from;
-  const to = until === undefined ? Infinity : instant('--until', until, localTime).to;
-  return ({ startedAt }) => Date.parse(startedAt) >= from && Date.parse(startedAt) <= to;
-}
-
-function instant(option: string, text: string, isLocal = false): Instant {
-  // A time without a date would be one of each dispatch's own day.
-  const reading = { day: '1970-01-01T00:00:00.000Z', zone: isLocal ? 'local' : 'utc' } as const;
-  const found = /^\d{4}-/.test(text) ? parseInstant(text, reading) : null;
-  if (found !== null) return found;
-  throw new CliError(
-    exitCode.usage,
-    `${option} ${JSON.stringify(text)} is not a time with a date.`,
-    'Write a day or a time of one, such as 2026-03-01 or 2026-03-01T15:04.',
-  );
+function timesOf(context: CliContext, options: LimitOptions): (envelope: DispatchEnvelope) => boolean {
+  const { since = -Infinity, until = Infinity } = timeLimitsOf(context, options, null);
+  return ({ startedAt }) => Date.parse(startedAt) >= since && Date.parse(startedAt) <= until;
 }
 
 async function sumUp(

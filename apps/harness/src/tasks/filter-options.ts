@@ -1,40 +1,30 @@
 import type { DispatchLog } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import {
-  AgentRoster,
-  EventFilter,
-  parseInstant,
-  parseTextPattern,
-  type TextPattern,
-  type TimeReading,
-} from '@hansard/views';
+import { AgentRoster, EventFilter, parseTextPattern, type TextPattern } from '@hansard/views';
 import type { Command } from 'commander';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { agentHelp } from '../terminal/command.ts';
 import { type CliContext, letInterrupt } from '../terminal/context.ts';
+import { type LimitOptions, timeLimitsOf, withTimeLimits } from './time-limits.ts';
 
 /** The options that select events, in every command that lists them. */
-export interface FilterOptions {
+export interface FilterOptions extends LimitOptions {
   readonly agent?: string;
   readonly type?: string;
   readonly tool?: string;
   readonly failed?: boolean;
   readonly grep?: string;
-  readonly since?: string;
-  readonly until?: string;
-  readonly localTime?: boolean;
 }
 
 /** Adds the options that select events to a command that lists events. */
 export function withFilterOptions(command: Command): Command {
-  return command
+  const selecting = command
     .option('--agent <agent>', `print only events of this agent: ${agentHelp}`)
     .option('--type <types>', "print only these types, such as 'agent:*' or 'agent:text,user:message'")
     .option('--tool <tools>', "print only events of these tools, such as Bash or 'mcp__*,Read'")
     .option('--failed', 'print only failures: of calls, of the harness, and denials by hooks')
-    .option('--grep <text>', 'print only events with this text, in any case; /…/ is a regular expression')
-    .option('--since <time>', 'print only events from this time on, such as 15:04 or 2026-03-01T15:04')
-    .option('--until <time>', 'print only events up to the end of this time');
+    .option('--grep <text>', 'print only events with this text, in any case; /…/ is a regular expression');
+  return withTimeLimits(selecting, 'print only events');
 }
 
 /** A dispatch whose events are filtered. */
@@ -46,19 +36,21 @@ export interface FilteredDispatch {
 
 /** A request for some of the events of one or more dispatches, as it was given on the command line. */
 export class FilterRequest {
+  readonly #context: CliContext;
   readonly #options: FilterOptions;
   readonly #text: TextPattern | null;
 
-  private constructor(options: FilterOptions, text: TextPattern | null) {
+  private constructor(context: CliContext, options: FilterOptions, text: TextPattern | null) {
+    this.#context = context;
     this.#options = options;
     this.#text = text;
   }
 
   /** @throws CliError for a regular expression that is not valid */
-  static async parse(options: FilterOptions): Promise<FilterRequest> {
-    if (options.grep === undefined) return new FilterRequest(options, null);
+  static async parse(context: CliContext, options: FilterOptions): Promise<FilterRequest> {
+    if (options.grep === undefined) return new FilterRequest(context, options, null);
     const parsed = await parseTextPattern(options.grep);
-    if ('pattern' in parsed) return new FilterRequest(options, parsed.pattern);
+    if ('pattern' in parsed) return new FilterRequest(context, options, parsed.pattern);
     throw new CliError(
       exitCode.usage,
       `--grep ${JSON.stringify(options.grep)} can't be searched: ${parsed.problem}.`,
@@ -110,17 +102,15 @@ export class FilterRequest {
   }
 
   #filter({ startedAt }: DispatchEnvelope, agentIds: readonly string[] | null): EventFilter {
-    const { type, tool, failed, since, until } = this.#options;
+    const { type, tool, failed } = this.#options;
     const text = this.#text;
-    const reading = { day: startedAt, zone: this.#options.localTime ? 'local' : 'utc' } as const;
     return new EventFilter({
       ...(agentIds !== null && { agentIds }),
       ...(type !== undefined && { types: listed(type) }),
       ...(tool !== undefined && { tools: listed(tool) }),
       ...(failed && { failed }),
       ...(text !== null && { text }),
-      ...(since !== undefined && { since: instant('--since', since, reading).from }),
-      ...(until !== undefined && { until: instant('--until', until, reading).to }),
+      ...timeLimitsOf(this.#context, this.#options, startedAt),
     });
   }
 }
@@ -168,14 +158,4 @@ function agentIn(roster: AgentRoster, wanted: string): string {
 
 function listed(words: string): string[] {
   return words.split(',').map((word) => word.trim());
-}
-
-function instant(option: string, text: string, reading: TimeReading) {
-  const found = parseInstant(text.replace(/^@/, ''), reading);
-  if (found !== null) return found;
-  throw new CliError(
-    exitCode.usage,
-    `${option} ${JSON.stringify(text)} is not a time.`,
-    'Give a time such as 15:04, 15:04:05, 2026-03-01 or 2026-03-01T15:04, in UTC (with --local-time: of this machine) or with an offset such as +02:00.',
-  );
 }

@@ -10,12 +10,13 @@ import {
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type CliContext, letInterrupt } from '../terminal/context.ts';
 import { listChoices } from '../terminal/list-choices.ts';
+import { shownTime } from '../terminal/shown-time.ts';
 
 /** A dispatch in which events are looked for. */
 export interface SearchedDispatch {
   readonly envelope: DispatchEnvelope;
   readonly log: AddressedLog;
-  /** The zone of times in addresses. Absent: `utc`. */
+  /** The zone of times in addresses. Absent: `local`. */
   readonly zone?: CliContext['zone'];
 }
 
@@ -24,7 +25,7 @@ export interface SearchedDispatch {
  * @throws CliError for a text that is not an address, and if no event, or more than one, has it; then it lists the choices
  */
 export async function findEvent(
-  { envelope, log, zone = 'utc' }: SearchedDispatch,
+  { envelope, log, zone = 'local' }: SearchedDispatch,
   text: string,
 ): Promise<FoundEvent> {
   const address = parseAddress(text, { day: envelope.startedAt, zone });
@@ -38,7 +39,7 @@ export async function findEvent(
   if (location.kind === 'found') return location;
   const { message, advice } =
     location.kind === 'ambiguous'
-      ? severalEvents(location, text)
+      ? severalEvents(location, text, zone)
       : noEvent(location, text, envelope.dispatchId);
   throw new CliError(exitCode.failed, message, advice);
 }
@@ -73,10 +74,11 @@ interface Explanation {
 function severalEvents(
   { choices, isMore }: Extract<EventLocation, { kind: 'ambiguous' }>,
   text: string,
+  zone: 'utc' | 'local',
 ): Explanation {
   const lines = choices.map(({ position, event, id }) => {
     const what = id === event.id ? event.type : 'message';
-    return `${position}  ${id}  ${event.timestamp}  ${what}`;
+    return `${position}  ${id}  ${shownTime({ zone }, event.timestamp)}  ${what}`;
   });
   const count = isMore ? `more than ${choices.length}` : String(choices.length);
   const message = `${text} fits ${count} events:`;

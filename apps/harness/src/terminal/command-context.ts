@@ -11,7 +11,8 @@ export class CommandContext implements CliContext {
   readonly env: CliContext['env'];
   readonly signal: AbortSignal;
   readonly #errors: Writable;
-  zone: 'utc' | 'local' = 'utc';
+  readonly now: () => number;
+  zone: 'utc' | 'local' = 'local';
   readSignal: AbortSignal;
   #pager: PagedOutput | null = null;
 
@@ -21,6 +22,7 @@ export class CommandContext implements CliContext {
     this.cwd = given.cwd;
     this.env = given.env;
     this.signal = given.signal;
+    this.now = given.now ?? Date.now;
     this.readSignal = given.readSignal;
     // Not a terminal: nothing is written again there.
     this.#errors = new Writable({
@@ -43,8 +45,8 @@ export class CommandContext implements CliContext {
 
   /** Called before a command runs. One that can use a pager has the option `--no-pager`. */
   begin(command: Command): void {
-    const { localTime, pager, json } = command.opts();
-    this.zone = localTime === true ? 'local' : 'utc';
+    const { utc, pager, json } = command.opts();
+    this.zone = utc === true ? 'utc' : 'local';
     if (pager !== true || json === true) return;
     this.#pager = PagedOutput.open(this.#given);
     if (this.#pager !== null)

@@ -30,7 +30,7 @@ export interface CommonOptions {
   readonly config?: string;
   readonly root?: string;
   readonly json?: boolean;
-  readonly localTime?: boolean;
+  readonly utc?: boolean;
 }
 
 /** The help of the arguments of reading commands. */
@@ -59,8 +59,5 @@ export function withCommonOptions(command: Command): Command {
     .addOption(configOption())
     .addOption(rootOption())
     .option('--json', 'print JSON, one document per line')
-    .option(
-      '--local-time',
-      'print and read times in the zone of this machine (default: UTC; JSON is always UTC)',
-    );
+    .option('--utc', 'print and read times in UTC (default: the local time zone; JSON is always UTC)');
 }

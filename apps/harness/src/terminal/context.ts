@@ -10,8 +10,10 @@ export interface CliContext {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** The zone of the times that people read. Absent: `utc`. */
+  /** The zone of the times that people read and write. Absent: `local`. */
   readonly zone?: 'utc' | 'local';
+  /** The time in milliseconds since 1970. Absent: that of the system. */
+  readonly now?: () => number;
   /** Aborted by Ctrl-C, SIGTERM or SIGHUP; the reason names it. */
   readonly signal: AbortSignal;
   /** Aborted by the same, and when the reader of the output has gone (`| head`). Ends a command that only reads. */

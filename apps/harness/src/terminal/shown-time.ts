@@ -1,11 +1,12 @@
 import type { CliContext } from './context.ts';
 
-/** A time as people read it: unchanged in UTC, else with the offset of this machine at that time, such as `2026-11-23T16:04:05.678+02:00`. */
+/** A time as people read it: unchanged in UTC, otherwise with the local offset at that time, such as `2026-11-23T16:04:05.678+02:00`. */
 export function shownTime({ zone }: Pick<CliContext, 'zone'>, timestamp: string): string {
-  if (zone !== 'local') return timestamp;
+  if (zone === 'utc') return timestamp;
   const time = new Date(timestamp);
   // Minutes that local clocks are behind UTC.
   const behind = time.getTimezoneOffset();
+  if (behind === 0) return timestamp;
   const local = new Date(time.getTime() - behind * 60_000).toISOString().slice(0, -1);
   const minutes = Math.abs(behind);
   const two = (count: number) => String(count).padStart(2, '0');
@@ -17,5 +18,5 @@ export function atShownTime<Timed extends { readonly timestamp: string }>(
   context: Pick<CliContext, 'zone'>,
   timed: Timed,
 ): Timed {
-  return context.zone === 'local' ? { ...timed, timestamp: shownTime(context, timed.timestamp) } : timed;
+  return context.zone === 'utc' ? timed : { ...timed, timestamp: shownTime(context, timed.timestamp) };
 }

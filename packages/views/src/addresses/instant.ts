@@ -44,6 +44,37 @@ export function parseInstant(text: string, { day, zone = 'utc' }: TimeReading): 
   return { from, to: from + lengthOf(second, fraction) - 1 };
 }
 
+/** A time limit is relative to `now`, in milliseconds since 1970. */
+export interface LimitReading extends TimeReading {
+  readonly now: number;
+}
+
+const daysAgo: ReadonlyMap<string, number> = new Map([
+  ['today', 0],
+  ['yesterday', 1],
+]);
+const unitMs = { h: 3_600_000, m: 60_000 } as const;
+
+/**
+ * Reads a limit such as `--since`: any time that `parseInstant` reads, or a time before now. `today`, `yesterday`, `7d` and
+ * `2w` are whole days of the zone; `12h` and `30m` are times.
+ */
+export function parseTimeLimit(text: string, reading: LimitReading): Instant | null {
+  const { now, zone = 'utc' } = reading;
+  const [, count, unit] = /^(\d{1,5})([dwhm])$/.exec(text) ?? [];
+  if (unit === 'h' || unit === 'm') {
+    const from = now - Number(count) * unitMs[unit];
+    return { from, to: from };
+  }
+  const days = count === undefined ? daysAgo.get(text) : Number(count) * (unit === 'w' ? 7 : 1);
+  if (days === undefined) return parseInstant(text, reading);
+  const [year, month, date] = dayOf(now, zone);
+  return {
+    from: timeOf([year, month, date - days, 0, 0, 0, 0], zone),
+    to: timeOf([year, month, date - days + 1, 0, 0, 0, 0], zone) - 1,
+  };
+}
+
 /** The length of the last unit of a time of day, in milliseconds. */
 function lengthOf(second: string | undefined, fraction: string | undefined): number {
   if (second === undefined) return 60_000;

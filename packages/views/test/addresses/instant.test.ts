@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { parseInstant, type TimeReading } from '../../src/index.ts';
+import { parseInstant, parseTimeLimit, type TimeReading } from '../../src/index.ts';
 
 const day = '2026-03-01T23:30:00.000Z';
 
@@ -43,5 +43,40 @@ describe('a time as a person writes it', () => {
     expect(times('01:15', local)).toEqual(['2026-03-29T00:15:00.000Z', '2026-03-29T00:15:59.999Z']);
     expect(times('15:04', local)).toEqual(['2026-03-29T13:04:00.000Z', '2026-03-29T13:04:59.999Z']);
     expect(times('2026-03-29', local)).toEqual(['2026-03-28T23:00:00.000Z', '2026-03-29T21:59:59.999Z']);
+  });
+});
+
+describe('a time limit before now', () => {
+  const now = Date.parse('2026-03-30T10:15:00.000Z');
+  const limits = (text: string, zone: 'utc' | 'local') => {
+    const instant = parseTimeLimit(text, { day, now, zone });
+    return instant === null ? null : [instant.from, instant.to].map((time) => new Date(time).toISOString());
+  };
+
+  it.each([
+    ['today', '2026-03-30T00:00:00.000Z', '2026-03-30T23:59:59.999Z'],
+    ['yesterday', '2026-03-29T00:00:00.000Z', '2026-03-29T23:59:59.999Z'],
+    ['0d', '2026-03-30T00:00:00.000Z', '2026-03-30T23:59:59.999Z'],
+    ['7d', '2026-03-23T00:00:00.000Z', '2026-03-23T23:59:59.999Z'],
+    ['2w', '2026-03-16T00:00:00.000Z', '2026-03-16T23:59:59.999Z'],
+    ['12h', '2026-03-29T22:15:00.000Z', '2026-03-29T22:15:00.000Z'],
+    ['90m', '2026-03-30T08:45:00.000Z', '2026-03-30T08:45:00.000Z'],
+    ['2026-11-20', '2026-11-20T00:00:00.000Z', '2026-11-20T23:59:59.999Z'],
+    ['15:04', '2026-03-01T15:04:00.000Z', '2026-03-01T15:04:59.999Z'],
+  ])('%s is read', (text, from, to) => expect(limits(text, 'utc')).toEqual([from, to]));
+
+  it.each(['d', '-1d', '1.5d', '7 d', '1y', 'tomorrow', 'Yesterday', '123456d', 'toString', '999999w'])(
+    '%j is refused',
+    (text) => expect(limits(text, 'utc')).toBeNull(),
+  );
+
+  it('has the days of the zone, including days of 23 and 25 hours, and days that begin at 01:00', () => {
+    vi.stubEnv('TZ', 'Europe/Berlin');
+    expect(limits('yesterday', 'local')).toEqual(['2026-03-28T23:00:00.000Z', '2026-03-29T21:59:59.999Z']);
+    vi.stubEnv('TZ', 'Asia/Kathmandu');
+    expect(limits('today', 'local')).toEqual(['2026-03-29T18:15:00.000Z', '2026-03-30T18:14:59.999Z']);
+    // Clocks go from 00:00 to 01:00 there.
+    vi.stubEnv('TZ', 'Asia/Beirut');
+    expect(limits('yesterday', 'local')).toEqual(['2026-03-28T22:00:00.000Z', '2026-03-29T20:59:59.999Z']);
   });
 });

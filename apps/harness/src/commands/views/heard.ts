@@ -46,7 +46,7 @@ async function heard(
   if (at !== undefined && agent === undefined) wrongWords('--at needs an agent.');
   if (never !== undefined && agent !== undefined)
     wrongWords('--never lists all agents, so it can not be combined with an agent.');
-  const request = await FilterRequest.parse(options);
+  const request = await FilterRequest.parse(context, options);
   const filter = await request.forOnly({ envelope, pages: () => inOnePage(index.events) });
   if (never !== undefined) {
     const id = await log.findEventId(never);
