@@ -56,7 +56,8 @@ async function restore(
 ): Promise<readonly SessionDiagnostic[]> {
   const finder = new DiagnosticFinder();
   let hasAgents = false;
-  for await (const { events, first } of dispatch.pages()) {
+  for await (const { events, first, next } of dispatch.pages()) {
+    record.log.continueAfter(next);
     for (const [index, event] of events.entries()) {
       if (finder.observe(event, first + index)) {
         life.restore(event, first + index);

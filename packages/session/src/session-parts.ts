@@ -31,15 +31,13 @@ export function createSessionParts(
   const registry = new AgentRegistry(options.languageModel);
   const totals = new DispatchTotals();
   const stopping = new AbortController();
-  /** The position of the last event that was restored; the session appends after it. */
-  let restored = -1;
 
   const observe = (event: CapturedEvent, position: number) => {
     registry.observe(event, position);
     totals.observe(event);
   };
   const memory = new AgentMemory({
-    read: (agentId) => readEventsOf(agentId, registry, dispatch),
+    read: (agentId) => readEventsOf(agentId, registry, dispatch, log.through),
     context: contextOptions(options),
     inOrder: (task) => log.inOrder(task),
   });
@@ -47,7 +45,7 @@ export function createSessionParts(
     dispatch,
     clock,
     createId,
-    onAccepted: (event) => observe(event, restored + 1),
+    onAccepted: (event, after) => observe(event, after + 1),
     // A provider that is shown an event must not change what is kept.
     onRecorded: (events) =>
       memory.add(options.communication === undefined ? events : structuredClone(events)),
@@ -63,10 +61,7 @@ export function createSessionParts(
     record,
     totals,
     signal,
-    onRestored(event, position) {
-      restored = position;
-      observe(event, position);
-    },
+    onRestored: observe,
     onStop: (reason) => stopping.abort(reason),
   });
   const stopSignal = AbortSignal.any([stopping.signal, ...(signal === undefined ? [] : [signal])]);
@@ -94,18 +89,20 @@ export function createSessionParts(
   return { record, turn, memory, life };
 }
 
-/** The readable events of an agent, in the order of the log. */
+/** The readable events of an agent up to a position, in the order of the log. */
 async function readEventsOf(
   agentId: string,
   registry: AgentRegistry,
   dispatch: Dispatch,
+  through: number,
 ): Promise<CapturedEvent[]> {
   const agent = registry.get(agentId);
   const isRoot = registry.root === agent;
   // An event without an agent belongs to the root, including events before the root's own first event.
   const after = isRoot ? -1 : agent.after;
   const events: CapturedEvent[] = [];
-  for await (const { event } of dispatch.events({ after })) {
+  for await (const { event, position } of dispatch.events({ after })) {
+    if (position > through) break;
     const isTheirs = event.agentId === agentId || (isRoot && event.agentId === undefined);
     if (isTheirs && isEvent(event)) events.push(event);
   }

@@ -1,10 +1,28 @@
 import type { CapturedEvent } from '@hansard/events';
-import type { ContextOptions, TranscriptMessage } from '@hansard/views';
-import { Contexts, type ModelContext } from './contexts.ts';
-import { Transcripts } from './transcripts.ts';
+import type { ModelMessage } from '@hansard/provider';
+import {
+  type ContextManifest,
+  type ContextOptions,
+  type ContextRenderer,
+  createContextRenderer,
+  putTogether,
+  type TranscriptEntry,
+  type TranscriptMessage,
+} from '@hansard/views';
+import { AgentFolds } from './agent-folds.ts';
+
+/** The input of a model in one call. */
+export interface ModelContext {
+  /**
+   * Frozen, because the cost of copies would grow with the log. The array belongs to the model. It is made when it is first
+   * read, and later calls do not change it.
+   */
+  readonly messages: readonly ModelMessage[];
+  readonly manifest: ContextManifest;
+}
 
 export interface AgentMemoryOptions {
-  /** Returns the readable events of an agent, in the order of the log. */
+  /** As `AgentFoldsOptions.read`. */
   readonly read: (agentId: string) => Promise<readonly CapturedEvent[]>;
   readonly context: ContextOptions;
   /** Runs a task after everything that was logged before is durable and known here. */
@@ -13,14 +31,27 @@ export interface AgentMemoryOptions {
 
 /** The transcripts and contexts of agents that are in memory. Those that are not are rebuilt from the log when needed. */
 export class AgentMemory {
-  readonly #transcripts: Transcripts;
-  readonly #contexts: Contexts;
+  readonly #transcripts: AgentFolds<TranscriptEntry[]>;
+  readonly #contexts: AgentFolds<ContextRenderer>;
   readonly #inOrder: AgentMemoryOptions['inOrder'];
 
   constructor({ read, context, inOrder }: AgentMemoryOptions) {
-    this.#transcripts = new Transcripts(read);
-    this.#contexts = new Contexts(read, context);
     this.#inOrder = inOrder;
+    this.#transcripts = new AgentFolds<TranscriptEntry[]>({
+      read,
+      create: () => [],
+      // The blocks of a message are in one append, so they are observed together.
+      observe(entries, events, agentId) {
+        for (const entry of putTogether(events)) entries.push({ ...entry, agentId });
+      },
+    });
+    this.#contexts = new AgentFolds({
+      read,
+      create: () => createContextRenderer(context),
+      observe(renderer, events) {
+        for (const event of events) renderer.observe(event);
+      },
+    });
   }
 
   /** Adds events that are durable. Keeps them: they must not change. */
@@ -37,9 +68,9 @@ export class AgentMemory {
     );
   }
 
-  /** As `TurnResources.contextOf`. */
+  /** As `TurnResources.contextOf`. @throws CONTEXT_BUDGET_TOO_SMALL */
   contextOf(agentId: string): Promise<ModelContext> {
-    return this.#inOrder(() => this.#contexts.render(agentId));
+    return this.#inOrder(async () => (await this.#contexts.of(agentId)).render());
   }
 
   evict(agentId: string): Promise<void> {

@@ -13,8 +13,8 @@ export interface SessionLogOptions {
   readonly dispatch: Dispatch;
   readonly clock: Clock;
   readonly createId: IdSource;
-  /** Receives each event when it is accepted, before it is durable. */
-  readonly onAccepted: (event: CapturedEvent) => void;
+  /** Receives each event when it is accepted, before it is durable, and a position that the event comes after. */
+  readonly onAccepted: (event: CapturedEvent, after: number) => void;
   /** Receives the events of one append once they are durable. */
   readonly onRecorded: (events: readonly CapturedEvent[]) => void;
   /** Called once, when a write has failed, with the error that every later call throws. */
@@ -29,10 +29,21 @@ export class SessionLog {
   #latest: Promise<unknown> | null = null;
   #failure: { readonly error: unknown; readonly closed: SessionError } | null = null;
   #hasEnded = false;
+  #through = -1;
 
   constructor(options: SessionLogOptions) {
     this.#options = options;
     this.createId = options.createId;
+  }
+
+  /** The position of the last event that `onRecorded` received, or that was restored. The log may be longer. */
+  get through(): number {
+    return this.#through;
+  }
+
+  /** Continues a log whose last event has this position. Must be called before the first append. */
+  continueAfter(position: number): void {
+    this.#through = position;
   }
 
   get isOpen(): boolean {
@@ -59,11 +70,11 @@ export class SessionLog {
    */
   append(events: readonly NewEvent[]): Promise<readonly CapturedEvent[]> {
     this.assertOpen();
-    const { dispatch, onAccepted, onRecorded } = this.#options;
+    const { dispatch, onAccepted } = this.#options;
     const accepted = dispatch.accept(events);
-    for (const event of accepted.events) onAccepted(event);
+    for (const event of accepted.events) onAccepted(event, this.#through);
     if (accepted.recorded === null && this.#latest === null) {
-      onRecorded(accepted.events);
+      this.#report(accepted.events);
       return Promise.resolve(accepted.events);
     }
     return this.#whenRecorded(accepted);
@@ -117,13 +128,19 @@ export class SessionLog {
         throw error;
       }
       await before;
-      this.#options.onRecorded(events);
+      this.#report(events);
       return events;
     };
     const done = write();
     done.catch(() => {});
     this.#follow(done);
     return done;
+  }
+
+  #report(events: readonly CapturedEvent[]): void {
+    // Only this log appends to the dispatch, and mints the ids of its events, so each event is at the next position.
+    this.#through += events.length;
+    this.#options.onRecorded(events);
   }
 
   #follow(step: Promise<unknown>): void {

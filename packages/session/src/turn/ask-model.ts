@@ -10,8 +10,8 @@ import {
 } from '@hansard/events';
 import { LoggedString, type ModelResponse, type ModelToolCall } from '@hansard/provider';
 import { isContextError, takeApart } from '@hansard/views';
+import type { ModelContext } from '../agents/agent-memory.ts';
 import { type AgentRecord, inWords } from '../agents/agent-record.ts';
-import type { ModelContext } from '../agents/contexts.ts';
 import { SessionError } from '../session-error.ts';
 import { recordFailure } from './recorded-failure.ts';
 import type { TurnResources } from './turn-resources.ts';

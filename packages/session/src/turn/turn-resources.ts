@@ -1,6 +1,6 @@
 import type { HookAsking, Toolbox } from '@hansard/dispatch';
 import type { Clock, LanguageModelProvider } from '@hansard/provider';
-import type { ModelContext } from '../agents/contexts.ts';
+import type { ModelContext } from '../agents/agent-memory.ts';
 import type { SessionRecord } from '../log/session-record.ts';
 import type { RunningCalls } from './running-calls.ts';
 
