@@ -58,9 +58,9 @@ it('answers rows by their positions', async () => {
     status: null,
     durationMs: null,
   });
-  expect(await json(`${place}/rows?from=240&n=100`)).toMatchObject({ first: 240, size: 10 });
-  expect(await json(`${place}/rows?from=250&n=5`)).toEqual({ first: 250, size: 0, rows: [] });
-  expect(await json(`${place}/rows?from=9999&n=5`)).toEqual({ first: 9999, size: 0, rows: [] });
+  expect(await json(`${place}/rows?from=240&n=100`)).toMatchObject({ first: 240, size: 10, end: 249 });
+  expect(await json(`${place}/rows?from=250&n=5`)).toEqual({ first: 250, size: 0, end: 249, rows: [] });
+  expect(await json(`${place}/rows?from=9999&n=5`)).toMatchObject({ first: 9999, size: 0, rows: [] });
   expect(await json(`${place}/agents`)).toEqual({
     agents: [{ id: 'a1', name: 'Ada', hasEnded: false, position: 0 }],
   });
@@ -117,7 +117,7 @@ it('shows a call with its outcome on one row, wherever the window is', async () 
     },
     { position: 651, kind: 'noise', text: '120 harness records: 120 status' },
   ]);
-  expect(await json(`${place}/rows?from=700&n=100`)).toEqual({ first: 700, size: 72, rows: [] });
+  expect(await json(`${place}/rows?from=700&n=100`)).toEqual({ first: 700, size: 72, end: 771, rows: [] });
   expect(await json(`${place}/event/771`)).toMatchObject({
     event: { type: 'agent:tool_result' },
     row: { position: 650, events: [650, 771] },

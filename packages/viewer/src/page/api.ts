@@ -42,6 +42,8 @@ function messageIn(text: string): string | null {
 export interface Rows {
   readonly first: number;
   readonly size: number;
+  /** The position of the last event that the rows are made from. */
+  readonly end: number;
   readonly rows: readonly ReaderRow[];
 }
 

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { type Listing, readDispatches } from './api.ts';
 import { goTo } from './go-to.ts';
+import { LatestAnswer } from './latest-answer.ts';
 import { addressOf } from './place-in-address.ts';
 import { costText, timeText } from './words.ts';
 
@@ -17,11 +18,13 @@ export function LibraryScreen({ task, filter }: LibraryProps) {
   const [pages, setPages] = useState(1);
   useEffect(() => {
     document.title = task === null ? 'Hansard' : `${task} · Hansard`;
+    const answers = new LatestAnswer<Awaited<ReturnType<typeof readDispatches>>>();
     const read = () =>
-      readDispatches(task, pages).then(
-        ({ dispatches, next }) => {
-          setListings(dispatches);
-          setHasOlder(next !== null);
+      answers.of(readDispatches(task, pages)).then(
+        (page) => {
+          if (page === null) return;
+          setListings(page.dispatches);
+          setHasOlder(page.next !== null);
           setProblem(null);
         },
         (error: Error) => setProblem(error.message),

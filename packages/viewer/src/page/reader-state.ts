@@ -3,6 +3,7 @@ import type { LiveRows, NamedAgent, TreeEntry } from '../answers.ts';
 import { type DispatchName, readAgents, readLast } from './api.ts';
 import { everything, isEverything, isSameQuery, type Query } from './find/query.ts';
 import { Search } from './find/search.ts';
+import { LatestAnswer } from './latest-answer.ts';
 import { followRows } from './live.ts';
 import { pageSize } from './page-cache.ts';
 import { PageReader } from './page-reader.ts';
@@ -34,6 +35,7 @@ export class ReaderState {
   readonly #onChange: () => void;
   readonly #order = new RowOrder();
   readonly #pages: PageReader;
+  readonly #agentAnswers = new LatestAnswer<Awaited<ReturnType<typeof readAgents>>>();
   #wanted: number | null;
   #stop = () => {};
   #isClosed = false;
@@ -46,8 +48,8 @@ export class ReaderState {
     this.isFollowing = at === null;
     this.#onChange = onChange;
     this.#pages = new PageReader(name, {
-      onRows: ({ first, size, rows }) => {
-        this.#order.rows.add(first, size, rows);
+      onRows: (page) => {
+        this.#order.rows.add(page);
         // Rows can take less room than their places: then more are in the window.
         this.#changed();
       },
@@ -70,7 +72,7 @@ export class ReaderState {
       const last = await readLast(this.name, lastPositions);
       if (this.#isClosed) return;
       this.problem = null;
-      this.#order.rows.add(last.first, last.size, last.rows);
+      this.#order.rows.add(last);
       this.run.rowsTo(last.first + last.size - 1);
       this.#counted(last.first + last.size);
       this.#follow(last.first + last.size - 1);
@@ -210,7 +212,7 @@ export class ReaderState {
   }
 
   #came({ rows, end }: LiveRows, first: number): void {
-    this.#order.rows.add(first, end + 1 - first, rows);
+    this.#order.rows.add({ first, size: end + 1 - first, end, rows });
     this.#order.count = Math.max(this.count ?? 0, end + 1);
     this.run.rowsTo(end);
     this.search?.continue();
@@ -227,7 +229,9 @@ export class ReaderState {
   }
 
   async #learnAgents(): Promise<void> {
-    this.agents = (await readAgents(this.name)).agents;
+    const agents = await this.#agentAnswers.of(readAgents(this.name));
+    if (agents === null) return;
+    this.agents = agents.agents;
     this.#onChange();
   }
 

@@ -107,6 +107,8 @@ class SentChanges {
   readonly #read: () => Promise<unknown>;
   #sent = '';
   #timer: NodeJS.Timeout | null = null;
+  /** The sending that is under way. Never rejects. */
+  #sending: Promise<void> = Promise.resolve();
 
   constructor(stream: SSEStreamingApi, event: string, waitMs: number, read: () => Promise<unknown>) {
     this.#stream = stream;
@@ -123,7 +125,14 @@ class SentChanges {
     }, this.#waitMs);
   }
 
-  async send(): Promise<void> {
+  /** One reading at a time: an older state must not be sent after a newer one. */
+  send(): Promise<void> {
+    const sent = this.#sending.then(() => this.#send());
+    this.#sending = sent.catch(() => undefined);
+    return sent;
+  }
+
+  async #send(): Promise<void> {
     const now = JSON.stringify(await this.#read());
     if (now === this.#sent) return;
     this.#sent = now;

@@ -16,6 +16,8 @@ export interface RowPage {
   readonly first: number;
   /** How many positions it has. Those without a row belong to earlier ones. */
   readonly size: number;
+  /** The position of the last event that the rows are made from. */
+  readonly end: number;
   readonly rows: readonly Row[];
 }
 
@@ -121,7 +123,7 @@ export class LogRows {
     for (const event of events) reader.add(event);
     // The events around are only there to be joined: their rows are not made.
     const rows = reader.end(new RowQuery({ from: first, to: end }));
-    return { first, size: Math.max(0, end - first), rows };
+    return { first, size: Math.max(0, end - first), end: start + events.length - 1, rows };
   }
 
   #learnFirst(): Promise<void> {

@@ -162,6 +162,6 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches, runs?: Vi
   }
 }
 
-function shown({ first, size, rows }: RowPage) {
-  return { first, size, rows: rows.map(readerRow) };
+function shown({ rows, ...page }: RowPage) {
+  return { ...page, rows: rows.map(readerRow) };
 }

@@ -16,7 +16,9 @@ export class Search {
   readonly #name: DispatchName;
   readonly #onChange: () => void;
   #source: EventSource | null = null;
-  #waiting: number | undefined;
+  #waiting: ReturnType<typeof setTimeout> | undefined;
+  /** Whether events arrived since the reading that is under way began: it may have passed the end of the log before them. */
+  #isBehind = false;
 
   constructor(name: DispatchName, query: Query, onChange: () => void) {
     this.#name = name;
@@ -27,6 +29,7 @@ export class Search {
 
   /** After more events: reads on from where rows could still change. */
   continue(): void {
+    this.#isBehind = !this.isDone;
     if (!this.isDone || this.#waiting !== undefined) return;
     this.#waiting = setTimeout(() => {
       this.#waiting = undefined;
@@ -74,6 +77,7 @@ export class Search {
       this.problem = problem;
       source.close();
       this.#onChange();
+      if (this.#isBehind) this.continue();
     };
     source.onmessage = add;
     source.addEventListener('done', (message) => {
