@@ -26,6 +26,7 @@ import { keptValueCases } from './cases/log/kept-values.ts';
 import { lastEventCases } from './cases/log/last-events.ts';
 import { longReadCases } from './cases/log/long-reads.ts';
 import { pageCases } from './cases/log/pages.ts';
+import { positionCases, reopenedPositionCases, repeatedPositionCases } from './cases/log/positions.ts';
 import { readCases } from './cases/log/reads.ts';
 import { retryCases } from './cases/log/retries.ts';
 import { valueCases } from './cases/log/values.ts';
@@ -49,8 +50,10 @@ export const runnableCases: readonly RunnableCase[] = [
   ...claimEffectCases,
   ...appendCases,
   ...appendAtOnceCases,
+  ...positionCases,
   ...idempotenceCases,
   ...retryCases,
+  ...repeatedPositionCases,
   ...readCases,
   ...valueCases,
   ...keptValueCases,
@@ -65,6 +68,7 @@ export const runnableCases: readonly RunnableCase[] = [
   ...pathCases,
   ...closedCases,
   ...reopenedCases,
+  ...reopenedPositionCases,
   ...sharedCases,
   ...handoverCases,
   ...sharedClaimCases,

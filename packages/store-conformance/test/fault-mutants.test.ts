@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { runStoreConformance, type StoreUnderTest, storeConformanceCases } from '../src/index.ts';
 import { faultMutants } from './mutants/faults.ts';
+import { logIn, withPositions } from './mutants/mutant.ts';
 import { Machine, onMachine } from './reference/machine.ts';
 import { createReferenceStore, referenceCapabilities } from './reference/reference-store.ts';
 import { emptyWorld, inMemory } from './reference/world.ts';
@@ -18,7 +19,7 @@ function storeWith(change: Change): StoreUnderTest {
       const machine = new Machine(world);
       const open = () => {
         const good = createReferenceStore(medium);
-        return { ...onMachine(good, machine), ...change(good, machine, world) };
+        return withPositions(onMachine(good, machine), change(good, machine, world), logIn(world));
       };
       return {
         store: open(),

@@ -6,6 +6,7 @@ import { dispatchMutants } from './mutants/dispatches.ts';
 import { endMutants } from './mutants/ends.ts';
 import { listedMutants } from './mutants/listed.ts';
 import { nameMutants } from './mutants/names.ts';
+import { positionMutants } from './mutants/positions.ts';
 import { readMutants } from './mutants/reads.ts';
 import { reopenedMutants } from './mutants/reopened.ts';
 import { retryMutants } from './mutants/retries.ts';
@@ -22,6 +23,7 @@ const mutants = [
   ...rewriteMutants,
   ...listedMutants,
   ...nameMutants,
+  ...positionMutants,
   ...readMutants,
   ...reopenedMutants,
   ...retryMutants,

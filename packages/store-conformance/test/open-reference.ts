@@ -1,5 +1,5 @@
 import type { StoreFixture, StoreUnderTest } from '../src/index.ts';
-import type { Change } from './mutants/mutant.ts';
+import { type Change, logIn, withPositions } from './mutants/mutant.ts';
 import { encodeLog } from './reference/damaged-log.ts';
 import { createReferenceStore, referenceCapabilities } from './reference/reference-store.ts';
 import { emptyWorld, inMemory, keyOf } from './reference/world.ts';
@@ -10,7 +10,7 @@ export function openReference(change: Change = () => ({})): StoreFixture {
   const medium = inMemory(world);
   const open = () => {
     const good = createReferenceStore(medium);
-    return { ...good, ...change(good, world) };
+    return withPositions(good, change(good, world), logIn(world));
   };
   return {
     store: open(),

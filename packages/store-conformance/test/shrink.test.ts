@@ -19,7 +19,7 @@ const faults: ReadonlyArray<readonly [fault: string, most: number, last: RegExp,
     (model) => ({
       appendEvent(taskDir, dispatchId, event) {
         const known = model.getDispatchEvents(taskDir, dispatchId).find(({ id }) => id === event.id);
-        model.appendEvent(taskDir, dispatchId, known ?? event);
+        return model.appendEvent(taskDir, dispatchId, known ?? event);
       },
     }),
   ],
@@ -47,9 +47,10 @@ const faults: ReadonlyArray<readonly [fault: string, most: number, last: RegExp,
       return {
         appendEvents(taskDir, dispatchId, events) {
           const key = `${taskDir} ${dispatchId}`;
-          model.appendEvents(taskDir, dispatchId, events);
+          const positions = model.appendEvents(taskDir, dispatchId, events);
           if (latest !== '' && latest !== key) model.releaseDispatch(taskDir, dispatchId);
           latest = key;
+          return positions;
         },
       };
     },

@@ -129,20 +129,24 @@ export class JsonFileStore implements DispatchStoreProvider {
     return envelope;
   }
 
-  appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): void {
+  appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): number {
     const handle = this.#dispatches.get(taskDir, dispatchId);
     try {
-      if (handle.append(event)) this.#watches.notify(taskDir, dispatchId);
+      const { at, isAdded } = handle.append(event);
+      if (isAdded) this.#watches.notify(taskDir, dispatchId);
+      return at;
     } catch (error) {
       throw toFileError(error, 'append to', handle.name.paths.file);
     }
   }
 
-  appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): void {
+  appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): readonly number[] {
     const handle = this.#dispatches.get(taskDir, dispatchId);
     const { file } = handle.name.paths;
-    withFile('append to', file, () => {
-      if (handle.appendAll(events)) this.#watches.notify(taskDir, dispatchId);
+    return withFile('append to', file, () => {
+      const { at, isAdded } = handle.appendAll(events);
+      if (isAdded) this.#watches.notify(taskDir, dispatchId);
+      return at;
     });
   }
 

@@ -10,8 +10,8 @@ export class EventLog {
     return this.#lines.length;
   }
 
-  /** All or none. @throws STORE_EVENT_CONFLICT */
-  append(events: readonly CapturedEvent[]): void {
+  /** All or none. @returns the position of each event @throws STORE_EVENT_CONFLICT */
+  append(events: readonly CapturedEvent[]): number[] {
     const added = new Map<string, string>();
     for (const event of events) {
       const line = JSON.stringify(event);
@@ -20,6 +20,7 @@ export class EventLog {
       else if (!hasSameContent(stored, line)) throw eventConflict(event.id);
     }
     for (const [id, line] of added) this.#positions.set(id, this.#lines.push(line) - 1);
+    return events.map(({ id }) => this.#positions.get(id) as number);
   }
 
   /** A log with the new forms of the events, and the notice. */

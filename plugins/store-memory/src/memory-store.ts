@@ -103,14 +103,16 @@ export class MemoryStore implements DispatchStoreProvider {
     return envelopeOf(dispatch);
   }
 
-  appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): void {
-    this.appendEvents(taskDir, dispatchId, [event]);
+  appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): number {
+    const [position] = this.appendEvents(taskDir, dispatchId, [event]);
+    return position as number;
   }
 
-  appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): void {
+  appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): number[] {
     const dispatch = this.#claimed(taskDir, dispatchId);
-    dispatch.log.append(events);
+    const positions = dispatch.log.append(events);
     this.#listeners.notify(taskDir, dispatchId);
+    return positions;
   }
 
   getDispatchEnvelopes(taskDir: string): DispatchEnvelope[] {

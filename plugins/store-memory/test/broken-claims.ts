@@ -11,7 +11,7 @@ export const brokenClaims: readonly BrokenStore[] = [
       new (class extends MemoryStore {
         override appendEvents(taskDir: string, dispatchId: string, events: Events) {
           this.claimDispatch(taskDir, dispatchId);
-          super.appendEvents(taskDir, dispatchId, events);
+          return super.appendEvents(taskDir, dispatchId, events);
         }
       })(),
   },
@@ -22,7 +22,7 @@ export const brokenClaims: readonly BrokenStore[] = [
       new (class extends MemoryStore {
         override appendEvents(taskDir: string, dispatchId: string, events: Events) {
           try {
-            super.appendEvents(taskDir, dispatchId, events);
+            return super.appendEvents(taskDir, dispatchId, events);
           } finally {
             this.claimDispatch(taskDir, dispatchId);
           }
@@ -46,7 +46,7 @@ export const brokenClaims: readonly BrokenStore[] = [
     create: () =>
       new (class extends MemoryStore {
         override appendEvents(taskDir: string, dispatchId: string, events: Events) {
-          if (events.length > 0) super.appendEvents(taskDir, dispatchId, events);
+          return events.length > 0 ? super.appendEvents(taskDir, dispatchId, events) : [];
         }
       })(),
   },
@@ -172,11 +172,12 @@ export const brokenClaims: readonly BrokenStore[] = [
       const used = new Set<string>();
       return new (class extends MemoryStore {
         override appendEvents(taskDir: string, dispatchId: string, events: Events) {
-          super.appendEvents(taskDir, dispatchId, events);
+          const positions = super.appendEvents(taskDir, dispatchId, events);
           used.delete(dispatchId);
           const [oldest = dispatchId] = used.add(dispatchId);
           if (used.size > 100) super.releaseDispatch(taskDir, oldest);
           if (used.size > 100) used.delete(oldest);
+          return positions;
         }
       })();
     },

@@ -27,7 +27,7 @@ export const brokenStores: readonly BrokenStore[] = [
     create: () =>
       new (class extends MemoryStore {
         override appendEvents(taskDir: string, dispatchId: string, events: Events) {
-          super.appendEvents(
+          return super.appendEvents(
             taskDir,
             dispatchId,
             events.filter(({ id }) => !id.endsWith('7')),
@@ -41,7 +41,7 @@ export const brokenStores: readonly BrokenStore[] = [
     create: () =>
       new (class extends MemoryStore {
         override appendEvents(taskDir: string, dispatchId: string, events: Events) {
-          for (const event of events) super.appendEvents(taskDir, dispatchId, [event]);
+          return events.flatMap((event) => super.appendEvents(taskDir, dispatchId, [event]));
         }
       })(),
   },
@@ -52,9 +52,10 @@ export const brokenStores: readonly BrokenStore[] = [
       new (class extends MemoryStore {
         override appendEvents(taskDir: string, dispatchId: string, events: Events) {
           try {
-            super.appendEvents(taskDir, dispatchId, events);
+            return super.appendEvents(taskDir, dispatchId, events);
           } catch (error) {
             if (!isStoreError(error, 'STORE_EVENT_CONFLICT')) throw error;
+            return events.map(() => 0);
           }
         }
       })(),
@@ -65,7 +66,7 @@ export const brokenStores: readonly BrokenStore[] = [
     create: () =>
       new (class extends MemoryStore {
         override appendEvents(taskDir: string, dispatchId: string, events: Events) {
-          super.appendEvents(
+          return super.appendEvents(
             taskDir,
             dispatchId,
             events.map(({ via: _, ...rest }) => rest),
@@ -80,7 +81,7 @@ export const brokenStores: readonly BrokenStore[] = [
       new (class extends MemoryStore {
         override appendEvents(taskDir: string, dispatchId: string, events: Events) {
           const copies = events.map((event) => ({ ...event, data: Object.assign({}, event.data) }));
-          super.appendEvents(taskDir, dispatchId, copies);
+          return super.appendEvents(taskDir, dispatchId, copies);
         }
       })(),
   },
@@ -92,7 +93,7 @@ export const brokenStores: readonly BrokenStore[] = [
         override appendEvents(taskDir: string, dispatchId: string, events: Events) {
           if (this.getDispatchEnvelope(taskDir, dispatchId) === null)
             this.createDispatch(taskDir, { dispatchId, status: 'running' } as DispatchEnvelope);
-          super.appendEvents(taskDir, dispatchId, events);
+          return super.appendEvents(taskDir, dispatchId, events);
         }
       })(),
   },

@@ -131,11 +131,12 @@ export class PostgresStore implements DispatchStoreProvider {
     );
   }
 
-  appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): Promise<void> {
-    return this.appendEvents(taskDir, dispatchId, [event]);
+  async appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): Promise<number> {
+    const [position] = await this.appendEvents(taskDir, dispatchId, [event]);
+    return position as number;
   }
 
-  appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): Promise<void> {
+  appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): Promise<number[]> {
     return this.#changeOne(taskDir, dispatchId, () => this.#writer.append(taskDir, dispatchId, events));
   }
 

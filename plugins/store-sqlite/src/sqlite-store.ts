@@ -96,17 +96,19 @@ export class SqliteStore implements DispatchStoreProvider {
     });
   }
 
-  appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): void {
-    this.#append(({ writer }) => {
-      writer.append(taskDir, dispatchId, event);
+  appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): number {
+    return this.#append(({ writer }) => {
+      const position = writer.append(taskDir, dispatchId, event);
       this.#watch.changed(taskDir, dispatchId);
+      return position;
     });
   }
 
-  appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): void {
-    this.#append(({ writer }) => {
-      writer.appendAll(taskDir, dispatchId, events);
+  appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): number[] {
+    return this.#append(({ writer }) => {
+      const positions = writer.appendAll(taskDir, dispatchId, events);
       this.#watch.changed(taskDir, dispatchId);
+      return positions;
     });
   }
 
@@ -267,8 +269,8 @@ export class SqliteStore implements DispatchStoreProvider {
     });
   }
 
-  #append(work: (parts: StoreParts) => void): void {
-    this.#guard(() => this.#connection.append(work));
+  #append<T>(work: (parts: StoreParts) => T): T {
+    return this.#guard(() => this.#connection.append(work));
   }
 
   #write<T>(work: (parts: StoreParts) => T): T {

@@ -54,7 +54,7 @@ export class DispatchRecorder {
     const taken = this.#take(event);
     const recorded = this.#write(
       [taken],
-      () => (this.#redacted === null ? this.#stored.appendEvent(taken) : this.#redacted.append([taken])),
+      () => (this.#redacted === null ? this.#stored.appendEvent(taken) : this.#redacted.appendOne(taken)),
       () => this.#publish(taken),
     );
     return { event: taken, recorded };
@@ -114,10 +114,10 @@ export class DispatchRecorder {
   }
 
   /** Null: the events are recorded. */
-  #write(
+  #write<Positions>(
     events: readonly CapturedEvent[],
-    append: () => Awaitable<void>,
-    onDone: () => void,
+    append: () => Awaitable<Positions>,
+    onDone: (positions: Positions) => void,
   ): Promise<void> | null {
     let release: (() => void) | null;
     try {

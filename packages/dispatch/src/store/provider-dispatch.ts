@@ -43,11 +43,11 @@ export class ProviderDispatch implements DispatchRef {
     return this.#provider.releaseDispatch(this.taskDir, this.dispatchId);
   }
 
-  appendEvent(event: CapturedEvent): Awaitable<void> {
+  appendEvent(event: CapturedEvent): Awaitable<number> {
     return this.#provider.appendEvent(this.taskDir, this.dispatchId, event);
   }
 
-  appendEvents(events: readonly CapturedEvent[]): Awaitable<void> {
+  appendEvents(events: readonly CapturedEvent[]): Awaitable<readonly number[]> {
     return this.#provider.appendEvents(this.taskDir, this.dispatchId, events);
   }
 

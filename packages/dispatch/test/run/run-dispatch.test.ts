@@ -287,7 +287,7 @@ describe('a dispatch whose store fails', () => {
       async appendEvent(task, dispatchId, captured) {
         await turn();
         if (failOn(captured)) throw new Error('disk full');
-        await store.appendEvent(task, dispatchId, captured);
+        return store.appendEvent(task, dispatchId, captured);
       },
     }));
   }

@@ -16,7 +16,7 @@ async function prepare(isSlow: (event: CapturedEvent) => boolean, provider: Agen
   const slow = changedStore((inner) => ({
     async appendEvent(task, dispatchId, captured) {
       if (isSlow(captured)) await gate.opened;
-      await inner.appendEvent(task, dispatchId, captured);
+      return inner.appendEvent(task, dispatchId, captured);
     },
   }));
   const store = openDispatchStore(slow, { clock });

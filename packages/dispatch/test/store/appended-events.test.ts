@@ -204,7 +204,7 @@ describe('events that are checked before they are appended', () => {
     const provider = changedStore((inner) => ({
       async appendEvents(taskDir, dispatchId, events) {
         await gate.opened;
-        inner.appendEvents(taskDir, dispatchId, events);
+        return inner.appendEvents(taskDir, dispatchId, events);
       },
     }));
     const quick = await begin(openDispatchStore(createMemoryStore()));

@@ -121,7 +121,7 @@ describe.each([
       changedStore((inner) => ({
         async appendEvent(taskDir, dispatchId, event) {
           await gate.opened;
-          inner.appendEvent(taskDir, dispatchId, event);
+          return inner.appendEvent(taskDir, dispatchId, event);
         },
       })),
     );
@@ -166,7 +166,7 @@ describe.each([
       changedStore((inner) => ({
         async appendEvents(taskDir, dispatchId, events) {
           await gate.opened;
-          inner.appendEvents(taskDir, dispatchId, events);
+          return inner.appendEvents(taskDir, dispatchId, events);
         },
       })),
     );

@@ -111,8 +111,9 @@ describe('closing', () => {
     const provider = changedStore((store) => ({
       async appendEvent(taskDir, dispatchId, event) {
         await gate.opened;
-        await store.appendEvent(taskDir, dispatchId, event);
+        const position = await store.appendEvent(taskDir, dispatchId, event);
         order.push('written');
+        return position;
       },
       close() {
         order.push('closed');

@@ -11,12 +11,14 @@ function slowFirst() {
   const provider = changedStore((store) => ({
     async appendEvent(taskDir, dispatchId, event) {
       if (event.data.text === 'slow') await gate.opened;
-      store.appendEvent(taskDir, dispatchId, event);
+      const position = store.appendEvent(taskDir, dispatchId, event);
       made.push(event.data.text);
+      return position;
     },
     async appendEvents(taskDir, dispatchId, events) {
-      store.appendEvents(taskDir, dispatchId, events);
+      const positions = store.appendEvents(taskDir, dispatchId, events);
       made.push(...events.map(({ data }) => data.text));
+      return positions;
     },
     async updateDispatch(taskDir, dispatchId, updates) {
       made.push(`model ${updates.model}`);
@@ -38,7 +40,7 @@ describe('writes without waiting', () => {
         const gate = new Gate();
         gates.push(gate);
         await gate.opened;
-        await store.appendEvent(taskDir, dispatchId, event);
+        return store.appendEvent(taskDir, dispatchId, event);
       },
     }));
     const store = openDispatchStore(provider);
@@ -81,7 +83,7 @@ describe('writes without waiting', () => {
     const provider = changedStore((store) => ({
       async appendEvent(taskDir, dispatchId, event) {
         if (dispatchId === slow) await gate.opened;
-        await store.appendEvent(taskDir, dispatchId, event);
+        return store.appendEvent(taskDir, dispatchId, event);
       },
     }));
     const store = openDispatchStore(provider);
@@ -102,7 +104,7 @@ describe('writes without waiting', () => {
         await turn();
         failures -= 1;
         if (failures === 0) throw new Error('disk full');
-        await store.appendEvent(taskDir, dispatchId, event);
+        return store.appendEvent(taskDir, dispatchId, event);
       },
     }));
     const store = openDispatchStore(provider);

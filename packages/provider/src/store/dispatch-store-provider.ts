@@ -24,8 +24,8 @@ import type { StopWatching, WatchScope } from './watch-scope.ts';
  * 1. To create an existing dispatch, or to use a missing one, is a coded error. Nothing is dropped silently.
  * 2. `appendEvents` is all or nothing. Once an append has returned, its events survive every failure that
  *    `capabilities.durability` covers.
- * 3. Appending a stored event again with equal content changes nothing, so a retry is safe. The same id with different
- *    content is an error.
+ * 3. Appending a stored event again with equal content changes nothing, so a retry is safe. Its answer is the position at
+ *    which the event is stored. The same id with different content is an error.
  * 4. Reads return events in append order, equal to the appended events including the order of their keys, as copies that only
  *    the caller has.
  * 5. The cost of an append, of the last N events and of a page does not grow with the length of the dispatch. Listing
@@ -98,20 +98,26 @@ export interface DispatchStoreProvider {
   updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): Awaitable<DispatchEnvelope>;
 
   /**
-   * Adds one event at the end. An ended dispatch still accepts events (a late notice, a verdict). An append never
-   * claims.
+   * Adds one event at the end, and returns its position: the place in append order, from 0. An event that is stored already
+   * stays where it is, and the answer is the position that it has. An ended dispatch still accepts events (a late notice, a
+   * verdict). An append never claims.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT (the id exists with other content), STORE_LOCKED where this
    * opening has not claimed the dispatch
    */
-  appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): Awaitable<void>;
+  appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): Awaitable<number>;
 
   /**
-   * Adds several events at the end, all or none. Events that already exist with equal content are skipped. An empty list
-   * changes nothing, but needs a claim. If two events of the list have one id, equal ones count once and different ones are
-   * a conflict.
+   * Adds several events at the end, all or none, and returns the position of each, in the order of the list. Events that
+   * already exist with equal content are skipped: they have the position at which they are stored. An empty list
+   * changes nothing, but needs a claim. If two events of the list have one id, equal ones count once, with one position, and
+   * different ones are a conflict.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_EVENT_CONFLICT, STORE_LOCKED where this opening has not claimed the dispatch
    */
-  appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): Awaitable<void>;
+  appendEvents(
+    taskDir: string,
+    dispatchId: string,
+    events: readonly CapturedEvent[],
+  ): Awaitable<readonly number[]>;
 
   /**
    * All envelopes of a task by `startedAt`, then `dispatchId`; an empty list for a task without dispatches. Fails if one of

@@ -77,6 +77,7 @@ export function createModelStore(data: ModelData = emptyModelData()) {
       else if (!isDeepStrictEqual(stored, copy)) fail('STORE_EVENT_CONFLICT');
     }
     dispatch.events = [...next.values()];
+    return events.map((event) => dispatch.events.findIndex(({ id }) => id === event.id));
   };
 
   return {
@@ -117,7 +118,7 @@ export function createModelStore(data: ModelData = emptyModelData()) {
       return structuredClone(dispatch.envelope);
     },
     appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent) {
-      append(taskDir, dispatchId, [event]);
+      return append(taskDir, dispatchId, [event])[0] as number;
     },
     appendEvents: append,
     getDispatchEnvelopes(taskDir: string) {

@@ -91,8 +91,8 @@ function cutTorn(file: string, text: string, torn: string): DispatchLog['repaire
   };
 }
 
-/** Writes the events that do not exist yet, as one line. @throws STORE_EVENT_CONFLICT */
-export function appendToLog(log: DispatchLog, events: readonly CapturedEvent[]): void {
+/** Writes the events that do not exist yet, as one line. @returns the position of each event @throws STORE_EVENT_CONFLICT */
+export function appendToLog(log: DispatchLog, events: readonly CapturedEvent[]): number[] {
   const added = new Map<string, CapturedEvent>();
   for (const event of events) {
     const position = log.positions.get(event.id);
@@ -100,9 +100,11 @@ export function appendToLog(log: DispatchLog, events: readonly CapturedEvent[]):
     if (existing === undefined) added.set(event.id, structuredClone(event));
     else if (!hasSameContent(JSON.stringify(existing), JSON.stringify(event))) throw eventConflict(event.id);
   }
-  if (added.size === 0) return;
-  write(log, { events: [...added.values()] });
-  addEvents(log, [...added.values()]);
+  if (added.size > 0) {
+    write(log, { events: [...added.values()] });
+    addEvents(log, [...added.values()]);
+  }
+  return events.map(({ id }) => log.positions.get(id) as number);
 }
 
 export function writeEnvelope(log: DispatchLog, envelope: DispatchEnvelope): void {

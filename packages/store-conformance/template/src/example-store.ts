@@ -164,7 +164,10 @@ export function openExampleStore(options: { readonly root: string }): DispatchSt
       writeEnvelope(log, { ...log.envelope, ...updates });
       return structuredClone(log.envelope);
     },
-    appendEvent: (taskDir, dispatchId, event) => appendToLog(getClaimedLog(taskDir, dispatchId), [event]),
+    appendEvent(taskDir, dispatchId, event) {
+      const [position] = appendToLog(getClaimedLog(taskDir, dispatchId), [event]);
+      return position as number;
+    },
     appendEvents: (taskDir, dispatchId, events) => appendToLog(getClaimedLog(taskDir, dispatchId), events),
 
     getDispatchEnvelopes(taskDir) {

@@ -1,10 +1,10 @@
-import { type CapturedEvent, type DispatchStoreProvider, StoreError } from '@hansard/provider';
+import { type CapturedEvent, StoreError } from '@hansard/provider';
 import type { Machine } from '../reference/machine.ts';
 import type { ReferenceStore } from '../reference/reference-store.ts';
 import type { World } from '../reference/world.ts';
+import type { Append, Changed } from './mutant.ts';
 
-type FaultChange = (good: ReferenceStore, machine: Machine, world: World) => Partial<DispatchStoreProvider>;
-type Append = DispatchStoreProvider['appendEvents'];
+type FaultChange = (good: ReferenceStore, machine: Machine, world: World) => Changed;
 
 /** Both appends of a store. */
 const appending =

@@ -2,14 +2,66 @@ import type { CapturedEvent, DispatchStoreProvider, JsonValue } from '@hansard/p
 import type { ReferenceStore } from '../reference/reference-store.ts';
 import type { World } from '../reference/world.ts';
 
-/** The methods of a broken store that differ from those of the good one. It is called for each opening of the store. */
-export type Change = (good: ReferenceStore, world: World) => Partial<DispatchStoreProvider>;
+type Appends = 'appendEvent' | 'appendEvents';
+
+/** A method that appends. If it returns nothing, {@link withPositions} answers with the positions that the log has. */
+export type Append = (taskDir: string, dispatchId: string, events: Events) => unknown;
+
+/** The methods of a broken store that differ from those of the good one. */
+export type Changed = Omit<Partial<DispatchStoreProvider>, Appends> & {
+  readonly appendEvent?: (taskDir: string, dispatchId: string, event: CapturedEvent) => unknown;
+  readonly appendEvents?: Append;
+};
+
+/** It is called for each opening of the store. */
+export type Change = (good: ReferenceStore, world: World) => Changed;
 
 /** A deliberately broken store: its fault, the case that names the fault, and the smallest change of a good store. */
 export type Mutant = readonly [fault: string, caseId: string, change: Change];
 
 export type Events = readonly CapturedEvent[];
-type Append = (taskDir: string, dispatchId: string, events: Events) => void | Promise<void>;
+
+/** The log of a dispatch, as it is stored now. */
+type StoredLog = (taskDir: string, dispatchId: string) => Events;
+
+/** A good store with a change. Appends that return nothing answer with the positions that `log` has afterwards. */
+export function withPositions(
+  good: DispatchStoreProvider,
+  changed: Changed,
+  log: StoredLog,
+): DispatchStoreProvider {
+  const { appendEvent, appendEvents, ...others } = changed;
+  const positionOf = (taskDir: string, dispatchId: string, { id }: CapturedEvent) =>
+    log(taskDir, dispatchId).findIndex((event) => event.id === id);
+  return {
+    ...good,
+    ...others,
+    ...(appendEvent !== undefined && {
+      appendEvent: (taskDir: string, dispatchId: string, event: CapturedEvent) =>
+        whenDone(appendEvent(taskDir, dispatchId, event), (answer) =>
+          answer === undefined ? positionOf(taskDir, dispatchId, event) : [answer].flat()[0],
+        ) as number,
+    }),
+    ...(appendEvents !== undefined && {
+      appendEvents: (taskDir: string, dispatchId: string, events: Events) => {
+        const given = [...events];
+        return whenDone(
+          appendEvents(taskDir, dispatchId, events),
+          (answer) => answer ?? given.map((event) => positionOf(taskDir, dispatchId, event)),
+        ) as number[];
+      },
+    }),
+  };
+}
+
+export const logIn =
+  ({ data }: World): StoredLog =>
+  (taskDir, dispatchId) =>
+    data.dispatches.get(taskDir)?.get(dispatchId)?.events ?? [];
+
+function whenDone(answer: unknown, next: (answer: unknown) => unknown): unknown {
+  return answer instanceof Promise ? answer.then(next) : next(answer);
+}
 
 /** A store whose two appends both do this. */
 export function appending(append: (good: ReferenceStore, world: World) => Append): Change {

@@ -1,15 +1,16 @@
-import type { CapturedEvent, DispatchStoreProvider } from '@hansard/provider';
+import type { CapturedEvent } from '@hansard/provider';
 import type { ReferenceStore } from '../reference/reference-store.ts';
 import { keyOf, type Medium } from '../reference/world.ts';
+import type { Append, Changed } from './mutant.ts';
 
-type ProcessChange = (good: ReferenceStore, medium: Medium) => Partial<DispatchStoreProvider>;
+type ProcessChange = (good: ReferenceStore, medium: Medium) => Changed;
 
 /** Appends that are kept in memory, and written later. */
 const buffering =
   (size: number): ProcessChange =>
   (good) => {
     let waiting: Parameters<ReferenceStore['appendEvents']>[2][number][] = [];
-    const appendEvents: DispatchStoreProvider['appendEvents'] = (taskDir, dispatchId, events) => {
+    const appendEvents: Append = (taskDir, dispatchId, events) => {
       waiting.push(...events);
       if (waiting.length < size) return;
       good.appendEvents(taskDir, dispatchId, waiting);
@@ -141,7 +142,7 @@ export const processMutants: ReadonlyArray<readonly [fault: string, caseId: stri
       'processes/racing-writers',
       (good, medium) => {
         let known: readonly CapturedEvent[] | null = null;
-        const appendEvents: DispatchStoreProvider['appendEvents'] = (taskDir, dispatchId, events) => {
+        const appendEvents: Append = (taskDir, dispatchId, events) => {
           good.appendEvents(taskDir, dispatchId, events);
           medium.use(({ data }) => {
             const dispatch = data.dispatches.get(taskDir)?.get(dispatchId);
@@ -248,7 +249,7 @@ export const processMutants: ReadonlyArray<readonly [fault: string, caseId: stri
       'refuses an append to a full disk without a code',
       'killed/full-disk',
       (good) => {
-        const appendEvents: DispatchStoreProvider['appendEvents'] = (taskDir, dispatchId, events) => {
+        const appendEvents: Append = (taskDir, dispatchId, events) => {
           try {
             good.appendEvents(taskDir, dispatchId, events);
           } catch {

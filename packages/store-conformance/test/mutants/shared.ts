@@ -1,6 +1,6 @@
 import { type DispatchStoreProvider, isStoreError, StoreError } from '@hansard/provider';
 import { keyOf } from '../reference/world.ts';
-import { appending, type Change, later, type Mutant } from './mutant.ts';
+import { type Append, appending, type Change, later, type Mutant } from './mutant.ts';
 
 /** A store that throws its STORE_LOCKED with another message and other details. */
 const refusing =
@@ -194,7 +194,7 @@ export const sharedMutants: readonly Mutant[] = [
     'shared/retry-after-handover',
     (good, world) => {
       const own = new Set<string>();
-      const appendEvents: DispatchStoreProvider['appendEvents'] = (taskDir, dispatchId, events) => {
+      const appendEvents: Append = (taskDir, dispatchId, events) => {
         const dispatch = world.data.dispatches.get(taskDir)?.get(dispatchId);
         const others = (dispatch?.events ?? []).filter(({ id }) => !own.has(id));
         if (dispatch !== undefined) dispatch.events = dispatch.events.filter(({ id }) => own.has(id));

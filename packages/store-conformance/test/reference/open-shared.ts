@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
 import type { StoreUnderTest } from '../../src/index.ts';
+import { withPositions } from '../mutants/mutant.ts';
 import { processMutants } from '../mutants/processes.ts';
 import { createReferenceStore, type ReferenceStore, referenceCapabilities } from './reference-store.ts';
 import { inDatabase } from './sqlite-medium.ts';
@@ -14,7 +15,9 @@ export function openStore(file: string, fault: string | null): DispatchStoreProv
   const medium = inDatabase(file);
   const good = withPolling(createReferenceStore(medium, leaseMs));
   const change = processMutants.find(([name]) => name === fault)?.[2];
-  const store = { ...good, ...change?.(good, medium) };
+  const store = withPositions(good, change?.(good, medium) ?? {}, (taskDir, dispatchId) =>
+    medium.use(({ data }) => data.dispatches.get(taskDir)?.get(dispatchId)?.events ?? []),
+  );
   return {
     ...withFullDisk(store),
     close: () => {

@@ -20,6 +20,7 @@ interface Line {
 }
 
 interface StoredLine extends Line {
+  readonly position: number;
   /** Where the next line begins, counted from the opening bracket. */
   readonly next: number;
 }
@@ -28,6 +29,14 @@ interface StoredLine extends Line {
 interface Lines {
   readonly ids: readonly string[];
   readonly texts: readonly string[];
+  /** The position of each event that was given, stored or new. */
+  readonly positions: readonly number[];
+}
+
+/** The result of an append: the position of an event, or of each event, and whether any was added. */
+export interface Appended<Positions> {
+  readonly at: Positions;
+  readonly isAdded: boolean;
 }
 
 /** The place of the next append, found at the end of a dispatch file. */
@@ -94,42 +103,51 @@ export class AppendWriter {
     this.#file = file;
   }
 
-  /** Appends an event, unless it is stored already. @returns whether it was added @throws STORE_EVENT_CONFLICT */
-  append(event: CapturedEvent): boolean {
+  /** Appends an event, unless it is stored already. @throws STORE_EVENT_CONFLICT */
+  append(event: CapturedEvent): Appended<number> {
     const { id } = event;
     const text = encodeEvent(event);
-    if (!this.#isNew(id, text)) return false;
+    const stored = this.#positionOf(id, text);
+    if (stored !== null) return { at: stored, isAdded: false };
     const [offset = 0] = this.#write([text], id > this.#greatestId ? this.#idOrder : 'mixed');
-    this.#remember(id, offset);
-    return true;
+    const at = this.#count - 1;
+    this.#remember(id, offset, at);
+    return { at, isAdded: true };
   }
 
-  /** Appends the events that are not stored yet, all or none. @returns whether any was added @throws STORE_EVENT_CONFLICT */
-  appendAll(events: readonly CapturedEvent[]): boolean {
-    const { ids, texts } = this.#selectNew(events);
-    if (ids.length === 0) return false;
+  /** Appends the events that are not stored yet, all or none. @throws STORE_EVENT_CONFLICT */
+  appendAll(events: readonly CapturedEvent[]): Appended<readonly number[]> {
+    const { ids, texts, positions } = this.#selectNew(events);
+    if (ids.length === 0) return { at: positions, isAdded: false };
+    const first = this.#count;
     const offsets = this.#write(texts, this.#orderWith(ids));
-    for (let at = 0; at < ids.length; at += 1) this.#remember(ids[at] as string, offsets[at] as number);
-    return true;
+    for (let at = 0; at < ids.length; at += 1)
+      this.#remember(ids[at] as string, offsets[at] as number, first + at);
+    return { at: positions, isAdded: true };
   }
 
   #selectNew(events: readonly CapturedEvent[]): Lines {
-    const seen = new Map<string, string>();
+    const seen = new Map<string, { readonly text: string; readonly position: number }>();
     const ids: string[] = [];
     const texts: string[] = [];
+    const positions: number[] = [];
     for (const event of events) {
       const text = encodeEvent(event);
       const earlier = seen.get(event.id);
       if (earlier !== undefined) {
-        assertSame(event.id, earlier, text);
+        assertSame(event.id, earlier.text, text);
+        positions.push(earlier.position);
         continue;
       }
-      seen.set(event.id, text);
-      if (!this.#isNew(event.id, text)) continue;
+      const stored = this.#positionOf(event.id, text);
+      const position = stored ?? this.#count + ids.length;
+      seen.set(event.id, { text, position });
+      positions.push(position);
+      if (stored !== null) continue;
       ids.push(event.id);
       texts.push(text);
     }
-    return { ids, texts };
+    return { ids, texts, positions };
   }
 
   #orderWith(ids: readonly string[]): IdOrder {
@@ -142,29 +160,31 @@ export class AppendWriter {
     return this.#idOrder;
   }
 
-  #remember(id: string, offset: number): void {
+  #remember(id: string, offset: number, position: number): void {
     if (id > this.#greatestId) this.#greatestId = id;
-    this.#index?.add(id, offset - this.#start);
+    this.#index?.add(id, { offset: offset - this.#start, position });
   }
 
-  #isNew(id: string, text: string): boolean {
-    if (id > this.#greatestId) return true;
-    if (this.#cursor.passes(this.range, id, text)) return false;
+  /** The position of an event that is stored with this text; null: it is new. @throws STORE_EVENT_CONFLICT */
+  #positionOf(id: string, text: string): number | null {
+    if (id > this.#greatestId) return null;
+    const passed = this.#cursor.pass(this.range, id, text);
+    if (passed !== null) return passed;
     const stored = this.#find(id);
-    if (stored === null) return true;
-    assertSame(id, stored, text);
-    return false;
+    if (stored === null) return null;
+    assertSame(id, stored.text, text);
+    return stored.position;
   }
 
-  #find(id: string): string | null {
+  #find(id: string): StoredLine | null {
     if (this.#index === null && this.#idOrder === 'growing' && id === this.#greatestId)
-      return this.#readLine(findLineStart(this.#file, this.#start, this.#end)).text;
+      return this.#readLine(findLineStart(this.#file, this.#start, this.#end), this.#count - 1);
     const index = this.#index ?? this.#buildIndex();
-    for (const offset of index.candidates(id)) {
-      const line = this.#readLine(this.#start + offset);
+    for (const { offset, position } of index.candidates(id)) {
+      const line = this.#readLine(this.#start + offset, position);
       if (line.id !== id) continue;
-      this.#cursor.moveTo(line.next);
-      return line.text;
+      this.#cursor.moveTo({ offset: line.next, position: position + 1 });
+      return line;
     }
     return null;
   }
@@ -204,9 +224,11 @@ export class AppendWriter {
   #buildIndex(): EventIndex {
     const index = new EventIndex();
     let greatestId = '';
+    let position = 0;
     scanLines(this.range, this.#start + 1, (line) => {
       const id = eventIdOf(line.bytes, line.start, line.end) ?? this.#parse(line).id;
-      index.add(id, line.offset - this.#start);
+      index.add(id, { offset: line.offset - this.#start, position });
+      position += 1;
       if (id > greatestId) greatestId = id;
       return true;
     });
@@ -215,10 +237,10 @@ export class AppendWriter {
     return index;
   }
 
-  #readLine(from: number): StoredLine {
+  #readLine(from: number, position: number): StoredLine {
     const found: StoredLine[] = [];
     scanLines(this.range, from, (line) => {
-      found.push({ ...this.#parse(line), next: line.next - this.#start });
+      found.push({ ...this.#parse(line), position, next: line.next - this.#start });
       return false;
     });
     const [stored] = found;

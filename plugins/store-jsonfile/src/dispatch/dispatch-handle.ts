@@ -3,6 +3,7 @@ import type { DispatchClaim, EventPage, ReadEventsOptions } from '@hansard/provi
 import { dispatchNotFound } from '@hansard/store-kit';
 import { syncFolder } from '../lines/open-file.ts';
 import { readAllEvents, readEventPage, readRecentEvents } from '../lines/read-events.ts';
+import type { Appended } from './append-writer.ts';
 import { beginWriting } from './begin-writing.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
@@ -59,11 +60,11 @@ export class DispatchHandle {
     }
   }
 
-  append(event: CapturedEvent): boolean {
+  append(event: CapturedEvent): Appended<number> {
     return this.#writing().append(event);
   }
 
-  appendAll(events: readonly CapturedEvent[]): boolean {
+  appendAll(events: readonly CapturedEvent[]): Appended<readonly number[]> {
     return this.#writing().appendAll(events);
   }
 

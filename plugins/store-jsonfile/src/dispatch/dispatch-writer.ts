@@ -6,7 +6,7 @@ import { type HeadChanges, HeadKeeper } from '../head/head-keeper.ts';
 import { PositionIndex } from '../lines/position-index.ts';
 import { readAllEvents } from '../lines/read-events.ts';
 import { currentMoment, elapsedSince, type Moment } from '../locks/moment.ts';
-import type { AppendWriter } from './append-writer.ts';
+import type { Appended, AppendWriter } from './append-writer.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import { assertInPlace, type DispatchFile, type DispatchName } from './dispatch-file.ts';
 import { DispatchReader, type ReadWork } from './dispatch-reader.ts';
@@ -60,21 +60,21 @@ export class DispatchWriter {
   }
 
   /** @throws STORE_EVENT_CONFLICT, STORE_LOCKED, STORE_CORRUPT */
-  append(event: CapturedEvent): boolean {
+  append(event: CapturedEvent): Appended<number> {
     this.#checkIfDue(checkInterval);
-    const isAdded = this.#events.append(event);
+    const appended = this.#events.append(event);
     this.#confirm(event.id);
-    if (isAdded) this.#acknowledge();
-    return isAdded;
+    if (appended.isAdded) this.#acknowledge();
+    return appended;
   }
 
   /** @throws STORE_EVENT_CONFLICT, STORE_LOCKED, STORE_CORRUPT */
-  appendAll(events: readonly CapturedEvent[]): boolean {
+  appendAll(events: readonly CapturedEvent[]): Appended<readonly number[]> {
     this.#checkIfDue(checkInterval);
-    const isAdded = this.#events.appendAll(events);
+    const appended = this.#events.appendAll(events);
     this.#confirm(events.at(-1)?.id ?? null);
-    if (isAdded) this.#acknowledge();
-    return isAdded;
+    if (appended.isAdded) this.#acknowledge();
+    return appended;
   }
 
   /** Changes the envelope and returns it. @throws STORE_LOCKED, STORE_CORRUPT */

@@ -2,6 +2,7 @@ import { lineSeparator } from '../disk-format.ts';
 import { damagedLine } from './damaged-line.ts';
 import { checksumSize, continuesBatch, endsWithChecksum, endsWithComma } from './event-line.ts';
 import type { EventRange } from './event-range.ts';
+import type { LinePlace } from './position-index.ts';
 
 const smallestWindow = 16 * 1024;
 const largestWindow = 256 * 1024;
@@ -16,36 +17,45 @@ const mostBytesPerUnit = 3;
  */
 export class LineCursor {
   #next = 1;
+  #position = 0;
   #window = Buffer.alloc(0);
   #windowAt = 0;
   #windowLength = 0;
   #windowSize = smallestWindow;
   #encoded: Buffer | null = null;
 
-  /** Whether the next line is this one, byte for byte. If so, the cursor moves to the line after it. */
-  passes(range: EventRange, id: string, text: string): boolean {
+  /** The position of the next line if it is this one, byte for byte: the cursor then moves to the line after it. Otherwise null. */
+  pass(range: EventRange, id: string, text: string): number | null {
+    const next = this.#afterSame(range, id, text);
+    if (next === null) return null;
+    this.#next = next;
+    this.#position += 1;
+    return this.#position - 1;
+  }
+
+  /** Where the line after the next one begins; null if the next one is not this one. */
+  #afterSame(range: EventRange, id: string, text: string): number | null {
     const length = range.end - range.start;
-    if (this.#next >= length) return false;
+    if (this.#next >= length) return null;
     const line = this.#next + (this.#hasMark(range) ? 1 : 0);
-    if (!this.#hasId(range, line, id)) return false;
+    if (!this.#hasId(range, line, id)) return null;
     const { bytes, size: encoded } = this.#encode(text);
     // The closing brace follows the checksum.
     const size = encoded - 1;
     const after = line + size + checksumSize;
-    if (after > length) return false;
+    if (after > length) return null;
     const isLast = after === length;
     const at = this.#reach(range, line, after - line + (isLast ? 0 : 1));
-    if (bytes.compare(this.#window, at, at + size, 0, size) !== 0) return false;
+    if (bytes.compare(this.#window, at, at + size, 0, size) !== 0) return null;
     const end = at + size + checksumSize;
-    if (!endsWithChecksum(this.#window, end)) return false;
-    if (!isLast && !endsWithComma(this.#window, end + 1)) return false;
-    this.#next = after + lineSeparator.length;
-    return true;
+    if (!endsWithChecksum(this.#window, end)) return null;
+    if (!isLast && !endsWithComma(this.#window, end + 1)) return null;
+    return after + lineSeparator.length;
   }
 
-  /** Moves the cursor to the line at an offset. */
-  moveTo(offset: number): void {
+  moveTo({ offset, position }: LinePlace): void {
     this.#next = offset;
+    this.#position = position;
   }
 
   #hasMark(range: EventRange): boolean {

@@ -55,12 +55,16 @@ export class EventWriter {
     this.#reader = reader;
   }
 
-  /** @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_EVENT_CONFLICT, STORE_CORRUPT */
-  append(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): Promise<void> {
+  /** @returns the position of each event @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_EVENT_CONFLICT, STORE_CORRUPT */
+  append(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): Promise<number[]> {
     const target = { taskDir, dispatchId, key: `${taskDir}\n${dispatchId}` };
     // The caller may change its events after this call.
     const lines = linesById(events);
-    return this.#queue.run(target.key, () => this.#append(target, lines));
+    const ids = events.map(({ id }) => id);
+    return this.#queue.run(target.key, async () => {
+      const positions = await this.#append(target, lines);
+      return ids.map((id) => positions.get(id) as number);
+    });
   }
 
   /** Runs work on the dispatch between its appends. */
@@ -76,18 +80,27 @@ export class EventWriter {
     });
   }
 
-  async #append(target: Target, given: ReadonlyMap<string, string> | string): Promise<void> {
+  /** @returns the positions by id */
+  async #append(
+    target: Target,
+    given: ReadonlyMap<string, string> | string,
+  ): Promise<ReadonlyMap<string, number>> {
     if (typeof given === 'string') {
       await this.#read(target);
       throw eventConflict(given);
     }
     let lines = given;
+    const positions = new Map<string, number>();
     let isLost = false;
     if (lines.size === 0) this.#open.set(target.key, await this.#read(target));
     for (let tries = 1; lines.size > 0; tries += 1) {
       const dispatch = this.#open.get(target.key) ?? (await this.#read(target));
       try {
-        if (await this.#insert(target, dispatch, lines)) return;
+        let next = dispatch.length;
+        if (await this.#insert(target, dispatch, lines)) {
+          for (const id of lines.keys()) positions.set(id, next++);
+          return positions;
+        }
       } catch (error) {
         this.#open.delete(target.key);
         const isUnknown: boolean = isLostConnection(error) && !isLost;
@@ -96,8 +109,9 @@ export class EventWriter {
       }
       const found = await this.#read(target);
       if (tries === mostTries) throw this.#changing(target);
-      lines = await this.#withoutStored(found, lines);
+      lines = await this.#withoutStored(found, lines, positions);
     }
+    return positions;
   }
 
   /** Reads the facts of a dispatch, and checks the claim. */
@@ -167,16 +181,21 @@ export class EventWriter {
     );
   }
 
-  /** @throws STORE_EVENT_CONFLICT */
+  /** Adds the positions of the stored events to `positions`. @throws STORE_EVENT_CONFLICT */
   async #withoutStored(
     { number }: OpenDispatch,
     lines: ReadonlyMap<string, string>,
+    positions: Map<string, number>,
   ): Promise<ReadonlyMap<string, string>> {
     const values = [number, [...lines.keys()].join(',')];
     const rest = new Map(lines);
-    for (const { id, line } of await this.#tables.rows(this.#tables.statements.findEvents, values)) {
+    for (const { id, line, position } of await this.#tables.rows(
+      this.#tables.statements.findEvents,
+      values,
+    )) {
       const given = lines.get(id);
       if (given !== undefined && !hasSameContent(line, given)) throw eventConflict(id);
+      if (given !== undefined) positions.set(id, position);
       rest.delete(id);
     }
     return rest;

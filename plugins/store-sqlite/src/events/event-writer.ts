@@ -41,11 +41,12 @@ export class EventWriter {
     this.#statements = setup.statements;
   }
 
-  append(taskDir: string, dispatchId: string, event: CapturedEvent): void {
+  /** @returns the position of the event */
+  append(taskDir: string, dispatchId: string, event: CapturedEvent): number {
     const dispatch = this.#open(taskDir, dispatchId);
     if (dispatch.hasEventIds || event.id <= dispatch.greatestId) {
-      this.appendAll(taskDir, dispatchId, [event]);
-      return;
+      const [position] = this.appendAll(taskDir, dispatchId, [event]);
+      return position as number;
     }
     try {
       this.#insert(dispatch, encodeEvent(event), 0);
@@ -55,13 +56,16 @@ export class EventWriter {
     }
     dispatch.greatestId = event.id;
     this.#setup.acknowledgements.note(dispatch);
+    return dispatch.length - 1;
   }
 
-  appendAll(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): void {
+  /** @returns the position of each event */
+  appendAll(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): number[] {
     const dispatch = this.#open(taskDir, dispatchId);
     const { length } = dispatch;
+    let positions: number[];
     try {
-      inTransaction(this.#setup.database, () => this.#insertNew(dispatch, events));
+      positions = inTransaction(this.#setup.database, () => this.#insertNew(dispatch, events));
     } catch (error) {
       // The length may wait to be written to the file of lengths, which must not count events that were rolled back.
       dispatch.length = length;
@@ -69,6 +73,7 @@ export class EventWriter {
       throw error;
     }
     this.#setup.acknowledgements.note(dispatch);
+    return positions;
   }
 
   /** Discards the facts about a dispatch. The next append reads them again, and checks the claim again. */
@@ -95,13 +100,20 @@ export class EventWriter {
     return opened;
   }
 
-  #insertNew(dispatch: OpenDispatch, events: readonly CapturedEvent[]): void {
+  #insertNew(dispatch: OpenDispatch, events: readonly CapturedEvent[]): number[] {
     const lines = new Map<string, string>();
+    const places = new Map<string, number>();
     for (const event of events) {
       const line = encodeEvent(event);
-      const known = lines.get(event.id) ?? this.#storedLine(dispatch, event.id);
-      if (known === null) lines.set(event.id, line);
-      else if (!hasSameContent(known, line)) throw eventConflict(event.id);
+      const earlier = lines.get(event.id);
+      const stored = earlier === undefined ? findPosition(this.#statements, dispatch, event.id) : null;
+      const known = stored === null ? earlier : this.#storedLine(dispatch, stored);
+      if (known !== undefined && !hasSameContent(known, line)) throw eventConflict(event.id);
+      if (stored !== null) places.set(event.id, stored);
+      else if (earlier === undefined) {
+        places.set(event.id, dispatch.length + lines.size);
+        lines.set(event.id, line);
+      }
     }
     // Also for a batch without new events, which needs the claim like any other.
     if (lines.size === 0) this.#assertClaimed(dispatch);
@@ -111,6 +123,7 @@ export class EventWriter {
       noteId(this.#statements, dispatch, id);
       this.#insert(dispatch, line, following);
     }
+    return events.map(({ id }) => places.get(id) as number);
   }
 
   #insert(dispatch: OpenDispatch, line: string, following: number): void {
@@ -123,10 +136,7 @@ export class EventWriter {
     dispatch.crc = crc;
   }
 
-  /** The line of the event with an id that is not the greatest one; null if there is none. */
-  #storedLine(dispatch: OpenDispatch, id: string): string | null {
-    const position = findPosition(this.#statements, dispatch, id);
-    if (position === null) return null;
+  #storedLine(dispatch: OpenDispatch, position: number): string {
     const stored = this.#statements.getEvent.get(dispatch.number, position);
     if (stored !== undefined && decodeEvent(stored.line) !== null) return stored.line;
     const { file } = this.#setup;
