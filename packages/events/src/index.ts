@@ -67,6 +67,7 @@ export {
   isId,
   type ModelUsage,
   modelUsageSchema,
+  type OpenCall,
   type PriceSource,
   type StatedModelUsage,
   statedModelUsageSchema,

@@ -100,10 +100,12 @@ describe('reading without schemas', () => {
       startedAt: time,
       completedAt: null,
       status: 'running',
+      ended: null,
       cost: null,
       usage: null,
       models: null,
       prices: null,
+      openCalls: null,
       source: null,
       structuredResult: null,
       parentDispatchId: null,
@@ -123,7 +125,23 @@ describe('reading without schemas', () => {
       parentDispatchId: 'd0',
       botId: 'bot-7',
     };
-    for (const envelope of [started, ended]) {
+    const quiet = {
+      ...started,
+      status: 'crashed',
+      ended: { because: 'quiet', since: time },
+      openCalls: [
+        {
+          id: 'm1:inference',
+          agentId: 'a1',
+          messageId: 'm1',
+          timestamp: time,
+          usage: { model: 'model-1', calls: 1, inputTokens: 1, outputTokens: 2 },
+          prices: { name: 'a table', version: '1', date: '2026-03-01' },
+        },
+      ],
+      source: { format: 'a-log', files: [], ifQuiet: { status: 'crashed', since: time } },
+    };
+    for (const envelope of [started, ended, quiet]) {
       expect(isPlainEnvelope(envelope)).toBe(true);
       for (const odd of mutations(envelope))
         expect([odd, isPlainEnvelope(odd)]).toEqual([odd, envelopeSchema.safeParse(odd).success]);

@@ -152,6 +152,7 @@ export {
 } from './task/spending.ts';
 export { addAmounts, addCounts } from './task/sums.ts';
 export { type TimelineRow, type TimelineSource, taskTimeline } from './task/task-timeline.ts';
+export { openCallEvents, withOpenCalls } from './task/with-open-calls.ts';
 export { columnsOf, fitColumns, padColumns } from './text/columns.ts';
 export { formatCost, formatDuration, formatTime, formatTokens, formatUsage } from './text/format.ts';
 export { neutraliseControls, neutraliseControlsInLine } from './text/neutralise-controls.ts';

@@ -9,12 +9,14 @@ import {
   formatDuration,
   formatTokens,
   neutraliseControlsInLine,
+  openCallEvents,
   type PartingEvent,
   renderEventLine,
   ToolUsage,
   type UsageFigures,
   type UsageRow,
   UsageSums,
+  withOpenCalls,
 } from '@hansard/views';
 import { HeapRestraint } from '../import/heap-restraint.ts';
 import { interruptedPages } from '../tasks/filter-options.ts';
@@ -81,22 +83,29 @@ async function readCompared(context: CliContext, log: DispatchLog, taskDir: stri
   const tools = new ToolUsage(sums);
   const totals = new DispatchTotals();
   let events = 0;
+  const calls = new Set<string>();
   let result: JsonValue = null;
   for await (const event of eventsOf(context, log)) {
     events += 1;
     tools.observe(event);
     totals.observe(event);
+    if (event.type === 'agent:inference') calls.add(event.id);
     if (event.type === 'session:complete') result = event.data.structuredResult ?? event.data.result ?? null;
   }
   const { envelope } = log;
+  for (const event of openCallEvents(envelope, (id) => calls.has(id))) totals.observe(event);
   // The envelope of a dispatch that runs has no figures yet.
-  const { usage = totals.usage, models = totals.models, cost = totals.costUsd } = knownOf(envelope);
+  const {
+    usage = totals.usage,
+    models = totals.models,
+    cost = totals.costUsd,
+  } = knownOf(withOpenCalls(envelope));
   return {
     taskDir,
     log,
     envelope,
     events,
-    figures: figuresOfDispatch({ ...envelope, usage, models, cost }),
+    figures: figuresOfDispatch({ ...envelope, usage, models, cost, openCalls: null }),
     tools: new Map(sums.rows('key').map((row) => [row.key, row])),
     result,
   };

@@ -8,6 +8,7 @@ import {
   type Row,
   renderEnvelope,
   renderRow,
+  withOpenCalls,
 } from '@hansard/views';
 import { HeapRestraint } from '../import/heap-restraint.ts';
 import { type DamagedOption, damagedAccess, damagedOption } from '../tasks/answer-events.ts';
@@ -155,7 +156,8 @@ function inZone(context: CliContext, envelope: DispatchEnvelope): DispatchEnvelo
 }
 
 /** What the log says about cost and usage while the envelope does not. */
-function* soFar({ cost, usage }: DispatchEnvelope, totals: DispatchTotals): Generator<string> {
+function* soFar(envelope: DispatchEnvelope, totals: DispatchTotals): Generator<string> {
+  const { cost, usage } = withOpenCalls(envelope);
   const lines = [
     ...(cost === null && totals.costUsd !== null ? [`cost so far   ${formatCost(totals.costUsd)}`] : []),
     ...(usage === null && totals.usage !== null ? [`usage so far  ${formatUsage(totals.usage)}`] : []),

@@ -5,6 +5,7 @@ import {
   countSchema,
   idSchema,
   modelUsageSchema,
+  openCallSchema,
   priceSourceSchema,
   timestampSchema,
   usageSchema,
@@ -15,6 +16,19 @@ export const fidelities = ['narrative', 'full'] as const;
 
 /** The schema version of envelopes that this version writes. */
 export const envelopeSchemaVersion = 1;
+
+/** How a dispatch ended whose log does not say it: `quiet`, because nothing followed its last record for a while. */
+const dispatchEndingSchema = z.object({
+  because: z.enum(['quiet']),
+  /** The time of its last record. */
+  since: timestampSchema,
+});
+
+/** What an imported dispatch becomes when its log is quiet, and the time of the last record. */
+const expectedEndSchema = z.object({
+  status: z.enum(['completed', 'aborted', 'crashed']),
+  since: timestampSchema,
+});
 
 /** The log that an imported dispatch was read from. */
 const dispatchSourceSchema = z.object({
@@ -32,6 +46,8 @@ const dispatchSourceSchema = z.object({
   ),
   /** What the importer kept to continue after that import. Absent: it reads the log as a whole. */
   kept: jsonValueSchema.optional(),
+  /** How the dispatch ends if nothing follows. Absent: the log shows its end. */
+  ifQuiet: expectedEndSchema.optional(),
 });
 
 export type DispatchSource = z.infer<typeof dispatchSourceSchema>;
@@ -49,6 +65,8 @@ export const envelopeSchema = z.object({
   completedAt: timestampSchema.nullable(),
   /** `aborted`: a person or a limit ended it. `crashed`: it failed, or its process exited. */
   status: z.enum(dispatchStatuses),
+  /** Why an imported dispatch has ended although its log does not say so. Null: its log says it, or it has not ended. */
+  ended: dispatchEndingSchema.nullable(),
   /** US dollars according to the log, without child dispatches. Null if the log has no cost. */
   cost: costSchema.nullable(),
   usage: usageSchema.nullable(),
@@ -56,6 +74,8 @@ export const envelopeSchema = z.object({
   models: z.array(modelUsageSchema).nullable(),
   /** The table that was asked for the prices of calls without a stated cost. Null: none. */
   prices: priceSourceSchema.nullable(),
+  /** The calls at the end of an imported log that have no event yet. No other field includes them. Null: none. */
+  openCalls: z.array(openCallSchema).nullable(),
   /** Cached from the last `session:complete`, which is authoritative. */
   structuredResult: jsonValueSchema.nullable(),
   /** Null: the dispatch was recorded while it ran. */

@@ -80,3 +80,22 @@ export const priceSourceSchema = z.object({
 });
 
 export type PriceSource = z.infer<typeof priceSourceSchema>;
+
+/**
+ * A model call at the end of an imported log that can still change, so that it has no event yet. Every sum counts it as the
+ * event that it becomes; a sum that has that event ignores it.
+ */
+export const openCallSchema = z.object({
+  /** The id of the `agent:inference` event that it becomes. */
+  id: idSchema,
+  agentId: idSchema.optional(),
+  messageId: idSchema.optional(),
+  /** The time of that event, as the log is now. */
+  timestamp: timestampSchema,
+  /** What it adds to `models`. */
+  usage: modelUsageSchema,
+  /** The table that was asked for its price. Null: none. */
+  prices: priceSourceSchema.nullable(),
+});
+
+export type OpenCall = z.infer<typeof openCallSchema>;

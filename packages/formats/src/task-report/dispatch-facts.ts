@@ -1,5 +1,12 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import { costInWords, formatDuration, formatUsage, modelsInWords, type SessionView } from '@hansard/views';
+import {
+  costInWords,
+  formatDuration,
+  formatUsage,
+  modelsInWords,
+  type SessionView,
+  withOpenCalls,
+} from '@hansard/views';
 
 /** The known facts about a dispatch as a whole, by name. */
 export function dispatchFacts(
@@ -7,8 +14,9 @@ export function dispatchFacts(
   view: SessionView | null,
 ): [name: string, value: string][] {
   const model = view?.model ?? envelope.model;
-  const cost = view?.costUsd ?? envelope.cost;
-  const usage = view?.usage ?? envelope.usage;
+  const figures = withOpenCalls(envelope);
+  const cost = view?.costUsd ?? figures.cost;
+  const usage = view?.usage ?? figures.usage;
   const facts: readonly (readonly [string, string | null])[] = [
     ['dispatch', envelope.dispatchId],
     ['status', envelope.status],
@@ -19,9 +27,9 @@ export function dispatchFacts(
     ['started', envelope.startedAt],
     ['ended', envelope.completedAt],
     ['duration', view === null || view.durationMs === null ? null : formatDuration(view.durationMs)],
-    ['cost', costInWords({ ...envelope, cost })],
+    ['cost', costInWords({ ...figures, cost })],
     ['usage', usage === null ? null : formatUsage(usage)],
-    ['models', modelsInWords(envelope)],
+    ['models', modelsInWords(figures)],
     ['fidelity', envelope.fidelity],
   ];
   return facts.flatMap(([name, value]) => (value === null ? [] : [[name, value]]));

@@ -1,4 +1,4 @@
-import { type DispatchEnvelope, definedOnly, type EventData } from '@hansard/events';
+import { type DispatchEnvelope, definedOnly, type EventData, type Usage } from '@hansard/events';
 import type { Attributes } from '@opentelemetry/api';
 import {
   ATTR_ERROR_TYPE,
@@ -56,7 +56,8 @@ export function dispatchSpan(
 }
 
 function figuresOf(envelope: DispatchEnvelope): Attributes {
-  const { dispatchId, parentDispatchId, model, status, fidelity, cost, usage } = envelope;
+  const { dispatchId, parentDispatchId, model, status, fidelity, cost } = envelope;
+  const usage = usageOf(envelope);
   return {
     [ATTR_GEN_AI_OPERATION_NAME]: GEN_AI_OPERATION_NAME_VALUE_INVOKE_AGENT,
     [ATTR_GEN_AI_PROVIDER_NAME]: model === null ? '_OTHER' : providerNameOf(model),
@@ -76,6 +77,24 @@ function figuresOf(envelope: DispatchEnvelope): Attributes {
           [hansard.dispatchTurns]: usage.turns,
         })),
   };
+}
+
+/** The usage of a dispatch with that of its open calls. */
+function usageOf({ usage, openCalls }: DispatchEnvelope): Usage | null {
+  const calls = (openCalls ?? []).map((call): Usage => call.usage);
+  if (calls.length === 0) return usage;
+  return [...(usage === null ? [] : [usage]), ...calls].reduce((one, other) =>
+    definedOnly({
+      inputTokens: one.inputTokens + other.inputTokens,
+      outputTokens: one.outputTokens + other.outputTokens,
+      cacheReadTokens: added(one.cacheReadTokens, other.cacheReadTokens),
+      cacheWriteTokens: added(one.cacheWriteTokens, other.cacheWriteTokens),
+    }),
+  );
+}
+
+function added(one: number | undefined, other: number | undefined): number | undefined {
+  return one === undefined ? other : one + (other ?? 0);
 }
 
 function errorOf({ status }: DispatchEnvelope, { errorType, complete }: DispatchNews): string | undefined {

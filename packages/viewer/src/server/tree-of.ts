@@ -1,6 +1,6 @@
 import type { DispatchRef } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import { type DispatchTreeNode, dispatchTree } from '@hansard/views';
+import { type DispatchTreeNode, dispatchTree, withOpenCalls } from '@hansard/views';
 import type { TreeEntry } from '../answers.ts';
 import type { ViewedStore } from './viewed-store.ts';
 
@@ -60,6 +60,6 @@ function* below({ envelope, subtree, children }: DispatchTreeNode, depth: number
 }
 
 function entryOf(envelope: DispatchEnvelope, depth: number, subtreeCost: number | null): TreeEntry {
-  const { dispatchId, title, role, status, cost } = envelope;
+  const { dispatchId, title, role, status, cost } = withOpenCalls(envelope);
   return { dispatchId, depth, name: title ?? role, status, cost, subtreeCost };
 }

@@ -1,5 +1,6 @@
 import { kindColumns } from '../rows/describe-event.ts';
 import { renderEnvelope } from '../task/render-envelope.ts';
+import { withOpenCalls } from '../task/with-open-calls.ts';
 import { columnsOf, padColumns } from '../text/columns.ts';
 import { formatDuration, formatTime } from '../text/format.ts';
 import { neutraliseControls, neutraliseControlsInLine } from '../text/neutralise-controls.ts';
@@ -12,7 +13,7 @@ const longestOutcome = 20;
 export function renderSessionView(view: SessionView, { status }: { status?: string } = {}): string {
   const { envelope, model, costUsd: cost, usage, durationMs } = view;
   return [
-    renderEnvelope({ ...envelope, model, cost, usage }, { status, durationMs }),
+    renderEnvelope({ ...withOpenCalls(envelope), model, cost, usage }, { status, durationMs }),
     body(view),
     ...footer(view),
   ].join('\n\n');

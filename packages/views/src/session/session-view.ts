@@ -3,6 +3,7 @@ import { type SessionAgent, sessionAgents } from '../agents/session-agents.ts';
 import { describeEvent, type EventDescription, outcomeInWords } from '../rows/describe-event.ts';
 import { dispatchDuration } from '../task/dispatch-figures.ts';
 import { DispatchTotals } from '../task/dispatch-totals.ts';
+import { openCallEvents, withOpenCalls } from '../task/with-open-calls.ts';
 import { compactJson, fieldsInWords } from '../text/compact-json.ts';
 import { isReadableAs } from '../transcript/is-readable-as.ts';
 
@@ -50,10 +51,11 @@ export function sessionView(envelope: DispatchEnvelope, events: readonly Capture
   const init = events.find((event) => isReadableAs(event, 'session:init'));
   const outcome = complete?.data;
   const totals = new DispatchTotals();
-  for (const event of events) totals.observe(event);
-  // The figures of an envelope can include calls that are not events yet: in an import, the call of the last message.
+  const calls = new Set(events.flatMap(({ id, type }) => (type === 'agent:inference' ? id : [])));
+  const open = openCallEvents(envelope, (id) => calls.has(id));
+  for (const event of [...events, ...open]) totals.observe(event);
   const isInEnvelope = complete === undefined && envelope.status !== 'running';
-  const { cost, usage } = envelope;
+  const { cost, usage } = withOpenCalls(envelope);
 
   const rows = events
     .filter((event) => !answering.has(event))

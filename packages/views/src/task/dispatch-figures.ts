@@ -1,5 +1,6 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { addFigure, addSpending, type Spending, spendingOf } from './spending.ts';
+import { withOpenCalls } from './with-open-calls.ts';
 
 /** The figures of a dispatch, or the sums over several, of the figures that are known. Null: not known (yet). */
 export interface DispatchFigures extends Spending {
@@ -10,7 +11,8 @@ export interface DispatchFigures extends Spending {
   readonly durationMs: number | null;
 }
 
-export function figuresOf(envelope: DispatchEnvelope): DispatchFigures {
+export function figuresOf(recorded: DispatchEnvelope): DispatchFigures {
+  const envelope = withOpenCalls(recorded);
   const { usage } = envelope;
   return {
     ...spendingOf(envelope),

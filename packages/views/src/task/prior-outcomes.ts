@@ -3,6 +3,7 @@ import { shortened } from '@hansard/events/plain';
 import { formatCost, formatDuration } from '../text/format.ts';
 import type { DispatchEnding } from './dispatch-ending.ts';
 import { dispatchDuration } from './dispatch-figures.ts';
+import { withOpenCalls } from './with-open-calls.ts';
 
 export interface PriorDispatch {
   readonly envelope: DispatchEnvelope;
@@ -65,7 +66,7 @@ function opening(all: number, omitted: number): string {
 }
 
 function outcomeOf({ envelope, ending }: PriorDispatch): string {
-  const { dispatchId, role, model, status, startedAt, cost, botId } = envelope;
+  const { dispatchId, role, model, status, startedAt, cost, botId } = withOpenCalls(envelope);
   const duration = dispatchDuration(envelope);
   const head = [
     `${dispatchId}: ${role}`,

@@ -3,6 +3,7 @@ import { formatDuration, formatUsage } from '../text/format.ts';
 import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import { dispatchDuration } from './dispatch-figures.ts';
 import { costInWords, modelsInWords } from './spending.ts';
+import { withOpenCalls } from './with-open-calls.ts';
 
 export interface RenderEnvelopeOptions {
   /** The status in words. Absent: that of the envelope. */
@@ -16,7 +17,7 @@ export function renderEnvelope(
   envelope: DispatchEnvelope,
   { status = envelope.status, durationMs = dispatchDuration(envelope) }: RenderEnvelopeOptions = {},
 ): string {
-  const { usage } = envelope;
+  const figures = withOpenCalls(envelope);
   const facts: readonly (readonly [string, string | null])[] = [
     ['title', envelope.title],
     ['dispatch', envelope.dispatchId],
@@ -28,9 +29,9 @@ export function renderEnvelope(
     ['started', envelope.startedAt],
     ['ended', envelope.completedAt],
     ['duration', durationMs === null ? null : formatDuration(durationMs)],
-    ['cost', costInWords(envelope)],
-    ['usage', usage === null ? null : formatUsage(usage)],
-    ['models', modelsInWords(envelope)],
+    ['cost', costInWords(figures)],
+    ['usage', figures.usage === null ? null : formatUsage(figures.usage)],
+    ['models', modelsInWords(figures)],
   ];
   const lines = facts.flatMap(([name, value]) =>
     value === null ? [] : [`  ${name.padEnd(8)}  ${neutraliseControlsInLine(value)}`],

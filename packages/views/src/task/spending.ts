@@ -1,5 +1,6 @@
 import type { DispatchEnvelope, ModelUsage, PriceSource } from '@hansard/events';
 import { formatCost, formatCount, formatUsage } from '../text/format.ts';
+import { withOpenCalls } from './with-open-calls.ts';
 
 /** What a dispatch cost, or several. */
 export interface Spending {
@@ -11,10 +12,12 @@ export interface Spending {
   readonly unpricedModels: readonly string[];
 }
 
-type Costs = Pick<DispatchEnvelope, 'cost' | 'models' | 'prices'>;
+/** The fields of an envelope that say what its dispatch cost. */
+type Costs = Pick<DispatchEnvelope, 'usage' | 'cost' | 'models' | 'prices' | 'openCalls'>;
 
 /** An estimate is given only where the log states no cost for the dispatch. */
-export function spendingOf({ cost, models, prices }: Costs): Spending {
+export function spendingOf(costs: Costs): Spending {
+  const { cost, models, prices } = withOpenCalls(costs);
   if (cost !== null || prices === null || models === null)
     return { costUsd: cost, estimatedUsd: null, unpricedModels: [] };
   const priced = models.filter(({ estimatedUsd, costUsd }) => (estimatedUsd ?? costUsd) !== undefined);
@@ -56,7 +59,9 @@ export function formatSpending({ costUsd, estimatedUsd, unpricedModels }: Spendi
 export function explainEstimates(envelopes: readonly Costs[]): string | null {
   const spending = envelopes.map(spendingOf).reduce(addSpending, nothingSpent);
   const tables = new Set(
-    envelopes.flatMap(({ cost, prices }) => (cost !== null || prices === null ? [] : [nameOf(prices)])),
+    envelopes
+      .map(withOpenCalls)
+      .flatMap(({ cost, prices }) => (cost !== null || prices === null ? [] : [nameOf(prices)])),
   );
   const { estimatedUsd, unpricedModels } = spending;
   const source = [...tables].join(' and ');
@@ -80,7 +85,7 @@ function nameOf({ name, version, date }: PriceSource): string {
 export function costInWords(costs: Costs): string | null {
   const spending = spendingOf(costs);
   const { unpricedModels, estimatedUsd } = spending;
-  const { prices } = costs;
+  const { prices } = withOpenCalls(costs);
   const amount = formatSpending(spending);
   if (prices === null || (estimatedUsd === null && unpricedModels.length === 0)) return amount;
   if (estimatedUsd === null)
@@ -90,7 +95,8 @@ export function costInWords(costs: Costs): string | null {
 }
 
 /** What each model used, where a dispatch called several: `opus: 3 calls, 300 in, 60 out, $0.20; haiku: …`. Null: at most one. */
-export function modelsInWords({ cost, models }: Pick<Costs, 'cost' | 'models'>): string | null {
+export function modelsInWords(costs: Costs): string | null {
+  const { cost, models } = withOpenCalls(costs);
   if (models === null || models.length < 2) return null;
   const facts = models.map(({ model, calls, costUsd, estimatedUsd = null, ...usage }) => {
     const spent = {

@@ -1,11 +1,13 @@
 import type { CapturedEvent, DispatchEnvelope, Usage } from '@hansard/events';
 import { AgentRoster } from '../addresses/agent-roster.ts';
 import { spendingOf } from '../task/spending.ts';
+import { openCallEvents, withOpenCalls } from '../task/with-open-calls.ts';
 import { isReadableAs } from '../transcript/is-readable-as.ts';
 import { type UsageFigures, UsageSums } from './usage-sums.ts';
 
 /** What an envelope says of its dispatch, without child dispatches. */
-export function figuresOfDispatch(envelope: DispatchEnvelope): Partial<UsageFigures> {
+export function figuresOfDispatch(recorded: DispatchEnvelope): Partial<UsageFigures> {
+  const envelope = withOpenCalls(recorded);
   const { costUsd, estimatedUsd } = spendingOf(envelope);
   const { usage, models } = envelope;
   return {
@@ -23,7 +25,8 @@ export function figuresOfDispatch(envelope: DispatchEnvelope): Partial<UsageFigu
  * Adds what each model of a dispatch used. Without figures by model, all is of the model of the dispatch. What is known of the dispatch
  * and of none of its several models, such as its cost, is added to the key ''.
  */
-export function addModels(sums: UsageSums, envelope: DispatchEnvelope): void {
+export function addModels(sums: UsageSums, recorded: DispatchEnvelope): void {
+  const envelope = withOpenCalls(recorded);
   const { models, cost } = envelope;
   const [only] = models ?? [];
   if (models === null || only === undefined) {
@@ -43,16 +46,16 @@ export function addModels(sums: UsageSums, envelope: DispatchEnvelope): void {
   if (models.length > 1 && !hasCosts && cost !== null) sums.add('', { costUsd: cost });
 }
 
-/** The recorded calls of models of each agent of a dispatch. */
+/** The recorded and the open calls of models of each agent of a dispatch. */
 export class AgentUsage {
-  readonly #role: string;
+  readonly #envelope: Pick<DispatchEnvelope, 'role' | 'openCalls'>;
   readonly #roster = new AgentRoster();
   readonly #byAgent = new UsageSums();
   /** A call that is recorded again has the same id. */
   readonly #counted = new Set<string>();
 
-  constructor({ role }: Pick<DispatchEnvelope, 'role'>) {
-    this.#role = role;
+  constructor(envelope: Pick<DispatchEnvelope, 'role' | 'openCalls'>) {
+    this.#envelope = envelope;
   }
 
   observe(event: CapturedEvent): void {
@@ -68,11 +71,12 @@ export class AgentUsage {
     });
   }
 
-  /** Adds them up by the name of the agent, or its id; those of the dispatched agent by its name or the role of the dispatch. */
+  /** After the last event: adds them up by the name of the agent, or its id; those of the dispatched agent by its name or the role of the dispatch. */
   addTo(sums: UsageSums): void {
+    for (const event of openCallEvents(this.#envelope, (id) => this.#counted.has(id))) this.observe(event);
     const names = new Map(this.#roster.agents.map(({ agentId, name }) => [agentId, name]));
     for (const { key: agentId, ...figures } of this.#byAgent.rows('key')) {
-      const key = names.get(agentId) ?? (agentId === '' ? this.#role : agentId);
+      const key = names.get(agentId) ?? (agentId === '' ? this.#envelope.role : agentId);
       sums.add(key, { ...figures, dispatches: 1 });
     }
   }

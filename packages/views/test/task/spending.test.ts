@@ -41,11 +41,13 @@ function totalsOf(calls: readonly Call[], table: PriceTable | null = prices): Di
   return totals;
 }
 
-type Costs = Pick<DispatchEnvelope, 'cost' | 'models' | 'prices'>;
+type Costs = Pick<DispatchEnvelope, 'usage' | 'cost' | 'models' | 'prices' | 'openCalls'>;
+
+const none = { usage: null, cost: null, models: null, prices: null, openCalls: null };
 
 const costsOf = (calls: readonly Call[]): Costs => {
   const { costUsd, models, prices: table } = totalsOf(calls);
-  return { cost: costUsd, models, prices: table };
+  return { ...none, cost: costUsd, models, prices: table };
 };
 
 describe('the usage of a dispatch by model', () => {
@@ -155,12 +157,12 @@ describe('what a dispatch cost', () => {
     expect(formatSpending(spendingOf(some))).toBe('≈$1.50+');
     expect(costInWords(some)).toContain('; no price for nobody-knows)');
     expect(explainEstimates([some])).toContain('; no price for nobody-knows.');
-    const none = costsOf([{ model: 'nobody-knows', inputTokens: 1 }]);
+    const unpriced = costsOf([{ model: 'nobody-knows', inputTokens: 1 }]);
     const unpricedModels = ['nobody-knows'];
-    expect(spendingOf(none)).toEqual({ costUsd: null, estimatedUsd: null, unpricedModels });
-    expect(formatSpending(spendingOf(none))).toBeNull();
-    expect(costInWords(none)).toBe('not known (no price for nobody-knows in a table 3 (2026-03-01))');
-    expect(explainEstimates([none])).toBe('No price for nobody-knows in a table 3 (2026-03-01).');
+    expect(spendingOf(unpriced)).toEqual({ costUsd: null, estimatedUsd: null, unpricedModels });
+    expect(formatSpending(spendingOf(unpriced))).toBeNull();
+    expect(costInWords(unpriced)).toBe('not known (no price for nobody-knows in a table 3 (2026-03-01))');
+    expect(explainEstimates([unpriced])).toBe('No price for nobody-knows in a table 3 (2026-03-01).');
     // Engines record answers that they made up as calls of a model.
     expect(
       spendingOf(costsOf([{ model: '<synthetic>', inputTokens: 0, outputTokens: 0 }])).unpricedModels,
@@ -175,7 +177,7 @@ describe('what a dispatch cost', () => {
   });
 
   it('keeps stated and estimated amounts apart in a sum', () => {
-    const stated = spendingOf({ cost: 2, models: null, prices: null });
+    const stated = spendingOf({ ...none, cost: 2 });
     const estimated = spendingOf(costsOf([{ model: 'priced-1', inputTokens: 500 }]));
     const sum = [stated, estimated, nothingSpent].reduce(addSpending, nothingSpent);
     expect(sum).toEqual({ costUsd: 2, estimatedUsd: 0.5, unpricedModels: [] });
@@ -196,7 +198,7 @@ describe('what a dispatch cost', () => {
       { ...totals, model: 'a', calls: 1 },
       { ...totals, model: 'b' },
     ];
-    expect(modelsInWords({ cost: 0.5, models: stated })).toBe(
+    expect(modelsInWords({ ...none, cost: 0.5, models: stated })).toBe(
       'a: 1 call, 9 in, 2 out, $0.25; b: 9 in, 2 out, $0.25',
     );
   });

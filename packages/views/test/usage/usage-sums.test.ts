@@ -54,10 +54,12 @@ const nothing: DispatchEnvelope = {
   startedAt: '2026-03-01T09:00:00.000Z',
   completedAt: null,
   status: 'completed',
+  ended: null,
   cost: null,
   usage: null,
   models: null,
   prices: null,
+  openCalls: null,
   source: null,
   structuredResult: null,
   parentDispatchId: null,
@@ -130,7 +132,7 @@ describe(`sums of usage (HANSARD_SEED=${seed})`, () => {
     const [byAgent, byTool] = [new Expected(), new Expected()];
     for (let dispatch = 0; dispatch < 5; dispatch += 1) {
       const [agentUsage, toolUsage] = [
-        new AgentUsage({ role: `role ${dispatch % 2}` }),
+        new AgentUsage({ role: `role ${dispatch % 2}`, openCalls: null }),
         new ToolUsage(tools),
       ];
       const names = new Map(
