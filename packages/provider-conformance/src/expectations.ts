@@ -7,6 +7,14 @@ import { type Awaitable, contractVersion, describeContractProblem } from '@hansa
 /** The outcome of a call that may throw, reject or return. */
 export type Settled<T> = { readonly value: T } | { readonly error: unknown };
 
+/** Makes a call whose outcome is awaited later. An early rejection has its handler at once. */
+export function settling<T>(call: () => Awaitable<T>): Promise<Settled<T>> {
+  return (async () => call())().then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+}
+
 /** Fails unless the call settles in time, however it settles. */
 export async function settles<T>(
   what: string,
@@ -17,10 +25,7 @@ export async function settles<T>(
   const late = new Promise<'late'>((resolve) => {
     timer = setTimeout(resolve, patienceMs, 'late');
   });
-  const work = (async () => call())().then(
-    (value) => ({ value }),
-    (error: unknown) => ({ error }),
-  );
+  const work = settling(call);
   try {
     const settled = await Promise.race([work, late]);
     if (settled === 'late') assert.fail(`${what} did not settle within ${patienceMs} ms`);

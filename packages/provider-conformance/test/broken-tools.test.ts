@@ -151,3 +151,19 @@ it('every case for a tool provider has a fault that it names', () => {
   expect(new Set(faults.map(([, caseId]) => `tools/${caseId}`))).toEqual(new Set(ids));
   expect(new Set(ids).size).toBe(ids.length);
 });
+
+it('passes a slow call that fails before it is stopped, without an unhandled rejection', async () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown) => void unhandled.push(reason);
+  process.on('unhandledRejection', note);
+  try {
+    const hasty = calling((call) =>
+      call.input === undefined ? lookAt(call) : Promise.reject(new Error('no')),
+    );
+    const results = await runToolConformance(toolsUnderTest(hasty), ['tools/aborted-during']);
+    expect(results).toEqual([{ id: 'tools/aborted-during', error: null }]);
+  } finally {
+    process.off('unhandledRejection', note);
+  }
+  expect(unhandled).toEqual([]);
+});

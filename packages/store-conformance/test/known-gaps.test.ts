@@ -51,6 +51,31 @@ describe('a known gap', () => {
   });
 });
 
+describe('a case that does not end', () => {
+  const waits: StoreUnderTest = {
+    ...good,
+    caseLimitMs: 500,
+    create: () => ({
+      store: { ...createModelStore(), getTask: () => new Promise<never>(() => {}) },
+      dispose: () => {},
+    }),
+  };
+
+  it('has failed after its limit, and the next case runs', async () => {
+    const results = await runStoreConformance(waits, [id, 'pages/walk']);
+    const byId = new Map(results.map((result) => [result.id, result]));
+    expect(byId.get(id)?.error).toEqual(new Error('The case did not end within 500 ms.'));
+    expect(byId.get('pages/walk')?.status).toBe('passed');
+  });
+
+  it('has failed if only the store does not close', async () => {
+    const store = () => ({ ...createModelStore(), close: () => new Promise<never>(() => {}) });
+    const create = () => ({ store: store(), dispose: () => {} });
+    const [result] = await runStoreConformance({ ...waits, create }, [id]);
+    expect(result).toMatchObject({ status: 'failed', error: expect.any(Error) });
+  });
+});
+
 describe('a case that cannot run', () => {
   const start = 'killed/while-creating';
 

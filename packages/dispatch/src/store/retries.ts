@@ -162,9 +162,9 @@ export class Retries {
   }
 }
 
-/** An error of another copy of the package may be of an older version, without the member. */
+/** Whether a call is repeated. Only an unavailable store is: any other error is an answer, even if the store marks it as transient. */
 function isTransient(error: unknown): error is StoreError {
-  return isStoreError(error) && error.isTransient === true;
+  return isStoreError(error, 'STORE_UNAVAILABLE') && error.isTransient === true;
 }
 
 function finalError(error: StoreError, tries: number, triedMs: number): StoreError {

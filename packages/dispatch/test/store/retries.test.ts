@@ -295,3 +295,22 @@ function eachFirst(...names: readonly (keyof DispatchStoreProvider)[]): Dispatch
     },
   });
 }
+
+describe('an error that is not STORE_UNAVAILABLE', () => {
+  it.each(['STORE_LOCKED', 'STORE_CORRUPT', 'STORE_DISPATCH_NOT_FOUND'] as const)(
+    'is thrown at once, even if the store marks it as transient: %s',
+    async (code) => {
+      const clock = new ManualClock();
+      let calls = 0;
+      const provider = changedStore(() => ({
+        getTask() {
+          calls += 1;
+          throw new StoreError(code, 'Marked by mistake.', { isTransient: true });
+        },
+      }));
+      const store = openDispatchStore(provider, { clock });
+      expect(await codeOf(store.getTask(taskDir))).toBe(code);
+      expect([calls, clock.monotonic()]).toEqual([1, new ManualClock().monotonic()]);
+    },
+  );
+});

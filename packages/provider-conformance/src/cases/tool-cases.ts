@@ -12,6 +12,7 @@ import {
   preview,
   returns,
   settles,
+  settling,
 } from '../expectations.ts';
 import {
   expectOutcome,
@@ -181,7 +182,8 @@ export const toolCases = caseFamily<ToolScenario, ToolFixture>('tools', [
     async run(fixture, patienceMs) {
       const stop = new AbortController();
       await settles('callTool after the abort', patienceMs, async () => {
-        const outcome = fixture.provider.callTool(prepare(fixture, { signal: stop.signal }));
+        const call = prepare(fixture, { signal: stop.signal });
+        const outcome = settling(() => fixture.provider.callTool(call));
         await letPass();
         stop.abort(new Error('stopped by the kit'));
         await outcome;

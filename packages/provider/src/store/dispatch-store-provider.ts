@@ -16,7 +16,7 @@ import type { StopWatching, WatchScope } from './watch-scope.ts';
  * to the caller: the store does not change them, and copies what it keeps. The facade checks `contract` before any other member.
  * It reads `capabilities` at any time, and makes calls for different dispatches at the same time. No call has a signal or a time limit: a
  * store that can wait limits its own waiting and throws STORE_UNAVAILABLE; a synchronous one waits at most 100 ms. The facade alone
- * repeats calls: those whose error is `isTransient`. A store marks an error so only where the same call may be made again, whether
+ * repeats calls: those whose error is a STORE_UNAVAILABLE that is `isTransient`. A store marks an error so only where the same call may be made again, whether
  * or not it had an effect.
  *
  * The rules, each with cases in `@hansard/store-conformance`:

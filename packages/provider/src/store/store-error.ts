@@ -84,7 +84,7 @@ export interface StoreErrorOptions extends NonNullable<ConstructorParameters<typ
 export class StoreError extends storeErrors.Base {
   /**
    * Whether the same call may be repeated after a while: the storage refused or did not answer for a reason that passes by itself, and
-   * the call had its whole effect or none. The facade of `@hansard/dispatch` repeats it.
+   * the call had its whole effect or none. The facade of `@hansard/dispatch` repeats it if the code is STORE_UNAVAILABLE.
    */
   readonly isTransient: boolean;
 

@@ -1,5 +1,5 @@
 import { runnableCases } from '../store-conformance-cases.ts';
-import { type CaseCounts, openCase } from './case-context.ts';
+import { type CaseCounts, noCounts, openCase } from './case-context.ts';
 import { appliesTo, type RunnableCase, SkippedCase } from './conformance-case.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 
@@ -26,10 +26,16 @@ export interface CaseResult {
   readonly counts: Readonly<CaseCounts>;
 }
 
-/** Runs one case on its own store, which is closed and removed afterwards, including when the case failed. */
+/** How long a case may take, in milliseconds, unless the author says otherwise. */
+const defaultCaseLimitMs = 120_000;
+
+/**
+ * Runs one case on its own store, which is closed and removed afterwards, including when the case failed. A case that does not
+ * end, or whose store does not close, within `caseLimitMs` has failed; its store is left as it is.
+ */
 export async function runCase(one: RunnableCase, options: StoreUnderTest): Promise<CaseResult> {
   const gap = options.knownGaps?.[one.id] ?? null;
-  const { error, counts } = await failureOf(one, options);
+  const { error, counts } = await failureInTime(one, options);
   if (error instanceof SkippedCase) return { status: 'skipped', error: null, reason: error.message, counts };
   if (gap === null) return { status: error === null ? 'passed' : 'failed', error, reason: null, counts };
   if (error !== null) return { status: 'gap', error, reason: gap, counts };
@@ -37,7 +43,29 @@ export async function runCase(one: RunnableCase, options: StoreUnderTest): Promi
   return { status: 'failed', error: closed, reason: null, counts };
 }
 
-async function failureOf(one: RunnableCase, options: StoreUnderTest) {
+interface Failure {
+  /** Null: the case passed. */
+  readonly error: unknown;
+  readonly counts: Readonly<CaseCounts>;
+}
+
+async function failureInTime(one: RunnableCase, options: StoreUnderTest): Promise<Failure> {
+  const { caseLimitMs = defaultCaseLimitMs } = options;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<Failure>((resolve) => {
+    timer = setTimeout(() => {
+      const error = new Error(`The case did not end within ${caseLimitMs} ms.`);
+      resolve({ error, counts: noCounts() });
+    }, caseLimitMs);
+  });
+  try {
+    return await Promise.race([failureOf(one, options), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+async function failureOf(one: RunnableCase, options: StoreUnderTest): Promise<Failure> {
   const errors: unknown[] = [];
   const { context, counts, cleanUp } = await openCase(options);
   try {

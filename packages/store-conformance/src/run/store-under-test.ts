@@ -14,6 +14,8 @@ export interface StoreUnderTest {
    * wait for it. Without it they are skipped.
    */
   readonly leaseMs?: number;
+  /** How long a case may take, in milliseconds. A case that takes longer has failed. Absent: 120,000. */
+  readonly caseLimitMs?: number;
   /**
    * Cases that the store is known to fail, each with the reason. Such a case must fail: one that passes is reported as a
    * failure, so that its entry is removed.

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { CapturedEvent, DispatchRewrite, DispatchStoreProvider } from '@hansard/provider';
+import { createChangeListener } from '../../checks/change-listener.ts';
 import { refuses, sameContent } from '../../checks/expectations.ts';
 import {
   beginDispatch,
@@ -254,13 +255,10 @@ export const rewriteCases = caseFamily('rewrite', [
     needs: ['rewrite', 'watch'],
     run: async ({ store }) => {
       await prepareStore(store);
-      let isCalled = () => {};
-      const called = new Promise<void>((resolve) => {
-        isCalled = resolve;
-      });
-      const stop = await optionalMethod(store, 'watch')({ taskDir, dispatchId }, () => isCalled());
+      const listener = createChangeListener();
+      const stop = await optionalMethod(store, 'watch')({ taskDir, dispatchId }, listener.listen);
       await rewriteOf(store)(taskDir, dispatchId, rewrite);
-      await called;
+      await listener.calledUntil('after the rewrite', async () => true);
       stop();
     },
   },
