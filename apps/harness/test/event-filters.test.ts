@@ -69,6 +69,7 @@ const selections: readonly (readonly [args: readonly string[], positions: readon
     ['--tool', 'bash'],
     [3, 4],
   ],
+  [['--source', 'external,user'], [0]],
   [['--failed'], [4, 6]],
   [
     ['--grep', 'routes'],
@@ -117,6 +118,12 @@ describe('a filter', () => {
       expect(inFirst.map(({ position }) => position)).toEqual(positions);
     },
   );
+
+  it('names the sources of messages for a word that is none of them', async () => {
+    const { code, err } = await line.hansard('events', task, 'D1', '--source', 'webhook');
+    expect(code).toBe(2);
+    expect(err).toContain('The sources are: user, agent, system, external.');
+  });
 
   it('selects whole rows in show: the call that failed is shown with its result', async () => {
     const { out, code } = await line.hansard('show', task, 'D1', '--failed', '--grep', 'exit code');

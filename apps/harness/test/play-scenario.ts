@@ -58,7 +58,7 @@ export async function playScenario(
   });
   const answers: string[] = [];
   for (const { text, source } of user) {
-    await root.harken(text, { source: { kind: source } });
+    await root.harken(text, { source });
     answers.push(String(await root.response()));
   }
   await session.complete('completed', answers.at(-1));

@@ -293,6 +293,26 @@ describe('import and export', () => {
     expect(await events('a/again')).toEqual(await events('a/b'));
   });
 
+  it.each(['session-v1', 'session-v2'])('a file watcher is not a person, also as %s', async (format) => {
+    using line = commandLine();
+    const scenario = fileURLToPath(new URL('../../../examples/scenarios/event-driven.yaml', import.meta.url));
+    expect(await line.hansard('chat', scenario, '--task', 'a/stock')).toMatchObject({ code: 0 });
+    const shown = async (task: string) => {
+      const { out } = await line.hansard('events', task, 'latest', '--type', 'user:message');
+      return out.split('\n').flatMap((one) => /from [^F]*(?=File changed)/.exec(one)?.[0].trim() ?? []);
+    };
+    expect(await shown('a/stock')).toEqual(['from external (file)', 'from external (file)']);
+    const { out } = await line.hansard('export', 'a/stock', '--as', format);
+    const records = recordsIn(out) as { content?: string; source?: string }[];
+    const changes = records.filter(({ content }) => String(content).startsWith('File changed'));
+    expect(changes.map(({ source }) => source)).toEqual(
+      format === 'session-v1' ? ['external', 'external'] : [undefined, undefined],
+    );
+    writeFileSync(join(line.cwd, 'again.jsonl'), out);
+    await line.hansard('import', 'again.jsonl', '--as', format, '--task', 'a/again');
+    expect(await shown('a/again')).toEqual(['from external', 'from external']);
+  });
+
   it('a session that was imported has no model calls, and context says so', async () => {
     using line = commandLine();
     await line.hansard('import', fixture('traders-v2'), '--task', 'a/b');

@@ -87,7 +87,7 @@ describe.each(['session-v1', 'session-v2'])('the examples of %s', (format) => {
     await line.hansard('import', example(4), '--as', format, '--task', 'spec/watch');
     const perspective = await line.hansard('perspective', 'spec/watch', 'agent_watcher', '--json');
     expect(perspective.json()).toMatchObject([
-      { id: 'msg_200', kind: 'heard', from: { kind: 'user' } },
+      { id: 'msg_200', kind: 'heard', from: { kind: 'external' } },
       { id: 'msg_201', kind: 'said' },
     ]);
   });

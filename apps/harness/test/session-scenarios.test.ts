@@ -102,11 +102,12 @@ describe('the characters', () => {
 });
 
 describe('the event-driven agent', () => {
-  it('is started by a message of the system, which what it then does goes back to', async () => {
+  it('is started by a message of a file watcher, which what it then does goes back to', async () => {
     const { index } = await playScenario('event-driven');
     const heard = perspectiveOf(index, root(index)).filter(({ kind }) => kind === 'heard');
-    expect(heard.map(({ from }) => from?.kind)).toEqual(['user', 'system', 'system']);
-    expect(heard[2]?.event).toMatchObject({ type: 'user:message', data: { source: { kind: 'system' } } });
+    const watcher = { kind: 'external', what: 'file' };
+    expect(heard.map(({ from }) => from)).toEqual([{ kind: 'user' }, watcher, watcher]);
+    expect(heard[2]?.event).toMatchObject({ type: 'user:message', data: { source: watcher } });
 
     const effects = heard.map(({ id }) => effectsOf(index, id).map((row) => row.id));
     const order = find(index, 'Order 50 kg');

@@ -14,14 +14,14 @@ async function takenOf(load: 'live' | 'live without communication', typed: reado
   const harness = await openHarness(context, { config: undefined, load });
   // The console reads the input of the process, so here its lines are given by hand.
   harness.communication.attach = (_dispatchId, deliver) => {
-    for (const text of typed) void deliver(text);
+    for (const text of typed) void deliver(text, { kind: 'user' });
     stdin.resume().end();
     return () => {};
   };
   if (load !== 'live') stdin.end(typed.map((text) => `${text}\n`).join(''));
   try {
     const taken: string[] = [];
-    for await (const text of typedLines(context, harness, 'd1')) taken.push(text);
+    for await (const { text } of typedLines(context, harness, 'd1')) taken.push(text);
     return taken;
   } finally {
     await harness.close();

@@ -74,7 +74,7 @@ describe.each(Object.values(sessionFormats))('the examples of $id', ({ id, read 
 
   it.skipIf(!isCorpusThere)(`4: the watcher hears of the file from outside${skipped}`, () => {
     const [heard, said] = perspectiveOf(indexOf('4'), 'agent_watcher');
-    expect(heard).toMatchObject({ id: 'msg_200', kind: 'heard', from: { kind: 'user' } });
+    expect(heard).toMatchObject({ id: 'msg_200', kind: 'heard', from: { kind: 'external' } });
     expect(said).toMatchObject({ id: 'msg_201', kind: 'said' });
   });
 });

@@ -62,8 +62,8 @@ describe('readSessionV2', () => {
     expect(eventOf(events, 'm15')).toMatchObject({ type: 'agent:tool_result', cause: 'm13' });
   });
 
-  it('finds the sender of a message by its substance, and otherwise assumes a person', () => {
-    expect(eventOf(events, 'm2')?.data.source).toEqual({ kind: 'user' });
+  it('finds the sender of a message by its substance, and otherwise names the outside world', () => {
+    expect(eventOf(events, 'm2')?.data.source).toEqual({ kind: 'external' });
     expect(eventOf(events, 'm11')?.data.source).toEqual({ kind: 'agent', agentId: 'agent_001' });
     expect(eventOf(events, 'm14')?.data.source).toEqual({ kind: 'agent', agentId: 'agent_002' });
     const unknown = entry({
@@ -73,6 +73,10 @@ describe('readSessionV2', () => {
       substance: 'elsewhere',
     });
     expect(readSessionV2(logOf(unknown)).events[0]?.data.source).toEqual({ kind: 'agent' });
+    for (const kind of ['external', 'system']) {
+      const named = { ...unknown, source: kind };
+      expect(readSessionV2(logOf(named)).events[0]?.data.source).toEqual({ kind });
+    }
   });
 
   it('names the tool of a result by its call, and reads the arguments of a call', () => {
@@ -244,7 +248,11 @@ describe('readSessionV1', () => {
 
   it('reads source as the sender of a message', () => {
     const sources = ['m2', 'm7', 'm10'].map((id) => eventOf(events, id)?.data.source);
-    expect(sources).toEqual([{ kind: 'user' }, { kind: 'agent', agentId: 'agent_001' }, { kind: 'system' }]);
+    expect(sources).toEqual([
+      { kind: 'external' },
+      { kind: 'agent', agentId: 'agent_001' },
+      { kind: 'system' },
+    ]);
   });
 
   const delivered = (id: string, agent: string, text: string, cause: string) => ({

@@ -179,6 +179,25 @@ describe('a session that Hansard recorded', () => {
     }
   });
 
+  it.each([
+    [{ kind: 'external' }, []],
+    [{ kind: 'external', what: 'file' }, ['source']],
+  ] as const)('names the outside world as the source of a message: %j', (source, lost) => {
+    const message = newEvent(
+      'user:message',
+      { text: 'stock.csv changed', source },
+      { ...host, id: 'change' },
+    );
+    const v1 = writeSessionV1(recorded(message));
+    expect(recordsIn(v1.text)).toMatchObject([{ message_id: 'change', source: 'external' }]);
+    expect(v1.diagnostics.map(({ field }) => field)).toEqual(lost);
+    const v2 = writeSessionV2(recorded(message));
+    expect(recordsIn(v2.text)[0]).not.toHaveProperty('source');
+    expect(v2.diagnostics.map(({ field }) => field)).toEqual(lost);
+    for (const { events } of [readSessionV1(v1.text), readSessionV2(v2.text)])
+      expect(events[0]?.data.source).toEqual({ kind: 'external' });
+  });
+
   it('is empty without agents', () => {
     expect(writeSessionV2([])).toEqual({ text: '', leftOut: {}, diagnostics: [] });
   });

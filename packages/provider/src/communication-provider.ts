@@ -1,4 +1,4 @@
-import type { CapturedEvent, Delta, DispatchEnvelope } from '@hansard/events';
+import type { CapturedEvent, Delta, DispatchEnvelope, EventData } from '@hansard/events';
 import type { AgentInfo } from './agent-host.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { ContractVersion } from './contract-version.ts';
@@ -61,7 +61,14 @@ export interface IncomingMessage {
   readonly text: string;
   /** Absent: the running dispatch that started last. Workers of other dispatches are considered only if no other runs. */
   readonly dispatchId?: string;
+  /** The source of the message: a person or the outside world, such as a webhook. Absent: a person. */
+  readonly source?: IncomingSource;
 }
+
+/** A source outside the harness: `user`, or `external` with what sent the message, if that is known. */
+export type IncomingSource = Pick<EventData<'user:message'>['source'], 'what'> & {
+  readonly kind: 'user' | 'external';
+};
 
 export interface DispatchNotice {
   readonly taskDir: string;

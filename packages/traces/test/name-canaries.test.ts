@@ -43,10 +43,12 @@ const named = [
   'user:message data.source.agentId',
   'user:message data.source.dispatchId',
   'user:message data.source.kind',
+  'user:message data.source.what',
 ];
 
 /** Optional fields that the samples do not have. */
 const more: Readonly<Record<string, object>> = {
+  'user:message': { source: { kind: 'external', what: 'file', agentId: 'agent_001', dispatchId: 'd1' } },
   'agent:tool_result': { error: 'e', details: { model: 'm' } },
   'agent:inference': { replay: { any: 'r' } },
   'session:complete': {

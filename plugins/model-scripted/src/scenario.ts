@@ -49,10 +49,20 @@ const turnSchema = z
     path: ['replay'],
   });
 
-const userInputSchema = z.strictObject({
-  text: z.string(),
-  source: z.enum(['user', 'system']).default('user'),
-});
+const userInputSchema = z
+  .strictObject({
+    text: z.string(),
+    source: z.enum(['user', 'system', 'external']).default('user'),
+    what: z.enum(['file', 'timer', 'webhook', 'service']).optional(),
+  })
+  .refine(({ source, what }) => what === undefined || source === 'external', {
+    error: 'goes only beside source: external',
+    path: ['what'],
+  })
+  .transform(({ text, source: kind, what }) => ({
+    text,
+    source: { kind, ...(what === undefined ? {} : { what }) },
+  }));
 
 export const scenarioSchema = z.strictObject({
   title: z.string().optional(),
@@ -67,7 +77,7 @@ export const scenarioSchema = z.strictObject({
 
 /**
  * A checked scenario. `agents`: the turns of each agent by its name; the root is `root`. `user`: the messages to the root
- * in order, from a person or from the system. `hooks`: the hook plugins of the scenario.
+ * in order, each with its source: a person, the system or the outside world. `hooks`: the hook plugins of the scenario.
  */
 export type Scenario = z.output<typeof scenarioSchema>;
 

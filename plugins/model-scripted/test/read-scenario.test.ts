@@ -24,6 +24,7 @@ describe('a scenario file', () => {
       'user:',
       '  - Begin.',
       '  - { text: The clock strikes., source: system }',
+      '  - { text: The file changed., source: external, what: file }',
       'agents:',
       '  root:',
       '    - say: yes',
@@ -33,8 +34,9 @@ describe('a scenario file', () => {
       title: 'In a café',
       hooks: [{ plugin: '@hansard/hook-limits', config: { maxAgents: 2 } }],
       user: [
-        { text: 'Begin.', source: 'user' },
-        { text: 'The clock strikes.', source: 'system' },
+        { text: 'Begin.', source: { kind: 'user' } },
+        { text: 'The clock strikes.', source: { kind: 'system' } },
+        { text: 'The file changed.', source: { kind: 'external', what: 'file' } },
       ],
       agents: {
         root: [
@@ -62,7 +64,7 @@ describe('a scenario file', () => {
     const { agents, user } = await read(/```yaml\n(.*?)```/s.exec(readme)?.[1] ?? '');
     expect(agents.Jill).toMatchObject([{ think: 'Somebody is there.', say: 'Hello!', stream: true }]);
     expect(agents.root).toHaveLength(4);
-    expect(user.map(({ source }) => source)).toEqual(['user', 'system']);
+    expect(user.map(({ source }) => source)).toEqual([{ kind: 'user' }, { kind: 'external', what: 'timer' }]);
   });
 
   it('that is not there is an error that names it', async () => {

@@ -25,7 +25,7 @@ export async function playCafe(
   const providers = await openSessionProviders(harness, { kind: 'scenario', path: demoFile('cafe.yaml') });
   const { root, session } = await createSession({ store, taskDir, signal, role: 'host', ...providers });
   for (const { text, source } of providers.inputs) {
-    await root.harken(text, { source: { kind: source } });
+    await root.harken(text, { source });
     await root.response();
   }
   await session.close();

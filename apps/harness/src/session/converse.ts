@@ -7,8 +7,9 @@ import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type CliContext, note } from '../terminal/context.ts';
 import { explainError } from '../terminal/explain-error.ts';
 import type { SessionProviders } from './session-providers.ts';
+import type { TypedLine } from './typed-lines.ts';
 
-type Input = SessionProviders['inputs'][number];
+type Input = SessionProviders['inputs'][number] | TypedLine;
 
 export interface Conversation {
   readonly session: Session;
@@ -16,7 +17,7 @@ export interface Conversation {
   /** The lines of the scenario, said first. */
   readonly inputs: readonly Input[];
   /** The typed lines, said after them; null if nobody types. */
-  readonly typed: AsyncIterable<string> | null;
+  readonly typed: AsyncIterable<TypedLine> | null;
   readonly json: boolean;
   /** The last answer before the session was resumed, if it had ended. */
   readonly lastAnswer?: string | undefined;
@@ -67,7 +68,7 @@ async function talk(
   const send = async ({ text, source }: Input, isOnScreen = false) => {
     if (!isOnScreen)
       await printAnswer(context, { json }, { rows: [], text: `> ${neutraliseControls(text)}` });
-    await root.harken(text, { source: { kind: source } });
+    await root.harken(text, { source });
     await answerAll();
   };
   let unanswered: unknown;
@@ -85,10 +86,10 @@ async function talk(
   if (root.awaitsResponse) await (typed === null ? answerAll() : tryTo(answerAll));
   for (const input of inputs) await send(input);
   let isTyped = false;
-  for await (const text of typed === null ? [] : promptedLines(context, typed)) {
+  for await (const line of typed === null ? [] : promptedLines(context, typed)) {
     isTyped = true;
     // A terminal already shows typed text.
-    await tryTo(() => send({ text, source: 'user' }, context.stdin.isTTY === true));
+    await tryTo(() => send(line, context.stdin.isTTY === true));
   }
   // A line that is missing in a scenario is not an error of the session; a failed model is, if it was the last one.
   if (unanswered !== undefined && !context.signal.aborted && !isUnknownLine(unanswered)) throw unanswered;
@@ -99,8 +100,8 @@ async function talk(
 /** Typed lines. On a terminal with a prompt for each, after a word on how to end. */
 async function* promptedLines(
   { stdin, stderr }: CliContext,
-  typed: AsyncIterable<string>,
-): AsyncGenerator<string> {
+  typed: AsyncIterable<TypedLine>,
+): AsyncGenerator<TypedLine> {
   const isTerminal = stdin.isTTY === true;
   if (isTerminal) stderr.write('Type a line and Enter; /end or Ctrl-D ends the session.\n');
   const lines = typed[Symbol.asyncIterator]();

@@ -1,8 +1,15 @@
 import { createInterface } from 'node:readline';
+import type { IncomingSource } from '@hansard/provider';
 import type { Harness } from '../harness.ts';
 import type { CliContext } from '../terminal/context.ts';
 
 const endWord = '/end';
+
+/** A line with its source: a person who types, or what a communication provider names. */
+export interface TypedLine {
+  readonly text: string;
+  readonly source: IncomingSource;
+}
 
 /**
  * The lines that the user types, until `/end` or the end of the input. If a communication provider reads the terminal, it
@@ -12,7 +19,7 @@ export async function* typedLines(
   context: CliContext,
   harness: Harness,
   dispatchId: string,
-): AsyncIterable<string> {
+): AsyncIterable<TypedLine> {
   if (comeThroughConsole(context, harness)) {
     yield* deliveredLines(context, harness, dispatchId);
     return;
@@ -20,7 +27,7 @@ export async function* typedLines(
   const lines = createInterface({ input: context.stdin, signal: context.signal });
   for await (const line of lines) {
     if (line.trim() === endWord) return;
-    if (line.trim() !== '') yield line;
+    if (line.trim() !== '') yield { text: line, source: { kind: 'user' } };
   }
 }
 
@@ -28,11 +35,11 @@ async function* deliveredLines(
   { signal, stdin }: CliContext,
   { communication }: Harness,
   dispatchId: string,
-): AsyncIterable<string> {
-  const waiting: string[] = [];
+): AsyncIterable<TypedLine> {
+  const waiting: TypedLine[] = [];
   let signalChange = () => {};
-  const detach = communication.attach(dispatchId, async (text) => {
-    waiting.push(text);
+  const detach = communication.attach(dispatchId, async (text, source) => {
+    waiting.push({ text, source });
     signalChange();
     return true;
   });
@@ -42,7 +49,7 @@ async function* deliveredLines(
   try {
     while (!signal.aborted) {
       const line = waiting.shift();
-      if (line?.trim() === endWord) return;
+      if (line?.text.trim() === endWord) return;
       if (line !== undefined) yield line;
       else if (stdin.readableEnded) return;
       else {
@@ -71,8 +78,8 @@ function comeThroughConsole(context: CliContext, harness: Harness): boolean {
 export async function whenTyped(
   context: CliContext,
   harness: Harness,
-  lines: AsyncIterable<string>,
-): Promise<AsyncIterable<string> | null> {
+  lines: AsyncIterable<TypedLine>,
+): Promise<AsyncIterable<TypedLine> | null> {
   if (comeThroughConsole(context, harness)) return lines;
   const iterator = lines[Symbol.asyncIterator]();
   const first = await iterator.next();

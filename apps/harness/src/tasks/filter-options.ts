@@ -7,11 +7,14 @@ import { agentHelp } from '../terminal/command.ts';
 import { type CliContext, letInterrupt } from '../terminal/context.ts';
 import { type LimitOptions, timeLimitsOf, withTimeLimits } from './time-limits.ts';
 
+const sourceKinds = ['user', 'agent', 'system', 'external'] as const;
+
 /** The options that select events, in every command that lists them. */
 export interface FilterOptions extends LimitOptions {
   readonly agent?: string;
   readonly type?: string;
   readonly tool?: string;
+  readonly source?: string;
   readonly failed?: boolean;
   readonly grep?: string;
 }
@@ -22,6 +25,7 @@ export function withFilterOptions(command: Command): Command {
     .option('--agent <agent>', `print only events of this agent: ${agentHelp}`)
     .option('--type <types>', "print only these types, such as 'agent:*' or 'agent:text,user:message'")
     .option('--tool <tools>', "print only events of these tools, such as Bash or 'mcp__*,Read'")
+    .option('--source <kinds>', `print only messages from these: ${sourceKinds.join(', ')}`)
     .option('--failed', 'print only failures: of calls, of the harness, and denials by hooks')
     .option('--grep <text>', 'print only events with this text, in any case; /…/ is a regular expression');
   return withTimeLimits(selecting, 'print only events');
@@ -74,8 +78,8 @@ export class FilterRequest {
   }
 
   #words(select: (options: FilterOptions) => FilterOptions): string {
-    const { agent, type, tool, failed, grep, since, until } = select(this.#options);
-    const given = Object.entries({ agent, type, tool, grep, since, until });
+    const { agent, type, tool, source, failed, grep, since, until } = select(this.#options);
+    const given = Object.entries({ agent, type, tool, source, grep, since, until });
     const words = given.flatMap(([name, value]) => (value === undefined ? [] : `--${name} ${value}`));
     return [...words, ...(failed ? ['--failed'] : [])].join(' ');
   }
@@ -102,12 +106,13 @@ export class FilterRequest {
   }
 
   #filter({ startedAt }: DispatchEnvelope, agentIds: readonly string[] | null): EventFilter {
-    const { type, tool, failed } = this.#options;
+    const { type, tool, source, failed } = this.#options;
     const text = this.#text;
     return new EventFilter({
       ...(agentIds !== null && { agentIds }),
       ...(type !== undefined && { types: listed(type) }),
       ...(tool !== undefined && { tools: listed(tool) }),
+      ...(source !== undefined && { sources: sourcesNamed(source) }),
       ...(failed && { failed }),
       ...(text !== null && { text }),
       ...timeLimitsOf(this.#context, this.#options, startedAt),
@@ -154,6 +159,19 @@ function agentIn(roster: AgentRoster, wanted: string): string {
         `There is no agent ${JSON.stringify(wanted)}.`,
         labels === '' ? 'The dispatch has no events.' : `The agents are: ${labels}.`,
       );
+}
+
+/** @throws CliError for an unknown kind of source */
+function sourcesNamed(words: string): (typeof sourceKinds)[number][] {
+  return listed(words).map((word) => {
+    const kind = sourceKinds.find((known) => known === word);
+    if (kind !== undefined) return kind;
+    throw new CliError(
+      exitCode.usage,
+      `--source ${JSON.stringify(word)} is not a source of messages.`,
+      `The sources are: ${sourceKinds.join(', ')}.`,
+    );
+  });
 }
 
 function listed(words: string): string[] {

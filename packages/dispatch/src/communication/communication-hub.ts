@@ -6,6 +6,7 @@ import type {
   DispatchStartNotice,
   EventNotice,
   IncomingMessage,
+  IncomingSource,
 } from '@hansard/provider';
 import { type Clock, systemClock } from '@hansard/provider';
 import { assertCount } from '../check-arguments.ts';
@@ -26,7 +27,7 @@ export interface CommunicationHub extends AsyncDisposable {
    */
   attach(
     dispatchId: string,
-    deliver: (text: string) => Promise<boolean>,
+    deliver: (text: string, source: IncomingSource) => Promise<boolean>,
     options?: AttachOptions,
   ): () => void;
 
@@ -66,7 +67,7 @@ export function createCommunicationHub(
 }
 
 interface Running {
-  readonly deliver: (text: string) => Promise<boolean>;
+  readonly deliver: (text: string, source: IncomingSource) => Promise<boolean>;
   readonly abort: AttachOptions['abort'];
   readonly isWorker: boolean;
 }
@@ -159,9 +160,9 @@ class QueueingHub implements CommunicationHub {
     );
   }
 
-  async #deliver({ text, dispatchId }: IncomingMessage): Promise<boolean> {
+  async #deliver({ text, dispatchId, source = { kind: 'user' } }: IncomingMessage): Promise<boolean> {
     const target = dispatchId === undefined ? this.#latest() : this.#running.get(dispatchId);
-    return target === undefined ? false : target.deliver(text);
+    return target === undefined ? false : target.deliver(text, source);
   }
 
   #abort(dispatchId: string, reason?: string): boolean {

@@ -109,7 +109,7 @@ export class AgentRun {
   async #untilCompleted(): Promise<DispatchEnvelope> {
     const { communication } = this.#options;
     const { dispatchId } = this.#dispatch;
-    const deliver = (text: string) => this.deliver(text, { kind: 'user' });
+    const deliver = (text: string, source: MessageSource) => this.deliver(text, source);
     const detach = communication?.attach(dispatchId, deliver, {
       isWorker: this.#place.depth > 0,
       abort: (reason) => this.abort(reason, 'user'),

@@ -5,10 +5,12 @@ const unreadable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu;
 
 /** The titles that Claude Code gives its sessions, by the kind of their `session:status`: the field, and which one counts more. */
 const statusTitles: ReadonlyMap<unknown, readonly [field: string, rank: number]> = new Map([
-  ['ai-title', ['aiTitle', 2]],
-  ['custom-title', ['customTitle', 3]],
+  ['ai-title', ['aiTitle', 3]],
+  ['custom-title', ['customTitle', 4]],
 ]);
-const rankOfPrompt = 1;
+/** A message that a file watcher, a timer or a service sent is a title only until somebody says something. */
+const rankOfTrigger = 1;
+const rankOfPrompt = 2;
 
 /**
  * Finds a title for a dispatch in its events: the last one that a user or an engine gave the session, or else the beginning of
@@ -30,7 +32,9 @@ export class TitleFinder {
 
   observe(event: CapturedEvent): void {
     if (this.#rank < rankOfPrompt && isEventOf(event, 'user:message')) {
-      if (event.data.source.kind !== 'system') this.#offer(event.data.text, rankOfPrompt);
+      const { kind, what } = event.data.source;
+      const rank = kind === 'external' && what !== undefined ? rankOfTrigger : rankOfPrompt;
+      if (kind !== 'system' && rank > this.#rank) this.#offer(event.data.text, rank);
     } else if (event.type === 'session:status') {
       const [field, rank] = statusTitles.get(event.data.kind) ?? [];
       if (field !== undefined && rank !== undefined && rank >= this.#rank)

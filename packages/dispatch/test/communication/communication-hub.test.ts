@@ -325,6 +325,22 @@ describe('what people say', () => {
     expect(await said('D2')).toEqual(['to the last', 'echo to the last', 'stop']);
   });
 
+  it('is recorded with its source, a person unless the provider names the outside world', async () => {
+    const { hub, host: toDispatch } = await host();
+    const store = openDispatchStore(createMemoryStore());
+    const run = await startDispatch({ store, taskDir, role: 'worker', agent: echo, communication: hub });
+    await toDispatch.deliver({ text: 'deployed', source: { kind: 'external', what: 'webhook' } });
+    await toDispatch.deliver({ text: 'stop' });
+    await run.ended;
+    const messages = (await store.getDispatchEvents(taskDir, run.dispatchId)).filter(
+      ({ type }) => type === 'user:message',
+    );
+    expect(messages.map(({ data }) => data.source)).toEqual([
+      { kind: 'external', what: 'webhook' },
+      { kind: 'user' },
+    ]);
+  });
+
   it('ends a running dispatch as aborted by the user, and no other one', async () => {
     const { hub, host: toDispatch } = await host();
     const store = openDispatchStore(createMemoryStore());

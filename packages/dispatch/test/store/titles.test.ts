@@ -5,6 +5,10 @@ import { openDispatchStore } from '../../src/index.ts';
 
 const asked = (text: string, kind: 'user' | 'agent' | 'system' = 'user'): NewEvent =>
   newEvent('user:message', { text, source: { kind } as { kind: 'user' } });
+const changed = newEvent('user:message', {
+  text: 'stock.csv changed',
+  source: { kind: 'external', what: 'file' },
+});
 const status = (data: Readonly<Record<string, string>>): NewEvent => newEvent('session:status', { ...data });
 
 /** The title of a dispatch with these events after its end. */
@@ -24,6 +28,8 @@ it.each<readonly [what: string, events: readonly NewEvent[], title: string | nul
   ['nothing', [], null],
   ['the first message', [asked('Find it'), asked('Again')], 'Find it'],
   ['no message of the system', [asked('Log in', 'system'), asked('  \n'), asked('Find it')], 'Find it'],
+  ['a message of a file watcher, if nobody says anything', [changed], 'stock.csv changed'],
+  ['no message of a file watcher, if somebody says something', [changed, asked('Find it')], 'Find it'],
   ['a message of an agent', [asked('Do this', 'agent')], 'Do this'],
   ['one line without control characters', [asked('a\u0000b\n\tc\u202ed\u200b')], 'a b c d'],
   [

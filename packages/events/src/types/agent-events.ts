@@ -47,12 +47,15 @@ export const agentEventData = {
   'agent:output': z.object({ parts: z.array(outputPartSchema) }),
 } as const;
 
-/** Messages to an agent from a person, another agent or the system. */
+/** Messages to an agent from a person, another agent, the system or the outside world. */
 export const userEventData = {
   'user:message': z.object({
     text: z.string(),
     source: z.object({
-      kind: z.enum(['user', 'agent', 'system']),
+      /** `system`: the engine, a hook or the orchestrator. `external`: the outside world, which may be a person. */
+      kind: z.enum(['user', 'agent', 'system', 'external']),
+      /** Of `external` only: what sent it. Absent: not known. */
+      what: z.enum(['file', 'timer', 'webhook', 'service']).optional(),
       agentId: idSchema.optional(),
       dispatchId: idSchema.optional(),
     }),

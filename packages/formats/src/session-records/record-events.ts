@@ -152,16 +152,19 @@ function single(
   };
 }
 
-/** The sender of a user message: the one it names, else the agent whose words it carries or whose call caused it, else a person. */
+/**
+ * The sender of a user message: the one that it names, else the agent whose words it carries or whose call caused it, else the
+ * outside world, which may be a person: the log does not say.
+ */
 function sourceOf(
   { dialect, names }: SessionReading,
   { record }: SessionEntry,
 ): EventData<'user:message'>['source'] {
-  const named = dialect.sourceKey === null ? undefined : idText(record[dialect.sourceKey]);
-  if (named === 'external') return { kind: 'user' };
-  if (named === 'system') return { kind: 'system' };
+  const source = idText(record.source);
+  if (source === 'external' || source === 'system') return { kind: source };
+  const named = dialect.sourceKey === null ? undefined : source;
   const [origin] = [...references(record[dialect.substanceKey]), ...references(record[dialect.causeKey])];
-  if (named === undefined && origin === undefined) return { kind: 'user' };
+  if (named === undefined && origin === undefined) return { kind: 'external' };
   const agentId = names.agentId(named ?? names.definitionOf(origin ?? '')?.record.agent_id);
   return { kind: 'agent', ...definedOnly({ agentId }) };
 }

@@ -36,7 +36,7 @@ function startOf({ timestamp, agent, word, head, from, status, isFailed, duratio
     agent.name || agent.agentId,
     isFailed ? `✗ ${word}` : word,
     head,
-    from === undefined ? '' : `from ${from.name || from.kind}`,
+    from === undefined ? '' : `from ${from.name || from.label}`,
     status === undefined || status === 'completed' ? '' : status,
   ];
   const figures = [

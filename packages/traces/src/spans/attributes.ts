@@ -38,6 +38,7 @@ export const hansard = {
   messageId: 'hansard.message.id',
   sdkSessionId: 'hansard.sdk.session_id',
   source: 'hansard.source',
+  sourceWhat: 'hansard.source.what',
   sourceAgentId: 'hansard.source.agent.id',
   sourceDispatchId: 'hansard.source.dispatch.id',
   substanceId: 'hansard.substance.id',

@@ -1,4 +1,4 @@
-import { type CapturedEvent, definedOnly, isEventOf } from '@hansard/events';
+import { type CapturedEvent, definedOnly, type EventData, isEventOf } from '@hansard/events';
 import { type Attributes, SeverityNumber } from '@opentelemetry/api';
 import {
   ATTR_EXCEPTION_TYPE,
@@ -58,17 +58,17 @@ const plain: Readonly<Record<string, readonly [name: string, severity?: Severity
 };
 
 function messageShape(
-  {
-    kind,
-    agentId,
-    dispatchId,
-  }: { kind: string; agentId?: string | undefined; dispatchId?: string | undefined },
+  { kind, what, agentId, dispatchId }: EventData<'user:message'>['source'],
   substance: string | undefined,
 ): LogShape {
   const delivered = substance !== undefined || kind === 'agent';
   return shape(delivered ? logNames.delivered : logNames.received, INFO, {
     [hansard.source]: kind,
-    ...definedOnly({ [hansard.sourceAgentId]: agentId, [hansard.sourceDispatchId]: dispatchId }),
+    ...definedOnly({
+      [hansard.sourceWhat]: what,
+      [hansard.sourceAgentId]: agentId,
+      [hansard.sourceDispatchId]: dispatchId,
+    }),
   });
 }
 

@@ -7,7 +7,13 @@ export function agentLabel({ agents }: LogIndex, agentId: string): string {
   return neutraliseControlsInLine(agents.get(agentId)?.label ?? agentId);
 }
 
-/** The label of a speaker: that of an agent, otherwise `user` or `system`. */
-export function speakerLabel(index: LogIndex, { kind, agentId }: Speaker): string {
-  return kind === 'agent' && agentId !== undefined ? agentLabel(index, agentId) : kind;
+/** The label of a speaker: that of an agent, otherwise that of its kind. */
+export function speakerLabel(index: LogIndex, speaker: Speaker): string {
+  const { kind, agentId } = speaker;
+  return kind === 'agent' && agentId !== undefined ? agentLabel(index, agentId) : sourceLabel(speaker);
+}
+
+/** The kind of a speaker: `user`, `agent`, `system`, `external`, or `external (file)` if the log says what sent it. */
+export function sourceLabel({ kind, what }: Pick<Speaker, 'kind' | 'what'>): string {
+  return kind === 'external' && what !== undefined ? `${kind} (${what})` : kind;
 }

@@ -1,5 +1,6 @@
-import type { CapturedEvent } from '@hansard/events';
+import type { CapturedEvent, JsonObject } from '@hansard/events';
 import { matchesEventType } from '../log/matches-event-type.ts';
+import type { Speaker } from '../log/saying.ts';
 import { hasText } from './has-text.ts';
 import { isFailedEvent } from './is-failed-event.ts';
 import type { TextPattern } from './text-pattern.ts';
@@ -12,6 +13,8 @@ export interface EventCriteria {
   readonly types?: readonly string[];
   /** Names of tools, or patterns such as `mcp__*`, ignoring case. The event is a call of one of them, its result, or about it. */
   readonly tools?: readonly string[];
+  /** The event is a message from one of these, such as `external`. */
+  readonly sources?: readonly Speaker['kind'][];
   /** The event reports a failure. */
   readonly failed?: boolean;
   /** One of its texts contains this. */
@@ -64,7 +67,16 @@ export class EventFilter {
   }
 }
 
-function checksOf({ agentIds, types, tools, failed, text, since, until }: EventCriteria): Criterion[] {
+function checksOf({
+  agentIds,
+  types,
+  tools,
+  sources,
+  failed,
+  text,
+  since,
+  until,
+}: EventCriteria): Criterion[] {
   // The cheapest first: the first that is not met decides.
   const checks: Criterion[] = [];
   if (types !== undefined)
@@ -80,6 +92,13 @@ function checksOf({ agentIds, types, tools, failed, text, since, until }: EventC
     checks.push(
       ({ data: { tool } }) =>
         typeof tool === 'string' && patterns.some((pattern) => matchesEventType(pattern, tool.toLowerCase())),
+    );
+  }
+  if (sources !== undefined) {
+    const wanted = new Set<unknown>(sources);
+    checks.push(
+      ({ type, data }) =>
+        type === 'user:message' && wanted.has((data.source as JsonObject | null | undefined)?.kind),
     );
   }
   if (failed === true) checks.push(isFailedEvent);

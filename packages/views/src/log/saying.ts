@@ -20,7 +20,7 @@ export interface Hearing {
   readonly via?: string;
 }
 
-/** The author of something said: an agent, a person or the system. */
+/** The author of something said: an agent, a person, the system or the outside world. */
 export type Speaker = EventData<'user:message'>['source'];
 
 /**

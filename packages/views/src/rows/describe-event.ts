@@ -6,6 +6,7 @@ import type {
   KnownEventType,
   OutputPart,
 } from '@hansard/events';
+import { sourceLabel } from '../agents/agent-label.ts';
 import { compactJson, fieldsInWords } from '../text/compact-json.ts';
 import { formatCost, formatCount, formatDuration, formatTokens, formatUsage } from '../text/format.ts';
 import { isReadableAs } from '../transcript/is-readable-as.ts';
@@ -182,13 +183,11 @@ function inWords(...parts: readonly (string | undefined)[]): string {
   return parts.filter((part) => part !== undefined && part !== '').join(', ');
 }
 
-function senderInWords(
-  { kind, agentId, dispatchId }: EventData<'user:message'>['source'],
-  nameAgent: NameAgent,
-): string {
+function senderInWords(source: EventData<'user:message'>['source'], nameAgent: NameAgent): string {
+  const { agentId, dispatchId } = source;
   // The names of the agents of another dispatch are not known.
   const agent = agentId === undefined || dispatchId !== undefined ? agentId : nameAgent(agentId);
-  return [kind, agent, dispatchId].filter(Boolean).join(' ');
+  return [sourceLabel(source), agent, dispatchId].filter(Boolean).join(' ');
 }
 
 function toolAndTarget({ tool, target }: { readonly tool: string; readonly target?: string | undefined }) {

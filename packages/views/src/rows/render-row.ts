@@ -65,7 +65,7 @@ interface Head {
 
 function headOf(row: Row, paint: Paint): Head {
   const { position, timestamp, agent, word, head, status, durationMs, isFailed, model, from } = row;
-  const speaker = from === undefined ? '' : ['from', from.kind, from.name].filter(Boolean).join(' ');
+  const speaker = from === undefined ? '' : ['from', from.label, from.name].filter(Boolean).join(' ');
   const facts = [
     status === undefined || status === 'completed' ? '' : `${isFailed ? '✗ ' : ''}${status}`,
     durationMs === undefined ? '' : formatDuration(durationMs),

@@ -19,7 +19,7 @@ export interface RowLine {
 /** A row on one line. Texts longer than `most` code points are cut and end with `…`. */
 export function rowLine(row: Row, most: number): RowLine {
   const { head, from, content, call, kind } = row;
-  const speaker = from === undefined ? '' : ['from', from.name || from.kind].join(' ');
+  const speaker = from === undefined ? '' : ['from', from.name || from.label].join(' ');
   const text = kind === 'noise' ? cut(foldedInLine(row), most) : partsInLine(content, most);
   const target = neutraliseControlsInLine(call?.target ?? '');
   return {

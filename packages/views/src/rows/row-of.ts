@@ -1,4 +1,5 @@
 import type { CapturedEvent, EventData, JsonObject } from '@hansard/events';
+import { sourceLabel } from '../agents/agent-label.ts';
 import { wordDiff } from '../session/word-diff.ts';
 import { isReadableAs } from '../transcript/is-readable-as.ts';
 import { inputParts, isOneLine } from './content/input-parts.ts';
@@ -153,11 +154,14 @@ function completeParts({
 }
 
 function speakerOf(event: CapturedEvent, agents: RowAgents): RowSpeaker {
-  const { kind, agentId, dispatchId } = (event.data as EventData<'user:message'>).source;
-  if (kind !== 'agent') return { kind, name: '' };
+  const { source } = event.data as EventData<'user:message'>;
+  const { kind, agentId, dispatchId } = source;
+  const label = sourceLabel(source);
+  if (kind !== 'agent') return { kind, name: '', label };
   // The names of the agents of another dispatch are not known.
-  if (dispatchId !== undefined) return { kind, name: [agentId, dispatchId].filter(Boolean).join(' of ') };
-  return { kind, name: agents.nameOf(agentId ?? '') };
+  if (dispatchId !== undefined)
+    return { kind, name: [agentId, dispatchId].filter(Boolean).join(' of '), label };
+  return { kind, name: agents.nameOf(agentId ?? ''), label };
 }
 
 function heardOf(group: RowGroup): Pick<Row, 'heard' | 'missing'> {

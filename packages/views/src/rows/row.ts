@@ -1,5 +1,5 @@
 import type { JsonValue, Usage } from '@hansard/events';
-import type { HowHeard } from '../log/saying.ts';
+import type { HowHeard, Speaker } from '../log/saying.ts';
 import type { DiffPart } from '../session/word-diff.ts';
 import type { Tone } from './describe-event.ts';
 
@@ -66,9 +66,11 @@ export interface RowAgent {
 }
 
 export interface RowSpeaker {
-  readonly kind: 'user' | 'agent' | 'system';
-  /** The agent's name or id; '' for a person or the system. */
+  readonly kind: Speaker['kind'];
+  /** The agent's name or id; '' if no agent wrote it. */
   readonly name: string;
+  /** `user`, `agent`, `system`, `external`, or `external (file)` if the log says what sent it. */
+  readonly label: string;
 }
 
 /** A tool call. Its input is the content of its row. */

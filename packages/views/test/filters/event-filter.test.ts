@@ -10,6 +10,7 @@ interface Wanted {
   readonly agentIds?: readonly string[];
   readonly types?: readonly string[];
   readonly tools?: readonly string[];
+  readonly sources?: readonly ('user' | 'external')[];
   readonly failed?: boolean;
   readonly grep?: string;
   readonly since?: number;
@@ -46,6 +47,10 @@ const words = ['Route', 'route.', 'tea', 'ROUTES', 'x1', ''];
 function randomEvents(random: () => number): CapturedEvent[] {
   const below = (end: number) => Math.floor(random() * end);
   const pick = <T>(from: readonly T[]) => from[below(from.length)] as T;
+  const message = (): JsonObject => ({
+    text: pick(words),
+    source: pick<JsonValue>([{ kind: 'user' }, { kind: 'external', what: 'file' }, { kind: 'agent' }, null]),
+  });
   const value = (depth: number): JsonValue => {
     const choice = below(depth > 2 ? 3 : 6);
     if (choice < 2) return `${pick(words)} ${pick(words)}`;
@@ -55,7 +60,7 @@ function randomEvents(random: () => number): CapturedEvent[] {
     return { kind: 'image', mediaType: 'image/png', base64: pick(words), note: pick(words) };
   };
   return Array.from({ length: 12 }, (_, position): CapturedEvent => {
-    const roll = below(8);
+    const roll = below(9);
     const agentId = pick(['', 'ann', 'ben']);
     const tool = pick(['Bash', 'mcp__web__get', 'mcp__db', 'bash2']);
     const [type, data]: [CapturedEvent['type'], JsonObject] =
@@ -68,10 +73,12 @@ function randomEvents(random: () => number): CapturedEvent[] {
             ]
           : roll === 2
             ? ['session:complete', { status: pick(['completed', 'error']), result: pick(words) }]
-            : [
-                pick(types),
-                { body: value(0), ...(roll > 4 && { tool, status: pick(['completed', 'error']) }) },
-              ];
+            : roll === 8
+              ? [pick(['user:message', 'system:notice']), message()]
+              : [
+                  pick(types),
+                  { body: value(0), ...(roll > 4 && { tool, status: pick(['completed', 'error']) }) },
+                ];
     const timestamp = new Date(start + below(20) * 500).toISOString();
     return { id: `event-${position}`, type, timestamp, ...(agentId !== '' && { agentId }), data };
   });
@@ -87,6 +94,7 @@ function randomWanted(random: () => number): Wanted {
       pick([['agent:*'], ['agent:tool_*'], ['system:notice', 'agent:text'], ['*:error'], ['agent:tex']]),
     ),
     tools: maybe(() => pick([['bash'], ['BASH'], ['mcp__*'], ['mcp__*__get', 'bash2']])),
+    sources: maybe(() => pick([['external'], ['user', 'external']] as const)),
     failed: maybe(() => true),
     grep: maybe(() =>
       pick(['route', 'TEA', 'x1 ', 'image/png', 'png', '/route\\./', '/^(tea|x1) /', '/ROUTE\\b/i']),
@@ -113,6 +121,9 @@ function isWanted({ type, agentId = '', timestamp, data }: CapturedEvent, wanted
   if (wanted.tools?.some((pattern) => like(pattern, data.tool)) === false) return false;
   if (wanted.since !== undefined && timestamp < new Date(wanted.since).toISOString()) return false;
   if (wanted.until !== undefined && timestamp > new Date(wanted.until).toISOString()) return false;
+  const { source } = data as { source?: { kind: string } | null };
+  const isSource = type === 'user:message' && wanted.sources?.some((kind) => kind === source?.kind);
+  if (wanted.sources !== undefined && isSource !== true) return false;
   if (wanted.failed && !failedIn(type, data)) return false;
   if (wanted.grep === undefined) return true;
   const texts: string[] = [];
@@ -152,7 +163,7 @@ const without =
     makeFilter(others);
 
 const mutants: readonly (readonly [string, MakeFilter])[] = [
-  ...(['agentIds', 'types', 'tools', 'failed', 'grep', 'since', 'until'] as const).map(
+  ...(['agentIds', 'types', 'tools', 'sources', 'failed', 'grep', 'since', 'until'] as const).map(
     (key): readonly [string, MakeFilter] => [`ignored ${key}`, without(key)],
   ),
   [

@@ -1,4 +1,4 @@
-import { eventDataSchemas, type KnownEventType } from '@hansard/events';
+import { type EventData, eventDataSchemas, type KnownEventType } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
 import { AgentNames, eventLine, eventLineSegments, renderEventLine } from '../../src/index.ts';
 import { anyEvent, event } from '../make.ts';
@@ -164,6 +164,14 @@ describe('eventLine', () => {
     expect(from({ agentId: 'agent_002' })).toBe('from agent Jack');
     expect(from({ agentId: 'agent_003' })).toBe('from agent agent_003');
     expect(from({ agentId: 'agent_002', dispatchId: 'D2' })).toBe('from agent agent_002 D2');
+  });
+
+  it('says that a message came from outside, and from what if the log says so', () => {
+    const from = (source: EventData<'user:message'>['source']) =>
+      eventLine(event('user:message', { text: 'Hi.', source })).target;
+    expect(from({ kind: 'external', what: 'file' })).toBe('from external (file)');
+    expect(from({ kind: 'external' })).toBe('from external');
+    expect(from({ kind: 'system' })).toBe('from system');
   });
 
   it('describes every type of the vocabulary', () => {

@@ -46,7 +46,11 @@ export function deriveRecords(
     if (entry === undefined) return { ...base, record: ownRecord(blocks[0], links) };
     const source = entry.message.role === 'user' ? { source: sourceName(entry.message, names) } : {};
     const sourceField = dialect.sourceKey === null ? {} : source;
-    return { ...base, ...source, record: entryRecord(dialect, blocks[0].id, entry, sourceField, links) };
+    // No dialect can say what in the outside world sent a message.
+    const isWhatLost = entry.message.source?.what !== undefined;
+    const lost = isWhatLost ? new Set([...links.lost, 'source']) : links.lost;
+    const record = entryRecord(dialect, blocks[0].id, entry, sourceField, links);
+    return { events: blocks, lost, ...source, record };
   });
 }
 

@@ -5,7 +5,7 @@ import type { DerivedRecord } from './derive-records.ts';
 
 /**
  * In a dialect without sources, the sender of a user message follows from its links: the agent of the record that it
- * names, or a person if it names none. The function says of each record, in the order of the log, whether its source differs from that.
+ * names, or the outside world if it names none. The function says of each record, in the order of the log, whether its source differs from that.
  */
 export function createSourceCheck(): (derived: DerivedRecord, record: JsonObject) => boolean {
   const agents = new Map<string, string | undefined>();

@@ -39,7 +39,7 @@ function nameOf({ name, agentId }: RowAgent, role: string): string {
 }
 
 function headHtml({ head, from, status, isFailed }: Row): string {
-  const speaker = from === undefined ? '' : `from ${from.name || from.kind}`;
+  const speaker = from === undefined ? '' : `from ${from.name || from.label}`;
   const state =
     status === undefined || status === 'completed'
       ? ''
