@@ -8,7 +8,7 @@ export const formatErrors = defineErrors({
     details: ['file'],
   },
   FORMAT_EMPTY: {
-    when: 'The file is empty.',
+    when: 'The file is empty, or holds only NUL bytes.',
     advice: 'Nothing was recorded in that file. Check that it is the right file.',
     details: ['file'],
   },

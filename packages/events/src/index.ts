@@ -30,7 +30,7 @@ export { jsonObjectSchema, jsonValueSchema } from './json/json-value-schema.ts';
 export { messageOf } from './message-of.ts';
 export { otherFieldsOf, withoutOtherFields } from './other-fields.ts';
 export { parseEnvelope, parseEnvelopeUpdates, parseTaskRecord } from './parse-envelope.ts';
-export { type EventDataSchemas, isEvent, isUsualEvent, parseEvent } from './parse-event.ts';
+export { type EventDataSchemas, eventProblem, isEvent, isUsualEvent, parseEvent } from './parse-event.ts';
 export { shortened } from './shortened.ts';
 export { newOutput } from './snapshots/new-output.ts';
 export type { ObservedImage } from './snapshots/observed-image.ts';

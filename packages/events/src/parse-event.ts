@@ -3,6 +3,7 @@ import { EventError } from './event-error.ts';
 import { describeIssues, preview } from './json/describe-issues.ts';
 import { findNotJson, holdsOnlyJson, isPlainObject } from './json/json.ts';
 import { jsonObjectSchema } from './json/json-value-schema.ts';
+import { messageOf } from './message-of.ts';
 import { compileCheck, type QuickCheck } from './types/compile-check.ts';
 import { type CapturedEvent, eventDataSchemas, eventFieldsSchema, eventTypePattern } from './types/event.ts';
 import { isId, timestampPattern } from './types/fields.ts';
@@ -118,6 +119,17 @@ export function isEvent(
     return true;
   } catch {
     return false;
+  }
+}
+
+/** Why `parseEvent` refuses a value that holds only JSON; null if it accepts the value. */
+export function eventProblem(value: unknown): string | null {
+  if (isUsualEvent(value, eventDataSchemas)) return null;
+  try {
+    parseEvent(value);
+    return null;
+  } catch (error) {
+    return messageOf(error);
   }
 }
 

@@ -15,6 +15,7 @@ export type FormatDiagnosticCode =
   | 'name_taken'
   | 'not_an_object'
   | 'not_json'
+  | 'not_mapped'
   | 'not_utf8'
   | 'other_dialect'
   | 'recipient_missing'

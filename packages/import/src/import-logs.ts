@@ -1,7 +1,7 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { LogFile, LogImporterProvider, LogSource } from '@hansard/provider';
 import { type FoundLogs, findLogs, toAbsolute } from './find/find-logs.ts';
-import { readHead } from './find/read-source.ts';
+import { readHead, refuseWiped } from './find/read-source.ts';
 import type { ImportOptions } from './import-options.ts';
 import type { ImportFailure, ImportReport, UnchangedLog } from './import-report.ts';
 import { importSource, type TakenDispatches } from './import-source.ts';
@@ -92,6 +92,7 @@ function chooseImporter(
   named: LogImporterProvider | undefined,
 ): LogImporterProvider {
   const head = readHead(path);
+  refuseWiped(head);
   if (named === undefined) return detectImporter(importers, head);
   refuseOtherFormat(importers, named, head);
   return named;

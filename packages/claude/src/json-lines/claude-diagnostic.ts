@@ -16,6 +16,7 @@ export type ClaudeDiagnosticCode =
   | 'no_result'
   | 'not_an_object'
   | 'not_json'
+  | 'not_mapped'
   | 'not_utf8'
   | 'nul_bytes'
   | 'reference_ahead'
@@ -28,6 +29,7 @@ export type ClaudeDiagnosticCode =
   | 'unfinished'
   | 'unknown_kind'
   | 'usage_again'
+  | 'usage_unreadable'
   | 'wrong_value';
 
 export interface ClaudeDiagnostic extends Diagnostic<ClaudeDiagnosticCode> {

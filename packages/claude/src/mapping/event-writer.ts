@@ -43,6 +43,11 @@ export class EventWriter {
     this.time = time;
   }
 
+  /** Whether the message has an event, other than those that have an id of their own. */
+  get hasEvent(): boolean {
+    return this.#written > 0;
+  }
+
   /** Adds an event of a known type and returns its id, if it has one. */
   event<T extends KnownEventType>(type: T, data: EventData<T>, links?: WriterLinks): string | undefined {
     return this.other(type, data as JsonObject, links);

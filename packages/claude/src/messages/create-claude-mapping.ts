@@ -1,11 +1,20 @@
 import { hash } from 'node:crypto';
-import { type Fidelity, findNotJson, type JsonObject, preview, toNarrative } from '@hansard/events';
+import {
+  eventProblem,
+  type Fidelity,
+  findNotJson,
+  type JsonObject,
+  messageOf,
+  type NewEvent,
+  preview,
+  toNarrative,
+} from '@hansard/events';
 import { linksToUtterances } from '../mapping/answer-links.ts';
 import type { ClaudeActivity } from '../mapping/claude-activity.ts';
 import { ephemeralKind } from '../mapping/left-out.ts';
 import { MappingState } from '../mapping/mapping-state.ts';
 import { MappingStep, type RecordPlace } from '../mapping/mapping-step.ts';
-import { newNotice } from '../mapping/write-notice.ts';
+import { newNotice, writeNotice } from '../mapping/write-notice.ts';
 import { asName, asObject, without } from '../values/json-fields.ts';
 import { mapperOf } from './message-kinds.ts';
 
@@ -59,8 +68,13 @@ export function createClaudeMapping({ fidelity, now = Date.now }: ClaudeMappingO
         if (repeats.isRepeat(message)) return [];
         step.writeInferences();
       }
-      mapperOf(String(message.type), message.subtype)(step);
-      return step.events.activities;
+      const failure = mapMessage(step);
+      const isEmpty = !step.events.hasEvent && !mayBeSilent(message);
+      if (failure !== null || isEmpty) {
+        step.events.details = {};
+        writeNotice(step, failure ?? 'a message without content', message);
+      }
+      return step.events.activities.map((activity) => recordable(activity, at, message, fidelity));
     },
     noteDenied(toolCallId) {
       state.denied.add(toolCallId);
@@ -73,9 +87,45 @@ export function createClaudeMapping({ fidelity, now = Date.now }: ClaudeMappingO
       if (mayContinue) state.inferences.endOver();
       else state.inferences.endAll();
       step.writeInferences();
-      return step.events.activities;
+      return step.events.activities.map((activity) => recordable(activity, {}, undefined, fidelity));
     },
   };
+}
+
+/** Maps a message. Returns why the mapping failed, or null. What it wrote before stays. */
+function mapMessage(step: MappingStep): string | null {
+  const { type, subtype } = step.message;
+  try {
+    mapperOf(String(type), subtype)(step);
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
+}
+
+/** Streamed pieces become deltas, and a `system/init` that repeats the one before says nothing new. */
+function mayBeSilent({ type, subtype }: JsonObject): boolean {
+  return type === ephemeralKind || (type === 'system' && subtype === 'init');
+}
+
+const ownFields = { id: 'id', timestamp: '2000-01-01T00:00:00.000Z' };
+
+/** The event, or a notice with its id and its message if no store can record the event. */
+function recordable(
+  activity: ClaudeActivity,
+  place: RecordPlace,
+  message: JsonObject | undefined,
+  fidelity: Fidelity,
+): ClaudeActivity {
+  if (activity.kind !== 'event') return activity;
+  const { event } = activity;
+  const problem = eventProblem({ ...ownFields, ...event });
+  if (problem === null) return activity;
+  const { id, timestamp } = event;
+  const time = Date.parse(timestamp ?? ownFields.timestamp);
+  const notice = newNotice(problem, place, time, message ?? (event.data as JsonObject));
+  const named: NewEvent = id === undefined ? notice : { ...notice, id };
+  return { kind: 'event', event: fidelity === 'full' ? named : toNarrative(named) };
 }
 
 /** The additional depth of a message inside `data.details` of an event. */

@@ -70,5 +70,9 @@ const byKind: ReadonlyMap<string, Mapper> = new Map(Object.entries(mappers));
 /** The mapper of a message. An unknown kind is kept unchanged; an unknown subtype of `result` is an end. */
 export function mapperOf(type: string, subtype: unknown): Mapper {
   if (type === 'result') return mapResult;
-  return byKind.get(`${type}/${String(subtype)}`) ?? byKind.get(type) ?? mapOther;
+  return (
+    (typeof subtype === 'string' ? byKind.get(`${type}/${subtype}`) : undefined) ??
+    byKind.get(type) ??
+    mapOther
+  );
 }

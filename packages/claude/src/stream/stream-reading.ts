@@ -7,6 +7,7 @@ import type { ClaudeLogSummary, ReadLogOptions } from '../log/claude-log.ts';
 import { DiagnosticLog } from '../log/diagnostic-log.ts';
 import type { LogHead } from '../log/read-log-head.ts';
 import { readParts } from '../log/read-parts.ts';
+import { unreadableUsage } from '../mapping/unreadable-usage.ts';
 import { type ClaudeMapping, createClaudeMapping } from '../messages/create-claude-mapping.ts';
 import { EventIds } from '../values/ids.ts';
 import { asName, asObject } from '../values/json-fields.ts';
@@ -100,6 +101,9 @@ export class StreamReading {
     const message = asObject(part.record) ?? {};
     if (!isStorable(part.record) || asName(message.type) === undefined)
       this.#report('unknown_kind', line, 'This is not a message; it is kept as a notice.');
+    const usageProblem =
+      message.type === 'assistant' ? unreadableUsage(asObject(message.message)?.usage) : null;
+    if (usageProblem !== null) this.#report('usage_unreadable', line, usageProblem);
     const time = recordedTime(message);
     if (time !== undefined && time < this.#clock - longestStepBack && time !== this.#startsAt)
       this.#report(

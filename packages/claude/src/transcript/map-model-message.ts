@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
 import { isLastLine, otherMessageFields, usageOf } from '../mapping/inferences.ts';
 import type { SubAgent } from '../mapping/sub-agents.ts';
+import { unreadableUsage } from '../mapping/unreadable-usage.ts';
 import { asBlocks, blockDetails, mapAssistantBlock } from '../messages/map-block.ts';
 import { isToolResult, mapToolResult } from '../messages/map-tool-result.ts';
 import { asId } from '../values/ids.ts';
@@ -71,6 +72,8 @@ function hearUsage(
   const stopReason = asText(message.stop_reason);
   const details = otherMessageFields(message);
   const counted = usageOf(usage);
+  const problem = unreadableUsage(message.usage);
+  if (problem !== null) step.report('usage_unreadable', problem);
   if (model !== undefined && agent === undefined) writeInit(step, model);
   // The session before counts what was copied from it.
   if (counted === undefined || step.transcript.isCountedBefore(step.message)) {

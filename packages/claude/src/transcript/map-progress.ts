@@ -1,5 +1,6 @@
 import type { EventType, JsonObject } from '@hansard/events';
 import { asBlocks } from '../messages/map-block.ts';
+import { asId } from '../values/ids.ts';
 import { asName, asObject, without } from '../values/json-fields.ts';
 import { mapText, originKind } from './map-prompt.ts';
 import { mapOther, writeAs } from './map-system-record.ts';
@@ -53,7 +54,7 @@ function mapQueuedPrompt(step: TranscriptStep, attachment: JsonObject): void {
   step.keepOthers(['attachment']);
   step.events.details = { ...step.events.details, attachment: without(attachment, ['prompt']) };
   const blocks = asBlocks(attachment.prompt) ?? [];
-  const messageId = blocks.length > 1 ? asName(step.message.uuid) : undefined;
+  const messageId = blocks.length > 1 ? asId(step.message.uuid) : undefined;
   const isNotice = attachment.commandMode === 'task-notification';
   const kind = originKind(attachment.origin) ?? (isNotice ? 'system' : 'user');
   for (const block of blocks) mapText(step, block, { agentId: agent?.id, messageId }, { kind });

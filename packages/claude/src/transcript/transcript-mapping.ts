@@ -1,9 +1,11 @@
 import {
   type CapturedEvent,
   type DispatchStatus,
+  eventProblem,
   type Fidelity,
   type JsonObject,
   type JsonValue,
+  messageOf,
   preview,
   toNarrative,
   toTimestamp,
@@ -44,6 +46,10 @@ export interface MappingFacts {
   readonly latest: number;
   /** The sessions with a `session:init`. */
   readonly begun: readonly string[];
+}
+
+function notMapped(problem: string): string {
+  return `This record could not be mapped, and is kept as a notice: ${problem}`;
 }
 
 /** Maps the files of one session to events. It does no I/O. */
@@ -153,9 +159,25 @@ export class TranscriptMapping {
     const step = new TranscriptStep(this.#state, record, id, this.#timeOf(record, part.line), part.line);
     this.#checkParent(record.parentUuid, part.line);
     this.#file.latestUuid = asName(record.uuid) ?? this.#file.latestUuid;
-    mapRecord(step);
-    if (record.isSidechain !== true) this.#turn.observe(record);
-    return this.#finish(step, place);
+    const failure = this.#mapRecord(step, record);
+    if (failure !== null || !step.events.hasEvent) {
+      const reason = failure ?? 'it has no content';
+      this.#report('not_mapped', part.line, notMapped(reason));
+      step.events.details = {};
+      step.events.other('system:notice', { problem: reason, line: part.line, ...rawFields(record) });
+    }
+    return this.#finish(step, place, part);
+  }
+
+  /** Maps a record. Returns why the mapping failed, or null. What it wrote before stays. */
+  #mapRecord(step: TranscriptStep, record: JsonObject): string | null {
+    try {
+      mapRecord(step);
+      if (record.isSidechain !== true) this.#turn.observe(record);
+      return null;
+    } catch (error) {
+      return messageOf(error);
+    }
   }
 
   /** Ends a file: parents that have not arrived are missing. Returns the events of messages that are over. */
@@ -293,7 +315,8 @@ export class TranscriptMapping {
     });
   }
 
-  #finish({ events }: MappingStep, place: string): CapturedEvent[] {
+  /** `part`: the record that the events come from, if they come from one. */
+  #finish({ events }: MappingStep, place: string, part?: LogPart): CapturedEvent[] {
     const { ids } = this.#state;
     const captured: CapturedEvent[] = [];
     for (const [index, activity] of events.activities.entries()) {
@@ -301,9 +324,27 @@ export class TranscriptMapping {
       const { event } = activity;
       // If another event of the file has that id, the place names this one.
       const id = event.id ?? ids.claim(`${place}.${index}`) ?? `${place}..${index}`;
-      captured.push(event.id === undefined ? ({ ...event, id } as CapturedEvent) : (event as CapturedEvent));
+      const made = event.id === undefined ? ({ ...event, id } as CapturedEvent) : (event as CapturedEvent);
+      captured.push(this.#recordable(made, part));
     }
     return captured;
+  }
+
+  /** The event, or a notice with its id and its record if no store can record the event. */
+  #recordable(event: CapturedEvent, part: LogPart | undefined): CapturedEvent {
+    const problem = eventProblem(event);
+    if (problem === null) return event;
+    const line = part?.line ?? 1;
+    this.#report('not_mapped', line, notMapped(problem));
+    const raw = part?.kind === 'record' ? part.record : (event.data as JsonValue);
+    const { id, timestamp } = event;
+    const notice: CapturedEvent = {
+      id,
+      type: 'system:notice',
+      timestamp,
+      data: { problem, line, ...rawFields(raw) },
+    };
+    return this.#state.fidelity === 'full' ? notice : toNarrative(notice);
   }
 
   #notice(place: string, data: JsonObject): CapturedEvent {

@@ -1,8 +1,10 @@
 import {
   type CapturedEvent,
   definedOnly,
+  eventProblem,
   type JsonObject,
   type JsonValue,
+  messageOf,
   toTimestamp,
 } from '@hansard/events';
 import type { FormatDiagnostic, FormatDiagnosticCode } from '../format-diagnostic.ts';
@@ -39,9 +41,19 @@ export function createGameWriter(firstLine: FirstLine): GameWriter {
     add(line) {
       if (line.kind !== 'damaged') records += 1;
       for (const { code, message } of line.diagnostics) report(line, code, message);
-      if (line.kind === 'game') addGameEvent(line);
-      else if (line.kind === 'chat') addChat(line);
-      else addOther(line);
+      const before = events.length;
+      const problem =
+        addContent(line) ??
+        events
+          .slice(before)
+          .map(eventProblem)
+          .find((one) => one !== null);
+      if (problem === undefined || line.kind === 'damaged') return;
+      report(line, 'not_mapped', `The line could not be mapped, and is kept as a notice: ${problem}`);
+      // The agents that the line names for the first time stay: later lines refer to them.
+      const made = events.splice(before);
+      events.push(...made.filter((event) => event.type === 'agent:created' && eventProblem(event) === null));
+      addNotice(line, problem, line.record);
     },
 
     report,
@@ -59,6 +71,19 @@ export function createGameWriter(firstLine: FirstLine): GameWriter {
     message: string,
   ): void {
     diagnostics.push({ code, line, message, ...definedOnly({ file }) });
+  }
+
+  /** Returns why the mapping of a line failed. */
+  function addContent(line: LogLine): string | undefined {
+    try {
+      if (line.kind === 'game') addGameEvent(line);
+      else if (line.kind === 'chat') addChat(line);
+      else if (line.kind === 'damaged') addNotice(line, line.problem, line.text);
+      else write(line, { id: nextId('record'), type: 'game_log:record', data: line.record });
+      return undefined;
+    } catch (error) {
+      return messageOf(error);
+    }
   }
 
   function addGameEvent(line: LineOf<'game'>): void {
@@ -113,12 +138,8 @@ export function createGameWriter(firstLine: FirstLine): GameWriter {
     return players.get(name) ?? name;
   }
 
-  function addOther(line: LineOf<'other' | 'damaged'>): void {
-    if (line.kind === 'other') {
-      write(line, { id: nextId('record'), type: 'game_log:record', data: line.record });
-      return;
-    }
-    const { problem, text: raw, file } = line;
+  function addNotice(line: LogLine, problem: string, raw: JsonValue): void {
+    const { file } = line;
     const data = { problem, ...(file === undefined ? {} : { file: fileName(file) }), line: line.line, raw };
     write(line, { id: nextId('notice'), type: 'system:notice', data });
   }

@@ -1,4 +1,13 @@
-import { type CapturedEvent, definedOnly, FormatError, type JsonObject, toTimestamp } from '@hansard/events';
+import {
+  type CapturedEvent,
+  definedOnly,
+  eventProblem,
+  FormatError,
+  type JsonObject,
+  type JsonValue,
+  messageOf,
+  toTimestamp,
+} from '@hansard/events';
 import type { FormatDiagnostic, FormatReport } from '../format-diagnostic.ts';
 import { findDiagnostics } from './find-diagnostics.ts';
 import { type LogOrigin, originOf } from './log-origin.ts';
@@ -61,7 +70,7 @@ export function readSession(
     const agentId = names.agentId(record.agent_id);
     const entry = { line, record, kind: recordKind(dialect, record), id: names.idOf(line), agentId };
     entries.push(entry);
-    return recordEvents(reading, entry);
+    return recordableEvents(reading, entry, file);
   });
   findDiagnostics(reading, entries);
   diagnostics.sort((a, b) => a.line - b.line);
@@ -70,6 +79,34 @@ export function readSession(
     report: { records: records.length, diagnostics },
     origin: originOf(firstRecord, file),
   };
+}
+
+/** The events of a record, or a notice with the id of the record if it cannot be mapped or no store can record an event of it. */
+function recordableEvents(
+  reading: SessionReading,
+  entry: SessionEntry,
+  file: string | undefined,
+): CapturedEvent[] {
+  let problem: string | null;
+  try {
+    const events = recordEvents(reading, entry);
+    problem = events.map(eventProblem).find((one) => one !== null) ?? null;
+    if (problem === null) return events;
+  } catch (error) {
+    problem = messageOf(error);
+  }
+  const { id, record, line } = entry;
+  reading.report(
+    line.line,
+    'not_mapped',
+    `The record could not be mapped, and is kept as a notice: ${problem}`,
+  );
+  const { timestamp } = reading;
+  return [{ id, type: 'system:notice', timestamp, data: noticeData(problem, line.line, record, file) }];
+}
+
+function noticeData(problem: string, line: number, raw: JsonValue, file: string | undefined): JsonObject {
+  return { problem, ...(file === undefined ? {} : { file: fileName(file) }), line, raw };
 }
 
 /** Puts the fields of each record that its events lack into its first event. */
@@ -103,7 +140,7 @@ function noticeOf(
     id: names.newId(`line-${line}`),
     type: 'system:notice',
     timestamp,
-    data: { problem, ...(file === undefined ? {} : { file: fileName(file) }), line, raw: text },
+    data: noticeData(problem, line, text, file),
   };
 }
 

@@ -29,6 +29,16 @@ export function readHead(path: string, length: number = bytesOfHead): LogHead {
   });
 }
 
+/** Refuses a file that holds only NUL bytes, as a crash or a power failure leaves it. @throws FORMAT_EMPTY */
+export function refuseWiped({ path, text, isCut }: LogHead): void {
+  if (isCut || !text.startsWith('\0') || /[^\0\s]/.test(text)) return;
+  throw new FormatError(
+    'FORMAT_EMPTY',
+    `${path} was wiped: it holds only NUL bytes, as after a crash. What was imported from it before stays.`,
+    { details: { file: path } },
+  );
+}
+
 /**
  * Refuses a pipe: sources are read more than once, and a pipe without a writer would block the program.
  * @throws FORMAT_UNREADABLE
