@@ -1,23 +1,24 @@
 import { join } from 'node:path';
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } from '@hansard/events';
-import type {
-  ClaimState,
-  DispatchClaim,
-  DispatchPage,
-  DispatchRewrite,
-  DispatchRewritten,
-  DispatchStoreProvider,
-  DispatchVerification,
-  EventPage,
-  ListDispatchesOptions,
-  ReadEventsOptions,
-  SearchEventsOptions,
-  SearchHit,
-  StopWatching,
-  StoreCapabilities,
-  StoreRepair,
-  TaskListing,
-  WatchScope,
+import {
+  type ClaimState,
+  type DispatchClaim,
+  type DispatchPage,
+  type DispatchRewrite,
+  type DispatchRewritten,
+  type DispatchStoreProvider,
+  type DispatchVerification,
+  type EventPage,
+  isStoreError,
+  type ListDispatchesOptions,
+  type ReadEventsOptions,
+  type SearchEventsOptions,
+  type SearchHit,
+  type StopWatching,
+  type StoreCapabilities,
+  type StoreRepair,
+  type TaskListing,
+  type WatchScope,
 } from '@hansard/provider';
 import { orMissing, toFileError, withFile } from '@hansard/store-kit';
 import { names } from './disk-format.ts';
@@ -25,6 +26,7 @@ import { DispatchClaims } from './dispatch/dispatch-claims.ts';
 import type { DispatchContext } from './dispatch/dispatch-context.ts';
 import { readDispatchEnvelope } from './dispatch/dispatch-file.ts';
 import { OpenDispatches } from './dispatch/open-dispatches.ts';
+import { LeftCopies } from './dispatch/other-copies.ts';
 import { DispatchIntegrity } from './integrity/dispatch-integrity.ts';
 import { LaterWork } from './later-work.ts';
 import { WriterLocks } from './locks/writer-locks.ts';
@@ -63,6 +65,7 @@ export class JsonFileStore implements DispatchStoreProvider {
       ...system,
       root,
       claims: new DispatchClaims(system, this.#locks),
+      leftCopies: new LeftCopies(system.files),
       sync,
       onRepair: (repair) => this.#repairs.push(repair),
       later,
@@ -249,13 +252,26 @@ export class JsonFileStore implements DispatchStoreProvider {
     const { file, task } = name.paths;
     this.#dispatches.close(taskDir, dispatchId);
     const rewritten = withFile('rewrite', file, () => {
-      const done = this.#integrity.rewrite(name, rewrite);
-      // The index has the envelope, too.
-      this.#index.refreshNow(task, dispatchId);
-      return done;
+      const { remains } = this.#integrity.rewrite(name, rewrite);
+      return { remains: [...remains, ...this.#refreshIndex(task, dispatchId)] };
     });
     this.#watches.notify(taskDir, dispatchId);
     return rewritten;
+  }
+
+  /** The index has parts of the envelope, too. @returns the file if it can still have the old ones */
+  #refreshIndex(task: string, dispatchId: string): string[] {
+    try {
+      this.#index.refreshNow(task, dispatchId);
+      return [];
+    } catch (error) {
+      const file = join(task, names.task);
+      if (isStoreError(error, 'STORE_CORRUPT'))
+        return [`${file}, which is damaged: repair its record, or delete the file.`];
+      if (!isStoreError(error, 'STORE_LOCKED')) throw error;
+      this.#index.refresh(task, dispatchId);
+      return [`${file}, which another process was writing: the next change of a dispatch replaces it.`];
+    }
   }
 
   getRepairs(): StoreRepair[] {

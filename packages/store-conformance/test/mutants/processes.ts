@@ -1,4 +1,4 @@
-import type { CapturedEvent } from '@hansard/provider';
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/provider';
 import type { ReferenceStore } from '../reference/reference-store.ts';
 import { keyOf, type Medium } from '../reference/world.ts';
 import type { Append, Changed } from './mutant.ts';
@@ -227,6 +227,45 @@ export const processMutants: ReadonlyArray<readonly [fault: string, caseId: stri
             const claim = good.claimDispatch(taskDir, dispatchId);
             own = true;
             return claim;
+          },
+        };
+      },
+    ],
+    [
+      'gives a dispatch that was rewritten back to its stopped owner',
+      'processes/stopped-and-rewritten',
+      (good, medium) => ({
+        rewriteDispatch: (taskDir, dispatchId, rewrite) => {
+          const key = keyOf(taskDir, dispatchId);
+          const stopped = medium.use(({ claims }) => claims.get(key));
+          const rewritten = good.rewriteDispatch(taskDir, dispatchId, rewrite);
+          if (stopped !== undefined) medium.use(({ claims }) => void claims.set(key, stopped));
+          return rewritten;
+        },
+      }),
+    ],
+    [
+      'never rewrites the dispatch of a stopped process',
+      'processes/stopped-and-rewritten',
+      (good) => ({
+        rewriteDispatch: (taskDir, dispatchId, rewrite) => {
+          const claim = good.getClaim(taskDir, dispatchId);
+          if (claim !== null && !claim.isOwn) good.appendEvents(taskDir, dispatchId, []);
+          return good.rewriteDispatch(taskDir, dispatchId, rewrite);
+        },
+      }),
+    ],
+    [
+      'creates a deleted dispatch again when its stopped owner continues',
+      'processes/stopped-and-deleted',
+      (good) => {
+        let last: DispatchEnvelope | null = null;
+        return {
+          appendEvent: (taskDir, dispatchId, event) => {
+            last = good.getDispatchEnvelope(taskDir, dispatchId) ?? last;
+            if (last !== null && good.getDispatchEnvelope(taskDir, dispatchId) === null)
+              good.createDispatch(taskDir, last);
+            good.appendEvent(taskDir, dispatchId, event);
           },
         };
       },

@@ -41,10 +41,12 @@ export class ReferenceClaims {
     if (!this.isOwn(world, key)) throw locked(world.claims.get(key));
   }
 
-  /** @throws STORE_LOCKED if another opening has the claim */
+  /** Ends a claim of another opening that has expired. @throws STORE_LOCKED if another one has the claim */
   assertNotOthers(world: World, key: string): void {
     const claim = world.claims.get(key);
-    if (claim !== undefined && claim.token !== this.#token) throw locked(claim);
+    if (claim === undefined || claim.token === this.#token) return;
+    if (this.#stateOf(world, claim).state !== 'expired') throw locked(claim);
+    world.claims.delete(key);
   }
 
   release(world: World, key: string): void {

@@ -8,6 +8,7 @@ import type { DispatchContext } from './dispatch-context.ts';
 import { type DispatchFile, type DispatchName, openDispatchFile } from './dispatch-file.ts';
 import { DispatchWriter } from './dispatch-writer.ts';
 import { fenceDispatch } from './fence-dispatch.ts';
+import { removeOtherCopies } from './other-copies.ts';
 import { copyFrom1 } from './rewrite-dispatch.ts';
 import { prepareAppend } from './tail-repair.ts';
 
@@ -21,6 +22,7 @@ export function beginWriting(context: DispatchContext, name: DispatchName): Disp
   // The creator of the dispatch may have exited before its name was on the disk.
   if (sync) syncFolders(files, name.paths.folder, root);
   if (claims.lockOf(name).lost.length > 0) fenceDispatch(context, name);
+  else if (context.leftCopies.take(name)) removeOtherCopies(context, name);
   const checkedAt = currentMoment(clock);
   const file = openOwnFile(context, name);
   let writer: DispatchWriter;

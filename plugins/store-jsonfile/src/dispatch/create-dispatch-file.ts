@@ -9,6 +9,7 @@ import { AppendWriter } from './append-writer.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
 import { DispatchWriter } from './dispatch-writer.ts';
+import { removeOtherCopies } from './other-copies.ts';
 
 /**
  * Creates a dispatch without events, complete or not at all. A `running` one is claimed, and its writer is returned; null for
@@ -26,7 +27,7 @@ export function createDispatchFile(
   const { epoch, lost } = claims.takeNew(name);
   let isClaimed = false;
   try {
-    for (const lock of lost) files.remove(paths.temporary(lock.epoch));
+    if (lost.length > 0) removeOtherCopies(context, name);
     const record = { revision: 1, epoch, acknowledged: nothingAcknowledged, envelope };
     const { slot, bytes: head } = fitHead(record);
     const content = Buffer.concat([head, Buffer.from(closings.growing)]);

@@ -9,6 +9,7 @@ import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
 import { DispatchReader, type ReadWork } from './dispatch-reader.ts';
 import type { DispatchWriter } from './dispatch-writer.ts';
+import { whileOwning } from './fence-dispatch.ts';
 
 /** An open dispatch: for writing while it is claimed, otherwise for reading. */
 export class DispatchHandle {
@@ -96,8 +97,11 @@ export class DispatchHandle {
   remove(): void {
     const { files, claims, sync } = this.#context;
     const { taskDir, dispatchId, paths } = this.name;
-    claims.whileTaking(this.name, () => {
+    if (claims.has(this.name) && !claims.isKept(this.name)) this.#drop();
+    whileOwning(this.#context, this.name, () => {
+      if (!claims.isKept(this.name)) throw claims.missing(this.name);
       if (!files.remove(paths.file)) throw dispatchNotFound(taskDir, dispatchId);
+      claims.removeLost(this.name);
     });
     this.#writer?.end();
     claims.release(this.name);

@@ -1,5 +1,5 @@
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
-import { isStoreError } from '@hansard/provider';
+import { isStoreError, StoreError } from '@hansard/provider';
 import { isSystemError } from '@hansard/store-kit';
 import { fitHead } from '../head/head-codec.ts';
 import { type HeadChanges, HeadKeeper } from '../head/head-keeper.ts';
@@ -12,6 +12,10 @@ import { assertInPlace, type DispatchFile, type DispatchName } from './dispatch-
 import { DispatchReader, type ReadWork } from './dispatch-reader.ts';
 import { checkInterval } from './fence-dispatch.ts';
 import { copyBytes, replaceByCopy } from './replace-by-copy.ts';
+
+/** Milliseconds. A call waits no longer for another process. */
+const longestWait = 100;
+const waitBetween = 2;
 
 /** The parts of a claimed dispatch, opened by `beginWriting`. */
 export interface WriterParts {
@@ -176,13 +180,43 @@ export class DispatchWriter {
     }
   }
 
-  /** Whether the file that is now at the path has the event. */
+  /**
+   * Whether the next owner has copied the event into the file that it puts into the place of this one.
+   * @throws STORE_UNAVAILABLE if the next owner has not done that yet, so that nobody knows; STORE_CORRUPT
+   */
   #hasCopied(lastId: string): boolean {
-    const reader = DispatchReader.open(this.#context.files, this.#name);
+    this.#awaitReplacement();
+    const reader = this.#openReplacement();
+    if (reader === null) return false;
     try {
       return reader.read(readAllEvents).some(({ id }) => id === lastId);
     } finally {
       reader.close();
+    }
+  }
+
+  /** Waits until the file at the path is not the own one: an event that is in the own one can be too late for the copy. */
+  #awaitReplacement(): void {
+    const { files, pause } = this.#context;
+    const { file } = this.#name.paths;
+    for (let waited = 0; files.stat(file)?.ino === this.#file.inode; waited += waitBetween) {
+      if (waited >= longestWait)
+        throw new StoreError(
+          'STORE_UNAVAILABLE',
+          `Another process took over ${file} during this write, and has not copied it yet: it is not known whether the write is in the log.`,
+          { details: { file } },
+        );
+      pause(waitBetween);
+    }
+  }
+
+  /** Null if the dispatch was deleted. */
+  #openReplacement(): DispatchReader | null {
+    try {
+      return DispatchReader.open(this.#context.files, this.#name);
+    } catch (error) {
+      if (isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) return null;
+      throw error;
     }
   }
 
@@ -199,8 +233,11 @@ export class DispatchWriter {
   /** A refusal of the system is ignored: the events are stored, and the next write or the release tries again. */
   #acknowledgeNow(): void {
     this.#isAcknowledgedLater = false;
+    const { acknowledged } = this.#events;
+    // An append waits for the disk, and with it the slot before. Without one in between, a loss of power could tear both slots.
+    if (this.#head.record.acknowledged.events === acknowledged.events) return;
     const now = this.#context.clock.monotonic();
-    ignoreRefusal(() => this.#head.acknowledge(this.#file.open, this.#events.acknowledged, now));
+    ignoreRefusal(() => this.#head.acknowledge(this.#file.open, acknowledged, now));
   }
 
   /** Writes a copy with larger slots, and renames it over the file. */

@@ -3,6 +3,7 @@ import { fitHead } from '../head/head-codec.ts';
 import { OpenFile } from '../lines/open-file.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
+import { removeOtherCopies } from './other-copies.ts';
 import { copyBytes, replaceByCopy } from './replace-by-copy.ts';
 
 /** Milliseconds. A write is acknowledged only if the last check of the claim and of the place of the file is not older. */
@@ -20,6 +21,9 @@ const fencingPause = 60;
  * 4. Rename the copy over the file. An owner that continues later writes into a file that nobody reads, and notices the
  *    other inode or the other lock before it acknowledges the write.
  *
+ * Steps 1 and 2 are `stopLostOwners`. Work that replaces the whole file by a copy of its own, or removes the file, does that in place of
+ * steps 3 and 4: see `whileOwning`.
+ *
  * Invariant: a copy of an owner is never renamed after a later owner has opened the file. The owner creates the copy before it
  * checks its lock, and the later owner removes the copy after it has created its own lock; so one of them notices the other.
  *
@@ -27,12 +31,10 @@ const fencingPause = 60;
  */
 export function fenceDispatch(context: DispatchContext, name: DispatchName): void {
   const { files, claims } = context;
-  const { file, temporary } = name.paths;
-  const { lost, isFreeOfWriters, epoch } = claims.lockOf(name);
-  if (!isFreeOfWriters) context.pause(fencingPause);
-  for (const lock of lost) files.remove(temporary(lock.epoch));
+  const { isFreeOfWriters, epoch } = claims.lockOf(name);
+  stopLostOwners(context, name);
   if (isFreeOfWriters) return;
-  const source = OpenFile.open(files, file, 'read');
+  const source = OpenFile.open(files, name.paths.file, 'read');
   try {
     const copy = replaceByCopy(context, name, (copied) => {
       const head = readHead(source);
@@ -45,6 +47,31 @@ export function fenceDispatch(context: DispatchContext, name: DispatchName): voi
     source.close();
   }
   claims.removeLost(name);
+}
+
+/**
+ * Claims a dispatch for work that needs no claim before it, stops the owners that lost it, and releases it again unless this
+ * opening had it. The work puts a new file into the place of the dispatch, or removes the file, or changes nothing.
+ * @throws STORE_LOCKED naming the owner
+ */
+export function whileOwning<T>(context: DispatchContext, name: DispatchName, work: () => T): T {
+  const { claims } = context;
+  // Another opening has taken it over, and may have released it since.
+  if (claims.has(name) && !claims.isKept(name)) claims.release(name);
+  const wasClaimed = claims.has(name);
+  return claims.whileTaking(name, () => {
+    stopLostOwners(context, name);
+    const result = work();
+    if (!wasClaimed) claims.release(name);
+    return result;
+  });
+}
+
+/** Steps 1 and 2 of the fence. */
+function stopLostOwners(context: DispatchContext, name: DispatchName): void {
+  const { lost, isFreeOfWriters } = context.claims.lockOf(name);
+  if (lost.length > 0 && !isFreeOfWriters) context.pause(fencingPause);
+  removeOtherCopies(context, name);
 }
 
 function encodeNext({ record, slot }: Head2, epoch: number): Buffer {

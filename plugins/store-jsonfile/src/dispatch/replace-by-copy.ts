@@ -1,3 +1,4 @@
+import { isSystemError } from '@hansard/store-kit';
 import { OpenFile, syncFolder } from '../lines/open-file.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
@@ -25,6 +26,8 @@ export function replaceByCopy(
   } catch (error) {
     copy.close();
     files.remove(path);
+    // A later owner has removed the copy, so that it cannot be renamed.
+    if (isSystemError(error) && error.code === 'ENOENT' && !claims.isKept(name)) throw claims.missing(name);
     throw error;
   }
   if (sync) syncFolder(files, folder);

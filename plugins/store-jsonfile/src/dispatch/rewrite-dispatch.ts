@@ -1,5 +1,6 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { encodeEvent } from '@hansard/events';
+import { isStoreError } from '@hansard/provider';
 import { closings, type IdOrder } from '../disk-format.ts';
 import type { Head1 } from '../format-1/head-1.ts';
 import { encodeHead, nothingAcknowledged, slotFor } from '../head/head-codec.ts';
@@ -89,14 +90,23 @@ export function rewriteDispatch(
   const record = { ...head, epoch, acknowledged: nothingAcknowledged };
   const slot = slotFor(record);
   const start = encodeHead(record, slot).length;
-  const copy = replaceByCopy(context, name, (copied) => {
-    const copier = new EventCopier(copied, start);
-    addEvents(copier);
-    const bytes = encodeHead({ ...record, acknowledged: copier.finish() }, slot);
-    copied.write(bytes, bytes.length, 0);
-    if (keepAs !== null) files.link(name.paths.file, keepAs);
-  });
-  copy.close();
+  let isKept = false;
+  try {
+    const copy = replaceByCopy(context, name, (copied) => {
+      const copier = new EventCopier(copied, start);
+      addEvents(copier);
+      const bytes = encodeHead({ ...record, acknowledged: copier.finish() }, slot);
+      copied.write(bytes, bytes.length, 0);
+      if (keepAs === null) return;
+      files.link(name.paths.file, keepAs);
+      isKept = true;
+    });
+    copy.close();
+  } catch (error) {
+    // Then the file with this name is that of the owner that has taken the dispatch over.
+    if (isKept && keepAs !== null && isStoreError(error, 'STORE_LOCKED')) files.remove(keepAs);
+    throw error;
+  }
   claims.removeLost(name);
 }
 

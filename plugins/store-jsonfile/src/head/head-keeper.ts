@@ -13,6 +13,8 @@ export class HeadKeeper {
   /** Whether both slots have the same content. */
   #isSame: boolean;
   #isDamaged: boolean;
+  /** Whether the slot that counts can be missing on the disk. */
+  #isLoose = false;
   #acknowledgedAt: number;
 
   /** `now` is the monotonic time. */
@@ -65,6 +67,7 @@ export class HeadKeeper {
   acknowledge(file: OpenFile, acknowledged: Acknowledged, now: number): void {
     const record = this.#next({ acknowledged });
     this.#writeSlot(file, record, 1 - this.#counting, encodeSlots(record, this.#slot));
+    this.#isLoose = true;
     this.#acknowledgedAt = now;
   }
 
@@ -77,12 +80,15 @@ export class HeadKeeper {
     const { slot, bytes } = fitHead(record, this.#slot);
     if (slot > this.#slot) return false;
     const slots = [bytes.subarray(0, slot), bytes.subarray(slot, slot * 2)];
+    // A loss of power must not tear both slots.
+    if (sync && this.#isLoose) file.syncData();
     for (const _ of slots) {
       this.#writeSlot(file, record, 1 - this.#counting, slots);
       if (sync) file.syncData();
     }
     this.#isSame = true;
     this.#isDamaged = false;
+    this.#isLoose = !sync;
     this.#acknowledgedAt = now;
     return true;
   }

@@ -11,6 +11,7 @@ import {
 import { dispatchNotFound, orMissing } from '@hansard/store-kit';
 import type { DispatchContext } from '../dispatch/dispatch-context.ts';
 import type { DispatchName } from '../dispatch/dispatch-file.ts';
+import { whileOwning } from '../dispatch/fence-dispatch.ts';
 import type { FileStats } from '../files.ts';
 import { OpenFile } from '../lines/open-file.ts';
 import { acceptLossOf, keptDamaged } from './accept-loss.ts';
@@ -52,28 +53,24 @@ export class DispatchIntegrity {
 
   /** @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT */
   acceptLoss(name: DispatchName, notice: CapturedEvent): DispatchVerification {
-    const { claims, files } = this.#context;
-    if (files.lstat(name.paths.file) === null) throw dispatchNotFound(name.taskDir, name.dispatchId);
-    const wasClaimed = claims.has(name);
-    return claims.whileTaking(name, () => {
-      const verification = this.#withOpen(name, (file) => acceptLossOf(this.#context, name, file, notice));
-      if (!wasClaimed) claims.release(name);
-      return verification;
-    });
+    this.#assertExists(name);
+    return whileOwning(this.#context, name, () =>
+      this.#withOpen(name, (file) => acceptLossOf(this.#context, name, file, notice)),
+    );
   }
 
   /** @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT */
   rewrite(name: DispatchName, rewrite: DispatchRewrite): DispatchRewritten {
-    const { claims, files } = this.#context;
-    const { file } = name.paths;
-    if (files.lstat(file) === null) throw dispatchNotFound(name.taskDir, name.dispatchId);
-    const wasClaimed = claims.has(name);
-    return claims.whileTaking(name, () => {
-      this.#withOpen(name, (open) => rewriteContentOf(this.#context, name, open, rewrite));
-      if (!wasClaimed) claims.release(name);
-      const kept = keptDamaged(files, file);
-      return { remains: kept.map((other) => `${other}, kept when a loss was accepted: delete the file.`) };
-    });
+    this.#assertExists(name);
+    whileOwning(this.#context, name, () =>
+      this.#withOpen(name, (open) => rewriteContentOf(this.#context, name, open, rewrite)),
+    );
+    const kept = keptDamaged(this.#context.files, name.paths.file);
+    return { remains: kept.map((other) => `${other}, kept when a loss was accepted: delete the file.`) };
+  }
+
+  #assertExists({ taskDir, dispatchId, paths }: DispatchName): void {
+    if (this.#context.files.lstat(paths.file) === null) throw dispatchNotFound(taskDir, dispatchId);
   }
 
   #withOpen<T>(name: DispatchName, work: (file: OpenFile) => T): T {

@@ -2,6 +2,7 @@ import { encodeEvent } from '@hansard/events';
 import type { DispatchRewrite } from '@hansard/provider';
 import type { DispatchContext } from '../dispatch/dispatch-context.ts';
 import type { DispatchName } from '../dispatch/dispatch-file.ts';
+import { findTail } from '../dispatch/file-tail.ts';
 import { addNotice, rewriteDispatch } from '../dispatch/rewrite-dispatch.ts';
 import { corrupt } from '../errors.ts';
 import { parseEventText } from '../lines/event-line.ts';
@@ -13,7 +14,7 @@ import { verifyFile } from './verify-file.ts';
 /**
  * Replaces a file by a copy with the new envelope and the new forms of its events. An event that stays keeps its bytes. Only the owner
  * of the lock may call it.
- * @throws STORE_CORRUPT if anything is damaged
+ * @throws STORE_CORRUPT if anything is damaged but one copy of the head
  */
 export function rewriteContentOf(
   context: DispatchContext,
@@ -21,13 +22,18 @@ export function rewriteContentOf(
   file: OpenFile,
   rewrite: DispatchRewrite,
 ): void {
-  const [damage] = verifyFile(file).damages;
-  if (damage !== undefined)
-    throw corrupt(file.path, damage.offset, damage.reason, { wholeEvents: damage.eventsBefore });
+  const { damages } = verifyFile(file);
   const examined = examineFile(file);
   const { head } = examined;
+  // One whole copy of the head is enough: a loss of power can tear the other one.
+  const events = head?.format === 2 ? head.slot * 2 : 0;
+  const damage = damages.find(({ offset }) => offset >= events);
+  if (damage !== undefined)
+    throw corrupt(file.path, damage.offset, damage.reason, { wholeEvents: damage.eventsBefore });
   if (head === null) throw corrupt(file.path, 0, 'the envelope cannot be read');
-  const lines = settledLines(examined);
+  const settled = settledLines(examined);
+  // A loss of power can leave a torn sector before complete closing brackets.
+  const lines = head.format === 2 ? { ...settled, to: findTail(file, head).end } : settled;
   const revision = head.format === 2 ? head.record.revision : 0;
   const envelope = rewrite.envelope(head.envelope);
   rewriteDispatch(context, name, { revision: revision + 1, envelope }, (copier) => {

@@ -6,6 +6,8 @@ export interface Append {
   readonly beganAt: number;
   /** Whether the process had claimed the dispatch when the append began. */
   readonly isOfOwner: boolean;
+  /** Of a rewrite: the events that it must have rewritten when it is acknowledged. */
+  readonly rewritten: readonly string[];
   /** Infinity until it is acknowledged. */
   acknowledgedAt: number;
 }
@@ -50,6 +52,8 @@ interface DispatchFacts {
   /** The acknowledged events. */
   readonly acknowledged: string[];
   readonly refused: Set<string>;
+  /** Events whose old text must never be in the file again. */
+  readonly rewritten: Set<string>;
   claim: Claim | null;
 }
 
@@ -109,6 +113,12 @@ export class LogOracle {
     const owner = this.#facts(claim.dispatch).claim;
     if (hasSucceeded || owner === null || claim.isAgain) return;
     if (this.#idleOf(owner, claim, monotonic) >= this.#leaseMs) owner.isSure = false;
+  }
+
+  /** A rewrite has ended, or the acceptance of a loss: it can have taken the dispatch from an owner, and has released it. */
+  endTaking(claim: ClaimInProgress, monotonic: number): void {
+    this.endClaim(claim, false, monotonic);
+    for (const other of this.#claiming) if (other.dispatch === claim.dispatch) other.isUnsure = true;
   }
 
   /**
@@ -175,13 +185,28 @@ export class LogOracle {
   }
 
   beginAppend(process: number, dispatch: number, ids: readonly string[]): Append {
+    return this.#begin(process, dispatch, ids, this.hasClaimed(process, dispatch), []);
+  }
+
+  /** A rewrite appends its notice, and needs no claim before. */
+  beginRewrite(process: number, dispatch: number, ids: readonly string[]): Append {
+    return this.#begin(process, dispatch, ids, true, [...this.#facts(dispatch).acknowledged]);
+  }
+
+  #begin(
+    process: number,
+    dispatch: number,
+    ids: readonly string[],
+    isOfOwner: boolean,
+    rewritten: readonly string[],
+  ): Append {
     const { appends, appendOf } = this.#facts(dispatch);
-    const isOfOwner = this.hasClaimed(process, dispatch);
     const append = {
       process,
       dispatch,
       ids,
       isOfOwner,
+      rewritten,
       beganAt: this.#tick(),
       acknowledgedAt: Number.POSITIVE_INFINITY,
     };
@@ -198,6 +223,7 @@ export class LogOracle {
         `an append of process ${process} was acknowledged without a claim of dispatch ${dispatch}`,
       );
     append.acknowledgedAt = this.#tick();
+    for (const id of append.rewritten) this.#facts(dispatch).rewritten.add(id);
     this.#facts(dispatch).acknowledged.push(...ids);
   }
 
@@ -229,11 +255,16 @@ export class LogOracle {
 
   /** Checks the bytes at the path of a dispatch: it has every acknowledged event once, and in order. */
   checkFile(dispatch: number, bytes: Buffer | null): void {
-    const { acknowledged, isCreated } = this.#facts(dispatch);
+    const { acknowledged, isCreated, rewritten } = this.#facts(dispatch);
     if (!isCreated) return;
     if (bytes === null) throw new BrokenPromise(`the file of dispatch ${dispatch} is gone`);
-    const ids = [...bytes.toString('latin1').matchAll(/<(p\d+-\d+)>/g)].map(([, id]) => id as string);
-    this.#check(`the file of dispatch ${dispatch}`, dispatch, acknowledged, ids);
+    const found = [...bytes.toString('latin1').matchAll(/<(p\d+-\d+)> (.)/g)];
+    const place = `the file of dispatch ${dispatch}`;
+    const ids = found.map(([, id]) => id as string);
+    this.#check(place, dispatch, acknowledged, ids);
+    for (const [, id = '', first] of found)
+      if (rewritten.has(id) && first !== 'r')
+        throw new BrokenPromise(`${place} has the old text of ${id} again`);
   }
 
   /** Has every acknowledged event once, and after the events whose append had ended before its own began. */
@@ -272,6 +303,7 @@ export class LogOracle {
         appendOf: new Map(),
         acknowledged: [],
         refused: new Set(),
+        rewritten: new Set(),
         claim: null,
       };
       this.#dispatches.set(dispatch, facts);

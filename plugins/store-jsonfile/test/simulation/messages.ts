@@ -16,6 +16,11 @@ export type Operation =
       readonly isSensible: boolean;
     }
   | { readonly kind: 'end'; readonly dispatch: number }
+  /** Makes the envelope longer by so many characters, so that its file is replaced by a copy when its slot is full. */
+  | { readonly kind: 'grow'; readonly dispatch: number; readonly by: number }
+  /** Rewrites every event, and adds a notice. */
+  | { readonly kind: 'rewrite'; readonly dispatch: number; readonly ids: readonly string[] }
+  | { readonly kind: 'accept loss'; readonly dispatch: number; readonly ids: readonly string[] }
   | { readonly kind: 'read'; readonly dispatch: number }
   | { readonly kind: 'verify'; readonly dispatch: number }
   | { readonly kind: 'break claim'; readonly dispatch: number }

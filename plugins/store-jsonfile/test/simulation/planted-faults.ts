@@ -17,6 +17,8 @@ export function plantFault(fault: PlantedFault | undefined, system: StoreSystem)
       return withFiles(system, lateWrites(system.files));
     case 'late check':
       return withFiles(system, firstFacts(system.files));
+    case 'kept copies':
+      return withFiles(system, ownCopies(system.files));
   }
 }
 
@@ -61,6 +63,19 @@ function lateWrites(files: Files): Partial<Files> {
         files.close(fd);
       }
     },
+  };
+}
+
+/** Leaves the copies of other owners where they are. */
+function ownCopies(files: Files): Partial<Files> {
+  const own = new Set<string>();
+  return {
+    open(path, flags) {
+      const fd = files.open(path, flags);
+      if (path.endsWith('.tmp')) own.add(path);
+      return fd;
+    },
+    remove: (path) => (path.endsWith('.tmp') && !own.has(path) ? false : files.remove(path)),
   };
 }
 

@@ -52,7 +52,10 @@ export function randomSchedule(seed: number, options: ScheduleOptions): Decision
     const chance = random();
     if (chance < 0.05) return { kind: 'create', dispatch };
     if (chance < 0.2) return { kind: 'claim', dispatch };
-    if (chance < 0.64) return { kind: 'append', dispatch, ids: nextIds(of, 1), isSensible: random() < 0.9 };
+    if (chance < 0.58) return { kind: 'append', dispatch, ids: nextIds(of, 1), isSensible: random() < 0.9 };
+    if (chance < 0.61) return { kind: 'grow', dispatch, by: 200 + below(1_500) };
+    if (chance < 0.65) return { kind: 'rewrite', dispatch, ids: nextIds(of, 1) };
+    if (chance < 0.66) return { kind: 'accept loss', dispatch, ids: nextIds(of, 1) };
     if (chance < 0.76)
       return { kind: 'append', dispatch, ids: nextIds(of, 2 + below(3)), isSensible: random() < 0.9 };
     if (chance < 0.8) return { kind: 'release', dispatch };
@@ -78,7 +81,42 @@ export function randomSchedule(seed: number, options: ScheduleOptions): Decision
     if (options.canLosePower && chance < 0.992) return { kind: 'lose power', seed: below(2 ** 31) };
     return { kind: 'finish', process: of };
   };
-  return Array.from({ length: options.decisions }, decide);
+  /** A process is stopped in the middle of a copy, and another one takes the dispatch: rare among the other decisions. */
+  const stoppedCopy = (): Decision[] => {
+    const of = process();
+    const other = (of + 1 + below(options.processes - 1)) % options.processes;
+    const dispatch = focus[of] ?? 0;
+    const starts = (one: number, started: Operation): Decision[] => [
+      { kind: 'start', process: one, operation: started },
+      { kind: 'finish', process: one },
+    ];
+    const taking = (): Operation => {
+      if (random() < 0.3) return { kind: 'claim', dispatch };
+      return { kind: 'rewrite', dispatch, ids: nextIds(other, 1) };
+    };
+    const copying: Operation =
+      random() < 0.5
+        ? { kind: 'grow', dispatch, by: 2_500 }
+        : { kind: 'rewrite', dispatch, ids: nextIds(of, 1) };
+    return [
+      { kind: 'finish', process: of },
+      ...starts(of, { kind: 'claim', dispatch }),
+      ...starts(of, { kind: 'append', dispatch, ids: nextIds(of, 1), isSensible: true }),
+      { kind: 'start', process: of, operation: copying },
+      { kind: 'run', process: of, steps: 1 + below(40), fault: null },
+      { kind: 'stop', process: of },
+      ...starts(other, taking()),
+      { kind: 'wait', ms: options.leaseMs * 1.1 },
+      ...starts(other, taking()),
+      { kind: 'continue', process: of },
+      { kind: 'finish', process: of },
+    ];
+  };
+  const decisions: Decision[] = [];
+  while (decisions.length < options.decisions)
+    if (random() < 0.015) decisions.push(...stoppedCopy());
+    else decisions.push(decide());
+  return decisions;
 }
 
 /** A shortest schedule that still fails: no part of it, halved again and again down to one decision, can be left out. */

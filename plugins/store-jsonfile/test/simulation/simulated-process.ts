@@ -134,13 +134,22 @@ function call(operation: Operation): Outcome {
     case 'end':
       store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
       break;
+    case 'grow':
+      grow(store, dispatchId, operation.by);
+      break;
+    case 'rewrite':
+      rewrite(store, dispatchId, operation.ids);
+      break;
+    case 'accept loss':
+      for (const id of operation.ids) store.acceptLoss(taskDir, dispatchId, eventOf(id));
+      break;
     case 'break claim':
       store.breakClaim(taskDir, dispatchId);
       break;
     case 'read':
       return { kind: 'returned', ids: store.getDispatchEvents(taskDir, dispatchId).map(({ id }) => id) };
     case 'verify':
-      return { kind: 'returned', damages: store.verifyDispatch(taskDir, dispatchId).damages.length };
+      return { kind: 'returned', damages: lossesOf(store, dispatchId) };
   }
   return { kind: 'returned' };
 }
@@ -150,6 +159,28 @@ function append(open: JsonFileStore, dispatchId: string, ids: readonly string[])
   const [first] = events;
   if (events.length === 1 && first !== undefined) open.appendEvent(taskDir, dispatchId, first);
   else open.appendEvents(taskDir, dispatchId, events);
+}
+
+/** A loss of power can tear one copy of a head, which loses nothing: the next claim repairs it. */
+function lossesOf(open: JsonFileStore, dispatchId: string): number {
+  const { damages } = open.verifyDispatch(taskDir, dispatchId);
+  return damages.filter(({ lostEvents }) => lostEvents !== 0).length;
+}
+
+function grow(open: JsonFileStore, dispatchId: string, by: number): void {
+  const { structuredResult } = open.getDispatchEnvelope(taskDir, dispatchId) ?? {};
+  open.updateDispatch(taskDir, dispatchId, {
+    structuredResult: `${structuredResult ?? ''}${'r'.repeat(by)}`,
+  });
+}
+
+/** The new text of an event is `<id> rewritten`, by which the oracle knows it. */
+function rewrite(open: JsonFileStore, dispatchId: string, ids: readonly string[]): void {
+  open.rewriteDispatch(taskDir, dispatchId, {
+    envelope: (envelope) => envelope,
+    event: (event) => ({ ...event, data: { text: `<${event.id}> rewritten` } }),
+    notice: () => ({ ...eventOf(`${ids[0]}`), data: { text: `<${ids[0]}> rewritten` } }),
+  });
 }
 
 /** The text has the id between brackets, by which the oracle finds the event in a file. */

@@ -19,7 +19,7 @@ const mostProcesses = 8;
 const startOfWallClock = Date.UTC(2026, 0, 1);
 
 /** A fault that is planted in a store, to see whether the simulation finds it. */
-export type PlantedFault = 'missing sync' | 'wall clock' | 'early rename' | 'late check';
+export type PlantedFault = 'missing sync' | 'wall clock' | 'early rename' | 'late check' | 'kept copies';
 
 export interface SimulationOptions {
   readonly processes: number;
@@ -287,7 +287,7 @@ export class Simulation implements Disposable {
     process.operation = operation;
     this.counts.operations += 1;
     if (operation.kind === 'read') process.read = this.#oracle.beginRead(process.number, operation.dispatch);
-    if (operation.kind === 'claim' || operation.kind === 'create')
+    if (operation.kind === 'claim' || operation.kind === 'create' || isTaking(operation))
       process.claim = this.#oracle.beginClaim(process.number, operation.dispatch);
     if (operation.kind === 'break claim') process.breaking = this.#oracle.beginBreak(operation.dispatch);
     if (operation.kind === 'release' && this.#oracle.hasClaimed(process.number, operation.dispatch))
@@ -295,6 +295,11 @@ export class Simulation implements Disposable {
     if (operation.kind === 'close') this.#oracle.beginEnd(process.number);
     if (operation.kind === 'append')
       process.append = this.#oracle.beginAppend(process.number, operation.dispatch, operation.ids);
+    if (operation.kind === 'rewrite')
+      process.append = this.#oracle.beginRewrite(process.number, operation.dispatch, operation.ids);
+    // Its notice is appended only if a loss of power has torn a copy of the head.
+    if (operation.kind === 'accept loss')
+      this.#oracle.beginAppend(process.number, operation.dispatch, operation.ids);
     const command: Command = { kind: 'start', operation, ...this.#grant(process, steps, fault) };
     return this.#receive(process, this.#send(process, command));
   }
@@ -336,11 +341,13 @@ export class Simulation implements Disposable {
     if (outcome === null) return null;
     const { operation, read, claim, breaking, append } = process;
     Object.assign(process, { operation: null, read: null, claim: null, breaking: null, append: null });
-    if (claim !== null) this.#oracle.endClaim(claim, outcome.kind === 'returned', this.#clocks[0] ?? 0);
+    if (claim !== null && operation !== null && isTaking(operation))
+      this.#oracle.endTaking(claim, this.#clocks[0] ?? 0);
+    else if (claim !== null) this.#oracle.endClaim(claim, outcome.kind === 'returned', this.#clocks[0] ?? 0);
     if (breaking !== null) this.#oracle.endBreak(breaking);
     if (operation !== null)
       this.#judge(process.number, operation, outcome, { read, claim, breaking, append });
-    if (operation?.kind === 'append') this.#checkFiles();
+    if (append !== null) this.#checkFiles();
     return outcome;
   }
 
@@ -393,6 +400,13 @@ export class Simulation implements Disposable {
     } else if (operation.kind === 'verify' && (outcome.damages ?? 0) > 0)
       throw new BrokenPromise(`dispatch ${dispatch} is damaged`);
   }
+}
+
+/** Whether an operation claims a dispatch, and releases it again. */
+function isTaking(
+  operation: Operation,
+): operation is Extract<Operation, { readonly kind: 'rewrite' | 'accept loss' }> {
+  return operation.kind === 'rewrite' || operation.kind === 'accept loss';
 }
 
 /** The path of a dispatch in the store of the simulation. */

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
-import { type DispatchStoreProvider, isStoreError } from '@hansard/provider';
+import { isStoreError } from '@hansard/provider';
 import { claim, late } from '../../checks/claim-checks.ts';
 import { refuses, sameContent } from '../../checks/expectations.ts';
-import { dispatchId, holdsEvents, taskDir } from '../../checks/prepared-store.ts';
+import { dispatchId, holdsEvents, optionalMethod, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEvent, sampleEvents } from '../../checks/sample-data.ts';
-import { inAnotherNamespace, startProcess } from '../../processes/store-process.ts';
+import { inAnotherNamespace, type StoreProcess, startProcess } from '../../processes/store-process.ts';
+import type { CaseContext } from '../../run/case-context.ts';
 import { caseFamily } from '../../run/conformance-case.ts';
 import { holdsBatches, prepareFree } from './batches.ts';
 import { codeOf, leaseOf, startWriter } from './other-process.ts';
@@ -151,7 +152,7 @@ export const processCases = caseFamily('processes', [
         ['appendEvent', own[4]],
       ] as const;
       for (const [method, argument] of writes) child.send({ method, args: [taskDir, dispatchId, argument] });
-      const waited = await takeOver(store, leaseMs);
+      const waited = await untilTaken(leaseMs, () => claim(store));
       assert.ok(
         waited >= leaseMs * 0.9,
         `the claim was free after ${Math.round(waited)} ms, before the lease of ${leaseMs} ms`,
@@ -183,6 +184,54 @@ export const processCases = caseFamily('processes', [
     },
   },
   {
+    name: 'stopped-and-rewritten',
+    rule: 6,
+    title:
+      'a rewrite takes the dispatch of a process that is stopped past its lease, which changes nothing when it continues',
+    needs: [...needs, 'rewrite'],
+    run: async (context) => {
+      const { store } = context;
+      const child = await stoppedOwner(context);
+      const rewrite = optionalMethod(store, 'rewriteDispatch');
+      const [first, notice] = [sampleEvent('of-the-owner', 'censored'), sampleEvent('notice')];
+      await untilTaken(leaseOf(context), async () => {
+        await rewrite(taskDir, dispatchId, {
+          envelope: (envelope) => envelope,
+          event: () => first,
+          notice: () => notice,
+        });
+      });
+      const envelope = await store.getDispatchEnvelope(taskDir, dispatchId);
+      for (const [method, code] of await continued(child))
+        sameContent(code, 'STORE_LOCKED', `${method} of the process that continued`);
+      await holdsEvents(store, [first, notice]);
+      sameContent(await store.getDispatchEnvelope(taskDir, dispatchId), envelope, 'getDispatchEnvelope');
+      await claim(store);
+      await store.appendEvent(taskDir, dispatchId, late);
+      await holdsEvents(store, [first, notice, late]);
+    },
+  },
+  {
+    name: 'stopped-and-deleted',
+    rule: 6,
+    title:
+      'a dispatch of a process that is stopped past its lease can be deleted, and stays deleted when that process continues',
+    needs: [...needs, 'deleteDispatch'],
+    run: async (context) => {
+      const { store } = context;
+      const child = await stoppedOwner(context);
+      const remove = optionalMethod(store, 'deleteDispatch');
+      await untilTaken(leaseOf(context), async () => remove(taskDir, dispatchId));
+      for (const [method, code] of await continued(child))
+        assert.ok(
+          code === 'STORE_LOCKED' || code === 'STORE_DISPATCH_NOT_FOUND',
+          `${method} of the process that continued: ${code}`,
+        );
+      sameContent(await store.getDispatchEnvelope(taskDir, dispatchId), null, 'getDispatchEnvelope');
+      sameContent((await store.listDispatches()).dispatches, [], 'listDispatches');
+    },
+  },
+  {
     name: 'another-namespace',
     rule: 6,
     title: 'a process in another PID namespace takes nothing from a running writer, which loses no event',
@@ -204,14 +253,46 @@ export const processCases = caseFamily('processes', [
   },
 ]);
 
-/** Tries to claim until it succeeds. Returns the time from the first attempt, which must be refused, in milliseconds. */
-async function takeOver(store: DispatchStoreProvider, leaseMs: number): Promise<number> {
-  await refuses('STORE_LOCKED', 'the first claimDispatch beside a stopped process', () => claim(store));
+/** A process that has claimed the dispatch and appended an event to it, and is stopped. Writes wait in its input. */
+async function stoppedOwner(context: CaseContext): Promise<StoreProcess> {
+  await prepareFree(context);
+  const child = await startProcess(context);
+  await child.call('claimDispatch', taskDir, dispatchId);
+  const own = sampleEvent('of-the-owner');
+  sameContent(
+    codeOf(await child.call('appendEvent', taskDir, dispatchId, own)),
+    null,
+    'an append of the owner',
+  );
+  child.signal('SIGSTOP');
+  for (const [method, argument] of lateWrites) child.send({ method, args: [taskDir, dispatchId, argument] });
+  return child;
+}
+
+/** The last one makes the envelope much longer. */
+const lateWrites = [
+  ['appendEvent', sampleEvent('too-late')],
+  ['updateDispatch', { cost: 1 }],
+  ['appendEvents', sampleEvents(3, 'too-late')],
+  ['updateDispatch', { structuredResult: 'x'.repeat(20_000) }],
+] as const;
+
+/** Continues a process of `stoppedOwner`. Returns the method and the code of each of its writes. */
+async function continued(child: StoreProcess): Promise<(readonly [method: string, code: string | null])[]> {
+  child.signal('SIGCONT');
+  const codes = [];
+  for (const [method] of lateWrites) codes.push([method, codeOf(await child.next())] as const);
+  return codes;
+}
+
+/** Tries until the dispatch is taken. Returns the time from the first attempt, which must be refused, in milliseconds. */
+async function untilTaken(leaseMs: number, take: () => Promise<unknown>): Promise<number> {
+  await refuses('STORE_LOCKED', 'the first attempt beside a stopped process', take);
   const start = performance.now();
   for (;;) {
     await setTimeout(leaseMs / 10);
     try {
-      await claim(store);
+      await take();
       return performance.now() - start;
     } catch (error) {
       const waited = performance.now() - start;
