@@ -53,7 +53,7 @@ describe('the estimated cost of an imported session', () => {
       expect(output).not.toMatch(/[^\u2248]\$\d/);
     }
     const [listed] = JSON.parse(`[${(await read('ls', '--json')).trim()}]`);
-    expect(listed).toMatchObject({ costUsd: null, unpricedModels: ['claude-fable-7'] });
+    expect(listed).toMatchObject({ costUsd: null, unpriced: ['claude-fable-7'] });
     expect(listed.estimatedUsd).toBeGreaterThan(0);
   });
 

@@ -73,7 +73,8 @@ describe('a price table in a file', () => {
   it('is read as the README and the advice of the error show it', () => {
     const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
     const table = readPriceFile(put(/```json\n(.+?)```/s.exec(readme)?.[1] ?? ''));
-    expect(priceOf('my-model', table)?.usd).toBeCloseTo(3 + 1.5 + 0.6 + 1.5, 9);
+    // More than 200,000 tokens were read.
+    expect(priceOf('my-model', table)?.usd).toBeCloseTo(6 + 2.25 + 1.2 + 3, 9);
     const { advice } = importErrors.rows.IMPORT_PRICES_INVALID;
     expect(readPriceFile(put(/`(.+?)`/.exec(advice)?.[1] ?? '')).name).toBe('ours');
   });
@@ -86,6 +87,37 @@ describe('a price table in a file', () => {
     expect(priceOf('mine', table)).toEqual({ usd: expect.closeTo(2 + 1 + 1 + 0.8, 9), model: 'mine' });
     expect(priceOf('mine-2', table)).toBeNull();
     expect(priceOf('constructor', table)).toBeNull();
+  });
+
+  it('names the parts of a usage that it has no price for', () => {
+    const terms = { speeds: { fast: 3 }, webSearches: 20 };
+    const table = readPriceFile(
+      put({
+        ...source,
+        models: { bare: { input: 2, output: 10 }, more: { input: 2, output: 10, ...terms } },
+      }),
+    );
+    const call = (model: string, more: object) =>
+      table.priceOf({ model, usage: { inputTokens: 1_000_000, outputTokens: 0, ...more }, timestamp });
+    const requests = { webSearchRequests: 2, webFetchRequests: 1 };
+    expect(call('bare', requests)).toEqual({
+      usd: 2,
+      model: 'bare',
+      unpriced: ['webSearchRequests', 'webFetchRequests'],
+    });
+    expect(call('more', requests)).toMatchObject({ usd: 2.04, unpriced: ['webFetchRequests'] });
+    expect(call('bare', { cacheWriteTokens: 5, cacheWrite1hTokens: 5 })?.unpriced).toEqual([
+      'cacheWrite1hTokens',
+    ]);
+    expect(call('more', { speed: 'fast' })).toEqual({ usd: 6, model: 'more' });
+    expect(call('bare', { speed: 'fast', inferenceGeo: 'mars' })).toMatchObject({
+      usd: 2,
+      unpriced: ['speed', 'inferenceGeo'],
+    });
+    // A tier without a price may be cheaper, so its tokens are in no lower bound.
+    expect(call('more', { serviceTier: 'batch' })).toMatchObject({ usd: 0, unpriced: ['serviceTier'] });
+    // No name of a term reaches a property that every object has.
+    expect(call('more', { speed: 'constructor' })).toMatchObject({ usd: 2, unpriced: ['speed'] });
   });
 
   it.each([

@@ -126,6 +126,7 @@ export { type SessionRow, type SessionView, sessionView } from './session/sessio
 export { SessionViewer } from './session/session-viewer.ts';
 export { type DeliveryDiff, type DiffPart, deliveryDiffs, wordDiff } from './session/word-diff.ts';
 export { type BotView, botView } from './task/bot-view.ts';
+export { type CallTerms, specialTerms } from './task/call-terms.ts';
 export { type DispatchEnding, dispatchEnding } from './task/dispatch-ending.ts';
 export { type DispatchFigures, dispatchDuration } from './task/dispatch-figures.ts';
 export { DispatchTotals } from './task/dispatch-totals.ts';

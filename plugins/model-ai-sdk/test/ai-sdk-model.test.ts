@@ -1,3 +1,4 @@
+import type { JsonObject } from '@hansard/events';
 import type { Delta } from '@hansard/provider';
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, it } from 'vitest';
@@ -26,6 +27,50 @@ describe('an answer', () => {
       usage: { inputTokens: 20, outputTokens: 7, cacheReadTokens: 90, cacheWriteTokens: 10 },
       stopReason: 'stop',
     });
+  });
+
+  it('has the parts of the usage that decide its price, as far as the vendor states them', async () => {
+    const inputTokens = { total: 100, noCache: 10, cacheRead: 20, cacheWrite: 70 };
+    const outputTokens = { total: 9, text: 4, reasoning: 5 };
+    const usageOf = async (raw: JsonObject) => {
+      const usage = { inputTokens, outputTokens, raw };
+      const end = { type: 'finish', finishReason: { unified: 'stop', raw: undefined }, usage } as const;
+      return (await generate([...textParts('Hello.'), end])).usage;
+    };
+    const tokens = {
+      inputTokens: 10,
+      outputTokens: 9,
+      cacheReadTokens: 20,
+      cacheWriteTokens: 70,
+      reasoningTokens: 5,
+    };
+    expect(
+      await usageOf({
+        cache_creation: { ephemeral_5m_input_tokens: 30, ephemeral_1h_input_tokens: 40 },
+        server_tool_use: { web_search_requests: 2, web_fetch_requests: 1 },
+        speed: 'fast',
+        service_tier: 'batch',
+        inference_geo: 'us',
+      }),
+    ).toEqual({
+      ...tokens,
+      cacheWrite5mTokens: 30,
+      cacheWrite1hTokens: 40,
+      webSearchRequests: 2,
+      webFetchRequests: 1,
+      speed: 'fast',
+      serviceTier: 'batch',
+      inferenceGeo: 'us',
+    });
+    expect(
+      await usageOf({
+        cache_creation: { ephemeral_5m_input_tokens: 300, ephemeral_1h_input_tokens: -4 },
+        server_tool_use: { web_search_requests: 1.5, web_fetch_requests: '1' },
+        speed: 7,
+        service_tier: 'x'.repeat(99),
+        inference_geo: '',
+      }),
+    ).toEqual(tokens);
   });
 
   it('names the model that the vendor says has answered', async () => {

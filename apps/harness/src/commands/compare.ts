@@ -186,12 +186,15 @@ function nameOf({ envelope: { role, dispatchId } }: Compared): string {
 type Format = (value: number) => string;
 const plain: Format = (value) => value.toLocaleString('en');
 
-const figureRows: readonly (readonly [keyof UsageFigures, string, Format])[] = [
+const figureRows: readonly (readonly [Exclude<keyof UsageFigures, 'unpriced'>, string, Format])[] = [
   ['calls', 'calls of models', plain],
   ['inputTokens', 'tokens in', formatTokens],
   ['outputTokens', 'tokens out', formatTokens],
   ['cacheReadTokens', 'from cache', formatTokens],
   ['cacheWriteTokens', 'to cache', formatTokens],
+  ['cacheWrite1hTokens', 'to cache for 1h', formatTokens],
+  ['reasoningTokens', 'reasoning', formatTokens],
+  ['webSearchRequests', 'web searches', plain],
   ['costUsd', 'cost', formatCost],
   ['estimatedUsd', 'estimated', formatCost],
   ['durationMs', 'time', formatDuration],

@@ -229,9 +229,14 @@ function cells(figures: UsageFigures): string[] {
   return [
     ...[count(dispatches), count(calls), count(failures)],
     ...[tokens(inputTokens), tokens(outputTokens), tokens(cacheReadTokens), tokens(cacheWriteTokens)],
-    ...[cost(figures.costUsd), cost(figures.estimatedUsd)],
+    // A lower bound is marked as in every other listing.
+    ...[cost(figures.costUsd), `${cost(figures.estimatedUsd)}${isLowerBound(figures) ? '+' : ''}`],
     figures.durationMs === null ? notKnown : formatDuration(figures.durationMs),
   ];
+}
+
+function isLowerBound({ estimatedUsd, unpriced }: UsageFigures): boolean {
+  return estimatedUsd !== null && unpriced.length > 0;
 }
 
 function bar(value: number, largest: number): string {

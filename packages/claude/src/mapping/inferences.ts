@@ -1,5 +1,5 @@
-import type { JsonObject, JsonValue, Usage } from '@hansard/events';
-import { asCount, asObject, hasFields, withoutNull, withoutUndefined } from '../values/json-fields.ts';
+import type { JsonObject, JsonValue } from '@hansard/events';
+import { asObject, hasFields, withoutNull } from '../values/json-fields.ts';
 import type { SubAgent } from './sub-agents.ts';
 
 /** One model message while its lines arrive. */
@@ -118,31 +118,6 @@ export function isLastLine(stopReason: string | undefined, blocks: readonly Json
 
 function joined(before: JsonObject, more: JsonObject): JsonObject {
   return hasFields(before) ? { ...before, ...more } : more;
-}
-
-const usageKeys = new Set([
-  'input_tokens',
-  'output_tokens',
-  'cache_read_input_tokens',
-  'cache_creation_input_tokens',
-]);
-
-/** Converts the API's usage; undefined if one of the two main figures is missing. */
-export function usageOf(usage: JsonObject | undefined): Usage | undefined {
-  const inputTokens = asCount(usage?.input_tokens);
-  const outputTokens = asCount(usage?.output_tokens);
-  if (inputTokens === undefined || outputTokens === undefined) return undefined;
-  return withoutUndefined({
-    inputTokens,
-    outputTokens,
-    cacheReadTokens: asCount(usage?.cache_read_input_tokens),
-    cacheWriteTokens: asCount(usage?.cache_creation_input_tokens),
-  });
-}
-
-/** The fields of the API's usage that `usageOf` does not convert. */
-export function otherUsage(usage: JsonObject): JsonObject {
-  return withoutNull(usage, usageKeys);
 }
 
 const messageKeys = new Set(['id', 'type', 'role', 'model', 'content', 'usage', 'stop_reason']);

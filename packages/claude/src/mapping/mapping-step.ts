@@ -3,10 +3,11 @@ import { asEventId } from '../values/ids.ts';
 import { asName, asText, hasFields, without, withoutNull, withoutUndefined } from '../values/json-fields.ts';
 import { recordedTime } from '../values/recorded-time.ts';
 import { EventWriter } from './event-writer.ts';
-import { type Inference, otherUsage, usageOf } from './inferences.ts';
+import type { Inference } from './inferences.ts';
 import { identityFields } from './left-out.ts';
 import type { MappingState } from './mapping-state.ts';
 import type { SubAgent } from './sub-agents.ts';
+import { otherUsage, usageOf } from './usage-of.ts';
 
 /** Where a message was read. */
 export interface RecordPlace {

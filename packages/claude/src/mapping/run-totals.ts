@@ -1,9 +1,38 @@
-import type { JsonObject, StatedModelUsage, Usage } from '@hansard/events';
+import type { JsonObject, JsonValue, StatedModelUsage, Usage } from '@hansard/events';
 import { addAmounts, addCounts } from '@hansard/views';
 import { asAmount, asCount, asObject } from '../values/json-fields.ts';
-import { usageOf } from './inferences.ts';
+import { usageOf } from './usage-of.ts';
 
-const counters = ['costUsd', 'input', 'output', 'cacheRead', 'cacheWrite'] as const;
+/** The counters of a ledger, each with its name in the usage that a result gives by model. */
+const stated = {
+  input: 'inputTokens',
+  output: 'outputTokens',
+  cacheRead: 'cacheReadInputTokens',
+  cacheWrite: 'cacheCreationInputTokens',
+  cacheWrite5m: 'cacheCreationEphemeral5mInputTokens',
+  cacheWrite1h: 'cacheCreationEphemeral1hInputTokens',
+  reasoning: 'thinkingTokens',
+  webSearches: 'webSearchRequests',
+  webFetches: 'webFetchRequests',
+} as const;
+
+/** The same counters in a usage of ours. */
+const used = {
+  input: 'inputTokens',
+  output: 'outputTokens',
+  cacheRead: 'cacheReadTokens',
+  cacheWrite: 'cacheWriteTokens',
+  cacheWrite5m: 'cacheWrite5mTokens',
+  cacheWrite1h: 'cacheWrite1hTokens',
+  reasoning: 'reasoningTokens',
+  webSearches: 'webSearchRequests',
+  webFetches: 'webFetchRequests',
+} as const satisfies Record<keyof typeof stated, keyof Usage>;
+
+type Counter = keyof typeof stated;
+
+const counts = Object.keys(stated) as Counter[];
+const counters = ['costUsd', ...counts] as const;
 
 type Counters = Record<(typeof counters)[number], number>;
 
@@ -13,7 +42,7 @@ interface Ledger {
   readonly models: ReadonlyMap<string, Counters>;
 }
 
-const none: Counters = { costUsd: 0, input: 0, output: 0, cacheRead: 0, cacheWrite: 0 };
+const none = Object.fromEntries(counters.map((counter) => [counter, 0])) as Counters;
 const empty: Ledger = { costUsd: 0, models: new Map() };
 /** The name of usage that the source does not give by model. */
 const unnamed = '';
@@ -39,6 +68,8 @@ export class RunTotals {
   #hasBegun = false;
   #hasCost = false;
   #hasUsage = false;
+  /** The counters that the results give. The others are not known. */
+  readonly #given = new Set<Counter>(['input', 'output', 'cacheRead', 'cacheWrite']);
   /** The models for which a result has no cost. */
   readonly #withoutCost = new Set<string>();
   #durationMs: number | undefined;
@@ -46,6 +77,7 @@ export class RunTotals {
 
   add(result: JsonObject): Totals {
     const cost = asAmount(result.total_cost_usd);
+    this.#note(result);
     const models =
       modelsOf(asObject(result.modelUsage)) ?? this.#afterThisTurn(usageOf(asObject(result.usage)));
     const figures = { models: models ?? this.#running.models, costUsd: cost ?? this.#running.costUsd };
@@ -61,23 +93,27 @@ export class RunTotals {
     const total = joined(joined(this.#ended, this.#running, plus), this.#before, minus);
     return {
       costUsd: this.#hasCost ? total.costUsd : undefined,
-      usage: this.#hasUsage ? toUsage(sumOf(total.models)) : undefined,
-      models: statedOf(total.models, this.#withoutCost),
+      usage: this.#hasUsage ? toUsage(sumOf(total.models), this.#given) : undefined,
+      models: statedOf(total.models, this.#withoutCost, this.#given),
       durationMs: this.#durationMs,
       turns: this.#turns,
     };
   }
 
+  /** Notes which counters the result gives. */
+  #note(result: JsonObject): void {
+    const usages = Object.values(asObject(result.modelUsage) ?? {});
+    const turn = usages.length === 0 ? usageOf(asObject(result.usage)) : undefined;
+    for (const counter of counts) {
+      const isGiven = usages.some((usage) => asCount(asObject(usage)?.[stated[counter]]) !== undefined);
+      if (isGiven || turn?.[used[counter]] !== undefined) this.#given.add(counter);
+    }
+  }
+
   #afterThisTurn(usage: Usage | undefined): Ledger['models'] | undefined {
     if (usage === undefined) return undefined;
-    const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
-    const turn = {
-      costUsd: 0,
-      input: inputTokens,
-      output: outputTokens,
-      cacheRead: cacheReadTokens,
-      cacheWrite: cacheWriteTokens,
-    };
+    const turn = { ...none };
+    for (const counter of counts) turn[counter] = usage[used[counter]] ?? 0;
     return joined(this.#running, { costUsd: 0, models: new Map([[unnamed, turn]]) }, plus).models;
   }
 }
@@ -101,17 +137,27 @@ function modelsOf(usages: JsonObject | undefined): Ledger['models'] | undefined 
   const models = new Map<string, Counters>();
   for (const [name, value] of Object.entries(usages ?? {})) {
     const usage = asObject(value) ?? {};
-    const figures = {
-      costUsd: asAmount(usage.costUSD) ?? 0,
-      input: asCount(usage.inputTokens) ?? 0,
-      output: asCount(usage.outputTokens) ?? 0,
-      cacheRead: asCount(usage.cacheReadInputTokens) ?? 0,
-      cacheWrite: asCount(usage.cacheCreationInputTokens) ?? 0,
-    };
+    const figures = { ...none, costUsd: asAmount(usage.costUSD) ?? 0 };
+    for (const counter of counts) figures[counter] = asCount(usage[stated[counter]]) ?? 0;
     const model = withoutVariant(name);
     models.set(model, combined(models.get(model) ?? none, figures, plus));
   }
   return models.size === 0 ? undefined : models;
+}
+
+/** Why some figures that a result gives by model cannot be read. */
+export function statementProblems(modelUsage: JsonValue | undefined): string[] {
+  return Object.entries(asObject(modelUsage) ?? {}).flatMap(([model, value]) => {
+    const usage = asObject(value) ?? {};
+    const wrong = Object.values(stated).filter((name) => {
+      const field = usage[name] ?? undefined;
+      return field !== undefined && asCount(field) === undefined;
+    });
+    if (wrong.length === 0) return [];
+    return [
+      `The usage of ${model} in a result does not count: ${wrong.join(', ')} must be whole numbers from 0.`,
+    ];
+  });
 }
 
 /** Messages have the model without the mark for its context window, such as `[1m]`. */
@@ -128,24 +174,24 @@ function modelsWithoutCost(usages: JsonObject | undefined): string[] {
 function statedOf(
   models: Ledger['models'],
   withoutCost: ReadonlySet<string>,
+  given: ReadonlySet<Counter>,
 ): StatedModelUsage[] | undefined {
-  const used = [...models].filter(([, figures]) => counters.some((counter) => figures[counter] > 0));
-  if (used.length === 0 || used.some(([model]) => model === unnamed)) return undefined;
-  return used.map(([model, figures]) => ({
+  const spent = [...models].filter(([, figures]) => counters.some((counter) => figures[counter] > 0));
+  if (spent.length === 0 || spent.some(([model]) => model === unnamed)) return undefined;
+  return spent.map(([model, figures]) => ({
     model,
-    ...toUsage(figures),
+    ...toUsage(figures, given),
     ...(withoutCost.has(model) ? {} : { costUsd: figures.costUsd }),
   }));
 }
 
-function toUsage({ input, output, cacheRead, cacheWrite }: Counters): Usage {
-  return {
-    inputTokens: input,
-    outputTokens: output,
-    cacheReadTokens: cacheRead,
-    cacheWriteTokens: cacheWrite,
-  };
+function toUsage(figures: Counters, given: ReadonlySet<Counter>): StatedUsage {
+  const usage: StatedUsage = { inputTokens: 0, outputTokens: 0 };
+  for (const counter of given) usage[used[counter]] = figures[counter];
+  return usage;
 }
+
+type StatedUsage = Pick<Usage, (typeof used)[Counter]>;
 
 type Combine = (one: number, other: number, counter: keyof Counters) => number;
 

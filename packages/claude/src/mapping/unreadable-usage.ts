@@ -1,9 +1,7 @@
-import type { JsonValue } from '@hansard/events';
+import type { JsonObject, JsonValue } from '@hansard/events';
 import { preview } from '@hansard/events';
 import { asCount, asObject, hasFields } from '../values/json-fields.ts';
-import { usageOf } from './inferences.ts';
-
-const counts = ['input_tokens', 'output_tokens', 'cache_read_input_tokens', 'cache_creation_input_tokens'];
+import { contradictsSum, fieldOf, usageCounts, usageOf } from './usage-of.ts';
 
 /** What cannot be read of the usage that a model message states; null if it states none, or if all of it can be read. */
 export function unreadableUsage(stated: JsonValue | undefined): string | null {
@@ -11,13 +9,21 @@ export function unreadableUsage(stated: JsonValue | undefined): string | null {
   const usage = asObject(stated);
   if (usage === undefined) return `The usage is ${preview(stated)}, and its call is not counted.`;
   if (!hasFields(usage)) return null;
-  const wrong = counts.flatMap((key) => {
-    const value = usage[key];
-    const isAbsent = value === undefined || (value === null && key.startsWith('cache_'));
+  const wrong = usageCounts.flatMap((key) => {
+    const value = fieldOf(usage, key);
+    const isMain = key === 'input_tokens' || key === 'output_tokens';
+    const isAbsent = value === undefined || (value === null && !isMain);
     return isAbsent || asCount(value) !== undefined ? [] : [`${key} is ${preview(value)}`];
   });
   if (usageOf(usage) !== undefined)
-    return wrong.length === 0 ? null : `A part of the usage is not counted: ${wrong.join(', ')}.`;
+    return wrong.length > 0
+      ? `A part of the usage is not counted: ${wrong.join(', ')}.`
+      : contradiction(usage);
   const problem = wrong.length > 0 ? wrong.join(', ') : 'input_tokens or output_tokens is absent';
   return `The usage cannot be read, and its call is not counted: ${problem}.`;
+}
+
+function contradiction(usage: JsonObject): string | null {
+  if (!contradictsSum(usage)) return null;
+  return 'The times of the cache writes exceed their sum: the writes count without a time.';
 }

@@ -1,7 +1,8 @@
 import type { JsonValue } from '@hansard/events';
-import { isLastLine, otherMessageFields, usageOf } from '../mapping/inferences.ts';
+import { isLastLine, otherMessageFields } from '../mapping/inferences.ts';
 import type { MappingStep } from '../mapping/mapping-step.ts';
 import { fieldsOfAgent, type SubAgent } from '../mapping/sub-agents.ts';
+import { usageOf } from '../mapping/usage-of.ts';
 import { writeNotice } from '../mapping/write-notice.ts';
 import { asId } from '../values/ids.ts';
 import { asObject, asText, withoutUndefined } from '../values/json-fields.ts';

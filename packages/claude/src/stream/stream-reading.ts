@@ -1,4 +1,11 @@
-import { type CapturedEvent, type Fidelity, type NewEvent, toNarrative, toTimestamp } from '@hansard/events';
+import {
+  type CapturedEvent,
+  type Fidelity,
+  type JsonObject,
+  type NewEvent,
+  toNarrative,
+  toTimestamp,
+} from '@hansard/events';
 import { DispatchTotals } from '@hansard/views';
 import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
 import type { LogPart } from '../json-lines/log-parts.ts';
@@ -7,6 +14,7 @@ import type { ClaudeLogSummary, ReadLogOptions } from '../log/claude-log.ts';
 import { DiagnosticLog } from '../log/diagnostic-log.ts';
 import type { LogHead } from '../log/read-log-head.ts';
 import { readParts } from '../log/read-parts.ts';
+import { statementProblems } from '../mapping/run-totals.ts';
 import { unreadableUsage } from '../mapping/unreadable-usage.ts';
 import { type ClaudeMapping, createClaudeMapping } from '../messages/create-claude-mapping.ts';
 import { EventIds } from '../values/ids.ts';
@@ -16,6 +24,13 @@ import { longestStepBack, recordedTime } from '../values/recorded-time.ts';
 import { isStreamMessage } from './is-stream-message.ts';
 
 const eventsOfBatch = 512;
+
+/** The figures of a message that cannot be read. */
+function problemsOf({ type, message, modelUsage }: JsonObject): string[] {
+  if (type === 'result') return statementProblems(modelUsage);
+  const problem = type === 'assistant' ? unreadableUsage(asObject(message)?.usage) : null;
+  return problem === null ? [] : [problem];
+}
 
 /** One reading of a recorded stream. */
 export class StreamReading {
@@ -101,9 +116,6 @@ export class StreamReading {
     const message = asObject(part.record) ?? {};
     if (!isStorable(part.record) || asName(message.type) === undefined)
       this.#report('unknown_kind', line, 'This is not a message; it is kept as a notice.');
-    const usageProblem =
-      message.type === 'assistant' ? unreadableUsage(asObject(message.message)?.usage) : null;
-    if (usageProblem !== null) this.#report('usage_unreadable', line, usageProblem);
     const time = recordedTime(message);
     if (time !== undefined && time < this.#clock - longestStepBack && time !== this.#startsAt)
       this.#report(
@@ -111,6 +123,7 @@ export class StreamReading {
         line,
         `The time is ${this.#clock - time} ms before the latest; it is kept unchanged.`,
       );
+    for (const problem of problemsOf(message)) this.#report('usage_unreadable', line, problem);
     this.#clock = Math.max(this.#clock, time ?? this.#clock);
     const activities = mapping.map(part.record, { line });
     if (activities.length === 0 && message.type !== 'stream_event' && message.subtype !== 'init')

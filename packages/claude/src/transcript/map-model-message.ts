@@ -1,7 +1,8 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
-import { isLastLine, otherMessageFields, usageOf } from '../mapping/inferences.ts';
+import { isLastLine, otherMessageFields } from '../mapping/inferences.ts';
 import type { SubAgent } from '../mapping/sub-agents.ts';
 import { unreadableUsage } from '../mapping/unreadable-usage.ts';
+import { usageOf } from '../mapping/usage-of.ts';
 import { asBlocks, blockDetails, mapAssistantBlock } from '../messages/map-block.ts';
 import { isToolResult, mapToolResult } from '../messages/map-tool-result.ts';
 import { asId } from '../values/ids.ts';

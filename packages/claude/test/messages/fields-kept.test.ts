@@ -88,15 +88,21 @@ describe('fields of recorded messages', () => {
         stop_reason: 'stop_sequence',
         stop_sequence: 'END',
         container: null,
-        usage: { input_tokens: 1, output_tokens: 2, cache_read_input_tokens: null, service_tier: 'standard' },
+        usage: {
+          input_tokens: 1,
+          output_tokens: 2,
+          cache_read_input_tokens: null,
+          service_tier: 'standard',
+          poems: 3,
+        },
       },
     });
     const { events } = recorded(mapping.finish());
     expect(events[0]?.data).toEqual({
       model: 'claude-test',
-      usage: { inputTokens: 1, outputTokens: 2 },
+      usage: { inputTokens: 1, outputTokens: 2, serviceTier: 'standard' },
       stopReason: 'stop_sequence',
-      details: { stop_sequence: 'END', usage: { service_tier: 'standard' } },
+      details: { stop_sequence: 'END', usage: { poems: 3 } },
     });
   });
 

@@ -92,6 +92,55 @@ describe('session:complete', () => {
     });
   });
 
+  it('the parts of a usage are counted that results give, and no others', () => {
+    const parts = (webSearchRequests: number, thinkingTokens: number) => ({
+      inputTokens: 100,
+      outputTokens: 10,
+      cacheCreationInputTokens: 9,
+      cacheCreationEphemeral5mInputTokens: 2,
+      cacheCreationEphemeral1hInputTokens: 7,
+      webSearchRequests,
+      thinkingTokens,
+      costUSD: 1,
+    });
+    const { events } = mapMessages([
+      result({ modelUsage: { a: parts(1, 3) } }),
+      // Another process continues: its figures begin at zero.
+      result({
+        modelUsage: { a: { ...parts(4, 2), inputTokens: 5 }, b: { inputTokens: 1, outputTokens: 1 } },
+      }),
+    ]);
+    expect(ofType(events, 'session:complete').at(-1)?.data.models).toEqual([
+      {
+        model: 'a',
+        inputTokens: 105,
+        outputTokens: 20,
+        cacheReadTokens: 0,
+        cacheWriteTokens: 18,
+        cacheWrite5mTokens: 4,
+        cacheWrite1hTokens: 14,
+        reasoningTokens: 5,
+        webSearchRequests: 5,
+        costUsd: 2,
+      },
+      expect.objectContaining({ model: 'b', inputTokens: 1, webSearchRequests: 0 }),
+    ]);
+    const turn = {
+      input_tokens: 3,
+      output_tokens: 2,
+      cache_creation_input_tokens: 8,
+      cache_creation: { ephemeral_1h_input_tokens: 8 },
+    };
+    const added = mapMessages([result({ usage: turn }), result({ usage: turn })]).events;
+    expect(ofType(added, 'session:complete').at(-1)?.data.usage).toEqual({
+      inputTokens: 6,
+      outputTokens: 4,
+      cacheReadTokens: 0,
+      cacheWriteTokens: 16,
+      cacheWrite1hTokens: 16,
+    });
+  });
+
   it('a sum above the largest number of an event stays there', () => {
     const inputTokens = Number.MAX_SAFE_INTEGER - 1;
     const most = { total_cost_usd: Number.MAX_VALUE, duration_ms: Number.MAX_VALUE, num_turns: inputTokens };

@@ -31,42 +31,83 @@ export const millisecondsSchema = z.number().nonnegative();
 /** An amount in US dollars. */
 export const costSchema = z.number().nonnegative();
 
-/** The usage of a model call, a session or a dispatch. Tokens of a prompt cache are not part of `inputTokens`. */
+/** The fields of a usage that add up over calls, and that a source may leave out. */
+const addedParts = {
+  cacheReadTokens: countSchema.optional(),
+  cacheWriteTokens: countSchema.optional(),
+  /** The part of `cacheWriteTokens` that the cache keeps for five minutes. */
+  cacheWrite5mTokens: countSchema.optional(),
+  /** The part of `cacheWriteTokens` that the cache keeps for an hour. */
+  cacheWrite1hTokens: countSchema.optional(),
+  /** The part of `outputTokens` that the model used to think. */
+  reasoningTokens: countSchema.optional(),
+  /** Searches that the server of the model made. */
+  webSearchRequests: countSchema.optional(),
+  /** Pages that the server of the model read. */
+  webFetchRequests: countSchema.optional(),
+} as const;
+
+/** A term of the source in one word, such as `fast` or `us`. */
+const termSchema = z.string().regex(/^[A-Za-z0-9._:-]{1,40}$/, 'not a term: 1 to 40 of A-Z a-z 0-9 . _ : -');
+
+/** The fields of a usage that decide its price and do not add up. Absent: not known, so what is usual. */
+const callTerms = {
+  /** `standard` or `fast`. */
+  speed: termSchema.optional(),
+  /** `standard`, `priority` or `batch`. */
+  serviceTier: termSchema.optional(),
+  /** Where the model ran, if that was restricted: `global` or `us`. */
+  inferenceGeo: termSchema.optional(),
+} as const;
+
+/**
+ * The usage of a model call, a session or a dispatch. Tokens of a prompt cache are not part of `inputTokens`. Only the usage of a
+ * call has a speed, a service tier and a place.
+ */
 export const usageSchema = z.object({
   inputTokens: countSchema,
   outputTokens: countSchema,
-  cacheReadTokens: countSchema.optional(),
-  cacheWriteTokens: countSchema.optional(),
+  ...addedParts,
+  ...callTerms,
   turns: countSchema.optional(),
   durationMs: millisecondsSchema.optional(),
 });
 
 export type Usage = z.infer<typeof usageSchema>;
 
-/** What one model used. Tokens as in `usageSchema`. */
+/**
+ * What one model used. Tokens as in `usageSchema`. Calls of one model that differ in a speed, a service tier or a place other
+ * than the usual one are in separate rows.
+ */
 export const modelUsageSchema = z.object({
   model: z.string(),
+  ...callTerms,
   /** Its recorded calls. 0: only a `session:complete` names the model. */
   calls: countSchema,
   inputTokens: countSchema,
   outputTokens: countSchema,
-  cacheReadTokens: countSchema.optional(),
-  cacheWriteTokens: countSchema.optional(),
+  ...addedParts,
   /** US dollars: the sum of the costs that the log states. Absent: it states none. */
   costUsd: costSchema.optional(),
   /** US dollars: an estimate for the calls whose cost the log does not state. Absent: the price table has no price for the model. */
   estimatedUsd: costSchema.optional(),
   /** The model of the price table that the estimate is for. */
   pricedAs: z.string().optional(),
+  /** The fields of the usage that the price table has no price for. `estimatedUsd` is then a lower bound. */
+  unpriced: z.array(z.string()).optional(),
 });
 
 export type ModelUsage = z.infer<typeof modelUsageSchema>;
 
-/** What a source states that one model used. */
+/** What a source states that one model used, in all calls of the model. */
 export const statedModelUsageSchema = modelUsageSchema.omit({
   calls: true,
   estimatedUsd: true,
   pricedAs: true,
+  unpriced: true,
+  speed: true,
+  serviceTier: true,
+  inferenceGeo: true,
 });
 
 export type StatedModelUsage = z.infer<typeof statedModelUsageSchema>;

@@ -1,34 +1,86 @@
+import type { Usage } from '@hansard/events';
 import type { Price, PricedCall, PriceTable } from '@hansard/views';
-import { calcPrice } from '@pydantic/genai-prices';
+import { calcPrice, type PriceOptions } from '@pydantic/genai-prices';
+import { termsFor } from './anthropic-terms.ts';
+import { contextOf, partsOf, priceTerms, type UsageParts, unpricedCounts } from './usage-parts.ts';
 
 /**
- * List prices of public models, from the package `@pydantic/genai-prices`, which needs no network. Discounts, batches and the
- * higher price of a one-hour prompt cache are not in the events of a dispatch, so they are not in an estimate.
+ * List prices of public models, from the package `@pydantic/genai-prices`, which needs no network. It prices each kind of token
+ * (one-hour cache writes and long contexts included) and web searches, at the time of the call. Fast mode, batches and data
+ * residency come from Anthropic's price list. Discounts of a contract are not in an estimate.
  */
 export const standardPrices: PriceTable = {
   name: 'genai-prices',
   version: '0.1.8',
   date: '2026-09-23',
   priceOf: ({ model, usage, timestamp }: PricedCall): Price | null => {
-    const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
-    const price = calcPrice(
-      {
-        // Here, the tokens of a prompt cache are a part of the input.
-        input_tokens: inputTokens + cacheReadTokens + cacheWriteTokens,
-        output_tokens: outputTokens,
-        cache_read_tokens: cacheReadTokens,
-        cache_write_tokens: cacheWriteTokens,
-      },
-      model,
-      { timestamp: new Date(timestamp) },
-    );
-    if (price === null || !(isListed(model, price.model.match) || isSameModel(model, price.model.id)))
-      return null;
-    return { usd: price.total_price, model: `${price.provider.id}/${price.model.id}` };
+    const parts = partsOf(usage);
+    const found = lookUp(model, parts, timestamp);
+    if (found === null) return null;
+    const { provider, model: entry, model_price: prices } = found;
+    const list = termsFor(provider.id, entry.id);
+    const terms = priceTerms(usage, isFastBatch(usage) ? { ...list, speeds: {} } : list);
+    const long = contextOf(parts) > longContext ? list.longContext : undefined;
+    const tokens = found.input_price * (long?.input ?? 1) + found.output_price * (long?.output ?? 1);
+    const perThousandSearches = prices.web_searches_kcount;
+    const searches = typeof perThousandSearches === 'number' ? perThousandSearches : 0;
+    const unpriced = [
+      ...terms.unpriced,
+      ...unpricedCounts(parts, {
+        cacheWrite1hTokens: prices.cache_write_1h_mtok !== undefined,
+        webSearchRequests: typeof perThousandSearches === 'number',
+        // Anthropic fetches pages for the price of their tokens.
+        webFetchRequests: provider.id === 'anthropic',
+      }),
+    ];
+    return {
+      usd: tokens * terms.factor + (parts.webSearches * searches) / 1_000,
+      model: `${provider.id}/${entry.id}`,
+      ...(unpriced.length === 0 ? {} : { unpriced }),
+    };
   },
 };
 
-type Match = NonNullable<ReturnType<typeof calcPrice>>['model']['match'];
+const longContext = 200_000;
+
+/** Anthropic does not offer fast mode in a batch. */
+function isFastBatch({ speed, serviceTier }: Usage): boolean {
+  return speed === 'fast' && serviceTier === 'batch';
+}
+
+type Found = NonNullable<ReturnType<typeof calcPrice>>;
+
+/** The entry of the package for exactly this model, with the price of the tokens. Null: it has none. */
+function lookUp(model: string, parts: UsageParts, timestamp: string): Found | null {
+  const name = model.replace(contextSuffix, '');
+  const { output, reasoning, cacheRead, cacheWrite, cacheWrite1h } = parts;
+  const found = calcPrice(
+    {
+      // Here, the tokens of a prompt cache are a part of the input.
+      input_tokens: contextOf(parts),
+      output_tokens: output,
+      output_reasoning_tokens: reasoning,
+      cache_read_tokens: cacheRead,
+      cache_write_tokens: cacheWrite + cacheWrite1h,
+      cache_write_1h_tokens: cacheWrite1h,
+    },
+    name,
+    { ...providerOf(name), timestamp: new Date(timestamp) },
+  );
+  if (found === null) return null;
+  return isListed(name, found.model.match) || isSameModel(name, found.model.id) ? found : null;
+}
+
+/** A context length in the name of a model, such as `[1m]`. */
+const contextSuffix = /\[\d+[km]\]$/i;
+
+/** The platform that a name is written for: `us.anthropic.claude-…` for Bedrock, `anthropic/claude-…` for OpenRouter. */
+function providerOf(model: string): Pick<PriceOptions, 'providerId'> {
+  if (bedrockName.test(model)) return { providerId: 'aws' };
+  return model.includes('/') ? { providerId: 'openrouter' } : {};
+}
+
+type Match = Found['model']['match'];
 
 /** Whether the package lists the whole name, such as `gpt-5-codex` for `gpt-5`. */
 function isListed(model: string, match: Match): boolean {
@@ -38,12 +90,23 @@ function isListed(model: string, match: Match): boolean {
 
 /**
  * Whether a match of the package is the model itself. It also matches by prefix, so that the price of `claude-opus-4-1` would be
- * given for `claude-opus-4-10`. What may follow the name is a date, `latest`, or a context length such as `[1m]`. The name
- * of the package for `claude-opus-4-20250514` is `claude-opus-4-0`.
+ * given for `claude-opus-4-10`. What may follow the name is a date or `latest`. The name of the package for
+ * `claude-opus-4-20250514` is `claude-opus-4-0`.
  */
 function isSameModel(model: string, matched: string): boolean {
-  const [name, found] = [model, matched].map((id) => id.toLowerCase().replace(suffix, ''));
-  return name === found;
+  return plainName(model) === plainName(matched);
 }
 
-const suffix = /(-0)?(-latest|[-@]\d{4}-?\d{2}-?\d{2})?(\[\d+[km]\])?$/;
+/** On Bedrock, every region but `global` has the price that the package lists as `regional`. */
+function plainName(id: string): string {
+  const name = id.toLowerCase();
+  const bedrock = bedrockName.exec(name);
+  if (bedrock === null) return name.replace(suffix, '');
+  const [, region, model = ''] = bedrock;
+  const place = region === 'global.' ? 'global' : 'regional';
+  return `${place} ${model.replace(bedrockVersion, '').replace(suffix, '')}`;
+}
+
+const suffix = /(-0)?(-latest|[-@]\d{4}-?\d{2}-?\d{2})?$/;
+const bedrockName = /^([a-z-]+\.)?anthropic\.(.+)$/;
+const bedrockVersion = /(-v\d+)?(:\d+)?$/;

@@ -10,7 +10,7 @@ import { isReadableAs } from '../transcript/is-readable-as.ts';
 import { ModelUsages } from './model-usages.ts';
 import type { PriceTable } from './price-table.ts';
 import { addAmounts, mostAmount, mostCount } from './sums.ts';
-import { addUsage, tokensOf } from './tokens-of.ts';
+import { addUsage, type Tokens, tokensOf } from './tokens-of.ts';
 
 type ModelCall = EventData<'agent:inference'>;
 type Completion = EventData<'session:complete'>;
@@ -37,7 +37,7 @@ type Figure = (typeof figures)[number];
  * 7. A sum above the largest number of an envelope stays there, and `atLimit` names it.
  */
 export class DispatchTotals {
-  #tokens: Usage | null = null;
+  #tokens: Tokens | null = null;
   #turns: number | null = null;
   #durationMs: number | null = null;
   #costUsd: number | null = null;

@@ -1,14 +1,8 @@
-import type {
-  DispatchEnvelope,
-  EventData,
-  ModelUsage,
-  PriceSource,
-  StatedModelUsage,
-  Usage,
-} from '@hansard/events';
+import type { DispatchEnvelope, EventData, ModelUsage, PriceSource, StatedModelUsage } from '@hansard/events';
+import { type CallTerms, specialTerms } from './call-terms.ts';
 import type { PriceTable } from './price-table.ts';
-import { addAmounts } from './sums.ts';
-import { addUsage, tokensOf } from './tokens-of.ts';
+import { addAmounts, addCounts } from './sums.ts';
+import { addUsage, isUsed, tokensOf } from './tokens-of.ts';
 
 /**
  * What each model of a dispatch used: a fold over its `agent:inference` events, whichever agent made the call, and over what
@@ -17,6 +11,7 @@ import { addUsage, tokensOf } from './tokens-of.ts';
  */
 export class ModelUsages {
   readonly #prices: PriceTable | null;
+  /** By `rowKey`. */
   #models = new Map<string, ModelUsage>();
   /** The models with usage for which no event states a cost. */
   readonly #withoutCost = new Set<string>();
@@ -25,7 +20,7 @@ export class ModelUsages {
   constructor(prices: PriceTable | null = null, before?: Pick<DispatchEnvelope, 'models' | 'prices'>) {
     this.#prices = prices;
     for (const usage of before?.models ?? []) {
-      this.#models.set(usage.model, usage);
+      this.#models.set(rowKey(usage), usage);
       if (before?.prices !== null && usage.costUsd === undefined) this.#withoutCost.add(usage.model);
     }
   }
@@ -33,8 +28,8 @@ export class ModelUsages {
   /** Adds a call, made at `timestamp`. */
   add(call: EventData<'agent:inference'>, timestamp: string): void {
     const { model, usage, costUsd } = call;
-    const before = this.#count(model);
-    this.#models.set(model, {
+    const before = this.#count({ model, ...specialTerms(usage) });
+    this.#models.set(rowKey(before), {
       ...before,
       ...addUsage(tokensOf(before), usage),
       ...(costUsd === undefined
@@ -45,20 +40,29 @@ export class ModelUsages {
 
   /** Adds a call whose usage was in the last statement. */
   addStated({ model }: EventData<'agent:inference'>): void {
-    this.#count(model);
+    this.#count({ model });
   }
 
   /**
-   * Replaces what was counted. A model that is not stated keeps only its number of calls, because the statement has its usage
-   * under another name.
+   * Replaces what was counted. A statement has one row for all calls of a model, whatever their terms. A model that is not stated
+   * keeps only its number of calls, because the statement has its usage under another name.
    */
   state(models: readonly StatedModelUsage[]): void {
-    const before = this.#models;
+    const before = new Map<string, ModelUsage>();
+    for (const { speed, serviceTier, inferenceGeo, ...row } of this.#models.values()) {
+      const others = before.get(row.model);
+      before.set(row.model, others === undefined ? row : addRows(others, row));
+    }
     this.#models = new Map(
-      models.map((stated) => [stated.model, withStatement(stated, before.get(stated.model))]),
+      models.map((stated) => [
+        rowKey({ model: stated.model }),
+        withStatement(stated, before.get(stated.model)),
+      ]),
     );
+    const named = new Set(models.map(({ model }) => model));
     for (const { model, calls } of before.values())
-      if (calls > 0 && !this.#models.has(model)) this.#models.set(model, { ...unused(model), calls });
+      if (calls > 0 && !named.has(model))
+        this.#models.set(rowKey({ model }), { ...unused({ model }), calls });
     this.#withoutCost.clear();
     for (const { model, costUsd } of models) if (costUsd === undefined) this.#withoutCost.add(model);
   }
@@ -75,10 +79,10 @@ export class ModelUsages {
     return { name, version, date };
   }
 
-  #count(model: string): ModelUsage {
-    const before = this.#models.get(model) ?? unused(model);
+  #count(row: Row): ModelUsage {
+    const before = this.#models.get(rowKey(row)) ?? unused(row);
     const counted = { ...before, calls: before.calls + 1 };
-    this.#models.set(model, counted);
+    this.#models.set(rowKey(row), counted);
     return counted;
   }
 
@@ -86,26 +90,48 @@ export class ModelUsages {
     { model, usage }: EventData<'agent:inference'>,
     timestamp: string,
     before: ModelUsage,
-  ): Pick<ModelUsage, 'estimatedUsd' | 'pricedAs'> {
-    // An engine records answers that it made up as calls that used nothing.
+  ): Pick<ModelUsage, 'estimatedUsd' | 'pricedAs' | 'unpriced'> {
     if (!isUsed(usage)) return {};
     this.#withoutCost.add(model);
     const price = this.#prices?.priceOf({ model, usage, timestamp }) ?? null;
     if (price === null) return {};
-    return { estimatedUsd: addAmounts(before.estimatedUsd ?? 0, price.usd), pricedAs: price.model };
+    return {
+      estimatedUsd: addAmounts(before.estimatedUsd ?? 0, price.usd),
+      pricedAs: price.model,
+      ...unpricedOf(before.unpriced, price.unpriced),
+    };
   }
 }
 
-function isUsed({ inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 }: Usage): boolean {
-  return inputTokens > 0 || outputTokens > 0 || cacheReadTokens > 0 || cacheWriteTokens > 0;
+/** What tells rows apart. */
+type Row = CallTerms & Pick<ModelUsage, 'model'>;
+
+/** The key of a row among those of its dispatch: its model and special terms. */
+export function rowKey({ model, speed = '', serviceTier = '', inferenceGeo = '' }: Row): string {
+  return JSON.stringify([model, speed, serviceTier, inferenceGeo]);
 }
 
-function unused(model: string): ModelUsage {
-  return { model, calls: 0, inputTokens: 0, outputTokens: 0 };
+function unused({ model, ...usage }: Row): ModelUsage {
+  return { model, ...specialTerms(usage), calls: 0, inputTokens: 0, outputTokens: 0 };
+}
+
+function unpricedOf(...lists: (readonly string[] | undefined)[]): Pick<ModelUsage, 'unpriced'> {
+  const unpriced = [...new Set(lists.flatMap((list) => list ?? []))].sort();
+  return unpriced.length === 0 ? {} : { unpriced };
+}
+
+/** The sum of two rows, which have the same special terms. */
+export function addRows(one: ModelUsage, other: ModelUsage): ModelUsage {
+  const calls = addCounts(one.calls, other.calls);
+  const sum = { ...one, ...other, ...addUsage(one, other), calls };
+  for (const amount of ['costUsd', 'estimatedUsd'] as const)
+    if (one[amount] !== undefined || other[amount] !== undefined)
+      sum[amount] = addAmounts(one[amount] ?? 0, other[amount] ?? 0);
+  return { ...sum, ...unpricedOf(one.unpriced, other.unpriced) };
 }
 
 /** Figures that the statement leaves out stay as counted. */
-function withStatement(stated: StatedModelUsage, before: ModelUsage = unused(stated.model)): ModelUsage {
+function withStatement(stated: StatedModelUsage, before: ModelUsage = unused(stated)): ModelUsage {
   const { model, costUsd } = stated;
   if (costUsd === undefined) return { ...before, ...tokensOf(stated) };
   return { model, calls: before.calls, ...tokensOf(stated), costUsd };

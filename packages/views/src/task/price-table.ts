@@ -2,7 +2,10 @@ import type { PriceSource, Usage } from '@hansard/events';
 
 /** Prices of model calls, for logs that do not state what a call cost. What it gives is an estimate. */
 export interface PriceTable extends PriceSource {
-  /** Null: the table has no price for this model. A table must not answer for a model that only has a similar name. */
+  /**
+   * The price of a whole call, at its time: of every part of its usage, its speed, its service tier and its place. Null: the
+   * table has no price for this model. A table must not answer for a model that only has a similar name.
+   */
   priceOf(call: PricedCall): Price | null;
 }
 
@@ -18,4 +21,6 @@ export interface Price {
   readonly usd: number;
   /** The name that the table has for the model. */
   readonly model: string;
+  /** The fields of the usage that the table has no price for. `usd` is then what the call cost at least. Absent: none. */
+  readonly unpriced?: readonly (keyof Usage)[];
 }

@@ -1,5 +1,7 @@
 import type { DispatchEnvelope, ModelUsage, PriceSource } from '@hansard/events';
 import { formatCost, formatCount, formatUsage } from '../text/format.ts';
+import { modelInWords } from './call-terms.ts';
+import { isUsed } from './tokens-of.ts';
 import { withOpenCalls } from './with-open-calls.ts';
 
 /** What a dispatch cost, or several. */
@@ -8,8 +10,11 @@ export interface Spending {
   readonly costUsd: number | null;
   /** US dollars that price tables give for the dispatches without a stated cost. Null: nothing is estimated. */
   readonly estimatedUsd: number | null;
-  /** Models with calls that are in neither amount, because the price tables do not have them. */
-  readonly unpricedModels: readonly string[];
+  /**
+   * What is in neither amount, because the price tables do not have it: models, and parts of models in words, such as `fast mode
+   * of claude-opus-4-7`. Not empty: the sum is a lower bound.
+   */
+  readonly unpriced: readonly string[];
 }
 
 /** The fields of an envelope that say what its dispatch cost. */
@@ -19,41 +24,56 @@ type Costs = Pick<DispatchEnvelope, 'usage' | 'cost' | 'models' | 'prices' | 'op
 export function spendingOf(costs: Costs): Spending {
   const { cost, models, prices } = withOpenCalls(costs);
   if (cost !== null || prices === null || models === null)
-    return { costUsd: cost, estimatedUsd: null, unpricedModels: [] };
+    return { costUsd: cost, estimatedUsd: null, unpriced: [] };
   const priced = models.filter(({ estimatedUsd, costUsd }) => (estimatedUsd ?? costUsd) !== undefined);
   return {
     costUsd: null,
     estimatedUsd: priced
       .map(({ estimatedUsd = 0, costUsd = 0 }) => estimatedUsd + costUsd)
       .reduce(addFigure, null),
-    unpricedModels: models
-      .filter((usage) => !priced.includes(usage) && hasTokens(usage))
-      .map(({ model }) => model),
+    unpriced: unpricedOf(models),
   };
 }
 
-/** A call that used nothing, such as one that an engine made up, costs nothing. */
-function hasTokens({
-  inputTokens,
-  outputTokens,
-  cacheReadTokens = 0,
-  cacheWriteTokens = 0,
-}: ModelUsage): boolean {
-  return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens > 0;
+/** Models without a price, and the parts of the others that have none, in words. */
+export function unpricedOf(models: readonly ModelUsage[]): string[] {
+  const all = models.flatMap((usage) => {
+    const { model, costUsd, estimatedUsd, unpriced = [] } = usage;
+    if ((estimatedUsd ?? costUsd) === undefined) return isUsed(usage) ? [model] : [];
+    return unpriced.map((part) => `${partInWords(part, usage)} of ${model}`);
+  });
+  return [...new Set(all)];
+}
+
+const partNames: Readonly<Record<string, string>> = {
+  cacheReadTokens: 'cache reads',
+  cacheWriteTokens: 'cache writes',
+  cacheWrite5mTokens: 'five-minute cache writes',
+  cacheWrite1hTokens: 'one-hour cache writes',
+  reasoningTokens: 'reasoning',
+  webSearchRequests: 'web searches',
+  webFetchRequests: 'web fetches',
+};
+
+function partInWords(part: string, { speed, serviceTier, inferenceGeo }: ModelUsage): string {
+  if (part === 'speed') return `${speed ?? 'special'} mode`;
+  if (part === 'serviceTier') return `${serviceTier ?? 'special'} tier`;
+  if (part === 'inferenceGeo') return `inference in ${inferenceGeo ?? 'a special place'}`;
+  return partNames[part] ?? part;
 }
 
 /**
- * An amount as `$1.20`; with estimates in it as `≈$1.20`, or as `≈$1.20+` where calls of models without a price are missing.
+ * An amount as `$1.20`; with estimates in it as `≈$1.20`, or as `≈$1.20+` where calls or parts of calls without a price are missing.
  * Null: nothing is known.
  */
-export function formatSpending({ costUsd, estimatedUsd, unpricedModels }: Spending): string | null {
+export function formatSpending({ costUsd, estimatedUsd, unpriced }: Spending): string | null {
   if (estimatedUsd === null) return costUsd === null ? null : formatCost(costUsd);
-  const more = unpricedModels.length === 0 ? '' : '+';
+  const more = unpriced.length === 0 ? '' : '+';
   return `≈${formatCost((costUsd ?? 0) + estimatedUsd)}${more}`;
 }
 
 /**
- * What the signs of `formatSpending` mean for these dispatches, and which models have no price, as a sentence. Null: nothing
+ * The meaning of the signs of `formatSpending` for these dispatches, and the models and parts without a price, as a sentence. Null: nothing
  * was looked up in a price table.
  */
 export function explainEstimates(envelopes: readonly Costs[]): string | null {
@@ -63,11 +83,11 @@ export function explainEstimates(envelopes: readonly Costs[]): string | null {
       .map(withOpenCalls)
       .flatMap(({ cost, prices }) => (cost !== null || prices === null ? [] : [nameOf(prices)])),
   );
-  const { estimatedUsd, unpricedModels } = spending;
+  const { estimatedUsd, unpriced } = spending;
   const source = [...tables].join(' and ');
   if (estimatedUsd === null)
-    return unpricedModels.length === 0 ? null : `No price for ${inWords(unpricedModels)} in ${source}.`;
-  return `≈ estimated from ${source}${unpricedModels.length === 0 ? '' : `; no price for ${inWords(unpricedModels)}`}.`;
+    return unpriced.length === 0 ? null : `No price for ${inWords(unpriced)} in ${source}.`;
+  return `≈ estimated from ${source}${unpriced.length === 0 ? '' : `; no price for ${inWords(unpriced)}`}.`;
 }
 
 const mostNamed = 5;
@@ -84,33 +104,38 @@ function nameOf({ name, version, date }: PriceSource): string {
 /** The cost of one dispatch in words, with where an estimate comes from. Null: nothing is known. */
 export function costInWords(costs: Costs): string | null {
   const spending = spendingOf(costs);
-  const { unpricedModels, estimatedUsd } = spending;
+  const { unpriced, estimatedUsd } = spending;
   const { prices } = withOpenCalls(costs);
   const amount = formatSpending(spending);
-  if (prices === null || (estimatedUsd === null && unpricedModels.length === 0)) return amount;
-  if (estimatedUsd === null)
-    return `not known (no price for ${inWords(unpricedModels)} in ${nameOf(prices)})`;
-  const unpriced = unpricedModels.length === 0 ? '' : `; no price for ${inWords(unpricedModels)}`;
-  return `${amount} (estimated from ${nameOf(prices)}${unpriced})`;
+  if (prices === null || (estimatedUsd === null && unpriced.length === 0)) return amount;
+  if (estimatedUsd === null) return `not known (no price for ${inWords(unpriced)} in ${nameOf(prices)})`;
+  const missing = unpriced.length === 0 ? '' : `; no price for ${inWords(unpriced)}`;
+  return `${amount} (estimated from ${nameOf(prices)}${missing})`;
 }
 
-/** What each model used, where a dispatch called several: `opus: 3 calls, 300 in, 60 out, $0.20; haiku: …`. Null: at most one. */
+/**
+ * What each model used, where a dispatch called several: `opus: 3 calls, 300 in, 60 out, $0.20; haiku: …`. Also for calls of one model
+ * with special terms: `opus (fast): …`. Null: at most one row without special terms.
+ */
 export function modelsInWords(costs: Costs): string | null {
   const { cost, models } = withOpenCalls(costs);
-  if (models === null || models.length < 2) return null;
-  const facts = models.map(({ model, calls, costUsd, estimatedUsd = null, ...usage }) => {
+  if (models === null || (models.length < 2 && models.every((usage) => modelInWords(usage) === usage.model)))
+    return null;
+  const facts = models.map((usage) => {
+    const { calls, costUsd, estimatedUsd = null } = usage;
     const spent = {
       costUsd: costUsd ?? null,
       estimatedUsd: cost === null ? estimatedUsd : null,
-      unpricedModels: [],
+      unpriced: cost === null && estimatedUsd !== null ? unpricedOf([usage]) : [],
     };
     const amount = formatSpending(spent);
+    const { speed, serviceTier, inferenceGeo, ...counts } = usage;
     const its = [
       ...(calls === 0 ? [] : [formatCount(calls, 'call')]),
-      formatUsage(usage),
+      formatUsage(counts),
       ...(amount === null ? [] : [amount]),
     ];
-    return `${model}: ${its.join(', ')}`;
+    return `${modelInWords(usage)}: ${its.join(', ')}`;
   });
   return facts.join('; ');
 }
@@ -120,11 +145,11 @@ export function addSpending(one: Spending, other: Spending): Spending {
   return {
     costUsd: addFigure(one.costUsd, other.costUsd),
     estimatedUsd: addFigure(one.estimatedUsd, other.estimatedUsd),
-    unpricedModels: [...new Set([...one.unpricedModels, ...other.unpricedModels])],
+    unpriced: [...new Set([...one.unpriced, ...other.unpriced])],
   };
 }
 
-export const nothingSpent: Spending = { costUsd: null, estimatedUsd: null, unpricedModels: [] };
+export const nothingSpent: Spending = { costUsd: null, estimatedUsd: null, unpriced: [] };
 
 /** The sum of what is known; null, and not 0, if nothing is known. */
 export function addFigure(one: number | null, other: number | null): number | null {

@@ -1,29 +1,44 @@
 import type { Usage } from '@hansard/events';
 import { addCounts } from './sums.ts';
 
-const cacheCounts = ['cacheReadTokens', 'cacheWriteTokens'] as const;
+/** The counts of a usage that a source may leave out. */
+const optionalCounts = [
+  'cacheReadTokens',
+  'cacheWriteTokens',
+  'cacheWrite5mTokens',
+  'cacheWrite1hTokens',
+  'reasoningTokens',
+  'webSearchRequests',
+  'webFetchRequests',
+] as const;
 
-type Tokens = Pick<Usage, 'inputTokens' | 'outputTokens' | (typeof cacheCounts)[number]>;
+/** The counts of a usage: what adds up over calls. */
+export type Tokens = Pick<Usage, 'inputTokens' | 'outputTokens' | (typeof optionalCounts)[number]>;
 
-/** The tokens of a usage, without turns and duration. */
-export function tokensOf({ inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens }: Tokens): Tokens {
-  return {
-    inputTokens,
-    outputTokens,
-    ...(cacheReadTokens === undefined ? {} : { cacheReadTokens }),
-    ...(cacheWriteTokens === undefined ? {} : { cacheWriteTokens }),
-  };
+/** The counts of a usage, without turns, duration and the terms of a call. */
+export function tokensOf(usage: Tokens): Tokens {
+  const { inputTokens, outputTokens } = usage;
+  const tokens: Tokens = { inputTokens, outputTokens };
+  for (const count of optionalCounts) if (usage[count] !== undefined) tokens[count] = usage[count];
+  return tokens;
 }
 
-/** The sum of the tokens; each at most `mostCount`. */
+/** The sum of the counts; each at most `mostCount`. */
 export function addUsage(one: Tokens, other: Tokens): Tokens {
   const total: Tokens = {
     inputTokens: addCounts(one.inputTokens, other.inputTokens),
     outputTokens: addCounts(one.outputTokens, other.outputTokens),
   };
-  for (const count of cacheCounts) {
+  for (const count of optionalCounts) {
     if (one[count] !== undefined || other[count] !== undefined)
       total[count] = addCounts(one[count] ?? 0, other[count] ?? 0);
   }
   return total;
+}
+
+/** Whether a call used anything that can cost something. An engine records answers that it made up as calls that used nothing. */
+export function isUsed({ webSearchRequests = 0, webFetchRequests = 0, ...tokens }: Tokens): boolean {
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = tokens;
+  const counts = [inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens];
+  return [...counts, webSearchRequests, webFetchRequests].some((count) => count > 0);
 }

@@ -1,5 +1,7 @@
 import type { DispatchEnvelope, EventOf, ModelUsage, OpenCall } from '@hansard/events';
-import { addAmounts, addCounts } from './sums.ts';
+import { specialTerms } from './call-terms.ts';
+import { addRows, rowKey } from './model-usages.ts';
+import { addAmounts } from './sums.ts';
 import { addUsage, tokensOf } from './tokens-of.ts';
 
 type Figures = Pick<DispatchEnvelope, 'usage' | 'cost' | 'models' | 'prices' | 'openCalls'>;
@@ -27,17 +29,9 @@ function addCall<E extends Figures>(envelope: E, { usage: used, prices }: OpenCa
 }
 
 function addModel(models: readonly ModelUsage[], used: ModelUsage): ModelUsage[] {
-  const at = models.findIndex(({ model }) => model === used.model);
+  const at = models.findIndex((row) => rowKey(row) === rowKey(used));
   const before = models[at];
-  return before === undefined ? [...models, used] : models.with(at, addModelUsage(before, used));
-}
-
-function addModelUsage(one: ModelUsage, other: ModelUsage): ModelUsage {
-  const sums: ModelUsage = { ...one, ...addUsage(one, other), calls: addCounts(one.calls, other.calls) };
-  for (const amount of ['costUsd', 'estimatedUsd'] as const)
-    if (other[amount] !== undefined) sums[amount] = addAmounts(one[amount] ?? 0, other[amount]);
-  if (other.pricedAs !== undefined) sums.pricedAs = other.pricedAs;
-  return sums;
+  return before === undefined ? [...models, used] : models.with(at, addRows(before, used));
 }
 
 /** The events that the open calls of an envelope become, for a fold over events. Those that the log has are left out. */
@@ -53,6 +47,10 @@ export function openCallEvents(
       timestamp,
       ...(agentId === undefined ? {} : { agentId }),
       ...(messageId === undefined ? {} : { messageId }),
-      data: { model, usage: tokensOf(usage), ...(costUsd === undefined ? {} : { costUsd }) },
+      data: {
+        model,
+        usage: { ...tokensOf(usage), ...specialTerms(usage) },
+        ...(costUsd === undefined ? {} : { costUsd }),
+      },
     }));
 }

@@ -1,4 +1,5 @@
 import type { Usage } from '@hansard/events';
+import { termsInWords } from '../task/call-terms.ts';
 
 // A format takes milliseconds to create, so each is created at its first use.
 const compact = lazily({ notation: 'compact', maximumFractionDigits: 1 });
@@ -32,18 +33,27 @@ export function formatCost(usd: number): string {
   return usd < 1 ? fractionsOfCents().format(usd) : cents().format(usd);
 }
 
-/** Usage in words: `300 in, 60 out, 5.2K cache read, 3 turns`. */
+/** Usage in words: `300 in, 60 out (20 reasoning), 5.2K cache read, 2K cache written (1K for 1h), 1 web search, 3 turns, fast`. */
 export function formatUsage(usage: Usage): string {
-  const parts = [`${formatTokens(usage.inputTokens)} in`, `${formatTokens(usage.outputTokens)} out`];
-  if (usage.cacheReadTokens) parts.push(`${formatTokens(usage.cacheReadTokens)} cache read`);
-  if (usage.cacheWriteTokens) parts.push(`${formatTokens(usage.cacheWriteTokens)} cache written`);
+  const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens, reasoningTokens } = usage;
+  const part = (count: number | undefined, words: string) =>
+    count ? ` (${formatTokens(count)} ${words})` : '';
+  const parts = [
+    `${formatTokens(usage.inputTokens)} in`,
+    `${formatTokens(usage.outputTokens)} out${part(reasoningTokens, 'reasoning')}`,
+  ];
+  if (cacheReadTokens) parts.push(`${formatTokens(cacheReadTokens)} cache read`);
+  if (cacheWriteTokens)
+    parts.push(`${formatTokens(cacheWriteTokens)} cache written${part(cacheWrite1hTokens, 'for 1h')}`);
+  if (usage.webSearchRequests) parts.push(formatCount(usage.webSearchRequests, 'web search', 'web searches'));
+  if (usage.webFetchRequests) parts.push(formatCount(usage.webFetchRequests, 'web fetch', 'web fetches'));
   if (usage.turns !== undefined) parts.push(formatCount(usage.turns, 'turn'));
-  return parts.join(', ');
+  return [...parts, ...termsInWords(usage)].join(', ');
 }
 
 /** `1 turn`, `3 turns`. */
-export function formatCount(count: number, noun: string): string {
-  return count === 1 ? `1 ${noun}` : `${count} ${noun}s`;
+export function formatCount(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
 }
 
 /** The time of day of a timestamp, `HH:MM:SS` in UTC. */

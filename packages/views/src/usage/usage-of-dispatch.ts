@@ -1,6 +1,8 @@
-import type { CapturedEvent, DispatchEnvelope, Usage } from '@hansard/events';
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { AgentRoster } from '../addresses/agent-roster.ts';
-import { spendingOf } from '../task/spending.ts';
+import { modelInWords } from '../task/call-terms.ts';
+import { spendingOf, unpricedOf } from '../task/spending.ts';
+import { type Tokens, tokensOf } from '../task/tokens-of.ts';
 import { openCallEvents, withOpenCalls } from '../task/with-open-calls.ts';
 import { isReadableAs } from '../transcript/is-readable-as.ts';
 import { type UsageFigures, UsageSums } from './usage-sums.ts';
@@ -8,7 +10,7 @@ import { type UsageFigures, UsageSums } from './usage-sums.ts';
 /** What an envelope says of its dispatch, without child dispatches. */
 export function figuresOfDispatch(recorded: DispatchEnvelope): Partial<UsageFigures> {
   const envelope = withOpenCalls(recorded);
-  const { costUsd, estimatedUsd } = spendingOf(envelope);
+  const { costUsd, estimatedUsd, unpriced } = spendingOf(envelope);
   const { usage, models } = envelope;
   return {
     dispatches: 1,
@@ -17,32 +19,36 @@ export function figuresOfDispatch(recorded: DispatchEnvelope): Partial<UsageFigu
     ...(usage === null ? {} : tokenFigures(usage)),
     costUsd,
     estimatedUsd,
+    unpriced,
     durationMs: usage?.durationMs ?? null,
   };
 }
 
 /**
- * Adds what each model of a dispatch used. Without figures by model, all is of the model of the dispatch. What is known of the dispatch
+ * Adds what each model of a dispatch used, calls with special terms apart: `claude-opus-4-6 (fast)`. Without figures by model, all is of the model of the dispatch. What is known of the dispatch
  * and of none of its several models, such as its cost, is added to the key ''.
  */
 export function addModels(sums: UsageSums, recorded: DispatchEnvelope): void {
   const envelope = withOpenCalls(recorded);
-  const { models, cost } = envelope;
+  const { models, cost, prices } = envelope;
   const [only] = models ?? [];
   if (models === null || only === undefined) {
     sums.add(envelope.model ?? '', figuresOfDispatch(envelope));
     return;
   }
   const hasCosts = models.some(({ costUsd }) => costUsd !== undefined);
-  for (const { model, calls, costUsd, estimatedUsd, ...usage } of models)
-    sums.add(model, {
+  for (const row of models) {
+    const { calls, costUsd, estimatedUsd, ...usage } = row;
+    sums.add(modelInWords(row), {
       dispatches: 1,
       calls,
       ...tokenFigures(usage),
       costUsd: costUsd ?? (models.length === 1 ? cost : null),
       // A cost that the log states for the dispatch includes these calls.
       estimatedUsd: cost === null ? (estimatedUsd ?? null) : null,
+      unpriced: cost === null && prices !== null ? unpricedOf([row]) : [],
     });
+  }
   if (models.length > 1 && !hasCosts && cost !== null) sums.add('', { costUsd: cost });
 }
 
@@ -103,12 +109,7 @@ export class ToolUsage {
   }
 }
 
-function tokenFigures(usage: Usage): Partial<UsageFigures> {
-  const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
-  return {
-    inputTokens,
-    outputTokens,
-    cacheReadTokens: cacheReadTokens ?? null,
-    cacheWriteTokens: cacheWriteTokens ?? null,
-  };
+function tokenFigures(usage: Tokens): Partial<UsageFigures> {
+  // Its counts are known: none is undefined.
+  return tokensOf(usage) as Partial<UsageFigures>;
 }

@@ -13,10 +13,20 @@ export interface UsageFigures {
   readonly outputTokens: number | null;
   readonly cacheReadTokens: number | null;
   readonly cacheWriteTokens: number | null;
+  /** The part of the cache writes that is kept for five minutes. */
+  readonly cacheWrite5mTokens: number | null;
+  /** The part of the cache writes that is kept for an hour. */
+  readonly cacheWrite1hTokens: number | null;
+  /** The part of the output that models used to think. */
+  readonly reasoningTokens: number | null;
+  readonly webSearchRequests: number | null;
+  readonly webFetchRequests: number | null;
   /** US dollars that logs state. */
   readonly costUsd: number | null;
   /** US dollars that price tables give where logs state none. Never a part of `costUsd`. */
   readonly estimatedUsd: number | null;
+  /** What the price tables have no price for, as in `Spending`. Not empty: the estimate is a lower bound. */
+  readonly unpriced: readonly string[];
   /** Milliseconds. */
   readonly durationMs: number | null;
 }
@@ -33,6 +43,11 @@ const counts = [
   'outputTokens',
   'cacheReadTokens',
   'cacheWriteTokens',
+  'cacheWrite5mTokens',
+  'cacheWrite1hTokens',
+  'reasoningTokens',
+  'webSearchRequests',
+  'webFetchRequests',
 ] as const;
 
 const nothingUsed: UsageFigures = {
@@ -43,8 +58,14 @@ const nothingUsed: UsageFigures = {
   outputTokens: null,
   cacheReadTokens: null,
   cacheWriteTokens: null,
+  cacheWrite5mTokens: null,
+  cacheWrite1hTokens: null,
+  reasoningTokens: null,
+  webSearchRequests: null,
+  webFetchRequests: null,
   costUsd: null,
   estimatedUsd: null,
+  unpriced: [],
   durationMs: null,
 };
 
@@ -88,10 +109,11 @@ function costIn({ costUsd, estimatedUsd }: UsageFigures): number {
 }
 
 function sumOf(one: UsageFigures, other: Partial<UsageFigures>): UsageFigures {
-  const sum: Record<string, number | null> = {};
+  const sum: Record<string, number | null | readonly string[]> = {};
   for (const name of counts) sum[name] = addCount(one[name], other[name] ?? null);
   for (const name of ['costUsd', 'estimatedUsd', 'durationMs'] as const)
     sum[name] = addFigure(one[name], other[name] ?? null);
+  sum.unpriced = other.unpriced?.length ? [...new Set([...one.unpriced, ...other.unpriced])] : one.unpriced;
   return sum as unknown as UsageFigures;
 }
 

@@ -15,7 +15,7 @@ describe('botView', () => {
     expect(figures).toEqual({
       costUsd: 0.3,
       estimatedUsd: null,
-      unpricedModels: [],
+      unpriced: [],
       inputTokens: 600,
       outputTokens: 120,
       turns: 6,

@@ -33,7 +33,7 @@ describe('dispatchTree', () => {
     expect(root?.own).toEqual({
       costUsd: 0.15,
       estimatedUsd: null,
-      unpricedModels: [],
+      unpriced: [],
       inputTokens: 300,
       outputTokens: 60,
       turns: 3,
@@ -42,7 +42,7 @@ describe('dispatchTree', () => {
     expect(root?.subtree).toEqual({
       costUsd: 0.16999999999999998,
       estimatedUsd: null,
-      unpricedModels: [],
+      unpriced: [],
       inputTokens: 1_300,
       outputTokens: 100,
       turns: 5,
@@ -51,7 +51,7 @@ describe('dispatchTree', () => {
     expect(root?.children[0]?.subtree).toEqual({
       costUsd: null,
       estimatedUsd: null,
-      unpricedModels: [],
+      unpriced: [],
       inputTokens: null,
       outputTokens: null,
       turns: null,

@@ -1,4 +1,4 @@
-import { type DispatchEnvelope, type ModelUsage, newEvent, toTimestamp } from '@hansard/events';
+import { type DispatchEnvelope, type ModelUsage, newEvent, toTimestamp, type Usage } from '@hansard/events';
 import { randomFrom } from '@hansard/testing';
 import {
   addSpending,
@@ -22,11 +22,9 @@ const prices: PriceTable = {
 };
 const { priceOf: _, ...source } = prices;
 
-interface Call {
+interface Call extends Partial<Usage> {
   readonly model: string;
   readonly inputTokens: number;
-  readonly outputTokens?: number;
-  readonly cacheReadTokens?: number;
   readonly costUsd?: number;
 }
 
@@ -106,6 +104,125 @@ describe('the usage of a dispatch by model', () => {
   });
 });
 
+describe('calls of one model with special terms', () => {
+  const table: PriceTable = {
+    ...prices,
+    priceOf: ({ model, usage: { inputTokens, speed, serviceTier } }) => ({
+      usd: inputTokens / 1_000,
+      model,
+      ...(serviceTier === 'batch'
+        ? { unpriced: ['serviceTier', ...(speed === 'fast' ? (['speed'] as const) : [])] }
+        : {}),
+    }),
+  };
+  const calls = [
+    { model: 'm', inputTokens: 100, cacheWriteTokens: 9, cacheWrite1hTokens: 4, webSearchRequests: 2 },
+    { model: 'm', inputTokens: 200, speed: 'fast' },
+    { model: 'm', inputTokens: 300, speed: 'standard', serviceTier: 'standard', inferenceGeo: 'global' },
+    { model: 'm', inputTokens: 400, speed: 'fast', serviceTier: 'batch', reasoningTokens: 1 },
+    { model: 'm', inputTokens: 500, serviceTier: 'batch' },
+    { model: 'm', inputTokens: 600, speed: 'fast', serviceTier: 'batch' },
+  ];
+
+  it('are in rows of their own, and usual calls in one', () => {
+    expect(totalsOf(calls, table).models).toEqual([
+      {
+        model: 'm',
+        calls: 2,
+        inputTokens: 400,
+        outputTokens: 2,
+        cacheWriteTokens: 9,
+        cacheWrite1hTokens: 4,
+        webSearchRequests: 2,
+        estimatedUsd: 0.4,
+        pricedAs: 'm',
+      },
+      {
+        model: 'm',
+        speed: 'fast',
+        calls: 1,
+        inputTokens: 200,
+        outputTokens: 1,
+        estimatedUsd: 0.2,
+        pricedAs: 'm',
+      },
+      {
+        model: 'm',
+        speed: 'fast',
+        serviceTier: 'batch',
+        calls: 2,
+        inputTokens: 1_000,
+        outputTokens: 2,
+        reasoningTokens: 1,
+        estimatedUsd: 1,
+        pricedAs: 'm',
+        unpriced: ['serviceTier', 'speed'],
+      },
+      {
+        model: 'm',
+        serviceTier: 'batch',
+        calls: 1,
+        inputTokens: 500,
+        outputTokens: 1,
+        estimatedUsd: 0.5,
+        pricedAs: 'm',
+        unpriced: ['serviceTier'],
+      },
+    ]);
+  });
+
+  it('are continued by the calls after those of an envelope', () => {
+    const [first, rest] = [calls.slice(0, 3), calls.slice(3)];
+    const { models, prices: named, usage, costUsd } = totalsOf(first, table);
+    const totals = new DispatchTotals(table, { models, prices: named, usage, cost: costUsd });
+    for (const [index, { model, ...tokens }] of rest.entries()) {
+      const event = newEvent('agent:inference', { model, usage: { outputTokens: 1, ...tokens } });
+      totals.observe({ ...event, id: `rest_${index}`, timestamp: toTimestamp(index) });
+    }
+    expect(totals.models).toEqual(totalsOf(calls, table).models);
+  });
+
+  it('are one row where a session:complete states the figures of the model, and keep what they lack', () => {
+    const totals = totalsOf(calls, table);
+    const models = [{ model: 'm', inputTokens: 2_000, outputTokens: 9, webSearchRequests: 3 }];
+    const complete = newEvent('session:complete', { status: 'completed', models });
+    totals.observe({ ...complete, id: 'complete', timestamp: toTimestamp(9) });
+    expect(totals.models).toEqual([
+      {
+        model: 'm',
+        calls: 6,
+        inputTokens: 2_000,
+        outputTokens: 9,
+        cacheWriteTokens: 9,
+        cacheWrite1hTokens: 4,
+        reasoningTokens: 1,
+        webSearchRequests: 3,
+        estimatedUsd: expect.closeTo(2.1, 9),
+        pricedAs: 'm',
+        unpriced: ['serviceTier', 'speed'],
+      },
+    ]);
+  });
+
+  it('are named in words with their terms, and what has no price with its model', () => {
+    const { models, prices: named } = totalsOf(calls, table);
+    const costs = { ...none, models, prices: named };
+    expect(modelsInWords(costs)).toBe(
+      [
+        'm: 2 calls, 400 in, 2 out, 9 cache written (4 for 1h), 2 web searches, ≈$0.40',
+        'm (fast): 1 call, 200 in, 1 out, ≈$0.20',
+        'm (fast, batch): 2 calls, 1K in, 2 out (1 reasoning), ≈$1.00+',
+        'm (batch): 1 call, 500 in, 1 out, ≈$0.50+',
+      ].join('; '),
+    );
+    expect(spendingOf(costs).unpriced).toEqual(['batch tier of m', 'fast mode of m']);
+    expect(formatSpending(spendingOf(costs))).toBe('≈$2.10+');
+    expect(explainEstimates([costs])).toContain('; no price for batch tier of m, fast mode of m.');
+    const only = totalsOf([{ model: 'm', inputTokens: 5, inferenceGeo: 'us' }], table).models;
+    expect(modelsInWords({ ...none, models: only })).toBe('m (in us): 1 call, 5 in, 1 out, ≈$0.005');
+  });
+});
+
 describe('estimates beside what a session:complete states by model', () => {
   const complete = (costUsd?: number) => {
     const totals = totalsOf([{ model: 'priced-1', inputTokens: 100 }]);
@@ -157,21 +274,21 @@ describe('what a dispatch cost', () => {
     expect(formatSpending(spendingOf(some))).toBe('≈$1.50+');
     expect(costInWords(some)).toContain('; no price for nobody-knows)');
     expect(explainEstimates([some])).toContain('; no price for nobody-knows.');
-    const unpriced = costsOf([{ model: 'nobody-knows', inputTokens: 1 }]);
-    const unpricedModels = ['nobody-knows'];
-    expect(spendingOf(unpriced)).toEqual({ costUsd: null, estimatedUsd: null, unpricedModels });
-    expect(formatSpending(spendingOf(unpriced))).toBeNull();
-    expect(costInWords(unpriced)).toBe('not known (no price for nobody-knows in a table 3 (2026-03-01))');
-    expect(explainEstimates([unpriced])).toBe('No price for nobody-knows in a table 3 (2026-03-01).');
+    const costs = costsOf([{ model: 'nobody-knows', inputTokens: 1 }]);
+    const unpriced = ['nobody-knows'];
+    expect(spendingOf(costs)).toEqual({ costUsd: null, estimatedUsd: null, unpriced });
+    expect(formatSpending(spendingOf(costs))).toBeNull();
+    expect(costInWords(costs)).toBe('not known (no price for nobody-knows in a table 3 (2026-03-01))');
+    expect(explainEstimates([costs])).toBe('No price for nobody-knows in a table 3 (2026-03-01).');
     // Engines record answers that they made up as calls of a model.
-    expect(
-      spendingOf(costsOf([{ model: '<synthetic>', inputTokens: 0, outputTokens: 0 }])).unpricedModels,
-    ).toEqual([]);
+    expect(spendingOf(costsOf([{ model: '<synthetic>', inputTokens: 0, outputTokens: 0 }])).unpriced).toEqual(
+      [],
+    );
   });
 
   it('names the first of many models without a price, and counts the others', () => {
     const many = costsOf(Array.from({ length: 40 }, (_, at) => ({ model: `m${at}`, inputTokens: 1 })));
-    expect(spendingOf(many).unpricedModels).toHaveLength(40);
+    expect(spendingOf(many).unpriced).toHaveLength(40);
     for (const text of [explainEstimates([many]), costInWords(many)])
       expect(text).toContain('o price for m0, m1, m2, m3, m4 and 35 more in a table 3');
   });
@@ -180,7 +297,7 @@ describe('what a dispatch cost', () => {
     const stated = spendingOf({ ...none, cost: 2 });
     const estimated = spendingOf(costsOf([{ model: 'priced-1', inputTokens: 500 }]));
     const sum = [stated, estimated, nothingSpent].reduce(addSpending, nothingSpent);
-    expect(sum).toEqual({ costUsd: 2, estimatedUsd: 0.5, unpricedModels: [] });
+    expect(sum).toEqual({ costUsd: 2, estimatedUsd: 0.5, unpriced: [] });
     expect(formatSpending(sum)).toBe('≈$2.50');
   });
 

@@ -30,6 +30,8 @@ type ModelCall = EventOf<'agent:inference'>;
 function randomCall(random: () => number, number: number): ModelCall {
   const below = (limit: number) => Math.floor(random() * limit);
   const cached = random() < 0.5 ? {} : { cacheReadTokens: below(9), cacheWriteTokens: below(9) };
+  const parts = random() < 0.5 ? {} : { cacheWrite1hTokens: below(9), webSearchRequests: below(3) };
+  const terms = [{}, {}, { speed: 'fast' }, { serviceTier: 'batch', inferenceGeo: 'us' }][below(4)];
   return {
     id: `m${number}:inference`,
     type: 'agent:inference',
@@ -38,7 +40,7 @@ function randomCall(random: () => number, number: number): ModelCall {
     ...(random() < 0.5 ? {} : { agentId: `a${below(3)}` }),
     data: {
       model: ['opus', 'haiku', 'free'][below(3)] ?? '',
-      usage: { inputTokens: below(100), outputTokens: below(100), ...cached },
+      usage: { inputTokens: below(100), outputTokens: below(100), ...cached, ...parts, ...terms },
       ...(random() < 0.2 ? { costUsd: below(8) / 4 } : {}),
     },
   };

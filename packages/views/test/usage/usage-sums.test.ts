@@ -21,7 +21,7 @@ class Expected {
 /** The rows without the figures that are not known. */
 function found(sums: UsageSums): Map<string, Record<string, number>> {
   const known = (figures: object) =>
-    Object.fromEntries(Object.entries(figures).filter(([, value]) => value !== null)) as Record<
+    Object.fromEntries(Object.entries(figures).filter(([, value]) => typeof value === 'number')) as Record<
       string,
       number
     >;
@@ -40,6 +40,9 @@ function numbersFrom(from: number) {
       outputTokens: below(100),
       ...(random() < 0.5 ? { cacheReadTokens: below(5_000) } : {}),
       ...(random() < 0.5 ? { cacheWriteTokens: below(500) } : {}),
+      ...(random() < 0.5 ? { cacheWrite5mTokens: below(250), cacheWrite1hTokens: below(250) } : {}),
+      ...(random() < 0.5 ? { reasoningTokens: below(100), webSearchRequests: below(3) } : {}),
+      ...(random() < 0.5 ? { webFetchRequests: below(3) } : {}),
     }),
   };
 }
@@ -95,7 +98,7 @@ describe(`sums of usage (HANSARD_SEED=${seed})`, () => {
   });
 
   it.each(seeds)('by model, from envelopes: seed %d', (from) => {
-    const { below, is, tokens } = numbersFrom(from);
+    const { below, is, pick, tokens } = numbersFrom(from);
     const [sums, expected] = [new UsageSums(), new Expected()];
     let allCosts = 0;
     for (let dispatch = 0; dispatch < 30; dispatch += 1) {
@@ -107,18 +110,22 @@ describe(`sums of usage (HANSARD_SEED=${seed})`, () => {
           calls: below(9),
           ...tokens(),
           ...(is(0.5) ? { estimatedUsd: 0.25 } : {}),
+          ...pick([{}, { speed: 'fast' }, { serviceTier: 'batch', inferenceGeo: 'us' }]),
         }),
       );
       addModels(sums, { ...nothing, cost, models, model: 'lone' });
       allCosts += cost ?? 0;
       if (names.length === 0) expected.add('lone', { dispatches: 1, failures: 0, calls: 0, costUsd: cost });
-      for (const { model, pricedAs: _, ...figures } of models)
-        expected.add(model, {
-          dispatches: 1,
-          ...figures,
-          estimatedUsd: cost === null ? figures.estimatedUsd : null,
-          costUsd: names.length === 1 ? cost : null,
-        });
+      for (const { model, speed, serviceTier, inferenceGeo, pricedAs: _, unpriced: __, ...figures } of models)
+        expected.add(
+          `${model}${speed ? ' (fast)' : ''}${serviceTier && inferenceGeo ? ' (batch, in us)' : ''}`,
+          {
+            dispatches: 1,
+            ...figures,
+            estimatedUsd: cost === null ? figures.estimatedUsd : null,
+            costUsd: names.length === 1 ? cost : null,
+          },
+        );
       if (names.length > 1 && cost !== null) expected.add('', { costUsd: cost });
     }
     expect(found(sums)).toEqual(expected.rows);

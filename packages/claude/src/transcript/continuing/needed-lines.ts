@@ -1,6 +1,6 @@
 import type { CapturedEvent, JsonObject } from '@hansard/events';
 import type { LogPart } from '../../json-lines/log-parts.ts';
-import { usageOf } from '../../mapping/inferences.ts';
+import { usageOf } from '../../mapping/usage-of.ts';
 import { asBlocks } from '../../messages/map-block.ts';
 import { isToolResult } from '../../messages/map-tool-result.ts';
 import { asId } from '../../values/ids.ts';
