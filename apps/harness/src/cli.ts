@@ -14,7 +14,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
   try {
     const program = await createProgram(own, namedCommands(args), usageErrors);
     try {
-      await program.parseAsync(withoutHelpForUnknown(program, args), { from: 'user' });
+      await program.parseAsync(withSearchedText(withoutHelpForUnknown(program, args)), { from: 'user' });
     } finally {
       await own.end();
     }
@@ -104,6 +104,11 @@ function withoutHelpForUnknown(program: Command, args: readonly string[]): strin
     command = found;
   }
   return [...args];
+}
+
+/** `search '- x'` searches for a text. Commander would read it as an option; a space in front changes none of its words. */
+function withSearchedText(args: readonly string[]): string[] {
+  return args.map((arg, at) => (/^-[^=]*\s/.test(arg) && at === 1 && args[0] === 'search' ? ` ${arg}` : arg));
 }
 
 /** The usage, printed below a usage error. */

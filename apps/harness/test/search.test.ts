@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
@@ -16,6 +16,71 @@ interface Hit {
 const placeOf = ({ dispatchId, position }: Hit) => `${dispatchId} ${position}`;
 const hitsOf = async (line: CommandLine, ...args: string[]) =>
   ((await line.hansard('search', ...args, '--json')).json() as Hit[]).map(placeOf);
+
+/** A session of Claude Code in four scripts, with calls, a model and a record of the harness. */
+const session = [
+  ['user', { role: 'user', content: '明天下午三点开项目评审会议讨论排期' }],
+  ['assistant', '修改youer服务端的计划。重跑gen-itgc后清零'],
+  ['user', { role: 'user', content: 'データベースの接続エラーを直して claude' }],
+  ['assistant', 'ดำเนินการเสร็จสิ้นแล้ว src/lib/zip.ts'],
+] as const;
+
+function transcriptOf(): string {
+  const base = { isSidechain: false, userType: 'external', cwd: '/srv/shop', version: '2.1.260' };
+  const lines = session.map(([type, content], at) => {
+    const uuid = `c4000000-0000-4000-8000-00000000000${at}`;
+    const usage = { input_tokens: 10, output_tokens: 5 };
+    const parts = [
+      { type: 'text', text: content },
+      ...(at === 3 ? [{ type: 'tool_use', id: 'toolu_01Ibis', name: 'Bash', input: { command: 'ls' } }] : []),
+    ];
+    const model = 'claude-sonnet-4-5-20250929';
+    const answer = {
+      id: `msg_${at}`,
+      role: 'assistant',
+      model,
+      content: parts,
+      stop_reason: 'end_turn',
+      usage,
+    };
+    const timestamp = `2026-11-20T10:00:0${at}.000Z`;
+    const message = typeof content === 'string' ? answer : content;
+    return { ...base, type, uuid, sessionId: 'c4000000-1111-4111-8111-111111111111', timestamp, message };
+  });
+  return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
+}
+
+async function importedIn(store: (typeof durableStores)[number]): Promise<CommandLine> {
+  const line = await recordedIn(store);
+  const folder = join(line.cwd, 'p/-srv-shop');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'c4000000-1111-4111-8111-111111111111.jsonl'), transcriptOf());
+  expect(await line.hansard('import', 'p')).toMatchObject({ code: 0 });
+  return line;
+}
+
+describe.each(durableStores)('a search of an import in a $name store', (store) => {
+  it('finds words of scripts without spaces, ids of calls, and a text that begins with a dash', async () => {
+    using line = await importedIn(store);
+    for (const query of ['项目', '接続エラー', 'เสร็จ', 'youer', '清零', '- 项目'])
+      expect(await hitsOf(line, query), query).toHaveLength(1);
+    expect(await hitsOf(line, 'toolu_01Ibis')).toHaveLength(1);
+    const { out } = await line.hansard('search', '项目评审');
+    expect(out).toContain('项目评审会议');
+  });
+
+  it('prints names of models and records of the harness only when they are asked for', async () => {
+    using line = await importedIn(store);
+    const talk = await line.hansard('search', 'claude', '--json');
+    expect((talk.json() as { event: { type: string } }[]).map(({ event }) => event.type)).toEqual([
+      'user:message',
+    ]);
+    expect(talk.err).toMatch(/more hits in records of the harness and names of models: --records/);
+    expect((await hitsOf(line, 'claude', '--records')).length).toBeGreaterThan(2);
+    expect((await hitsOf(line, 'claude', '--type', 'agent:inference')).length).toBeGreaterThan(0);
+    expect(await line.hansard('search', 'sonnet')).toMatchObject({ code: 1, out: '' });
+  });
+});
 
 describe.each(durableStores)('a search of a $name store', (store) => {
   it('finds the events with every word, everywhere, in a task and in a dispatch', async () => {

@@ -99,7 +99,16 @@ export type {
 } from './store/dispatch-store-provider.ts';
 export type { SearchEventsOptions, SearchHit } from './store/event-search.ts';
 export { EventWords } from './store/event-words.ts';
-export { foldWord, splitWords, stringsOf, unsearchableKeys } from './store/search-text.ts';
+export {
+  foldWord,
+  indexedText,
+  type PlacedWord,
+  placedWords,
+  queryWords,
+  splitWords,
+  stringsOf,
+  unsearchableKeys,
+} from './store/search-text.ts';
 export type { StoreCapabilities } from './store/store-capabilities.ts';
 export { isStoreError, StoreError, type StoreErrorCode, storeErrors } from './store/store-error.ts';
 export { assertDispatchId, assertTaskDir } from './store/store-path.ts';

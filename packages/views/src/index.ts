@@ -89,6 +89,7 @@ export type { Hearing, HowHeard, Saying, Speaker } from './log/saying.ts';
 export type { EventDescription, Tone } from './rows/describe-event.ts';
 export { type EventLine, eventLine } from './rows/event-line.ts';
 export type { Ink } from './rows/ink.ts';
+export { isNoise } from './rows/noise.ts';
 export type { RowReach } from './rows/open-groups.ts';
 export { readRows, rowsOf } from './rows/read-rows.ts';
 export {

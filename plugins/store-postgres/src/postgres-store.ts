@@ -189,7 +189,7 @@ export class PostgresStore implements DispatchStoreProvider {
     return this.#run(() => this.#tasks.list());
   }
 
-  /** Searches all strings in an event's data but ids of calls and encoded bytes for whole words; ignores case and accents. */
+  /** Searches all strings in an event's data but encoded bytes for words, as `splitWords` splits them; ignores case and accents. */
   searchEvents(query: string, options: SearchEventsOptions = {}): Promise<SearchHit[]> {
     return this.#run(() => {
       assertScope(options);

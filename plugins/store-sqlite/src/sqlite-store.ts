@@ -187,7 +187,7 @@ export class SqliteStore implements DispatchStoreProvider {
     return this.#run(({ tasks }) => tasks.list());
   }
 
-  /** Searches all strings in an event's data but ids of calls and encoded bytes for whole words; ignores case and accents. */
+  /** Searches all strings in an event's data but encoded bytes for words, as `splitWords` splits them; ignores case and accents. */
   searchEvents(query: string, options: SearchEventsOptions = {}): SearchHit[] {
     return this.#run(({ search }) => {
       if (options.taskDir !== undefined) assertTaskDir(options.taskDir);

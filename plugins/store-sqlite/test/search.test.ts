@@ -1,3 +1,4 @@
+import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { dispatchId, envelope, growingEvents, taskDir, textEvent } from './sample-data.ts';
 import { openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
@@ -21,8 +22,8 @@ describe('searchEvents', () => {
     const store = storeWithDispatch();
     const timestamp = '2026-03-01T09:00:01.000Z';
     const data = [
-      { toolCallId: 'call-zebra', tool: 'Bash', target: 'heron', metadata: {} },
-      { toolCallId: 'call-zebra', tool: 'Bash', status: 'error', error: 'heron', metadata: {} },
+      { toolCallId: 'toolu_ibis', tool: 'Bash', target: 'heron', metadata: {} },
+      { toolCallId: 'toolu_ibis', tool: 'Bash', status: 'error', error: 'heron', metadata: {} },
       { status: 'failed', errors: ['x', 'heron'] },
       { deep: [{ deeper: { words: 'a heron' } }] },
       { text: 'nothing', signature: 'zebra' },
@@ -34,6 +35,7 @@ describe('searchEvents', () => {
     );
     expect(store.searchEvents('heron', { taskDir }).map((hit) => hit.position)).toEqual([0, 1, 2, 3]);
     expect(store.searchEvents('zebra', { taskDir })).toEqual([]);
+    expect(store.searchEvents('toolu_ibis', { taskDir }).map((hit) => hit.position)).toEqual([0, 1]);
   });
 
   it.each([
@@ -85,6 +87,33 @@ describe('searchEvents', () => {
     expect(ids({ limit: 2 })).toEqual(['b', 'c']);
     expect(ids({ dispatchId })).toEqual(['a', 'c']);
     expect(ids({ dispatchId: 'unknown' })).toEqual([]);
+  });
+
+  it('makes an index of an older rule of words again, and reports how far it is', () => {
+    const path = temporaryPath();
+    const store = storeWithDispatch(path);
+    const texts = Array.from({ length: 1_200 }, (_, at) =>
+      textEvent(`t${at}`, at === 7 ? '明天开项目会议' : 'heron'),
+    );
+    store.appendEvents(taskDir, dispatchId, texts);
+    expect(store.searchEvents('项目', { taskDir })).toHaveLength(1);
+    // What an older version made: the runs of letters as words, and no rule.
+    const database = new DatabaseSync(path);
+    database.exec(`INSERT INTO event_search (event_search) VALUES ('delete-all')`);
+    const insert = database.prepare('INSERT INTO event_search (rowid, text) VALUES (1 << 32 | ?, ?)');
+    for (const [at, event] of texts.entries()) insert.run(at, String(event.data.text));
+    database.close();
+    expect(store.searchEvents('项目', { taskDir })).toEqual([]);
+    const reader = openStore(path);
+    const indexed: number[] = [];
+    const hits = reader.searchEvents('项目', { taskDir, onIndexed: (events) => indexed.push(events) });
+    expect(hits.map(({ position }) => position)).toEqual([7]);
+    expect(indexed).toEqual([500, 1_000, 1_200]);
+    expect(reader.searchEvents('heron', { taskDir, limit: 2_000 })).toHaveLength(1_199);
+    const again = openStore(path);
+    const repeated: number[] = [];
+    again.searchEvents('项目', { taskDir, onIndexed: (events) => repeated.push(events) });
+    expect(repeated).toEqual([]);
   });
 
   it('finds nothing of a dispatch that was deleted', () => {

@@ -3,6 +3,7 @@ import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import {
   EventWords,
   foldWord,
+  placedWords,
   type SearchHit,
   type StoreError,
   stringsOf,
@@ -13,6 +14,7 @@ import {
   columnsOf,
   fitColumns,
   formatTime,
+  isNoise,
   neutraliseControlsInLine,
   snippetOf,
 } from '@hansard/views';
@@ -38,6 +40,7 @@ import { answerFromStore } from '../terminal/with-store.ts';
 
 interface SearchCommandOptions extends CommonOptions, FilterOptions {
   readonly limit: number;
+  readonly records?: boolean;
 }
 
 const usualLimit = 50;
@@ -56,12 +59,13 @@ export const addSearch: AddCommand = (command, context) => {
       parseCount({ from: 1, example: usualLimit }),
       usualLimit,
     )
+    .option('--records', 'also print hits in records of the harness and in names of models')
     .addHelpText(
       'after',
       [
         '',
         'An event is found if its texts contain every word of the text; letters and digits make a word, case and',
-        'accents do not count. Each hit begins with its position, which other commands take as an event. A store without',
+        'accents do not count. Text without spaces, such as Chinese or Thai, is found by any part of it. Each hit begins with its position, which other commands take as an event. A store without',
         'an index is read, the dispatch that began last first.',
         '',
         'Examples:',
@@ -69,6 +73,7 @@ export const addSearch: AddCommand = (command, context) => {
         '  hansard search walrus research/route-models',
         '  hansard search ENOENT research/route-models latest --limit 5 --json',
         '',
+        'Records of the harness and names of models are searched with --records or a filter such as --type.',
         'The exit code is 1 if nothing was found.',
       ].join('\n'),
     )
@@ -83,6 +88,7 @@ export const addSearch: AddCommand = (command, context) => {
             taskDir === undefined || dispatch === undefined
               ? undefined
               : await findDispatchId(store, taskDir, dispatch);
+          const isAll = options.records === true || !filter.isOpen;
           const search = new Search(context, {
             text,
             words,
@@ -96,7 +102,8 @@ export const addSearch: AddCommand = (command, context) => {
             ...(dispatchId === undefined ? {} : { dispatchId }),
           };
           const limit = filter.isOpen ? options.limit : mostFiltered;
-          const found = searchDispatches(store, { query: text, limit, ...scope, ...search.calls });
+          const isWanted = isAll ? undefined : hitsInTalk(new EventWords(text));
+          const found = searchDispatches(store, { query: text, limit, isWanted, ...scope, ...search.calls });
           return search.answer(found);
         }),
     );
@@ -122,6 +129,8 @@ class Search {
   readonly #asked: Asked;
   readonly #place: string;
   readonly #errors: StoreError[] = [];
+  /** Hits in records and names of models that are not printed. */
+  #unwanted = 0;
   #count = 0;
 
   constructor(context: CliContext, { scope, ...asked }: Asked & { readonly scope: string | undefined }) {
@@ -129,21 +138,28 @@ class Search {
     this.#asked = asked;
     this.#place = scope === undefined ? '' : ` of ${scope}`;
     const progress = createProgress(context, `searching${this.#place}: dispatches`);
+    const indexing = createProgress(context, 'adding events to the index');
     this.calls = {
       onDispatch: async (searched: number) => {
         await letInterrupt(context);
         progress.update(searched);
       },
       onUnreadable: (error: StoreError) => void this.#errors.push(error),
+      onUnwanted: (count: number) => {
+        this.#unwanted += count;
+      },
+      onIndexed: (events: number) => indexing.update(events),
     };
-    this.#progress = progress;
+    this.#progress = { end: () => [progress, indexing].forEach((one) => void one.end()) };
   }
 
   readonly calls: {
     readonly onDispatch: (searched: number) => Promise<void>;
     readonly onUnreadable: (error: StoreError) => void;
+    readonly onUnwanted: (count: number) => void;
+    readonly onIndexed: (events: number) => void;
   };
-  readonly #progress: ReturnType<typeof createProgress>;
+  readonly #progress: { end(): void };
 
   answer(found: AsyncIterable<DispatchHits>): Answer {
     return { rows: this.#rows(found), text: this.#text(found), isPainted: true };
@@ -189,6 +205,7 @@ class Search {
     const snippet = snippetOf(stringsOf(event, unsearchableKeys), {
       words: this.#asked.words,
       fold: foldWord,
+      split: placedWords,
       width: room,
     })
       .map(({ text, isWord }) => (isWord ? paint('notice', text) : text))
@@ -245,6 +262,11 @@ class Search {
         this.#context,
         `hansard: the first ${limit} hits; there can be more: --limit ${limit * 10} prints them.`,
       );
+    if (this.#unwanted > 0)
+      note(
+        this.#context,
+        `hansard: ${this.#unwanted} more ${this.#unwanted === 1 ? 'hit' : 'hits'} in records of the harness and names of models: --records prints them.`,
+      );
     const [first] = this.#errors;
     if (first !== undefined) throw unsearched(this.#errors, first);
     if (this.#count === 0)
@@ -254,6 +276,17 @@ class Search {
         'Whole words are found, in any order: try fewer words, or other forms of them.',
       );
   }
+}
+
+const modelKeys = new Set([...unsearchableKeys, 'model', 'languageModel']);
+
+/** Whether a hit is in what people wrote, agents said or tools did: not only in a record of the harness or the name of a model. */
+function hitsInTalk(words: EventWords): (event: CapturedEvent) => boolean {
+  return (event) =>
+    event.type !== 'agent:inference' &&
+    event.type !== 'session:init' &&
+    !isNoise(event) &&
+    words.areIn(event, modelKeys);
 }
 
 function noWord(text: string): CliError {

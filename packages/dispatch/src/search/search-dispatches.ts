@@ -1,4 +1,4 @@
-import type { DispatchEnvelope } from '@hansard/events';
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { EventWords, type SearchHit, type StoreError } from '@hansard/provider';
 import type { DispatchStore } from '../store/dispatch-store.ts';
 
@@ -27,6 +27,12 @@ interface SearchDispatchesOptions extends SearchScope {
   readonly query: string;
   /** The maximum number of hits. */
   readonly limit: number;
+  /** Whether a hit is wanted. The others do not count for the limit. Absent: all are. */
+  readonly isWanted?: ((event: CapturedEvent) => boolean) | undefined;
+  /** Receives how many hits were not wanted, of those that were looked at. */
+  readonly onUnwanted?: (count: number) => void;
+  /** Receives how many events were added to an index so far. */
+  readonly onIndexed?: (events: number) => void;
   /** Called before each dispatch that is read as a whole. */
   readonly onDispatch: (searched: number) => Promise<void>;
   /** Receives the error of each dispatch that cannot be searched. */
@@ -45,11 +51,12 @@ export async function* searchDispatches(
   else yield* readAll(store, options);
 }
 
-async function* lookUp(
-  store: SearchedStore,
-  { query, limit, taskDir, dispatchId }: SearchDispatchesOptions,
-): AsyncGenerator<DispatchHits> {
-  const hits = await store.searchEvents(query, { ...scopeOf({ taskDir, dispatchId }), limit });
+async function* lookUp(store: SearchedStore, options: SearchDispatchesOptions): AsyncGenerator<DispatchHits> {
+  const { query, limit, taskDir, dispatchId, onIndexed } = options;
+  const scope = scopeOf({ taskDir, dispatchId });
+  const look = async (most: number) =>
+    store.searchEvents(query, { ...scope, limit: most, ...(onIndexed === undefined ? {} : { onIndexed }) });
+  const hits = await wantedOf(look, limit, options);
   const byDispatch = Map.groupBy(hits.toReversed(), (hit) => `${hit.taskDir}\n${hit.dispatchId}`);
   for (const found of byDispatch.values()) {
     const [newest] = found;
@@ -63,10 +70,10 @@ async function* readAll(
   store: SearchedStore,
   options: SearchDispatchesOptions,
 ): AsyncGenerator<DispatchHits> {
-  const { query, limit, taskDir, dispatchId, onDispatch, onUnreadable } = options;
+  const { limit, taskDir, dispatchId, onDispatch, onUnreadable } = options;
   if (taskDir !== undefined && dispatchId !== undefined) {
     // It is the whole scope, so its error ends the search.
-    const hits = await hitsIn(store, { taskDir, dispatchId }, query, limit);
+    const hits = await hitsIn(store, { taskDir, dispatchId }, limit, options);
     const envelope = await store.getDispatchEnvelope(taskDir, dispatchId);
     if (hits.length > 0) yield { taskDir, dispatchId, envelope, hits: inOrder(hits) };
     return;
@@ -80,7 +87,7 @@ async function* readAll(
     await onDispatch(searched);
     searched += 1;
     const dispatch = { taskDir: listing.taskDir, dispatchId: listing.dispatchId };
-    const found = await searchOne(store, dispatch, query, left, onUnreadable);
+    const found = await searchOne(store, dispatch, left, options);
     left -= found.length;
     if (found.length > 0) yield { ...dispatch, envelope: listing.envelope, hits: inOrder(found) };
   }
@@ -89,15 +96,14 @@ async function* readAll(
 async function searchOne(
   store: SearchedStore,
   dispatch: Required<SearchScope>,
-  query: string,
   limit: number,
-  onUnreadable: SearchDispatchesOptions['onUnreadable'],
+  options: SearchDispatchesOptions,
 ): Promise<readonly SearchHit[]> {
   try {
-    return await hitsIn(store, dispatch, query, limit);
+    return await hitsIn(store, dispatch, limit, options);
   } catch (error) {
     if (!isUnreadable(error)) throw error;
-    onUnreadable(error);
+    options.onUnreadable(error);
     return [];
   }
 }
@@ -105,11 +111,35 @@ async function searchOne(
 async function hitsIn(
   store: SearchedStore,
   dispatch: Required<SearchScope>,
-  query: string,
   limit: number,
+  options: SearchDispatchesOptions,
 ): Promise<readonly SearchHit[]> {
-  if (store.capabilities.search !== false) return store.searchEvents(query, { ...dispatch, limit });
-  return readForWords(store, dispatch, new EventWords(query), limit);
+  const { query } = options;
+  const look =
+    store.capabilities.search !== false
+      ? (most: number) => store.searchEvents(query, { ...dispatch, limit: most })
+      : (most: number) => readForWords(store, dispatch, new EventWords(query), most);
+  return wantedOf(look, limit, options);
+}
+
+/** How many hits are looked at for those that are wanted. */
+const mostLookedAt = 10_000;
+
+/** The newest hits that are wanted. Looks at more hits while too few of them are. */
+async function wantedOf(
+  look: (limit: number) => Promise<readonly SearchHit[]>,
+  limit: number,
+  { isWanted, onUnwanted }: Pick<SearchDispatchesOptions, 'isWanted' | 'onUnwanted'>,
+): Promise<readonly SearchHit[]> {
+  if (isWanted === undefined) return look(limit);
+  for (let most = limit; ; most = Math.min(4 * most, Math.max(limit, mostLookedAt))) {
+    const hits = await look(most);
+    const wanted = hits.filter(({ event }) => isWanted(event));
+    const isAll = hits.length < most || most >= mostLookedAt;
+    if (wanted.length < limit && !isAll) continue;
+    onUnwanted?.(hits.length - wanted.length);
+    return wanted.slice(-limit);
+  }
 }
 
 /** For a store without any search. Keeps the last hits. */

@@ -7,6 +7,8 @@ export interface SearchEventsOptions {
   readonly dispatchId?: string;
   /** The maximum number of hits, at least 1. Absent: 100. */
   readonly limit?: number;
+  /** Called while events are added to an index before the search, with how many were added so far. */
+  readonly onIndexed?: (events: number) => void;
 }
 
 export interface SearchHit {

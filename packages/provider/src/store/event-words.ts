@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { foldWord, splitWords, stringsOf, unsearchableKeys } from './search-text.ts';
+import { foldWord, queryWords, splitWords, stringsOf, unsearchableKeys } from './search-text.ts';
 
 const notAscii = /[^\0-\x7f]/;
 const inWord = '[\\p{L}\\p{N}\\p{M}\\p{Co}]';
@@ -11,17 +11,20 @@ export class EventWords {
   readonly #alone: ReadonlyMap<string, RegExp>;
 
   constructor(query: string) {
-    const words = new Set(splitWords(query).map(foldWord));
+    const words = new Set(queryWords(query).map(foldWord));
     words.delete('');
     this.words = [...words].sort((one, other) => other.length - one.length);
     const ascii = this.words.filter((word) => !notAscii.test(word));
     this.#alone = new Map(ascii.map((word) => [word, aloneIn(word)]));
   }
 
-  /** Whether the texts of an event contain every word. An event never contains the words of a query without one. */
-  areIn(event: CapturedEvent): boolean {
+  /**
+   * Whether the texts of an event contain every word, without those under a key of `leftOut`. An event never contains the words of a
+   * query without one.
+   */
+  areIn(event: CapturedEvent, leftOut: ReadonlySet<string> = unsearchableKeys): boolean {
     if (this.words.length === 0) return false;
-    const texts = stringsOf(event, unsearchableKeys);
+    const texts = stringsOf(event, leftOut);
     let folded: Set<string> | null = null;
     return this.words.every((word) => {
       const alone = this.#alone.get(word);

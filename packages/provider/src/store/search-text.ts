@@ -1,21 +1,115 @@
 import type { CapturedEvent, JsonValue } from '@hansard/events';
 
-/**
- * The words of a text: runs of letters and digits, with their combining marks; every other character separates words. Case
- * is kept. SQLite's FTS5 splits in the same way with its default tokenizer, so a query splits as the index did.
- */
-export function splitWords(text: string): string[] {
-  return text.match(/[\p{L}\p{N}\p{M}\p{Co}]+/gu) ?? [];
+/** A word of a text, and its place. */
+export interface PlacedWord {
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
 }
 
-/** Keys of strings that people do not search for: ids of calls and encoded bytes. */
-export const unsearchableKeys: ReadonlySet<string> = new Set([
-  'toolCallId',
-  'signature',
-  'replay',
-  'base64',
-  'encoded',
-]);
+const run = /[\p{L}\p{N}\p{M}\p{Co}]+/gu;
+/** Characters beyond Latin letters and symbols. A run without them is one word, which most texts are made of. */
+const beyondLatin =
+  /[\u0370-\u1dff\u1f00-\u1fff\u2c80-\ud7ff\uf900-\ufaff\ufb13-\ufdff\ufe70-\ufefc\uff66-\uffdc\u{10000}-\u{1efff}\u{20000}-\u{3ffff}]/u;
+/** Runs that need no further look: Cyrillic letters, digits and marks. */
+const isCyrillic = /^[\p{Script=Cyrillic}\p{N}\p{M}]+$/u;
+
+/** Scripts that are written without spaces between words. The prolonged sound mark belongs to the kana before it. */
+const unspaced = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'Khmer', 'Myanmar'] as const;
+const spaced = [
+  ...['Latin', 'Greek', 'Cyrillic', 'Armenian', 'Georgian', 'Hebrew', 'Arabic', 'Syriac', 'Thaana'],
+  ...['Devanagari', 'Bengali', 'Gurmukhi', 'Gujarati', 'Oriya', 'Tamil', 'Telugu', 'Kannada', 'Malayalam'],
+  ...['Sinhala', 'Tibetan', 'Ethiopic', 'Hangul', 'Mongolian'],
+] as const;
+
+/** Digits, marks and private characters are parts of the word beside them. */
+const shared = '\\p{N}\\p{M}\\p{Co}';
+const runOfScript = new RegExp(
+  [
+    ...unspaced.map((script) => `(?<${script}>\\p{Script=${script}}[\\p{Script=${script}}\\p{M}ー]*)`),
+    ...spaced.map((script) => `[${shared}]*\\p{Script=${script}}[\\p{Script=${script}}${shared}]*`),
+    `[${shared}]+`,
+    '[\\p{L}\\p{M}]',
+  ].join('|'),
+  'gu',
+);
+/** A character of a script without spaces, with its marks. */
+const character = /[^\p{M}]\p{M}*|\p{M}+/gu;
+
+/**
+ * The words of a text. Letters and digits, with their combining marks, make a word; every other character separates words, and so does
+ * a change of script. Text in a script without spaces, such as Chinese or Thai, is found by its characters: each is a word, and so
+ * are each two neighbours. Case is kept.
+ */
+export function* placedWords(text: string): Generator<PlacedWord> {
+  for (const { 0: word, index } of text.matchAll(run)) yield* partsOf(word, index, true);
+}
+
+/** The words of `placedWords`, in their order. */
+export function splitWords(text: string): string[] {
+  const words: string[] = [];
+  for (const word of text.match(run) ?? []) {
+    if (isOneWord(word)) words.push(word);
+    else for (const part of partsOf(word, 0, true)) words.push(part.word);
+  }
+  return words;
+}
+
+/**
+ * The words that an event must contain to be found: those of the query, but of a run of several characters without spaces only
+ * the pairs of neighbours.
+ */
+export function queryWords(query: string): string[] {
+  const words: string[] = [];
+  for (const { 0: word, index } of query.matchAll(run))
+    for (const part of partsOf(word, index, false)) words.push(part.word);
+  return words;
+}
+
+/**
+ * The text for an index that splits at spaces and punctuation, such as SQLite's FTS5 with its default tokenizer: it then has the words of
+ * `splitWords`.
+ */
+export function indexedText(text: string): string {
+  if (!beyondLatin.test(text)) return text;
+  return text.replace(run, (word) =>
+    isOneWord(word) ? word : [...partsOf(word, 0, true)].map((part) => part.word).join(' '),
+  );
+}
+
+function isOneWord(run: string): boolean {
+  return !beyondLatin.test(run) || isCyrillic.test(run);
+}
+
+/** `alone`: with the single characters of a run of several. */
+function* partsOf(word: string, at: number, alone: boolean): Generator<PlacedWord> {
+  if (isOneWord(word)) {
+    yield { word, start: at, end: at + word.length };
+    return;
+  }
+  for (const { 0: part, index, groups = {} } of word.matchAll(runOfScript)) {
+    const start = at + index;
+    if (unspaced.every((script) => groups[script] === undefined))
+      yield { word: part, start, end: start + part.length };
+    else yield* charactersOf(part, start, alone);
+  }
+}
+
+function* charactersOf(part: string, at: number, alone: boolean): Generator<PlacedWord> {
+  let before: PlacedWord | null = null;
+  let count = 0;
+  for (const { 0: word, index } of part.matchAll(character)) {
+    const one: PlacedWord = { word, start: at + index, end: at + index + word.length };
+    if (before !== null) yield { word: before.word + word, start: before.start, end: one.end };
+    if (alone) yield one;
+    before = one;
+    count += 1;
+  }
+  if (!alone && count === 1 && before !== null) yield before;
+}
+
+/** Keys of strings that people do not search for: encoded bytes. */
+export const unsearchableKeys: ReadonlySet<string> = new Set(['signature', 'replay', 'base64', 'encoded']);
 
 /** The accents that SQLite's FTS5 removes from letters. */
 const accents = /[\u0300-\u036f]/g;

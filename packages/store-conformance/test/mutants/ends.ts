@@ -161,6 +161,22 @@ export const endMutants: readonly Mutant[] = [
     }),
   ],
   [
+    'finds only whole runs of letters',
+    'search/any-script',
+    (good) => ({
+      searchEvents: (query, options) => {
+        const runs = /[\p{L}\p{N}\p{M}]+/gu;
+        return good
+          .searchEvents(query, options)
+          .filter(({ event }) =>
+            (query.match(runs) ?? []).every(
+              (word) => !/[^\0-\x7f]/.test(word) || new Set(JSON.stringify(event.data).match(runs)).has(word),
+            ),
+          );
+      },
+    }),
+  ],
+  [
     'finds parts of words',
     'search/any-query',
     (good) => ({

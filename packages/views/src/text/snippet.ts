@@ -8,7 +8,6 @@ export interface SnippetPart {
   readonly isWord: boolean;
 }
 
-const runOfWord = /[\p{L}\p{N}\p{M}\p{Co}]+/gu;
 /** Characters before the first word, where there is room for more. */
 const before = 24;
 
@@ -22,6 +21,8 @@ interface SnippetOptions {
   readonly words: readonly string[];
   /** Folds a word as those of the query are. */
   readonly fold: (word: string) => string;
+  /** Splits a text into words as the search does, with their places. Words can overlap. */
+  readonly split: (text: string) => Iterable<{ readonly word: string } & Place>;
   /** In columns. */
   readonly width: number;
 }
@@ -30,22 +31,32 @@ interface SnippetOptions {
  * The part of a text around the first word of a query, on one line and without control characters. Of several texts the one with the most
  * words is shown.
  */
-export function snippetOf(texts: readonly string[], { words, fold, width }: SnippetOptions): SnippetPart[] {
+export function snippetOf(
+  texts: readonly string[],
+  { words, fold, split, width }: SnippetOptions,
+): SnippetPart[] {
   const wanted = new Set(words);
   let best: { readonly text: string; readonly places: readonly Place[]; readonly found: number } | null =
     null;
   for (const text of texts) {
     const places: Place[] = [];
     const found = new Set<string>();
-    for (const { 0: word, index } of text.matchAll(runOfWord)) {
+    for (const { word, start, end } of split(text)) {
       const folded = fold(word);
       if (!wanted.has(folded)) continue;
       found.add(folded);
-      places.push({ start: index, end: index + word.length });
+      addPlace(places, { start, end });
     }
     if (best === null || found.size > best.found) best = { text, places, found: found.size };
   }
   return best === null ? [] : partsOf(best.text, best.places, width);
+}
+
+/** Adds a place. Overlapping ones become one. */
+function addPlace(places: Place[], { start, end }: Place): void {
+  const last = places.at(-1);
+  if (last === undefined || start >= last.end) places.push({ start, end });
+  else places[places.length - 1] = { start: last.start, end: Math.max(last.end, end) };
 }
 
 function partsOf(text: string, places: readonly Place[], width: number): SnippetPart[] {

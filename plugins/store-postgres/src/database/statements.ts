@@ -236,6 +236,19 @@ export function statementsFor(schema: string) {
        SELECT $1, $2::int + row - 1, at, string_to_array(coalesce(words, ''), ' ')
        FROM ROWS FROM (string_to_table($3, ','), string_to_table($4, E'\\n')) WITH ORDINALITY AS r (at, words, row)`,
     ),
+    /** The row of dispatch -1, which does not exist. */
+    findWordRule: statement<{ position: number }>(
+      `SELECT position FROM ${schema}.event_words WHERE dispatch = -1 AND words @> ARRAY[$1]`,
+    ),
+    insertWordRule: statement<{ isOld: boolean }>(
+      `INSERT INTO ${schema}.event_words (dispatch, position, at, words) VALUES (-1, 0, '', ARRAY[$1])
+       ON CONFLICT DO NOTHING
+       RETURNING EXISTS (SELECT FROM ${schema}.event_words WHERE dispatch >= 0) AS "isOld"`,
+    ),
+    resetSearchable: statement(
+      `UPDATE ${schema}.dispatches SET searchable_events = 0 WHERE searchable_events > 0`,
+    ),
+    deleteOldWords: statement(`DELETE FROM ${schema}.event_words WHERE dispatch >= 0`),
     setSearchable: statement(`UPDATE ${schema}.dispatches SET searchable_events = $2 WHERE number = $1`),
     search: statement<HitRow>(
       hits('AND ($3::text IS NULL OR d.task_dir = $3) AND ($4::text IS NULL OR d.dispatch_id = $4)'),

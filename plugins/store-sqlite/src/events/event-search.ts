@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import {
+  indexedText,
+  queryWords,
   type SearchEventsOptions,
   type SearchHit,
-  splitWords,
   stringsOf,
   unsearchableKeys,
 } from '@hansard/provider';
@@ -13,12 +14,15 @@ import type { EventReader } from './event-reader.ts';
 /** The limits of one transaction that fills the index, so that writers wait only for milliseconds. */
 const eventsAtOnce = 500;
 const charactersAtOnce = 1_000_000;
+/** A text of the index that says by which rule the others were split into words. */
+const wordRule = 'hansardwords2';
 
 /** Full-text search. A search first adds the new events of its scope to the index, so an append costs nothing for it. */
 export class EventSearch {
   readonly #database: DatabaseSync;
   readonly #statements: Statements;
   readonly #reader: EventReader;
+  #hasWordRule = false;
 
   constructor(database: DatabaseSync, statements: Statements, reader: EventReader) {
     this.#database = database;
@@ -26,14 +30,21 @@ export class EventSearch {
     this.#reader = reader;
   }
 
-  search(query: string, { taskDir, dispatchId, limit = 100 }: SearchEventsOptions): SearchHit[] {
-    const words = splitWords(query);
+  search(query: string, options: SearchEventsOptions): SearchHit[] {
+    const { taskDir, dispatchId, limit = 100 } = options;
+    const words = queryWords(query);
     if (words.length === 0) return [];
     // Each word in quotes, so that no word is a command of FTS5.
     const expression = words.map((word) => `"${word}"`).join(' ');
+    this.#renew();
+    let indexed = 0;
+    const onIndexed = (events: number) => {
+      indexed += events;
+      options.onIndexed?.(indexed);
+    };
     const backlog = this.#statements.listSearchBacklog.all(taskDir ?? null);
     for (const dispatch of backlog) {
-      if (dispatchId === undefined || dispatchId === dispatch.dispatchId) this.#catchUp(dispatch);
+      if (dispatchId === undefined || dispatchId === dispatch.dispatchId) this.#catchUp(dispatch, onIndexed);
     }
     return this.#find(expression, taskDir, dispatchId, limit)
       .reverse()
@@ -53,28 +64,46 @@ export class EventSearch {
     return this.#statements.searchDispatch.all(expression, number, number, limit);
   }
 
-  #catchUp({ taskDir, dispatchId }: BacklogRow): void {
-    while (inTransaction(this.#database, () => this.#indexSome(taskDir, dispatchId)));
+  /** Empties an index that was made by an older rule of words. */
+  #renew(): void {
+    const hasRule = () => this.#statements.findSearchText.get(`"${wordRule}"`) !== undefined;
+    if (this.#hasWordRule) return;
+    if (!hasRule())
+      inTransaction(this.#database, () => {
+        if (hasRule()) return;
+        this.#statements.deleteSearchTexts.run();
+        this.#statements.resetSearchable.run();
+        this.#statements.insertSearchText.run(0, 0, wordRule);
+      });
+    this.#hasWordRule = true;
   }
 
-  /** Adds some events to the index. @returns whether there are more */
-  #indexSome(taskDir: string, dispatchId: string): boolean {
+  #catchUp({ taskDir, dispatchId }: BacklogRow, onIndexed: (events: number) => void): void {
+    let added: number | null;
+    do {
+      added = inTransaction(this.#database, () => this.#indexSome(taskDir, dispatchId));
+      if (added !== null) onIndexed(added);
+    } while (added !== null);
+  }
+
+  /** Adds some events to the index. @returns how many; null: it has all of them */
+  #indexSome(taskDir: string, dispatchId: string): number | null {
     // Removed meanwhile by another process.
-    if (this.#statements.getDispatch.get(taskDir, dispatchId) === undefined) return false;
+    if (this.#statements.getDispatch.get(taskDir, dispatchId) === undefined) return null;
     const found = this.#reader.find(taskDir, dispatchId);
     const { number, length } = found;
     const first = this.#statements.countSearchable.get(number)?.count ?? length;
-    if (first >= length) return false;
+    if (first >= length) return null;
     let position = first;
     let characters = 0;
     for (const event of this.#reader.events(found, first, Math.min(length, first + eventsAtOnce))) {
-      const text = stringsOf(event, unsearchableKeys).join('\n');
+      const text = indexedText(stringsOf(event, unsearchableKeys).join('\n'));
       this.#statements.insertSearchText.run(number, position, text);
       position += 1;
       characters += text.length;
       if (characters >= charactersAtOnce) break;
     }
     this.#statements.setSearchable.run(position, number);
-    return position < length;
+    return position - first;
   }
 }

@@ -16,7 +16,7 @@ const spoken = [
   sampleEvent('three', 'the fox and the badger talk'),
 ];
 
-/** Only plain words, because each store decides which texts it searches and how it splits words. */
+/** Words as `splitWords` of `@hansard/provider` splits them. Each store decides which texts it searches. */
 export const searchCases = caseFamily('search', [
   {
     name: 'every-word',
@@ -103,6 +103,42 @@ export const searchCases = caseFamily('search', [
         );
       }
       sameContent((await search('walrus', { taskDir })).length, 100, 'the number of hits without a limit');
+    },
+  },
+  {
+    name: 'any-script',
+    rule: null,
+    title:
+      'a word of a script without spaces is found inside a longer run, and a change of script ends a word',
+    needs: ['search'],
+    run: async ({ store }) => {
+      const texts = [
+        '明天下午三点开项目评审会议讨论排期',
+        '修改youer服务端的计划',
+        'データベースの接続エラーを直して',
+        'ดำเนินการเสร็จสิ้นแล้ว',
+      ];
+      await beginDispatch(
+        store,
+        texts.map((text, at) => sampleEvent(`text-${at}`, text)),
+      );
+      const search = optionalMethod(store, 'searchEvents');
+      const found: readonly (readonly [query: string, ...positions: number[]])[] = [
+        ['项目', 0],
+        ['会议 项目', 0],
+        ['YOUER', 1],
+        ['计', 1],
+        ['接続エラー', 2],
+        ['เสร็จ', 3],
+        ['目项'],
+        ['you'],
+      ];
+      for (const [query, ...positions] of found)
+        sameContent(
+          (await search(query, { taskDir })).map(({ position }) => position),
+          positions,
+          `the positions of the hits of ${query}`,
+        );
     },
   },
   {

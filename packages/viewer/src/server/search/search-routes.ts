@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { type DispatchHits, searchDispatches } from '@hansard/dispatch';
-import { EventWords, foldWord, stringsOf, unsearchableKeys } from '@hansard/provider';
+import { EventWords, foldWord, placedWords, stringsOf, unsearchableKeys } from '@hansard/provider';
 import { AgentNames, eventLine, neutraliseControlsInLine, snippetOf } from '@hansard/views';
 import { Hono } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
@@ -90,6 +90,7 @@ export function searchRoutes(store: ViewedStore, dispatches: OpenDispatches): Ho
         const parts = snippetOf(stringsOf(event, unsearchableKeys), {
           words,
           fold: foldWord,
+          split: placedWords,
           width: snippetColumns,
         });
         return { position, time: timeOf(event), agent: neutraliseControlsInLine(agent), word: kind, parts };
