@@ -29,6 +29,8 @@ function snapshotAt(lines: readonly WrittenLine[], bytes: number): Snapshot {
   for (const { file, text } of lines) {
     if (left <= 0) break;
     const whole = bytesOf(text);
+    // A file beside a transcript is written at once.
+    if (file.endsWith('.meta.json') && whole.length > left) break;
     files.set(file, `${files.get(file) ?? ''}${whole.subarray(0, left).toString('latin1')}`);
     left -= whole.length;
   }

@@ -108,6 +108,11 @@ export function randomSession(seed: number, steps: number): WrittenLine[] {
       isAsync: chance(0.4),
     };
     agents.push(agent);
+    if (chance(0.6)) {
+      const meta = { agentType: 'Explore', description: 'Look', toolUseId: call };
+      const file = agent.file.replace(/\.jsonl$/, '.meta.json');
+      lines.push({ file, text: JSON.stringify(meta) });
+    }
     if (agent.isAsync) result(thread, call, { toolUseResult: { status: 'async_launched', agentId } });
     else if (chance(0.5))
       record(thread, {

@@ -7,6 +7,8 @@ export interface SubAgent {
   readonly id: string;
   /** The tool call that started it, once the source says so. */
   toolCallId: string | undefined;
+  /** Whether only a file beside its records says so. */
+  isLinked?: boolean;
   /** Whether the stream has named it. Until then it is identified by its tool call. */
   named: boolean;
   /** Whether its `agent:created` is written. */
@@ -44,6 +46,7 @@ export class SubAgents {
       named: false,
       announced: false,
     };
+    if (toolCallId !== undefined && toolCallId === agent.toolCallId) agent.isLinked = false;
     if (toolCallId !== undefined && agent.toolCallId === undefined) {
       if (agent.announced) this.#horizon.missed();
       else agent.toolCallId = toolCallId;
@@ -54,6 +57,14 @@ export class SubAgents {
     }
     if (toolCallId !== undefined && !this.#byCall.has(toolCallId)) this.#byCall.set(toolCallId, agent);
     return agent;
+  }
+
+  /** Notes the call that started an agent, as a file beside its records says. */
+  link(name: string, toolCallId: string): void {
+    const agent = this.resolve(name, undefined);
+    if (agent === undefined || agent.toolCallId !== undefined) return;
+    agent.toolCallId = toolCallId;
+    agent.isLinked = true;
   }
 
   /** The agents whose `agent:created` waits for a call, in the order of their times. */

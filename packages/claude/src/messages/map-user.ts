@@ -1,4 +1,5 @@
-import { definedOnly, type EventData, type JsonValue } from '@hansard/events';
+import { definedOnly, type JsonValue } from '@hansard/events';
+import { withDetails } from '../mapping/event-writer.ts';
 import type { MappingStep } from '../mapping/mapping-step.ts';
 import { fieldsOfAgent, type SubAgent } from '../mapping/sub-agents.ts';
 import { writeNotice } from '../mapping/write-notice.ts';
@@ -6,6 +7,7 @@ import { asId } from '../values/ids.ts';
 import { asList, asName, asObject, asText } from '../values/json-fields.ts';
 import { asBlocks, blockDetails, mapOtherBlock } from './map-block.ts';
 import { isToolResult, mapToolResult } from './map-tool-result.ts';
+import { originSource, type Source, spokenIn } from './speakers.ts';
 
 /** Maps input to an agent: results of its tools (`agent:tool_result`) and messages to it (`user:message`). */
 export function mapUser(step: MappingStep): void {
@@ -58,35 +60,20 @@ function mapText(
     mapOtherBlock(step, 'user', block, links);
     return;
   }
-  const source: Source = isInterruption(text) ? { kind: 'system' } : sourceOf(step, agent);
-  const data = { text, source, ...blockDetails(fields, ['text']) };
-  step.events.event('user:message', data, links);
+  const { origin } = step.message;
+  const otherwise = sourceOf(step, agent);
+  const { details } = blockDetails(fields, ['text']);
+  for (const said of spokenIn(text, { origin, otherwise, members: step.state.members }))
+    step.events.event('user:message', withDetails(said, details ?? {}), links);
 }
-
-/** Whether the engine wrote the text in the user's name after an interruption. */
-export function isInterruption(text: string): boolean {
-  return /^\[Request interrupted by user( for tool use)?\]$/.test(text);
-}
-
-type Source = EventData<'user:message'>['source'];
-
-const kindByOrigin: ReadonlyMap<string, Source['kind']> = new Map([
-  ['human', 'user'],
-  ['channel', 'user'],
-  ['peer', 'agent'],
-  ['coordinator', 'agent'],
-  ['observer', 'agent'],
-  ['task-notification', 'system'],
-  ['auto-continuation', 'system'],
-  ['observer-activity', 'system'],
-]);
 
 /** The speaker: for a sub-agent the agent that called it; otherwise the origin that the message names, or the user. */
 function sourceOf(step: MappingStep, agent: SubAgent | undefined): Source {
-  const { isSynthetic, origin } = step.message;
-  const kind = kindByOrigin.get(asText(asObject(origin)?.kind) ?? '');
-  if (isSynthetic === true) return { kind: kind === 'agent' ? 'agent' : 'system' };
-  if (agent === undefined || (kind !== undefined && kind !== 'agent')) return { kind: kind ?? 'user' };
+  const { isSynthetic } = step.message;
+  const source = originSource(step.message.origin);
+  if (isSynthetic === true) return { kind: source?.kind === 'agent' ? 'agent' : 'system' };
+  if (agent === undefined || (source !== undefined && source.kind !== 'agent'))
+    return source ?? { kind: 'user' };
   const caller = step.state.calls.get(agent.toolCallId)?.agentId;
   return { kind: 'agent', ...definedOnly({ agentId: caller }) };
 }

@@ -48,6 +48,11 @@ export class ToolCalls {
     return [...this.#open.values()].some((called) => called <= time);
   }
 
+  /** Whether a call is among the latest. */
+  has(toolCallId: string | undefined): boolean {
+    return toolCallId !== undefined && this.#calls.has(toolCallId);
+  }
+
   get(toolCallId: string | undefined): ToolCallRecord | undefined {
     if (toolCallId === undefined) return undefined;
     const call = this.#calls.get(toolCallId);

@@ -1,8 +1,9 @@
 import type { EventType, JsonObject } from '@hansard/events';
 import { asBlocks } from '../messages/map-block.ts';
+import { originSource } from '../messages/speakers.ts';
 import { asId } from '../values/ids.ts';
 import { asName, asObject, without } from '../values/json-fields.ts';
-import { mapText, originKind } from './map-prompt.ts';
+import { mapText } from './map-prompt.ts';
 import { mapOther, writeAs } from './map-system-record.ts';
 import type { TranscriptStep } from './transcript-step.ts';
 
@@ -56,6 +57,6 @@ function mapQueuedPrompt(step: TranscriptStep, attachment: JsonObject): void {
   const blocks = asBlocks(attachment.prompt) ?? [];
   const messageId = blocks.length > 1 ? asId(step.message.uuid) : undefined;
   const isNotice = attachment.commandMode === 'task-notification';
-  const kind = originKind(attachment.origin) ?? (isNotice ? 'system' : 'user');
-  for (const block of blocks) mapText(step, block, { agentId: agent?.id, messageId }, { kind });
+  const source = originSource(attachment.origin) ?? { kind: isNotice ? 'system' : 'user' };
+  for (const block of blocks) mapText(step, block, { agentId: agent?.id, messageId }, source);
 }

@@ -1,15 +1,15 @@
-import { definedOnly, type EventData, type JsonObject, type JsonValue } from '@hansard/events';
+import { definedOnly, type JsonValue } from '@hansard/events';
 import { type AnswerLinks, linksToAnswer } from '../mapping/answer-links.ts';
+import { withDetails } from '../mapping/event-writer.ts';
 import type { SubAgent } from '../mapping/sub-agents.ts';
 import { asBlocks, blockDetails, mapOtherBlock } from '../messages/map-block.ts';
 import { isToolResult, mapToolResult } from '../messages/map-tool-result.ts';
+import { originSource, type Source, spokenIn } from '../messages/speakers.ts';
 import { asEventId, asId } from '../values/ids.ts';
 import { asName, asObject, asText, without } from '../values/json-fields.ts';
 import { mapSummary } from './map-compaction.ts';
 import { isOfCaller, notifiedTask } from './task-notification.ts';
 import type { TranscriptStep } from './transcript-step.ts';
-
-type Source = EventData<'user:message'>['source'];
 
 interface PromptLinks {
   readonly agentId: string | undefined;
@@ -64,8 +64,11 @@ export function mapText(step: TranscriptStep, block: JsonValue, links: PromptLin
     mapOtherBlock(step, 'user', block, links);
     return;
   }
-  const data = { text, source, ...blockDetails(fields, ['text']) };
-  step.events.event('user:message', data, { ...links, ...reportLinks(step, text) });
+  const { details = {} } = blockDetails(fields, ['text']);
+  const { attachment, origin = asObject(attachment)?.origin } = step.message;
+  const { members } = step.state;
+  for (const said of spokenIn(text, { origin, members, otherwise: source }))
+    step.events.event('user:message', withDetails(said, details), { ...links, ...reportLinks(step, text) });
 }
 
 /** Links the report of a background sub-agent to the answer that it carries, by the id of the agent in the record. */
@@ -94,32 +97,19 @@ function causeOf(step: TranscriptStep, agent: SubAgent | undefined): string | un
   return step.state.calls.get(asName(sourceToolUseID))?.reference;
 }
 
-const kindByOrigin: ReadonlyMap<string, Source['kind']> = new Map([
-  ['human', 'user'],
-  ['channel', 'user'],
-  ['peer', 'agent'],
-  ['coordinator', 'agent'],
-  ['task-notification', 'system'],
-  ['auto-continuation', 'system'],
-]);
-
 /** Texts that Claude Code writes in the name of the user. */
 const written =
-  /^<(local-command-caveat|local-command-stdout|local-command-stderr|bash-stdout|bash-stderr|task-notification|system-reminder)>/;
+  /^<(local-command-caveat|local-command-stdout|local-command-stderr|bash-stdout|bash-stderr|task-notification|user-prompt-submit-hook)>/;
 
 /** The speaker: the origin that the record names, Claude Code if the record says so, or the caller of a sub-agent. */
 function sourceOf(step: TranscriptStep, block: JsonValue, agent: SubAgent | undefined): Source {
   const { isMeta, promptSource } = step.message;
-  const origin = originKind(step.message.origin);
-  if (origin !== undefined && agent === undefined) return { kind: origin };
+  const origin = originSource(step.message.origin);
+  if (origin !== undefined && agent === undefined) return origin;
   const text = asText(asObject(block)?.text) ?? '';
   const isSystem = isMeta === true || promptSource === 'system';
   if (isSystem || written.test(text)) return { kind: 'system' };
   if (agent === undefined) return { kind: 'user' };
   const caller = step.state.calls.get(agent.toolCallId)?.agentId;
   return { kind: 'agent', ...definedOnly({ agentId: caller }) };
-}
-
-export function originKind(origin: JsonValue | undefined): Source['kind'] | undefined {
-  return kindByOrigin.get(asText((asObject(origin) ?? ({} as JsonObject)).kind) ?? '');
 }

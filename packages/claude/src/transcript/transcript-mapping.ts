@@ -75,6 +75,10 @@ export class TranscriptMapping {
   open({ name, agentId, startsAt, meta = {} }: TranscriptPart): FileState {
     const agent = asId(agentId);
     if (agent !== undefined) this.#agentsWithFile.add(agent);
+    const { name: member, toolUseId } = meta;
+    if (agentId !== undefined && asName(toolUseId) !== undefined)
+      this.#state.agents.link(agentId, String(toolUseId));
+    if (agent !== undefined && asName(member) !== undefined) this.#state.members.set(String(member), agent);
     return {
       agentId: agent,
       prefix: name === undefined ? '' : `${asId(name) ?? 'file'}:`,

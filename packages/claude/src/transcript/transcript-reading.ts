@@ -5,6 +5,7 @@ import type { ClaudeLogSummary, ReadLogOptions } from '../log/claude-log.ts';
 import { DiagnosticLog } from '../log/diagnostic-log.ts';
 import { readParts } from '../log/read-parts.ts';
 import { asId } from '../values/ids.ts';
+import { asName } from '../values/json-fields.ts';
 import { keepReading } from './continuing/keep-reading.ts';
 import { isUnchanged, type KeptFile } from './continuing/kept-reading.ts';
 import { NeededLines } from './continuing/needed-lines.ts';
@@ -52,8 +53,13 @@ export class TranscriptReading {
     this.#isRecalling = before !== undefined;
     this.#output = new ReadingOutput(before?.kept);
     const agents = files.map(({ agentId }) => asId(agentId));
+    const starts = files.flatMap(({ meta }, at) => {
+      const [agent, toolCallId] = [agents[at], asName(meta.toolUseId)];
+      return agent === undefined || toolCallId === undefined ? [] : [{ agent, toolCallId }];
+    });
     this.#needed = new NeededLines(
       agents,
+      starts,
       (id, record) => this.#mapping?.isCounted(id, record) ?? false,
       before?.kept.lostAgents,
     );

@@ -41,12 +41,14 @@ export class TranscriptStep extends MappingStep {
   override announce(agent: SubAgent | undefined): void {
     if (agent === undefined || agent.announced) return;
     if (this.message.isSidechain === true) {
-      const { agentType, description } = this.transcript.agentMeta;
-      const about = { subagent_type: agentType ?? null, task_description: description ?? null };
+      const { agentType, description, name } = this.transcript.agentMeta;
+      const about = { subagent_type: name ?? agentType ?? null, task_description: description ?? null };
       if (asName(this.message.agentId) === undefined) super.announce(agent, undefined, about);
       else agent.waiting ??= { time: this.events.time, about };
     }
-    if (agent.waiting !== undefined) super.announce(agent);
+    // The file beside the records may be written before the call.
+    const isCalled = agent.isLinked !== true || this.state.calls.has(agent.toolCallId);
+    if (agent.waiting !== undefined && isCalled) super.announce(agent);
   }
 
   /** Keeps a whole record that could be read but not mapped. */

@@ -2,7 +2,7 @@ import type { DispatchStatus, JsonObject } from '@hansard/events';
 import { isLastLine } from '../mapping/inferences.ts';
 import { asBlocks } from '../messages/map-block.ts';
 import { isToolResult } from '../messages/map-tool-result.ts';
-import { isInterruption } from '../messages/map-user.ts';
+import { isInterruption } from '../messages/speakers.ts';
 import { asObject, asText } from '../values/json-fields.ts';
 
 /** Commands and their output, which are not sent to the model by themselves. */

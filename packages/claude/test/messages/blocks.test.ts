@@ -87,11 +87,21 @@ describe('the speaker of a user message', () => {
     [{ origin: { kind: 'task-notification' } }, 'system'],
     [{ origin: { kind: 'human' } }, 'user'],
     [{ origin: { kind: 'constructor' } }, 'user'],
-    [{ origin: { kind: 'peer', from: 'x' } }, 'agent'],
+    [{ origin: { kind: 'coordinator' } }, 'agent'],
     [{ parent_tool_use_id: 't1' }, 'agent'],
     [{ parent_tool_use_id: 't1', origin: { kind: 'human' } }, 'user'],
   ])('%j: %s', (fields, kind) => {
     const { events } = mapMessages([user('hi', fields)]);
     expect(ofType(events, 'user:message')[0]?.data.source).toEqual({ kind });
+  });
+
+  it('is the agent or the teammate that the message names', () => {
+    const origin = { kind: 'peer', name: 'ledger' };
+    const note = '<teammate-message teammate_id="alice">\nSeven.\n</teammate-message>';
+    const { events } = mapMessages([user('hi', { origin }), user(note, { uuid: 'u2' })]);
+    expect(ofType(events, 'user:message').map(({ data }) => [data.source, data.text])).toEqual([
+      [{ kind: 'agent', agentId: 'ledger' }, 'hi'],
+      [{ kind: 'agent', agentId: 'alice' }, 'Seven.'],
+    ]);
   });
 });

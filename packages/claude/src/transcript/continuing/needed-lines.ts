@@ -12,6 +12,12 @@ import { LineWindow, type ReadLine } from './line-window.ts';
 /** Whether the model message of a record, '' without an id, is counted already. */
 type IsCounted = (messageId: string, record: JsonObject) => boolean;
 
+/** An agent, and the call that started it. */
+export interface StartedAgent {
+  readonly agent: string;
+  readonly toolCallId: string;
+}
+
 /** The lines of a sub-agent that has not reported yet. */
 interface AgentLines {
   isBegun: boolean;
@@ -32,6 +38,8 @@ export class NeededLines {
   /** The number of a sub-agent's file, by agent. */
   readonly #files: ReadonlyMap<string, number>;
   readonly #calls = new Map<string, ReadLine>();
+  /** The agents that a call started, as the files beside their records say. */
+  readonly #started: ReadonlyMap<string | undefined, readonly string[]>;
   readonly #agents = new Map<string, AgentLines>();
   readonly #reported: Set<string>;
   readonly #isCounted: IsCounted;
@@ -39,12 +47,18 @@ export class NeededLines {
   readonly #messages = new Map<string, Map<string, ReadLine[]>>();
   #hasThreads = false;
 
-  /** `agents`: the agent of each file; undefined for the file of the session. */
+  /**
+   * `agents`: the agent of each file; undefined for the file of the session. `starts`: agents with the calls that started
+   * them, as the files beside their records say.
+   */
   constructor(
     agents: readonly (string | undefined)[],
+    starts: readonly StartedAgent[],
     isCounted: IsCounted,
     reported: Iterable<string> = [],
   ) {
+    const byCall = Map.groupBy(starts, ({ toolCallId }) => toolCallId);
+    this.#started = new Map([...byCall].map(([call, started]) => [call, started.map(({ agent }) => agent)]));
     this.#isCounted = isCounted;
     this.#windows = agents.map((agent) => new LineWindow(agent === undefined));
     this.#files = new Map(agents.flatMap((agent, at) => (agent === undefined ? [] : [[agent, at] as const])));
@@ -156,9 +170,11 @@ export class NeededLines {
   }
 
   #note(line: ReadLine, { type, agentId, messageId = '', data }: CapturedEvent): void {
-    if (type === 'agent:tool_call' && typeof data.toolCallId === 'string')
+    if (type === 'agent:tool_call' && typeof data.toolCallId === 'string') {
       this.#calls.set(data.toolCallId, line);
-    else if (type === 'agent:tool_result' && typeof data.toolCallId === 'string')
+      for (const agent of this.#started.get(data.toolCallId) ?? [])
+        if (!this.#reported.has(agent)) this.#linesOf(agent).first.push(line);
+    } else if (type === 'agent:tool_result' && typeof data.toolCallId === 'string')
       this.#calls.delete(data.toolCallId);
     else if (type === 'agent:inference') {
       const messages = this.#messages.get(agentId ?? '');
