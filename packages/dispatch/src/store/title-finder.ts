@@ -34,7 +34,7 @@ export class TitleFinder {
     if (this.#rank < rankOfPrompt && isEventOf(event, 'user:message')) {
       const { kind, what } = event.data.source;
       const rank = kind === 'external' && what !== undefined ? rankOfTrigger : rankOfPrompt;
-      if (kind !== 'system' && rank > this.#rank) this.#offer(event.data.text, rank);
+      if (kind !== 'system' && rank > this.#rank) this.#offer(promptTitle(event.data.text), rank);
     } else if (event.type === 'session:status') {
       const [field, rank] = statusTitles.get(event.data.kind) ?? [];
       if (field !== undefined && rank !== undefined && rank >= this.#rank)
@@ -43,11 +43,41 @@ export class TitleFinder {
   }
 
   #offer(text: unknown, rank: number): void {
-    const title = typeof text === 'string' ? titleOf(text) : '';
+    const title = typeof text === 'string' ? titleOf(withoutMarkup(text)) : '';
     if (title === '') return;
     this.#title = title;
     this.#rank = rank;
   }
+}
+
+const tag = /(<\/?[A-Za-z][\w-]*(?:\s[^<>]*)?>)/;
+/** Elements that an engine puts beside what a person says. Their content is left out, too. */
+const ofEngine =
+  /^(?:(?:local-command|bash|ide)[\w-]*|command-message|system-reminder|task-notification|user-prompt-submit-hook)$/;
+const interruption = /^\[Request interrupted by user(?: for tool use)?\]$/;
+const bareCommand = /^\/[\w:.-]+$/;
+const longestMarkup = 20_000;
+
+/** What may be a title of a message: '' for an interruption, and for a slash command without arguments. */
+function promptTitle(text: string): string {
+  const said = withoutMarkup(text).trim();
+  return interruption.test(said) || bareCommand.test(said) ? '' : said;
+}
+
+/** A text that begins with markup, without its tags and without the elements of an engine. Any other text is unchanged. */
+function withoutMarkup(text: string): string {
+  const start = text.slice(0, longestMarkup).trimStart();
+  if (start.split(tag, 1)[0] !== '') return text;
+  let said = '';
+  let left: string | null = null;
+  for (const [at, part] of start.split(tag).entries()) {
+    const name = /^<\/?([A-Za-z][\w-]*)/.exec(part)?.[1] ?? '';
+    if (at % 2 === 0) said += left === null ? part : '';
+    else if (left === null && ofEngine.test(name) && !part.startsWith('</')) left = name;
+    else if (part === `</${left}>`) left = null;
+    else said += ' ';
+  }
+  return said;
 }
 
 /** The beginning of a text as a title: one line of at most 80 characters, without control characters; '' if nothing is left. */

@@ -47,6 +47,49 @@ it.each<readonly [what: string, events: readonly NewEvent[], title: string | nul
     'Mine',
   ],
   ['the last of several', ['One', 'Two'].map((aiTitle) => status({ kind: 'ai-title', aiTitle })), 'Two'],
+  [
+    'no echo of a slash command without arguments',
+    [
+      asked(
+        '<command-name>/clear</command-name>\n<command-message>clear</command-message>\n<command-args></command-args>',
+      ),
+      asked('/compact'),
+      asked('The real question about owls'),
+    ],
+    'The real question about owls',
+  ],
+  [
+    'a slash command with its arguments, without markup',
+    [
+      asked(
+        '<command-message>tidy</command-message>\n<command-name>/tidy</command-name>\n<command-args>top shelf</command-args>',
+      ),
+    ],
+    '/tidy top shelf',
+  ],
+  ['no interruption', [asked('[Request interrupted by user for tool use]'), asked('Go on')], 'Go on'],
+  [
+    'no markup of an engine',
+    [
+      asked('<ide_opened_file>shelf.ts</ide_opened_file>'),
+      asked('<system-reminder>x'),
+      asked('<local-command-stdout>y</local-command-stdout>'),
+    ],
+    null,
+  ],
+  [
+    'the words inside of other markup',
+    [asked('<task lang="en"><b>Count</b> the owls</task>')],
+    'Count the owls',
+  ],
+  ['words beside markup', [asked('<bash-stdout>a</bash-stdout>Why?')], 'Why?'],
+  ['a text with markup inside', [asked('Use Vec<String> here'), asked('x')], 'Use Vec<String> here'],
+  ['a text that begins like markup', [asked('<3 owls')], '<3 owls'],
+  [
+    'no markup that the engine gave as a title',
+    [asked('Find it'), status({ kind: 'ai-title', aiTitle: '<system-reminder>no</system-reminder>' })],
+    'Find it',
+  ],
   ['no other status', [status({ kind: 'mode', aiTitle: 'Plan' })], null],
 ])('the title of a dispatch is taken from its events: %s', async (_, events, title) => {
   expect(await titleAfter(events)).toBe(title);
