@@ -66,7 +66,7 @@ export interface PerspectiveAnswer extends LensPart {
 export interface HeardLine extends LensRow {
   readonly speaker: string;
   readonly speakerId: string | null;
-  /** How each agent of the answer heard it, in words; `·`: never. */
+  /** How each agent of the answer heard it, in words; `·`: never; `?`: not known. */
   readonly cells: readonly string[];
 }
 

@@ -13,6 +13,7 @@ export interface Comparison {
 export const comparedKinds = [
   'cells',
   'never heard',
+  'audience',
   'causes',
   'links',
   'effects',
@@ -92,7 +93,7 @@ function compareCells(views: AskedViews, { truth }: PlayedSession, check: Check)
     const row = rows[number];
     const found = [row?.saying.speaker.agentId ?? null, row?.saying.text];
     check('cells', `row ${number}`, found, [speaker, text]);
-    const silent: unknown[] = [];
+    const silent: [agentId: string, answer: 'never', wasWithheld: boolean][] = [];
     for (const agentId of truth.agents.keys()) {
       const ways = hearings.filter((hearing) => hearing.agentId === agentId).map(({ way }) => way);
       const cell = speaker === agentId ? ['said', ...ways] : ways;
@@ -102,6 +103,10 @@ function compareCells(views: AskedViews, { truth }: PlayedSession, check: Check)
     const never = row === undefined ? [] : views.never(row.saying.id);
     const said = never.map(({ agent, answer, withheldBy }) => [agent.agentId, answer, withheldBy !== null]);
     check('never heard', `row ${number}`, said, silent);
+    const missing = silent.map(([agentId]) => agentId);
+    const audience = row === undefined ? null : views.audience(row);
+    const around = [audience?.missing, audience?.notKnown, audience?.isPublic, row?.notKnown];
+    check('audience', `row ${number}`, around, [missing, [], missing.length === 0, []]);
   }
 }
 

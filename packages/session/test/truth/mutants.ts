@@ -88,6 +88,12 @@ export const mutants: readonly Mutant[] = [
   ofViews('withheld taken for heard', ['never heard'], (views) => ({
     never: (id) => views.never(id).filter(({ withheldBy }) => withheldBy === null),
   })),
+  ofViews('never taken for not known in the audience', ['audience'], (views) => ({
+    audience: (row) => {
+      const { missing, ...audience } = views.audience(row);
+      return { ...audience, missing: [], notKnown: missing, isPublic: missing.length === 0 ? true : null };
+    },
+  })),
   ofViews('not known taken for never', ['never heard'], (views) => ({
     never: (id) => views.never(id).map((row) => ({ ...row, answer: 'not known' as const })),
   })),

@@ -10,6 +10,7 @@ const seedsInEach = 100;
 const least = {
   cells: 10_000,
   'never heard': 2_000,
+  audience: 2_000,
   causes: 1_300,
   links: 2_300,
   effects: 2_000,

@@ -1,5 +1,7 @@
 import type { CapturedEvent } from '@hansard/events';
 import {
+  type Audience,
+  audienceOf,
   type CausalRow,
   causesOf,
   createLogIndex,
@@ -21,6 +23,7 @@ import {
 export interface AskedViews {
   matrix(): readonly HearingRow[];
   never(id: string): readonly NeverHeardRow[];
+  audience(row: HearingRow): Audience;
   causes(id: string): readonly CausalRow[];
   effects(id: string): readonly CausalRow[];
   known(agentId: string, at: string): readonly KnownRow[];
@@ -35,6 +38,7 @@ export function viewsOf(events: readonly CapturedEvent[]): AskedViews {
   return {
     matrix: () => hearingMatrix(index).rows,
     never: (id) => neverHeard(index, id),
+    audience: ({ saying }) => audienceOf(index, saying),
     causes: (id) => causesOf(index, id),
     effects: (id) => effectsOf(index, id),
     known: (agentId, at) => knownBy(index, agentId, at),

@@ -32,6 +32,8 @@ export class LogRows {
   readonly #log: DispatchLog;
   /** The events that create and end agents, by position. */
   readonly #agents = new Map<number, CapturedEvent>();
+  /** The first events by position, as far as they are read, that say what the log records of deliveries. */
+  readonly #recording = new Map<string, { readonly position: number; readonly event: CapturedEvent }>();
   #firstEvents: Promise<void> | null = null;
   #knowsPositions = false;
 
@@ -84,7 +86,13 @@ export class LogRows {
 
   /** A reader for the events from a position, with the agents that are known before it. */
   async reader(first: number): Promise<RowReader> {
-    return new RowReader({ events: reach, first, agents: await this.agentEventsBefore(first) });
+    const agents = await this.agentEventsBefore(first);
+    const recording = [...this.#recording.values()].filter(({ position }) => position < first);
+    return new RowReader({
+      events: reach,
+      first,
+      agents: [...agents, ...recording.map(({ event }) => event)],
+    });
   }
 
   /** The events that create and end agents before a position, as far as they are known. */
@@ -102,6 +110,10 @@ export class LogRows {
   learn(event: CapturedEvent, position: number): void {
     if (event.type === 'agent:created' || event.type === 'agent:terminated')
       this.#agents.set(position, event);
+    const saysWhatIsRecorded =
+      event.type === 'agent:inference' ? event.data.context !== undefined : event.substance !== undefined;
+    if (saysWhatIsRecorded && position < (this.#recording.get(event.type)?.position ?? Infinity))
+      this.#recording.set(event.type, { position, event });
   }
 
   /** The agents that are known, in the order of their creation. */

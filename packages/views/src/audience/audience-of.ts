@@ -1,6 +1,7 @@
 import type { LogIndex } from '../log/log-index.ts';
 import type { Saying } from '../log/saying.ts';
 import { companyAt } from './company-at.ts';
+import { deliveryRecordOf } from './delivery-record.ts';
 import { OpenAudience } from './open-audience.ts';
 
 /** Who received a saying, from its deliveries alone. */
@@ -9,8 +10,10 @@ export interface Audience {
   readonly receivers: readonly string[];
   /** The ids of the other agents that could take part at that time and did not receive it, in the order of the log. */
   readonly missing: readonly string[];
-  /** Whether nobody is missing. Also true if the speaker was alone. */
-  readonly isPublic: boolean;
+  /** The ids of those others of which the log does not record whether they received it, in the order of the log. */
+  readonly notKnown: readonly string[];
+  /** Whether nobody is missing. Also true if the speaker was alone. Null: not known. */
+  readonly isPublic: boolean | null;
 }
 
 /**
@@ -28,6 +31,10 @@ export function audienceOf(
   );
   const audience = new OpenAudience(speakerId, others);
   for (const { agentId, how } of hearings) if (how !== 'withheld') audience.reached(agentId);
-  const { receivers, missing, isPublic } = audience;
-  return { receivers, missing, isPublic };
+  const record = deliveryRecordOf(index);
+  const isShown = (agentId: string) => record.shows(agentId, position);
+  const missing = audience.missing.filter(isShown);
+  const notKnown = audience.missing.filter((agentId) => !isShown(agentId));
+  const isPublic = missing.length > 0 ? false : notKnown.length > 0 ? null : true;
+  return { receivers: audience.receivers, missing, notKnown, isPublic };
 }

@@ -1,3 +1,4 @@
+import { deliveryRecordOf } from '../audience/delivery-record.ts';
 import type { LogAgent } from '../log/log-agents.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import type { HowHeard, Saying } from '../log/saying.ts';
@@ -11,8 +12,10 @@ export interface HearingMatrix {
 
 export interface HearingRow {
   readonly saying: Saying;
-  /** By agent id. An agent that is absent neither said nor heard it. */
+  /** By agent id. An agent that is absent neither said nor heard it, or is in `notKnown`. */
   readonly cells: ReadonlyMap<string, HearingCell>;
+  /** The ids of the agents without a cell of which the log does not record whether they heard it. */
+  readonly notKnown: readonly string[];
 }
 
 /** `said` if the agent said it, then one entry for each delivery to the agent or decision that withheld it, in the order of the log. */
@@ -21,6 +24,7 @@ export type HearingCell = readonly (HowHeard | 'said')[];
 /** Which agents said and heard each saying of a log, and how. */
 export function hearingMatrix(index: LogIndex): HearingMatrix {
   const present = new Set<string>();
+  const record = deliveryRecordOf(index);
   const rows = index.sayings.map((saying): HearingRow => {
     const cells = new Map<string, (HowHeard | 'said')[]>();
     const { kind, agentId: speaker = '' } = saying.speaker;
@@ -31,7 +35,10 @@ export function hearingMatrix(index: LogIndex): HearingMatrix {
       else cell.push(how);
     }
     for (const id of cells.keys()) present.add(id);
-    return { saying, cells };
+    const notKnown = [...index.agents.keys()].filter(
+      (agentId) => !cells.has(agentId) && !record.shows(agentId, saying.position),
+    );
+    return { saying, cells, notKnown };
   });
   return { agents: [...index.agents.values()].filter(({ agentId }) => present.has(agentId)), rows };
 }

@@ -15,7 +15,7 @@ const leastText = 12;
 const gap = 2;
 
 /**
- * A table: position, speaker and text of each saying, then how each agent heard it. A `·`: never. `width`: the largest width of a line in columns,
+ * A table: position, speaker and text of each saying, then how each agent heard it. A `·`: never, a `?`: not known. `width`: the largest width of a line in columns,
  * to which texts are cut.
  */
 export function renderHearing(
@@ -25,11 +25,11 @@ export function renderHearing(
 ): string {
   if (rows.length === 0) return '(nothing was said)';
   const head = ['at', 'said by', 'text', ...agents.map(({ label }) => neutraliseControlsInLine(label))];
-  const lines = rows.map(({ saying, cells }) => [
+  const lines = rows.map(({ saying, cells, notKnown }) => [
     String(saying.position),
     speakerLabel(index, saying.speaker),
     neutraliseControlsInLine(saying.text),
-    ...agents.map(({ agentId }) => cellInWords(cells.get(agentId))),
+    ...agents.map(({ agentId }) => cellInWords(cells.get(agentId), notKnown.includes(agentId))),
   ]);
   const table = [head, ...lines];
   const others = head
@@ -42,13 +42,13 @@ export function renderHearing(
 
 const textAt = 2;
 
-/** Each way once, with its count if there are several; `·`: never. */
-export function cellInWords(cell: HearingCell = []): string {
+/** Each way once, with its count if there are several; `·`: never; `?`: not known. */
+export function cellInWords(cell: HearingCell = [], isNotKnown = false): string {
   const ways = [...new Set(cell)].map((way) => {
     const count = cell.filter((other) => other === way).length;
     return count === 1 ? way : `${way} ×${count}`;
   });
-  return ways.join(', ') || '·';
+  return ways.join(', ') || (isNotKnown ? '?' : '·');
 }
 
 /** The messages that an agent knew, each followed by its paths. */
@@ -73,9 +73,10 @@ const stateWords = {
 export function renderNeverHeard(rows: readonly NeverHeardRow[]): string {
   if (rows.length === 0) return '(every agent heard it)';
   return rows
-    .map(({ agent, answer, withheldBy }) => {
-      const unknown = answer === 'not known' ? ' (not known)' : '';
-      const note = withheldBy === null ? unknown : ` (withheld via ${withheldBy})`;
+    .map(({ agent, answer, withheldBy, sameWordsIn }) => {
+      const hint = sameWordsIn === null ? '' : `; perhaps by ${sameWordsIn}, which has the same words`;
+      const unknown = answer === 'not known' ? ` (not known${hint})` : '';
+      const note = `${withheldBy === null ? '' : ` (withheld via ${withheldBy})`}${unknown}`;
       return neutraliseControlsInLine(agent.label + note);
     })
     .join('\n');

@@ -1,14 +1,20 @@
+import { deliveryRecordOf } from '../audience/delivery-record.ts';
 import type { LogAgent } from '../log/log-agents.ts';
 import { type LogIndex, nodeNamed } from '../log/log-index.ts';
-import { knowledgeOf } from './knowledge-of.ts';
+import type { Saying } from '../log/saying.ts';
 
 /** An agent for which the log has no delivery of a saying. */
 export interface NeverHeardRow {
   readonly agent: LogAgent;
-  /** `not known`: the source does not record all that reaches this agent. */
+  /** `not known`: the log does not record all that reached this agent after the saying. */
   readonly answer: 'never' | 'not known';
-  /** The id of the decision that withheld it; null: none. */
+  /** The id of the decision that withheld it; null: none. Where the answer is not known, it can have come another way. */
   readonly withheldBy: string | null;
+  /**
+   * A suggestion, where the answer is not known: the id of the first delivery to the agent that has the same words, and no link. Null:
+   * there is none. Equal words do not show that it is the same content.
+   */
+  readonly sameWordsIn: string | null;
 }
 
 /**
@@ -29,26 +35,22 @@ export function neverHeard(index: LogIndex, id: string): NeverHeardRow[] {
       how === 'withheld' && via !== undefined ? [[agentId, via]] : [],
     ),
   );
-  const answer = recordsHearing(index) ? 'never' : 'not known';
+  const record = deliveryRecordOf(index);
   return [...index.agents.values()]
     .filter(({ agentId }) => !reached.has(agentId))
     .map((agent): NeverHeardRow => {
       const withheldBy = withheld.get(agent.agentId) ?? null;
-      return { agent, answer: withheldBy === null ? answer : 'never', withheldBy };
+      if (record.shows(agent.agentId, saying.position))
+        return { agent, answer: 'never', withheldBy, sameWordsIn: null };
+      return { agent, answer: 'not known', withheldBy, sameWordsIn: sameWordsIn(index, saying, agent) };
     });
 }
 
-/**
- * Whether a log has all that reaches its agents. A session records what each model was given. A log of deliveries names the
- * speaker or the content of some of them. An engine that keeps the context of its agents, which the dispatched agent
- * without an id is one of, gives them more than it reports.
- */
-function recordsHearing(index: LogIndex): boolean {
-  const answers = [...knowledgeOf(index).agents.values()].flatMap((agent) => [...agent.answers]);
-  if (answers.some(({ basis }) => basis === 'recorded')) return true;
-  if (index.agents.has('')) return false;
-  return index.messages.some(({ main, entry: { message } }) => {
-    const isFromAgent = message.role === 'user' && message.source?.kind === 'agent';
-    return isFromAgent || (message.role !== 'assistant' && index.substanceOf(main) !== null);
+function sameWordsIn(index: LogIndex, { text, position }: Saying, { agentId }: LogAgent): string | null {
+  if (text === '') return null;
+  const delivery = index.transcripts.get(agentId)?.find(({ main, entry: { message } }) => {
+    const isUnlinked = message.role !== 'assistant' && main.event.substance === undefined;
+    return isUnlinked && main.position > position && message.content === text;
   });
+  return delivery?.main.event.id ?? null;
 }

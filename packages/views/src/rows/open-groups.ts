@@ -17,6 +17,7 @@ export interface RowReach {
 export class OpenGroups {
   readonly #mostEvents: number;
   readonly #mostCharacters: number;
+  readonly #onSettle: (group: RowGroup) => void;
   /** By position, in order. */
   readonly #groups = new Map<number, RowGroup>();
   readonly #byKey = new Map<string, RowGroup[]>();
@@ -26,7 +27,9 @@ export class OpenGroups {
   #latest: RowGroup | null = null;
   #read = 0;
 
-  constructor({ events = 2_000, characters = 16_000_000 }: RowReach) {
+  /** `onSettle` receives a row that no later event can change. */
+  constructor({ events = 2_000, characters = 16_000_000 }: RowReach, onSettle: (group: RowGroup) => void) {
+    this.#onSettle = onSettle;
     this.#mostEvents = events;
     this.#mostCharacters = characters;
   }
@@ -151,7 +154,13 @@ export class OpenGroups {
     return this.takeSettled();
   }
 
+  /** The rows that can still change, of what somebody received. */
+  heard(): readonly RowGroup[] {
+    return [...this.#groups.values()].filter(({ hearings }) => hearings.length > 0);
+  }
+
   #settle(group: RowGroup): void {
+    this.#onSettle(group);
     this.#groups.delete(group.position);
     this.#readBefore.delete(group.position);
     this.#settled.push(group);

@@ -107,7 +107,7 @@ function wrapHead({ plain, painted }: Head, margin: string, width: number | unde
 }
 
 function linesOf(row: Row, { full = false, hint = '' }: RenderRowOptions): PartLine[] {
-  const { content, heard = [], missing = [], decisions = [], folded = [] } = row;
+  const { content, heard = [], missing = [], notKnown = [], decisions = [], folded = [] } = row;
   const cut = (lines: readonly PartLine[], most: number) => {
     if (full || lines.length <= most) return lines;
     const rest = lines.length - most;
@@ -126,7 +126,7 @@ function linesOf(row: Row, { full = false, hint = '' }: RenderRowOptions): PartL
     ...cut(outcomeLines(row), shownOutcome),
     ...(heard.length === 0 || (row.kind === 'message' && heard.length === 1)
       ? []
-      : [heardLine(heard, missing.length)]),
+      : [heardLine(heard, missing.length, notKnown.length)]),
     ...heard.flatMap(alteredLines),
     ...(folded.length === 0 ? [] : foldedLines(row, full)),
   ];
@@ -147,12 +147,14 @@ function decisionLine({ hook, on, decision, reason }: RowDecision): PartLine {
   return { mark: '! ', text: neutraliseControlsInLine(text), ink: decision === 'deny' ? 'bad' : 'notice' };
 }
 
-function heardLine(heard: readonly RowHearing[], missing: number): PartLine {
+function heardLine(heard: readonly RowHearing[], missing: number, notKnown: number): PartLine {
   const names = heard.map(({ agent, how }) => {
     const name = agent.name || 'dispatched agent';
     return how === 'same' ? name : `${name} (${how})`;
   });
-  const others = missing === 0 ? '' : `; ${formatCount(missing, 'agent')} did not receive it`;
+  const unreached = missing === 0 ? '' : `; ${formatCount(missing, 'agent')} did not receive it`;
+  const unknown = notKnown === 0 ? '' : `; not known of ${formatCount(notKnown, 'agent')}`;
+  const others = unreached + unknown;
   return { mark: '⇢ ', text: neutraliseControlsInLine(`heard by ${names.join(', ')}${others}`), ink: 'dim' };
 }
 

@@ -1,13 +1,16 @@
 import type { CapturedEvent } from '@hansard/events';
 import { AgentNames } from '../agents/agent-names.ts';
+import { DeliveryRecord, type LinkReading } from '../audience/delivery-record.ts';
 import { PresentAgents } from '../audience/present-agents.ts';
 import type { RowAgent } from './row.ts';
+import type { RowGroup } from './row-group.ts';
 
 /** The agents of a dispatch as far as its events name them, for a reader that takes them one by one. */
 export class RowAgents {
   readonly #names = new AgentNames();
   readonly #depths = new Map<string, number>();
   readonly #present = new PresentAgents();
+  readonly #deliveries = new DeliveryRecord();
 
   /** Reads what an event says about its agent. `creatorOf`: the agent of the event or message with an id; null: not known. */
   learn(event: CapturedEvent, creatorOf: (id: string) => string | null): void {
@@ -22,6 +25,21 @@ export class RowAgents {
       this.#depths.set(agentId, isRoot ? 0 : (this.#depths.get(creator) ?? 0) + 1);
     }
     this.#present.observe(event);
+  }
+
+  /** Reads what an event says about deliveries. Returns whether the answers of `notKnownOf` can have changed. */
+  observe(event: CapturedEvent, position: number, links: LinkReading): boolean {
+    return this.#deliveries.observe(event, position, links);
+  }
+
+  /** After the last event. */
+  end(): void {
+    this.#deliveries.end();
+  }
+
+  /** Those of a row's company of which the log does not record whether they received what it says. */
+  notKnownOf({ company, position }: RowGroup): readonly string[] {
+    return company.filter((agentId) => !this.#deliveries.shows(agentId, position));
   }
 
   of(agentId = ''): RowAgent {

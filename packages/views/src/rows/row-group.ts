@@ -30,6 +30,8 @@ export interface RowGroup {
   readonly hearings: GroupedHearing[];
   /** The ids of the agents that could receive what it says. */
   readonly company: readonly string[];
+  /** Those of its company of which it is not known whether they received it, once it is settled; null: it is not settled. */
+  notKnown: readonly string[] | null;
   /** Harness noise: the run itself, or records about the call. */
   readonly folded: LogNode[];
   /** The positions of all events, in order. */

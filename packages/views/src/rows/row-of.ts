@@ -25,7 +25,7 @@ export function rowOf(group: RowGroup, agents: RowAgents): Row {
     ...state,
     events: [...events],
     ...(kind === 'message' && { from: speakerOf(event, agents) }),
-    ...heardOf(group),
+    ...heardOf(group, agents),
     ...(decisions.length > 0 && { decisions: decisions.map(decisionOf) }),
     ...(inference !== null && inference !== main && { model: modelOf(inference.event.data) }),
     ...(kind === 'noise' && noiseState),
@@ -164,14 +164,18 @@ function speakerOf(event: CapturedEvent, agents: RowAgents): RowSpeaker {
   return { kind, name: agents.nameOf(agentId ?? ''), label };
 }
 
-function heardOf(group: RowGroup): Pick<Row, 'heard' | 'missing'> {
+function heardOf(group: RowGroup, agents: RowAgents): Pick<Row, 'heard' | 'missing' | 'notKnown'> {
   if (!saysSomething(group) || group.hearings.length === 0) return {};
   const reached = new Set(
     group.hearings.flatMap(({ how, agent }) => (how === 'withheld' ? [] : agent.agentId)),
   );
+  const unknown = new Set(group.notKnown ?? agents.notKnownOf(group));
+  const others = group.company.filter((agentId) => !reached.has(agentId));
+  const notKnown = others.filter((agentId) => unknown.has(agentId));
   return {
     heard: group.hearings.map((hearing) => hearingOf(hearing, textOf(group))),
-    missing: group.company.filter((agentId) => !reached.has(agentId)),
+    missing: others.filter((agentId) => !unknown.has(agentId)),
+    ...(notKnown.length > 0 && { notKnown }),
   };
 }
 

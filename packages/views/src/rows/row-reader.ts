@@ -1,4 +1,5 @@
 import type { CapturedEvent, EventOf } from '@hansard/events';
+import type { LinkReading } from '../audience/delivery-record.ts';
 import type { LogNode } from '../log/log-node.ts';
 import { isReadableAs } from '../transcript/is-readable-as.ts';
 import { callOfRecord, isNoise } from './noise.ts';
@@ -13,7 +14,10 @@ import type { RowQuery } from './row-query.ts';
 export interface RowReaderOptions extends RowReach {
   /** The position of the first event that is added. Absent: 0. */
   readonly first?: number;
-  /** Events before the first one that say which agents there are: `agent:created` and `agent:terminated`. */
+  /**
+   * Events before the first one that say which agents there are, `agent:created` and `agent:terminated`, and what kind of log it is:
+   * the first `agent:inference` with a context, and the first events with a substance.
+   */
   readonly agents?: Iterable<CapturedEvent>;
 }
 
@@ -31,12 +35,22 @@ export interface RowReaderOptions extends RowReach {
 export class RowReader {
   readonly #agents = new RowAgents();
   readonly #open: OpenGroups;
+  readonly #links: LinkReading;
   #position: number;
 
   constructor({ first = 0, agents = [], ...reach }: RowReaderOptions = {}) {
-    this.#open = new OpenGroups(reach);
+    this.#open = new OpenGroups(reach, (group) => {
+      group.notKnown = this.#agents.notKnownOf(group);
+    });
+    this.#links = {
+      callOf: (event) => this.#open.unansweredCall(event)?.main.event ?? null,
+      isSaid: (id) => this.#open.saying(id) !== null,
+    };
     this.#position = first;
-    for (const event of agents) this.#agents.learn(event, () => null);
+    for (const event of agents) {
+      this.#agents.learn(event, () => null);
+      this.#agents.observe(event, -1, this.#links);
+    }
   }
 
   /** Adds the next event. Returns the positions of the rows that changed, first that of the row that has the event. */
@@ -46,9 +60,13 @@ export class RowReader {
     this.#open.advance(node);
     this.#agents.learn(event, (id) => this.#open.of(id)?.agent.agentId ?? null);
     const changed = new Set<number>();
+    // What a result carries is known before it is joined to its call.
+    const hasChanged = this.#agents.observe(event, node.position, this.#links);
     const group = this.#join(node, changed) ?? this.#begin(node);
     if (group.events.at(-1) !== node.position) group.events.push(node.position);
     this.#open.name(group, event.id);
+    if (hasChanged)
+      for (const { position, company } of this.#open.heard()) if (company.length > 0) changed.add(position);
     return [group.position, ...changed].filter((position, at, all) => all.indexOf(position) === at);
   }
 
@@ -65,6 +83,7 @@ export class RowReader {
 
   /** Takes all other rows, after the last event. */
   end(query?: RowQuery): Row[] {
+    this.#agents.end();
     return this.#rowsOf(this.#open.takeAll(), query);
   }
 
@@ -163,6 +182,7 @@ export class RowReader {
       inference: isReadableAs(event, 'agent:inference') ? { ...node, event } : null,
       decisions: [],
       hearings: [],
+      notKnown: null,
       company: isTalk(event) ? this.#agents.presentBeside(speaker) : [],
       folded: kind === 'noise' ? [node] : [],
       events: [position],

@@ -39,6 +39,8 @@ export interface Row {
   readonly heard?: readonly RowHearing[];
   /** The ids of the agents that could take part at that time and did not receive it. Only with `heard`. */
   readonly missing?: readonly string[];
+  /** The ids of those of which the log does not record whether they received it. Only if there are some. */
+  readonly notKnown?: readonly string[];
   /** Decisions of hooks that are shown here. */
   readonly decisions?: readonly RowDecision[];
   /** The figures of the model call that it came from. */

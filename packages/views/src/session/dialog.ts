@@ -8,8 +8,10 @@ export interface DialogRow extends Omit<Saying, 'hearings'> {
   readonly audience: readonly Hearing[];
   /** The ids of the chosen agents that were present and did not receive it. */
   readonly missing: readonly string[];
-  /** Whether every agent that was present received it, chosen or not. */
-  readonly isPublic: boolean;
+  /** The ids of the chosen agents that were present and of which the log does not record whether they received it. */
+  readonly notKnown: readonly string[];
+  /** Whether every agent that was present received it, chosen or not. Null: not known. */
+  readonly isPublic: boolean | null;
 }
 
 /**
@@ -40,9 +42,15 @@ export function dialogOf(index: LogIndex, agentIds?: readonly string[]): DialogR
 function dialogRow(index: LogIndex, saying: Saying, chosen?: ReadonlySet<string>): DialogRow {
   const { hearings, ...said } = saying;
   const isChosen = (agentId: string) => chosen?.has(agentId) ?? true;
-  const { missing, isPublic } = audienceOf(index, saying);
+  const { missing, notKnown, isPublic } = audienceOf(index, saying);
   const audience = firstOfEach(hearings.filter(({ agentId }) => isChosen(agentId)));
-  return { ...said, audience, missing: missing.filter(isChosen), isPublic };
+  return {
+    ...said,
+    audience,
+    missing: missing.filter(isChosen),
+    notKnown: notKnown.filter(isChosen),
+    isPublic,
+  };
 }
 
 function concerns(saying: Saying, chosen: ReadonlySet<string>): boolean {

@@ -141,7 +141,7 @@ describe('audienceOf', () => {
       created('c1', 'ann'),
       created('c2', 'ben'),
       ends('t1', 'ben'),
-      heard('e1', 'ben', 'Rye'),
+      heard('e1', 'ben', 'Rye', { substance: 's0' }),
       says('s1', 'ann', 'Gone?'),
       created('c3', 'ben'),
       says('s2', 'ann', 'Back!'),
@@ -160,8 +160,18 @@ describe('audienceOf', () => {
     ]);
     const [saying] = index.sayings;
     if (saying === undefined) throw new Error('no saying');
-    expect(audienceOf(index, saying)).toEqual({ receivers: ['ben'], missing: ['carl'], isPublic: false });
+    expect(audienceOf(index, saying)).toEqual({
+      receivers: ['ben'],
+      missing: ['carl'],
+      notKnown: [],
+      isPublic: false,
+    });
     const living = (agentId: string) => agentId !== 'carl';
-    expect(audienceOf(index, saying, living)).toEqual({ receivers: ['ben'], missing: [], isPublic: true });
+    expect(audienceOf(index, saying, living)).toEqual({
+      receivers: ['ben'],
+      missing: [],
+      notKnown: [],
+      isPublic: true,
+    });
   });
 });

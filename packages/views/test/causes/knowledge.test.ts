@@ -55,12 +55,12 @@ describe('hearingMatrix', () => {
     expect(renderHearing(index, hearingMatrix(index))).toBe(
       [
         'at  said by  text                                      Ben   Ann',
-        ' 2  Ben      Rye with caraway,⏎with seeds, and with …  said  ·',
-        ' 3  user     Is that all?                              ·     same',
+        ' 2  Ben      Rye with caraway,⏎with seeds, and with …  said  ?',
+        ' 3  user     Is that all?                              ?     same',
       ].join('\n'),
     );
     const narrow = renderHearing(index, hearingMatrix(index), { width: 42 }).split('\n');
-    expect(narrow[1]).toBe(' 2  Ben      Rye with caraway…  said  ·');
+    expect(narrow[1]).toBe(' 2  Ben      Rye with caraway…  said  ?');
   });
 });
 

@@ -56,7 +56,11 @@ async function heard(
   if (agent === undefined) {
     const { agents, rows: all } = hearingMatrix(index);
     const matrix = { agents, rows: all.filter(({ saying }) => filter.passes(saying.event)) };
-    const rows = matrix.rows.map(({ saying, cells }) => ({ ...saying, cells: Object.fromEntries(cells) }));
+    const rows = matrix.rows.map(({ saying, cells, notKnown }) => ({
+      ...saying,
+      cells: Object.fromEntries(cells),
+      notKnown,
+    }));
     return { rows, text: renderHearing(index, matrix, { width: terminalWidth(context) }) };
   }
   const { agentId } = log.findAgent(agent);

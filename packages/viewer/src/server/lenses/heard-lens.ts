@@ -18,12 +18,12 @@ export function heardLens(recent: RecentIndex, { end }: { readonly end: number |
 }
 
 function heardLine(recent: RecentIndex, agents: readonly LogAgent[], row: HearingRow): HeardLine {
-  const { saying, cells } = row;
+  const { saying, cells, notKnown } = row;
   return {
     position: recent.positionOf(saying.position),
     time: timeOf(saying.event),
     ...shownText(saying.text, longestText),
     ...speakerOf(recent, saying.speaker),
-    cells: agents.map(({ agentId }) => cellInWords(cells.get(agentId))),
+    cells: agents.map(({ agentId }) => cellInWords(cells.get(agentId), notKnown.includes(agentId))),
   };
 }
