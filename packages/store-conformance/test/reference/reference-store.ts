@@ -6,6 +6,7 @@ import {
   type DispatchRewrite,
   type DispatchStoreProvider,
   type EnvelopeUpdates,
+  EventWords,
   type ListDispatchesOptions,
   type ReadEventsOptions,
   type SearchEventsOptions,
@@ -224,14 +225,14 @@ export function createReferenceStore(medium: Medium = inMemory(emptyWorld()), le
       call((_, world) => {
         if (taskDir !== undefined) assertTaskDir(taskDir);
         if (dispatchId !== undefined) assertDispatchId(dispatchId);
-        const words = wordsOf(query);
+        const words = new EventWords(query);
         const hits = [];
-        for (const [task, dispatches] of words.length === 0 ? [] : world.data.dispatches)
+        for (const [task, dispatches] of world.data.dispatches)
           for (const [id, { events }] of taskDir === undefined || task === taskDir ? dispatches : [])
             for (const [position, event] of dispatchId === undefined || id === dispatchId
               ? events.entries()
               : [])
-              if (words.every((word) => wordsOf(JSON.stringify(event.data)).includes(word)))
+              if (words.areIn(event))
                 hits.push({ taskDir: task, dispatchId: id, position, event: structuredClone(event) });
         return hits
           .sort((one, other) => Date.parse(one.event.timestamp) - Date.parse(other.event.timestamp))
@@ -309,11 +310,4 @@ function corrupt(damage: ReadLog | null): StoreError {
   return new StoreError('STORE_CORRUPT', `The log is damaged after ${wholeEvents} whole events.`, {
     details: { file: first?.place ?? 'the log', offset: first?.offset ?? 0, wholeEvents },
   });
-}
-
-function wordsOf(text: string): string[] {
-  return text
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== '');
 }
