@@ -32,8 +32,8 @@ export class DeliveryRecord {
   #hasUnrecorded = false;
   #linksDeliveries = false;
   #hasEngine = false;
-  /** Changes with the answers of `shows`. */
-  #version = 0;
+  /** The first position about which `shows` can have another answer since the last event. Infinity: none. */
+  #changedFrom = Number.POSITIVE_INFINITY;
   /** The message of an answer whose `agent:inference` has not come. */
   #pending: string | null = null;
   readonly #recordedAnswers: ReadonlySet<string>;
@@ -48,9 +48,9 @@ export class DeliveryRecord {
     this.#isWhole = recordedAnswers !== undefined;
   }
 
-  /** Returns whether the answers of `shows` about earlier positions can have changed. */
-  observe(event: CapturedEvent, position: number, links: LinkReading): boolean {
-    const before = this.#version;
+  /** Returns the first position about which `shows` can have another answer now. Infinity: none. */
+  observe(event: CapturedEvent, position: number, links: LinkReading): number {
+    this.#changedFrom = Number.POSITIVE_INFINITY;
     const { agentId = '', type } = event;
     const messageId = event.messageId ?? event.id;
     if (this.#pending !== null && this.#pending !== event.messageId) this.#unrecorded();
@@ -59,11 +59,11 @@ export class DeliveryRecord {
     } else if (isRecordedPrompt(event)) this.#recorded(position);
     if (agentId === '' && !this.#hasEngine && /^(?:agent|user):/.test(type)) {
       this.#hasEngine = true;
-      this.#version += 1;
+      this.#changedFrom = 0;
     }
     const since = this.#unlinkedSince(event, position, links);
     if (since !== null) this.#deliver(event, since);
-    return before !== this.#version;
+    return this.#changedFrom;
   }
 
   /** After the last event. */
@@ -82,7 +82,7 @@ export class DeliveryRecord {
   #recorded(position: number): void {
     this.#pending = null;
     if (this.#sessionFrom !== Number.POSITIVE_INFINITY) return;
-    this.#version += 1;
+    this.#changedFrom = 0;
     this.#sessionFrom = this.#hasUnrecorded ? position : 0;
     this.#unlinkedBefore = this.#hasUnrecorded ? new Map(this.#unlinked) : new Map();
   }
@@ -91,21 +91,23 @@ export class DeliveryRecord {
     this.#pending = null;
     this.#hasUnrecorded = true;
     if (this.#sessionFrom === Number.POSITIVE_INFINITY) return;
-    this.#version += 1;
+    this.#changedFrom = 0;
     this.#sessionFrom = Number.POSITIVE_INFINITY;
   }
 
   #deliver({ id, agentId = '' }: CapturedEvent, since: number): void {
-    this.#unlinked.set(agentId, Math.max(since, this.#unlinked.get(agentId) ?? -1));
+    const last = this.#unlinked.get(agentId) ?? -1;
+    this.#unlinked.set(agentId, Math.max(since, last));
     const isOfSession = this.#sessionFrom !== Number.POSITIVE_INFINITY;
     if (!this.#hasEngine && (this.#isWhole || !isOfSession)) this.#origins.set(id, since);
-    if (!isOfSession && this.#linksDeliveries && !this.#hasEngine) this.#version += 1;
+    if (isOfSession || !this.#linksDeliveries || this.#hasEngine || since <= last) return;
+    this.#changedFrom = Math.min(this.#changedFrom, Math.max(0, last));
   }
 
   #links(): void {
     if (this.#linksDeliveries) return;
     this.#linksDeliveries = true;
-    this.#version += 1;
+    this.#changedFrom = 0;
   }
 
   /**

@@ -154,9 +154,15 @@ export class OpenGroups {
     return this.takeSettled();
   }
 
-  /** The rows that can still change, of what somebody received. */
-  heard(): readonly RowGroup[] {
-    return [...this.#groups.values()].filter(({ hearings }) => hearings.length > 0);
+  /** The rows from a position that can still change, of what somebody received and others could have. */
+  heardFrom(position: number): readonly RowGroup[] {
+    const heard: RowGroup[] = [];
+    const [oldest = Number.POSITIVE_INFINITY] = this.#groups.keys();
+    for (let at = this.#latest?.position ?? -1; at >= Math.max(position, oldest); at -= 1) {
+      const group = this.#groups.get(at);
+      if (group !== undefined && group.hearings.length > 0 && group.company.length > 0) heard.push(group);
+    }
+    return heard;
   }
 
   #settle(group: RowGroup): void {

@@ -27,8 +27,8 @@ export class RowAgents {
     this.#present.observe(event);
   }
 
-  /** Reads what an event says about deliveries. Returns whether the answers of `notKnownOf` can have changed. */
-  observe(event: CapturedEvent, position: number, links: LinkReading): boolean {
+  /** Reads what an event says about deliveries. Returns the first position about which `notKnownOf` can have another answer now. */
+  observe(event: CapturedEvent, position: number, links: LinkReading): number {
     return this.#deliveries.observe(event, position, links);
   }
 

@@ -61,12 +61,11 @@ export class RowReader {
     this.#agents.learn(event, (id) => this.#open.of(id)?.agent.agentId ?? null);
     const changed = new Set<number>();
     // What a result carries is known before it is joined to its call.
-    const hasChanged = this.#agents.observe(event, node.position, this.#links);
+    const changedFrom = this.#agents.observe(event, node.position, this.#links);
     const group = this.#join(node, changed) ?? this.#begin(node);
     if (group.events.at(-1) !== node.position) group.events.push(node.position);
     this.#open.name(group, event.id);
-    if (hasChanged)
-      for (const { position, company } of this.#open.heard()) if (company.length > 0) changed.add(position);
+    for (const { position } of this.#open.heardFrom(changedFrom)) changed.add(position);
     return [group.position, ...changed].filter((position, at, all) => all.indexOf(position) === at);
   }
 
