@@ -6,12 +6,12 @@ import { root } from './workspace.ts';
 
 /**
  * Installs what the tests run for real and users do not install: `scripts/engines`, with a lockfile of its own. It
- * prints a message only for the first installation, which downloads some 250 MB.
+ * prints a message only for the first installation, which downloads some 300 MB.
  */
 const folder = join(root, 'scripts/engines');
 const install = ['install', '--ignore-workspace', '--frozen-lockfile', '--prefer-offline'];
 if (!existsSync(join(folder, 'node_modules')))
-  process.stderr.write(`Installing the engines that the tests run in ${folder}, some 250 MB.\n`);
+  process.stderr.write(`Installing the engines that the tests run in ${folder}, some 300 MB.\n`);
 try {
   runPnpm(folder, install);
   unpackBrowser();

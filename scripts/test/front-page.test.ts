@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, it } from 'vitest';
+import { oldestNode } from '../engines/oldest-node.ts';
+import { documentedCode } from '../markdown-code.ts';
+import { root, workspacePackages } from '../workspace.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'hansard-front-page-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const ofLanguage = (languages: readonly string[]) =>
+  documentedCode().filter(({ language }) => languages.includes(language));
+
+describe('the oldest Node of users', () => {
+  it('is the one that every package names', () => {
+    const node = oldestNode();
+    if (node === null)
+      throw new Error('There is no oldest Node for this machine; `npx pnpm@12 test` installs it.');
+    for (const { folder: home } of workspacePackages().filter((entry) => !entry.private)) {
+      const { engines } = JSON.parse(readFileSync(join(root, home, 'package.json'), 'utf8'));
+      expect(engines.node, home).toBe(`>=${node.version.replace(/^v|\.0$/g, '')}`);
+    }
+  });
+
+  it('runs each program of the front page with the built packages', async () => {
+    const programs = ofLanguage(['ts', 'js']).filter(({ place }) => place.startsWith('README.md:'));
+    expect(programs.length).toBeGreaterThan(0);
+    symlinkSync(join(root, 'apps/harness/node_modules'), join(folder, 'node_modules'));
+    writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+    const printed: string[] = [];
+    for (const [at, { code }] of programs.entries()) {
+      const file = join(folder, `program-${at}.ts`);
+      writeFileSync(file, code);
+      const env = { PATH: process.env.PATH, HOME: folder };
+      const { stdout } = await promisify(execFile)(oldestNode()?.executable ?? '', [file], {
+        cwd: folder,
+        env,
+      });
+      printed.push(stdout);
+    }
+    expect(printed).toEqual(['0 agent:text\n']);
+  });
+
+  it('finds no declaration with `using`, which it cannot parse, in the programs of the READMEs', () => {
+    const programs = ofLanguage(['ts', 'js']);
+    expect(programs.length).toBeGreaterThan(20);
+    for (const { place, code } of programs) expect(code, place).not.toMatch(/^\s*(?:await )?using \w+ =/m);
+  });
+});
