@@ -34,6 +34,7 @@ export function sampleEnvelope(dispatchId: string): DispatchEnvelope {
     models: null,
     prices: null,
     openCalls: null,
+    folded: null,
     source: null,
     structuredResult: null,
     parentDispatchId: null,

@@ -39,6 +39,7 @@ export type {
   AgentWriter,
   Dispatch,
   DispatchEnd,
+  LoggedTotals,
   NewDispatch,
   WriterOptions,
 } from './store/dispatch.ts';

@@ -46,6 +46,7 @@ export {
   envelopeSchema,
   envelopeSchemaVersion,
   type Fidelity,
+  type FoldedLog,
   fidelities,
   type TaskRecord,
   taskRecordSchema,

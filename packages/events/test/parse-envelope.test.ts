@@ -17,6 +17,7 @@ const envelope = {
   models: null,
   prices: null,
   openCalls: null,
+  folded: null,
   source: null,
   structuredResult: null,
   parentDispatchId: null,

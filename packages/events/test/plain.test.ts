@@ -106,6 +106,7 @@ describe('reading without schemas', () => {
       models: null,
       prices: null,
       openCalls: null,
+      folded: null,
       source: null,
       structuredResult: null,
       parentDispatchId: null,

@@ -9,6 +9,8 @@ export const keptOfEnvelope: ReadonlySet<string> = new Set([
   'completedAt',
   'status',
   'fidelity',
+  // Ids of events, agents and messages.
+  'folded',
 ]);
 export const keptOfTask: ReadonlySet<string> = new Set(['slug', 'created']);
 

@@ -1,12 +1,10 @@
 import { type Dispatch, describeFailure } from '@hansard/dispatch';
 import { type CapturedEvent, newEvent } from '@hansard/events';
-import type { DispatchTotals } from '@hansard/views';
 import type { SessionRecord } from './log/session-record.ts';
 
 export interface SessionLifeOptions {
   readonly dispatch: Dispatch;
   readonly record: SessionRecord;
-  readonly totals: DispatchTotals;
   /** The signal of the owner. */
   readonly signal: AbortSignal | undefined;
   readonly onRestored: (event: CapturedEvent, position: number) => void;
@@ -16,13 +14,10 @@ export interface SessionLifeOptions {
 
 /** How a session begins, is restored from its log and ends. */
 export class SessionLife {
-  /** What the model calls of the whole session used and cost. */
-  readonly totals: DispatchTotals;
   readonly #options: SessionLifeOptions;
   #ignoreSignal = () => {};
 
   constructor(options: SessionLifeOptions) {
-    this.totals = options.totals;
     this.#options = options;
   }
 

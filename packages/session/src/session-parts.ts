@@ -1,6 +1,5 @@
 import { type Dispatch, defaultHookTimeoutMs, type Toolbox, toDispatchRef } from '@hansard/dispatch';
 import { type CapturedEvent, isEvent } from '@hansard/events';
-import { DispatchTotals } from '@hansard/views';
 import { AgentMemory } from './agents/agent-memory.ts';
 import { AgentRegistry } from './agents/agent-registry.ts';
 import { SessionLog } from './log/session-log.ts';
@@ -29,13 +28,7 @@ export function createSessionParts(
 ): SessionParts {
   const { clock, createId, signal } = options;
   const registry = new AgentRegistry(options.languageModel);
-  const totals = new DispatchTotals();
   const stopping = new AbortController();
-
-  const observe = (event: CapturedEvent, position: number) => {
-    registry.observe(event, position);
-    totals.observe(event);
-  };
   const memory = new AgentMemory({
     read: (agentId) => readEventsOf(agentId, registry, dispatch, log.through),
     context: contextOptions(options),
@@ -45,7 +38,7 @@ export function createSessionParts(
     dispatch,
     clock,
     createId,
-    onAccepted: (event, after) => observe(event, after + 1),
+    onAccepted: (event, after) => registry.observe(event, after + 1),
     // A provider that is shown an event must not change what is kept.
     onRecorded: (events) =>
       memory.add(options.communication === undefined ? events : structuredClone(events)),
@@ -59,9 +52,8 @@ export function createSessionParts(
   const life = new SessionLife({
     dispatch,
     record,
-    totals,
     signal,
-    onRestored: observe,
+    onRestored: (event, position) => registry.observe(event, position),
     onStop: (reason) => stopping.abort(reason),
   });
   const stopSignal = AbortSignal.any([stopping.signal, ...(signal === undefined ? [] : [signal])]);

@@ -1,7 +1,12 @@
-import { completionUpdates, type DispatchStream, type LiveStreamOptions } from '@hansard/dispatch';
+import {
+  completionUpdates,
+  type DispatchStream,
+  type LiveStreamOptions,
+  type LoggedTotals,
+} from '@hansard/dispatch';
 import { type EventData, type NewEvent, newEvent } from '@hansard/events';
 import type { AgentInfo, LoggedString, NewAgent } from '@hansard/provider';
-import type { DispatchTotals, TranscriptMessage } from '@hansard/views';
+import type { TranscriptMessage } from '@hansard/views';
 import { Agent } from './agents/agent.ts';
 import { inWords } from './agents/agent-record.ts';
 import { type AgentCreation, agentCreated, createPeers, terminateAgent } from './agents/create-agent.ts';
@@ -211,11 +216,9 @@ export class Session implements AsyncDisposable {
     const { log } = record;
     life.stop(sessionWasClosed(this.dispatchId));
     await Promise.allSettled(turn.answering.values());
-    await log.flushed();
-    const completion = { ...outcome, ...figuresOf(life.totals) };
-    const completedAt = log.timestamp();
-    await log.end([newEvent('session:complete', completion)], () =>
-      completionUpdates(completion, 'ended', completedAt, life.totals),
+    await log.end(
+      (totals) => newEvent('session:complete', { ...outcome, ...figuresOf(totals) }),
+      (completedAt) => completionUpdates(outcome, 'ended', completedAt),
     );
   }
 }
@@ -225,7 +228,7 @@ function figuresOf({
   calls,
   tokens,
   costUsd,
-}: DispatchTotals): Pick<Completion, 'costUsd' | 'usage' | 'turns'> {
+}: LoggedTotals): Pick<Completion, 'costUsd' | 'usage' | 'turns'> {
   return {
     turns: calls,
     ...(tokens === null ? {} : { usage: tokens }),

@@ -32,6 +32,7 @@ export function envelope(dispatchId: string, more: Partial<DispatchEnvelope> = {
     models: null,
     prices: null,
     openCalls: null,
+    folded: null,
     source: null,
     structuredResult: null,
     parentDispatchId: null,

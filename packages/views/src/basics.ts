@@ -2,7 +2,8 @@
 export { findNamed, type NamedAnswer, type Names } from './addresses/find-named.ts';
 export { type ContextPolicy, parseContextPolicy } from './context/context-policy.ts';
 export { matchesEventType } from './log/matches-event-type.ts';
-export { DispatchTotals } from './task/dispatch-totals.ts';
+export { DispatchTotals, isRewritten } from './task/dispatch-totals.ts';
+export type { PriceTable } from './task/price-table.ts';
 export {
   addSpending,
   explainEstimates,

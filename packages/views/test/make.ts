@@ -48,6 +48,7 @@ export function envelope(changes: Partial<DispatchEnvelope> = {}): DispatchEnvel
     models: null,
     prices: null,
     openCalls: null,
+    folded: null,
     source: null,
     structuredResult: null,
     parentDispatchId: null,

@@ -17,6 +17,7 @@ export function makeEnvelope(dispatchId: string, changes: Partial<DispatchEnvelo
     models: null,
     prices: null,
     openCalls: null,
+    folded: null,
     source: null,
     structuredResult: null,
     parentDispatchId: null,

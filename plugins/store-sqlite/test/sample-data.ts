@@ -20,6 +20,7 @@ export function envelope(fields: Partial<DispatchEnvelope> = {}): DispatchEnvelo
     models: null,
     prices: null,
     openCalls: null,
+    folded: null,
     source: null,
     structuredResult: null,
     parentDispatchId: null,

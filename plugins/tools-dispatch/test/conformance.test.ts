@@ -23,6 +23,7 @@ const worker: DispatchEnvelope = {
   models: null,
   prices: null,
   openCalls: null,
+  folded: null,
   source: null,
   structuredResult: null,
   schemaVersion: 1,

@@ -39,6 +39,7 @@ export function newEnvelope(
     models: null,
     prices: null,
     openCalls: null,
+    folded: null,
     structuredResult: null,
     source: dispatch.source ?? null,
     parentDispatchId: dispatch.parentDispatchId ?? null,

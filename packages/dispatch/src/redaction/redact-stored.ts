@@ -48,7 +48,8 @@ export async function redactStored(
   const replaced = new Replaced(redactor);
   const { remains } = await stored.rewrite({
     envelope: (envelope) => {
-      if (envelope.status !== 'running') return replaced.envelope(envelope);
+      // A rewritten log is counted anew.
+      if (envelope.status !== 'running') return { ...replaced.envelope(envelope), folded: null };
       throw new StoreError(
         'STORE_LOCKED',
         `The dispatch ${stored.dispatchId} of ${stored.taskDir} is still running, so nothing in it was replaced. Try again when it has ended.`,

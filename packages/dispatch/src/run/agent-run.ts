@@ -52,7 +52,7 @@ export class AgentRun {
     this.#place = place;
     this.#clock = clock;
     this.#log = log;
-    this.#supervision = new Supervision(options, clock, log.totals, {
+    this.#supervision = new Supervision(options, clock, log.dispatch, {
       kill: (event) => this.#killFor(event),
       warn: async (event) => {
         if (this.#isRunning()) await this.#recordOwn(event);
@@ -122,7 +122,7 @@ export class AgentRun {
       const ending = await this.#untilEnd();
       const completedAt = this.#log.endsAt(this.#clock.now());
       const { completion } = this.#listener;
-      return await this.#dispatch.end(completionUpdates(completion, ending, completedAt, this.#log.totals));
+      return await this.#dispatch.end(completionUpdates(completion, ending, completedAt));
     } finally {
       this.#finish();
       detach?.();

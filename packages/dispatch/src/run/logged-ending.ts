@@ -1,5 +1,4 @@
 import { type CapturedEvent, type EventData, isEventOf } from '@hansard/events';
-import { DispatchTotals } from '@hansard/views/basics';
 import type { DispatchEnd } from '../store/dispatch.ts';
 import { completionUpdates } from './completion.ts';
 
@@ -17,7 +16,6 @@ export class LoggedEnding {
   /** `stopped`: by an abort or a limit, whatever the agent reported afterwards. */
   #state: 'running' | 'stopped' | 'complete' = 'running';
   #completion: EventData<'session:complete'> | null = null;
-  readonly #totals = new DispatchTotals();
   /** Whether the last activity has its `session:complete`. */
   #isComplete = false;
   #latest: string | null = null;
@@ -26,7 +24,6 @@ export class LoggedEnding {
 
   observe(event: CapturedEvent): void {
     this.#latest = event.timestamp;
-    this.#totals.observe(event);
     if (isEventOf(event, 'session:complete')) {
       this.#completion = event.data;
       this.#isComplete = true;
@@ -49,12 +46,12 @@ export class LoggedEnding {
     if (this.#state === 'running' || this.#latest === null) return null;
     if (this.#state === 'complete' && this.#tasks.size > 0) return null;
     const ending = this.#state === 'stopped' ? 'aborted' : 'ended';
-    return completionUpdates(this.#completion, ending, this.#latest, this.#totals);
+    return completionUpdates(this.#completion, ending, this.#latest);
   }
 
   /** The updates that complete the envelope of a dispatch that ended with its process. */
   crashedAt(time: string): DispatchEnd {
-    return completionUpdates(this.#completion, 'crashed', time, this.#totals);
+    return completionUpdates(this.#completion, 'crashed', time);
   }
 
   /** A stopped engine also records that, as a system message. */

@@ -1,8 +1,8 @@
 import { type CapturedEvent, type NewEvent, newEvent } from '@hansard/events';
 import type { Clock } from '@hansard/provider';
-import type { DispatchTotals } from '@hansard/views/basics';
 import { defaultLoopLimits, LoopDetector } from '../limits/loop-detector.ts';
 import { type StallWatch, watchStall, watchTime } from '../limits/watchdogs.ts';
+import type { Dispatch } from '../store/dispatch.ts';
 import type { RunDispatchOptions } from './run-options.ts';
 
 /** What the supervision of a dispatch may do. */
@@ -20,18 +20,23 @@ export class Supervision {
   readonly #clock: Clock;
   readonly #act: Interventions;
   readonly #loops: LoopDetector | null;
-  readonly #totals: DispatchTotals;
+  readonly #dispatch: Pick<Dispatch, 'totals'>;
   /** In US dollars. */
   #spent = 0;
   #stall: StallWatch | null = null;
   #stopTime = () => {};
 
-  /** `totals` already includes an event when it is observed here. */
-  constructor(options: RunDispatchOptions, clock: Clock, totals: DispatchTotals, act: Interventions) {
+  /** The totals of `dispatch` already include an event when it is observed here. */
+  constructor(
+    options: RunDispatchOptions,
+    clock: Clock,
+    dispatch: Pick<Dispatch, 'totals'>,
+    act: Interventions,
+  ) {
     const { loopDetector } = options;
     this.#options = options;
     this.#clock = clock;
-    this.#totals = totals;
+    this.#dispatch = dispatch;
     this.#act = act;
     this.#loops = loopDetector === false ? null : new LoopDetector(loopDetector ?? defaultLoopLimits);
   }
@@ -77,7 +82,7 @@ export class Supervision {
   /** Stops only an agent that continues above the limit: a completed one spends nothing more. */
   #checkCost(event: CapturedEvent): void {
     // A total that falls refunds nothing.
-    this.#spent = Math.max(this.#spent, this.#totals.costUsd ?? 0);
+    this.#spent = Math.max(this.#spent, this.#dispatch.totals.costUsd ?? 0);
     const limit = this.#options.limits?.costUsd;
     const spent = this.#spent;
     if (limit === undefined || spent <= limit || !event.type.startsWith('agent:')) return;

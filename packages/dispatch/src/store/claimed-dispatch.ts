@@ -7,8 +7,7 @@ import {
   newEvent,
   toTimestamp,
 } from '@hansard/events';
-import { type AgentInfo, StoreError } from '@hansard/provider';
-import { DispatchTotals } from '@hansard/views/basics';
+import { type AgentInfo, type EventPage, StoreError } from '@hansard/provider';
 import { describeFailure } from '../describe-failure.ts';
 import { RedactedDeltas } from '../redaction/redacted-deltas.ts';
 import type { DispatchStream, LiveStreamOptions } from '../streams/dispatch-stream.ts';
@@ -19,6 +18,7 @@ import type {
   AgentWriter,
   Dispatch,
   DispatchEnd,
+  LoggedTotals,
   NewDispatch,
   WriterOptions,
 } from './dispatch.ts';
@@ -54,7 +54,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     super(context, stored, envelope);
     this.holder = options.holder ?? defaultHolder;
     this.#options = options;
-    this.#recorder = new DispatchRecorder(context, stored, this, options);
+    this.#recorder = new DispatchRecorder(context, stored, this, options, isBegun);
     this.#live = context.feeds.open(stored);
     const { redaction } = context;
     this.#deltas =
@@ -93,6 +93,15 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
 
   settled(): Promise<void> {
     return this.#recorder.settled();
+  }
+
+  get totals(): LoggedTotals {
+    return this.#recorder.totals;
+  }
+
+  async fold(): Promise<LoggedTotals> {
+    this.#assertWritable();
+    return this.#recorder.fold();
   }
 
   async update(updates: EnvelopeUpdates): Promise<DispatchEnvelope> {
@@ -139,6 +148,10 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   publish(delta: Delta): void {
     if (this.#deltas === null) this.#publish(delta);
     else for (const redacted of this.#deltas.take(delta)) this.#publish(redacted);
+  }
+
+  protected override noteRead(page: EventPage): void {
+    this.#recorder.noteRead(page);
   }
 
   fail(error: unknown): void {
@@ -209,14 +222,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   async #endAborted(): Promise<void> {
     const { recorded } = this.#recorder.record([newEvent('harness:abort', { reason: 'left without end' })]);
     await recorded;
-    const totals = new DispatchTotals();
-    for await (const { event } of this.events()) totals.observe(event);
-    await this.#end({
-      status: 'aborted',
-      usage: totals.usage,
-      cost: totals.costUsd,
-      models: totals.models,
-    });
+    await this.#end({ status: 'aborted' });
   }
 
   async #end(updates: DispatchEnd): Promise<DispatchEnvelope> {

@@ -1,9 +1,10 @@
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, Fidelity, NewEvent } from '@hansard/events';
-import type { Awaitable } from '@hansard/provider';
+import type { Awaitable, EventPage } from '@hansard/provider';
 import { WriteQueue } from '../async/write-queue.ts';
 import { checkUpdates } from '../intake/envelope-intake.ts';
 import { RedactedAppends } from '../redaction/redacted-appends.ts';
-import type { AcceptedEvents, WriterOptions } from './dispatch.ts';
+import type { AcceptedEvents, LoggedTotals, WriterOptions } from './dispatch.ts';
+import { DispatchFold } from './dispatch-fold.ts';
 import type { ProviderDispatch } from './provider-dispatch.ts';
 import type { StoreContext } from './store-context.ts';
 import { TitleFinder } from './title-finder.ts';
@@ -21,17 +22,19 @@ export class DispatchRecorder {
   /** How many updates to `narrative` fidelity are under way. Events that are appended after such a call are narrowed. */
   #narrowing = 0;
   readonly #titles = new TitleFinder();
+  readonly #fold: DispatchFold;
   /** Null: nothing is redacted. */
   readonly #redacted: RedactedAppends | null;
   /** The lists that `check` returned, each with the fidelity at which its events were taken. */
   readonly #checked = new WeakMap<readonly NewEvent[], Fidelity>();
 
-  /** `log` has the envelope as it is now. */
+  /** `log` has the envelope as it is now. `isBegun`: the dispatch has no events yet. */
   constructor(
     context: StoreContext,
     stored: ProviderDispatch,
     log: { readonly envelope: DispatchEnvelope },
     options: WriterOptions,
+    isBegun: boolean,
   ) {
     this.#context = context;
     this.#stored = stored;
@@ -41,6 +44,24 @@ export class DispatchRecorder {
     this.#redacted =
       redaction === null || options.redact === false ? null : new RedactedAppends(stored, redaction.redactor);
     this.#writes = new WriteQueue(options.haltsOnFailure === true);
+    this.#fold = new DispatchFold(stored, log.envelope, { isBegun, prices: options.prices });
+  }
+
+  get totals(): LoggedTotals {
+    return this.#fold.totals;
+  }
+
+  noteRead(page: EventPage): void {
+    this.#fold.noteRead(page);
+  }
+
+  /** Counts what the log has, after the pending writes. */
+  async fold(): Promise<LoggedTotals> {
+    await this.#writes.run(
+      () => this.#fold.readRest(),
+      () => {},
+    );
+    return this.#fold.totals;
   }
 
   check(events: readonly NewEvent[]): readonly CapturedEvent[] {
@@ -55,7 +76,7 @@ export class DispatchRecorder {
     const recorded = this.#write(
       [taken],
       () => (this.#redacted === null ? this.#stored.appendEvent(taken) : this.#redacted.appendOne(taken)),
-      () => this.#publish(taken),
+      (position) => this.#publish(taken, position),
     );
     return { event: taken, recorded };
   }
@@ -69,8 +90,8 @@ export class DispatchRecorder {
     const recorded = this.#write(
       taken,
       () => (this.#redacted === null ? this.#stored.appendEvents(taken) : this.#redacted.append(taken)),
-      () => {
-        for (const event of taken) this.#publish(event);
+      (positions) => {
+        for (const [index, event] of taken.entries()) this.#publish(event, positions[index] as number);
       },
     );
     return { events: taken, recorded };
@@ -82,14 +103,13 @@ export class DispatchRecorder {
     onUpdated: (envelope: DispatchEnvelope) => void,
   ): Promise<DispatchEnvelope> {
     const { redaction } = this.#context;
-    const titled = this.#withTitle(updates);
-    const checked = redaction?.envelope(redaction.checked(titled, checkUpdates)) ?? checkUpdates(titled);
+    const checked = redaction?.envelope(redaction.checked(updates, checkUpdates)) ?? checkUpdates(updates);
     const narrows = checked.fidelity === 'narrative' ? 1 : 0;
     let updated = this.#log.envelope;
     this.#narrowing += narrows;
     try {
       const recorded = this.#writes.run(
-        () => this.#stored.update(checked),
+        () => this.#update(checked),
         (envelope) => {
           updated = envelope;
           onUpdated(envelope);
@@ -101,6 +121,17 @@ export class DispatchRecorder {
       this.#narrowing -= narrows;
     }
     return updated;
+  }
+
+  /**
+   * Adds a title, and to an update that names a status the figures of the log, as they are when its turn comes. A value that the
+   * caller gives stays.
+   */
+  #update(updates: EnvelopeUpdates): Awaitable<DispatchEnvelope> {
+    if (updates.status === undefined) return this.#stored.update(this.#withTitle(updates));
+    const update = () => this.#stored.update({ ...this.#fold.figures, ...this.#withTitle(updates) });
+    const read = this.#fold.readRest();
+    return read === null ? update() : read.then(update);
   }
 
   /** Resolves when no write is pending, whether the writes succeeded or failed. */
@@ -147,11 +178,13 @@ export class DispatchRecorder {
     const isWanted = envelope.title === null || (envelope.source !== null && isGiven);
     if (title === null || !isWanted || updates.title !== undefined || title === envelope.title)
       return updates;
-    return { ...updates, title };
+    const { redaction } = this.#context;
+    return { ...updates, ...(redaction?.envelope({ title }) ?? { title }) };
   }
 
-  #publish(event: CapturedEvent): void {
+  #publish(event: CapturedEvent, position: number): void {
     this.#titles.observe(event);
+    this.#fold.observe(event, position);
     this.#context.notifiers.notify(this.#stored);
     const { taskDir } = this.#stored;
     this.#options.communication?.eventRecorded({ taskDir, envelope: this.#log.envelope, event });

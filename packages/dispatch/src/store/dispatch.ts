@@ -10,6 +10,7 @@ import type {
   NewEvent,
 } from '@hansard/events';
 import type { AgentInfo } from '@hansard/provider';
+import type { DispatchTotals, PriceTable } from '@hansard/views/basics';
 import type { CommunicationHub } from '../communication/communication-hub.ts';
 import type { DispatchLog } from './dispatch-log.ts';
 
@@ -59,14 +60,26 @@ export interface Dispatch extends DispatchLog, AsyncDisposable {
   settled(): Promise<void>;
 
   /**
-   * Changes fields of the envelope, `null` included, and returns the new envelope. A status other than
-   * `running` does not release the dispatch: see `end`.
+   * The usage and cost of the events that the store has so far, each event once. All of them if this object began the dispatch.
+   * Of a dispatch that was opened again, all of them after `fold`, or after an update that names a status.
+   */
+  readonly totals: LoggedTotals;
+
+  /** Resolves to the usage and cost of the log, after the writes that were called before. Reads what is not counted yet. */
+  fold(): Promise<LoggedTotals>;
+
+  /**
+   * Changes fields of the envelope, `null` included, and returns the new envelope. An update that names a status also
+   * writes the figures that the log states: `cost`, `usage`, `models` and `prices`, of all events that were appended before this
+   * call. A figure of `updates` has precedence over that of the log, and a figure of which the log says nothing stays unchanged. A status
+   * other than `running` does not release the dispatch: see `end`.
    * @throws STORE_LOCKED, EVENT_ENVELOPE_INVALID
    */
   update(updates: EnvelopeUpdates): Promise<DispatchEnvelope>;
 
   /**
-   * Completes the envelope (an absent `completedAt` is now), releases the dispatch and publishes its end.
+   * Completes the envelope (an absent `completedAt` is now) with the figures of the log, as `update` does, releases the
+   * dispatch and publishes its end.
    * @throws STORE_LOCKED, EVENT_ENVELOPE_INVALID
    */
   end(updates: DispatchEnd): Promise<DispatchEnvelope>;
@@ -96,6 +109,12 @@ export interface Dispatch extends DispatchLog, AsyncDisposable {
   beginChild(dispatch: NewDispatch, options?: WriterOptions): Promise<Dispatch>;
 }
 
+/** The usage and cost of a log so far. */
+export type LoggedTotals = Pick<
+  DispatchTotals,
+  'usage' | 'tokens' | 'costUsd' | 'durationMs' | 'models' | 'prices' | 'calls' | 'atLimit'
+>;
+
 export interface AcceptedEvents {
   readonly events: readonly CapturedEvent[];
   readonly recorded: Promise<void> | null;
@@ -123,6 +142,11 @@ export interface WriterOptions {
    * the types that the mapping made up. Absent: a program records them, and its own types are kept whole.
    */
   readonly isMapped?: boolean;
+  /**
+   * Estimates calls for which the log states no cost. Null: no estimates. Absent: none for new calls, and earlier estimates of
+   * the envelope stay. With another table than that of the envelope, the whole log is counted again.
+   */
+  readonly prices?: PriceTable | null | undefined;
   /** Milliseconds since 1970 for events without a time, and for the end. Absent: the clock of the store. */
   readonly now?: (() => number) | undefined;
   /** Mints the ids of events that have none. Absent: as the store does. */

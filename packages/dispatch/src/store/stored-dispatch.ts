@@ -54,6 +54,7 @@ export class StoredDispatch implements DispatchLog {
         after: position,
         ...(limit === undefined ? {} : { limit }),
       });
+      this.noteRead(page);
       if (page.events.length === 0) return;
       yield page;
       position = page.next;
@@ -80,6 +81,9 @@ export class StoredDispatch implements DispatchLog {
   stream(options: LiveStreamOptions = {}): DispatchStream {
     return streamDispatch(this, () => this.context.feeds.open(this.stored), options);
   }
+
+  /** A page of the log that was read. */
+  protected noteRead(_page: EventPage): void {}
 
   protected keep(envelope: DispatchEnvelope): void {
     this.#envelope = envelope;

@@ -29,6 +29,7 @@ describe('a dispatch that begins', () => {
       models: null,
       prices: null,
       openCalls: null,
+      folded: null,
       source: null,
       structuredResult: null,
       parentDispatchId: null,

@@ -4,6 +4,7 @@ import {
   costSchema,
   countSchema,
   idSchema,
+  millisecondsSchema,
   modelUsageSchema,
   openCallSchema,
   priceSourceSchema,
@@ -52,6 +53,32 @@ const dispatchSourceSchema = z.object({
 
 export type DispatchSource = z.infer<typeof dispatchSourceSchema>;
 
+/** The messages of a log whose calls are not recorded yet, or whose calls a `session:complete` has counted before. */
+const foldedMessagesSchema = z.array(idSchema);
+
+/** How far the figures of an envelope have counted its log, so that they are continued and nothing is counted twice. */
+const foldedSchema = z.object({
+  /** The position of the last event that is counted, and its id. A log with another event there is counted from its beginning. */
+  through: countSchema,
+  eventId: idSchema,
+  /** The last message of each agent, if its call is not recorded yet. An absent agent: the dispatched one. */
+  open: z.array(z.object({ agentId: idSchema.optional(), messageId: idSchema })).optional(),
+  /** By figure: the messages without a recorded call that the last `session:complete` with this figure has counted. */
+  counted: z
+    .object({
+      usage: foldedMessagesSchema.optional(),
+      costUsd: foldedMessagesSchema.optional(),
+      models: foldedMessagesSchema.optional(),
+      turns: foldedMessagesSchema.optional(),
+    })
+    .optional(),
+  /** Turns and duration that the log states without usage. */
+  turns: countSchema.optional(),
+  durationMs: millisecondsSchema.optional(),
+});
+
+export type FoldedLog = z.infer<typeof foldedSchema>;
+
 /** The facts about a dispatch: role, time, model, cost and end (D3). Every key is present; null means not known (yet). */
 export const envelopeSchema = z.object({
   dispatchId: idSchema,
@@ -76,6 +103,8 @@ export const envelopeSchema = z.object({
   prices: priceSourceSchema.nullable(),
   /** The calls at the end of an imported log that have no event yet. No other field includes them. Null: none. */
   openCalls: z.array(openCallSchema).nullable(),
+  /** How far `cost`, `usage`, `models` and `prices` have counted the log. Null: they are counted anew from its beginning. */
+  folded: foldedSchema.nullable(),
   /** Cached from the last `session:complete`, which is authoritative. */
   structuredResult: jsonValueSchema.nullable(),
   /** Null: the dispatch was recorded while it ran. */

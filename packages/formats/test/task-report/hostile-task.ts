@@ -43,6 +43,7 @@ export const envelope: DispatchEnvelope = {
   models: [{ model: hostileTexts[1] ?? '', calls: 1, inputTokens: 10, outputTokens: 2, costUsd: 0.25 }],
   prices: null,
   openCalls: null,
+  folded: null,
   source: null,
   structuredResult: { verdict: hostileTexts[0] ?? '' },
   parentDispatchId: null,

@@ -1,6 +1,7 @@
 import type { Dispatch } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
 import { isStoreError } from '@hansard/provider';
+import { isRewritten } from '@hansard/views/basics';
 
 /**
  * Appends events of a log. An event that already exists stays as it is. If the store has other content under its id, the
@@ -31,11 +32,6 @@ export async function countRewritten(dispatch: Dispatch): Promise<number> {
     for (const { id } of events) if (isRewritten(id)) count += 1;
   }
   return count;
-}
-
-/** Whether an event was added under another id because its own was taken. */
-export function isRewritten(id: string): boolean {
-  return /:rewritten-\d+$/.test(id);
 }
 
 /** Appends an event, under another id if the store has other content under its own. Returns whether it had. */

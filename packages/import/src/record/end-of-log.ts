@@ -1,4 +1,4 @@
-import type { Dispatch, DispatchEnd } from '@hansard/dispatch';
+import type { Dispatch, DispatchEnd, LoggedTotals } from '@hansard/dispatch';
 import {
   type DispatchEnvelope,
   type DispatchSource,
@@ -7,7 +7,6 @@ import {
   toTimestamp,
 } from '@hansard/events';
 import type { LogSummary, OpenLog } from '@hansard/provider';
-import type { DispatchTotals } from '@hansard/views';
 
 /** The log of a dispatch, as it was read. Without files, or with events of other copies, no import continues this one. */
 export function sourceOf(
@@ -23,7 +22,7 @@ export function sourceOf(
 }
 
 /** Reports the sums that are too large for the envelope. The events have the figures of the log. */
-export function withTooLarge(summary: LogSummary, { atLimit }: DispatchTotals): LogSummary {
+export function withTooLarge(summary: LogSummary, { atLimit }: LoggedTotals): LogSummary {
   if (atLimit.length === 0) return summary;
   const message = `The log has more ${atLimit.join(', ')} than the envelope can have; the envelope has the largest number.`;
   return {
@@ -49,15 +48,10 @@ export async function leave(
 
 export function endOf(
   { model, structuredResult, completedAt }: LogSummary,
-  { usage, costUsd, models, prices }: DispatchTotals,
   before: DispatchEnvelope | null,
 ): Omit<DispatchEnd, 'status'> {
   return {
     completedAt: later(before?.completedAt ?? '', toTimestamp(completedAt)),
-    usage,
-    cost: costUsd,
-    models,
-    prices,
     ...definedOnly({ model: model ?? undefined, structuredResult: structuredResult ?? undefined }),
   };
 }

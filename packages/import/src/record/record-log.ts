@@ -7,9 +7,9 @@ import {
   toTimestamp,
 } from '@hansard/events';
 import type { LogSummary, OpenLog, ReadOpenLogOptions } from '@hansard/provider';
-import { DispatchTotals, type PriceTable } from '@hansard/views';
+import type { PriceTable } from '@hansard/views';
 import { ImportError } from '../import-error.ts';
-import { appendEvents, countRewritten, isRewritten } from './append-events.ts';
+import { appendEvents, countRewritten } from './append-events.ts';
 import { appendRest, restOf } from './append-rest.ts';
 import { endOf, leave, sourceOf, withTooLarge } from './end-of-log.ts';
 import { areSameFiles, sourceFiles } from './source-files.ts';
@@ -69,13 +69,13 @@ export async function recordLog(
     throw otherFidelity(log, existing.fidelity);
   const files = sourceFiles(log.files);
   if (!reread && existing !== null && areSameFiles(existing.source?.files ?? [], files)) return null;
+  const writerOptions = { ...writer, prices: await tableOf(prices) };
   await using dispatch =
     existing === null
-      ? await store.beginDispatch(taskDir, newDispatch(log, kept), writer)
-      : await store.openDispatch(ref, { write: true, ...writer });
-  const table = await tableOf(prices);
+      ? await store.beginDispatch(taskDir, newDispatch(log, kept), writerOptions)
+      : await store.openDispatch(ref, { write: true, ...writerOptions });
   const before = existing === null ? 0 : await dispatch.count();
-  const recording = { dispatch, log, files, existing, before, table, signal };
+  const recording = { dispatch, log, files, existing, before, signal };
   const readOptions = { fidelity: kept, signal, ...definedOnly({ onProgress }) };
   const rest = reread ? null : await recordRest(recording, readOptions);
   return rest ?? (await recordWhole(recording, readOptions));
@@ -88,7 +88,6 @@ interface Recording {
   readonly existing: DispatchEnvelope | null;
   /** How many events the dispatch had. */
   readonly before: number;
-  readonly table: PriceTable | null;
   readonly signal: AbortSignal;
 }
 
@@ -97,17 +96,16 @@ interface Recording {
  * then is the same in the whole log.
  */
 async function recordRest(
-  { dispatch, log, files, existing, before, table, signal }: Recording,
+  { dispatch, log, files, existing, before, signal }: Recording,
   options: ReadOpenLogOptions,
 ): Promise<RecordedLog | null> {
-  const rest = existing === null ? null : await restOf(log, existing, table);
+  const rest = existing === null ? null : await restOf(log, existing);
   if (existing === null || rest === null || rest.summary().events !== before) return null;
-  const totals = new DispatchTotals(table, existing);
-  if (!(await appendRest(dispatch, rest, options, totals))) return null;
-  const summary = withTooLarge(rest.summary(), totals);
+  if (!(await appendRest(dispatch, rest, options))) return null;
+  const summary = withTooLarge(rest.summary(), await dispatch.fold());
   const isInterrupted = signal.aborted;
   const source = sourceOf(log, isInterrupted ? [] : files, summary);
-  const end = { ...endOf(summary, totals, existing), source };
+  const end = { ...endOf(summary, existing), source };
   await leave(dispatch, isInterrupted ? 'aborted' : summary.status, end);
   const added = (await dispatch.count()) - before;
   const notInLog = isInterrupted ? null : 0;
@@ -116,13 +114,12 @@ async function recordRest(
 
 /** Records every event of the log that the store does not have. */
 async function recordWhole(
-  { dispatch, log, files, existing, before, table, signal }: Recording,
+  { dispatch, log, files, existing, before, signal }: Recording,
   options: ReadOpenLogOptions,
 ): Promise<RecordedLog> {
   const rewritten = new Set<string>();
   let rewrittenCount = 0;
   let appended = 0;
-  const totals = new DispatchTotals(table);
   try {
     for await (const events of log.read(options)) {
       if (signal.aborted) break;
@@ -131,12 +128,10 @@ async function recordWhole(
         if (rewritten.size < mostNamed) rewritten.add(id);
       });
       appended += events.length;
-      for (const event of events) totals.observe(event);
     }
   } catch (error) {
-    const sums = existing === null ? totals : await totalsOf(dispatch, table);
     await dispatch.end({
-      ...endOf(log.summary(), sums, existing),
+      ...endOf(log.summary(), existing),
       source: sourceOf(log, []),
       status: 'aborted',
     });
@@ -150,10 +145,9 @@ async function recordWhole(
   // If the store has all of the log and more, the end of the log is not that of the dispatch.
   const isNew = existing === null || added > rewrittenCount;
   if (isNew || (!isInterrupted && notInLog === 0)) {
-    const sums = existing === null ? totals : await totalsOf(dispatch, table);
     const source = sourceOf(log, isInterrupted ? [] : files, summary);
-    const end = { ...endOf(summary, sums, existing), source };
-    summary = withTooLarge(summary, sums);
+    const end = { ...endOf(summary, existing), source };
+    summary = withTooLarge(summary, await dispatch.fold());
     await leave(dispatch, isInterrupted ? 'aborted' : summary.status, end);
   }
   return {
@@ -190,14 +184,6 @@ function newDispatch(
 /** How many of the stored events the log does not have. Every event of the log is stored, some also under another id. */
 async function countOthers(dispatch: Dispatch, stored: number, ofLog: number): Promise<number> {
   return stored <= ofLog ? 0 : Math.max(0, stored - ofLog - (await countRewritten(dispatch)));
-}
-
-/** The totals of all stored events, whichever copies of the log they came from. Rewritten copies of a call count once. */
-async function totalsOf(dispatch: Dispatch, table: PriceTable | null): Promise<DispatchTotals> {
-  const totals = new DispatchTotals(table);
-  for await (const { event } of dispatch.events())
-    if (event.type !== 'agent:inference' || !isRewritten(event.id)) totals.observe(event);
-  return totals;
 }
 
 function otherFidelity({ files, dispatchId }: OpenLog, fidelity: Fidelity): ImportError {

@@ -4,6 +4,7 @@ import type {
   DispatchEnd,
   DispatchStream,
   LiveStreamOptions,
+  LoggedTotals,
 } from '@hansard/dispatch';
 import { type CapturedEvent, type Delta, type IdSource, type NewEvent, toTimestamp } from '@hansard/events';
 import type { Clock } from '@hansard/provider';
@@ -70,6 +71,10 @@ export class SessionLog {
    */
   append(events: readonly NewEvent[]): Promise<readonly CapturedEvent[]> {
     this.assertOpen();
+    return this.#append(events);
+  }
+
+  #append(events: readonly NewEvent[]): Promise<readonly CapturedEvent[]> {
     const { dispatch, onAccepted } = this.#options;
     const accepted = dispatch.accept(events);
     for (const event of accepted.events) onAccepted(event, this.#through);
@@ -105,13 +110,22 @@ export class SessionLog {
     this.#options.dispatch.publish(delta);
   }
 
-  /** Appends the last events and completes the envelope with `updates`, which may use the whole log. Nothing can be appended afterwards. */
-  async end(events: readonly NewEvent[], updates: () => DispatchEnd): Promise<void> {
-    void this.append(events);
+  /**
+   * Accepts nothing more, appends the last event, which can state the usage and cost of the whole log, and completes the envelope
+   * with `updates`.
+   */
+  async end(
+    last: (totals: LoggedTotals) => NewEvent,
+    updates: (completedAt: string) => DispatchEnd,
+  ): Promise<void> {
+    const { dispatch } = this.#options;
     this.#hasEnded = true;
     await this.flushed();
+    const completedAt = this.timestamp();
+    void this.#append([last(dispatch.totals)]);
+    await this.flushed();
     try {
-      await this.#options.dispatch.end(updates());
+      await dispatch.end(updates(completedAt));
     } catch (error) {
       this.#fail(error);
       throw error;

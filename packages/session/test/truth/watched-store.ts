@@ -55,7 +55,10 @@ export class WatchedStore {
     const answer = call(...given);
     if (!isAppend) return answer;
     const events = [given[2]].flat() as CapturedEvent[];
-    if (!(answer instanceof Promise)) return this.#onRecorded(events);
-    return answer.then(() => this.#onRecorded(events));
+    const note = (positions: unknown) => {
+      this.#onRecorded(events);
+      return positions;
+    };
+    return answer instanceof Promise ? answer.then(note) : note(answer);
   }
 }

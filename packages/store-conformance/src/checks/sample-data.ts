@@ -20,6 +20,7 @@ export function sampleEnvelope(dispatchId: string, fields: Partial<DispatchEnvel
     models: null,
     prices: null,
     openCalls: null,
+    folded: null,
     source: null,
     structuredResult: null,
     parentDispatchId: null,

@@ -2,6 +2,7 @@ import type {
   CapturedEvent,
   DispatchEnvelope,
   EventData,
+  FoldedLog,
   ModelUsage,
   PriceSource,
   Usage,
@@ -15,7 +16,10 @@ import { addUsage, type Tokens, tokensOf } from './tokens-of.ts';
 type ModelCall = EventData<'agent:inference'>;
 type Completion = EventData<'session:complete'>;
 
-type TotalsBefore = Pick<DispatchEnvelope, 'usage' | 'cost' | 'models' | 'prices'>;
+type TotalsBefore = Pick<DispatchEnvelope, 'usage' | 'cost' | 'models' | 'prices' | 'folded'>;
+
+/** What a fold needs beside the figures to be continued. */
+type Unfinished = Omit<FoldedLog, 'through' | 'eventId'>;
 
 const figures = ['usage', 'costUsd', 'models', 'turns'] as const;
 
@@ -35,6 +39,7 @@ type Figure = (typeof figures)[number];
  * 6. `models` and `prices` are those of `ModelUsages`, by the same rules: a `session:complete` that states figures by model
  *    replaces those counted up to there, and later calls are added.
  * 7. A sum above the largest number of an envelope stays there, and `atLimit` names it.
+ * 8. A call that an import recorded under an id of its own, because its source changed the call, is counted as it was first.
  */
 export class DispatchTotals {
   #tokens: Tokens | null = null;
@@ -48,19 +53,27 @@ export class DispatchTotals {
   /** By figure: the messages that were open at the last `session:complete` that states it, which has counted them. */
   readonly #counted = new Map<Figure, Set<string>>();
 
-  /**
-   * With `prices`, calls without a stated cost are estimated. `before`: the totals of events before these, of which none is a
-   * `session:complete`.
-   */
+  /** With `prices`, calls without a stated cost are estimated. `before`: the figures of the events before these. */
   constructor(prices: PriceTable | null = null, before?: TotalsBefore) {
     this.#models = new ModelUsages(prices, before);
-    this.#tokens = before?.usage === null || before === undefined ? null : tokensOf(before.usage);
-    this.#costUsd = before?.cost ?? null;
+    if (before === undefined) return;
+    const { usage, cost, models, folded } = before;
+    this.#tokens = usage === null ? null : tokensOf(usage);
+    this.#turns = usage?.turns ?? folded?.turns ?? null;
+    this.#durationMs = usage?.durationMs ?? folded?.durationMs ?? null;
+    this.#costUsd = cost;
+    for (const { calls } of models ?? []) this.#calls += calls;
+    for (const { agentId = '', messageId } of folded?.open ?? []) this.#openMessages.set(agentId, messageId);
+    for (const figure of figures) {
+      const counted = folded?.counted?.[figure];
+      if (counted !== undefined) this.#counted.set(figure, new Set(counted));
+    }
   }
 
   observe(event: CapturedEvent): void {
     const { agentId = '', messageId } = event;
     if (isReadableAs(event, 'agent:inference')) {
+      if (isRewritten(event.id)) return;
       this.#openMessages.delete(agentId);
       this.#calls += 1;
       this.#add(event.data, event.timestamp, messageId);
@@ -109,6 +122,23 @@ export class DispatchTotals {
     return this.#calls;
   }
 
+  get unfinished(): Unfinished {
+    const open = [...this.#openMessages].map(([agentId, messageId]) => ({
+      ...(agentId === '' ? {} : { agentId }),
+      messageId,
+    }));
+    const counted = figures.flatMap((figure) => {
+      const messages = [...(this.#counted.get(figure) ?? [])];
+      return messages.length === 0 ? [] : [[figure, messages] as const];
+    });
+    return {
+      ...(open.length === 0 ? {} : { open }),
+      ...(counted.length === 0 ? {} : { counted: Object.fromEntries(counted) }),
+      ...(this.#tokens !== null || this.#turns === null ? {} : { turns: this.#turns }),
+      ...(this.#tokens !== null || this.#durationMs === null ? {} : { durationMs: this.#durationMs }),
+    };
+  }
+
   #add(call: ModelCall, timestamp: string, messageId: string | undefined): void {
     const { usage, costUsd } = call;
     const isCounted = (figure: Figure) =>
@@ -134,6 +164,11 @@ export class DispatchTotals {
     for (const figure of figures)
       if (stated[figure] !== undefined) this.#counted.set(figure, new Set(this.#openMessages.values()));
   }
+}
+
+/** Whether an import added an event under this id because its own was taken by an earlier form of the event. */
+export function isRewritten(id: string): boolean {
+  return /:rewritten-\d+$/.test(id);
 }
 
 function isAtLimit(name: string, figure: number | null | undefined): boolean {

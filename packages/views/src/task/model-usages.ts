@@ -15,14 +15,14 @@ export class ModelUsages {
   #models = new Map<string, ModelUsage>();
   /** The models with usage for which no event states a cost. */
   readonly #withoutCost = new Set<string>();
+  /** The table that was asked for calls before these, unless a statement has replaced them. */
+  #pricesBefore: PriceSource | null;
 
   /** `before`: what the calls before these used. */
   constructor(prices: PriceTable | null = null, before?: Pick<DispatchEnvelope, 'models' | 'prices'>) {
     this.#prices = prices;
-    for (const usage of before?.models ?? []) {
-      this.#models.set(rowKey(usage), usage);
-      if (before?.prices !== null && usage.costUsd === undefined) this.#withoutCost.add(usage.model);
-    }
+    this.#pricesBefore = before?.prices ?? null;
+    for (const usage of before?.models ?? []) this.#models.set(rowKey(usage), usage);
   }
 
   /** Adds a call, made at `timestamp`. */
@@ -64,6 +64,7 @@ export class ModelUsages {
       if (calls > 0 && !named.has(model))
         this.#models.set(rowKey({ model }), { ...unused({ model }), calls });
     this.#withoutCost.clear();
+    this.#pricesBefore = null;
     for (const { model, costUsd } of models) if (costUsd === undefined) this.#withoutCost.add(model);
   }
 
@@ -74,7 +75,7 @@ export class ModelUsages {
 
   /** The table that was asked for prices. Null: none, or the log states every cost. */
   get prices(): PriceSource | null {
-    if (this.#prices === null || this.#withoutCost.size === 0) return null;
+    if (this.#prices === null || this.#withoutCost.size === 0) return this.#pricesBefore;
     const { name, version, date } = this.#prices;
     return { name, version, date };
   }

@@ -63,6 +63,7 @@ const nothing: DispatchEnvelope = {
   models: null,
   prices: null,
   openCalls: null,
+  folded: null,
   source: null,
   structuredResult: null,
   parentDispatchId: null,
