@@ -64,6 +64,18 @@ const linesOf = (stream: GameStream) =>
     .map((line): Record<string, unknown> => streamLineSchemas[stream].parse(JSON.parse(line)));
 
 describe('hansard export --as streams', () => {
+  it('writes streams that an import names, and reads the game among them', async () => {
+    await exportStreams('--mapping', 'mapping.yaml', '--out', 'streams');
+    for (const stream of ['agent_actions', 'inference_trace'] as const) {
+      const alone = await cli.hansard('import', `streams/${stream}.jsonl`, '--task', 'lab/alone');
+      expect([stream, alone.code, alone.out]).toEqual([stream, 1, '']);
+      expect(alone.err).toContain(`is a file of the stream ${stream} of a game log: not supported yet.`);
+    }
+    const all = await cli.hansard('import', 'streams', '--task', 'lab/again');
+    expect(all.out).toContain('game-log, game 1 of 1');
+    expect(all.err).toContain('The line is of the stream agent_actions, which is not read yet');
+  });
+
   it('says so where the mapping fits no event of the game', async () => {
     const empty = 'game_events.jsonl is empty: no event is of a type that "gameEvents" of the mapping names.';
     writeFileSync(join(cli.cwd, 'other.yaml'), mapping.replaceAll('game:', 'chess:'));

@@ -60,7 +60,7 @@ describe('importing games', () => {
       '--task',
       'lab/games',
     );
-    expect([code, err]).toEqual([1, expect.stringContaining('FORMAT_NO_RECORDS')]);
+    expect([code, err]).toEqual([1, expect.stringContaining('IMPORT_FOREIGN')]);
     expect((await cli.hansard('ls', '--json')).out).toBe('');
   });
 

@@ -214,7 +214,7 @@ describe('importing at narrative fidelity', () => {
 
   it.each([
     ['a transcript', transcript],
-    ['a stream', stream.map((line) => `${JSON.stringify(line)}\n`).join('')],
+    ['a stream', stream.map((line, at) => `${JSON.stringify({ ...line, uuid: `u${at}` })}\n`).join('')],
   ])('leaves no output of a command in any file of the store, from %s', async (_, text) => {
     using line = commandLine();
     const path = put(line, 's.jsonl', text);

@@ -380,7 +380,12 @@ describe('import and export', () => {
 
   it.each([
     ['nothing', '', 1, /FORMAT_EMPTY: .*empty\.jsonl/],
-    ['no record', 'hello\nworld\n', 2, /does not show which format.*\n.*Name the format: --as FORMAT/],
+    [
+      'no record',
+      'hello\nworld\n',
+      2,
+      /does not show which format.*\n.*Only logs of the formats that the message lists/,
+    ],
   ])('a file with %s is refused without a trace', async (_what, text, code, message) => {
     using line = commandLine();
     writeFileSync(join(line.cwd, 'empty.jsonl'), text);

@@ -1,28 +1,132 @@
-import type { JsonValue } from '@hansard/events';
+import type { JsonObject, JsonValue } from '@hansard/events';
 import { splitRecords } from './json-lines/split-records.ts';
-import { isStreamMessage } from './stream/is-stream-message.ts';
-import { isTranscriptRecord } from './transcript/is-transcript-record.ts';
 import { asObject } from './values/json-fields.ts';
 
 export type ClaudeFormatId = 'claude-transcript' | 'claude-stream';
 
-/** Types that occur only in streams. */
-const streamTypes = new Set(['result', 'stream_event', 'rate_limit_event', 'control_response']);
-
-/** Detects the format from the start of a file, by the majority of its records. Null if no record is of either format. */
-export function detectClaudeFormat(start: string): ClaudeFormatId | null {
-  let balance = 0;
-  for (const line of start.split('\n')) {
-    for (const part of splitRecords(line)) {
-      if (part.kind === 'record') balance += weigh(part.record);
-    }
-  }
-  if (balance === 0) return null;
-  return balance > 0 ? 'claude-transcript' : 'claude-stream';
+/** How many records a file has, and how many of them show a format by its identity keys. */
+export interface ClaudeShares {
+  readonly records: number;
+  readonly known: Readonly<Record<ClaudeFormatId, number>>;
 }
 
-function weigh(value: JsonValue): number {
-  const record = asObject(value) ?? {};
-  if (isTranscriptRecord(value) && !streamTypes.has(String(record.type))) return 1;
-  return isStreamMessage(value) && 'session_id' in record ? -1 : 0;
+/** Detects the format from the start of a file: most records have its identity keys. Null if neither is shown. */
+export function detectClaudeFormat(start: string): ClaudeFormatId | null {
+  const { records, known } = claudeShares(start);
+  const ids = Object.keys(known) as ClaudeFormatId[];
+  return ids.find((id) => known[id] > records / 2) ?? null;
+}
+
+/** Counts the records of the start of a file by their formats. Other text does not count. */
+export function claudeShares(start: string): ClaudeShares {
+  const known = { 'claude-transcript': 0, 'claude-stream': 0 };
+  let records = 0;
+  for (const value of recordsOf(start)) {
+    const record = asObject(value);
+    const format = record === undefined ? null : formatOf(record);
+    if (format === 'either') continue;
+    records += 1;
+    if (format !== null) known[format] += 1;
+  }
+  return { records, known };
+}
+
+/** The records of a text: of a JSON array, also of one that is broken over lines, its items. */
+function* recordsOf(start: string): Generator<JsonValue> {
+  const list = /^\uFEFF?\s*\[/.test(start) ? parseList(start) : null;
+  if (list !== null) {
+    yield* list;
+    return;
+  }
+  for (const line of start.split('\n')) {
+    for (const part of splitRecords(line)) {
+      if (part.kind !== 'record') continue;
+      if (Array.isArray(part.record)) yield* part.record;
+      else yield part.record;
+    }
+  }
+}
+
+function parseList(text: string): readonly JsonValue[] | null {
+  try {
+    const value = JSON.parse(text.replace(/^\uFEFF/, '')) as JsonValue;
+    return Array.isArray(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Records of a transcript that are about a session or its files, and no part of its conversation. */
+const bookkeeping: ReadonlySet<unknown> = new Set([
+  'agent-color',
+  'agent-name',
+  'agent-setting',
+  'ai-title',
+  'bridge-session',
+  'continued-in',
+  'cost-state',
+  'custom-title',
+  'last-prompt',
+  'mode',
+  'permission-mode',
+  'pr-link',
+  'queue-operation',
+  'tag',
+]);
+
+/** Types that only a stream has. */
+const streamTypes: ReadonlySet<unknown> = new Set([
+  'auth_status',
+  'control_request',
+  'control_response',
+  'conversation_reset',
+  'prompt_suggestion',
+  'rate_limit_event',
+  'result',
+  'stream_event',
+  'tool_progress',
+  'tool_use_summary',
+]);
+
+/** `either`: a record that names its session, of a type that this version does not know. It shows nothing. */
+function formatOf(record: JsonObject): ClaudeFormatId | 'either' | null {
+  const { type, uuid, sessionId, session_id: streamId } = record;
+  if (typeof type !== 'string') return null;
+  if (isAboutFiles(record)) return 'claude-transcript';
+  // A transcript may name its session in both ways.
+  if (typeof sessionId !== 'string')
+    return typeof streamId === 'string' && isMessage(record) ? 'claude-stream' : null;
+  if (bookkeeping.has(type)) return 'claude-transcript';
+  if (typeof uuid !== 'string') return 'message' in record ? null : 'either';
+  return isEntry(record) ? 'claude-transcript' : null;
+}
+
+/** A record of the conversation, and not one of a product that was made from the same design. */
+function isEntry(record: JsonObject): boolean {
+  const { type } = record;
+  if ('provenance' in record || 'systemPayload' in record) return false;
+  return (type !== 'user' && type !== 'assistant') || hasContent(record);
+}
+
+function hasContent({ message }: JsonObject): boolean {
+  const { content } = asObject(message) ?? {};
+  return typeof content === 'string' || Array.isArray(content);
+}
+
+/** Summaries and snapshots belong to no session by their own words. */
+function isAboutFiles({ type, leafUuid, snapshot, messageId, parentSessionId }: JsonObject): boolean {
+  if (type === 'summary') return typeof leafUuid === 'string';
+  if (type === 'file-history-snapshot') return asObject(snapshot) !== undefined;
+  if (type === 'file-history-delta') return typeof messageId === 'string';
+  return type === 'fork-context-ref' && typeof parentSessionId === 'string';
+}
+
+/** A message of the Agent SDK has an id of its own or names the call that it belongs to. Older messages show their origin by other fields. */
+function isMessage(record: JsonObject): boolean {
+  const { type, subtype, tools, num_turns: turns } = record;
+  if (type === 'user' || type === 'assistant')
+    return hasContent(record) && ('uuid' in record || 'parent_tool_use_id' in record);
+  if (type === 'system') return 'uuid' in record || (subtype === 'init' && Array.isArray(tools));
+  if (type === 'result') return 'uuid' in record || typeof turns === 'number';
+  return streamTypes.has(type) || 'uuid' in record;
 }

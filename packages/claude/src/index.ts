@@ -1,6 +1,12 @@
-export { type ClaudeFormatId, detectClaudeFormat } from './detect-claude-format.ts';
+export {
+  type ClaudeFormatId,
+  type ClaudeShares,
+  claudeShares,
+  detectClaudeFormat,
+} from './detect-claude-format.ts';
 export type { ClaudeDiagnostic, ClaudeDiagnosticCode } from './json-lines/claude-diagnostic.ts';
 export { type FileLine, readLines } from './json-lines/read-lines.ts';
+export { bytesOfPackedStart, isGzip, unpack } from './json-lines/unpack.ts';
 export type { ClaudeLog, ClaudeLogRest, ClaudeLogSummary, ReadLogOptions } from './log/claude-log.ts';
 export type { DiagnosticCounts } from './log/diagnostic-log.ts';
 export { dispatchIdOf } from './log/dispatch-id.ts';

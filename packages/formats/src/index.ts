@@ -7,7 +7,8 @@ export type {
 export { detectGameFormat, type GameFormat, type GameFormatId, gameFormats } from './game-formats.ts';
 export type { GameLogFile, ReadGame, ReadGameOptions } from './game-log/game-log-file.ts';
 export { gameLogMapping } from './game-log/game-log-mapping.ts';
-export { isWholeGameLog } from './game-log/is-game-log.ts';
+export { gameShares, isWholeGameLog } from './game-log/is-game-log.ts';
+export { otherStreamOf } from './game-log/other-streams.ts';
 export { readGameLog } from './game-log/read-game-log.ts';
 export { Cast, readCast } from './game-streams/cast.ts';
 export {
@@ -28,6 +29,7 @@ export {
   hasSessionRecord,
   type SessionFormat,
   sessionFormats,
+  sessionShares,
 } from './session-formats.ts';
 export type { LogOrigin } from './session-records/log-origin.ts';
 export type { ReadOptions, ReadSession } from './session-records/read-session.ts';

@@ -1,4 +1,5 @@
 import type { CapturedEvent, JsonObject } from '@hansard/events';
+import { idText } from './session-records/id-text.ts';
 import { parseLines } from './session-records/parse-lines.ts';
 import type { ReadOptions, ReadSession } from './session-records/read-session.ts';
 import {
@@ -27,16 +28,49 @@ export const sessionFormats: Readonly<Record<SessionFormatId, SessionFormat>> = 
   'session-v2': { id: 'session-v2', read: readSessionV2, write: writeSessionV2 },
 };
 
-/** Detects the format of a log by the majority of its records; null if no record is of either format. */
+/** How many records a log has, how many are of a known kind, and how many of these name no agent. */
+interface SessionShares {
+  readonly records: number;
+  readonly known: number;
+  readonly withoutAgent: number;
+}
+
+/**
+ * Detects the format of a log: most of its records must be of a known kind and name themselves and their agent. The dialect is
+ * that of the majority of these records. Null if neither is shown.
+ */
 export function detectSessionFormat(source: string | Uint8Array): SessionFormatId | null {
   let balance = 0;
-  for (const line of parseLines(source)) {
-    if (line.kind !== 'record' || !isSessionRecord(line.record)) continue;
-    if (foreignTrait(sessionV1Dialect, line.record) !== null) balance += 1;
-    if (foreignTrait(sessionV2Dialect, line.record) !== null) balance -= 1;
+  let records = 0;
+  let identified = 0;
+  for (const record of recordsIn(source)) {
+    records += 1;
+    if (!isSessionRecord(record) || !namesItself(record)) continue;
+    identified += 1;
+    if (foreignTrait(sessionV1Dialect, record) !== null) balance += 1;
+    if (foreignTrait(sessionV2Dialect, record) !== null) balance -= 1;
   }
-  if (balance === 0) return null;
+  if (balance === 0 || identified <= records / 2) return null;
   return balance > 0 ? 'session-v2' : 'session-v1';
+}
+
+/** What a whole log says of itself, whatever its format is. */
+export function sessionShares(source: string | Uint8Array): SessionShares {
+  const records = recordsIn(source);
+  const known = records.filter(isSessionRecord);
+  return {
+    records: records.length,
+    known: known.length,
+    withoutAgent: known.filter(({ agent_id: agent }) => idText(agent) === undefined).length,
+  };
+}
+
+function recordsIn(source: string | Uint8Array): JsonObject[] {
+  return parseLines(source).flatMap((line) => (line.kind === 'record' ? [line.record] : []));
+}
+
+function namesItself({ message_id: id, agent_id: agent }: JsonObject): boolean {
+  return idText(id) !== undefined && idText(agent) !== undefined;
 }
 
 function isSessionRecord(record: JsonObject): boolean {

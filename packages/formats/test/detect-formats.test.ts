@@ -20,10 +20,14 @@ const said = { ...line, speaker: 'Ann', message: 'Hello' };
 describe('exactly one detector recognises a file', () => {
   const formatOf = (file: string) => {
     if (file.endsWith('werewolf-match.json')) return ['werewolf-match'];
-    const [folder = ''] = file.split('/');
+    const [folder = '', name = ''] = file.split('/');
+    if (/\.meta\.json$|right\.json$|journal\.jsonl$/.test(file)) return [];
+    if (name === 'c41' || file.endsWith('/stream.jsonl')) return ['claude-stream'];
     const ofFolder: Record<string, string> = {
       'claude-stream': 'claude-stream',
       'claude-transcripts': 'claude-transcript',
+      'claude-tree': 'claude-transcript',
+      'field-reports': 'claude-transcript',
       games: 'game-log',
       'session-v1': 'session-v1',
       'session-v2': 'session-v2',

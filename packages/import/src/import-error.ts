@@ -9,8 +9,18 @@ export const importErrors = defineErrors({
   },
   IMPORT_FORMAT_UNKNOWN: {
     when: 'The records of a file do not show any format that can be imported, or `as` names an unknown one.',
-    advice: 'If it has one of the formats that the message lists, name that one (`as`).',
+    advice: 'Only logs of the formats that the message lists can be imported.',
     details: ['file?', 'formats'],
+  },
+  IMPORT_PRODUCT_UNSUPPORTED: {
+    when: 'A file is of a product whose logs cannot be imported yet. Of a folder, all its files of one product are one error.',
+    advice: 'Nothing of it was imported. Import other files, or wait for a version that reads this product.',
+    details: ['product', 'files'],
+  },
+  IMPORT_FOREIGN: {
+    when: 'Less than half of the records of a file are of a known type of the format, or more than a tenth do not name their agent in a format in which records must name it.',
+    advice: 'The file is not a log of this format. Nothing of it was imported.',
+    details: ['file', 'as', 'product?'],
   },
   IMPORT_FORMAT_MISMATCH: {
     when: 'A file is to be imported as one format, and none of its records has that format.',

@@ -2,11 +2,13 @@ import type { DispatchStore } from '@hansard/dispatch';
 import type { LogFile, LogImporterProvider, LogSource } from '@hansard/provider';
 import { type FoundLogs, findLogs, toAbsolute } from './find/find-logs.ts';
 import { readHead, refuseWiped } from './find/read-source.ts';
+import { isImportError } from './import-error.ts';
 import type { ImportOptions } from './import-options.ts';
 import type { ImportFailure, ImportReport, UnchangedLog } from './import-report.ts';
 import { importSource, type TakenDispatches } from './import-source.ts';
 import { detectImporter, importerNamed, refuseOtherFormat } from './importers/choose-importer.ts';
 import { logImporters } from './importers/log-importers.ts';
+import { UnsupportedFiles } from './unsupported-files.ts';
 
 export type ImportItem = ImportReport | UnchangedLog | ImportFailure;
 
@@ -24,7 +26,10 @@ export async function* importLogs(
   const { as, importers = logImporters, signal } = options;
   const named = as === undefined ? undefined : importerNamed(importers, as);
   const found = findLogs(paths);
-  const failures = failuresOf(found, paths, named);
+  const unsupported = new UnsupportedFiles();
+  if (named === undefined) unsupported.addBelow(paths);
+  const besides = unsupported.count;
+  const failures = failuresOf(found, paths, named, unsupported);
   yield* failures;
   if (failures.some(({ isOnly }) => isOnly)) return;
 
@@ -49,19 +54,23 @@ export async function* importLogs(
       if (importer.group === undefined) yield* importOne(importer, source);
       else toGroup.set(importer, [...(toGroup.get(importer) ?? []), source]);
     } catch (error) {
-      failed += 1;
-      yield { kind: 'failed', path, error, isOnly };
+      if (isOnly || !unsupported.take(error)) {
+        failed += 1;
+        yield { kind: 'failed', path, error, isOnly };
+      }
     }
     if (signal?.aborted && toGroup.size === 0) return;
   }
+  const isAll = paths.length === 1 && failed === 0 && unsupported.count - besides === logs.length;
+  yield* unsupported.failures(isAll);
 
   const groups = groupSources(toGroup, named === undefined ? [] : paths.map(toAbsolute));
   for (const { importer, source } of groups) {
     try {
       yield* importOne(importer, source);
     } catch (error) {
-      const isAll = groups.length === 1 && source.files.length === logs.length && failed === 0;
-      yield { kind: 'failed', path: source.files.join(', '), error, isOnly: isAll };
+      const isOne = groups.length === 1 && source.files.length === logs.length && failed === 0;
+      yield { kind: 'failed', path: source.files.join(', '), error, isOnly: isOne };
     }
     if (signal?.aborted) return;
   }
@@ -72,9 +81,13 @@ function failuresOf(
   { problems }: FoundLogs,
   paths: readonly string[],
   named: LogImporterProvider | undefined,
+  unsupported: UnsupportedFiles,
 ): ImportFailure[] {
   const stopsAll = paths.length === 1 || named?.group !== undefined;
-  const failures = problems.map(
+  const others = problems.filter(
+    ({ path, error }) => !(isImportError(error, 'IMPORT_NO_LOGS') && unsupported.isBelow(path)),
+  );
+  const failures = others.map(
     ({ path, error, isNamed }): ImportFailure => ({
       kind: 'failed',
       path,

@@ -37,6 +37,8 @@ export interface ImportFailure {
   /** A file or a folder; of a log with several files, all of them. */
   readonly path: string;
   readonly error: unknown;
+  /** How many files the error is about, if more than one. */
+  readonly files?: number;
   /** Whether there was nothing else to import. */
   readonly isOnly: boolean;
 }

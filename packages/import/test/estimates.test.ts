@@ -101,12 +101,20 @@ describe('a transcript with more tokens than a number can count', () => {
     },
   }));
 
+  const asMessage = ({ sessionId, ...message }: (typeof log)[number]) => ({
+    ...message,
+    session_id: sessionId,
+  });
+
   it.each(['claude-transcript', 'claude-stream'])(
     'is imported, and the report names its sums: %s',
     async (as) => {
       using folder = new LogFolder();
       const store = openDispatchStore(createMemoryStore());
-      const path = folder.put('s.jsonl', lines(...(as === 'claude-stream' ? [init, ...log] : log)));
+      const path = folder.put(
+        's.jsonl',
+        lines(...(as === 'claude-stream' ? [init, ...log.map(asMessage)] : log)),
+      );
       const [item] = await importAll(store, [path], { task: taskDir, as });
       expect(item).toMatchObject({ kind: 'imported', counts: { total_too_large: 1 } });
       const found = item?.kind === 'imported' ? item.diagnostics : [];

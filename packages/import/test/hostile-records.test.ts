@@ -253,6 +253,11 @@ const sessionRecords = (isV2: boolean): readonly JsonObject[] => {
   ];
 };
 
+/** So many that the file is still one of the format, whatever the others are. */
+function soundRecords(record: JsonObject): JsonObject[] {
+  return Array.from({ length: 500 }, (_, at) => ({ ...record, message_id: `sound-${at}` }));
+}
+
 const turn = { timestamp: time, turn: 'Day 1' };
 const gameRecords: readonly JsonObject[] = [
   { ...turn, event_type: 'VOTE', payload: { players: ['Ann'], living_players: ['Ann'], player: 'Ann' } },
@@ -296,7 +301,10 @@ const formats: readonly Format[] = [
   {
     format: 'session-v1',
     idField: 'message_id',
-    first: [{ message_id: 'c', event_type: 'agent_created', agent_id: 'agent_1' }, said],
+    first: [
+      { message_id: 'c', event_type: 'agent_created', agent_id: 'agent_1' },
+      ...soundRecords({ ...said }),
+    ],
     records: sessionRecords(false),
     last: { ...said, message_id: 'last', content: 'Last words' },
   },
@@ -305,7 +313,7 @@ const formats: readonly Format[] = [
     idField: 'message_id',
     first: [
       { message_id: 'c', event_type: 'agent_created', agent_id: 'agent_1' },
-      { ...said, event_type: 'transcript_entry' },
+      ...soundRecords({ ...said, event_type: 'transcript_entry' }),
     ],
     records: sessionRecords(true),
     last: { ...said, event_type: 'transcript_entry', message_id: 'last', content: 'Last words' },

@@ -77,7 +77,7 @@ async function* importItems(
         if (signal.aborted || item.isOnly) throw error;
         const { message, advice } = explainError(error);
         note(context, `hansard: ${message}\n  ${advice}`);
-        failed += 1;
+        failed += item.files ?? 1;
         yield { ...item, error };
         continue;
       }

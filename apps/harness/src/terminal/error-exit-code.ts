@@ -95,6 +95,8 @@ export const exitCodeByErrorCode: Readonly<Record<HansardErrorCode, ExitCode>> =
   FORMAT_NAME_TOO_LONG: failed,
   IMPORT_NO_LOGS: failed,
   IMPORT_FORMAT_UNKNOWN: usage,
+  IMPORT_PRODUCT_UNSUPPORTED: failed,
+  IMPORT_FOREIGN: failed,
   IMPORT_FORMAT_MISMATCH: usage,
   IMPORT_TASK_REQUIRED: usage,
   IMPORT_FIDELITY_FIXED: usage,

@@ -20,7 +20,6 @@ const commandAdvice: Readonly<Partial<Record<HansardErrorCode, string>>> = {
   FORMAT_NOT_FULL: 'Record with --fidelity full; sessions always do. Nothing was written.',
   FORMAT_TOO_LARGE:
     'Name fewer agents (--agents) or one dispatch, choose trl-chat or openai (one row per conversation), or raise the limit: --max-bytes 10GB. Nothing was written.',
-  IMPORT_FORMAT_UNKNOWN: 'Name the format: --as FORMAT.',
   IMPORT_TASK_REQUIRED: 'Name it: --task PROJECT/SLUG.',
   IMPORT_FIDELITY_FIXED: 'Remove --fidelity, or import into another task (--task).',
   IMPORT_AMBIGUOUS: 'Import each into its own task: --task PROJECT/SLUG.',

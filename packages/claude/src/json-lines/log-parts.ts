@@ -111,8 +111,12 @@ export class LogParts {
 
   /** The complete records at the start of the last line. */
   #takeLeading(text: string, { bytes }: FileLine, line: number, firstPart: number): LogPart[] {
-    const parts = splitRecords(text, this.#isRecord);
-    const end = parts.findIndex((part) => part.kind === 'damaged' || !isObject(part.record));
+    const parts = splitRecords(text, this.#isRecord).filter(
+      (part) => part.kind === 'record' || !isPunctuation(part.raw),
+    );
+    const end = parts.findIndex(
+      (part) => part.kind === 'damaged' || !(isObject(part.record) || this.#isList(part.record)),
+    );
     const whole = end < 0 ? parts : parts.slice(0, end);
     if (end >= 0) this.#unfinished = { line, bytes };
     return this.#number(whole, line, firstPart);
@@ -152,12 +156,13 @@ export class LogParts {
     this.#open = null;
     if (open === null) return [];
     return open.lines.flatMap((raw, index) => {
-      if (raw.trim() === '') return [];
+      if (raw.trim() === '' || isPunctuation(raw)) return [];
       return this.#number([{ kind: 'damaged', problem: 'not JSON', raw }], open.firstLine + index);
     });
   }
 
-  #number(parts: readonly LinePart[], line: number, firstPart = 1): LogPart[] {
+  #number(all: readonly LinePart[], line: number, firstPart = 1): LogPart[] {
+    const parts = all.filter((part) => part.kind === 'record' || !isPunctuation(part.raw));
     const records = parts.filter(({ kind }) => kind === 'record').length;
     if (records > 1) this.#report('several_records', line, `${records} records are on one line.`);
     for (const part of parts) {
@@ -176,8 +181,12 @@ export class LogParts {
 
   /** A JSON array of records counts as its records. */
   #listed(value: JsonValue): LinePart[] {
-    const isList = Array.isArray(value) && value.length > 0 && value.every(this.#isRecord);
-    return (isList ? value : [value]).map((record) => ({ kind: 'record', record }));
+    return (this.#isList(value) ? value : [value]).map((record) => ({ kind: 'record', record }));
+  }
+
+  /** Whether a value is a list of records. Some of them may be of an unknown kind. */
+  #isList(value: JsonValue): value is JsonValue[] {
+    return Array.isArray(value) && value.every(isObject) && value.some(this.#isRecord);
   }
 }
 
@@ -194,6 +203,11 @@ function parseObject(text: string): JsonValue | undefined {
 /** A lone surrogate can only come from an escape. Most lines hold no numeric escape at all, so this test is cheap. */
 function mayHoldSurrogates(text: string): boolean {
   return text.includes('\\u') && (text.includes('\\ud') || text.includes('\\uD'));
+}
+
+/** Whether a text is what a JSON array has between its items, each of which has a line of its own. */
+function isPunctuation(text: string | undefined): boolean {
+  return text !== undefined && /^[[\],]$/.test(text.trim());
 }
 
 function isObject(value: JsonValue): boolean {

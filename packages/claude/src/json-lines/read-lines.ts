@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import { FormatError } from '@hansard/events';
 import type { PrefixChecksum } from './prefix-checksum.ts';
+import { asUtf8, gunzipped, isGzip } from './unpack.ts';
 
 export interface FileLine {
   /** Counted from 1. */
@@ -58,7 +59,9 @@ export async function* readLineGroups(
   let collector = new LineCollector(longest);
   let number = line;
   let position = offset;
-  for await (const chunk of chunksOf(path, offset)) {
+  // A file is continued only where its bytes are its text.
+  const chunks = offset === 0 ? asUtf8(chunksOf(path, 0)) : chunksOf(path, offset);
+  for await (const chunk of chunks) {
     checksum?.add(chunk, position);
     position += chunk.length;
     const lines: FileLine[] = [];
@@ -98,6 +101,10 @@ async function* chunksOf(path: string, offset: number): AsyncGenerator<Buffer> {
     for (let position = offset; ; ) {
       const bytesRead = readSync(file, buffer, 0, chunkSize, position);
       if (bytesRead === 0) return;
+      if (position === 0 && isGzip(buffer.subarray(0, bytesRead))) {
+        yield* gunzipped(path);
+        return;
+      }
       position += bytesRead;
       yield buffer.subarray(0, bytesRead);
       await nextTurn();

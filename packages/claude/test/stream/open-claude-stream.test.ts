@@ -79,7 +79,14 @@ describe('a recorded stream', () => {
     expect(detectClaudeFormat(lines(init, said))).toBe('claude-stream');
     expect(
       detectClaudeFormat(
-        lines({ type: 'user', uuid: 'u', sessionId: 's', session_id: 's', parentUuid: null }),
+        lines({
+          type: 'user',
+          uuid: 'u',
+          sessionId: 's',
+          session_id: 's',
+          parentUuid: null,
+          message: { role: 'user', content: 'Hello' },
+        }),
       ),
     ).toBe('claude-transcript');
     expect(detectClaudeFormat('// nothing\n')).toBeNull();

@@ -1,11 +1,12 @@
 import type { JsonObject } from '@hansard/events';
 import { parseLines } from '../session-records/parse-lines.ts';
 import { contentOfRecord } from './lines-in-order.ts';
+import { hasPlace, otherStreamOf } from './other-streams.ts';
 
-/** Whether a file looks like a game log: most records at its start are lines of one. */
+/** Whether a file looks like a game log: most records at its start are lines of its streams. */
 export function isGameLog(start: string | Uint8Array): boolean {
-  const records = parseLines(start).flatMap((line) => (line.kind === 'record' ? [line.record] : []));
-  return records.filter(isGameLine).length > records.length / 2;
+  const { records, game, chat, other } = gameShares(start);
+  return game + chat + other > records / 2;
 }
 
 /** The streams of a game log file, detected from its start: game events, chat, or both. */
@@ -16,14 +17,28 @@ export function isWholeGameLog(start: string | Uint8Array): boolean {
   return kinds.includes('game') && kinds.includes('chat');
 }
 
-/** The lines of all streams have a time or a turn. */
-function isGameLine(record: JsonObject): boolean {
-  if (typeof record.timestamp !== 'string' && typeof record.turn !== 'string') return false;
-  return contentOfRecord(record).kind !== 'other' || isOfOtherStream(record);
+/** How many records a file has, and how many are of each kind that a game log has. `other`: of a stream beside the game. */
+interface GameShares {
+  readonly records: number;
+  readonly game: number;
+  readonly chat: number;
+  readonly other: number;
 }
 
-/** A line of `agent_actions`, `agent_reasoning` or `inference_trace`, which are kept beside the game. */
-function isOfOtherStream({ agent, event_type, action_type, thinking_process }: JsonObject): boolean {
-  const isAny = [event_type, action_type, thinking_process].some((value) => typeof value === 'string');
-  return typeof agent === 'string' && isAny;
+export function gameShares(source: string | Uint8Array): GameShares {
+  const shares = { records: 0, game: 0, chat: 0, other: 0 };
+  for (const line of parseLines(source)) {
+    if (line.kind !== 'record') continue;
+    shares.records += 1;
+    const { record } = line;
+    const { kind } = contentOfRecord(record);
+    if (kind === 'other') shares.other += Number(isBesideGame(record));
+    else if (hasPlace(record)) shares[kind] += 1;
+  }
+  return shares;
+}
+
+function isBesideGame(record: JsonObject): boolean {
+  const stream = otherStreamOf(record);
+  return stream !== null && stream !== 'sft_dataset';
 }

@@ -8,6 +8,7 @@ import {
   type SessionLine,
 } from '../session-records/parse-lines.ts';
 import type { GameLogFile } from './game-log-file.ts';
+import { otherStreamOf } from './other-streams.ts';
 
 interface Place {
   readonly file: string | undefined;
@@ -128,6 +129,11 @@ function recipientsOf({ to, is_whisper: isWhisper }: JsonObject): string[] | nul
   return isWhisper === true ? [] : null;
 }
 
+function otherName(line: SessionLine): string {
+  const stream = line.kind === 'record' ? otherStreamOf(line.record) : null;
+  return stream === null ? 'neither a game event nor chat' : `of the stream ${stream}, which is not read yet`;
+}
+
 function diagnosticsOf(line: SessionLine): Place['diagnostics'] {
   if (line.kind === 'damaged') return [{ code: line.code, message: describeDamage(line) }];
   const isKnown = contentOf(line).kind !== 'other';
@@ -145,7 +151,7 @@ function diagnosticsOf(line: SessionLine): Place['diagnostics'] {
       : [
           {
             code: 'unknown_kind' as const,
-            message: 'The line is neither a game event nor chat; it is kept unchanged.',
+            message: `The line is ${otherName(line)}; it is kept unchanged.`,
           },
         ]),
   ];

@@ -26,6 +26,8 @@ const depthInEvent = 20;
  * The lines of a log that are not blank. The last one may be unfinished. A byte order mark and CRLF are accepted.
  */
 export function parseLines(source: string | Uint8Array): SessionLine[] {
+  const list = parseList(source);
+  if (list !== null) return list;
   const lines = splitLines(source);
   return lines.flatMap(({ text, isUtf8 }, index) => {
     // Also removes a carriage return and a byte order mark.
@@ -35,6 +37,22 @@ export function parseLines(source: string | Uint8Array): SessionLine[] {
     const mayContinue = line.kind === 'damaged' && index === lines.length - 1;
     return [mayContinue ? { ...line, code: 'unfinished', problem: 'The last line is truncated.' } : line];
   });
+}
+
+/** The records of a log that is one JSON array, each with its number as its line; null for any other log. */
+function parseList(source: string | Uint8Array): SessionLine[] | null {
+  const start =
+    typeof source === 'string' ? source.slice(0, 100) : Buffer.from(source.subarray(0, 100)).toString();
+  if (!/^\uFEFF?\s*\[\s*\{/.test(start)) return null;
+  const { text, isUtf8 } = typeof source === 'string' ? { text: source, isUtf8: true } : decode(source);
+  const value = parseJson(text.trim())?.value;
+  if (!Array.isArray(value) || !value.every(isPlainObject)) return null;
+  return value.map((record, index) => ({
+    kind: 'record',
+    line: index + 1,
+    record: record as JsonObject,
+    isUtf8,
+  }));
 }
 
 /** The diagnostic of a damaged line. */

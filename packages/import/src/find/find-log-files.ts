@@ -111,7 +111,7 @@ function* walk(folder: string, onUnreadable: OnUnreadable): Generator<string> {
         if (!isFormatError(error)) throw error;
         onUnreadable(path, error);
       }
-    } else if (entry.name.endsWith('.jsonl') && !isLinkedFolder(entry, path)) yield path;
+    } else if (/\.jsonl(\.gz)?$/.test(entry.name) && !isLinkedFolder(entry, path)) yield path;
   }
 }
 

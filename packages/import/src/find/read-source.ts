@@ -1,4 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
+import { bytesOfPackedStart, isGzip, unpack } from '@hansard/claude';
 import { FormatError, isFormatError, messageOf } from '@hansard/events';
 import type { LogHead } from '@hansard/provider';
 
@@ -11,7 +12,7 @@ const mostBytes = 500_000_000;
 export function readSource(file: string): Buffer {
   return withSource(file, (descriptor) => {
     const { size } = fstatSync(descriptor);
-    if (size <= mostBytes) return readFileSync(descriptor);
+    if (size <= mostBytes) return unpack(readFileSync(descriptor), { isWhole: true, most: mostBytes });
     throw new FormatError(
       'FORMAT_UNREADABLE',
       `${file} has ${size} bytes. A log of this format is read as a whole, and can have ${mostBytes} bytes. Divide it.`,
@@ -25,7 +26,10 @@ export function readHead(path: string, length: number = bytesOfHead): LogHead {
   return withSource(path, (descriptor) => {
     const bytes = Buffer.alloc(length);
     const count = readSync(descriptor, bytes);
-    return { path, text: bytes.toString('utf8', 0, count), isCut: count === length };
+    const start = bytes.subarray(0, count);
+    const text = unpack(start, { isWhole: false, most: length });
+    const isPartOfPacked = isGzip(start) && (count > bytesOfPackedStart || text.length === length);
+    return { path, text: text.toString('utf8'), isCut: count === length || isPartOfPacked };
   });
 }
 

@@ -1,6 +1,7 @@
 import { FormatError } from '@hansard/events';
 import type { LogHead, LogImporterProvider } from '@hansard/provider';
 import { ImportError } from '../import-error.ts';
+import { nameProduct } from './name-product.ts';
 
 /** The importer with that id. @throws IMPORT_FORMAT_UNKNOWN */
 export function importerNamed(importers: readonly LogImporterProvider[], id: string): LogImporterProvider {
@@ -14,24 +15,36 @@ export function importerNamed(importers: readonly LogImporterProvider[], id: str
   );
 }
 
-/** The importer of a file, by its first records. @throws FORMAT_EMPTY, IMPORT_FORMAT_UNKNOWN */
+/** The importer of a file, by its first records. @throws FORMAT_EMPTY, IMPORT_PRODUCT_UNSUPPORTED, IMPORT_FORMAT_UNKNOWN */
 export function detectImporter(
   importers: readonly LogImporterProvider[],
   head: LogHead,
 ): LogImporterProvider {
   const importer = importers.find((one) => one.detect(head));
   if (importer !== undefined) return importer;
-  const { path: file, text } = head;
-  if (text === '')
+  const { path: file, text, isCut } = head;
+  if (text.trim() === '' && !isCut)
     throw new FormatError('FORMAT_EMPTY', `${file} is empty: nothing was recorded in it.`, {
       details: { file },
     });
+  const product = nameProduct(head);
+  if (product !== null) throw unsupported(product, [file]);
   const formats = importers.map(({ id }) => id);
   throw new ImportError(
     'IMPORT_FORMAT_UNKNOWN',
     `${file} does not show which format it has. These can be imported: ${formats.join(', ')}.`,
     { details: { file, formats } },
   );
+}
+
+/** The error of all files of one product. */
+export function unsupported(product: string, files: readonly string[]): ImportError {
+  const [file] = files;
+  const message =
+    files.length === 1
+      ? `${file} is a file of ${product}: not supported yet.`
+      : `${files.length} files of ${product}: not supported yet.`;
+  return new ImportError('IMPORT_PRODUCT_UNSUPPORTED', message, { details: { product, files: [...files] } });
 }
 
 /**

@@ -2,13 +2,17 @@ import {
   detectGameFormat,
   type GameFormatId,
   gameFormats,
+  gameShares,
   isWholeGameLog,
   type ReadGame,
 } from '@hansard/formats';
 import type { LogImporterProvider } from '@hansard/provider';
-import { readSource } from '../find/read-source.ts';
+import { readHead, readSource } from '../find/read-source.ts';
+import { assertKnown } from './assert-known.ts';
+import { unsupported } from './choose-importer.ts';
 import { groupGameLogs } from './group-game-logs.ts';
 import { identifyLog } from './identify-log.ts';
+import { nameProduct } from './name-product.ts';
 import { wholeLines } from './whole-lines.ts';
 import { openWholeLog } from './whole-log.ts';
 
@@ -29,6 +33,7 @@ function gameImporter(id: GameFormatId): Pick<LogImporterProvider, 'contract' | 
     detect: ({ text }) => detectGameFormat(text) === id,
     async open({ files }, { now, findStart }) {
       const sources = files.map((file) => ({ file, source: readSource(file) }));
+      if (id === 'game-log') assertGame(sources);
       const read = (time: number) => gameFormats[id].read(sources, { now: () => time });
       const time = now();
       const first = read(time);
@@ -42,6 +47,19 @@ function gameImporter(id: GameFormatId): Pick<LogImporterProvider, 'contract' | 
       });
     },
   };
+}
+
+/** @throws IMPORT_FOREIGN; IMPORT_PRODUCT_UNSUPPORTED for streams without the game that they are beside */
+function assertGame(sources: readonly { readonly file: string; readonly source: Uint8Array }[]): void {
+  let ofGame = 0;
+  for (const { file, source } of sources) {
+    const { records, game, chat, other } = gameShares(source);
+    assertKnown(file, 'game-log', { records, known: game + chat + other });
+    ofGame += game + chat;
+  }
+  const files = sources.map(({ file }) => file);
+  const stream = ofGame > 0 ? null : nameProduct(readHead(files[0] ?? ''));
+  if (stream !== null) throw unsupported(stream, files);
 }
 
 /** The dispatch of each game. Games that begin with the very same record differ by their number. */

@@ -3,9 +3,11 @@ import {
   hasSessionRecord,
   type SessionFormatId,
   sessionFormats,
+  sessionShares,
 } from '@hansard/formats';
 import type { LogImporterProvider } from '@hansard/provider';
 import { readSource } from '../find/read-source.ts';
+import { assertKnown } from './assert-known.ts';
 import { identifyLog } from './identify-log.ts';
 import { wholeLines } from './whole-lines.ts';
 import { openWholeLog } from './whole-log.ts';
@@ -23,6 +25,7 @@ function sessionImporter(id: SessionFormatId): LogImporterProvider {
     hasRecord: (head) => hasSessionRecord(wholeLines(head).join('\n'), id),
     async open({ files: [file = ''] }, { now, findStart }) {
       const source = readSource(file);
+      assertKnown(file, id, sessionShares(source));
       const read = (time: number) => sessionFormats[id].read(source, { file, now: () => time });
       const time = now();
       const first = read(time);

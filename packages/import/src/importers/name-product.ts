@@ -1,0 +1,287 @@
+import { isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
+import { otherStreamOf } from '@hansard/formats';
+import type { LogHead } from '@hansard/provider';
+import { wholeLines } from './whole-lines.ts';
+
+/** The start of a file, as the signatures of products look at it. */
+interface Sample {
+  readonly path: string;
+  readonly text: string;
+  /** The records of the first lines. */
+  readonly lines: readonly JsonObject[];
+  /** The value of a file that is one JSON document; undefined if it is none, or longer than its start. */
+  readonly document: JsonValue | undefined;
+  /** The items of a document that is a list. */
+  readonly items: readonly JsonObject[];
+  /** The keys of a document, at any depth if it is longer than its start. */
+  has(...keys: readonly string[]): boolean;
+  /** Whether the file is a database with all these tables. */
+  hasTables(...names: readonly string[]): boolean;
+}
+
+type Signature = readonly [product: string, shows: (sample: Sample) => boolean];
+
+const mostLines = 40;
+
+/**
+ * The product that a file is of, by the keys that identify its records; null if no signature shows. The table has products
+ * that cannot be imported. Invariant: no file of a format that can be imported has one of these signatures.
+ */
+export function nameProduct(head: LogHead): string | null {
+  const sample = sampleOf(head);
+  return signatures.find(([, shows]) => shows(sample))?.[0] ?? streamIn(sample);
+}
+
+const codexTypes = kinds('session_meta response_item event_msg turn_context world_state compacted');
+const codexStream = /^(thread|turn|item)\.(started|updated|completed|failed)$/;
+const copilotTypes = /^(session|user|assistant|system|tool|hook|subagent)\.[a-z_]+$/;
+const openHandsSources = kinds('agent user environment');
+const smallchatTypes = kinds('agent_created fragment transcript_entry transcript_edit');
+
+const signatures: readonly Signature[] = [
+  [
+    'ATIF',
+    ({ document, text }) =>
+      textOf(document, 'schema_version').startsWith('ATIF-') ||
+      /"schema_version"\s*:\s*"ATIF-/.test(text.slice(0, 300)),
+  ],
+  ['Inspect', (sample) => isInspect(sample)],
+  [
+    'SWE-agent',
+    (sample) =>
+      sample.has('trajectory', 'info') ||
+      sample.has('trajectory', 'environment') ||
+      sample.has('trajectory_format', 'messages'),
+  ],
+  ['OpenHands', ({ items, lines, document }) => [...items, ...lines, document].some(isOpenHands)],
+  ['Codex', ({ lines }) => lines.some(isCodex)],
+  [
+    'smallchat',
+    ({ lines }) =>
+      lines.some(
+        ({ event_type: type, agent, agent_id: id }) =>
+          smallchatTypes.has(type) && typeof agent === 'string' && id === undefined,
+      ),
+  ],
+  [
+    'Qwen Code',
+    (sample) => sample.lines.some(isQwen) || (isGemini(sample) && /[\\/]\.qwen[\\/]/.test(sample.path)),
+  ],
+  ['Gemini CLI', isGemini],
+  ['OpenCode', isOpenCode],
+  ['Cursor', isCursor],
+  [
+    'GitHub Copilot CLI',
+    ({ lines }) =>
+      lines.some(
+        ({ type, data, id }) => matches(copilotTypes, type) && isPlainObject(data) && typeof id === 'string',
+      ),
+  ],
+  [
+    'GitHub Copilot Chat',
+    ({ has, lines: [first] }) =>
+      has('requests', 'responderUsername') ||
+      has('requests', 'requesterUsername') ||
+      (isPlainObject(first?.v) && first.kind === 0 && 'requests' in first.v),
+  ],
+  [
+    'Goose',
+    ({ has, hasTables, lines: [first], text }) =>
+      (first !== undefined && 'working_dir' in first && !('type' in first)) ||
+      has('working_dir', 'conversation') ||
+      (hasTables('sessions', 'messages') && text.includes('working_dir') && text.includes('content_json')),
+  ],
+  [
+    'Cline',
+    ({ items, path }) =>
+      items.some(({ ts, type }) => typeof ts === 'number' && (type === 'say' || type === 'ask')) ||
+      (/api_conversation_history\.json$/.test(path) && items.some(({ role }) => role === 'user')),
+  ],
+  [
+    'Aider',
+    ({ text }) =>
+      /^# aider chat started at /m.test(text.slice(0, 4_000)) ||
+      /^(TO LLM|LLM RESPONSE) \d{4}-/m.test(text.slice(0, 4_000)),
+  ],
+  [
+    'pi',
+    ({ lines: [first] }) =>
+      first?.type === 'session' && typeof first.id === 'string' && typeof first.cwd === 'string',
+  ],
+  ['Amp', ({ document, has }) => textOf(document, 'id').startsWith('T-') && has('messages')],
+  ['Continue', ({ has }) => has('sessionId', 'workspaceDirectory', 'history')],
+  [
+    'OpenTelemetry',
+    ({ lines, document }) =>
+      [...lines, document].some(
+        (one) =>
+          isPlainObject(one) &&
+          ['resourceSpans', 'resourceLogs', 'resourceMetrics'].some((key) => key in one),
+      ),
+  ],
+  ['an export of ChatGPT', ({ items }) => items.some((item) => 'mapping' in item && 'title' in item)],
+  ['an export of Claude.ai', ({ items }) => items.some((item) => 'chat_messages' in item && 'uuid' in item)],
+];
+
+function isCodex({
+  type,
+  payload,
+  timestamp,
+  item,
+  instructions,
+  record_type: state,
+  session_id: session,
+  ts,
+  text,
+  id,
+}: JsonObject): boolean {
+  if (codexTypes.has(type)) return isPlainObject(payload) && typeof timestamp === 'string';
+  if (matches(codexStream, type)) return isPlainObject(item) || !String(type).startsWith('item');
+  if (state === 'state') return true;
+  if (typeof ts === 'number' && typeof session === 'string' && typeof text === 'string') return true;
+  return (
+    type === undefined &&
+    instructions !== undefined &&
+    typeof timestamp === 'string' &&
+    typeof id === 'string'
+  );
+}
+
+function isQwen({ uuid, sessionId, message, type, ...record }: JsonObject): boolean {
+  if (typeof sessionId !== 'string') return false;
+  if (typeof uuid !== 'string') return 'totalLatencyMs' in record && 'models' in record;
+  const isParts = isPlainObject(message) && 'parts' in message;
+  return isParts || 'systemPayload' in record || (type === 'tool_result' && 'toolCallResult' in record);
+}
+
+function isGemini({ has, lines: [first], items }: Sample): boolean {
+  if (has('sessionId', 'projectHash')) return true;
+  if (first !== undefined && 'sessionId' in first && 'projectHash' in first) return true;
+  if (first?.type === 'init' && 'session_id' in first && 'model' in first) return true;
+  return (
+    items.some(
+      ({ sessionId, messageId }) => typeof sessionId === 'string' && typeof messageId === 'number',
+    ) ||
+    (items.length > 0 &&
+      items.every(({ role, parts }) => (role === 'user' || role === 'model') && Array.isArray(parts)))
+  );
+}
+
+function isOpenCode({ document, lines, hasTables, has }: Sample): boolean {
+  const isSession = (value: JsonValue | undefined) => typeof value === 'string' && value.startsWith('ses_');
+  if (lines.some(({ sessionID, part }) => isSession(sessionID) && isPlainObject(part))) return true;
+  if (isPlainObject(document)) {
+    const { info, id, sessionID } = document as JsonObject;
+    if (isPlainObject(info) && isSession((info as JsonObject).id)) return true;
+    if (isSession(sessionID) || (isSession(id) && has('projectID'))) return true;
+  } else if (has('info', 'projectID', 'messages', 'sessionID')) return true;
+  return hasTables('session', 'message', 'part') || hasTables('sessions', 'messages', 'files');
+}
+
+function isCursor({ hasTables, lines, text }: Sample): boolean {
+  if (hasTables('cursorDiskKV') || (hasTables('ItemTable') && text.includes('composer'))) return true;
+  if (hasTables('blobs', 'meta')) return true;
+  const [first] = lines;
+  if (first?.type === 'system' && 'apiKeySource' in first && !('uuid' in first) && !('tools' in first))
+    return true;
+  return (
+    lines.length > 0 &&
+    lines.every(
+      ({ role, message, type }) =>
+        type === undefined &&
+        (role === 'user' || role === 'assistant') &&
+        isPlainObject(message) &&
+        'content' in message,
+    )
+  );
+}
+
+function isInspect({ document, text, path }: Sample): boolean {
+  if (text.startsWith('PK') && path.endsWith('.eval')) return true;
+  if (isPlainObject(document)) {
+    const { eval: evaluation, status } = document as JsonObject;
+    return (
+      isPlainObject(evaluation) && 'task' in evaluation && 'model' in evaluation && typeof status === 'string'
+    );
+  }
+  const start = text.trimStart().startsWith('{') ? text.slice(0, 2_000) : '';
+  return /"eval"\s*:\s*\{/.test(start.slice(0, 300)) && /"(run_id|task_id)"\s*:/.test(start);
+}
+
+function isOpenHands(value: JsonValue | undefined): boolean {
+  if (!isPlainObject(value)) return false;
+  const {
+    source,
+    timestamp,
+    id,
+    action,
+    observation,
+    kind,
+    instance_id: instance,
+    history,
+  } = value as JsonObject;
+  if (typeof instance === 'string' && Array.isArray(history)) return true;
+  if (!openHandsSources.has(source) || timestamp === undefined || id === undefined) return false;
+  return (
+    action !== undefined || observation !== undefined || /Event$|Action$|Observation$/.test(String(kind))
+  );
+}
+
+function streamIn({ lines }: Sample): string | null {
+  const streams = lines.map(otherStreamOf);
+  const [first] = streams;
+  const isOne = first !== undefined && first !== null && streams.every((stream) => stream === first);
+  return isOne ? `the stream ${first} of a game log` : null;
+}
+
+function sampleOf(head: LogHead): Sample {
+  const { path, text, isCut } = head;
+  const isDatabase = text.startsWith('SQLite format 3\0');
+  const document = isCut || isDatabase ? undefined : parse(text);
+  const isObject = isPlainObject(document);
+  const list = Array.isArray(document) ? document : [];
+  const lines = isDatabase ? [] : wholeLines(head).slice(0, mostLines).map(parse).filter(isRecord);
+  const isLong = document === undefined && lines.length === 0 && /^\uFEFF?\s*\{/.test(text);
+  const start = isLong ? text.slice(0, 64 * 1024) : '';
+  return {
+    path,
+    text,
+    lines: Array.isArray(document) ? list.filter(isRecord).slice(0, mostLines) : lines,
+    document,
+    items: list.filter(isRecord).slice(0, mostLines),
+    has: (...keys) =>
+      keys.every((key) =>
+        isObject ? key in document : start.includes(`"${key}":`) || start.includes(`"${key}" :`),
+      ),
+    hasTables: (...names) =>
+      isDatabase &&
+      names.every((name) =>
+        new RegExp(`CREATE TABLE (IF NOT EXISTS )?["'\`\\[]?${name}["'\`\\]]?\\s*\\(`, 'i').test(text),
+      ),
+  };
+}
+
+function isRecord(value: JsonValue | undefined): value is JsonObject {
+  return isPlainObject(value);
+}
+
+function parse(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, '')) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
+function textOf(value: JsonValue | undefined, key: string): string {
+  const field = isPlainObject(value) ? (value as JsonObject)[key] : undefined;
+  return typeof field === 'string' ? field : '';
+}
+
+function kinds(words: string): ReadonlySet<JsonValue | undefined> {
+  return new Set(words.split(' '));
+}
+
+function matches(pattern: RegExp, value: JsonValue | undefined): boolean {
+  return typeof value === 'string' && pattern.test(value);
+}

@@ -1,0 +1,70 @@
+import { statSync } from 'node:fs';
+import { isFormatError } from '@hansard/events';
+import { toAbsolute } from './find/find-logs.ts';
+import { findOtherFiles } from './find/find-other-files.ts';
+import { readHead } from './find/read-source.ts';
+import { isImportError } from './import-error.ts';
+import type { ImportFailure } from './import-report.ts';
+import { unsupported } from './importers/choose-importer.ts';
+import { nameProduct } from './importers/name-product.ts';
+
+/** The files of an import whose products cannot be imported, by product. */
+export class UnsupportedFiles {
+  readonly #files = new Map<string, string[]>();
+  readonly #folders = new Set<string>();
+  count = 0;
+
+  /** Adds the files of products below the folders among some paths that are not `.jsonl` files. */
+  addBelow(paths: readonly string[]): void {
+    for (const path of paths.map(toAbsolute)) {
+      if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) continue;
+      for (const file of findOtherFiles(path)) {
+        const product = productOf(file);
+        if (product === null) continue;
+        this.#add(product, file);
+        this.#folders.add(path);
+      }
+    }
+  }
+
+  /** Adds the file that an error is about; false for any other error. */
+  take(error: unknown): boolean {
+    if (!isImportError(error, 'IMPORT_PRODUCT_UNSUPPORTED')) return false;
+    const { product, files } = error.details;
+    for (const file of files as readonly string[]) this.#add(String(product), file);
+    return true;
+  }
+
+  /** Whether a folder has files of a product, so that it is not without logs. */
+  isBelow(folder: string): boolean {
+    return this.#folders.has(folder);
+  }
+
+  /** One failure for each product. `isAll`: whether the import had nothing else. */
+  failures(isAll: boolean): ImportFailure[] {
+    const isOnly = isAll && this.#files.size === 1;
+    return [...this.#files].map(([product, files]) => ({
+      kind: 'failed',
+      path: files[0] ?? '',
+      error: unsupported(product, files),
+      isOnly,
+      files: files.length,
+    }));
+  }
+
+  #add(product: string, file: string): void {
+    this.count += 1;
+    const files = this.#files.get(product);
+    if (files === undefined) this.#files.set(product, [file]);
+    else files.push(file);
+  }
+}
+
+function productOf(file: string): string | null {
+  try {
+    return nameProduct(readHead(file));
+  } catch (error) {
+    if (isFormatError(error)) return null;
+    throw error;
+  }
+}
