@@ -3,7 +3,7 @@ import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/events
 /** The errors of running dispatches. */
 export const dispatchErrors = defineErrors({
   DISPATCH_ENDED: {
-    when: 'A message was sent to a dispatch, or a worker was started in it, and the dispatch has ended or is ending.',
+    when: 'A message was sent to a dispatch, or a worker was started in it, and the dispatch has ended or is ending, or its agent reads no messages.',
     advice: 'Start a new dispatch.',
     details: ['dispatchId'],
   },

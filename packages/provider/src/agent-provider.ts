@@ -40,6 +40,8 @@ export interface AgentProvider {
    * keep to the real time. `startDispatch` throws the errors of this method; `run` must throw the errors that belong in the log.
    */
   recordedStart?(signal: AbortSignal): Awaitable<string | null>;
+  /** `false`: its runs read no messages, so none is delivered to them. Absent: they may. */
+  readonly takesMessages?: boolean;
   /** Releases what the provider holds. Called by its owner when no run is active; a second call does nothing. */
   close?(): Awaitable<void>;
 }
@@ -58,7 +60,7 @@ export interface AgentRunRequest {
   readonly fidelity: Fidelity;
   /**
    * Messages for the running agent. Each is already recorded as a `user:message`: the provider must not yield it again. Each
-   * message goes to one reader. Ends when the dispatch is stopped or has ended. A provider without a use for messages ignores it.
+   * message goes to one reader. Ends when the dispatch is stopped or has ended. A provider without a use for messages states `takesMessages: false`.
    */
   readonly messages: AsyncIterable<CapturedEvent>;
   /** Aborts when the dispatch must end: on request, by a limit, or because the store failed. */

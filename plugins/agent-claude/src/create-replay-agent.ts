@@ -22,6 +22,7 @@ export interface ReplayAgentOptions {
 export function createReplayAgent(options: ReplayAgentOptions): AgentProvider {
   return {
     contract: 1,
+    takesMessages: false,
     run: (request) => replay(options, request),
     recordedStart: (signal) => findStart(options.path, signal),
   };

@@ -10,8 +10,14 @@ import {
 const task: ArgumentRow = ['<task>', taskHelp];
 const dispatch: ArgumentRow = ['[dispatch]', dispatchHelp];
 const latestDispatch: ArgumentRow = ['[dispatch]', dispatchHelp, 'latest'];
-const agent: ArgumentRow = ['<agent>', agentHelp];
-const event: ArgumentRow = ['<event>', eventHelp];
+const agent: ArgumentRow = [
+  '<words...>',
+  `the agent, after the dispatch if it is not the latest; the agent: ${agentHelp}`,
+];
+const event: ArgumentRow = [
+  '<words...>',
+  `the event, after the dispatch if it is not the latest; the event: ${eventHelp}`,
+];
 
 /** Every command, in the order of the help. Only the command that is called or explained is loaded. */
 export const commandTable: readonly CommandRow[] = [
@@ -137,7 +143,7 @@ export const commandTable: readonly CommandRow[] = [
     name: 'dialog',
     group: 'Ask',
     description: 'print what agents said to each other, each utterance once, with who heard it and how',
-    arguments: [task],
+    arguments: [task, dispatch],
     isPaged: true,
     load: async () => (await import('./views/dialog.ts')).addDialog,
   },
@@ -146,6 +152,7 @@ export const commandTable: readonly CommandRow[] = [
     group: 'Ask',
     description: 'print what one agent heard, thought, did, received and said',
     arguments: [task, agent],
+    usage: '[options] <task> [dispatch] <agent>',
     isPaged: true,
     load: async () => (await import('./views/perspective.ts')).addPerspective,
   },
@@ -154,7 +161,14 @@ export const commandTable: readonly CommandRow[] = [
     group: 'Ask',
     description:
       'show who heard each utterance; with an agent, everything it knew and its source; with --never, who did not hear one',
-    arguments: [task, ['[agent]', `${agentHelp} (default: a table of all)`]],
+    arguments: [
+      task,
+      [
+        '[words...]',
+        `the agent (default: a table of all), after the dispatch if it is not the latest; the agent: ${agentHelp}`,
+      ],
+    ],
+    usage: '[options] <task> [[dispatch] agent]',
     isPaged: true,
     load: async () => (await import('./views/heard.ts')).addHeard,
   },
@@ -163,6 +177,7 @@ export const commandTable: readonly CommandRow[] = [
     group: 'Ask',
     description: 'print the causes of an event, back to the first one',
     arguments: [task, event],
+    usage: '[options] <task> [dispatch] <event>',
     isPaged: true,
     load: async () => (await import('./views/why.ts')).addWhy,
   },
@@ -171,6 +186,7 @@ export const commandTable: readonly CommandRow[] = [
     group: 'Ask',
     description: 'print the effects of an event, down to the last one',
     arguments: [task, event],
+    usage: '[options] <task> [dispatch] <event>',
     isPaged: true,
     load: async () => (await import('./views/effects.ts')).addEffects,
   },
@@ -179,6 +195,7 @@ export const commandTable: readonly CommandRow[] = [
     group: 'Ask',
     description: 'compare an utterance with each of its deliveries, word by word',
     arguments: [task, event],
+    usage: '[options] <task> [dispatch] <event>',
     isPaged: true,
     load: async () => (await import('./views/diff.ts')).addDiff,
   },
@@ -186,7 +203,7 @@ export const commandTable: readonly CommandRow[] = [
     name: 'agents',
     group: 'Ask',
     description: 'print the agents of a session as a tree, each below its creator',
-    arguments: [task],
+    arguments: [task, dispatch],
     isPaged: true,
     load: async () => (await import('./views/agents.ts')).addAgents,
   },
@@ -194,7 +211,7 @@ export const commandTable: readonly CommandRow[] = [
     name: 'hooks',
     group: 'Ask',
     description: 'list the interventions of hooks: hook, target, decision, effect',
-    arguments: [task],
+    arguments: [task, dispatch],
     isPaged: true,
     load: async () => (await import('./views/hooks.ts')).addHooks,
   },

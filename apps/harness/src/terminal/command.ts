@@ -18,7 +18,7 @@ export interface CommandRow {
   readonly arguments?: readonly ArgumentRow[];
   /** Whether its answer can be long, and it asks nothing: on a terminal it is read in a pager. */
   readonly isPaged?: true;
-  /** The usage line of a command with subcommands. Absent: derived from the arguments. */
+  /** The usage line of a command with subcommands or with words of several kinds. Absent: derived from the arguments. */
   readonly usage?: string;
   load(): Promise<AddCommand>;
 }

@@ -42,6 +42,8 @@ export interface CommunicationHub extends AsyncDisposable {
 
 interface AttachOptions {
   readonly isWorker?: boolean;
+  /** `false`: the dispatch takes no messages. */
+  readonly messages?: boolean;
   /** Absent: people cannot stop it. */
   readonly abort?: (reason?: string) => void;
 }
@@ -68,6 +70,7 @@ export function createCommunicationHub(
 
 interface Running {
   readonly deliver: (text: string, source: IncomingSource) => Promise<boolean>;
+  readonly messages: boolean;
   readonly abort: AttachOptions['abort'];
   readonly isWorker: boolean;
 }
@@ -103,8 +106,8 @@ class QueueingHub implements CommunicationHub {
   }
 
   attach(dispatchId: string, deliver: Running['deliver'], options: AttachOptions = {}): () => void {
-    const { isWorker = false, abort } = options;
-    const running: Running = { deliver, abort, isWorker };
+    const { isWorker = false, messages = true, abort } = options;
+    const running: Running = { deliver, abort, isWorker, messages };
     this.#running.set(dispatchId, running);
     return () => {
       // A later dispatch of another task may have the same id.
@@ -149,7 +152,7 @@ class QueueingHub implements CommunicationHub {
       abort: (dispatchId, reason) => this.#abort(dispatchId, reason),
       accepts: (dispatchId) => {
         const running = this.#running.get(dispatchId);
-        return { messages: running !== undefined, abort: running?.abort !== undefined };
+        return { messages: running?.messages === true, abort: running?.abort !== undefined };
       },
       ...(this.#store === undefined ? {} : { store: this.#store }),
     };
@@ -162,7 +165,7 @@ class QueueingHub implements CommunicationHub {
 
   async #deliver({ text, dispatchId, source = { kind: 'user' } }: IncomingMessage): Promise<boolean> {
     const target = dispatchId === undefined ? this.#latest() : this.#running.get(dispatchId);
-    return target === undefined ? false : target.deliver(text, source);
+    return target?.messages === true ? target.deliver(text, source) : false;
   }
 
   #abort(dispatchId: string, reason?: string): boolean {

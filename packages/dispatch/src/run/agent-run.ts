@@ -112,6 +112,7 @@ export class AgentRun {
     const deliver = (text: string, source: MessageSource) => this.deliver(text, source);
     const detach = communication?.attach(dispatchId, deliver, {
       isWorker: this.#place.depth > 0,
+      messages: this.#takesMessages,
       abort: (reason) => this.abort(reason, 'user'),
     });
     this.#dispatch.announce();
@@ -131,18 +132,25 @@ export class AgentRun {
 
   async send(text: string, source: MessageSource = { kind: 'user' }): Promise<void> {
     if (await this.deliver(text, source)) return;
-    const state = this.#state === 'over' ? 'has ended' : 'is ending';
+    const ending = this.#state === 'over' ? 'has ended' : 'is ending';
+    const state = this.#takesMessages
+      ? `${ending} and takes no more messages`
+      : 'takes no messages: its agent reads none';
     const { dispatchId, envelope } = this.#dispatch;
     throw new DispatchError(
       'DISPATCH_ENDED',
-      `The dispatch ${dispatchId} of ${envelope.role} ${state} and takes no more messages; start a new one.`,
+      `The dispatch ${dispatchId} of ${envelope.role} ${state}; start a new one.`,
       { details: { dispatchId } },
     );
   }
 
+  get #takesMessages(): boolean {
+    return this.#options.agent.takesMessages !== false;
+  }
+
   /** Delivers a message to the agent. Returns false if the agent takes no more. */
   async deliver(text: string, source: MessageSource): Promise<boolean> {
-    if (!this.#isRunning()) return false;
+    if (!this.#isRunning() || !this.#takesMessages) return false;
     const message = await this.#log.append(newEvent('user:message', { text, source }));
     this.#supervision.touch();
     this.#inbox.push(message);

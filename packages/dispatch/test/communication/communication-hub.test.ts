@@ -6,7 +6,7 @@ import {
   startDispatch,
 } from '@hansard/dispatch';
 import { type CapturedEvent, type DispatchEnvelope, newEvent } from '@hansard/events';
-import type { CommunicationHost, CommunicationProvider } from '@hansard/provider';
+import type { AgentProvider, CommunicationHost, CommunicationProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { ManualClock } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
@@ -339,6 +339,36 @@ describe('what people say', () => {
       { kind: 'external', what: 'webhook' },
       { kind: 'user' },
     ]);
+  });
+
+  it('delivers nothing to an agent that takes no messages, such as a recording, and says so', async () => {
+    const { hub, host: toDispatch } = await host();
+    const store = openDispatchStore(createMemoryStore());
+    const ending = Promise.withResolvers<void>();
+    const recording: AgentProvider = {
+      contract: 1,
+      takesMessages: false,
+      async *run() {
+        await ending.promise;
+        yield { kind: 'event', event: newEvent('session:complete', { status: 'completed' }) };
+      },
+    };
+    const running = await startDispatch({
+      store,
+      taskDir,
+      role: 'r',
+      agent: recording,
+      communication: hub,
+      dispatchId: 'D1',
+    });
+    expect(toDispatch.accepts('D1')).toEqual({ messages: false, abort: true });
+    expect(await toDispatch.deliver({ text: 'stop', dispatchId: 'D1' })).toBe(false);
+    expect(await toDispatch.deliver({ text: 'stop' })).toBe(false);
+    await expect(running.send('stop')).rejects.toMatchObject({ code: 'DISPATCH_ENDED' });
+    ending.resolve();
+    await running.ended;
+    const events = await store.getDispatchEvents(taskDir, 'D1');
+    expect(events.map(({ type }) => type)).toEqual(['session:complete']);
   });
 
   it('ends a running dispatch as aborted by the user, and no other one', async () => {

@@ -39,9 +39,11 @@ export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
     shownAt.current = at;
   }, [reader, at]);
   useEffect(() => reader.find(query, isOnlyHits), [reader, addressOf({ ...screen, at: null, open: null })]);
-  useEffect(() => {
+  // The row of an event is known when its rows are read.
+  const version = open === null ? '' : reader.versionOf(open);
+  useLayoutEffect(() => {
     if (open !== null) reader.mark(open);
-  }, [reader, open]);
+  }, [reader, open, version]);
   useEffect(() => {
     document.title = `${reader.envelope?.title ?? reader.envelope?.role ?? id} · Hansard`;
   });
@@ -65,6 +67,11 @@ export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
       { query: wanted },
       query.text !== '' && wanted.text !== '' && query.text !== wanted.text ? 'replace' : 'push',
     );
+  const next = (direction: 1 | -1) => {
+    reader.next(direction);
+    // An open panel shows the row that has the focus.
+    if (open !== null && reader.current !== null) setOpen(reader.current);
+  };
   useEffect(() => {
     if (reader.count === null) return;
     const timer = setTimeout(() => write({}, 'replace'), addressMs);
@@ -73,7 +80,7 @@ export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      if (onReaderKey(event.key, reader, { open, setOpen })) event.preventDefault();
+      if (onReaderKey(event.key, reader, { open, setOpen, next })) event.preventDefault();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
@@ -93,6 +100,7 @@ export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
           isOnlyHits={isOnlyHits}
           onQuery={setQuery}
           onOnlyHits={(isOnly) => write({ isOnlyHits: isOnly }, 'push')}
+          onNext={next}
         />
         {reader.problem === null ? null : <p role="alert">{reader.problem}</p>}
       </header>
@@ -108,7 +116,7 @@ export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
         <EventPanel
           name={reader.name}
           position={open}
-          version={reader.versionOf(open)}
+          version={version}
           onShow={(position) => {
             reader.focus(position);
             setOpen(position);
@@ -123,10 +131,11 @@ export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
 interface OpenEvent {
   readonly open: number | null;
   setOpen(position: number | null): void;
+  next(direction: 1 | -1): void;
 }
 
 /** Whether the key means something here. */
-function onReaderKey(key: string, reader: ReaderState, { open, setOpen }: OpenEvent): boolean {
+function onReaderKey(key: string, reader: ReaderState, { open, setOpen, next }: OpenEvent): boolean {
   const rows = Math.max(1, reader.rows().length - 2);
   const moves: Readonly<Record<string, number>> = {
     j: 1,
@@ -150,7 +159,7 @@ function onReaderKey(key: string, reader: ReaderState, { open, setOpen }: OpenEv
   } else if (key === 'Enter') setOpen(reader.current ?? reader.rows().at(-1)?.position ?? 0);
   else if (key === '/') document.getElementById('find')?.focus();
   else if (key === 'm' && reader.run.controls?.messages) document.getElementById('message')?.focus();
-  else if (key === 'n' || key === 'N') reader.next(key === 'n' ? 1 : -1);
+  else if (key === 'n' || key === 'N') next(key === 'n' ? 1 : -1);
   else if (key === 'Escape' && open !== null) setOpen(null);
   else return false;
   return true;

@@ -127,7 +127,10 @@ export class ReaderState {
 
   /** Gives the row with an event the focus, wherever it is. */
   mark(position: number): void {
-    this.current = this.#order.rowWith(position);
+    const current = this.#order.rowWith(position);
+    if (current === this.current) return;
+    this.current = current;
+    this.#onChange();
   }
 
   #focusPlace(place: number): void {

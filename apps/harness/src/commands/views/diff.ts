@@ -6,6 +6,7 @@ import { addSessionView } from './session-view-command.ts';
 export const addDiff: AddCommand = (command, context) =>
   addSessionView(command, context, {
     example: 'diff chat/cafe 12',
+    words: 1,
     async view(log, [address = '']) {
       const { index } = log;
       const id = await log.findEventId(address);

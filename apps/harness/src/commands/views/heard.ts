@@ -31,6 +31,7 @@ export const addHeard: AddCommand = (command, context) => {
     .option('--never <event>', 'list the agents that this never reached, or of which it is not known');
   addSessionView<HeardOptions>(command, context, {
     example: 'heard chat/cafe jill --at @15:04',
+    words: 1,
     view: (log, [agent], options) => heard(context, log, agent, options),
   });
 };

@@ -5,6 +5,7 @@ import { addSessionView } from './session-view-command.ts';
 export const addWhy: AddCommand = (command, context) =>
   addSessionView(command, context, {
     example: 'why chat/cafe 12',
+    words: 1,
     async view(log, [address = '']) {
       const { index } = log;
       const id = await log.findEventId(address);

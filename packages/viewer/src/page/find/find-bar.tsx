@@ -12,10 +12,11 @@ interface FindBarProps {
   readonly isOnlyHits: boolean;
   onQuery(query: Query): void;
   onOnlyHits(isOnly: boolean): void;
+  onNext(direction: 1 | -1): void;
 }
 
 /** Finds rows by text, agent, kind and failure. Next and previous, or those rows alone. */
-export function FindBar({ reader, query, isOnlyHits, onQuery, onOnlyHits }: FindBarProps) {
+export function FindBar({ reader, query, isOnlyHits, onQuery, onOnlyHits, onNext }: FindBarProps) {
   const timer = useRef<number | undefined>(undefined);
   const input = useRef<HTMLInputElement>(null);
   const { search } = reader;
@@ -46,7 +47,7 @@ export function FindBar({ reader, query, isOnlyHits, onQuery, onOnlyHits }: Find
           timer.current = setTimeout(() => latest.current(), typingMs);
         }}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') reader.next(event.shiftKey ? -1 : 1);
+          if (event.key === 'Enter') onNext(event.shiftKey ? -1 : 1);
           if (event.key === 'Escape') event.currentTarget.blur();
         }}
       />
@@ -88,10 +89,10 @@ export function FindBar({ reader, query, isOnlyHits, onQuery, onOnlyHits }: Find
             {countText(search.positions.length)} {search.positions.length === 1 ? 'row' : 'rows'}
             {search.isDone ? '' : ` in the first ${countText(search.scanned)} events …`}
           </output>
-          <button type="button" aria-label="Previous" onClick={() => reader.next(-1)}>
+          <button type="button" aria-label="Previous" onClick={() => onNext(-1)}>
             ▲
           </button>
-          <button type="button" aria-label="Next" onClick={() => reader.next(1)}>
+          <button type="button" aria-label="Next" onClick={() => onNext(1)}>
             ▼
           </button>
           <label>
