@@ -58,7 +58,7 @@ export interface LogImporterProvider {
 /** The start of a file. */
 export interface LogHead {
   readonly path: string;
-  /** The first megabyte as UTF-8. */
+  /** The first megabyte, decompressed where the file is compressed. */
   readonly text: string;
   /** Whether the file has more, so that the last line of `text` may be cut. */
   readonly isCut: boolean;

@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream';
+import { TextDecoder } from 'node:util';
 import { createGunzip, gunzipSync, constants as zlib } from 'node:zlib';
 
 type Utf16 = 'utf-16le' | 'utf-16be';

@@ -238,6 +238,7 @@ function sampleOf(head: LogHead): Sample {
   const { path, text, isCut } = head;
   const isDatabase = text.startsWith('SQLite format 3\0');
   const document = isCut || isDatabase ? undefined : parse(text);
+  const tables = isDatabase ? tablesIn(text) : new Set<string>();
   const isObject = isPlainObject(document);
   const list = Array.isArray(document) ? document : [];
   const lines = isDatabase ? [] : wholeLines(head).slice(0, mostLines).map(parse).filter(isRecord);
@@ -253,12 +254,14 @@ function sampleOf(head: LogHead): Sample {
       keys.every((key) =>
         isObject ? key in document : start.includes(`"${key}":`) || start.includes(`"${key}" :`),
       ),
-    hasTables: (...names) =>
-      isDatabase &&
-      names.every((name) =>
-        new RegExp(`CREATE TABLE (IF NOT EXISTS )?["'\`\\[]?${name}["'\`\\]]?\\s*\\(`, 'i').test(text),
-      ),
+    hasTables: (...names) => names.every((name) => tables.has(name)),
   };
+}
+
+/** The tables that the schema of a database names. */
+function tablesIn(text: string): ReadonlySet<string> {
+  const created = text.matchAll(/CREATE TABLE (?:IF NOT EXISTS )?["'`[]?(\w+)/gi);
+  return new Set([...created].map(([, name = '']) => name));
 }
 
 function isRecord(value: JsonValue | undefined): value is JsonObject {
