@@ -45,6 +45,7 @@ export {
   dispatchNotClaimed,
   dispatchNotFound,
   eventConflict,
+  knownEnvelope,
   storeClosed,
 } from './store-refusals.ts';
 export { assertDispatchPath, realPath, taskFolderBelow } from './task-path.ts';

@@ -1,3 +1,4 @@
+import { type DispatchEnvelope, isEventError, parseEnvelope } from '@hansard/events';
 import { StoreError } from '@hansard/provider';
 
 // The errors by which every store refuses the same requests, with the details that `storeErrors` lists for each code.
@@ -58,4 +59,26 @@ export function storeClosed(name: string): StoreError {
   return new StoreError('STORE_CLOSED', `The store ${name} is closed. Open it again.`, {
     details: { store: name },
   });
+}
+
+/**
+ * Checks an envelope that a store has read whole. A later version can have written one with a status or a field that this version does not
+ * know: only that dispatch cannot be read then.
+ * @throws STORE_CORRUPT naming `place`
+ */
+export function knownEnvelope(
+  value: unknown,
+  place: string,
+  details: Readonly<Record<string, unknown>>,
+): DispatchEnvelope {
+  try {
+    return parseEnvelope(value);
+  } catch (cause) {
+    if (!isEventError(cause)) throw cause;
+    throw new StoreError(
+      'STORE_CORRUPT',
+      `${place} has an envelope that this version of Hansard does not know. ${cause.message} Update Hansard, or restore a copy.`,
+      { details, cause },
+    );
+  }
 }

@@ -27,6 +27,23 @@ const numbered =
 
 /** Stores whose listings are wrong. */
 export const listedMutants: readonly Mutant[] = [
+  [
+    'fails to list because of one envelope of a later version',
+    'listed/unknown-envelope',
+    listing((page) => {
+      for (const { envelope } of page.dispatches)
+        if (envelope?.schemaVersion === 9) throw new Error('an unknown envelope');
+      return page;
+    }),
+  ],
+  [
+    'leaves out a dispatch of a later version',
+    'listed/unknown-envelope',
+    listing((page) => ({
+      ...page,
+      dispatches: page.dispatches.filter(({ envelope }) => envelope?.schemaVersion !== 9),
+    })),
+  ],
   ['counts dispatches as its cursor', 'listed/beside-new-ones', numbered((after) => Number(after.slice(1)))],
   [
     'counts dispatches as its cursor, while some are deleted',

@@ -52,10 +52,10 @@ export function findHead2(file: OpenFile): Head2 | null {
 
 function searchHead2(file: OpenFile): Head2 | null {
   const bytes = file.read(0, startOfEvents(smallestSlot));
-  const found = decode(bytes, smallestSlot);
+  const found = decode(bytes, smallestSlot, file);
   if (found !== null) return found;
   for (const slot of searchSlots(file)) {
-    const head = decode(file.read(0, slot * 2), slot);
+    const head = decode(file.read(0, slot * 2), slot, file);
     if (head !== null) return head;
   }
   return null;
@@ -77,7 +77,7 @@ function searchSlots(file: OpenFile): number[] {
   return slots;
 }
 
-function decode(bytes: Buffer, slot: number): Head2 | null {
-  const head = decodeHead(bytes, slot);
+function decode(bytes: Buffer, slot: number, { path }: OpenFile): Head2 | null {
+  const head = decodeHead(bytes, slot, path);
   return head && { ...head, format: 2, envelope: head.record.envelope, slot, start: startOfEvents(slot) };
 }

@@ -1,5 +1,5 @@
-import { type DispatchEnvelope, isPlainObject, parseEnvelope } from '@hansard/events';
-import { checksumLength, checksumOf, encodeChecksum, readChecksum } from '@hansard/store-kit';
+import { type DispatchEnvelope, isPlainObject } from '@hansard/events';
+import { checksumLength, checksumOf, encodeChecksum, knownEnvelope, readChecksum } from '@hansard/store-kit';
 import {
   checksumEnd,
   checksumKey,
@@ -95,14 +95,14 @@ function headOf(text: string, slot: number): Buffer {
   return bytes;
 }
 
-/** Decodes both slots of this size from the beginning of a file; null if neither is whole. */
-export function decodeHead(bytes: Buffer, slot: number): DecodedHead | null {
+/** Decodes both slots of this size from the beginning of `file`; null if neither is whole. @throws STORE_CORRUPT for an unknown envelope */
+export function decodeHead(bytes: Buffer, slot: number, file: string): DecodedHead | null {
   const firstText = wholeText(bytes.subarray(0, slot), '', '', slot);
   const secondText = wholeText(bytes.subarray(slot, slot * 2), copyKey, closingBrace, slot);
-  const first = firstText === null ? null : parseRecord(firstText);
+  const first = firstText === null ? null : parseRecord(firstText, file);
   // As a rule they are equal.
   const isEqual = first !== null && secondText !== null && firstText?.equals(secondText);
-  const second = isEqual || secondText === null ? (isEqual ? first : null) : parseRecord(secondText);
+  const second = isEqual || secondText === null ? (isEqual ? first : null) : parseRecord(secondText, file);
   const whole = [first !== null, second !== null] as const;
   const isSame = isEqual === true;
   if (first !== null && (second === null || first.revision >= second.revision))
@@ -142,8 +142,7 @@ function wholeText(bytes: Buffer, before: string, after: string, slot: number): 
   return isWhole ? bytes.subarray(from, textEnd) : null;
 }
 
-/** @throws EVENT_ENVELOPE_INVALID if another program wrote it */
-function parseRecord(bytes: Buffer): HeadRecord | null {
+function parseRecord(bytes: Buffer, file: string): HeadRecord | null {
   let value: unknown;
   try {
     value = JSON.parse(`${bytes.toString('utf8')}}`);
@@ -160,7 +159,7 @@ function parseRecord(bytes: Buffer): HeadRecord | null {
     revision,
     epoch,
     acknowledged: { bytes: length, events, crc: checksum },
-    envelope: parseEnvelope(value.envelope),
+    envelope: knownEnvelope(value.envelope, file, { file }),
   };
 }
 

@@ -5,7 +5,7 @@ import { chainStart, eventChecksum } from '../database/checksums.ts';
 import { corrupt, isDamage } from '../database/postgres-errors.ts';
 import type { BigInt64, PageRow } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
-import { decodeEvent, isEnvelopeWhole } from '../tables/decode.ts';
+import { decodeEvent, envelopeDamage } from '../tables/decode.ts';
 import { type FoundDispatch, verifyEvents } from './event-scan.ts';
 
 interface Named {
@@ -100,14 +100,15 @@ export class EventReader {
     const [row] = await this.#tables.rows(statements.getDispatch, [taskDir, dispatchId]);
     if (row === undefined) throw dispatchNotFound(taskDir, dispatchId);
     const verification = await this.#scan(await this.locate(taskDir, dispatchId), keep);
-    if (isEnvelopeWhole(row)) return verification;
+    const reason = envelopeDamage(row, this.#tables.name);
+    if (reason === null) return verification;
     const damage = {
       place: 'dispatches',
       offset: Number(row.number),
       bytes: Buffer.byteLength(row.envelope),
       eventsBefore: 0,
       lostEvents: 0,
-      reason: 'the envelope does not have the checksum of the one that was written',
+      reason,
     };
     return { ...verification, damages: [damage, ...verification.damages] };
   }

@@ -1,4 +1,6 @@
 import { type CapturedEvent, type DispatchEnvelope, findNotJson, type TaskRecord } from '@hansard/events';
+import { isStoreError } from '@hansard/provider';
+import { knownEnvelope } from '@hansard/store-kit';
 import { envelopeChecksum, recordChecksum } from '../database/checksums.ts';
 import { corrupt } from '../database/postgres-errors.ts';
 import type { DispatchRow, TaskRow } from '../database/statements.ts';
@@ -9,14 +11,29 @@ const shortestTooDeep = 2_000;
 /** `name` is that of the database. @throws STORE_CORRUPT */
 export function decodeEnvelope(row: DispatchRow, name: string): DispatchEnvelope {
   const { taskDir, dispatchId, envelope } = row;
-  if (isEnvelopeWhole(row)) return JSON.parse(envelope) as DispatchEnvelope;
+  if (isEnvelopeWhole(row)) {
+    const place = `Dispatch ${dispatchId} of ${taskDir} in ${name}`;
+    return knownEnvelope(JSON.parse(envelope), place, { file: name, dispatchId });
+  }
   throw corrupt(name, `the envelope of dispatch ${dispatchId} of ${taskDir} does not have its checksum`, {
     details: { dispatchId },
   });
 }
 
-export function isEnvelopeWhole(row: DispatchRow): boolean {
+function isEnvelopeWhole(row: DispatchRow): boolean {
   return envelopeChecksum(row) === row.checksum;
+}
+
+/** The damage of an envelope in words; null if it can be read. */
+export function envelopeDamage(row: DispatchRow, name: string): string | null {
+  if (!isEnvelopeWhole(row)) return 'the envelope does not have the checksum of the one that was written';
+  try {
+    decodeEnvelope(row, name);
+    return null;
+  } catch (error) {
+    if (!isStoreError(error, 'STORE_CORRUPT')) throw error;
+    return error.message;
+  }
 }
 
 /** Null for a task without a record. @throws STORE_CORRUPT */

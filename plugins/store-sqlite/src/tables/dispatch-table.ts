@@ -7,7 +7,7 @@ import {
   isStoreError,
   type StoreError,
 } from '@hansard/provider';
-import { dispatchExists, dispatchNotFound } from '@hansard/store-kit';
+import { dispatchExists, dispatchNotFound, knownEnvelope } from '@hansard/store-kit';
 import type { AcknowledgedLengths } from '../database/acknowledged-lengths.ts';
 import { dispatchChecksum, toggleName } from '../database/checksums.ts';
 import { decodeJson } from '../database/decode.ts';
@@ -177,26 +177,45 @@ export class DispatchTable {
 
   /** Whether an index of starts has the row at a wrong place. The place of a damaged row is not known. */
   isMisplaced(row: DispatchRow): boolean {
-    return this.#isWhole(row) && this.decode(row).startedAt !== row.startedAt;
+    return this.#isWhole(row) && this.#parse(row).startedAt !== row.startedAt;
   }
 
   /** @throws STORE_CORRUPT */
-  decode({ dispatchId, envelope }: DispatchRow): DispatchEnvelope {
+  decode(row: DispatchRow): DispatchEnvelope {
+    const { taskDir, dispatchId } = row;
+    const place = `Dispatch ${dispatchId} of ${taskDir} in ${this.#file}`;
+    return knownEnvelope(this.#parse(row), place, { file: this.#file, dispatchId });
+  }
+
+  #parse({ dispatchId, envelope }: DispatchRow): DispatchEnvelope {
     return decodeJson(envelope, `the envelope of dispatch ${dispatchId}`, this.#file, { dispatchId });
   }
 
   /** The damage of a row; null if it has none. */
   damageOf(taskDir: string, dispatchId: string): DispatchDamage | null {
     const row = this.#statements.getDispatch.get(taskDir, dispatchId);
-    if (row === undefined || !this.#isChecked || dispatchChecksum(row) === row.crc) return null;
+    if (row === undefined) return null;
+    const reason = this.#damageIn(row);
+    if (reason === null) return null;
     return {
       place: 'dispatches',
       offset: row.number,
       bytes: String(row.envelope).length,
       eventsBefore: 0,
       lostEvents: 0,
-      reason: 'the envelope does not have the checksum of the one that was written',
+      reason,
     };
+  }
+
+  #damageIn(row: DispatchRow): string | null {
+    if (!this.#isWhole(row)) return 'the envelope does not have the checksum of the one that was written';
+    try {
+      this.decode(row);
+      return null;
+    } catch (error) {
+      if (!isStoreError(error, 'STORE_CORRUPT')) throw error;
+      return error.message;
+    }
   }
 
   #checked(row: DispatchRow, dispatchId: string): DispatchRow {

@@ -1,16 +1,40 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync } from 'node:zlib';
+import { dispatchChecksum } from '../../src/database/checksums.ts';
+import type { DispatchRow } from '../../src/database/statements.ts';
 import type { SqliteStore } from '../../src/index.ts';
 import { goldenDispatches, goldenTasks } from './golden-content.ts';
 
+/** The bytes of a golden database, as `putGolden` puts it. */
 export function goldenBytes(format: 1 | 2): Buffer {
-  return gunzipSync(readFileSync(join(import.meta.dirname, `format-${format}.sqlite.gz`)));
+  const folder = mkdtempSync(join(tmpdir(), 'hansard-golden-'));
+  const path = join(folder, 'hansard.sqlite');
+  putGolden(format, path);
+  const bytes = readFileSync(path);
+  rmSync(folder, { recursive: true });
+  return bytes;
 }
 
-/** Puts a golden database at a path. */
+/** Puts a golden database at a path. Its envelopes are written again, because they have every field of this version. */
 export function putGolden(format: 1 | 2, path: string): void {
-  writeFileSync(path, goldenBytes(format));
+  writeFileSync(path, gunzipSync(readFileSync(join(import.meta.dirname, `format-${format}.sqlite.gz`))));
+  const database = new DatabaseSync(path);
+  for (const { taskDir, envelope } of goldenDispatches) {
+    const text = JSON.stringify(envelope);
+    const place = [taskDir, envelope.dispatchId];
+    const where = 'WHERE task_dir = ? AND dispatch_id = ?';
+    database.prepare(`UPDATE dispatches SET envelope = ? ${where}`).run(text, ...place);
+    if (format === 1) continue;
+    const row = database
+      .prepare(`SELECT number, epoch, has_event_ids AS hasEventIds FROM dispatches ${where}`)
+      .get(...place) as unknown as Pick<DispatchRow, 'number' | 'epoch' | 'hasEventIds'>;
+    const crc = dispatchChecksum({ ...row, taskDir, dispatchId: envelope.dispatchId, envelope: text });
+    database.prepare(`UPDATE dispatches SET crc = ? ${where}`).run(crc, ...place);
+  }
+  database.close();
 }
 
 /** Everything that a reader sees of the golden database: the result of each read, by a name. */
