@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 for (const name of [
   'append',
   'batches',
+  'fold',
   'sqlite-integrity',
   'listings',
   'reads',

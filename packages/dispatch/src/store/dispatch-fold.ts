@@ -51,10 +51,14 @@ export class DispatchFold {
     return this.#totals;
   }
 
-  /** An event that the store has at this position. */
+  /** An event that was checked and appended, and its position. */
   observe(event: CapturedEvent, position: number): void {
+    this.#observe(event, position, true);
+  }
+
+  #observe(event: CapturedEvent, position: number, isChecked: boolean): void {
     if (position !== this.#through + 1) return;
-    this.#totals.observe(event);
+    this.#totals.observe(event, isChecked);
     this.#through = position;
     this.#eventId = event.id;
   }
@@ -94,7 +98,7 @@ export class DispatchFold {
       const last = events[through - first];
       if (last !== undefined) this.#verify(last.id === eventId);
     }
-    for (const [index, event] of events.entries()) this.observe(event, first + index);
+    for (const [index, event] of events.entries()) this.#observe(event, first + index, false);
     this.#isComplete = events.length === 0 && this.#before === null && first === this.#through + 1;
   }
 

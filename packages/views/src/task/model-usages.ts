@@ -2,7 +2,7 @@ import type { DispatchEnvelope, EventData, ModelUsage, PriceSource, StatedModelU
 import { type CallTerms, specialTerms } from './call-terms.ts';
 import type { PriceTable } from './price-table.ts';
 import { addAmounts, addCounts } from './sums.ts';
-import { addUsage, isUsed, tokensOf } from './tokens-of.ts';
+import { addToSum, addUsage, isUsed, tokensOf } from './tokens-of.ts';
 
 /**
  * What each model of a dispatch used: a fold over its `agent:inference` events, whichever agent made the call, and over what
@@ -22,20 +22,18 @@ export class ModelUsages {
   constructor(prices: PriceTable | null = null, before?: Pick<DispatchEnvelope, 'models' | 'prices'>) {
     this.#prices = prices;
     this.#pricesBefore = before?.prices ?? null;
-    for (const usage of before?.models ?? []) this.#models.set(rowKey(usage), usage);
+    for (const usage of before?.models ?? []) this.#models.set(rowKey(usage), { ...usage });
   }
 
   /** Adds a call, made at `timestamp`. */
   add(call: EventData<'agent:inference'>, timestamp: string): void {
     const { model, usage, costUsd } = call;
-    const before = this.#count({ model, ...specialTerms(usage) });
-    this.#models.set(rowKey(before), {
-      ...before,
-      ...addUsage(tokensOf(before), usage),
-      ...(costUsd === undefined
-        ? this.#estimate(call, timestamp, before)
-        : { costUsd: addAmounts(before.costUsd ?? 0, costUsd) }),
-    });
+    const { speed, serviceTier, inferenceGeo } = usage;
+    const hasTerms = speed !== undefined || serviceTier !== undefined || inferenceGeo !== undefined;
+    const row = this.#count(hasTerms ? { model, ...specialTerms(usage) } : { model });
+    addToSum(row, usage);
+    if (costUsd !== undefined) row.costUsd = addAmounts(row.costUsd ?? 0, costUsd);
+    else Object.assign(row, this.#estimate(call, timestamp, row));
   }
 
   /** Adds a call whose usage was in the last statement. */
@@ -70,7 +68,7 @@ export class ModelUsages {
 
   /** Stated models first, as stated; then in the order of their first calls. Null: no call and no statement is recorded. */
   get models(): ModelUsage[] | null {
-    return this.#models.size === 0 ? null : [...this.#models.values()];
+    return this.#models.size === 0 ? null : [...this.#models.values()].map((row) => ({ ...row }));
   }
 
   /** The table that was asked for prices. Null: none, or the log states every cost. */
@@ -81,9 +79,10 @@ export class ModelUsages {
   }
 
   #count(row: Row): ModelUsage {
-    const before = this.#models.get(rowKey(row)) ?? unused(row);
-    const counted = { ...before, calls: before.calls + 1 };
-    this.#models.set(rowKey(row), counted);
+    const key = rowKey(row);
+    const counted = this.#models.get(key) ?? unused(row);
+    if (counted.calls === 0) this.#models.set(key, counted);
+    counted.calls += 1;
     return counted;
   }
 
@@ -109,7 +108,8 @@ type Row = CallTerms & Pick<ModelUsage, 'model'>;
 
 /** The key of a row among those of its dispatch: its model and special terms. */
 export function rowKey({ model, speed = '', serviceTier = '', inferenceGeo = '' }: Row): string {
-  return JSON.stringify([model, speed, serviceTier, inferenceGeo]);
+  if (speed === '' && serviceTier === '' && inferenceGeo === '') return model;
+  return `${model}\0${JSON.stringify([speed, serviceTier, inferenceGeo])}`;
 }
 
 function unused({ model, ...usage }: Row): ModelUsage {

@@ -36,6 +36,28 @@ export function addUsage(one: Tokens, other: Tokens): Tokens {
   return total;
 }
 
+/** As `addUsage`, but changes the sum. A fold does this for each call, and named fields cost a fifth of a loop over names. */
+export function addToSum(sum: Tokens, usage: Tokens): void {
+  const { cacheReadTokens, cacheWriteTokens, cacheWrite5mTokens, cacheWrite1hTokens } = usage;
+  const { reasoningTokens, webSearchRequests, webFetchRequests } = usage;
+  sum.inputTokens = addCounts(sum.inputTokens, usage.inputTokens);
+  sum.outputTokens = addCounts(sum.outputTokens, usage.outputTokens);
+  if (cacheReadTokens !== undefined)
+    sum.cacheReadTokens = addCounts(sum.cacheReadTokens ?? 0, cacheReadTokens);
+  if (cacheWriteTokens !== undefined)
+    sum.cacheWriteTokens = addCounts(sum.cacheWriteTokens ?? 0, cacheWriteTokens);
+  if (cacheWrite5mTokens !== undefined)
+    sum.cacheWrite5mTokens = addCounts(sum.cacheWrite5mTokens ?? 0, cacheWrite5mTokens);
+  if (cacheWrite1hTokens !== undefined)
+    sum.cacheWrite1hTokens = addCounts(sum.cacheWrite1hTokens ?? 0, cacheWrite1hTokens);
+  if (reasoningTokens !== undefined)
+    sum.reasoningTokens = addCounts(sum.reasoningTokens ?? 0, reasoningTokens);
+  if (webSearchRequests !== undefined)
+    sum.webSearchRequests = addCounts(sum.webSearchRequests ?? 0, webSearchRequests);
+  if (webFetchRequests !== undefined)
+    sum.webFetchRequests = addCounts(sum.webFetchRequests ?? 0, webFetchRequests);
+}
+
 /** Whether a call used anything that can cost something. An engine records answers that it made up as calls that used nothing. */
 export function isUsed({ webSearchRequests = 0, webFetchRequests = 0, ...tokens }: Tokens): boolean {
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = tokens;
