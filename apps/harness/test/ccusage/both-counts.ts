@@ -1,0 +1,83 @@
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openDispatchStore } from '@hansard/dispatch';
+import { isEventOf } from '@hansard/events';
+import { importLogs } from '@hansard/import';
+import { createMemoryStore } from '@hansard/store-memory';
+import { openCallEvents, type PriceTable } from '@hansard/views';
+import { type CountedUsage, countWithCcusage } from '../../../../scripts/engines/ccusage.ts';
+
+export type { CountedUsage };
+
+/** Both counts of the same transcripts, by day in UTC and by model. */
+export interface BothCounts {
+  readonly ours: ReadonlyMap<string, CountedUsage>;
+  readonly theirs: ReadonlyMap<string, CountedUsage>;
+}
+
+/** Counts a transcript, or a folder of transcripts, with `ccusage` and as `hansard import` and `hansard usage` do. */
+export async function countWithBoth(cli: string, source: string, prices?: PriceTable): Promise<BothCounts> {
+  const folder = mkdtempSync(join(tmpdir(), 'hansard-ccusage-'));
+  try {
+    const project = join(folder, 'config/projects/house');
+    mkdirSync(project, { recursive: true });
+    cpSync(source, source.endsWith('.jsonl') ? join(project, 'session.jsonl') : project, { recursive: true });
+    for (const path of globSync(join(project, '**/*.jsonl')))
+      writeFileSync(path, compacted(readFileSync(path, 'utf8')));
+    const theirs = await countWithCcusage(cli, join(folder, 'config'), join(folder, 'home'));
+    return { ours: byCell(await countWithHansard(project, prices)), theirs: byCell(theirs) };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Records without spaces between their keys and values, as Claude Code writes them: `ccusage` skips any other line. */
+function compacted(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => {
+      try {
+        return JSON.stringify(JSON.parse(line));
+      } catch {
+        return line;
+      }
+    })
+    .join('\n');
+}
+
+const none = { inputTokens: 0, outputTokens: 0, cacheReadTokens: 0, cacheWriteTokens: 0, usd: 0 };
+
+/** A cell in which nothing was used is none. */
+function byCell(counted: readonly CountedUsage[]): Map<string, CountedUsage> {
+  const cells = new Map<string, CountedUsage>();
+  for (const { day, model, ...figures } of counted) {
+    const key = `${day} ${model}`;
+    const sum = { ...none, ...cells.get(key), day, model };
+    for (const name of Object.keys(none) as (keyof typeof none)[]) sum[name] += figures[name];
+    if (sum.inputTokens + sum.outputTokens + sum.cacheReadTokens + sum.cacheWriteTokens > 0)
+      cells.set(key, sum);
+  }
+  return cells;
+}
+
+async function countWithHansard(folder: string, prices?: PriceTable): Promise<CountedUsage[]> {
+  await using store = openDispatchStore(createMemoryStore());
+  const counted: CountedUsage[] = [];
+  for await (const item of importLogs(store, [folder], { task: 'lab/house', prices })) void item;
+  for (const envelope of await store.getDispatchEnvelopes('lab/house')) {
+    const events = await store.getDispatchEvents('lab/house', envelope.dispatchId);
+    const ids = new Set(events.map(({ id }) => id));
+    for (const event of [...events, ...openCallEvents(envelope, (id) => ids.has(id))]) {
+      if (!isEventOf(event, 'agent:inference')) continue;
+      const { model, usage } = event.data;
+      const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+      const usd = prices?.priceOf({ model, usage, timestamp: event.timestamp })?.usd ?? 0;
+      const tokens = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens };
+      // The other counter has a row of its own for fast mode, too.
+      const row = usage.speed === 'fast' ? `${model}-fast` : model;
+      counted.push({ day: event.timestamp.slice(0, 10), model: row, ...tokens, usd });
+    }
+  }
+  return counted;
+}

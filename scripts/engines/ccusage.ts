@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** What `ccusage` counts for one day and model. */
+export interface CountedUsage {
+  readonly day: string;
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly usd: number;
+}
+
+interface Breakdown {
+  readonly modelName: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheCreationTokens: number;
+  readonly cost: number;
+}
+
+/**
+ * The program of the npm package `ccusage` for this machine; null where it is not installed. `pnpm test` installs it into this
+ * folder.
+ */
+export function findCcusage(): string | null {
+  try {
+    const manifest = createRequire(import.meta.url).resolve('ccusage/package.json');
+    createRequire(manifest).resolve(`@ccusage/ccusage-${process.platform}-${process.arch}/package.json`);
+    const cli = join(dirname(manifest), 'src/cli.js');
+    return existsSync(cli) ? cli : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * Counts the transcripts below `config/projects` by day in UTC and by model, from their tokens and its own price table. It
+ * runs without network, with a home of its own in `home`.
+ */
+export async function countWithCcusage(cli: string, config: string, home: string): Promise<CountedUsage[]> {
+  mkdirSync(home, { recursive: true });
+  const args = ['claude', 'daily', '--json', '--breakdown', '--offline', '--mode', 'calculate', '-z', 'UTC'];
+  const env = { PATH: process.env.PATH, HOME: home, CLAUDE_CONFIG_DIR: config, NO_COLOR: '1', TZ: 'UTC' };
+  const { stdout } = await promisify(execFile)(process.execPath, [cli, ...args], {
+    env,
+    cwd: home,
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  const { daily } = JSON.parse(stdout) as { daily: { date: string; modelBreakdowns: Breakdown[] }[] };
+  return daily.flatMap(({ date: day, modelBreakdowns }) =>
+    modelBreakdowns.map(({ modelName: model, cacheCreationTokens, cost: usd, ...tokens }) => ({
+      day,
+      model,
+      inputTokens: tokens.inputTokens,
+      outputTokens: tokens.outputTokens,
+      cacheReadTokens: tokens.cacheReadTokens,
+      cacheWriteTokens: cacheCreationTokens,
+      usd,
+    })),
+  );
+}
