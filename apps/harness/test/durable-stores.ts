@@ -19,7 +19,7 @@ export const durableStores = [
     name: 'JSON-file',
     config: '{}',
     /** Whether it has `removeRemains`. */
-    cleans: false,
+    cleans: true,
     open: (cwd: string, options: { readonly leaseMs?: number } = {}) =>
       openJsonFileStore({ root: join(cwd, '.projects'), ...options }),
     /** Replaces text in the stored event of a dispatch that contains it. */

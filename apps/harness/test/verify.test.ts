@@ -146,7 +146,7 @@ describe.each(durableStores)('hansard verify in the $name store', (store) => {
       const verified = await line.hansard('verify');
       expect([verified.code, verified.out]).toEqual([
         0,
-        expect.stringMatching(/^3 dispatches, 9 events.*all whole/),
+        expect.stringMatching(/^3 dispatches, 9 events.*all whole/m),
       ]);
       const events = (await line.hansard('events', 'a/one', 'D2SECOND', '--json')).json() as CapturedEvent[];
       expect(events).toMatchObject([

@@ -34,14 +34,18 @@ export interface UnreadTask {
   readonly error: StoreError;
 }
 
-/** A secret, the number of events of a page that was read, the end of a dispatch, or a record of a task that cannot be read. */
+/**
+ * A secret, the number of events of a page that was read, the end of a dispatch, a record of a task that cannot be read, or a place that
+ * was not scanned, because it belongs to no dispatch (`findRemains`).
+ */
 export type ScanItem =
   | ItemOf<'secret', StoredSecret>
   | ItemOf<'read', number>
   | ItemOf<'scanned', ScannedDispatch>
-  | ItemOf<'unreadTask', UnreadTask>;
+  | ItemOf<'unreadTask', UnreadTask>
+  | ItemOf<'remains', string>;
 
-type ScanItemKind = 'secret' | 'read' | 'scanned' | 'unreadTask';
+type ScanItemKind = 'secret' | 'read' | 'scanned' | 'unreadTask' | 'remains';
 type ItemOf<Kind extends ScanItemKind, Value> = { readonly [K in Kind]: Value } & {
   readonly [K in Exclude<ScanItemKind, Kind>]?: never;
 };
@@ -56,8 +60,13 @@ export async function* scanSecrets(
   redactor: Redactor,
   { taskDir, dispatchId, signal }: VerifyScope = {},
 ): AsyncGenerator<ScanItem, undefined> {
+  const within = {
+    ...(taskDir !== undefined && { taskDir }),
+    ...(dispatchId !== undefined && { dispatchId }),
+  };
   if (taskDir !== undefined && dispatchId !== undefined) {
     yield* scanDispatch(store, redactor, { taskDir, dispatchId }, signal);
+    for (const remains of await store.findRemains(within)) yield { remains };
     return;
   }
   yield* scanTasks(store, redactor, taskDir);
@@ -74,6 +83,7 @@ export async function* scanSecrets(
       if (!isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
     }
   }
+  for (const remains of await store.findRemains(within)) yield { remains };
 }
 
 async function* scanTasks(

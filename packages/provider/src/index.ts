@@ -93,6 +93,7 @@ export type {
   DispatchVerification,
   EventPage,
   ReadEventsOptions,
+  RemainsScope,
   StoreRepair,
   StoreServer,
   TaskListing,

@@ -12,6 +12,7 @@ import {
   isStoreError,
   type ListDispatchesOptions,
   type ReadEventsOptions,
+  type RemainsScope,
   type SearchEventsOptions,
   type SearchHit,
   type StopWatching,
@@ -30,6 +31,7 @@ import { LeftCopies } from './dispatch/other-copies.ts';
 import { DispatchIntegrity } from './integrity/dispatch-integrity.ts';
 import { LaterWork } from './later-work.ts';
 import { WriterLocks } from './locks/writer-locks.ts';
+import { StoreRemains } from './remains/store-remains.ts';
 import { runAll } from './run-all.ts';
 import { searchEvents } from './search/search-events.ts';
 import type { StoreSystem } from './store-system.ts';
@@ -52,6 +54,7 @@ export class JsonFileStore implements DispatchStoreProvider {
   readonly #watches: ScopeWatch;
   readonly #repairs: StoreRepair[] = [];
   readonly #integrity: DispatchIntegrity;
+  readonly #remains: StoreRemains;
 
   constructor(root: string, capabilities: StoreCapabilities, leaseMs: number, system: StoreSystem) {
     const sync = capabilities.durability === 'disk';
@@ -72,6 +75,7 @@ export class JsonFileStore implements DispatchStoreProvider {
     };
     this.#dispatches = new OpenDispatches(this.#context);
     this.#integrity = new DispatchIntegrity(this.#context);
+    this.#remains = new StoreRemains(this.#context, this.#locks);
     this.#listings = new Listings(system, root);
     this.#index = new TaskIndex(system, this.#locks, later, sync);
   }
@@ -257,6 +261,24 @@ export class JsonFileStore implements DispatchStoreProvider {
     });
     this.#watches.notify(taskDir, dispatchId);
     return rewritten;
+  }
+
+  removeRemains(): string[] {
+    this.#dispatches.assertOpen();
+    return withFile('clean', this.#root, () => {
+      this.#remains.remove();
+      this.#context.later.doAll();
+      const old = this.#index.unwritten.map(
+        (folder) =>
+          `${join(folder, names.task)}, whose index can have old content: the next change of a dispatch replaces it.`,
+      );
+      return [...this.#remains.list({}), ...old];
+    });
+  }
+
+  findRemains(scope: RemainsScope = {}): string[] {
+    this.#dispatches.assertOpen();
+    return withFile('list', this.#root, () => this.#remains.list(scope));
   }
 
   /** The index has parts of the envelope, too. @returns the file if it can still have the old ones */

@@ -26,7 +26,12 @@ export function resolveTaskFolder(files: Files, root: string, taskDir: string): 
 /** The ids of the dispatches in a task's folder; none if the folder does not exist. */
 export function listDispatchIds(files: Files, taskFolder: string): string[] {
   const found = orMissing(() => files.list(join(taskFolder, names.dispatches))) ?? [];
-  return found.flatMap(({ name }) => dispatchFile.exec(name)?.[1] ?? []);
+  return found.flatMap(({ name }) => parseDispatchFile(name) ?? []);
+}
+
+/** The id of a dispatch, by the name of its file; null for another file. */
+export function parseDispatchFile(name: string): string | null {
+  return dispatchFile.exec(name)?.[1] ?? null;
 }
 
 /**

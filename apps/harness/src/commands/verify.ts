@@ -1,6 +1,7 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import { type VerifiedDispatch, verifyDispatches } from '@hansard/maintenance';
 import type { DispatchDamage } from '@hansard/provider';
+import { neutraliseControlsInLine } from '@hansard/views/basics';
 import { findDispatchId } from '../tasks/find-dispatch.ts';
 import { findTask } from '../tasks/find-task.ts';
 import { toTaskName } from '../tasks/task-name.ts';
@@ -27,7 +28,7 @@ export const addVerify: AddCommand = (command, context) => {
     .option(...yesOption)
     .addHelpText(
       'after',
-      '\nExit codes: 0 everything is whole, 3 something is damaged.\n\nExamples:\n  hansard verify\n  hansard verify research/route-models --json\n  hansard verify research/route-models 4K7Q --accept-loss',
+      '\nExit codes: 0 everything is whole, including with places that belong to no dispatch, 3 something is damaged.\n\nExamples:\n  hansard verify\n  hansard verify research/route-models --json\n  hansard verify research/route-models 4K7Q --accept-loss',
     )
     .action((task: string | undefined, dispatch: string | undefined, options: VerifyOptions) =>
       withStore(context, options, async ({ store }) => {
@@ -65,7 +66,20 @@ async function verify(
     }
     progress.end();
   };
-  await printAnswer(context, options, { rows: jsonRows(results()), text: lines(results(), summary) });
+  const remains = async function* () {
+    const scope = {
+      ...(taskDir === undefined ? {} : { taskDir }),
+      ...(dispatchId === undefined ? {} : { dispatchId }),
+    };
+    for (const place of await store.findRemains(scope)) {
+      summary.remains += 1;
+      yield place;
+    }
+  };
+  await printAnswer(context, options, {
+    rows: jsonRows(results(), remains()),
+    text: lines(results(), remains(), summary),
+  });
   summary.assertWhole();
 }
 
@@ -112,6 +126,8 @@ async function acceptLoss(
 /** Counts what was verified. */
 class Summary {
   dispatches = 0;
+  /** The places that belong to no dispatch. */
+  remains = 0;
   #events = 0;
   #bytes = 0;
   #damaged = 0;
@@ -133,7 +149,8 @@ class Summary {
       this.#withoutChecksums === 0
         ? ''
         : `\n${count(this.#withoutChecksums, 'dispatch', 'dispatches')} without checksums: only what is not an event was found there.`;
-    return `${all}: ${state}.${checked}`;
+    const remains = this.remains === 0 ? '' : `; ${count(this.remains, 'place')} not verified`;
+    return `${all}: ${state}${remains}.${checked}`;
   }
 
   /** @throws CliError with the exit code for damage */
@@ -147,17 +164,26 @@ class Summary {
   }
 }
 
-async function* lines(results: AsyncIterable<VerifiedDispatch>, summary: Summary): AsyncGenerator<string> {
+async function* lines(
+  results: AsyncIterable<VerifiedDispatch>,
+  remains: AsyncIterable<string>,
+  summary: Summary,
+): AsyncGenerator<string> {
   for await (const result of results) yield* describeResult(result);
+  for await (const place of remains) yield neutraliseControlsInLine(`Not verified: ${place}`);
   yield summary.text;
 }
 
-async function* jsonRows(results: AsyncIterable<VerifiedDispatch>): AsyncGenerator<object> {
+async function* jsonRows(
+  results: AsyncIterable<VerifiedDispatch>,
+  remains: AsyncIterable<string>,
+): AsyncGenerator<object> {
   for await (const { taskDir, dispatchId, verification, error } of results) {
     const reported =
       error === null ? {} : { error: { code: error.code, message: error.message, ...error.details } };
     yield { taskDir, dispatchId, ...verification, ...reported };
   }
+  for await (const place of remains) yield { taskDir: null, dispatchId: null, remains: place };
 }
 
 /** Only what is damaged has lines. */

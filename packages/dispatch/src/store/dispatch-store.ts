@@ -5,6 +5,7 @@ import type {
   DispatchPage,
   DispatchVerification,
   ListDispatchesOptions,
+  RemainsScope,
   SearchEventsOptions,
   SearchHit,
   StopWatching,
@@ -186,6 +187,12 @@ export interface DispatchStore extends AsyncDisposable {
    * @throws STORE_UNAVAILABLE
    */
   removeRemains(): Promise<readonly string[] | null>;
+
+  /**
+   * The places that no dispatch shows and that can hold content, such as the copy of a killed process or a damaged dispatch that was kept. Each
+   * is in words, and says how it is removed. Empty if the store has no such places.
+   */
+  findRemains(scope?: RemainsScope): Promise<readonly string[]>;
 
   /** The repairs that the store has made since it was opened, oldest first. */
   getRepairs(): Promise<StoreRepair[]>;

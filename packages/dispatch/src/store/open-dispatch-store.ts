@@ -9,6 +9,7 @@ import {
   type DispatchVerification,
   describeContractProblem,
   type ListDispatchesOptions,
+  type RemainsScope,
   type SearchEventsOptions,
   type SearchHit,
   type StopWatching,
@@ -256,6 +257,11 @@ class CheckedStore implements DispatchStore {
   async removeRemains(): Promise<readonly string[] | null> {
     this.#context.assertOpen();
     return (await this.#provider.removeRemains?.()) ?? null;
+  }
+
+  async findRemains(scope: RemainsScope = {}): Promise<readonly string[]> {
+    this.#context.assertOpen();
+    return (await this.#provider.findRemains?.(scope)) ?? [];
   }
 
   async getRepairs(): Promise<StoreRepair[]> {

@@ -21,6 +21,7 @@ const repeatable = [
   'verifyDispatch',
   'getRepairs',
   'removeRemains',
+  'findRemains',
 ] as const satisfies ReadonlyArray<keyof DispatchStoreProvider>;
 
 /** The same, for the calls that write the dispatch which their first two arguments name. */

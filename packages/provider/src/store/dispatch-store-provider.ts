@@ -213,6 +213,13 @@ export interface DispatchStoreProvider {
   removeRemains?(): Awaitable<readonly string[]>;
 
   /**
+   * The places of the store, or of a task or a dispatch, that no read shows and that can hold content, such as the copy of a killed process
+   * or a damaged dispatch that was kept. Each is in words, and says how it is removed. Nothing changes. Optional, for a store that can
+   * have such places.
+   */
+  findRemains?(scope?: RemainsScope): Awaitable<readonly string[]>;
+
+  /**
    * Checks every stored byte of a dispatch. Damage is in the answer, and not an error. Needs `capabilities.integrity:
    * 'checksum'`.
    * @throws STORE_DISPATCH_NOT_FOUND
@@ -254,6 +261,14 @@ export interface DispatchRewrite {
 export interface DispatchRewritten {
   /** Places of this store that can still hold the old content, each in words, with what removes it. */
   readonly remains: readonly string[];
+}
+
+/** Where `findRemains` looks: the whole store, one task, or one dispatch. */
+export interface RemainsScope {
+  /** Absent: every task. */
+  readonly taskDir?: string;
+  /** Absent: every dispatch of the task. Only together with `taskDir`. */
+  readonly dispatchId?: string;
 }
 
 /** The server of a store. */

@@ -1,6 +1,7 @@
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
 import type { DispatchClaim, EventPage, ReadEventsOptions } from '@hansard/provider';
 import { dispatchNotFound } from '@hansard/store-kit';
+import { keptDamaged } from '../integrity/accept-loss.ts';
 import { syncFolder } from '../lines/open-file.ts';
 import { readAllEvents, readEventPage, readRecentEvents } from '../lines/read-events.ts';
 import type { Appended } from './append-writer.ts';
@@ -100,6 +101,7 @@ export class DispatchHandle {
     if (claims.has(this.name) && !claims.isKept(this.name)) this.#drop();
     whileOwning(this.#context, this.name, () => {
       if (!claims.isKept(this.name)) throw claims.missing(this.name);
+      for (const kept of keptDamaged(files, paths.file)) files.remove(kept);
       if (!files.remove(paths.file)) throw dispatchNotFound(taskDir, dispatchId);
       claims.removeLost(this.name);
     });

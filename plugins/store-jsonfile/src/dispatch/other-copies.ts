@@ -13,7 +13,7 @@ interface CopyName {
 }
 
 /** Null for the name of another file. */
-function parseCopyName(name: string): CopyName | null {
+export function parseCopyName(name: string): CopyName | null {
   const [, dispatchId, epoch] = copyName.exec(name) ?? [];
   return dispatchId === undefined ? null : { dispatchId, epoch: Number(epoch) };
 }

@@ -33,6 +33,11 @@ export class TaskIndex {
     this.#sync = sync;
   }
 
+  /** The folders of the tasks whose index is older than a change of a dispatch. */
+  get unwritten(): string[] {
+    return [...this.#changed.keys()];
+  }
+
   /** Writes the record of a task. @throws STORE_LOCKED if other processes write it for 100 milliseconds */
   putRecord(taskFolder: string, task: TaskRecord): void {
     this.#writeNow(taskFolder, { task });

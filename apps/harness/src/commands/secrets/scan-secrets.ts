@@ -22,7 +22,7 @@ export const addScanSecrets: AddCommand = (command, context) => {
   withSecretOptions(withCommonOptions(command), 'find')
     .addHelpText(
       'after',
-      "\nPrints the task, the dispatch, the position, the field and the kind of each secret, never the secret, which is also replaced in the names that are printed. A secret that stays is in an id or a name, which `hansard redact` does not change.\n\nExit codes: 0 no secret was found, 3 something could not be read, 4 secrets were found.\n\nExamples:\n  hansard scan-secrets\n  hansard scan-secrets research/route-models latest --json\n  hansard scan-secrets --env DATABASE_PASSWORD --pattern 'acme-key=acme_[0-9a-f]{32}'",
+      "\nPrints the task, the dispatch, the position, the field and the kind of each secret, never the secret, which is also replaced in the names that are printed. A secret that stays is in an id or a name, which `hansard redact` does not change.\n\nExit codes: 0 no secret was found, 3 something could not be read or belongs to no dispatch, 4 secrets were found.\n\nExamples:\n  hansard scan-secrets\n  hansard scan-secrets research/route-models latest --json\n  hansard scan-secrets --env DATABASE_PASSWORD --pattern 'acme-key=acme_[0-9a-f]{32}'",
     )
     .action((task: string | undefined, dispatch: string | undefined, options: SecretOptions) =>
       withStore(context, options, async ({ store, loaded }) => {
@@ -56,7 +56,8 @@ export const addScanSecrets: AddCommand = (command, context) => {
 
 /** The item with names that can be printed. */
 function withoutSecrets(redactor: Redactor, item: ScanItem): ScanItem {
-  const { secret, scanned, unreadTask } = item;
+  const { secret, scanned, unreadTask, remains } = item;
+  if (remains !== undefined) return { remains: redactor.text(remains).text };
   if (secret !== undefined) {
     const type = secret.type === null ? null : redactor.text(secret.type).text;
     return { secret: { ...printable(redactor, secret), type } };
@@ -68,15 +69,17 @@ function withoutSecrets(redactor: Redactor, item: ScanItem): ScanItem {
 
 /** Of an error only the code: a message can quote what is stored. */
 async function* jsonRows(items: AsyncIterable<ScanItem>): AsyncGenerator<unknown> {
-  for await (const { secret, scanned, unreadTask } of items)
+  for await (const { secret, scanned, unreadTask, remains } of items)
     if (secret !== undefined) yield { secret };
+    else if (remains !== undefined) yield { remains };
     else if (unreadTask !== undefined) yield { unreadTask: { ...unreadTask, error: unreadTask.error.code } };
     else yield { scanned: { ...scanned, error: scanned?.error?.code ?? null } };
 }
 
 async function* lines(items: AsyncIterable<ScanItem>, summary: Summary): AsyncGenerator<string> {
-  for await (const { secret, scanned, unreadTask } of items) {
+  for await (const { secret, scanned, unreadTask, remains } of items) {
     if (secret) yield describe(secret);
+    else if (remains !== undefined) yield neutraliseControlsInLine(`Not scanned: ${remains}`);
     else if (unreadTask)
       yield `${toTaskName(unreadTask.taskDir)} task record: not read (${unreadTask.error.code})`;
     else if (scanned?.error)
@@ -102,11 +105,13 @@ class Summary {
   #dispatches = 0;
   #unread = 0;
   #unreadTasks = 0;
+  #remains = 0;
   #kept = 0;
   readonly #found = new Map<string, number>();
 
-  add({ secret, read, scanned, unreadTask }: ScanItem): void {
+  add({ secret, read, scanned, unreadTask, remains }: ScanItem): void {
     if (read !== undefined) this.events += read;
+    else if (remains !== undefined) this.#remains += 1;
     else if (unreadTask !== undefined) this.#unreadTasks += 1;
     else if (secret !== undefined) {
       this.#found.set(secret.kind, (this.#found.get(secret.kind) ?? 0) + secret.count);
@@ -126,7 +131,8 @@ class Summary {
     const found =
       kinds.length === 0 ? 'no secret' : `${counted(this.#total, 'secret')} (${kinds.join(', ')})`;
     const kept = this.#kept === 0 ? '' : `; ${this.#kept.toLocaleString('en')} in ${keptPlaces}`;
-    return `${counted(this.#dispatches, 'dispatch', 'dispatches')}, ${counted(this.events, 'event')}: ${found}${kept}.`;
+    const remains = this.#remains === 0 ? '' : `; ${counted(this.#remains, 'place')} not scanned`;
+    return `${counted(this.#dispatches, 'dispatch', 'dispatches')}, ${counted(this.events, 'event')}: ${found}${kept}${remains}.`;
   }
 
   /** @throws CliError with the exit code for an incomplete scan, or else for secrets */
@@ -140,6 +146,12 @@ class Summary {
         exitCode.damaged,
         `${unread.join(' and ')} could not be read to the end, so the scan is incomplete.`,
         '`hansard verify` shows the damage.',
+      );
+    if (this.#remains > 0 && this.#total === 0)
+      throw new CliError(
+        exitCode.damaged,
+        `${counted(this.#remains, 'place')} of the store could not be scanned, so the scan is incomplete.`,
+        'Each is named above, with what removes it.',
       );
     if (this.#total > 0)
       throw new CliError(

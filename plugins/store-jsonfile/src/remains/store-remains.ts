@@ -1,0 +1,162 @@
+import type { Dirent } from 'node:fs';
+import { join } from 'node:path';
+import { assertDispatchId, isStoreError, type RemainsScope } from '@hansard/provider';
+import { orMissing } from '@hansard/store-kit';
+import { dispatchPaths, names } from '../disk-format.ts';
+import type { DispatchContext } from '../dispatch/dispatch-context.ts';
+import type { DispatchName } from '../dispatch/dispatch-file.ts';
+import { whileOwning } from '../dispatch/fence-dispatch.ts';
+import { parseCopyName } from '../dispatch/other-copies.ts';
+import type { WriterLocks } from '../locks/writer-locks.ts';
+import { taskLock } from '../task/task-file.ts';
+import { parseDispatchFile, resolveTaskFolder, walkTaskDirs } from '../task-folder.ts';
+
+const damagedFile = /^(.+)\.json\.damaged-\d+$/;
+const lockFile = /^(.+)\.lock(?:\.\d+)?$/;
+
+/** A file that is not part of a dispatch or a task that can be read. */
+interface Remainder {
+  readonly path: string;
+  /** Its kind, and how it is removed. */
+  readonly reason: string;
+  /** A file that belongs to this dispatch only while a process writes it: its owner can remove it. */
+  readonly dispatch?: DispatchName;
+  /** The folder of the task whose record it would have become. */
+  readonly taskFolder?: string;
+}
+
+const removed = '`hansard redact` removes it.';
+
+/** Finds the files that belong to no dispatch: remainders of killed processes, damaged dispatches that were kept, and files of others. */
+export class StoreRemains {
+  readonly #context: DispatchContext;
+  readonly #locks: WriterLocks;
+
+  constructor(context: DispatchContext, locks: WriterLocks) {
+    this.#context = context;
+    this.#locks = locks;
+  }
+
+  /** Each file in words. */
+  list(scope: RemainsScope): string[] {
+    return this.#find(scope).map(({ path, reason }) => `${path}, ${reason}`);
+  }
+
+  /** Removes what killed processes left, unless another process may be writing it. */
+  remove(): void {
+    const { files } = this.#context;
+    for (const { path, dispatch, taskFolder } of this.#find({})) {
+      if (dispatch !== undefined) ignoreRefusal(() => this.#removeCopy(path, dispatch));
+      if (taskFolder === undefined) continue;
+      ignoreRefusal(() => {
+        const lock = taskLock(taskFolder);
+        this.#locks.take(lock);
+        try {
+          files.remove(path);
+        } finally {
+          this.#locks.release(lock.path);
+        }
+      });
+    }
+  }
+
+  #removeCopy(path: string, dispatch: DispatchName): void {
+    const { files, claims } = this.#context;
+    whileOwning(this.#context, dispatch, () => {
+      // Its number can be that of the new claim, if no dispatch records the number of the last one.
+      if (path.endsWith(names.temporary)) files.remove(path);
+      // The lost locks of a dispatch that does not exist have no further use.
+      if (files.lstat(dispatch.paths.file) === null) claims.removeLost(dispatch);
+    });
+  }
+
+  #find({ taskDir, dispatchId }: RemainsScope): Remainder[] {
+    const { files, root } = this.#context;
+    const taskDirs = taskDir === undefined ? [...walkTaskDirs(files, root)].sort() : [taskDir];
+    return taskDirs.flatMap((task) => {
+      const folder = validOrNull(() => resolveTaskFolder(files, root, task));
+      if (folder === null) return [];
+      const found = this.#inDispatches(task, folder);
+      if (dispatchId === undefined)
+        return [...this.#inTask(folder), ...found.map(([, remainder]) => remainder)];
+      return found.flatMap(([of, remainder]) => (of === dispatchId ? remainder : []));
+    });
+  }
+
+  #inTask(taskFolder: string): Remainder[] {
+    const entries = this.#entries(taskFolder).map(({ name }) => name);
+    if (!entries.includes(names.taskTemporary)) return [];
+    if (entries.some((name) => name.startsWith(names.taskLock))) return [];
+    const path = join(taskFolder, names.taskTemporary);
+    return [{ path, reason: `a record of the task that a process did not finish: ${removed}`, taskFolder }];
+  }
+
+  /** With the id of the dispatch of each; null without one. */
+  #inDispatches(taskDir: string, taskFolder: string): (readonly [dispatchId: string | null, Remainder])[] {
+    const folder = join(taskFolder, names.dispatches);
+    const entries = this.#entries(folder);
+    const dispatches = new Set(entries.map(({ name }) => parseDispatchFile(name)));
+    return entries.flatMap(({ name }): (readonly [string | null, Remainder])[] => {
+      if (parseDispatchFile(name) !== null) return [];
+      const path = join(folder, name);
+      const [, damaged] = damagedFile.exec(name) ?? [];
+      if (damaged !== undefined)
+        return [[damaged, { path, reason: 'kept when a loss was accepted: delete the file.' }]];
+      const copy = parseCopyName(name)?.dispatchId;
+      const [, locked] = lockFile.exec(name) ?? [];
+      const dispatchId = copy ?? locked;
+      const dispatch = dispatchId === undefined ? null : nameOf(taskDir, taskFolder, dispatchId);
+      if (dispatchId === undefined || dispatch === null)
+        return [[null, { path, reason: 'which belongs to no dispatch: delete the file.' }]];
+      const isOfLock = copy === undefined && dispatches.has(dispatchId);
+      if (isOfLock || this.#isWritten(dispatch)) return [];
+      const what =
+        copy === undefined
+          ? 'the lock of a dispatch that does not exist'
+          : 'a copy that a process did not finish';
+      return [[dispatchId, { path, reason: `${what}: ${removed}`, dispatch }]];
+    });
+  }
+
+  /** Whether a running process has claimed the dispatch. */
+  #isWritten(dispatch: DispatchName): boolean {
+    try {
+      return this.#context.claims.stateOf(dispatch)?.state === 'running';
+    } catch (error) {
+      // Its head records the number of the claim, and cannot be read.
+      if (!isStoreError(error, 'STORE_CORRUPT')) throw error;
+      return false;
+    }
+  }
+
+  #entries(folder: string): Dirent[] {
+    return orMissing(() => this.#context.files.list(folder)) ?? [];
+  }
+}
+
+function nameOf(taskDir: string, taskFolder: string, dispatchId: string): DispatchName | null {
+  const id = validOrNull(() => {
+    assertDispatchId(dispatchId);
+    return dispatchId;
+  });
+  return id === null ? null : { taskDir, dispatchId, paths: dispatchPaths(taskFolder, dispatchId) };
+}
+
+/** Null for a name that is none, and for a link that leads out of the store. */
+function validOrNull(find: () => string): string | null {
+  try {
+    return find();
+  } catch (error) {
+    if (isStoreError(error, 'STORE_INVALID_PATH')) return null;
+    throw error;
+  }
+}
+
+/** What another process may be writing, and a damaged dispatch, stay as they are. */
+function ignoreRefusal(work: () => void): void {
+  try {
+    work();
+  } catch (error) {
+    if (!isStoreError(error, 'STORE_LOCKED') && !isStoreError(error, 'STORE_CORRUPT')) throw error;
+  }
+}

@@ -1,0 +1,81 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { currentProcess } from '@hansard/store-kit';
+import { expect, it } from 'vitest';
+import { makeEnvelope } from './envelope.ts';
+import { codeOf, dispatchFile, makeEvent, makeRoot, openStore, taskDir } from './sample.ts';
+
+/** A store with the ended dispatch d1, and copies of it with two other numbers. */
+function storeWithCopies() {
+  const root = makeRoot();
+  const store = openStore(root);
+  store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
+  const folder = dirname(dispatchFile(root, 'd1'));
+  for (const number of [1, 7]) writeFileSync(join(folder, `.d1.${number}.tmp`), 'a secret');
+  return { root, store, folder };
+}
+
+it.each(['claimDispatch', 'deleteDispatch', 'removeRemains'] as const)(
+  '%s removes the copies that have another number, and those of no other dispatch',
+  (method) => {
+    const { store, folder } = storeWithCopies();
+    writeFileSync(join(folder, '.d1.x.1.tmp'), 'of another dispatch');
+    if (method === 'removeRemains') expect(store.removeRemains()).toEqual([]);
+    else store[method](taskDir, 'd1');
+    const left = readdirSync(folder).filter((name) => name.endsWith('.tmp'));
+    expect(left).toEqual(method === 'removeRemains' ? [] : ['.d1.x.1.tmp']);
+  },
+);
+
+it('findRemains names a copy, changes nothing, and looks only at the dispatch that it is asked for', () => {
+  const { store, folder } = storeWithCopies();
+  const named = [1, 7].map(
+    (number) =>
+      `${join(folder, `.d1.${number}.tmp`)}, a copy that a process did not finish: \`hansard redact\` removes it.`,
+  );
+  for (const scope of [{}, { taskDir }, { taskDir, dispatchId: 'd1' }])
+    expect(store.findRemains(scope)).toEqual(named);
+  for (const scope of [{ taskDir: 'other' }, { taskDir, dispatchId: 'd2' }])
+    expect(store.findRemains(scope)).toEqual([]);
+  expect(readdirSync(folder)).toHaveLength(3);
+});
+
+it('a copy of a dispatch that a running process writes is neither named nor removed', () => {
+  const { root, store, folder } = storeWithCopies();
+  const owner = openStore(root);
+  owner.claimDispatch(taskDir, 'd1');
+  writeFileSync(join(folder, '.d1.2.tmp'), 'in progress');
+  expect(store.findRemains()).toEqual([]);
+  expect(store.removeRemains()).toEqual([]);
+  expect(existsSync(join(folder, '.d1.2.tmp'))).toBe(true);
+});
+
+it('the files of a creation that a killed process did not finish are named, and removed', () => {
+  const { store, folder } = storeWithCopies();
+  store.removeRemains();
+  const { pid } = spawnSync(process.execPath, ['--version']);
+  const gone = { ...currentProcess(), pid, startTime: '1', token: 'gone' };
+  writeFileSync(join(folder, 'd2.lock.1'), JSON.stringify(gone));
+  writeFileSync(join(folder, '.d2.1.tmp'), 'a secret');
+  const named = store.findRemains().map((place) => place.split(', ')[0]);
+  expect(named).toEqual([join(folder, '.d2.1.tmp'), join(folder, 'd2.lock.1')]);
+  expect(store.removeRemains()).toEqual([]);
+  expect(readdirSync(folder)).toEqual(['d1.json']);
+});
+
+it('a deletion removes what was kept of a damaged dispatch', () => {
+  const root = makeRoot();
+  const store = openStore(root);
+  store.createDispatch(taskDir, makeEnvelope('d1'));
+  store.appendEvents(taskDir, 'd1', [makeEvent(1), makeEvent(2, 'of two'), makeEvent(3)]);
+  store.releaseDispatch(taskDir, 'd1');
+  const file = dispatchFile(root, 'd1');
+  writeFileSync(file, readFileSync(file, 'utf8').replace('of two', 'of 222'));
+  store.acceptLoss(taskDir, 'd1', { ...makeEvent(9), id: '~notice' });
+  expect(store.findRemains()).toEqual([`${file}.damaged-1, kept when a loss was accepted: delete the file.`]);
+  store.deleteDispatch(taskDir, 'd1');
+  expect(store.findRemains()).toEqual([]);
+  expect(readdirSync(dirname(file))).toEqual([]);
+  expect(codeOf(() => store.deleteDispatch(taskDir, 'd1'))).toBe('STORE_DISPATCH_NOT_FOUND');
+});
