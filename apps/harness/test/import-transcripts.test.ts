@@ -151,12 +151,17 @@ describe('importing transcripts of Claude Code', () => {
     expect(err).toContain('was interrupted');
     const [envelope] = (await line.hansard('ls', 'a/b', '--json')).json() as { status: string }[];
     expect(envelope?.status).toBe('aborted');
-    await line.hansard('import', path, '--task', 'a/b');
+    await line.hansard('import', path, '--task', 'a/b', '--quiet-after', '9999999h');
     const rows = (await line.hansard('events', 'a/b', 'latest', '--json')).json();
     expect(rows).toHaveLength(2_000);
     expect((await line.hansard('ls', 'a/b', '--json')).json()).toMatchObject([{ status: 'running' }]);
     for (const command of ['ls', 'tree', 'show'])
       expect((await line.hansard(command, 'a/b')).out, command).toContain('running when last seen');
+    // Its records are months old.
+    expect((await line.hansard('import', path, '--task', 'a/b')).out).toContain(
+      ', ended as crashed: no record since',
+    );
+    expect((await line.hansard('ls', 'a/b', '--json')).json()).toMatchObject([{ status: 'crashed' }]);
   });
 
   it('keeps the first batch when it is interrupted after it; another import adds the rest', async () => {
@@ -169,20 +174,21 @@ describe('importing transcripts of Claude Code', () => {
     const log = await openClaudeTranscript(path);
     const { dispatchId } = log;
     const onProgress = () => stop.abort();
-    const first = await recordLog(store, taskDir, log, { signal: stop.signal, onProgress });
+    const now = () => Date.parse('2026-03-01T10:30:00.000Z');
+    const first = await recordLog(store, taskDir, log, { signal: stop.signal, onProgress, now });
     const kept = await store.getDispatchEvents(taskDir, dispatchId);
     expect(kept.length).toBeGreaterThan(0);
     expect(kept.length).toBeLessThan(2_000);
-    expect(first?.added).toBe(kept.length);
+    expect(first).toMatchObject({ added: kept.length });
     expect(await store.getDispatchEnvelope(taskDir, dispatchId)).toMatchObject({ status: 'aborted' });
-    const second = await recordLog(store, taskDir, await openClaudeTranscript(path));
-    expect(second?.added).toBe(2_000 - kept.length);
+    const second = await recordLog(store, taskDir, await openClaudeTranscript(path), { now });
+    expect(second).toMatchObject({ added: 2_000 - kept.length });
     const all = await store.getDispatchEvents(taskDir, dispatchId);
     expect(all.slice(0, kept.length)).toEqual(kept);
     expect(all.map(({ id }) => id)).toEqual(Array.from({ length: 2_000 }, (_, index) => uuid(index + 1)));
     const whole = await store.getDispatchEnvelope(taskDir, dispatchId);
     expect(whole).toMatchObject({ status: 'running', completedAt: null });
-    await recordLog(store, taskDir, await openClaudeTranscript(path), { signal: AbortSignal.abort() });
+    await recordLog(store, taskDir, await openClaudeTranscript(path), { signal: AbortSignal.abort(), now });
     expect(await store.getDispatchEnvelope(taskDir, dispatchId)).toEqual(whole);
   });
 

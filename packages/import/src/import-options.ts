@@ -18,7 +18,12 @@ export interface ImportOptions {
   readonly reread?: boolean | undefined;
   /** Estimates the cost of calls that the log states no cost for. Absent: `standardPrices`. `false`: no estimates. */
   readonly prices?: PriceTable | false | undefined;
-  /** Milliseconds since 1970, for logs without times. Absent: the system clock. */
+  /**
+   * After how many milliseconds without a record a log without an end has ended: `completed` after a final text, `aborted` after
+   * an interruption, else `crashed`. The time of the files counts where no record has one. Absent: an hour.
+   */
+  readonly quietAfterMs?: number | undefined;
+  /** Milliseconds since 1970, for logs without times, and to find quiet logs. Absent: the system clock. */
   readonly now?: (() => number) | undefined;
 }
 

@@ -1,5 +1,5 @@
 import type { LogSummary, StoreError } from '@hansard/provider';
-import type { RecordedLog } from './record/record-log.ts';
+import type { RecordedLog, UnchangedRecord } from './record/record-log.ts';
 
 /** One dispatch of a log. */
 interface LogPlace {
@@ -15,15 +15,13 @@ interface LogPlace {
 }
 
 /** A dispatch whose log has not changed since its last complete import. Nothing was read. */
-export interface UnchangedLog extends LogPlace {
-  readonly kind: 'unchanged';
-}
+export interface UnchangedLog extends LogPlace, UnchangedRecord {}
 
 /** A dispatch that was imported. */
 export interface ImportReport
   extends LogPlace,
     Pick<LogSummary, 'lines' | 'records' | 'events' | 'counts' | 'diagnostics'>,
-    Omit<RecordedLog, 'summary'> {
+    Omit<RecordedLog, 'kind' | 'summary'> {
   readonly kind: 'imported';
   /** Whether only the name, the folder and the first record identify the log, so that another log may have the same. */
   readonly isIdentifiedByPlace: boolean;

@@ -21,7 +21,7 @@ export async function* importSource(
   store: DispatchStore,
   importer: LogImporterProvider,
   source: LogSource,
-  { task, fidelity, signal, prices, reread, now = Date.now }: ImportOptions,
+  { task, fidelity, signal, prices, reread, quietAfterMs, now = Date.now }: ImportOptions,
   taken: TakenDispatches,
   onProgress: (bytes: number) => void,
 ): AsyncGenerator<ImportReport | UnchangedLog, undefined> {
@@ -51,12 +51,14 @@ export async function* importSource(
       onProgress,
       prices,
       reread,
+      quietAfterMs,
+      now,
     });
-    if (result === null) {
-      yield { kind: 'unchanged', ...place };
+    if (result.kind === 'unchanged') {
+      yield { ...place, ...result };
       continue;
     }
-    const { summary, ...recorded } = result;
+    const { summary, kind: _, ...recorded } = result;
     const { lines, records, events, counts, diagnostics } = summary;
     yield {
       kind: 'imported',

@@ -7,4 +7,10 @@ export type { ImportFailure, ImportReport, UnchangedLog } from './import-report.
 export { logImporters } from './importers/log-importers.ts';
 export { readPriceFile } from './prices/price-file.ts';
 export { standardPrices } from './prices/standard-prices.ts';
-export { type RecordedLog, type RecordLogOptions, recordLog } from './record/record-log.ts';
+export type { QuietEnd } from './record/quiet-log.ts';
+export {
+  type RecordedLog,
+  type RecordLogOptions,
+  recordLog,
+  type UnchangedRecord,
+} from './record/record-log.ts';

@@ -36,21 +36,22 @@ describe('importLogs', () => {
     using folder = new LogFolder();
     await using store = openStore();
     const [asked] = prompts(1);
+    const now = () => Date.parse('2026-03-01T09:32:00.000Z');
     const path = folder.put('s.jsonl', lines(...prompts(1)));
-    await importAll(store, [path], { task });
+    await importAll(store, [path], { task, now });
     expect(await store.getDispatchEnvelopes(task)).toMatchObject([{ status: 'running', completedAt: null }]);
     expect(await closeAbandonedDispatches(store, task)).toEqual([]);
 
     const turnEnd = { ...asked, type: 'system', subtype: 'turn_duration', durationMs: 1, uuid: 'end' };
     const ended = lines(...prompts(1), { ...turnEnd, timestamp: '2026-03-01T09:31:00.000Z' });
-    await importAll(store, [folder.put('s.jsonl', ended)], { task });
+    await importAll(store, [folder.put('s.jsonl', ended)], { task, now });
     const [completed] = await store.getDispatchEnvelopes(task);
     expect(completed).toMatchObject({ status: 'completed', completedAt: '2026-03-01T09:31:00.000Z' });
 
-    await importAll(store, [folder.put('s.jsonl', lines(...prompts(1)))], { task });
+    await importAll(store, [folder.put('s.jsonl', lines(...prompts(1)))], { task, now });
     expect(await store.getDispatchEnvelopes(task)).toEqual([completed]);
     const asking = lines(...prompts(2).slice(1));
-    await importAll(store, [folder.put('s.jsonl', `${ended}${asking}`)], { task });
+    await importAll(store, [folder.put('s.jsonl', `${ended}${asking}`)], { task, now });
     expect(await store.getDispatchEnvelopes(task)).toMatchObject([{ status: 'running', completedAt: null }]);
   });
 

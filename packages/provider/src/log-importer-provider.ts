@@ -1,4 +1,12 @@
-import type { CapturedEvent, Diagnostic, DispatchStatus, Fidelity, JsonValue, Usage } from '@hansard/events';
+import type {
+  CapturedEvent,
+  Diagnostic,
+  DispatchStatus,
+  EventOf,
+  Fidelity,
+  JsonValue,
+  Usage,
+} from '@hansard/events';
 import type { Awaitable } from './awaitable.ts';
 import type { ContractVersion } from './contract-version.ts';
 
@@ -151,8 +159,20 @@ export interface LogSummary {
   readonly events: number;
   /** Absent: the format does not count lines. */
   readonly lines?: number;
-  /** `running`: the source does not show an end. The dispatch is then released, and no start-up ends it. */
+  /**
+   * `running`: the source does not show an end. The dispatch is then released, and no start-up ends it. An import ends it
+   * when the log is quiet.
+   */
   readonly status: DispatchStatus;
+  /** The status that a `running` log has once it is quiet. Absent: `crashed`. */
+  readonly statusIfQuiet?: Exclude<DispatchStatus, 'running'>;
+  /** The time of the last record, in milliseconds since 1970. Null or absent: no record has one, and that of the files counts. */
+  readonly lastRecordAt?: number | null;
+  /**
+   * The model calls at the end that can still change, as the events that they would be now. They are not among the events
+   * that were read. No `session:complete` of the log has counted them. Absent: none.
+   */
+  readonly openCalls?: readonly EventOf<'agent:inference'>[];
   /** Milliseconds since 1970: the time of the last event. */
   readonly completedAt: number;
   /** What was unusual; long lists may be cut. */

@@ -4,6 +4,7 @@ import { logImporters } from '@hansard/import';
 import { Option } from 'commander';
 import { type RunImportOptions, runImport } from '../import/run-import.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { parseDuration } from '../terminal/parse-duration.ts';
 
 export const addImport: AddCommand = (command, context) => {
   withCommonOptions(command)
@@ -22,6 +23,11 @@ export const addImport: AddCommand = (command, context) => {
       ).choices(fidelities),
     )
     .option('--reread', 'read files again that have not changed since their last import')
+    .option(
+      '--quiet-after <duration>',
+      'end a session without an end after this time without a record, such as 30m (default: 1h)',
+      parseDuration,
+    )
     .addHelpText(
       'after',
       '\nExamples:\n  hansard import ~/.claude/projects\n  hansard import session.jsonl --as session-v2 --task research/cafe\n  hansard import game_events.jsonl chat.jsonl --task lab/games',

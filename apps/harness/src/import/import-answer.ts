@@ -26,7 +26,7 @@ function noteDiagnostics(
 /** The line of text of one imported dispatch. */
 export function importLine(report: ImportReport | UnchangedLog): string {
   if (report.kind === 'unchanged')
-    return `${toTaskName(report.taskDir)} ${report.dispatchId}: ${report.format}, unchanged since its last import`;
+    return `${toTaskName(report.taskDir)} ${report.dispatchId}: ${report.format}, unchanged since its last import${endOf(report)}`;
   const { taskDir, counts, rewrittenCount } = report;
   const all = { ...counts, ...(rewrittenCount > 0 ? { rewritten: rewrittenCount } : {}) };
   const diagnostics = Object.entries(all).map(([code, count]) => `${code} ${count}`);
@@ -36,6 +36,11 @@ export function importLine(report: ImportReport | UnchangedLog): string {
     `events: ${eventsOf(report)}`,
     `diagnostics: ${diagnostics.join(', ') || 'none'}`,
   ].join(', ');
+}
+
+/** How the import ended a dispatch whose log is quiet. */
+function endOf({ quietEnd }: UnchangedLog): string {
+  return quietEnd === null ? '' : `, ended as ${quietEnd.status}: no record since ${quietEnd.since}`;
 }
 
 function recordsOf({ role, number, of, lines, records }: ImportReport): string {
@@ -68,6 +73,7 @@ const columnsOfUnchanged = [
   'format',
   'added',
   'unchanged',
+  'quietEnd',
 ] as const;
 
 /** The JSON row of one dispatch. */

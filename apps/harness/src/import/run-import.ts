@@ -19,6 +19,8 @@ export interface RunImportOptions {
   readonly as?: string;
   readonly fidelity?: Fidelity;
   readonly reread?: boolean;
+  /** Milliseconds. */
+  readonly quietAfter?: number;
 }
 
 /** Imports all logs below some paths, with the known importers and those of plugins, and prints each. */
@@ -50,7 +52,7 @@ async function* importItems(
   context: CliContext,
   { store, plugins, loaded }: Harness,
   paths: readonly string[],
-  { task, as, fidelity, reread }: RunImportOptions,
+  { task, as, fidelity, reread, quietAfter }: RunImportOptions,
 ): AsyncGenerator<ImportItem> {
   const { signal } = context;
   const progress = createProgress(context, 'importing, bytes');
@@ -61,6 +63,8 @@ async function* importItems(
     as,
     fidelity,
     reread,
+    quietAfterMs: quietAfter,
+    now: context.now,
     prices: pricesOf(loaded),
     importers: [...logImporters, ...plugins.providers('LogImporterProvider').map(({ provider }) => provider)],
     signal,

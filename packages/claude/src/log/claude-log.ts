@@ -1,4 +1,4 @@
-import type { CapturedEvent, DispatchStatus, Fidelity, JsonValue, Usage } from '@hansard/events';
+import type { CapturedEvent, DispatchStatus, EventOf, Fidelity, JsonValue, Usage } from '@hansard/events';
 import type { ClaudeDiagnostic } from '../json-lines/claude-diagnostic.ts';
 import type { DiagnosticCounts } from './diagnostic-log.ts';
 import type { ContinuedSession } from './read-log-head.ts';
@@ -75,9 +75,15 @@ export interface ClaudeLogSummary {
   readonly counts: DiagnosticCounts;
   readonly model: string | null;
   readonly completedAt: number;
+  /** Milliseconds since 1970: the latest time of all records. Null: none has a time. */
+  readonly lastRecordAt: number | null;
   /** `running`: the log does not show an end. */
   readonly status: DispatchStatus;
-  /** The total of the events. A last message that may continue has no event yet. */
+  /** The status of a `running` session if no record follows. */
+  readonly statusIfQuiet: Exclude<DispatchStatus, 'running'>;
+  /** The `agent:inference` events that messages become which may continue, as they would be now. By time. */
+  readonly openCalls: readonly EventOf<'agent:inference'>[];
+  /** The total of the events, without `openCalls`. */
   readonly usage: Usage | null;
   readonly costUsd: number | null;
   readonly structuredResult: JsonValue | null;

@@ -1,4 +1,5 @@
-import type { JsonObject, JsonValue } from '@hansard/events';
+import { hash } from 'node:crypto';
+import { isId, type JsonObject, type JsonValue } from '@hansard/events';
 import { asObject, hasFields, withoutNull } from '../values/json-fields.ts';
 import type { SubAgent } from './sub-agents.ts';
 
@@ -6,14 +7,14 @@ import type { SubAgent } from './sub-agents.ts';
 export interface Inference {
   readonly agent: SubAgent | undefined;
   readonly messageId: string | undefined;
+  /** The id of its event. Undefined: neither the message nor its first line has an id. */
+  readonly id: string | undefined;
   model: string | undefined;
   /** The last known figures, in the spelling of the source. */
   usage: JsonObject;
   /** Whether `usage` is final. The lines of the blocks have preliminary figures. */
   isFinal: boolean;
   stopReason: string | undefined;
-  /** Whether the source shows that no further line follows. */
-  isOver: boolean;
   details: JsonObject;
   /** Milliseconds since 1970 of the last line with other figures than the line before. */
   time: number;
@@ -25,40 +26,44 @@ export interface InferenceNews {
   readonly usage?: JsonObject | undefined;
   readonly isFinal?: boolean;
   readonly stopReason?: string | undefined;
-  /** Whether it is the last line of the message. */
-  readonly isLast?: boolean;
   readonly details?: JsonObject;
   readonly time: number;
 }
 
 /**
- * Joins the lines of one model message, so that its usage counts once. A message is over when the next message of its
- * agent begins, when its stream stops, or when its agent ends. A tool result does not end a message: a tool may answer
+ * Joins the lines of one model message, so that its usage counts once. A message is over with its last line (`isLastLine`),
+ * when the next message of its agent begins, when its stream stops, or when its agent ends. A tool result does not end a message: a tool may answer
  * while other blocks of the message still arrive.
  */
 export class Inferences {
   readonly #open = new Map<string | undefined, Inference>();
   #over: Inference[] = [];
+  /** The last message of each agent that is over. */
+  readonly #latest = new Map<string | undefined, Inference>();
 
-  /** Adds the facts of a line. A message without an id is new each time. */
-  hear(agent: SubAgent | undefined, messageId: string | undefined, news: InferenceNews): void {
+  /** Adds the facts of a line, which has an id of its own. A message without an id is new each time. */
+  hear(
+    agent: SubAgent | undefined,
+    messageId: string | undefined,
+    lineId: string | undefined,
+    news: InferenceNews,
+  ): void {
     let inference = this.#open.get(agent?.id);
     if (inference === undefined || messageId === undefined || inference.messageId !== messageId) {
       this.end(agent);
       inference = {
         agent,
         messageId,
+        id: inferenceIdOf(messageId ?? lineId),
         model: undefined,
         usage: {},
         isFinal: false,
         stopReason: undefined,
-        isOver: false,
         details: {},
         time: news.time,
       };
       this.#open.set(agent?.id, inference);
     }
-    inference.isOver ||= news.isLast ?? false;
     // Lines with a reason to stop all have the final figures, so the first of them counts.
     if (inference.stopReason !== undefined && isSame(inference.usage, news.usage)) return;
     if (news.usage !== undefined && (news.isFinal || !inference.isFinal)) {
@@ -77,16 +82,22 @@ export class Inferences {
     if (inference === undefined) return;
     this.#open.delete(agent?.id);
     this.#over.push(inference);
+    this.#latest.set(agent?.id, inference);
+  }
+
+  /** Whether a line only continues the agent's last message, which is over, with the same usage. */
+  isContinued(agent: SubAgent | undefined, messageId: string, usage: JsonObject): boolean {
+    const latest = this.#latest.get(agent?.id);
+    return latest?.messageId === messageId && isSame(latest.usage, usage);
   }
 
   endAll(): void {
     for (const { agent } of [...this.#open.values()]) this.end(agent);
   }
 
-  /** Ends the messages whose last line was seen, of all agents or of some. */
-  endOver(isAsked: (agentId: string | undefined) => boolean = () => true): void {
-    for (const { agent, messageId, isOver } of [...this.#open.values()])
-      if (isOver && messageId !== undefined && isAsked(agent?.id)) this.end(agent);
+  /** The messages that are not over. */
+  get open(): readonly Inference[] {
+    return [...this.#open.values()];
   }
 
   /** Drops messages other than these, each named by agent and message. */
@@ -105,6 +116,13 @@ export class Inferences {
 
 function isSame(before: JsonObject, usage: JsonObject | undefined): boolean {
   return usage === undefined || JSON.stringify(before) === JSON.stringify(withoutNull(usage));
+}
+
+/** The id of the `agent:inference` of a message with this id, or with this first line. */
+export function inferenceIdOf(name: string | undefined): string | undefined {
+  if (name === undefined) return undefined;
+  const id = `${name}:inference`;
+  return isId(id) ? id : `${hash('sha256', name, 'hex').slice(0, 40)}:inference`;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@hansard/events';
+import { type EventData, type EventLinks, type EventOf, type JsonObject, toTimestamp } from '@hansard/events';
 import { asEventId } from '../values/ids.ts';
 import { asName, asText, hasFields, without, withoutNull, withoutUndefined } from '../values/json-fields.ts';
 import { recordedTime } from '../values/recorded-time.ts';
@@ -34,6 +34,8 @@ export class MappingStep {
   readonly message: JsonObject;
   readonly state: MappingState;
   readonly place: RecordPlace;
+  /** Names the message: its id, or else its place. Undefined: it has neither. */
+  readonly recordId: string | undefined;
   readonly events: EventWriter;
   /** Fields whose values are in the event's id, time and type, or in an earlier message of the same session. */
   readonly #held: ReadonlySet<string>;
@@ -60,6 +62,7 @@ export class MappingStep {
     this.state = state;
     this.message = message;
     this.place = place;
+    this.recordId = id ?? (place.line === undefined ? undefined : `line-${place.line}`);
     this.events = new EventWriter(state.ids, id, time, isTaken, state.fidelity);
     this.#held = held;
     state.sessionId = asText(message.session_id) ?? state.sessionId;
@@ -116,16 +119,49 @@ export class MappingStep {
     for (const inference of this.state.inferences.takeOver()) this.#writeInference(inference);
   }
 
-  #writeInference({ agent, messageId, model, usage, stopReason, details, time }: Inference): void {
-    const id = messageId === undefined ? undefined : `${messageId}:inference`;
-    const counted = usageOf(usage);
-    if (counted === undefined || (id !== undefined && this.state.ids.has(id))) return;
+  #writeInference(inference: Inference): void {
+    const { agent, messageId, id, model, time } = inference;
+    const data = inferenceData(inference);
+    if (data === null || (id !== undefined && this.state.ids.has(id))) return;
     this.announce(agent, model, {});
-    const more = withoutUndefined({ ...details, usage: nonEmpty(otherUsage(usage)) });
-    const data = { model: model ?? 'unknown', usage: counted, stopReason, details: nonEmpty(more) };
-    const links = { agentId: agent?.id, messageId };
-    this.events.derived(id, 'agent:inference', withoutUndefined(data), links, time);
+    this.events.derived(id, 'agent:inference', data, { agentId: agent?.id, messageId }, time);
   }
+}
+
+/** The data of an `agent:inference`; null if its usage is not known. */
+function inferenceData({
+  model = 'unknown',
+  usage,
+  stopReason,
+  details,
+}: Inference): EventData<'agent:inference'> | null {
+  const counted = usageOf(usage);
+  if (counted === undefined) return null;
+  const more = withoutUndefined({ ...details, usage: nonEmpty(otherUsage(usage)) });
+  return withoutUndefined({ model, usage: counted, stopReason, details: nonEmpty(more) });
+}
+
+/** The events that the messages which are not over become, as far as the source has them: one for each id, by time. */
+export function openCallsOf({ inferences, ids }: MappingState): EventOf<'agent:inference'>[] {
+  const events = new Map<string, EventOf<'agent:inference'>>();
+  for (const inference of inferences.open) {
+    const { id, agent, messageId, time } = inference;
+    const data = inferenceData(inference);
+    if (data === null || id === undefined || ids.has(id)) continue;
+    const links = withoutUndefined({ agentId: agent?.id, messageId }) as EventLinks;
+    const event = { id, type: 'agent:inference' as const, timestamp: toTimestamp(time), ...links, data };
+    const other = events.get(id);
+    // Two agents can have one message, because one began with the other's.
+    if (other === undefined || isLess(other, event)) events.set(id, event);
+  }
+  return [...events.values()].sort((one, other) =>
+    one.timestamp < other.timestamp || (one.timestamp === other.timestamp && one.id < other.id) ? -1 : 1,
+  );
+}
+
+function isLess(one: EventOf<'agent:inference'>, other: EventOf<'agent:inference'>): boolean {
+  const order = one.data.usage.outputTokens - other.data.usage.outputTokens;
+  return order < 0 || (order === 0 && (one.agentId ?? '') > (other.agentId ?? ''));
 }
 
 function nonEmpty(fields: JsonObject): JsonObject | undefined {

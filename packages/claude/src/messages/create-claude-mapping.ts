@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import {
+  type EventOf,
   eventProblem,
   type Fidelity,
   findNotJson,
@@ -13,7 +14,7 @@ import { linksToUtterances } from '../mapping/answer-links.ts';
 import type { ClaudeActivity } from '../mapping/claude-activity.ts';
 import { ephemeralKind } from '../mapping/left-out.ts';
 import { MappingState } from '../mapping/mapping-state.ts';
-import { MappingStep, type RecordPlace } from '../mapping/mapping-step.ts';
+import { MappingStep, openCallsOf, type RecordPlace } from '../mapping/mapping-step.ts';
 import { newNotice, writeNotice } from '../mapping/write-notice.ts';
 import { asName, asObject, without } from '../values/json-fields.ts';
 import { mapperOf } from './message-kinds.ts';
@@ -36,12 +37,14 @@ export interface ClaudeMapping {
   noteDenied(toolCallId: string): void;
   /** Adds facts about the outcome of a call that the stream does not have (see `ToolOutcome` of `@hansard/provider`). */
   noteOutcome(toolCallId: string, outcome: ClaudeToolOutcome): void;
+  /** The events that model messages which are not over become. */
+  readonly openCalls: readonly EventOf<'agent:inference'>[];
   /** Ends the stream: gives the usage of model messages that were still open. */
   finish(end?: StreamEnd): ClaudeActivity[];
 }
 
 interface StreamEnd {
-  /** Whether the stream may continue: then messages without their last line are left out. Absent: false. */
+  /** Whether the stream may continue: then messages that are not over stay open. Absent: false. */
   readonly mayContinue?: boolean;
 }
 
@@ -82,10 +85,12 @@ export function createClaudeMapping({ fidelity, now = Date.now }: ClaudeMappingO
     noteOutcome(toolCallId, { metadata = {}, madeFrom = [] }) {
       state.outcomes.set(toolCallId, { metadata, ...linksToUtterances(madeFrom) });
     },
+    get openCalls() {
+      return openCallsOf(state);
+    },
     finish({ mayContinue = false } = {}) {
       const step = MappingStep.of(state, {}, now(), {});
-      if (mayContinue) state.inferences.endOver();
-      else state.inferences.endAll();
+      if (!mayContinue) state.inferences.endAll();
       step.writeInferences();
       return step.events.activities.map((activity) => recordable(activity, {}, undefined, fidelity));
     },

@@ -1,4 +1,3 @@
-import type { JsonValue } from '@hansard/events';
 import { isLastLine, otherMessageFields } from '../mapping/inferences.ts';
 import type { MappingStep } from '../mapping/mapping-step.ts';
 import { fieldsOfAgent, type SubAgent } from '../mapping/sub-agents.ts';
@@ -18,21 +17,21 @@ export function mapAssistant(step: MappingStep): void {
   }
   const agent = step.agent();
   step.keepOthers(['message', ...fieldsOfAgent(agent)]);
-  const messageId =
-    hearInference(step, blocks, agent) ?? (blocks.length > 1 ? asId(step.message.uuid) : undefined);
+  const messageId = hearInference(step, agent) ?? (blocks.length > 1 ? asId(step.message.uuid) : undefined);
   const links = { agentId: agent?.id, messageId };
   for (const block of blocks) {
     if (isToolResult(block)) mapToolResult(step, block, links);
     else mapAssistantBlock(step, block, links);
   }
+  const stopReason = asText(asObject(step.message.message)?.stop_reason);
+  // A stream of pieces says itself when its message stops, with the final figures.
+  if (step.state.streaming.has(agent?.id) || !isLastLine(stopReason, blocks)) return;
+  step.state.inferences.end(agent);
+  step.writeInferences();
 }
 
 /** Notes the usage of the message, writes inferences that are over, and returns the id of the message. */
-function hearInference(
-  step: MappingStep,
-  blocks: readonly JsonValue[],
-  agent: SubAgent | undefined,
-): string | undefined {
+function hearInference(step: MappingStep, agent: SubAgent | undefined): string | undefined {
   const message = asObject(step.message.message) ?? {};
   const messageId = asId(message.id);
   const model = asText(message.model);
@@ -41,8 +40,8 @@ function hearInference(
   const details = otherMessageFields(message);
   if (usageOf(usage) !== undefined) {
     const time = step.events.time;
-    const isLast = isLastLine(stopReason, blocks);
-    step.state.inferences.hear(agent, messageId, { model, usage, stopReason, isLast, details, time });
+    const news = { model, usage, stopReason, details, time };
+    step.state.inferences.hear(agent, messageId, step.recordId, news);
   } else {
     const unused = withoutUndefined({ model, usage, stop_reason: stopReason, ...details });
     step.events.details = { ...step.events.details, ...unused };

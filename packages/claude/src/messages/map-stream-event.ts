@@ -23,7 +23,7 @@ function beginMessage(step: MappingStep, event: JsonObject): void {
   const messageId = asId(message.id);
   step.state.streaming.set(agent?.id, { messageId, toolCallIds: new Map() });
   if (messageId === undefined) return;
-  step.state.inferences.hear(agent, messageId, {
+  step.state.inferences.hear(agent, messageId, step.recordId, {
     model: asText(message.model),
     usage: asObject(message.usage),
     details: withoutNull(withoutUndefined({ ttft_ms: step.message.ttft_ms })),
@@ -59,7 +59,7 @@ function noteUsage(step: MappingStep, event: JsonObject): void {
   const messageId = step.state.streaming.get(agent?.id)?.messageId;
   if (messageId === undefined) return;
   const { stop_reason, ...others } = asObject(event.delta) ?? {};
-  step.state.inferences.hear(agent, messageId, {
+  step.state.inferences.hear(agent, messageId, step.recordId, {
     usage: asObject(event.usage),
     isFinal: true,
     stopReason: asText(stop_reason),

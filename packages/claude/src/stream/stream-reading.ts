@@ -17,6 +17,7 @@ import { readParts } from '../log/read-parts.ts';
 import { statementProblems } from '../mapping/run-totals.ts';
 import { unreadableUsage } from '../mapping/unreadable-usage.ts';
 import { type ClaudeMapping, createClaudeMapping } from '../messages/create-claude-mapping.ts';
+import { TurnStatus } from '../transcript/turn-status.ts';
 import { EventIds } from '../values/ids.ts';
 import { asName, asObject } from '../values/json-fields.ts';
 import { rawFields } from '../values/raw-value.ts';
@@ -46,6 +47,8 @@ export class StreamReading {
   #model: string | null = null;
   #end: CapturedEvent | null = null;
   readonly #totals = new DispatchTotals();
+  readonly #turn = new TurnStatus();
+  #mapping: ClaudeMapping | null = null;
 
   constructor(head: LogHead) {
     this.#head = head;
@@ -63,6 +66,7 @@ export class StreamReading {
     this.#startsAt = hasTime ? startedAt : (startsAt ?? startedAt);
     this.#clock = this.#startsAt;
     const mapping = createClaudeMapping({ fidelity, now: () => this.#clock });
+    this.#mapping = mapping;
     let bytes = 0;
     let batch: CapturedEvent[] = [];
     for await (const lines of readParts(path, isStreamMessage, (...diagnostic) =>
@@ -96,7 +100,10 @@ export class StreamReading {
       diagnostics: this.#diagnostics.kept,
       model: this.#model,
       completedAt: Math.max(this.#startsAt, this.#clock),
+      lastRecordAt: this.#head.hasTime ? this.#clock : null,
       status: this.#end === null ? 'running' : ended,
+      statusIfQuiet: this.#turn.facts.statusIfQuiet,
+      openCalls: this.#mapping?.openCalls ?? [],
       usage,
       costUsd,
       structuredResult: structuredResult ?? null,
@@ -116,6 +123,7 @@ export class StreamReading {
     const message = asObject(part.record) ?? {};
     if (!isStorable(part.record) || asName(message.type) === undefined)
       this.#report('unknown_kind', line, 'This is not a message; it is kept as a notice.');
+    if (asName(message.parent_tool_use_id) === undefined) this.#turn.observe(message);
     const time = recordedTime(message);
     if (time !== undefined && time < this.#clock - longestStepBack && time !== this.#startsAt)
       this.#report(

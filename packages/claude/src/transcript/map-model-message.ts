@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
-import { isLastLine, otherMessageFields } from '../mapping/inferences.ts';
+import { inferenceIdOf, isLastLine, otherMessageFields } from '../mapping/inferences.ts';
 import type { SubAgent } from '../mapping/sub-agents.ts';
 import { unreadableUsage } from '../mapping/unreadable-usage.ts';
 import { usageOf } from '../mapping/usage-of.ts';
@@ -27,7 +27,7 @@ export function mapModelMessage(step: TranscriptStep): void {
   const messageId = asId(message.id) ?? (blocks.length > 1 ? asId(step.message.uuid) : undefined);
   const links = { agentId: agent?.id, messageId };
   const isModel = message.model !== noModel;
-  if (isModel) hearUsage(step, message, blocks, agent);
+  if (isModel) hearUsage(step, message, agent);
   else addDetails(step, { message: without(message, ['content']) });
   for (const block of blocks) {
     if (isToolResult(block)) {
@@ -36,6 +36,9 @@ export function mapModelMessage(step: TranscriptStep): void {
     } else if (isModel) mapBlock(step, block, links);
     else mapNotice(step, block, links);
   }
+  if (!isModel || !isLastLine(asText(message.stop_reason), blocks)) return;
+  step.state.inferences.end(agent);
+  step.writeInferences();
 }
 
 type Links = { readonly agentId: string | undefined; readonly messageId: string | undefined };
@@ -61,12 +64,7 @@ function mapNotice(step: TranscriptStep, block: JsonValue, links: Links): void {
 }
 
 /** Notes the usage of the message, and writes the usage of messages that are over. */
-function hearUsage(
-  step: TranscriptStep,
-  message: JsonObject,
-  blocks: readonly JsonValue[],
-  agent: SubAgent | undefined,
-): void {
+function hearUsage(step: TranscriptStep, message: JsonObject, agent: SubAgent | undefined): void {
   const messageId = asId(message.id);
   const model = asText(message.model);
   const usage = asObject(message.usage);
@@ -79,20 +77,25 @@ function hearUsage(
   // The session before counts what was copied from it.
   if (counted === undefined || step.transcript.isCountedBefore(step.message)) {
     addDetails(step, withoutUndefined({ model, usage, stop_reason: stopReason, ...details }));
-  } else if (messageId !== undefined && step.state.ids.has(`${messageId}:inference`)) {
-    reportAgain(step, messageId, usage ?? {});
+  } else if (messageId !== undefined && step.state.ids.has(inferenceIdOf(messageId) ?? '')) {
+    reportAgain(step, messageId, usage ?? {}, agent);
   } else {
-    const time = step.events.time;
-    const isLast = isLastLine(stopReason, blocks);
-    step.state.inferences.hear(agent, messageId, { model, usage, stopReason, isLast, details, time });
+    const news = { model, usage, stopReason, details, time: step.events.time };
+    step.state.inferences.hear(agent, messageId, step.recordId, news);
   }
   step.writeInferences();
 }
 
-function reportAgain(step: TranscriptStep, messageId: string, usage: JsonObject): void {
-  const problem = `The message ${messageId} continues after another message of its agent`;
-  step.report('usage_again', `${problem}: its usage is kept with this record and does not count again.`);
+function reportAgain(
+  step: TranscriptStep,
+  messageId: string,
+  usage: JsonObject,
+  agent: SubAgent | undefined,
+): void {
   addDetails(step, { usage });
+  if (step.state.inferences.isContinued(agent, messageId, usage)) return;
+  const problem = `The message ${messageId} continues after it was counted`;
+  step.report('usage_again', `${problem}: its usage is kept with this record and does not count again.`);
 }
 
 /** Writes the `session:init` of a session with its first model message. */

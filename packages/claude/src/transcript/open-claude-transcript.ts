@@ -77,6 +77,7 @@ async function countedMessages(path: string): Promise<ReadonlySet<string> | null
   for await (const events of log.read())
     for (const { type, messageId } of events)
       if (type === 'agent:inference' && messageId !== undefined) counted.add(messageId);
+  for (const { messageId } of log.summary().openCalls) if (messageId !== undefined) counted.add(messageId);
   return counted;
 }
 

@@ -17,7 +17,7 @@ export class ReadingOutput {
   #batch: CapturedEvent[] = [];
   #bytes = 0;
   readonly #totals = new DispatchTotals();
-  /** Events that were written because a file ended, of an earlier reading and of this one, with their checksums. */
+  /** Events that were written because the session ended, of an earlier reading and of this one, with their checksums. */
   readonly #endedBefore: ReadonlyMap<string, number>;
   readonly #ended = new Map<string, number>();
 
@@ -39,7 +39,7 @@ export class ReadingOutput {
     return this.#totals.usage;
   }
 
-  /** The events that were written because a file ended, and that the rest of a log gives again. */
+  /** The events that were written because the session ended, and that the rest of a log gives again. */
   get ended(): [string, number][] {
     return [...new Map([...this.#endedBefore, ...this.#ended])];
   }
@@ -58,7 +58,7 @@ export class ReadingOutput {
     return true;
   }
 
-  /** Adds an event that is written because a file ends. */
+  /** Adds an event that is written because the session ends. */
   addEnded(event: CapturedEvent): boolean {
     this.#ended.set(event.id, checksumOf(event));
     return this.add(event);

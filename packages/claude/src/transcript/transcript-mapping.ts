@@ -1,6 +1,6 @@
 import {
   type CapturedEvent,
-  type DispatchStatus,
+  type EventOf,
   eventProblem,
   type Fidelity,
   type JsonObject,
@@ -12,7 +12,8 @@ import {
 } from '@hansard/events';
 import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
 import type { LogPart } from '../json-lines/log-parts.ts';
-import { MappingStep } from '../mapping/mapping-step.ts';
+import { inferenceIdOf } from '../mapping/inferences.ts';
+import { MappingStep, openCallsOf } from '../mapping/mapping-step.ts';
 import type { SubAgent } from '../mapping/sub-agents.ts';
 import { asBlocks } from '../messages/map-block.ts';
 import { isToolResult } from '../messages/map-tool-result.ts';
@@ -28,7 +29,7 @@ import { problemOf } from './record-problem.ts';
 import { isOfCaller, notifiedTask } from './task-notification.ts';
 import { TranscriptState } from './transcript-state.ts';
 import { TranscriptStep } from './transcript-step.ts';
-import { TurnStatus } from './turn-status.ts';
+import { type TurnFacts, TurnStatus } from './turn-status.ts';
 
 export interface TranscriptMappingOptions {
   readonly fidelity: Fidelity;
@@ -40,8 +41,7 @@ export interface TranscriptMappingOptions {
 }
 
 export interface MappingFacts {
-  /** After the latest record. */
-  readonly status: DispatchStatus;
+  readonly turn: TurnFacts;
   /** The latest time of all records, in milliseconds since 1970; 0 if none has a time. */
   readonly latest: number;
   /** The sessions with a `session:init`. */
@@ -60,6 +60,8 @@ export class TranscriptMapping {
   readonly #agentsWithFile = new Set<string>();
   /** Agents that the next record names. */
   #named: (SubAgent | undefined)[] = [];
+  /** The record that reports the end of a background agent. Lines of the agent can be mapped before it. */
+  #ending: { readonly part: LogPart; readonly agent: SubAgent | undefined } | undefined;
   readonly #turn = new TurnStatus();
   #latestOfAll = 0;
 
@@ -106,9 +108,12 @@ export class TranscriptMapping {
   reportedAgent(part: LogPart): { readonly agentId: string; readonly time: number } | undefined {
     const record = part.kind === 'record' ? asObject(part.record) : undefined;
     if (record === undefined) return undefined;
-    const named = this.#authorOf(record) ?? this.#notifierOf(record);
+    const author = this.#authorOf(record);
+    const named = author ?? this.#notifierOf(record);
     if (named === undefined) return undefined;
-    this.#named.push(this.#state.agents.resolve(named.agentId, named.toolCallId));
+    const agent = this.#state.agents.resolve(named.agentId, named.toolCallId);
+    this.#named.push(agent);
+    if (author === undefined) this.#ending = { part, agent };
     const isRunning = asObject(record.toolUseResult)?.status === 'async_launched';
     return isRunning ? undefined : { agentId: named.agentId, time: recordedTime(record) ?? this.#file.clock };
   }
@@ -135,7 +140,9 @@ export class TranscriptMapping {
   /** The events of one part of a file. Each has an id and a time; no two have the same id. */
   map(part: LogPart): CapturedEvent[] {
     const named = this.#named.length === 0 ? [] : this.#announceNamed(part);
-    return named.length === 0 ? this.#mapPart(part) : [...named, ...this.#mapPart(part)];
+    const ended = this.#ending?.part === part ? this.#endNamed(part, this.#ending.agent) : [];
+    const mapped = this.#mapPart(part);
+    return named.length + ended.length === 0 ? mapped : [...named, ...ended, ...mapped];
   }
 
   /** The `agent:created` of agents that have waited for the call that started them. */
@@ -144,6 +151,15 @@ export class TranscriptMapping {
     for (const agent of this.#named) if (agent?.waiting !== undefined) step.announce(agent);
     this.#named = [];
     return this.#finish(step, `${this.#file.prefix}line-${line}:named`);
+  }
+
+  /** The last call of a background agent that a record reports as ended. */
+  #endNamed({ line }: LogPart, agent: SubAgent | undefined): CapturedEvent[] {
+    const step = MappingStep.of(this.#state, {}, this.#file.clock, {});
+    this.#ending = undefined;
+    this.#state.inferences.end(agent);
+    step.writeInferences();
+    return this.#finish(step, `${this.#file.prefix}line-${line}:ended`);
   }
 
   #mapPart(part: LogPart): CapturedEvent[] {
@@ -184,17 +200,10 @@ export class TranscriptMapping {
     }
   }
 
-  /** Ends a file: parents that have not arrived are missing. Returns the events of messages that are over. */
-  endFile(): CapturedEvent[] {
+  /** Ends a file: parents that have not arrived are missing. */
+  endFile(): void {
     this.#file.parents.end();
     this.#file.calls.end();
-    const { agentId } = this.#file;
-    this.#state.inferences.endOver((agent) =>
-      agentId === undefined ? agent === undefined || !this.#agentsWithFile.has(agent) : agent === agentId,
-    );
-    const step = MappingStep.of(this.#state, {}, this.#file.clock, {});
-    step.writeInferences();
-    return this.#finish(step, `${this.#file.prefix}end`);
   }
 
   /**
@@ -210,10 +219,15 @@ export class TranscriptMapping {
     return this.#finish(step, 'end');
   }
 
+  /** The events that model messages which are not over become. */
+  get openCalls(): EventOf<'agent:inference'>[] {
+    return openCallsOf(this.#state);
+  }
+
   /** Facts about all records so far. */
   get facts(): MappingFacts {
     const { begun } = this.#state;
-    return { status: this.#turn.status, latest: this.#latestOfAll, begun: [...begun] };
+    return { turn: this.#turn.facts, latest: this.#latestOfAll, begun: [...begun] };
   }
 
   /**
@@ -233,7 +247,7 @@ export class TranscriptMapping {
     readonly openMessages: readonly string[];
     readonly lostAgents: readonly string[];
   }): void {
-    this.#turn.status = facts.status;
+    this.#turn.facts = facts.turn;
     this.#latestOfAll = facts.latest;
     for (const session of facts.begun) this.#state.begun.add(session);
     this.#state.calls.retainOpen(new Set(openCalls));
@@ -245,12 +259,12 @@ export class TranscriptMapping {
 
   /** Whether the model message of a record is counted, here or in the session before. */
   isCounted(messageId: string, record: JsonObject): boolean {
-    return this.#state.isCountedBefore(record) || this.#state.ids.has(`${messageId}:inference`);
+    return this.#state.isCountedBefore(record) || this.#state.ids.has(inferenceIdOf(messageId) ?? '');
   }
 
   /** Notes that a message was counted, in a part of the log of which only some lines are mapped again. */
   noteCounted(messageId: string): void {
-    this.#state.ids.claim(`${messageId}:inference`);
+    this.#state.ids.claim(inferenceIdOf(messageId));
   }
 
   /** Notes that only a mapping of the whole log gives the right events. */

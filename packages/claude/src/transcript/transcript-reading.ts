@@ -200,10 +200,10 @@ export class TranscriptReading {
         if (batch !== null) yield batch;
       }
     }
-    this.#keepEnded(mapping, mapping.endFile());
+    mapping.endFile();
   }
 
-  /** Keeps events that are written because a file or the session ends here. If it grows, its rest gives them again. */
+  /** Keeps events that are written because the session ends here. If it grows, its rest gives them again. */
   #keepEnded(mapping: TranscriptMapping, events: readonly CapturedEvent[]): void {
     for (const event of events) if (!this.#output.addEnded(event)) mapping.lose();
   }
@@ -216,7 +216,7 @@ export class TranscriptReading {
   }
 
   summary(): ClaudeLogSummary {
-    const { latest = 0, status = 'running' } = this.#mapping?.facts ?? {};
+    const { latest = 0, turn } = this.#mapping?.facts ?? {};
     const { lines, records, events } = this.#output.counts;
     return {
       lines,
@@ -226,7 +226,10 @@ export class TranscriptReading {
       diagnostics: this.#diagnostics.kept,
       model: this.#output.model,
       completedAt: Math.max(this.#startsAt, latest),
-      status,
+      lastRecordAt: this.#hasTime ? latest : null,
+      status: turn?.status ?? 'running',
+      statusIfQuiet: turn?.statusIfQuiet ?? 'crashed',
+      openCalls: this.#mapping?.openCalls ?? [],
       usage: this.#output.usage,
       costUsd: null,
       structuredResult: null,

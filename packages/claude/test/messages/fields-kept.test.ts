@@ -76,29 +76,30 @@ describe('fields of recorded messages', () => {
 
   it('the fields of an API message outside its blocks are in its inference', () => {
     const mapping = createClaudeMapping({ fidelity: 'narrative' });
-    mapping.map({
-      type: 'assistant',
-      session_id: 's1',
-      message: {
-        id: 'msg_1',
-        type: 'message',
-        role: 'assistant',
-        model: 'claude-test',
-        content: [{ type: 'text', text: 'hi' }],
-        stop_reason: 'stop_sequence',
-        stop_sequence: 'END',
-        container: null,
-        usage: {
-          input_tokens: 1,
-          output_tokens: 2,
-          cache_read_input_tokens: null,
-          service_tier: 'standard',
-          poems: 3,
+    const { events } = recorded(
+      mapping.map({
+        type: 'assistant',
+        session_id: 's1',
+        message: {
+          id: 'msg_1',
+          type: 'message',
+          role: 'assistant',
+          model: 'claude-test',
+          content: [{ type: 'text', text: 'hi' }],
+          stop_reason: 'stop_sequence',
+          stop_sequence: 'END',
+          container: null,
+          usage: {
+            input_tokens: 1,
+            output_tokens: 2,
+            cache_read_input_tokens: null,
+            service_tier: 'standard',
+            poems: 3,
+          },
         },
-      },
-    });
-    const { events } = recorded(mapping.finish());
-    expect(events[0]?.data).toEqual({
+      }),
+    );
+    expect(events[1]?.data).toEqual({
       model: 'claude-test',
       usage: { inputTokens: 1, outputTokens: 2, serviceTier: 'standard' },
       stopReason: 'stop_sequence',

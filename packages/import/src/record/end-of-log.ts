@@ -7,17 +7,20 @@ import {
   toTimestamp,
 } from '@hansard/events';
 import type { LogSummary, OpenLog } from '@hansard/provider';
+import { endedBy, expectedEnd, isQuiet, type QuietClock } from './quiet-log.ts';
 
-/** The log of a dispatch, as it was read. Without files, or with events of other copies, no import continues this one. */
-export function sourceOf(
-  log: OpenLog,
-  files: DispatchSource['files'],
-  { kept }: Partial<LogSummary> = {},
-): DispatchSource {
+/**
+ * The log of a dispatch, as it was read. Without files, or with events of other copies, no import continues this one, and a
+ * dispatch that is not complete is never quiet.
+ */
+export function sourceOf(log: OpenLog, files: DispatchSource['files'], summary?: LogSummary): DispatchSource {
+  const { kept } = summary ?? {};
+  const ifQuiet = summary === undefined || files.length === 0 ? undefined : expectedEnd(summary, files);
   return {
     format: log.format,
     files,
     ...(kept === undefined || kept === null || files.length === 0 ? {} : { kept }),
+    ...definedOnly({ ifQuiet }),
   };
 }
 
@@ -32,17 +35,26 @@ export function withTooLarge(summary: LogSummary, { atLimit }: LoggedTotals): Lo
   };
 }
 
-/** Writes the end of a log. A running session is released without an end, because its next records may come at any time. */
+/**
+ * Writes the end of a log. A session without an end whose log is quiet has ended; any other is released without an end,
+ * because its next records may come at any time.
+ */
 export async function leave(
   dispatch: Dispatch,
   status: DispatchStatus,
   { completedAt, ...updates }: Omit<DispatchEnd, 'status'>,
+  clock: QuietClock,
 ): Promise<void> {
   if (status !== 'running') {
-    await dispatch.end({ ...updates, ...definedOnly({ completedAt }), status });
+    await dispatch.end({ ...updates, ...definedOnly({ completedAt }), status, ended: null });
     return;
   }
-  await dispatch.update({ ...updates, status, completedAt: null });
+  const end = updates.source?.ifQuiet;
+  if (end !== undefined && isQuiet(end, clock)) {
+    await dispatch.end({ ...updates, ...endedBy(end) });
+    return;
+  }
+  await dispatch.update({ ...updates, status, completedAt: null, ended: null });
   await dispatch.release();
 }
 

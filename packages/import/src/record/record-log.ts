@@ -12,6 +12,8 @@ import { ImportError } from '../import-error.ts';
 import { appendEvents, countRewritten } from './append-events.ts';
 import { appendRest, restOf } from './append-rest.ts';
 import { endOf, leave, sourceOf, withTooLarge } from './end-of-log.ts';
+import { openCallsBeside, openCallsOf } from './open-calls.ts';
+import { defaultQuietAfterMs, endIfQuiet, type QuietClock, type QuietEnd } from './quiet-log.ts';
 import { areSameFiles, sourceFiles } from './source-files.ts';
 
 export interface RecordLogOptions {
@@ -24,9 +26,21 @@ export interface RecordLogOptions {
   readonly reread?: boolean | undefined;
   /** Absent: `standardPrices`. `false`: no estimates. */
   readonly prices?: PriceTable | false | undefined;
+  /** After how many milliseconds without a record a log without an end has ended. Absent: an hour. */
+  readonly quietAfterMs?: number | undefined;
+  /** Milliseconds since 1970. Absent: the system clock. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** A log whose files have not changed since the last complete import. Nothing was read. */
+export interface UnchangedRecord {
+  readonly kind: 'unchanged';
+  /** How this import ended the dispatch, because its log is quiet. Null: it did not. */
+  readonly quietEnd: QuietEnd | null;
 }
 
 export interface RecordedLog {
+  readonly kind: 'recorded';
   readonly summary: LogSummary;
   /** How many events are new in the store. */
   readonly added: number;
@@ -47,7 +61,7 @@ export const importedRole = 'imported';
 
 /**
  * Records an opened log in its dispatch. Existing events stay as they are, so a log that has grown is brought up to date.
- * Returns null if its files have not changed since the last complete import; nothing is read then.
+ * Nothing is read if its files have not changed since the last complete import. Ends a dispatch without an end whose log is quiet.
  * @throws IMPORT_FIDELITY_FIXED, errors of the store and of the reader
  */
 export async function recordLog(
@@ -60,22 +74,27 @@ export async function recordLog(
     onProgress,
     prices,
     reread = false,
+    quietAfterMs = defaultQuietAfterMs,
+    now = Date.now,
   }: RecordLogOptions = {},
-): Promise<RecordedLog | null> {
+): Promise<RecordedLog | UnchangedRecord> {
   const ref = { taskDir, dispatchId: log.dispatchId };
   const existing = (await store.findDispatch(ref))?.envelope ?? null;
   const kept = log.fidelity ?? fidelity ?? existing?.fidelity ?? 'full';
   if (existing !== null && log.fidelity === undefined && existing.fidelity !== kept)
     throw otherFidelity(log, existing.fidelity);
   const files = sourceFiles(log.files);
-  if (!reread && existing !== null && areSameFiles(existing.source?.files ?? [], files)) return null;
-  const writerOptions = { ...writer, prices: await tableOf(prices) };
+  const clock = { now, quietAfterMs };
+  if (!reread && existing !== null && areSameFiles(existing.source?.files ?? [], files))
+    return { kind: 'unchanged', quietEnd: await endIfQuiet(store, taskDir, existing, clock, writer) };
+  const table = await tableOf(prices);
+  const writerOptions = { ...writer, prices: table };
   await using dispatch =
     existing === null
       ? await store.beginDispatch(taskDir, newDispatch(log, kept), writerOptions)
       : await store.openDispatch(ref, { write: true, ...writerOptions });
   const before = existing === null ? 0 : await dispatch.count();
-  const recording = { dispatch, log, files, existing, before, signal };
+  const recording = { dispatch, log, files, existing, before, table, signal, clock };
   const readOptions = { fidelity: kept, signal, ...definedOnly({ onProgress }) };
   const rest = reread ? null : await recordRest(recording, readOptions);
   return rest ?? (await recordWhole(recording, readOptions));
@@ -88,7 +107,9 @@ interface Recording {
   readonly existing: DispatchEnvelope | null;
   /** How many events the dispatch had. */
   readonly before: number;
+  readonly table: PriceTable | null;
   readonly signal: AbortSignal;
+  readonly clock: QuietClock;
 }
 
 /**
@@ -96,7 +117,7 @@ interface Recording {
  * then is the same in the whole log.
  */
 async function recordRest(
-  { dispatch, log, files, existing, before, signal }: Recording,
+  { dispatch, log, files, existing, before, table, signal, clock }: Recording,
   options: ReadOpenLogOptions,
 ): Promise<RecordedLog | null> {
   const rest = existing === null ? null : await restOf(log, existing);
@@ -105,16 +126,26 @@ async function recordRest(
   const summary = withTooLarge(rest.summary(), await dispatch.fold());
   const isInterrupted = signal.aborted;
   const source = sourceOf(log, isInterrupted ? [] : files, summary);
-  const end = { ...endOf(summary, existing), source };
-  await leave(dispatch, isInterrupted ? 'aborted' : summary.status, end);
+  const openCalls = openCallsOf(summary, table);
+  const end = { ...endOf(summary, existing), source, openCalls };
+  await leave(dispatch, isInterrupted ? 'aborted' : summary.status, end, clock);
   const added = (await dispatch.count()) - before;
   const notInLog = isInterrupted ? null : 0;
-  return { summary, added, rewritten: [], rewrittenCount: 0, notInLog, isInterrupted, isContinued: true };
+  return {
+    kind: 'recorded',
+    summary,
+    added,
+    rewritten: [],
+    rewrittenCount: 0,
+    notInLog,
+    isInterrupted,
+    isContinued: true,
+  };
 }
 
 /** Records every event of the log that the store does not have. */
 async function recordWhole(
-  { dispatch, log, files, existing, before, signal }: Recording,
+  { dispatch, log, files, existing, before, table, signal, clock }: Recording,
   options: ReadOpenLogOptions,
 ): Promise<RecordedLog> {
   const rewritten = new Set<string>();
@@ -133,7 +164,9 @@ async function recordWhole(
     await dispatch.end({
       ...endOf(log.summary(), existing),
       source: sourceOf(log, []),
+      openCalls: await openCallsBeside(dispatch, log.summary(), table, existing),
       status: 'aborted',
+      ended: null,
     });
     throw error;
   }
@@ -146,11 +179,16 @@ async function recordWhole(
   const isNew = existing === null || added > rewrittenCount;
   if (isNew || (!isInterrupted && notInLog === 0)) {
     const source = sourceOf(log, isInterrupted ? [] : files, summary);
-    const end = { ...endOf(summary, existing), source };
+    const openCalls =
+      existing === null || notInLog === 0
+        ? openCallsOf(summary, table)
+        : await openCallsBeside(dispatch, summary, table, existing);
+    const end = { ...endOf(summary, existing), source, openCalls };
     summary = withTooLarge(summary, await dispatch.fold());
-    await leave(dispatch, isInterrupted ? 'aborted' : summary.status, end);
+    await leave(dispatch, isInterrupted ? 'aborted' : summary.status, end, clock);
   }
   return {
+    kind: 'recorded',
     summary,
     added,
     rewritten: [...rewritten],

@@ -18,10 +18,7 @@ export function keepReading({ continuation, open, needed, facts, output }: Ended
   const lines = needed.collect();
   if (lines === null) return null;
   const { openCalls, openMessages, openAgents } = needed;
-  const mayComeAgain = new Set([
-    ...openMessages.map((name) => `${name.slice(name.indexOf(' ') + 1)}:inference`),
-    ...openAgents.map((agent) => `${agent}:created`),
-  ]);
+  const mayComeAgain = new Set(openAgents.map((agent) => `${agent}:created`));
   const kept: KeptReading = {
     version: keptVersion,
     continuation,

@@ -27,7 +27,7 @@ export interface KeptReading {
   readonly openCalls: readonly string[];
   /** Messages that are not counted yet, each as agent and message. */
   readonly openMessages: readonly string[];
-  /** The events of messages that ended with their file, which the rest of the file gives again: ids and checksums. */
+  /** The events that were written because the session ended there, which its rest gives again: ids and checksums. */
   readonly ended: readonly (readonly [id: string, checksum: number])[];
 }
 

@@ -142,7 +142,6 @@ export class NeededLines {
 
   #close(agent: string): void {
     this.#windows[this.#files.get(agent) ?? -1]?.close();
-    this.#messages.delete(agent);
   }
 
   /** Notes the record that first names a sub-agent and its call. */
