@@ -22,6 +22,7 @@ const built: Readonly<Record<string, string>> = {
   'packages/formats/src/task-report/markdown-text.ts': 'of characters in the source',
   'packages/plugin-loader/src/manifest/plugin-manifest.ts': 'each part of a path ends at a /',
   'packages/provider/src/store/event-words.ts': 'of letters and digits, with one character on each side',
+  'packages/provider/src/store/search-text.ts': 'of runs of letters of one script each',
   'packages/redaction/src/search/secret-formats.ts': 'tested here',
   'packages/views/src/text/neutralise-controls.ts': 'of expressions for one character',
   'plugins/hook-redact/src/create-redact-hook.ts': 'of a user; ended after a second',
