@@ -16,8 +16,8 @@ export interface Reply {
   readonly body: unknown;
 }
 
-/** `answer` may send another reply. */
-export async function openReceiver(answer: () => Reply | null = () => null): Promise<Receiver> {
+/** `answer` may send another reply to a body. */
+export async function openReceiver(answer: (body: string) => Reply | null = () => null): Promise<Receiver> {
   const spans = new Map<string, ReceivedSpan>();
   const logs = new Map<string, ReceivedLog>();
   const requests: { path: string; body: string }[] = [];
@@ -40,7 +40,7 @@ export async function openReceiver(answer: () => Reply | null = () => null): Pro
     const refused = { status: 415, body: {} };
     let reply: Reply;
     try {
-      reply = answer() ?? (isJson && request.method === 'POST' ? take(path, body) : refused);
+      reply = answer(body) ?? (isJson && request.method === 'POST' ? take(path, body) : refused);
     } catch (error) {
       reply = { status: 400, body: { message: (error as Error).message } };
     }

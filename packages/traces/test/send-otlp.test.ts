@@ -7,7 +7,7 @@ import { event, oneDispatch, sampleRun } from './sample-run.ts';
 it('reaches a receiver that checks each field, and a second export adds nothing', async () => {
   await using receiver = await openReceiver();
   const sent = await sendOtlp(traceDispatches(sampleRun, { content: 'events' }), `${receiver.endpoint}/`);
-  expect(sent).toEqual({ spans: receiver.spans.size, logs: receiver.logs.size });
+  expect(sent).toEqual({ spans: receiver.spans.size, logs: receiver.logs.size, refused: [] });
   expect(sent.spans).toBe(13);
   expect(new Set(receiver.requests.map(({ path }) => path))).toEqual(new Set(['/v1/traces', '/v1/logs']));
   for (const { parentSpanId, traceId, start, end, links } of receiver.spans.values()) {
@@ -22,6 +22,60 @@ it('reaches a receiver that checks each field, and a second export adds nothing'
   expect(receiver.logs).toEqual(logs);
   expect(receiver.requests.slice(first)).toEqual(receiver.requests.slice(0, first));
 });
+
+/** A dispatch of tool calls whose inputs have these lengths. */
+function callsOf(lengths: readonly number[]) {
+  return oneDispatch(
+    lengths.flatMap((length, at) => [
+      event(`c${at}`, at * 2 + 1, 'agent:tool_call', {
+        toolCallId: `k${at}`,
+        tool: `Tool${at}`,
+        metadata: { input: 'x'.repeat(length) },
+      }),
+      event(`r${at}`, at * 2 + 2, 'agent:tool_result', {
+        toolCallId: `k${at}`,
+        tool: `Tool${at}`,
+        metadata: {},
+        status: 'completed',
+        output: 'ok',
+      }),
+    ]),
+  );
+}
+
+async function spansOf(source: ReturnType<typeof callsOf>): Promise<number> {
+  let spans = 0;
+  for await (const { kind } of traceDispatches(source, { content: 'spans' })) if (kind === 'span') spans += 1;
+  return spans;
+}
+
+it('sends requests of at most 2 MiB', async () => {
+  await using receiver = await openReceiver();
+  const source = callsOf(Array.from({ length: 60 }, () => 150_000));
+  const sent = await sendOtlp(traceDispatches(source, { content: 'spans' }), receiver.endpoint);
+  expect([sent.spans, sent.refused]).toEqual([await spansOf(source), []]);
+  expect(receiver.spans.size).toBe(sent.spans);
+  const longest = Math.max(...receiver.requests.map(({ body }) => body.length));
+  expect(longest).toBeLessThanOrEqual(2 * 1024 * 1024);
+  expect(longest).toBeGreaterThan(1024 * 1024);
+});
+
+it.each([8_000, 16_000, 32_000])(
+  'halves a request that a receiver with a limit of %i bytes refuses, and names each span that is too large alone',
+  async (limit) => {
+    await using receiver = await openReceiver((body) =>
+      body.length > limit ? { status: 413, body: { message: 'too large' } } : null,
+    );
+    const source = callsOf(Array.from({ length: 40 }, (_, at) => (at % 9 === 4 ? limit : 2_000 + at)));
+    const sent = await sendOtlp(traceDispatches(source, { content: 'spans' }), receiver.endpoint);
+    const all = await spansOf(source);
+    const refused = sent.refused.filter(({ kind }) => kind === 'span');
+    expect(sent.spans).toBe(receiver.spans.size);
+    expect(receiver.spans.size + refused.length).toBe(all);
+    expect(refused.map(({ name }) => name)).toEqual([4, 13, 22, 31].map((at) => `execute_tool Tool${at}`));
+    for (const { traceId, spanId } of refused) expect(receiver.spans.has(`${traceId} ${spanId}`)).toBe(false);
+  },
+);
 
 it('waits for the receiver, and reads no further in the meantime', async () => {
   let read = 0;

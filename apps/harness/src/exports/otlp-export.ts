@@ -45,11 +45,17 @@ export const otlpExport: TaskExport = {
       }
     }
     if (endpoint === undefined) return { summary: { ...written }, notes: [] };
-    const sent = await sendOtlp(records(), endpoint);
+    const { refused, ...sent } = await sendOtlp(records(), endpoint);
     const shown = shownEndpoint(endpoint);
     return {
       summary: { ...sent, endpoint: shown },
-      notes: [`${sent.spans} spans and ${sent.logs} log records sent to ${shown}.`],
+      notes: [
+        `${sent.spans} spans and ${sent.logs} log records sent to ${shown}.`,
+        ...refused.map(
+          ({ kind, name, traceId, spanId }) =>
+            `Not sent, too large for the receiver: the ${kind} ${name} (span ${spanId ?? 'none'} of trace ${traceId ?? 'none'}).`,
+        ),
+      ],
     };
   },
 };

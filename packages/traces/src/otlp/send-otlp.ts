@@ -13,7 +13,9 @@ import {
   LogsExporterMetricsHelper,
   TraceExporterMetricsHelper,
 } from '@opentelemetry/otlp-transformer';
-import { TraceError } from '../trace-error.ts';
+import type { ReadableLogRecord } from '@opentelemetry/sdk-logs';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace';
+import { isTraceError, TraceError } from '../trace-error.ts';
 import type { TraceRecord } from '../trace-record.ts';
 import { inBatches } from './batches.ts';
 import { shownEndpoint } from './shown-endpoint.ts';
@@ -27,11 +29,28 @@ export interface SendOptions {
 export interface Sent {
   readonly spans: number;
   readonly logs: number;
+  /** The records that are too large for the receiver, each alone. */
+  readonly refused: readonly RefusedRecord[];
 }
+
+/** A record that the receiver refused because of its size (413). */
+export interface RefusedRecord {
+  readonly kind: 'span' | 'log';
+  /** The name of the span, or of the event of the log record. */
+  readonly name: string;
+  /** 32 hexadecimal digits; null for a log record without a span. */
+  readonly traceId: string | null;
+  /** 16 hexadecimal digits. */
+  readonly spanId: string | null;
+}
+
+/** Bytes. Receivers accept 4 MiB or more as a rule, and a proxy before them can accept less. */
+const largestRequest = 2 * 1024 * 1024;
 
 /**
  * Sends records to an OTLP receiver over HTTP, as JSON: `ENDPOINT/v1/traces` and `ENDPOINT/v1/logs`. One batch at a time:
- * the next one is read when the receiver has accepted it. `OTEL_EXPORTER_OTLP_HEADERS` and the other settings of the libraries apply.
+ * the next one is read when the receiver has accepted it. A request has at most 2 MiB, unless one record is longer. One that is too large for
+ * the receiver (413) is halved, down to one record, which is then named. `OTEL_EXPORTER_OTLP_HEADERS` and the other settings of the libraries apply.
  *
  * @throws TRACE_ENDPOINT_INVALID, TRACE_RECEIVER_FAILED, TRACE_RECEIVER_REJECTED
  */
@@ -62,19 +81,63 @@ export async function sendOtlp(
     LogsExporterMetricsHelper,
     undefined,
   );
-  const sent = { spans: 0, logs: 0 };
+  const sent = { spans: 0, logs: 0, refused: [] as RefusedRecord[] };
   try {
     for await (const batch of inBatches(records)) {
-      if (batch.kind === 'spans') await answers.of(traces, batch.spans);
-      else await answers.of(logs, batch.logs);
-      sent.spans += batch.kind === 'spans' ? batch.spans.length : 0;
-      sent.logs += batch.kind === 'logs' ? batch.logs.length : 0;
+      if (batch.kind === 'spans') {
+        const tooLarge = await sendParts(batch.spans, JsonTraceSerializer, (part) =>
+          answers.of(traces, part),
+        );
+        sent.spans += batch.spans.length - tooLarge.length;
+        sent.refused.push(...tooLarge.map(refusedSpan));
+      } else {
+        const tooLarge = await sendParts(batch.logs, JsonLogsSerializer, (part) => answers.of(logs, part));
+        sent.logs += batch.logs.length - tooLarge.length;
+        sent.refused.push(...tooLarge.map(refusedLog));
+      }
     }
   } finally {
     await traces.shutdown();
     await logs.shutdown();
   }
   return sent;
+}
+
+/** Sends records in their order, in as few halves as the limits allow. @returns the records that are too large for the receiver */
+async function sendParts<Item>(
+  records: Item[],
+  serializer: Pick<ISerializer<Item[], unknown>, 'serializeRequest'>,
+  send: (part: Item[]) => Promise<void>,
+): Promise<Item[]> {
+  const isOne = records.length === 1;
+  if (isOne || (serializer.serializeRequest(records)?.length ?? 0) <= largestRequest) {
+    try {
+      await send(records);
+      return [];
+    } catch (error) {
+      if (!isTraceError(error, 'TRACE_RECEIVER_FAILED') || error.details.status !== 413) throw error;
+      if (isOne) return records;
+    }
+  }
+  const middle = Math.ceil(records.length / 2);
+  return [
+    ...(await sendParts(records.slice(0, middle), serializer, send)),
+    ...(await sendParts(records.slice(middle), serializer, send)),
+  ];
+}
+
+function refusedSpan(span: ReadableSpan): RefusedRecord {
+  const { traceId, spanId } = span.spanContext();
+  return { kind: 'span', name: span.name, traceId, spanId };
+}
+
+function refusedLog({ eventName = 'log record', spanContext }: ReadableLogRecord): RefusedRecord {
+  return {
+    kind: 'log',
+    name: eventName,
+    traceId: spanContext?.traceId ?? null,
+    spanId: spanContext?.spanId ?? null,
+  };
 }
 
 /** Turns a partial success into an error. The libraries only log it. */
