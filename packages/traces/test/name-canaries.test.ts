@@ -84,6 +84,23 @@ describe('a name in a trace without content', () => {
     },
   );
 
+  it.each(['/home/ann/secret-plan/cafe.yaml', 'plans\\secret-plan\\cafe.yml', 'C:\\secret-plan\\cafe.json'])(
+    'is that of the scenario, and not of its file: %s',
+    async (path) => {
+      const model = `scripted:${path}`;
+      const usage = { inputTokens: 1, outputTokens: 1 };
+      const events = [
+        event('a1', 1, 'agent:created', { name: 'Ann', languageModel: model }, { agentId: 'a' }),
+        event('t1', 2, 'agent:text', { text: 'hello' }, { agentId: 'a', messageId: 'm' }),
+        event('i1', 3, 'agent:inference', { model, usage }, { agentId: 'a', messageId: 'm' }),
+        event('t2', 4, 'agent:text', { text: 'hello' }, { messageId: 'n' }),
+      ];
+      const text = await textOf(oneDispatch(events, { model }));
+      expect(text).toContain('scripted:cafe"');
+      expect(text).not.toMatch(/secret-plan|cafe\.(yaml|yml|json)/);
+    },
+  );
+
   it('is cut with content as well: the whole text is in the content', async () => {
     const tool = 'Bash\nSECRET_1_1_';
     const call = event('c1', 1, 'agent:tool_call', { toolCallId: 'k', tool, metadata: {} });

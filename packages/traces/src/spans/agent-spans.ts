@@ -13,7 +13,7 @@ import { hansard } from './attributes.ts';
 import type { FoldContext, FoldStep } from './fold-context.ts';
 import { derivedSpanId, spanIdOf } from './identity.ts';
 import { LinkList } from './links.ts';
-import { providerNameOf } from './provider-name.ts';
+import { providerNameOf, shownModel } from './provider-name.ts';
 
 /** The agents of a dispatch. The dispatched agent has the span of its dispatch; every other agent has its own span. */
 export class AgentSpans {
@@ -29,7 +29,7 @@ export class AgentSpans {
     this.dispatched = createAgentState({
       agentId: null,
       name: null,
-      model,
+      model: shownModel(model),
       spanId,
       parentSpanId: null,
       start,
@@ -45,7 +45,7 @@ export class AgentSpans {
   /** The first agent without `agent:created` is the dispatched one. */
   created({ event, agent, data, time }: FoldStep<EventData<'agent:created'>>): void {
     agent.name = data.name ?? agent.name;
-    agent.model = data.languageModel ?? agent.model;
+    agent.model = shownModel(data.languageModel ?? agent.model);
     const { envelope, recent, factory, emit, find } = this.#context;
     const links = new LinkList();
     const spanId = spanIdOf(envelope.dispatchId, event.id);

@@ -22,7 +22,7 @@ import { hansard } from './attributes.ts';
 import { MessageList } from './content.ts';
 import type { FoldContext, FoldStep } from './fold-context.ts';
 import { derivedSpanId } from './identity.ts';
-import { providerNameOf } from './provider-name.ts';
+import { providerNameOf, shownModel } from './provider-name.ts';
 
 type Inference = EventData<'agent:inference'>;
 
@@ -84,7 +84,7 @@ export class ChatSpans {
 
   #emit(agent: AgentState, message: OpenMessage, { start, end, inference, id }: Ending): void {
     const { factory, emit, content, envelope } = this.#context;
-    const model = inference?.model ?? agent.model ?? envelope.model;
+    const model = shownModel(inference?.model ?? agent.model ?? envelope.model);
     const attributes: Attributes = {
       [ATTR_GEN_AI_OPERATION_NAME]: GEN_AI_OPERATION_NAME_VALUE_CHAT,
       ...(model === null
@@ -154,7 +154,7 @@ function newMessage(messageId: string | null, spanId: string, agent: AgentState,
 function usageAttributes({ model, usage, costUsd, stopReason }: Inference): Attributes {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = usage;
   return {
-    [ATTR_GEN_AI_RESPONSE_MODEL]: model,
+    [ATTR_GEN_AI_RESPONSE_MODEL]: shownModel(model),
     ...(stopReason === undefined ? {} : { [ATTR_GEN_AI_RESPONSE_FINISH_REASONS]: [stopReason] }),
     [ATTR_GEN_AI_USAGE_INPUT_TOKENS]: inputTokens + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0),
     [ATTR_GEN_AI_USAGE_OUTPUT_TOKENS]: outputTokens,

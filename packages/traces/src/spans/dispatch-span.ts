@@ -12,7 +12,7 @@ import { agentAttributes } from './agent-attributes.ts';
 import type { AgentState } from './agent-state.ts';
 import { hansard } from './attributes.ts';
 import { MessageList } from './content.ts';
-import { providerNameOf } from './provider-name.ts';
+import { providerNameOf, shownModel } from './provider-name.ts';
 import type { SpanDraft } from './record-factory.ts';
 
 /** Facts about the whole dispatch from its events. */
@@ -56,7 +56,8 @@ export function dispatchSpan(
 }
 
 function figuresOf(envelope: DispatchEnvelope): Attributes {
-  const { dispatchId, parentDispatchId, model, status, fidelity, cost } = envelope;
+  const { dispatchId, parentDispatchId, status, fidelity, cost } = envelope;
+  const model = shownModel(envelope.model);
   const usage = usageOf(envelope);
   return {
     [ATTR_GEN_AI_OPERATION_NAME]: GEN_AI_OPERATION_NAME_VALUE_INVOKE_AGENT,

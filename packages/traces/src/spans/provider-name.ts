@@ -26,3 +26,15 @@ export function providerNameOf(model: string): string {
   const name = model.slice(model.lastIndexOf('/') + 1).toLowerCase();
   return providers.find(([pattern]) => pattern.test(name))?.[1] ?? '_OTHER';
 }
+
+/** Before the file of a scenario, in the name of its model. */
+const scripted = 'scripted:';
+
+/** The name of a model in a trace. The model of a scenario is named by the scenario, without the place of its file. */
+export function shownModel<T extends string | null>(model: T): T | string {
+  if (model === null || !model.startsWith(scripted)) return model;
+  const file = model.slice(
+    Math.max(model.lastIndexOf('/'), model.lastIndexOf('\\'), scripted.length - 1) + 1,
+  );
+  return `${scripted}${file.replace(/\.(?:ya?ml|json)$/i, '')}`;
+}
