@@ -32,6 +32,7 @@ export function sampleEnvelope(dispatchId: string): DispatchEnvelope {
     cost: 0.15,
     usage: { inputTokens: 1200, outputTokens: 340 },
     models: null,
+    periods: null,
     prices: null,
     openCalls: null,
     folded: null,

@@ -1,57 +1,146 @@
-/** Measures the sums of `hansard usage` of 1,000 dispatches by day, task and model: envelopes alone, each with a newly opened store. */
+/**
+ * Measures the sums of `hansard usage` of 1,000 dispatches: by day as before, by the start of each dispatch, and from figures by
+ * quarter of an hour; by day and model, task and model. Envelopes alone, each with a newly opened store.
+ */
 import { rmSync } from 'node:fs';
 import { openDispatchStore } from '@hansard/dispatch';
+import type { DispatchEnvelope } from '@hansard/events';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
-import { addModels, figuresOfDispatch, UsageSums } from '@hansard/views';
+import { addParts, dateKeys, figuresOfDispatch, type UsagePart, UsageSums, usageParts } from '@hansard/views';
 import { median } from './measure.ts';
 import { report, rounded } from './report.ts';
 import { sampleEnvelope, sampleEvent } from './sample-events.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const dispatches = 1_000;
-const folder = temporaryFolder('bench-usage');
-const writer = openJsonFileStore({ root: folder });
-for (let at = 0; at < dispatches; at += 1) {
-  const dispatchId = `d${at}`;
-  const taskDir = `benchmarks/tasks/usage-${at % 20}`;
-  const startedAt = new Date(Date.UTC(2026, 0, 1) + at * 3_600_000).toISOString();
-  const models = ['model-a', 'model-b'].map((model) => ({
-    model,
-    calls: 2,
-    inputTokens: 9,
-    outputTokens: 4,
-  }));
-  writer.createDispatch(taskDir, { ...sampleEnvelope(dispatchId), startedAt, models });
-  writer.appendEvent(taskDir, dispatchId, sampleEvent(at));
-  writer.updateDispatch(taskDir, dispatchId, { status: 'completed' });
-  writer.releaseDispatch(taskDir, dispatchId);
-}
-writer.close();
+/** An hour of work of two models. */
+const quarters = 4;
+const models = ['model-a', 'model-b'];
 
-/** Milliseconds from the opening of the store to the rows. */
-async function timeOf(by: 'day' | 'task' | 'model'): Promise<number> {
-  const start = performance.now();
-  await using store = openDispatchStore(openJsonFileStore({ root: folder }));
+/** `withPeriods`: as they are written now; otherwise without figures by quarter. */
+function writtenIn(folder: string, withPeriods: boolean): string {
+  const writer = openJsonFileStore({ root: folder });
+  for (let at = 0; at < dispatches; at += 1) {
+    const dispatchId = `d${at}`;
+    const taskDir = `benchmarks/tasks/usage-${at % 20}`;
+    const start = Date.UTC(2026, 0, 1) + at * 3_600_000;
+    const startedAt = new Date(start).toISOString();
+    const all = { inputTokens: 72, outputTokens: 32, cacheReadTokens: 560, cacheWriteTokens: 40 };
+    const rows = Array.from({ length: quarters * models.length }, (_, row) => row);
+    const each = (value: number) => rows.map(() => value);
+    const periods: DispatchEnvelope['periods'] = {
+      start: rows.map((row) => new Date(start + Math.floor(row / models.length) * 900_000).toISOString()),
+      model: rows.map((row) => models[row % models.length] ?? null),
+      ...{ modelCalls: each(20), toolCalls: each(17), failedToolCalls: each(1) },
+      ...{
+        inputTokens: each(9),
+        outputTokens: each(4),
+        cacheReadTokens: each(70),
+        cacheWriteTokens: each(5),
+      },
+      ...{ estimatedUsd: each(0.25), open: [] },
+    };
+    writer.createDispatch(taskDir, {
+      ...sampleEnvelope(dispatchId),
+      ...{ startedAt, cost: null, usage: all, prices: { name: 'a', version: '1', date: '2026-01-01' } },
+      models: models.map((model) => ({
+        ...{
+          model,
+          calls: 80,
+          inputTokens: 36,
+          outputTokens: 16,
+          cacheReadTokens: 280,
+          cacheWriteTokens: 20,
+        },
+        ...{ estimatedUsd: 1, pricedAs: model },
+      })),
+      periods: withPeriods ? periods : null,
+    });
+    writer.appendEvent(taskDir, dispatchId, sampleEvent(at));
+    writer.updateDispatch(taskDir, dispatchId, { status: 'completed' });
+    writer.releaseDispatch(taskDir, dispatchId);
+  }
+  writer.close();
+  return folder;
+}
+
+type Add = (sums: UsageSums, taskDir: string, envelope: DispatchEnvelope) => void;
+
+const byParts =
+  (keyOf: (part: UsagePart, taskDir: string) => string): Add =>
+  (sums, taskDir, envelope) =>
+    addParts(sums, usageParts(envelope), (part) => keyOf(part, taskDir));
+
+/** Milliseconds of the processor from the opening of the store to the rows: other programs do not count. */
+async function timeOf(root: string, add: Add): Promise<number> {
+  const before = process.cpuUsage();
+  await using store = openDispatchStore(openJsonFileStore({ root }));
   const sums = new UsageSums();
-  for await (const { taskDir, envelope } of store.dispatches({})) {
-    if (envelope === null) continue;
-    if (by === 'model') addModels(sums, envelope);
-    else sums.add(by === 'day' ? envelope.startedAt.slice(0, 10) : taskDir, figuresOfDispatch(envelope));
-  }
+  for await (const { taskDir, envelope } of store.dispatches({}))
+    if (envelope !== null) add(sums, taskDir, envelope);
   if (sums.rows('most').length === 0) throw new Error('There are no sums.');
-  return performance.now() - start;
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
 }
 
-const times = { day: [] as number[], task: [] as number[], model: [] as number[] };
+const root = temporaryFolder('bench-usage');
+const without = writtenIn(`${root}/without`, false);
+const within = writtenIn(`${root}/with`, true);
+const contenders = {
+  dayOfStart: () =>
+    timeOf(without, (sums, _, envelope) =>
+      sums.add(envelope.startedAt.slice(0, 10), figuresOfDispatch(envelope)),
+    ),
+  day: () => {
+    const { day } = dateKeys('local');
+    return timeOf(
+      within,
+      byParts(({ at }) => day(at)),
+    );
+  },
+  dayAndModel: () => {
+    const { day } = dateKeys('local');
+    return timeOf(
+      within,
+      byParts(({ at, model }) => `${day(at)} ${model}`),
+    );
+  },
+  task: () =>
+    timeOf(
+      within,
+      byParts((_, taskDir) => taskDir),
+    ),
+  model: () =>
+    timeOf(
+      within,
+      byParts(({ model }) => model),
+    ),
+};
+const names = Object.keys(contenders) as (keyof typeof contenders)[];
+const times = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<
+  (typeof names)[number],
+  number[]
+>;
 // The first round loads the code.
-for (let round = -1; round < 7; round += 1)
-  for (const by of ['day', 'task', 'model'] as const) {
-    const time = await timeOf(by);
-    if (round >= 0) times[by].push(time);
+for (let round = -1; round < 15; round += 1)
+  for (const name of names) {
+    const time = await contenders[name]();
+    if (round >= 0) times[name].push(time);
   }
-rmSync(folder, { recursive: true });
-const [day, task, model] = [times.day, times.task, times.model].map((all) => rounded(median(all)));
+rmSync(root, { recursive: true });
+const medians = Object.fromEntries(names.map((name) => [name, rounded(median(times[name]))])) as Record<
+  (typeof names)[number],
+  number
+>;
 report(
-  { benchmark: 'usage', dispatches, day: day ?? 0, task: task ?? 0, model: model ?? 0 },
-  ['day', 'task', 'model'].map((key) => ({ key, atMost: 300 })),
+  {
+    benchmark: 'usage',
+    dispatches,
+    ...medians,
+    dayToDayOfStart: rounded(median(times.day) / median(times.dayOfStart)),
+  },
+  [
+    ...names.filter((name) => name !== 'dayOfStart').map((key) => ({ key, atMost: 300 })),
+    { key: 'dayToDayOfStart', atMost: 1.5 },
+  ],
 );

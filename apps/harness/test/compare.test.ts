@@ -93,7 +93,12 @@ describe('hansard compare', () => {
       '--json',
     );
     expect(JSON.parse(out)).toMatchObject({
-      one: { dispatchId: 'first', events: 7, costUsd: 0.2, tools: [{ tool: 'Bash', calls: 2, failures: 0 }] },
+      one: {
+        dispatchId: 'first',
+        events: 7,
+        costUsd: 0.2,
+        tools: [{ tool: 'Bash', toolCalls: 2, failedToolCalls: 0 }],
+      },
       other: { dispatchId: 'fails', events: 9, outputTokens: 30, result: 'Built at last.' },
       isResultEqual: false,
       firstDifference: { same: 4, field: 'status', one: { position: 5 }, other: { position: 5 } },

@@ -1,28 +1,34 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { openDispatchStore } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
+import { systemClock } from '@hansard/provider';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { columnsOf } from '@hansard/views';
 import { expect, it } from 'vitest';
-import { type CommandLine, commandLine } from './command-line.ts';
+import { type CommandLine, commandFromSource, commandLine } from './command-line.ts';
 
 /** Two days, two tasks, two models, a crash, and a tool that fails. */
 async function recorded(): Promise<CommandLine> {
   const line = commandLine();
-  await using store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
+  let time = '';
+  const clock = { ...systemClock, now: () => Date.parse(time) };
+  await using store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }), { clock });
   const plan = [
     ['a/tasks/one', '2026-03-01', 'opus', 100, 0.5, 'completed'],
     ['a/tasks/two', '2026-03-02', 'haiku', 300, null, 'crashed'],
     ['b/tasks/one', '2026-03-02', 'opus', 50, 0.25, 'completed'],
   ] as const;
   for (const [taskDir, day, model, inputTokens, cost, status] of plan) {
-    const startedAt = `${day}T09:00:00.000Z`;
-    const dispatch = await store.beginDispatch(taskDir, { role: 'worker', model, startedAt });
+    time = `${day}T09:00:00.000Z`;
+    const dispatch = await store.beginDispatch(taskDir, { role: 'worker', model });
     const usage = { inputTokens, outputTokens: 10 };
     await dispatch.append([
-      newEvent('agent:tool_call', { toolCallId: 't', tool: 'Bash', metadata: {} }),
+      newEvent('agent:tool_call', { toolCallId: 't', tool: 'Bash', metadata: {} }, { messageId: 'm' }),
       newEvent('agent:tool_result', { toolCallId: 't', tool: 'Bash', metadata: {}, status: 'error' }),
-      newEvent('agent:inference', { model, usage }),
+      newEvent('agent:inference', { model, usage }, { messageId: 'm' }),
     ]);
     const models = [{ model, calls: 1, ...usage }];
     await dispatch.end({ status, cost, usage, models });
@@ -34,60 +40,140 @@ const keysBy = async (line: CommandLine, ...args: string[]) =>
   ((await line.hansard('usage', '--json', ...args)).json() as Record<string, unknown>[]).map((row) => [
     row.key,
     row.dispatches,
-    row.calls,
-    row.failures,
+    row.modelCalls,
+    row.toolCalls,
+    row.failedToolCalls,
     row.inputTokens,
     row.costUsd,
   ]);
 
 it('usage sums up by each key, the most used first, and ends with the total', async () => {
   using line = await recorded();
-  const total = (failures: number | null) => [null, 3, 3, failures, 450, 0.75];
+  const total = [null, 3, 3, 3, 3, 450, 0.75];
   expect(await keysBy(line)).toEqual([
-    ['haiku', 1, 1, null, 300, null],
-    ['opus', 2, 2, null, 150, 0.75],
-    total(null),
+    ['haiku', 1, 1, 1, 1, 300, null],
+    ['opus', 2, 2, 2, 2, 150, 0.75],
+    total,
   ]);
   expect(await keysBy(line, '--by', 'day')).toEqual([
-    ['2026-03-01', 1, 1, 0, 100, 0.5],
-    ['2026-03-02', 2, 2, 1, 350, 0.25],
-    total(1),
+    ['2026-03-01', 1, 1, 1, 1, 100, 0.5],
+    ['2026-03-02', 2, 2, 2, 2, 350, 0.25],
+    total,
   ]);
   expect((await keysBy(line, '--by', 'project')).map(([key]) => key)).toEqual(['a', 'b', null]);
   expect((await keysBy(line, '--by', 'task')).map(([key]) => key)).toEqual(['a/two', 'a/one', 'b/one', null]);
   expect(await keysBy(line, '--by', 'tool')).toEqual([
-    ['Bash', 3, 3, 3, null, null],
-    [null, 3, 3, 3, null, null],
+    ['Bash', 3, null, 3, 3, null, null],
+    [null, 3, null, 3, 3, null, null],
   ]);
   expect(await keysBy(line, '--by', 'agent')).toEqual([
-    ['worker', 3, 3, null, 450, null],
-    [null, 3, 3, null, 450, null],
+    ['worker', 3, 3, 3, 3, 450, null],
+    [null, 3, 3, 3, 3, 450, null],
   ]);
 });
 
-it('usage counts a task, and the dispatches of a time', async () => {
+it('usage sums up by two keys, weeks, months and blocks', async () => {
+  using line = await recorded();
+  expect(await keysBy(line, '--by', 'day,model')).toEqual([
+    [['2026-03-01', 'opus'], 1, 1, 1, 1, 100, 0.5],
+    [['2026-03-02', 'haiku'], 1, 1, 1, 1, 300, null],
+    [['2026-03-02', 'opus'], 1, 1, 1, 1, 50, 0.25],
+    [null, 3, 3, 3, 3, 450, 0.75],
+  ]);
+  expect((await keysBy(line, '--by', 'week')).map(([key]) => key)).toEqual([
+    '2026-02-23',
+    '2026-03-02',
+    null,
+  ]);
+  expect(await keysBy(line, '--by', 'month')).toEqual([
+    ['2026-03', 3, 3, 3, 3, 450, 0.75],
+    [null, 3, 3, 3, 3, 450, 0.75],
+  ]);
+  expect((await keysBy(line, '--by', 'block')).map(([key]) => key)).toEqual([
+    '2026-03-01T09:00:00.000Z',
+    '2026-03-02T09:00:00.000Z',
+    null,
+  ]);
+  expect((await keysBy(line, '--by', 'tool,model')).map(([key]) => key)).toEqual([
+    ['Bash', 'opus'],
+    ['Bash', 'haiku'],
+    null,
+  ]);
+  for (const wrong of ['year', 'day,day', 'day,model,task', ''])
+    expect(await line.hansard('usage', '--by', wrong)).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('Give one key, or two'),
+    });
+});
+
+it('usage counts a task, and the calls of a time', async () => {
   using line = await recorded();
   expect(await keysBy(line, 'b/one')).toEqual([
-    ['opus', 1, 1, null, 50, 0.25],
-    [null, 1, 1, null, 50, 0.25],
+    ['opus', 1, 1, 1, 1, 50, 0.25],
+    [null, 1, 1, 1, 1, 50, 0.25],
   ]);
-  expect((await keysBy(line, '--since', '2026-03-02')).at(-1)).toEqual([null, 2, 2, null, 350, 0.25]);
-  expect((await keysBy(line, '--until', '2026-03-01')).at(-1)).toEqual([null, 1, 1, null, 100, 0.5]);
+  expect((await keysBy(line, '--since', '2026-03-02')).at(-1)).toEqual([null, 2, 2, 2, 2, 350, 0.25]);
+  expect((await keysBy(line, '--until', '2026-03-01')).at(-1)).toEqual([null, 1, 1, 1, 1, 100, 0.5]);
+  expect((await keysBy(line, '--since', '1d', '--by', 'tool')).map(([, count]) => count)).toEqual([0]);
+  expect((await keysBy(line, '--until', '1d', '--by', 'agent')).map(([, count]) => count)).toEqual([3, 3]);
   expect(await line.hansard('usage', '--since', '15:04')).toMatchObject({
     code: 2,
     err: expect.stringContaining('is not a time with a date'),
   });
+  const { err } = await line.hansard('usage', '--since', '2026-03-02T09:05', '--until', '2026-03-02T09:20');
+  expect(err).toContain('in quarters of an hour, from 2026-03-02 09:00 on, before 2026-03-02 09:15');
 });
 
 it('usage fits the terminal, and leaves out the columns of which nothing is known', async () => {
   using line = await recorded();
-  for (const columns of [60, 80, 140]) {
-    const { out } = await line.start(['usage'], { signal: new AbortController().signal, columns });
-    for (const text of out.split('\n')) expect(columnsOf(text)).toBeLessThanOrEqual(columns);
-    expect(out).not.toContain('cache read');
-    expect(out).toMatch(/^haiku .* 300 /m);
-  }
+  for (const by of ['model', 'day,model', 'block', 'task'])
+    for (const columns of [60, 80, 140]) {
+      const args = ['usage', '--by', by];
+      const { out } = await line.start(args, { signal: new AbortController().signal, columns });
+      for (const text of out.split('\n')) expect(columnsOf(text)).toBeLessThanOrEqual(columns);
+      expect(out).not.toContain('cache read');
+      const counts =
+        columns === 140 ? /model calls +failed +tool calls +tool errors/ : /calls +failed +tools +errors/;
+      expect(out).toMatch(counts);
+    }
   const { out, err } = await line.hansard('usage', '--limit', '1');
   expect(out).toMatch(/^all +3 +3 .*\$0\.75/m);
   expect([out.includes('opus'), err]).toEqual([false, expect.stringContaining('--limit 2 prints all')]);
+});
+
+/** A session of three calls, at 23:30, an hour later on the next day, and two days later. */
+const daysFixture = fileURLToPath(new URL('./fixtures/three-days', import.meta.url));
+
+it('usage counts each call of an imported session on its own day, in the zone of the machine or UTC', () => {
+  using line = commandLine();
+  cpSync(daysFixture, join(line.cwd, 'sessions'), { recursive: true });
+  const run = (zone: string, ...args: string[]) =>
+    execFileSync(process.execPath, [...commandFromSource, ...args], {
+      cwd: line.cwd,
+      env: { PATH: process.env.PATH, HOME: line.cwd, TZ: zone },
+      encoding: 'utf8',
+      timeout: 60_000,
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  run('UTC', 'import', 'sessions');
+  const byDay = (zone: string, ...args: string[]) => {
+    const rows = run(zone, 'usage', '--by', 'day', '--json', ...args)
+      .trim()
+      .split('\n');
+    const parsed = rows.map((row) => JSON.parse(row)) as Record<string, unknown>[];
+    // The platform can have another spelling of a zone: Katmandu.
+    const stated = args.includes('--utc') ? /^UTC$/ : new RegExp(`^${zone.replace('th', 'th?')}$`);
+    for (const row of parsed) expect(row.zone).toMatch(stated);
+    return Object.fromEntries(parsed.slice(0, -1).map(({ key, inputTokens }) => [key, inputTokens]));
+  };
+  const inUtc = { '2026-11-20': 100, '2026-11-21': 1_000, '2026-11-23': 10_000 };
+  expect(byDay('UTC')).toEqual(inUtc);
+  expect(byDay('Asia/Kathmandu', '--utc')).toEqual(inUtc);
+  expect(byDay('Asia/Kathmandu')).toEqual({ '2026-11-21': 1_100, '2026-11-23': 10_000 });
+  expect(byDay('Pacific/Marquesas')).toEqual({ '2026-11-20': 1_100, '2026-11-22': 10_000 });
+  expect(byDay('Asia/Kathmandu', '--until', '2026-11-21')).toEqual({ '2026-11-21': 1_100 });
+  expect(byDay('Asia/Kathmandu', '--since', '2026-11-21', '--utc')).toEqual({
+    '2026-11-21': 1_000,
+    '2026-11-23': 10_000,
+  });
 });

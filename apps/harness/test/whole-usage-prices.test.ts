@@ -153,7 +153,7 @@ describe('a usage with hostile values', () => {
     const { out, err } = await run('import', put(line, 's.jsonl', log), '--task', 'lab/log');
     expect(out + err).toContain('usage_unreadable 1');
     const [row] = (await run('usage', '--json')).json() as Record<string, number>[];
-    expect(row?.calls).toBe(1);
+    expect(row?.modelCalls).toBe(1);
     for (const [name, figure] of Object.entries(row ?? {}))
       if (typeof figure === 'number') expect(figure, name).toBeGreaterThanOrEqual(0);
     // What the event has no field for stays with it.

@@ -69,11 +69,13 @@ export {
   type ModelUsage,
   modelUsageSchema,
   type OpenCall,
+  type OpenToolCall,
   type PriceSource,
   type StatedModelUsage,
   statedModelUsageSchema,
   timestampSchema,
   type Usage,
+  type UsagePeriods,
   usageSchema,
 } from './types/fields.ts';
 export { envelopeJsonSchema, eventJsonSchema, taskJsonSchema } from './types/json-schema.ts';

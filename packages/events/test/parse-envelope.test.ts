@@ -15,6 +15,7 @@ const envelope = {
   cost: null,
   usage: null,
   models: null,
+  periods: null,
   prices: null,
   openCalls: null,
   folded: null,

@@ -104,6 +104,7 @@ describe('reading without schemas', () => {
       cost: null,
       usage: null,
       models: null,
+      periods: null,
       prices: null,
       openCalls: null,
       folded: null,

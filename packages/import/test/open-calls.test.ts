@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type DispatchStore, openDispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { createMemoryStore } from '@hansard/store-memory';
-import { AgentUsage, addModels, UsageSums, withOpenCalls } from '@hansard/views';
+import { addParts, LoggedUsage, UsageSums, usageParts, withOpenCalls } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { importAll, LogFolder, lines } from './logs.ts';
 
@@ -28,8 +28,8 @@ async function importReport(
 function totalBy(add: (sums: UsageSums) => void) {
   const sums = new UsageSums();
   add(sums);
-  const { calls, inputTokens, outputTokens } = sums.total;
-  return { calls, inputTokens, outputTokens };
+  const { modelCalls, inputTokens, outputTokens } = sums.total;
+  return { modelCalls, inputTokens, outputTokens };
 }
 
 const record = (number: number, fields: object) => ({
@@ -58,8 +58,12 @@ describe('the last call of a file that ends in it', () => {
     using folder = new LogFolder();
     await using store = openDispatchStore(createMemoryStore());
     const envelopes = await importReport(store, 'c49', folder);
-    const right = { calls: 3, inputTokens: 100_010, outputTokens: 801 };
-    expect(totalBy((sums) => envelopes.map((envelope) => addModels(sums, envelope)))).toEqual(right);
+    const right = { modelCalls: 3, inputTokens: 100_010, outputTokens: 801 };
+    expect(
+      totalBy((sums) =>
+        envelopes.map((envelope) => addParts(sums, usageParts(envelope), (part) => part.model)),
+      ),
+    ).toEqual(right);
     const [open] = envelopes.flatMap(({ openCalls }) => openCalls ?? []);
     expect(open).toMatchObject({
       id: 'mk1:inference',
@@ -74,17 +78,17 @@ describe('the last call of a file that ends in it', () => {
     await using store = openDispatchStore(createMemoryStore());
     const [envelope] = await importReport(store, 'c50', folder);
     if (envelope === undefined) throw new Error('Nothing was imported.');
-    const right = { calls: 4, inputTokens: 40, outputTokens: 20 };
-    expect(totalBy((sums) => addModels(sums, envelope))).toEqual(right);
+    const right = { modelCalls: 4, inputTokens: 40, outputTokens: 20 };
+    expect(totalBy((sums) => addParts(sums, usageParts(envelope), (part) => part.model))).toEqual(right);
     expect((envelope.openCalls ?? []).map(({ id, agentId }) => [id, agentId])).toEqual([
       ['q1:inference', undefined],
       ['sbb2b:inference', 'bb2'],
     ]);
     const [taskDir = ''] = (await store.listTasks()).map((listed) => listed.taskDir);
     const events = await store.getDispatchEvents(taskDir, envelope.dispatchId);
-    const byAgent = new AgentUsage(envelope);
+    const byAgent = new LoggedUsage(envelope);
     for (const event of events) byAgent.observe(event);
-    expect(totalBy((sums) => byAgent.addTo(sums))).toEqual(right);
+    expect(totalBy((sums) => addParts(sums, byAgent.parts, ({ agent }) => agent))).toEqual(right);
   });
 
   it('becomes an event when the file grows, and is then no open call', async () => {
@@ -99,12 +103,12 @@ describe('the last call of a file that ends in it', () => {
       return {
         open: (envelope.openCalls ?? []).map(({ id }) => id),
         inferences: events.flatMap(({ id, type }) => (type === 'agent:inference' ? id : [])),
-        counted: totalBy((sums) => addModels(sums, envelope)),
+        counted: totalBy((sums) => addParts(sums, usageParts(envelope), (part) => part.model)),
         usage: withOpenCalls(envelope).usage,
       };
     };
     const usage = { inputTokens: 50_000, outputTokens: 400 };
-    const one = { counted: { calls: 1, ...usage }, usage };
+    const one = { counted: { modelCalls: 1, ...usage }, usage };
     expect(await state()).toEqual({ open: ['m2:inference'], inferences: [], ...one });
     appendFileSync(path, lines(asks(3)));
     expect(await state()).toEqual({ open: [], inferences: ['m2:inference'], ...one });
@@ -114,7 +118,7 @@ describe('the last call of a file that ends in it', () => {
     );
     expect(await state()).toMatchObject({
       open: ['m4:inference'],
-      counted: { calls: 2, inputTokens: 50_001, outputTokens: 402 },
+      counted: { modelCalls: 2, inputTokens: 50_001, outputTokens: 402 },
     });
   });
 
@@ -129,10 +133,16 @@ describe('the last call of a file that ends in it', () => {
     const [after] = await store.getDispatchEnvelopes(task);
     if (before === undefined || after === undefined) throw new Error('Nothing was imported.');
     const events = await store.getDispatchEvents(task, after.dispatchId);
-    const byAgent = new AgentUsage(before);
+    const byAgent = new LoggedUsage(before);
     for (const event of events) byAgent.observe(event);
-    expect(totalBy((sums) => byAgent.addTo(sums))).toMatchObject({ calls: 1, inputTokens: 50_000 });
-    expect(totalBy((sums) => addModels(sums, before))).toMatchObject({ calls: 1, inputTokens: 50_000 });
+    expect(totalBy((sums) => addParts(sums, byAgent.parts, ({ agent }) => agent))).toMatchObject({
+      modelCalls: 1,
+      inputTokens: 50_000,
+    });
+    expect(totalBy((sums) => addParts(sums, usageParts(before), (part) => part.model))).toMatchObject({
+      modelCalls: 1,
+      inputTokens: 50_000,
+    });
   });
 
   it('keeps its event where an older copy ends in it', async () => {
@@ -143,7 +153,9 @@ describe('the last call of a file that ends in it', () => {
     await importAll(store, [path], { task });
     const counted = async () => {
       const [envelope] = await store.getDispatchEnvelopes(task);
-      return totalBy((sums) => envelope !== undefined && addModels(sums, envelope));
+      return totalBy(
+        (sums) => envelope !== undefined && addParts(sums, usageParts(envelope), (part) => part.model),
+      );
     };
     const right = await counted();
     folder.put('s.jsonl', lines(asks(1), answers(2, calls)));

@@ -30,6 +30,7 @@ export function envelope(dispatchId: string, more: Partial<DispatchEnvelope> = {
     cost: 0.5,
     usage: { inputTokens: 100, outputTokens: 20 },
     models: null,
+    periods: null,
     prices: null,
     openCalls: null,
     folded: null,

@@ -132,6 +132,7 @@ export { type DispatchEnding, dispatchEnding } from './task/dispatch-ending.ts';
 export { type DispatchFigures, dispatchDuration } from './task/dispatch-figures.ts';
 export { DispatchTotals } from './task/dispatch-totals.ts';
 export { type DispatchTreeNode, dispatchTree } from './task/dispatch-tree.ts';
+export { quarterMs } from './task/period-fold.ts';
 export type { Price, PricedCall, PriceTable } from './task/price-table.ts';
 export {
   type PriorDispatch,
@@ -168,5 +169,7 @@ export type {
   TranscriptMessage,
   TranscriptToolCall,
 } from './transcript/transcript-message.ts';
-export { AgentUsage, addModels, figuresOfDispatch, ToolUsage } from './usage/usage-of-dispatch.ts';
-export { tokensIn, type UsageFigures, type UsageRow, UsageSums } from './usage/usage-sums.ts';
+export { type LoggedPart, LoggedUsage } from './usage/logged-usage.ts';
+export { addParts, figuresOfDispatch, type UsagePart, usageParts } from './usage/usage-parts.ts';
+export { callsIn, tokensIn, type UsageFigures, type UsageRow, UsageSums } from './usage/usage-sums.ts';
+export { blockMs, type DateKeys, dateKeys, usageBlocks } from './usage/usage-times.ts';

@@ -46,6 +46,7 @@ export function envelope(changes: Partial<DispatchEnvelope> = {}): DispatchEnvel
     cost: 0.15,
     usage: { inputTokens: 300, outputTokens: 60, turns: 3 },
     models: null,
+    periods: null,
     prices: null,
     openCalls: null,
     folded: null,

@@ -55,6 +55,7 @@ export function envelope(changes: Partial<DispatchEnvelope> = {}): DispatchEnvel
     cost: null,
     usage: null,
     models: null,
+    periods: null,
     prices: null,
     openCalls: null,
     folded: null,

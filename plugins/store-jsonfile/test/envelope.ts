@@ -15,6 +15,7 @@ export function makeEnvelope(dispatchId: string, changes: Partial<DispatchEnvelo
     cost: null,
     usage: null,
     models: null,
+    periods: null,
     prices: null,
     openCalls: null,
     folded: null,

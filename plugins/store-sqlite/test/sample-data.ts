@@ -18,6 +18,7 @@ export function envelope(fields: Partial<DispatchEnvelope> = {}): DispatchEnvelo
     cost: null,
     usage: null,
     models: null,
+    periods: null,
     prices: null,
     openCalls: null,
     folded: null,

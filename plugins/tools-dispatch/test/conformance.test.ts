@@ -21,6 +21,7 @@ const worker: DispatchEnvelope = {
   cost: null,
   usage: null,
   models: null,
+  periods: null,
   prices: null,
   openCalls: null,
   folded: null,

@@ -8,11 +8,11 @@ import {
   formatCost,
   formatDuration,
   formatTokens,
+  LoggedUsage,
   neutraliseControlsInLine,
   openCallEvents,
   type PartingEvent,
   renderEventLine,
-  ToolUsage,
   type UsageFigures,
   type UsageRow,
   UsageSums,
@@ -79,21 +79,22 @@ interface Compared {
 }
 
 async function readCompared(context: CliContext, log: DispatchLog, taskDir: string): Promise<Compared> {
-  const sums = new UsageSums();
-  const tools = new ToolUsage(sums);
+  const logged = new LoggedUsage(log.envelope);
   const totals = new DispatchTotals();
   let events = 0;
   const calls = new Set<string>();
   let result: JsonValue = null;
   for await (const event of eventsOf(context, log)) {
     events += 1;
-    tools.observe(event);
+    logged.observe(event);
     totals.observe(event);
     if (event.type === 'agent:inference') calls.add(event.id);
     if (event.type === 'session:complete') result = event.data.structuredResult ?? event.data.result ?? null;
   }
   const { envelope } = log;
   for (const event of openCallEvents(envelope, (id) => calls.has(id))) totals.observe(event);
+  const tools = new UsageSums();
+  for (const { tool, figures } of logged.parts) if (tool !== null) tools.add(tool, figures);
   // The envelope of a dispatch that runs has no figures yet.
   const {
     usage = totals.usage,
@@ -106,7 +107,7 @@ async function readCompared(context: CliContext, log: DispatchLog, taskDir: stri
     envelope,
     events,
     figures: figuresOfDispatch({ ...envelope, usage, models, cost, openCalls: null }),
-    tools: new Map(sums.rows('key').map((row) => [row.key, row])),
+    tools: new Map(tools.rows('key').map((row) => [row.key, row])),
     result,
   };
 }
@@ -137,10 +138,10 @@ function documentOf(one: Compared, two: Compared, difference: FirstDifference | 
     model: envelope.model,
     events,
     ...figures,
-    tools: [...tools.values()].map(({ key: tool, calls, failures, durationMs }) => ({
+    tools: [...tools.values()].map(({ key: tool, toolCalls, failedToolCalls, durationMs }) => ({
       tool,
-      calls,
-      failures,
+      toolCalls,
+      failedToolCalls,
       durationMs,
     })),
     result,
@@ -187,7 +188,7 @@ type Format = (value: number) => string;
 const plain: Format = (value) => value.toLocaleString('en');
 
 const figureRows: readonly (readonly [Exclude<keyof UsageFigures, 'unpriced'>, string, Format])[] = [
-  ['calls', 'calls of models', plain],
+  ['modelCalls', 'calls of models', plain],
   ['inputTokens', 'tokens in', formatTokens],
   ['outputTokens', 'tokens out', formatTokens],
   ['cacheReadTokens', 'from cache', formatTokens],
@@ -227,10 +228,10 @@ function tableRows(one: Compared, two: Compared): string[][] {
     ...tools.flatMap((tool) => {
       const [left, right] = [one.tools.get(tool), two.tools.get(tool)];
       return [
-        ...numbers(`calls of ${tool}`, left?.calls ?? 0, right?.calls ?? 0, plain),
-        ...((left?.failures ?? 0) + (right?.failures ?? 0) === 0
+        ...numbers(`calls of ${tool}`, left?.toolCalls ?? 0, right?.toolCalls ?? 0, plain),
+        ...((left?.failedToolCalls ?? 0) + (right?.failedToolCalls ?? 0) === 0
           ? []
-          : numbers(`  failed`, left?.failures ?? 0, right?.failures ?? 0, plain)),
+          : numbers(`  failed`, left?.failedToolCalls ?? 0, right?.failedToolCalls ?? 0, plain)),
       ];
     }),
   ];

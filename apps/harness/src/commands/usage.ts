@@ -2,168 +2,219 @@ import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import type { DispatchListing, StoreError } from '@hansard/provider';
 import {
-  AgentUsage,
-  addModels,
+  addParts,
   explainEstimates,
-  figuresOfDispatch,
-  formatCost,
-  formatDuration,
-  formatTokens,
+  type LoggedPart,
+  LoggedUsage,
   neutraliseControlsInLine,
-  ToolUsage,
-  tokensIn,
+  quarterMs,
   type UsageFigures,
+  type UsagePart,
   type UsageRow,
   UsageSums,
+  usageParts,
 } from '@hansard/views';
 import { Option } from 'commander';
 import { interruptedPages } from '../tasks/filter-options.ts';
 import { listAll } from '../tasks/find-dispatch.ts';
 import { findTask } from '../tasks/find-task.ts';
-import { projectOf, toTaskName } from '../tasks/task-name.ts';
 import { type LimitOptions, timeLimitsOf, withTimeLimits } from '../tasks/time-limits.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
-import { type CliContext, terminalWidth } from '../terminal/context.ts';
+import type { CliContext } from '../terminal/context.ts';
 import { explainError } from '../terminal/explain-error.ts';
 import { parseCount } from '../terminal/parse-count.ts';
-import { plainTable } from '../terminal/plain-table.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { shownTime } from '../terminal/shown-time.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
-
-const keys = ['day', 'project', 'task', 'model', 'agent', 'tool'] as const;
-type Key = (typeof keys)[number];
+import { isTimeKey, needsLog, parseUsageKeys, type UsageKey, UsageKeys, usageKeys } from './usage-keys.ts';
+import { notKnown, usageTable } from './usage-table.ts';
 
 interface UsageOptions extends CommonOptions, LimitOptions {
-  readonly by: Key;
+  readonly by: readonly UsageKey[];
   readonly limit?: number;
 }
 
-const notKnown = '–';
-const barColumns = 12;
-const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+/** Between the values of two keys. No value has it: names have no control characters, and times none. */
+const between = '\u0000';
 
 export const addUsage: AddCommand = (command, context) => {
-  withTimeLimits(withCommonOptions(command), 'count only dispatches that began')
-    .addOption(new Option('--by <key>', 'a row for each of these').choices(keys).default('model'))
+  withTimeLimits(withCommonOptions(command), 'count only calls')
+    .addOption(
+      new Option('--by <keys>', `a row for each of these, one key or two: ${usageKeys.join(', ')}`)
+        .argParser(parseUsageKeys)
+        .default(['model'], 'model'),
+    )
     .option('--limit <n>', 'print only the n rows that used the most', parseCount({ from: 1, example: 10 }))
     .addHelpText(
       'after',
       [
         '',
-        'By day, project, task and model the envelopes of the dispatches are enough. By agent and tool every event is',
-        'read, and only what events record of each call is counted. A dispatch does not include its workers, which are',
-        `dispatches of their own. ${notKnown} means that nothing recorded says it. Estimates are never in the cost.`,
+        'Every call counts at its own time, in quarters of an hour. Days, weeks (by their Monday) and months are those of',
+        'the local time zone, or of UTC with --utc. A block is five hours of a Claude subscription, from the full hour of',
+        'its first call. The envelopes of the dispatches are enough for all keys except agent and tool, for which',
+        'every event is read. A dispatch does not include its workers, which are dispatches of their own.',
+        '',
+        'Model calls gave an answer; failed ones did not, and are not among them. Tool calls include the failed ones.',
+        `${notKnown} means that nothing recorded says it. Estimates are never in the cost.`,
         '',
         'Examples:',
         '  hansard usage',
         '  hansard usage research/route-models --by tool',
-        '  hansard usage --by day --since 2026-03-01 --json',
+        '  hansard usage --by day,model --since 7d',
+        '  hansard usage --by block --since yesterday',
+        '  hansard usage --by month --since 2026-01-01 --utc --json',
       ].join('\n'),
     )
     .action((task: string | undefined, options: UsageOptions) =>
       answerFromStore(context, options, async ({ store }) => {
         const taskDir = task === undefined ? undefined : await findTask(store, task);
         const listings = await listAll(store, taskDir === undefined ? {} : { taskDir });
-        const began = timesOf(context, options);
-        const chosen = listings.filter(({ envelope }) => envelope !== null && began(envelope));
         const failures = listings.flatMap(({ error }) => error ?? []);
-        const sums = await sumUp(context, store, chosen, options.by, failures);
-        return answerOf(context, sums, options, chosen, failures);
+        const limits = limitsOf(context, options);
+        const used = await sumUp(context, store, { listings, by: options.by, limits, failures });
+        return answerOf(context, used, options, limits, failures);
       }),
     );
 };
 
-/** Whether a dispatch began in the time that was asked for. */
-function timesOf(context: CliContext, options: LimitOptions): (envelope: DispatchEnvelope) => boolean {
-  const { since = -Infinity, until = Infinity } = timeLimitsOf(context, options, null);
-  return ({ startedAt }) => Date.parse(startedAt) >= since && Date.parse(startedAt) <= until;
+/** The limits of what is counted: full quarters of an hour from `since` on and before `until`. */
+interface Limits {
+  readonly since: number;
+  readonly until: number;
+  /** Whether the options name a time within a quarter. */
+  readonly isRounded: boolean;
 }
+
+/** Both limits are moved to the beginning of their quarters, so what is counted before a time and after it adds up. */
+function limitsOf(context: CliContext, options: LimitOptions): Limits {
+  const { since = -Infinity, until = Infinity } = timeLimitsOf(context, options, null);
+  const [from, to] = [since, until + 1].map((time) =>
+    Number.isFinite(time) ? Math.floor(time / quarterMs) * quarterMs : time,
+  ) as [number, number];
+  return { since: from, until: to, isRounded: from !== since || to !== until + 1 };
+}
+
+interface Used {
+  readonly sums: UsageSums;
+  readonly keys: UsageKeys;
+  /** The dispatches that are counted. */
+  readonly envelopes: DispatchEnvelope[];
+}
+
+interface Asked {
+  readonly listings: readonly DispatchListing[];
+  readonly by: readonly UsageKey[];
+  readonly limits: Limits;
+  /** Gets the dispatches that cannot be read. */
+  readonly failures: StoreError[];
+}
+
+type Part = UsagePart & Partial<Pick<LoggedPart, 'agent' | 'tool'>>;
 
 async function sumUp(
   context: CliContext,
   store: DispatchStore,
-  listings: readonly DispatchListing[],
-  by: Key,
-  failures: StoreError[],
-): Promise<UsageSums> {
+  { listings, by, limits, failures }: Asked,
+): Promise<Used> {
   const sums = new UsageSums();
+  const keys = new UsageKeys(by, context.zone ?? 'local');
+  const envelopes: DispatchEnvelope[] = [];
+  const isLimited = Number.isFinite(limits.since) || Number.isFinite(limits.until);
+  const isOfDispatches = !isLimited && by.every((key) => key === 'task' || key === 'project');
+  if (by.includes('block')) keys.learn(timesOf(listings));
   const progress = createProgress(context, 'reading dispatches');
   try {
-    for (const [at, { taskDir, dispatchId, envelope }] of listings.entries()) {
-      if (envelope === null || dispatchId === null) continue;
-      if (by === 'model') addModels(sums, envelope);
-      else if (by !== 'agent' && by !== 'tool')
-        sums.add(keyOf(context, by, taskDir, envelope), figuresOfDispatch(envelope));
-      else {
-        progress.update(at, listings.length);
-        try {
-          await readInto(context, store, { taskDir, dispatchId, envelope }, by, sums);
-        } catch (error) {
-          if (explainError(error).exitCode !== exitCode.damaged) throw error;
-          failures.push(error as StoreError);
-        }
-      }
+    for (const [at, listing] of listings.entries()) {
+      const parts = await partsOf(context, store, listing, by, failures);
+      if (needsLog(by)) progress.update(at, listings.length);
+      const { taskDir, envelope } = listing;
+      const counted = parts.filter((part) => part.at >= limits.since && part.at < limits.until);
+      if (counted.length === 0 || envelope === null) continue;
+      envelopes.push(envelope);
+      const keyOf = (part: Part) => keys.valuesOf(part, taskDir).join(between);
+      addParts(sums, counted, keyOf);
+      // The time of a dispatch is not known by quarters.
+      const [one] = counted;
+      if (isOfDispatches && one !== undefined)
+        sums.add(keyOf(one), { durationMs: envelope.usage?.durationMs ?? null });
     }
   } finally {
     progress.end();
   }
-  return sums;
+  return { sums, keys, envelopes };
 }
 
-function keyOf(
-  context: CliContext,
-  by: 'day' | 'project' | 'task',
-  taskDir: string,
-  { startedAt }: DispatchEnvelope,
-): string {
-  if (by === 'day') return shownTime(context, startedAt).slice(0, 10);
-  return by === 'task' ? toTaskName(taskDir) : projectOf(taskDir);
+function* timesOf(listings: readonly DispatchListing[]): Generator<number> {
+  for (const { envelope } of listings)
+    if (envelope !== null) for (const { at } of usageParts(envelope)) yield at;
 }
 
-async function readInto(
+/** The parts of a dispatch. One that is damaged in the middle adds nothing. */
+async function partsOf(
   context: CliContext,
   store: DispatchStore,
-  { taskDir, dispatchId, envelope }: { taskDir: string; dispatchId: string; envelope: DispatchEnvelope },
-  by: 'agent' | 'tool',
-  sums: UsageSums,
-): Promise<void> {
-  const own = new UsageSums();
-  const agents = new AgentUsage(envelope);
-  const tools = new ToolUsage(own);
-  const log = await store.openDispatch({ taskDir, dispatchId });
-  for await (const events of interruptedPages(context, log))
-    for (const event of events) (by === 'agent' ? agents : tools).observe(event);
-  // A dispatch that is damaged in the middle adds nothing.
-  if (by === 'agent') agents.addTo(sums);
-  else for (const { key, ...figures } of own.rows('key')) sums.add(key, figures);
+  { taskDir, dispatchId, envelope }: DispatchListing,
+  by: readonly UsageKey[],
+  failures: StoreError[],
+): Promise<readonly Part[]> {
+  if (envelope === null || dispatchId === null) return [];
+  if (!needsLog(by)) return usageParts(envelope);
+  const used = new LoggedUsage(envelope);
+  try {
+    const log = await store.openDispatch({ taskDir, dispatchId });
+    for await (const events of interruptedPages(context, log))
+      for (const event of events) used.observe(event);
+  } catch (error) {
+    if (explainError(error).exitCode !== exitCode.damaged) throw error;
+    failures.push(error as StoreError);
+    return [];
+  }
+  return by.includes('tool') ? used.parts.filter(({ tool }) => tool !== null) : used.parts;
 }
 
 async function answerOf(
   context: CliContext,
-  sums: UsageSums,
+  { sums, keys, envelopes }: Used,
   { by, limit = Infinity }: UsageOptions,
-  listings: readonly DispatchListing[],
+  limits: Limits,
   failures: readonly StoreError[],
 ): Promise<Answer> {
   const most = sums.rows('most').slice(0, limit);
-  const rows = by === 'day' ? most.toSorted((one, other) => (one.key < other.key ? -1 : 1)) : most;
-  const envelopes = listings.flatMap(({ envelope }) => envelope ?? []);
-  const estimates = by === 'agent' || by === 'tool' ? null : explainEstimates(envelopes);
+  const [first = ''] = by.filter(isTimeKey);
+  const timed = by.indexOf(first as UsageKey);
+  const timeOf = ({ key }: UsageRow) => key.split(between)[timed] ?? '';
+  const rows =
+    timed < 0
+      ? most
+      : most.toSorted((one, other) =>
+          timeOf(one) < timeOf(other) ? -1 : timeOf(one) > timeOf(other) ? 1 : 0,
+        );
+  const estimates = needsLog(by) ? null : explainEstimates(envelopes);
   const hidden = sums.rows('key').length - rows.length;
+  const zone = context.zone === 'utc' ? 'UTC' : localZone();
+  const document = (values: readonly string[] | null, figures: UsageFigures) => ({
+    by: by.join(','),
+    key: values === null || values.length > 1 ? values : values[0],
+    zone,
+    ...figures,
+  });
+  const total = { ...sums.total, dispatches: envelopes.length };
   return {
     rows: [
-      ...rows.map(({ key, ...figures }) => ({ by, key, ...figures })),
-      { by, key: null, ...sums.total, dispatches: envelopes.length },
+      ...rows.map(({ key, ...figures }) => document(key.split(between), figures)),
+      document(null, total),
     ],
     text:
       rows.length === 0
         ? 'Nothing is recorded that used a model or a tool.'
-        : await table(context, rows, by, { ...sums.total, dispatches: envelopes.length }),
+        : await usageTable(context, rows, total, { by, keys, between }),
     notesAfter: [
       ...(estimates === null ? [] : [neutraliseControlsInLine(estimates)]),
+      ...(limits.isRounded
+        ? [`hansard: usage is counted in quarters of an hour${limitsInWords(context, limits)}.`]
+        : []),
       ...(hidden === 0
         ? []
         : [`hansard: the total includes ${hidden} more rows; --limit ${rows.length + hidden} prints all.`]),
@@ -172,77 +223,14 @@ async function answerOf(
   };
 }
 
-async function table(
-  context: CliContext,
-  rows: readonly UsageRow[],
-  by: Key,
-  total: UsageFigures,
-): Promise<string> {
-  const width = terminalWidth(context);
-  const largest = Math.max(...rows.map(weightOf));
-  const head = [
-    by,
-    'dispatches',
-    'calls',
-    'failed',
-    'in',
-    'out',
-    'cache read',
-    'written',
-    'cost',
-    'estimated',
-    'time',
-    '',
-  ];
-  const lines = [
-    ...rows.map((row) => [row.key === '' ? notKnown : row.key, ...cells(row), bar(weightOf(row), largest)]),
-    ['all', ...cells(total), ''],
-  ];
-  // Columns that nothing is known of are left out.
-  const shown = head.map(
-    (_, index) => index === 0 || lines.some((line) => ![notKnown, ''].includes(line[index] ?? '')),
-  );
-  const keep = (line: readonly string[]) => line.filter((_, index) => shown[index]);
-  return plainTable(keep(head), lines.map(keep), {
-    width,
-    cut: [
-      { column: '', least: 0 },
-      { column: by, least: 12, keep: by === 'task' || by === 'project' ? 'end' : 'start' },
-      { column: 'time', least: 0 },
-      { column: 'dispatches', least: 0 },
-      { column: 'written', least: 0 },
-    ],
-  });
+function limitsInWords(context: CliContext, { since, until }: Limits): string {
+  const time = (at: number) => shownTime(context, new Date(at).toISOString()).slice(0, 16).replace('T', ' ');
+  return `${Number.isFinite(since) ? `, from ${time(since)} on` : ''}${Number.isFinite(until) ? `, before ${time(until)}` : ''}`;
 }
 
-/** What the bars compare: tokens, or calls where no tokens are known. */
-function weightOf(figures: UsageFigures): number {
-  return tokensIn(figures) || (figures.calls ?? 0);
-}
-
-function cells(figures: UsageFigures): string[] {
-  const { dispatches, calls, failures, inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } =
-    figures;
-  const count = (value: number | null) => (value === null ? notKnown : value.toLocaleString('en'));
-  const tokens = (value: number | null) => (value === null ? notKnown : formatTokens(value));
-  const cost = (value: number | null) => (value === null ? notKnown : formatCost(value));
-  return [
-    ...[count(dispatches), count(calls), count(failures)],
-    ...[tokens(inputTokens), tokens(outputTokens), tokens(cacheReadTokens), tokens(cacheWriteTokens)],
-    // A lower bound is marked as in every other listing.
-    ...[cost(figures.costUsd), `${cost(figures.estimatedUsd)}${isLowerBound(figures) ? '+' : ''}`],
-    figures.durationMs === null ? notKnown : formatDuration(figures.durationMs),
-  ];
-}
-
-function isLowerBound({ estimatedUsd, unpriced }: UsageFigures): boolean {
-  return estimatedUsd !== null && unpriced.length > 0;
-}
-
-function bar(value: number, largest: number): string {
-  if (largest === 0 || value === 0) return '';
-  const parts = Math.max(1, Math.round((value / largest) * barColumns * 8));
-  return '█'.repeat(Math.floor(parts / 8)) + (eighths[parts % 8] ?? '');
+/** The name of the zone that local times are of, such as `Europe/Berlin`. */
+function localZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'local';
 }
 
 function notCounted(failures: readonly StoreError[], first: StoreError): CliError {

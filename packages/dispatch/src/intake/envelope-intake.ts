@@ -37,6 +37,7 @@ export function newEnvelope(
     cost: null,
     usage: null,
     models: null,
+    periods: null,
     prices: null,
     openCalls: null,
     folded: null,

@@ -70,11 +70,12 @@ export class DispatchFold {
 
   /** For an envelope. A figure of which the log says nothing is absent. */
   get figures(): EnvelopeUpdates {
-    const { usage, costUsd, models, prices } = this.#totals;
+    const { usage, costUsd, models, periods, prices } = this.#totals;
     return {
       ...(usage === null ? {} : { usage }),
       ...(costUsd === null ? {} : { cost: costUsd }),
       ...(models === null ? {} : { models, prices }),
+      ...(periods === null ? {} : { periods }),
       folded: this.#folded,
     };
   }

@@ -70,7 +70,7 @@ export interface Dispatch extends DispatchLog, AsyncDisposable {
 
   /**
    * Changes fields of the envelope, `null` included, and returns the new envelope. An update that names a status also
-   * writes the figures that the log states: `cost`, `usage`, `models` and `prices`, of all events that were appended before this
+   * writes the figures that the log states: `cost`, `usage`, `models`, `periods` and `prices`, of all events that were appended before this
    * call. A figure of `updates` has precedence over that of the log, and a figure of which the log says nothing stays unchanged. A status
    * other than `running` does not release the dispatch: see `end`.
    * @throws STORE_LOCKED, EVENT_ENVELOPE_INVALID

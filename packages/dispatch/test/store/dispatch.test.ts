@@ -27,6 +27,7 @@ describe('a dispatch that begins', () => {
       cost: null,
       usage: null,
       models: null,
+      periods: null,
       prices: null,
       openCalls: null,
       folded: null,

@@ -9,6 +9,7 @@ import {
   openCallSchema,
   priceSourceSchema,
   timestampSchema,
+  usagePeriodsSchema,
   usageSchema,
 } from './fields.ts';
 
@@ -99,6 +100,11 @@ export const envelopeSchema = z.object({
   usage: usageSchema.nullable(),
   /** What each model used: the recorded calls, or what the last `session:complete` states by model. Null: neither is recorded. */
   models: z.array(modelUsageSchema).nullable(),
+  /**
+   * The same figures by quarter of an hour and model, so that days of every time zone can be summed without the log. Their sums
+   * are `usage`, `cost` and `models`. Null: no call is recorded.
+   */
+  periods: usagePeriodsSchema.nullable(),
   /** The table that was asked for the prices of calls without a stated cost. Null: none. */
   prices: priceSourceSchema.nullable(),
   /** The calls at the end of an imported log that have no event yet. No other field includes them. Null: none. */

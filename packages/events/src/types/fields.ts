@@ -112,6 +112,59 @@ export const statedModelUsageSchema = modelUsageSchema.omit({
 
 export type StatedModelUsage = z.infer<typeof statedModelUsageSchema>;
 
+/** A call of a tool whose result or whose model is not known yet. */
+const openToolCallSchema = z.object({
+  toolCallId: z.string(),
+  /** The quarter of the call, as in `usagePeriodsSchema`. */
+  start: timestampSchema,
+  /** Null: its message has no `agent:inference` yet. */
+  model: z.string().nullable(),
+  messageId: idSchema.optional(),
+  agentId: idSchema.optional(),
+  /** Absent: the call has no result yet. */
+  status: z.enum(['completed', 'error']).optional(),
+});
+
+export type OpenToolCall = z.infer<typeof openToolCallSchema>;
+
+/** A figure of each period. Null: 0, or nothing recorded states it. An absent column has null everywhere. */
+const counts = z.array(countSchema.nullable()).optional();
+const amounts = z.array(costSchema.nullable()).optional();
+
+/**
+ * What a dispatch used by quarter of an hour and model. Each period is a place in every list, because lists of figures are
+ * shorter than objects, and faster to read.
+ */
+export const usagePeriodsSchema = z.object({
+  /** The beginning of the quarter of an hour, such as `2026-03-01T09:45:00.000Z`. */
+  start: z.array(timestampSchema),
+  /** With the special terms of its calls: `claude-opus-4-6 (fast)`. Null: not known, or the figures are of all models. */
+  model: z.array(z.string().nullable()),
+  /** Recorded calls of the model, as in `models`. */
+  modelCalls: counts,
+  /** Calls of models that gave no answer. They are not in `modelCalls`. */
+  failedModelCalls: counts,
+  /** Calls of tools in messages of the model. */
+  toolCalls: counts,
+  /** Those of `toolCalls` whose result is an error. */
+  failedToolCalls: counts,
+  inputTokens: counts,
+  outputTokens: counts,
+  cacheReadTokens: counts,
+  cacheWriteTokens: counts,
+  cacheWrite5mTokens: counts,
+  cacheWrite1hTokens: counts,
+  reasoningTokens: counts,
+  webSearchRequests: counts,
+  webFetchRequests: counts,
+  costUsd: amounts,
+  estimatedUsd: amounts,
+  /** What the next events need: the last calls of tools that are open. */
+  open: z.array(openToolCallSchema),
+});
+
+export type UsagePeriods = z.infer<typeof usagePeriodsSchema>;
+
 /** The price table that an estimate was made with. */
 export const priceSourceSchema = z.object({
   name: z.string(),

@@ -41,6 +41,7 @@ export const envelope: DispatchEnvelope = {
   cost: 0.25,
   usage: { inputTokens: 10, outputTokens: 2 },
   models: [{ model: hostileTexts[1] ?? '', calls: 1, inputTokens: 10, outputTokens: 2, costUsd: 0.25 }],
+  periods: null,
   prices: null,
   openCalls: null,
   folded: null,

@@ -18,6 +18,7 @@ export function sampleEnvelope(dispatchId: string, fields: Partial<DispatchEnvel
     cost: null,
     usage: null,
     models: null,
+    periods: null,
     prices: null,
     openCalls: null,
     folded: null,

@@ -2,14 +2,15 @@ import type {
   CapturedEvent,
   DispatchEnvelope,
   EventData,
-  EventOf,
   FoldedLog,
   ModelUsage,
   PriceSource,
   Usage,
+  UsagePeriods,
 } from '@hansard/events';
 import { isReadableAs } from '../transcript/is-readable-as.ts';
 import { ModelUsages } from './model-usages.ts';
+import { PeriodFold } from './period-fold.ts';
 import type { PriceTable } from './price-table.ts';
 import { addAmounts, mostAmount, mostCount } from './sums.ts';
 import { addToSum, type Tokens, tokensOf } from './tokens-of.ts';
@@ -17,7 +18,7 @@ import { addToSum, type Tokens, tokensOf } from './tokens-of.ts';
 type ModelCall = EventData<'agent:inference'>;
 type Completion = EventData<'session:complete'>;
 
-type TotalsBefore = Pick<DispatchEnvelope, 'usage' | 'cost' | 'models' | 'prices' | 'folded'>;
+type TotalsBefore = Pick<DispatchEnvelope, 'usage' | 'cost' | 'models' | 'periods' | 'prices' | 'folded'>;
 
 /** What a fold needs beside the figures to be continued. */
 type Unfinished = Omit<FoldedLog, 'through' | 'eventId'>;
@@ -41,6 +42,7 @@ type Figure = (typeof figures)[number];
  *    replaces those counted up to there, and later calls are added.
  * 7. A sum above the largest number of an envelope stays there, and `atLimit` names it.
  * 8. A call that an import recorded under an id of its own, because its source changed the call, is counted as it was first.
+ * 9. `periods` has the same figures by time: `PeriodFold`.
  */
 export class DispatchTotals {
   #tokens: Tokens | null = null;
@@ -49,6 +51,7 @@ export class DispatchTotals {
   #costUsd: number | null = null;
   #calls = 0;
   readonly #models: ModelUsages;
+  readonly #periods: PeriodFold;
   /** By agent: its latest message, if that has no `agent:inference` yet. */
   readonly #openMessages = new Map<string, string>();
   /** By figure: the messages that were open at the last `session:complete` that states it, which has counted them. */
@@ -57,6 +60,7 @@ export class DispatchTotals {
   /** With `prices`, calls without a stated cost are estimated. `before`: the figures of the events before these. */
   constructor(prices: PriceTable | null = null, before?: TotalsBefore) {
     this.#models = new ModelUsages(prices, before);
+    this.#periods = new PeriodFold(before?.periods);
     if (before === undefined) return;
     const { usage, cost, models, folded } = before;
     this.#tokens = usage === null ? null : tokensOf(usage);
@@ -74,13 +78,16 @@ export class DispatchTotals {
   /** `isChecked`: the data of the event is known to have the shape of its type, which is then not checked again. */
   observe(event: CapturedEvent, isChecked = false): void {
     const { agentId = '', messageId } = event;
-    if (isA(event, 'agent:inference', isChecked)) {
+    if (isReadableAs(event, 'agent:inference', isChecked)) {
       if (isRewritten(event.id)) return;
       this.#openMessages.delete(agentId);
       this.#calls += 1;
       this.#add(event.data, event.timestamp, messageId);
-    } else if (isA(event, 'session:complete', isChecked)) this.#replace(event.data);
-    else if (messageId !== undefined) this.#openMessages.set(agentId, messageId);
+    } else if (isReadableAs(event, 'session:complete', isChecked)) {
+      this.#replace(event.data);
+      this.#settle(event.timestamp);
+    } else if (messageId !== undefined) this.#openMessages.set(agentId, messageId);
+    this.#periods.observe(event, isChecked);
   }
 
   get tokens(): Usage | null {
@@ -107,6 +114,10 @@ export class DispatchTotals {
 
   get models(): ModelUsage[] | null {
     return this.#models.models;
+  }
+
+  get periods(): UsagePeriods | null {
+    return this.#periods.periods;
   }
 
   get prices(): PriceSource | null {
@@ -142,22 +153,37 @@ export class DispatchTotals {
   }
 
   #add(call: ModelCall, timestamp: string, messageId: string | undefined): void {
-    const { usage, costUsd } = call;
+    const { model, usage, costUsd } = call;
     const isCounted = (figure: Figure) =>
       messageId !== undefined &&
       this.#counted.size > 0 &&
       this.#counted.get(figure)?.delete(messageId) === true;
-    if (isCounted('models')) this.#models.addStated(call);
-    else this.#models.add(call, timestamp);
-    if (!isCounted('costUsd') && costUsd !== undefined)
-      this.#costUsd = addAmounts(this.#costUsd ?? 0, costUsd);
-    if (!isCounted('usage')) {
+    const [isInModels, isInCost, isInUsage] = [isCounted('models'), isCounted('costUsd'), isCounted('usage')];
+    // Until then a statement by model has what no total has.
+    const isFirst = this.#tokens === null || (this.#costUsd === null && costUsd !== undefined);
+    let estimatedUsd: number | null = null;
+    if (isInModels) this.#models.addStated(call);
+    else estimatedUsd = this.#models.add(call, timestamp);
+    if (!isInCost && costUsd !== undefined) this.#costUsd = addAmounts(this.#costUsd ?? 0, costUsd);
+    if (!isInUsage) {
       if (this.#tokens === null) this.#tokens = tokensOf(usage);
       else addToSum(this.#tokens, usage);
     }
+    const isStated = isInModels || isInCost || isInUsage;
+    this.#periods.count({
+      model,
+      timestamp,
+      terms: usage,
+      ...(isStated ? {} : { usage, costUsd, estimatedUsd }),
+    });
+    if (isStated || isFirst) this.#settle(timestamp);
     if (isCounted('turns')) return;
     this.#turns = null;
     this.#durationMs = null;
+  }
+
+  #settle(timestamp: string): void {
+    this.#periods.settle(timestamp, { usage: this.#tokens, cost: this.#costUsd, models: this.models });
   }
 
   #replace({ usage, costUsd, models, turns, durationMs }: Completion): void {
@@ -170,14 +196,6 @@ export class DispatchTotals {
     for (const figure of figures)
       if (stated[figure] !== undefined) this.#counted.set(figure, new Set(this.#openMessages.values()));
   }
-}
-
-function isA<T extends 'agent:inference' | 'session:complete'>(
-  event: CapturedEvent,
-  type: T,
-  isChecked: boolean,
-): event is EventOf<T> {
-  return event.type === type && (isChecked || isReadableAs(event, type));
 }
 
 /** Whether an import added an event under this id because its own was taken by an earlier form of the event. */

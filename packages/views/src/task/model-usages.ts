@@ -1,6 +1,6 @@
 import type { DispatchEnvelope, EventData, ModelUsage, PriceSource, StatedModelUsage } from '@hansard/events';
 import { type CallTerms, specialTerms } from './call-terms.ts';
-import type { PriceTable } from './price-table.ts';
+import type { Price, PriceTable } from './price-table.ts';
 import { addAmounts, addCounts } from './sums.ts';
 import { addToSum, addUsage, isUsed, tokensOf } from './tokens-of.ts';
 
@@ -25,15 +25,23 @@ export class ModelUsages {
     for (const usage of before?.models ?? []) this.#models.set(rowKey(usage), { ...usage });
   }
 
-  /** Adds a call, made at `timestamp`. */
-  add(call: EventData<'agent:inference'>, timestamp: string): void {
+  /** Adds a call, made at `timestamp`, and returns the amount that it is estimated at, if it is. */
+  add(call: EventData<'agent:inference'>, timestamp: string): number | null {
     const { model, usage, costUsd } = call;
     const { speed, serviceTier, inferenceGeo } = usage;
     const hasTerms = speed !== undefined || serviceTier !== undefined || inferenceGeo !== undefined;
     const row = this.#count(hasTerms ? { model, ...specialTerms(usage) } : { model });
     addToSum(row, usage);
-    if (costUsd !== undefined) row.costUsd = addAmounts(row.costUsd ?? 0, costUsd);
-    else Object.assign(row, this.#estimate(call, timestamp, row));
+    if (costUsd !== undefined) {
+      row.costUsd = addAmounts(row.costUsd ?? 0, costUsd);
+      return null;
+    }
+    const price = this.#priceOf(call, timestamp);
+    if (price === null) return null;
+    row.estimatedUsd = addAmounts(row.estimatedUsd ?? 0, price.usd);
+    row.pricedAs = price.model;
+    Object.assign(row, unpricedOf(row.unpriced, price.unpriced));
+    return price.usd;
   }
 
   /** Adds a call whose usage was in the last statement. */
@@ -86,20 +94,10 @@ export class ModelUsages {
     return counted;
   }
 
-  #estimate(
-    { model, usage }: EventData<'agent:inference'>,
-    timestamp: string,
-    before: ModelUsage,
-  ): Pick<ModelUsage, 'estimatedUsd' | 'pricedAs' | 'unpriced'> {
-    if (!isUsed(usage)) return {};
+  #priceOf({ model, usage }: EventData<'agent:inference'>, timestamp: string): Price | null {
+    if (!isUsed(usage)) return null;
     this.#withoutCost.add(model);
-    const price = this.#prices?.priceOf({ model, usage, timestamp }) ?? null;
-    if (price === null) return {};
-    return {
-      estimatedUsd: addAmounts(before.estimatedUsd ?? 0, price.usd),
-      pricedAs: price.model,
-      ...unpricedOf(before.unpriced, price.unpriced),
-    };
+    return this.#prices?.priceOf({ model, usage, timestamp }) ?? null;
   }
 }
 

@@ -2,7 +2,7 @@ import type { Usage } from '@hansard/events';
 import { addCounts } from './sums.ts';
 
 /** The counts of a usage that a source may leave out. */
-const optionalCounts = [
+export const optionalCounts = [
   'cacheReadTokens',
   'cacheWriteTokens',
   'cacheWrite5mTokens',

@@ -1,7 +1,14 @@
 import type { CapturedEvent, EventOf, KnownEventType } from '@hansard/events';
 import { isDataOf } from '@hansard/events/plain';
 
-/** Whether an event has this type, and data in the shape that this version knows; a newer version may have changed the shape. */
-export function isReadableAs<T extends KnownEventType>(event: CapturedEvent, type: T): event is EventOf<T> {
-  return event.type === type && isDataOf(type, event.data);
+/**
+ * Whether an event has this type, and data in the shape that this version knows; a newer version may have changed the shape.
+ * `isChecked`: its data has been checked already.
+ */
+export function isReadableAs<T extends KnownEventType>(
+  event: CapturedEvent,
+  type: T,
+  isChecked = false,
+): event is EventOf<T> {
+  return event.type === type && (isChecked || isDataOf(type, event.data));
 }

@@ -5,10 +5,13 @@ import { addCounts } from '../task/sums.ts';
 export interface UsageFigures {
   /** Dispatches, or null where they are not counted. */
   readonly dispatches: number | null;
-  /** Calls of models, or of tools. */
-  readonly calls: number | null;
-  /** Dispatches that crashed or were aborted, or calls that failed. */
-  readonly failures: number | null;
+  /** Calls of models that gave an answer. */
+  readonly modelCalls: number | null;
+  /** Calls of models that gave none. They are not in `modelCalls`. */
+  readonly failedModelCalls: number | null;
+  readonly toolCalls: number | null;
+  /** Those of `toolCalls` whose result is an error. */
+  readonly failedToolCalls: number | null;
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;
   readonly cacheReadTokens: number | null;
@@ -37,8 +40,10 @@ export interface UsageRow extends UsageFigures {
 
 const counts = [
   'dispatches',
-  'calls',
-  'failures',
+  'modelCalls',
+  'failedModelCalls',
+  'toolCalls',
+  'failedToolCalls',
   'inputTokens',
   'outputTokens',
   'cacheReadTokens',
@@ -52,8 +57,10 @@ const counts = [
 
 const nothingUsed: UsageFigures = {
   dispatches: null,
-  calls: null,
-  failures: null,
+  modelCalls: null,
+  failedModelCalls: null,
+  toolCalls: null,
+  failedToolCalls: null,
   inputTokens: null,
   outputTokens: null,
   cacheReadTokens: null,
@@ -72,15 +79,13 @@ const nothingUsed: UsageFigures = {
 /** Adds figures up by key. Its memory grows with the keys. */
 export class UsageSums {
   readonly #sums = new Map<string, UsageFigures>();
-  #total = nothingUsed;
 
   add(key: string, figures: Partial<UsageFigures>): void {
     this.#sums.set(key, sumOf(this.#sums.get(key) ?? nothingUsed, figures));
-    this.#total = sumOf(this.#total, figures);
   }
 
   get total(): UsageFigures {
-    return this.#total;
+    return [...this.#sums.values()].reduce((sum, figures) => sumOf(sum, figures), nothingUsed);
   }
 
   /** By key, or the ones that used the most first: by tokens, then by cost, then by calls. */
@@ -92,7 +97,7 @@ export class UsageSums {
       (one, other) =>
         tokensIn(other) - tokensIn(one) ||
         costIn(other) - costIn(one) ||
-        (other.calls ?? 0) - (one.calls ?? 0) ||
+        callsIn(other) - callsIn(one) ||
         byKey(one, other),
     );
   }
@@ -102,6 +107,11 @@ export class UsageSums {
 export function tokensIn(figures: UsageFigures): number {
   const { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens } = figures;
   return (inputTokens ?? 0) + (outputTokens ?? 0) + (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0);
+}
+
+/** Calls of models and tools; 0 if none are known. */
+export function callsIn({ modelCalls, toolCalls }: UsageFigures): number {
+  return (modelCalls ?? 0) + (toolCalls ?? 0);
 }
 
 function costIn({ costUsd, estimatedUsd }: UsageFigures): number {

@@ -173,8 +173,15 @@ describe('calls of one model with special terms', () => {
 
   it('are continued by the calls after those of an envelope', () => {
     const [first, rest] = [calls.slice(0, 3), calls.slice(3)];
-    const { models, prices: named, usage, costUsd } = totalsOf(first, table);
-    const totals = new DispatchTotals(table, { models, prices: named, usage, cost: costUsd, folded: null });
+    const { models, periods, prices: named, usage, costUsd } = totalsOf(first, table);
+    const totals = new DispatchTotals(table, {
+      models,
+      periods,
+      prices: named,
+      usage,
+      cost: costUsd,
+      folded: null,
+    });
     for (const [index, { model, ...tokens }] of rest.entries()) {
       const event = newEvent('agent:inference', { model, usage: { outputTokens: 1, ...tokens } });
       totals.observe({ ...event, id: `rest_${index}`, timestamp: toTimestamp(index) });

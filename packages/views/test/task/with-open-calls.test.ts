@@ -2,16 +2,17 @@ import type { CapturedEvent, DispatchEnvelope, EventOf, ModelUsage, OpenCall } f
 import { toTimestamp } from '@hansard/events';
 import { randomFrom } from '@hansard/testing';
 import {
-  AgentUsage,
-  addModels,
+  addParts,
   DispatchTotals,
   figuresOfDispatch,
+  LoggedUsage,
   openCallEvents,
   type PriceTable,
   renderEnvelope,
   sessionView,
   spendingOf,
   UsageSums,
+  usageParts,
   withOpenCalls,
 } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
@@ -76,6 +77,7 @@ function envelopeOf(calls: readonly ModelCall[], open: readonly ModelCall[] | nu
     usage: totals.usage,
     cost: totals.costUsd,
     models: totals.models,
+    periods: totals.periods,
     prices: totals.prices,
     openCalls: open?.map(openCallOf) ?? null,
   });
@@ -95,8 +97,9 @@ describe('an envelope with open calls', () => {
       const now = envelopeOf(events, open);
       const label = `seed ${seed}: ${events.length} events, ${open.length} open`;
       const summed = withOpenCalls(now);
-      expect({ ...summed, models: byModel(summed.models) }, label).toEqual({
+      expect({ ...summed, models: byModel(summed.models), periods: null }, label).toEqual({
         ...later,
+        periods: null,
         models: byModel(later.models),
         openCalls: open.length === 0 ? now.openCalls : null,
       });
@@ -105,7 +108,7 @@ describe('an envelope with open calls', () => {
       expect(spendingOf(now).estimatedUsd, label).toBe(spendingOf(later).estimatedUsd);
       const sumsOf = (one: DispatchEnvelope) => {
         const sums = new UsageSums();
-        addModels(sums, one);
+        addParts(sums, usageParts(one), ({ at, model }) => `${at} ${model}`);
         return { rows: sums.rows('key'), total: sums.total };
       };
       expect(sumsOf(now), label).toEqual(sumsOf(later));
@@ -138,9 +141,9 @@ describe('an envelope with open calls', () => {
 });
 
 function agentsOf(one: DispatchEnvelope, events: readonly CapturedEvent[]) {
-  const usage = new AgentUsage(one);
-  for (const event of events) usage.observe(event);
+  const used = new LoggedUsage(one);
+  for (const event of events) used.observe(event);
   const sums = new UsageSums();
-  usage.addTo(sums);
+  addParts(sums, used.parts, ({ agent }) => agent);
   return sums.rows('key');
 }

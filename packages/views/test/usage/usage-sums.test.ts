@@ -1,7 +1,7 @@
 import type { CapturedEvent, DispatchEnvelope, ModelUsage } from '@hansard/events';
 import { randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { AgentUsage, addModels, figuresOfDispatch, ToolUsage, UsageSums } from '../../src/index.ts';
+import { addParts, LoggedUsage, UsageSums, usageParts } from '../../src/index.ts';
 
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1_000_000));
 const seeds = Array.from({ length: 40 }, (_, at) => seed + at);
@@ -26,6 +26,12 @@ function found(sums: UsageSums): Map<string, Record<string, number>> {
       number
     >;
   return new Map(sums.rows('key').map(({ key, ...figures }) => [key, known(figures)]));
+}
+
+/** The rows without the figures that are 0. */
+function nonZero(rows: ReadonlyMap<string, Record<string, number>>): Map<string, Record<string, number>> {
+  const some = (row: Record<string, number>) => Object.entries(row).filter(([, value]) => value !== 0);
+  return new Map([...rows].sort().map(([key, row]) => [key, Object.fromEntries(some(row))]));
 }
 
 function numbersFrom(from: number) {
@@ -61,6 +67,7 @@ const nothing: DispatchEnvelope = {
   cost: null,
   usage: null,
   models: null,
+  periods: null,
   prices: null,
   openCalls: null,
   folded: null,
@@ -74,64 +81,65 @@ const nothing: DispatchEnvelope = {
 const prices = { name: 'table', version: '1', date: '2026-01-01' };
 
 describe(`sums of usage (HANSARD_SEED=${seed})`, () => {
-  it.each(seeds)('by day, from envelopes: seed %d', (from) => {
-    const { below, is, pick, tokens } = numbersFrom(from);
-    const [sums, expected] = [new UsageSums(), new Expected()];
-    for (let dispatch = 0; dispatch < 30; dispatch += 1) {
-      const day = pick(['monday', 'tuesday', 'friday']);
-      const usage = is(0.7) ? { ...tokens(), ...(is(0.5) ? { durationMs: below(900) } : {}) } : null;
-      const cost = is(0.5) ? below(100) / 8 : null;
-      const status = pick(['running', 'completed', 'aborted', 'crashed'] as const);
-      const models = is(0.5) ? [{ model: 'opus', calls: below(9), ...tokens(), estimatedUsd: 0.5 }] : null;
-      const looked = is(0.7) ? prices : null;
-      sums.add(day, figuresOfDispatch({ ...nothing, usage, cost, status, models, prices: looked }));
-      expected.add(day, {
-        dispatches: 1,
-        failures: status === 'aborted' || status === 'crashed' ? 1 : 0,
-        calls: models?.[0]?.calls,
-        ...usage,
-        costUsd: cost,
-        // An estimate only where the log states no cost.
-        estimatedUsd: cost === null && looked !== null && models !== null ? 0.5 : null,
-      });
-    }
-    expect(found(sums)).toEqual(expected.rows);
-  });
-
-  it.each(seeds)('by model, from envelopes: seed %d', (from) => {
+  it.each(seeds)('by model, from envelopes without events: seed %d', (from) => {
     const { below, is, pick, tokens } = numbersFrom(from);
     const [sums, expected] = [new UsageSums(), new Expected()];
     let allCosts = 0;
     for (let dispatch = 0; dispatch < 30; dispatch += 1) {
       const cost = is(0.5) ? below(100) / 8 : null;
       const names = ['opus', 'haiku', 'sonnet'].filter(() => is(0.5));
+      const looked = is(0.7) ? prices : null;
       const models = names.map(
         (model): ModelUsage => ({
           model,
           calls: below(9),
           ...tokens(),
-          ...(is(0.5) ? { estimatedUsd: 0.25 } : {}),
+          ...(is(0.5) && looked !== null ? { estimatedUsd: 0.25 } : {}),
           ...pick([{}, { speed: 'fast' }, { serviceTier: 'batch', inferenceGeo: 'us' }]),
         }),
       );
-      addModels(sums, { ...nothing, cost, models, model: 'lone' });
+      const status = pick(['running', 'completed', 'aborted', 'crashed'] as const);
+      const envelope = { ...nothing, status, cost, models, prices: looked, model: 'lone' };
+      addParts(sums, usageParts(envelope), ({ model }) => model);
       allCosts += cost ?? 0;
-      if (names.length === 0) expected.add('lone', { dispatches: 1, failures: 0, calls: 0, costUsd: cost });
-      for (const { model, speed, serviceTier, inferenceGeo, pricedAs: _, unpriced: __, ...figures } of models)
-        expected.add(
-          `${model}${speed ? ' (fast)' : ''}${serviceTier && inferenceGeo ? ' (batch, in us)' : ''}`,
-          {
-            dispatches: 1,
-            ...figures,
-            estimatedUsd: cost === null ? figures.estimatedUsd : null,
-            costUsd: names.length === 1 ? cost : null,
-          },
-        );
-      if (names.length > 1 && cost !== null) expected.add('', { costUsd: cost });
+      if (names.length === 0) expected.add('lone', { dispatches: 1, costUsd: cost });
+      for (const {
+        model,
+        speed,
+        serviceTier,
+        pricedAs: _,
+        inferenceGeo: __,
+        unpriced: ___,
+        calls,
+        ...figures
+      } of models)
+        expected.add(`${model}${speed ? ' (fast)' : ''}${serviceTier ? ' (batch, in us)' : ''}`, {
+          dispatches: 1,
+          modelCalls: calls,
+          ...figures,
+          // An estimate only where the log states no cost.
+          estimatedUsd: cost === null ? figures.estimatedUsd : null,
+          costUsd: names.length === 1 ? cost : null,
+        });
+      // A cost that is not given by model.
+      if (names.length > 1 && cost !== null) expected.add('', { dispatches: 1, costUsd: cost });
     }
-    expect(found(sums)).toEqual(expected.rows);
-    // Whatever the models know, no cost is lost.
+    expect(nonZero(found(sums))).toEqual(nonZero(expected.rows));
     expect(sums.total.costUsd ?? 0).toBe(allCosts);
+  });
+
+  it('of an envelope without events are at its end, and of one without figures at its start', () => {
+    const usage = { inputTokens: 7, outputTokens: 3, durationMs: 5 };
+    const ended = { ...nothing, completedAt: '2026-03-02T00:01:00.000Z', usage, cost: 0 };
+    expect(usageParts(ended)).toEqual([
+      {
+        at: Date.parse('2026-03-02T00:00:00.000Z'),
+        model: '',
+        figures: expect.objectContaining({ inputTokens: 7, outputTokens: 3, costUsd: 0, toolCalls: null }),
+      },
+    ]);
+    const at = Date.parse(nothing.startedAt);
+    expect(usageParts(nothing)).toEqual([{ at, model: '', figures: {} }]);
   });
 
   it.each(seeds)('by agent and by tool, from events: seed %d', (from) => {
@@ -139,18 +147,15 @@ describe(`sums of usage (HANSARD_SEED=${seed})`, () => {
     const [agents, tools] = [new UsageSums(), new UsageSums()];
     const [byAgent, byTool] = [new Expected(), new Expected()];
     for (let dispatch = 0; dispatch < 5; dispatch += 1) {
-      const [agentUsage, toolUsage] = [
-        new AgentUsage({ role: `role ${dispatch % 2}`, openCalls: null }),
-        new ToolUsage(tools),
-      ];
+      const role = `role ${dispatch % 2}`;
+      const used = new LoggedUsage({ role, openCalls: null });
       const names = new Map(
         [
           ['a1', 'Ann'],
           ['a2', 'Bo'],
         ].filter(() => is(0.7)) as [string, string][],
       );
-      const labelOf = (agentId: string) =>
-        names.get(agentId) ?? (agentId === '' ? `role ${dispatch % 2}` : agentId);
+      const labelOf = (agentId: string) => names.get(agentId) ?? (agentId === '' ? role : agentId);
       const [usedBy, usedTools] = [new Set<string>(), new Set<string>()];
       let events = 0;
       const give = (type: string, agentId: string, data: object, again = false) => {
@@ -162,47 +167,55 @@ describe(`sums of usage (HANSARD_SEED=${seed})`, () => {
           ...(agentId === '' ? {} : { agentId }),
           data,
         } as unknown as CapturedEvent;
-        for (let times = again ? 2 : 1; times > 0; times -= 1) {
-          agentUsage.observe(event);
-          toolUsage.observe(event);
-        }
+        for (let times = again ? 2 : 1; times > 0; times -= 1) used.observe(event);
+      };
+      const once = (seen: Set<string>, key: string) => {
+        const first = seen.has(key) ? {} : { dispatches: 1 };
+        seen.add(key);
+        return first;
       };
       for (const [agentId, name] of names) give('agent:created', agentId, { name });
       for (let step = 0; step < 40; step += 1) {
         const agentId = pick(['', 'a1', 'a2', 'a3']);
+        const key = labelOf(agentId);
         const tool = pick(['Bash', 'Read']);
-        const choice = below(4);
-        if (choice < 2) {
+        const choice = below(3);
+        if (choice === 0) {
           const usage = tokens();
           const costUsd = is(0.3) ? 0.125 : undefined;
           const durationMs = is(0.5) ? below(50) : undefined;
           // A call that is recorded twice counts once.
           give('agent:inference', agentId, { model: 'opus', usage, costUsd, durationMs }, is(0.2));
-          const key = labelOf(agentId);
-          const first = usedBy.has(agentId) ? {} : { dispatches: 1 };
-          usedBy.add(agentId);
-          byAgent.add(key, { ...first, calls: 1, ...usage, costUsd, durationMs });
-        } else if (choice === 2) {
-          give('agent:tool_call', agentId, { toolCallId: `t${step}`, tool, metadata: {} });
-          byTool.add(tool, { ...(usedTools.has(tool) ? {} : { dispatches: 1 }), calls: 1, failures: 0 });
-          usedTools.add(tool);
+          byAgent.add(key, { ...once(usedBy, key), modelCalls: 1, ...usage, costUsd, durationMs });
+        } else if (choice === 1) {
+          give('harness:error', agentId, { message: 'no answer', code: 'SESSION_MODEL_FAILED' });
+          byAgent.add(key, { ...once(usedBy, key), failedModelCalls: 1 });
         } else {
-          const status = pick(['completed', 'error'] as const);
+          const toolCallId = `t${step}`;
+          const status = pick(['completed', 'error', null] as const);
           const durationMs = is(0.5) ? below(50) : undefined;
-          give('agent:tool_result', agentId, {
-            toolCallId: `t${step}`,
-            tool,
-            metadata: {},
-            status,
-            durationMs,
-          });
-          byTool.add(tool, { failures: status === 'error' ? 1 : 0, durationMs });
+          give('agent:tool_call', agentId, { toolCallId, tool, metadata: {} });
+          if (status !== null)
+            // Under the agent of the call.
+            give('agent:tool_result', 'a2', { toolCallId, tool, metadata: {}, status, durationMs });
+          const figures = {
+            toolCalls: 1,
+            failedToolCalls: status === 'error' ? 1 : 0,
+            durationMs: status === null ? undefined : durationMs,
+          };
+          byAgent.add(key, { ...once(usedBy, key), ...figures });
+          byTool.add(tool, { ...once(usedTools, tool), ...figures });
         }
       }
-      agentUsage.addTo(agents);
+      addParts(agents, used.parts, ({ agent }) => agent);
+      addParts(
+        tools,
+        used.parts.filter(({ tool }) => tool !== null),
+        ({ tool }) => tool ?? '',
+      );
     }
-    expect(found(agents)).toEqual(byAgent.rows);
-    expect(found(tools)).toEqual(byTool.rows);
+    expect(nonZero(found(agents))).toEqual(nonZero(byAgent.rows));
+    expect(nonZero(found(tools))).toEqual(nonZero(byTool.rows));
   });
 
   it('has null, and not 0, for what nothing states, and puts the ones that used the most first', () => {

@@ -18,6 +18,13 @@ const everything: Required<EnvelopeUpdates> = {
   models: [
     { model: 'model-a', calls: 2, inputTokens: 10, outputTokens: 0, estimatedUsd: 0.25, pricedAs: 'a' },
   ],
+  periods: {
+    start: ['2026-03-01T09:45:00.000Z', '2026-03-01T09:45:00.000Z'],
+    model: [null, 'model-a'],
+    toolCalls: [1, null],
+    costUsd: [null, 0.5],
+    open: [{ toolCallId: 't', start: '2026-03-01T09:45:00.000Z', model: null, messageId: 'm' }],
+  },
   prices: { name: 'a table', version: '1.2', date: '2026-03-01' },
   openCalls: [
     {
@@ -98,6 +105,7 @@ export const envelopeCases = caseFamily('envelopes', [
         cost: null,
         usage: null,
         models: null,
+        periods: null,
         prices: null,
         openCalls: null,
         folded: null,

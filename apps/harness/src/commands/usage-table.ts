@@ -1,0 +1,111 @@
+import {
+  callsIn,
+  formatCost,
+  formatDuration,
+  formatTokens,
+  tokensIn,
+  type UsageFigures,
+  type UsageRow,
+} from '@hansard/views';
+import { type CliContext, terminalWidth } from '../terminal/context.ts';
+import { plainTable } from '../terminal/plain-table.ts';
+import type { UsageKey, UsageKeys } from './usage-keys.ts';
+
+/** Stands for what nothing recorded says. */
+export const notKnown = '–';
+const barColumns = 12;
+const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+/** From this width on, the heads of the counts are whole words. */
+const wideColumns = 120;
+const counts = ['calls', 'failed', 'tools', 'errors'];
+const wideCounts = ['model calls', 'failed', 'tool calls', 'tool errors'];
+
+/** What the rows have in common. `between`: the separator of the values of two keys. */
+export interface UsageTable {
+  readonly by: readonly UsageKey[];
+  readonly keys: UsageKeys;
+  readonly between: string;
+}
+
+/** Sums of usage for a terminal: the rows, then the total. */
+export async function usageTable(
+  context: CliContext,
+  rows: readonly UsageRow[],
+  total: UsageFigures,
+  { by, keys, between }: UsageTable,
+): Promise<string> {
+  const width = terminalWidth(context);
+  const largest = Math.max(...rows.map(weightOf));
+  const wide = width === undefined || width >= wideColumns;
+  const head = [
+    ...by,
+    'dispatches',
+    ...(wide ? wideCounts : counts),
+    ...['in', 'out', 'cache read', 'written', 'cost', 'estimated', 'time', ''],
+  ];
+  const lines = [
+    ...rows.map((row) => [
+      ...row.key.split(between).map((value, at) => inWords(keys, by[at], value)),
+      ...cells(row),
+      bar(weightOf(row), largest),
+    ]),
+    [...by.map((_, at) => (at === 0 ? 'all' : '')), ...cells(total), ''],
+  ];
+  const always = by.length + 1 + counts.length;
+  // Other columns of which nothing is known are left out.
+  const shown = head.map(
+    (_, index) => index < always || lines.some((line) => ![notKnown, ''].includes(line[index] ?? '')),
+  );
+  const keep = (line: readonly string[]) => line.filter((_, index) => shown[index]);
+  return plainTable(keep(head), lines.map(keep), {
+    width,
+    cut: [
+      ...['', 'time', 'dispatches'].map((column) => ({ column, least: 0 })),
+      ...by.map((key) => ({
+        column: key,
+        least: 12,
+        keep: isPath(key) ? ('end' as const) : ('start' as const),
+      })),
+      ...['written', 'cache read'].map((column) => ({ column, least: 0 })),
+    ],
+  });
+}
+
+function inWords(keys: UsageKeys, key: UsageKey | undefined, value: string): string {
+  return value === '' || key === undefined ? notKnown : keys.inWords(key, value);
+}
+
+function isPath(key: UsageKey): boolean {
+  return key === 'task' || key === 'project';
+}
+
+/** What the bars compare: tokens, or calls where no tokens are known. */
+function weightOf(figures: UsageFigures): number {
+  return tokensIn(figures) || callsIn(figures);
+}
+
+function cells(figures: UsageFigures): string[] {
+  const count = (value: number | null) => (value === null ? notKnown : value.toLocaleString('en'));
+  const tokens = (value: number | null) => (value === null ? notKnown : formatTokens(value));
+  const cost = (value: number | null) => (value === null ? notKnown : formatCost(value));
+  return [
+    count(figures.dispatches),
+    ...[count(figures.modelCalls), count(figures.failedModelCalls)],
+    ...[count(figures.toolCalls), count(figures.failedToolCalls)],
+    ...[tokens(figures.inputTokens), tokens(figures.outputTokens)],
+    ...[tokens(figures.cacheReadTokens), tokens(figures.cacheWriteTokens)],
+    // A lower bound is marked as in every other listing.
+    ...[cost(figures.costUsd), `${cost(figures.estimatedUsd)}${isLowerBound(figures) ? '+' : ''}`],
+    figures.durationMs === null ? notKnown : formatDuration(figures.durationMs),
+  ];
+}
+
+function isLowerBound({ estimatedUsd, unpriced }: UsageFigures): boolean {
+  return estimatedUsd !== null && unpriced.length > 0;
+}
+
+function bar(value: number, largest: number): string {
+  if (largest === 0 || value === 0) return '';
+  const parts = Math.max(1, Math.round((value / largest) * barColumns * 8));
+  return '█'.repeat(Math.floor(parts / 8)) + (eighths[parts % 8] ?? '');
+}

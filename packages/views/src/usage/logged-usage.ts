@@ -1,0 +1,91 @@
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { AgentRoster } from '../addresses/agent-roster.ts';
+import { modelInWords, specialTerms } from '../task/call-terms.ts';
+import { failedModelCall } from '../task/failed-model-call.ts';
+import { quarterOf } from '../task/period-fold.ts';
+import { openCallEvents } from '../task/with-open-calls.ts';
+import { isReadableAs } from '../transcript/is-readable-as.ts';
+import { tokenFigures, type UsagePart } from './usage-parts.ts';
+import { type UsageFigures, UsageSums } from './usage-sums.ts';
+
+/** A part of what the log of a dispatch records. */
+export interface LoggedPart extends UsagePart {
+  /** The name of the agent, or its id; for the dispatched agent its name or the role of the dispatch. */
+  readonly agent: string;
+  /** Null: calls of models. */
+  readonly tool: string | null;
+}
+
+/** What makes parts different. `message`: the message of a call of a tool, which names the model. */
+interface Place {
+  readonly start: string;
+  readonly agentId: string;
+  readonly tool: string | null;
+  readonly model: string;
+  readonly message?: string | undefined;
+}
+
+/** The recorded and the open calls of models, and the calls of tools, of a dispatch: what an envelope does not have by agent and by tool. */
+export class LoggedUsage {
+  readonly #envelope: Pick<DispatchEnvelope, 'role' | 'openCalls'>;
+  readonly #roster = new AgentRoster();
+  readonly #sums = new UsageSums();
+  /** A call that is recorded again has the same id. */
+  readonly #counted = new Set<string>();
+  /** By id of the call. */
+  readonly #calls = new Map<string, Place>();
+  /** By id of the message. */
+  readonly #models = new Map<string, string>();
+
+  constructor(envelope: Pick<DispatchEnvelope, 'role' | 'openCalls'>) {
+    this.#envelope = envelope;
+  }
+
+  observe(event: CapturedEvent): void {
+    this.#roster.learn(event);
+    const { agentId = '', messageId } = event;
+    const at: Place = { start: quarterOf(event.timestamp), agentId, tool: null, model: '' };
+    if (isReadableAs(event, 'agent:inference')) {
+      if (this.#counted.has(event.id)) return;
+      this.#counted.add(event.id);
+      const { model, usage, costUsd = null, durationMs = null } = event.data;
+      const named = modelInWords({ model, ...specialTerms(usage) });
+      if (messageId !== undefined) this.#models.set(messageId, named);
+      this.#add({ ...at, model: named }, { modelCalls: 1, ...tokenFigures(usage), costUsd, durationMs });
+    } else if (isReadableAs(event, 'agent:tool_call')) {
+      const { tool, toolCallId } = event.data;
+      const call = { ...at, tool, message: messageId };
+      this.#calls.set(toolCallId, call);
+      this.#add(call, { toolCalls: 1, failedToolCalls: 0 });
+    } else if (isReadableAs(event, 'agent:tool_result')) {
+      const { tool, toolCallId, status, durationMs = null } = event.data;
+      const call = this.#calls.get(toolCallId) ?? { ...at, tool };
+      this.#add(call, { failedToolCalls: status === 'error' ? 1 : 0, durationMs });
+    } else if (failedModelCall(event)) this.#add(at, { failedModelCalls: 1 });
+  }
+
+  /** After the last event. */
+  get parts(): LoggedPart[] {
+    for (const event of openCallEvents(this.#envelope, (id) => this.#counted.has(id))) this.observe(event);
+    const names = new Map(this.#roster.agents.map(({ agentId, name }) => [agentId, name]));
+    return this.#sums.rows('key').map(({ key, ...figures }) => {
+      const { start, agentId, tool, model, message = '' } = JSON.parse(key) as Place;
+      return {
+        at: Date.parse(start),
+        agent: names.get(agentId) ?? (agentId === '' ? this.#envelope.role : agentId),
+        tool,
+        model: tool === null ? model : (this.#models.get(message) ?? ''),
+        figures: { ...figures, dispatches: null },
+      };
+    });
+  }
+
+  #add({ start, agentId, tool, model, message }: Place, figures: Partial<UsageFigures>): void {
+    const none = {
+      ...(tool === null ? { modelCalls: 0, failedModelCalls: 0 } : {}),
+      toolCalls: 0,
+      failedToolCalls: 0,
+    };
+    this.#sums.add(JSON.stringify({ start, agentId, tool, model, message }), { ...none, ...figures });
+  }
+}

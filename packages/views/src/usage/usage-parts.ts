@@ -1,0 +1,114 @@
+import type { DispatchEnvelope } from '@hansard/events';
+import { modelInWords } from '../task/call-terms.ts';
+import { PeriodFold, type UsagePeriod } from '../task/period-fold.ts';
+import { addFigure, spendingOf, unpricedOf } from '../task/spending.ts';
+import { type Tokens, tokensOf } from '../task/tokens-of.ts';
+import { openCallEvents, withOpenCalls } from '../task/with-open-calls.ts';
+import type { UsageFigures, UsageSums } from './usage-sums.ts';
+
+/** A part of what a dispatch used, small enough for every key. */
+export interface UsagePart {
+  /** Milliseconds since 1970: the beginning of a quarter of an hour. */
+  readonly at: number;
+  /** '': not known. */
+  readonly model: string;
+  readonly figures: Partial<UsageFigures>;
+}
+
+/** What an envelope says of its dispatch, without child dispatches. */
+export function figuresOfDispatch(recorded: DispatchEnvelope): Partial<UsageFigures> {
+  const envelope = withOpenCalls(recorded);
+  const { costUsd, estimatedUsd, unpriced } = spendingOf(envelope);
+  const { usage, models } = envelope;
+  return {
+    dispatches: 1,
+    modelCalls: models === null ? null : models.reduce((sum, { calls }) => sum + calls, 0),
+    ...(usage === null ? {} : tokenFigures(usage)),
+    costUsd,
+    estimatedUsd,
+    unpriced,
+    durationMs: usage?.durationMs ?? null,
+  };
+}
+
+/**
+ * The parts of a dispatch according to its envelope, without child dispatches: at least one. Their sums are `usage`, `cost` and
+ * `models` of the envelope. Figures that no period has are at the end of the dispatch; those of no model are of the only model
+ * of the dispatch, if it has one.
+ */
+export function usageParts(envelope: DispatchEnvelope): UsagePart[] {
+  const counted = withOpenCalls(envelope);
+  const { startedAt, completedAt, models, model } = counted;
+  const fold = periodsOf(envelope);
+  // What happened is counted from events. Without any, only what is stated is known.
+  const isCounted = fold.rows.length > 0;
+  fold.settle(completedAt ?? startedAt, counted);
+  const [first, ...others] = new Set(models?.map(modelInWords));
+  const unnamed = others.length > 0 ? '' : (first ?? model ?? '');
+  const { rows } = fold;
+  const unpriced = unpricedIn(counted);
+  if (rows.length === 0) return [{ at: Date.parse(startedAt), model: unnamed, figures: {} }];
+  return rows.map((row) => ({
+    at: Date.parse(row.start),
+    model: row.model ?? unnamed,
+    figures: { ...figuresOfPeriod(row, counted, isCounted), unpriced: unpriced(row) },
+  }));
+}
+
+/** Adds a dispatch up by keys. A key counts it once, however many of its parts have that key. */
+export function addParts<Part extends UsagePart>(
+  sums: UsageSums,
+  parts: readonly Part[],
+  keyOf: (part: Part) => string,
+): void {
+  const counted = new Set<string>();
+  for (const part of parts) {
+    const key = keyOf(part);
+    sums.add(key, counted.has(key) ? part.figures : { ...part.figures, dispatches: 1 });
+    counted.add(key);
+  }
+}
+
+/** The periods of an envelope with its open calls, as if each were its `agent:inference` event already. */
+function periodsOf(envelope: DispatchEnvelope): PeriodFold {
+  const fold = new PeriodFold(envelope.periods);
+  for (const { timestamp, usage } of envelope.openCalls ?? []) {
+    const { model, costUsd, estimatedUsd = null } = usage;
+    fold.count({ model, timestamp, terms: usage, usage, costUsd, estimatedUsd });
+  }
+  // They name the model of their calls of tools.
+  for (const event of openCallEvents(envelope, () => false)) fold.observe(event);
+  return fold;
+}
+
+/** What of a period the price table has no price for. */
+function unpricedIn({ cost, prices, models }: DispatchEnvelope): (row: Readonly<UsagePeriod>) => string[] {
+  if (cost !== null || prices === null || models === null || unpricedOf(models).length === 0) return () => [];
+  return ({ model, inputTokens }) =>
+    inputTokens === undefined ? [] : unpricedOf(models.filter((used) => modelInWords(used) === model));
+}
+
+/** As in `spendingOf`: estimates are of dispatches without a stated cost, and then include what is stated for some calls. */
+function figuresOfPeriod(
+  row: Readonly<UsagePeriod>,
+  { cost, prices }: DispatchEnvelope,
+  isCounted: boolean,
+): Partial<UsageFigures> {
+  const none = isCounted ? 0 : null;
+  const isStated = cost !== null || prices === null;
+  const { costUsd = null, estimatedUsd = null } = row;
+  return {
+    modelCalls: row.modelCalls ?? none,
+    failedModelCalls: row.failedModelCalls ?? none,
+    toolCalls: row.toolCalls ?? none,
+    failedToolCalls: row.failedToolCalls ?? none,
+    ...tokenFigures(row),
+    costUsd: isStated ? costUsd : null,
+    estimatedUsd: isStated ? null : addFigure(costUsd, estimatedUsd),
+  };
+}
+
+export function tokenFigures(usage: Partial<Tokens>): Partial<UsageFigures> {
+  // A count that is not known stays undefined, which no sum adds.
+  return tokensOf(usage as Tokens) as Partial<UsageFigures>;
+}
