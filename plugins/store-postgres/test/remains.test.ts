@@ -67,12 +67,12 @@ it('has no old content in the statistics that every reader of a table sees, afte
   const { store, remains } = await rewritten(stores);
   expect(await statisticsWithIt(stores)).toEqual(['event_words.words', 'events.line']);
   expect(remains[0]).toContain('ANALYZE');
-  // The table of words is empty, of which ANALYZE alone keeps the statistics.
-  expect((await stores.sql('SELECT FROM S.event_words')).rowCount).toBe(0);
+  // The table of words has only the row of its rule, and ANALYZE alone keeps the statistics.
+  expect((await stores.sql('SELECT FROM S.event_words WHERE dispatch >= 0')).rowCount).toBe(0);
   const left = await store.removeRemains();
   expect(await statisticsWithIt(stores)).toEqual([]);
   expect(left.join('\n')).not.toContain('ANALYZE');
-  expect((await stores.sql('SELECT FROM S.event_words')).rowCount).toBe(0);
+  expect((await stores.sql('SELECT FROM S.event_words WHERE dispatch >= 0')).rowCount).toBe(0);
   expect((await stores.sql("SELECT FROM S.dispatches WHERE task_dir = ''")).rowCount).toBe(0);
   expect((await store.verifyDispatch(taskDir, dispatchId)).damages).toEqual([]);
 });

@@ -11,11 +11,11 @@ const task: ArgumentRow = ['<task>', taskHelp];
 const dispatch: ArgumentRow = ['[dispatch]', dispatchHelp];
 const latestDispatch: ArgumentRow = ['[dispatch]', dispatchHelp, 'latest'];
 const agent: ArgumentRow = [
-  '<words...>',
+  '<agent...>',
   `the agent, after the dispatch if it is not the latest; the agent: ${agentHelp}`,
 ];
 const event: ArgumentRow = [
-  '<words...>',
+  '<event...>',
   `the event, after the dispatch if it is not the latest; the event: ${eventHelp}`,
 ];
 
@@ -164,7 +164,7 @@ export const commandTable: readonly CommandRow[] = [
     arguments: [
       task,
       [
-        '[words...]',
+        '[agent...]',
         `the agent (default: a table of all), after the dispatch if it is not the latest; the agent: ${agentHelp}`,
       ],
     ],

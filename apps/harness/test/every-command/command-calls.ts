@@ -87,7 +87,7 @@ function callsOf(command: Command, { latest, sibling }: RecordedStore): CommandC
           ...words,
           ...used.flatMap((argument) => wordFor(argument, dispatch)),
           ...given,
-          ...(hasOption ? ['--dispatch', dispatch.dispatchId] : []),
+          ...(hasOption && !used.includes('dispatch') ? ['--dispatch', dispatch.dispatchId] : []),
         ],
         isWriting: writing.test(name),
         isOfSibling: dispatch === sibling && !given.includes('--history'),
