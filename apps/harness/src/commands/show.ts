@@ -86,7 +86,12 @@ async function* shownDispatches(
     const totals = new DispatchTotals();
     const source = { envelope: log.envelope, pages: () => interruptedPages(context, log) };
     const filter = await (envelopes.length === 1 ? request.forOnly(source) : request.forOneOf(source));
-    yield { envelope: log.envelope, totals, rows: filterRows(pagesOf(context, log, totals), filter) };
+    const hasEnded = log.envelope.status !== 'running';
+    yield {
+      envelope: log.envelope,
+      totals,
+      rows: filterRows(pagesOf(context, log, totals), filter, { hasEnded }),
+    };
   }
 }
 

@@ -51,11 +51,11 @@ function* results(view: SessionView): Generator<string> {
     yield `### Structured result\n\n${blockMarkdown(JSON.stringify(view.structuredResult, null, 2))}\n\n`;
 }
 
-async function* happened({ role }: DispatchEnvelope, events: SettlingEvents): AsyncGenerator<string> {
+async function* happened(envelope: DispatchEnvelope, events: SettlingEvents): AsyncGenerator<string> {
   yield '### What happened\n\n';
   let isEmpty = true;
-  for await (const row of settlingRows(events)) {
-    yield `${rowMarkdown(row, role)}\n\n`;
+  for await (const row of settlingRows(envelope, events)) {
+    yield `${rowMarkdown(row, envelope.role)}\n\n`;
     isEmpty = false;
   }
   if (isEmpty) yield '(no events)\n\n';

@@ -26,7 +26,13 @@ export async function* writeTaskPage(
   for await (const report of readDispatchReports(source, options)) {
     dispatches += 1;
     yield* sectionStart(report);
-    yield* rowList(rows.items(settlingRows(eventsOf(report)), `d${dispatches}`, envelopeOf(report).role));
+    yield* rowList(
+      rows.items(
+        settlingRows(envelopeOf(report), eventsOf(report)),
+        `d${dispatches}`,
+        envelopeOf(report).role,
+      ),
+    );
     yield* sectionEnd(report);
   }
   yield pageEnd(pageScript);

@@ -43,8 +43,10 @@ export class LogRows {
 
   async page(from: number, size: number): Promise<RowPage> {
     const start = Math.max(0, from - 2 * reach);
-    const events = await this.#read(start, from + size + reach);
-    return this.#rowsOf(events, start, from, Math.min(from + size, start + events.length));
+    const to = from + size + reach;
+    const events = await this.#read(start, to);
+    const end = Math.min(from + size, start + events.length);
+    return this.#rowsOf(events, start, from, end, start + events.length < to);
   }
 
   async last(size: number): Promise<RowPage> {
@@ -52,7 +54,7 @@ export class LogRows {
     this.#learn(events, first);
     const end = first + events.length;
     this.#learnPositionsOf(end);
-    return this.#rowsOf(events, first, Math.max(first, end - size), end);
+    return this.#rowsOf(events, first, Math.max(first, end - size), end, true);
   }
 
   /** Once, when the first rows are shown: the next thing can be a jump anywhere. */
@@ -68,7 +70,7 @@ export class LogRows {
     const first = Math.max(0, position + 1 - size);
     const start = this.startFor(first);
     const events = await this.#read(start, position + 1);
-    return start + events.length <= position ? null : this.#rowsOf(events, start, first, position + 1);
+    return start + events.length <= position ? null : this.#rowsOf(events, start, first, position + 1, null);
   }
 
   /** One event; null: there is no such position. */
@@ -79,19 +81,22 @@ export class LogRows {
   /** The events around one, and their rows. */
   async around(position: number): Promise<EventsAround> {
     const first = Math.max(0, position - 3 * reach);
-    const events = await this.#read(first, position + 2 * reach + 1);
-    const { rows } = await this.#rowsOf(events, first, first, first + events.length);
+    const to = position + 2 * reach + 1;
+    const events = await this.#read(first, to);
+    const end = first + events.length;
+    const { rows } = await this.#rowsOf(events, first, first, end, end < to);
     return { first, events, rows };
   }
 
   /** A reader for the events from a position, with the agents that are known before it. */
-  async reader(first: number): Promise<RowReader> {
+  async reader(first: number, hasEnded = false): Promise<RowReader> {
     const agents = await this.agentEventsBefore(first);
     const recording = [...this.#recording.values()].filter(({ position }) => position < first);
     return new RowReader({
       events: reach,
       first,
       agents: [...agents, ...recording.map(({ event }) => event)],
+      hasEnded,
     });
   }
 
@@ -130,11 +135,21 @@ export class LogRows {
     return [...agents].map(([id, agent]) => ({ id, name: names.of(id), ...agent }));
   }
 
-  async #rowsOf(events: readonly CapturedEvent[], start: number, first: number, end: number) {
-    const reader = await this.reader(start);
+  /** `isEndOfLog`: whether the events reach to the end of the log. Null: the rows are as they were at the last event. */
+  async #rowsOf(
+    events: readonly CapturedEvent[],
+    start: number,
+    first: number,
+    end: number,
+    isEndOfLog: boolean | null,
+  ) {
+    const hasEnded = isEndOfLog !== null && this.#log.envelope.status !== 'running';
+    const reader = await this.reader(start, hasEnded);
     for (const event of events) reader.add(event);
     // The events around are only there to be joined: their rows are not made.
-    const rows = reader.end(new RowQuery({ from: first, to: end }));
+    const rows = reader.end(new RowQuery({ from: first, to: end }), {
+      isEndOfLog: isEndOfLog === true,
+    });
     return { first, size: Math.max(0, end - first), end: start + events.length - 1, rows };
   }
 

@@ -11,6 +11,11 @@ export interface RowReach {
   readonly events?: number;
   /** How much text may be read after its first event, in characters, until a row can no longer change. Absent: 16 M. */
   readonly characters?: number;
+  /**
+   * Whether the dispatch has ended, so that a call without a result is not open: it has `no result on record`, or `no result
+   * nearby` where later events were out of reach. Absent: false.
+   */
+  readonly hasEnded?: boolean;
 }
 
 /** The rows that can still change, with the names by which events refer to them. Forgets a row when it is out of reach. */
@@ -41,6 +46,7 @@ export class OpenGroups {
       const isFar = position - group.position > this.#mostEvents;
       const isLong = this.#read - (this.#readBefore.get(group.position) ?? 0) > this.#mostCharacters;
       if (!isFar && !isLong) break;
+      group.isOutOfReach = true;
       this.#settle(group);
     }
   }

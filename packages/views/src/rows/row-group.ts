@@ -23,6 +23,8 @@ export interface RowGroup {
   kind: RowKind;
   /** The event that the row is about. */
   main: LogNode;
+  /** Whether it was settled because later events are too far from it, so that a result can follow. */
+  isOutOfReach: boolean;
   /** Of a call. */
   result: LogNode<EventOf<'agent:tool_result'>> | null;
   inference: LogNode<EventOf<'agent:inference'>> | null;

@@ -6,16 +6,21 @@ import { inputParts, isOneLine } from './content/input-parts.ts';
 import { markdown, observedParts, outcomeParts, plain } from './content/output-parts.ts';
 import { describeEvent, type EventDescription, type Tone } from './describe-event.ts';
 import { isFailedRecord } from './noise.ts';
+import type { RowReach } from './open-groups.ts';
 import type { Row, RowCall, RowDecision, RowHearing, RowModel, RowPart, RowSpeaker } from './row.ts';
 import type { RowAgents } from './row-agents.ts';
 import { type GroupedHearing, type RowGroup, saysSomething, textOf } from './row-group.ts';
 
 /** The row of a group of events. */
-export function rowOf(group: RowGroup, agents: RowAgents): Row {
+export function rowOf(
+  group: RowGroup,
+  agents: RowAgents,
+  { hasEnded = false }: Pick<RowReach, 'hasEnded'> = {},
+): Row {
   const { position, agent, kind, main, inference, decisions, folded, events } = group;
   const { event } = main;
   const described = describeEvent(event, (agentId) => agents.nameOf(agentId));
-  const state = kind === 'call' ? callState(group, event) : eventState(event, described);
+  const state = kind === 'call' ? callState(group, event, hasEnded) : eventState(event, described);
   return {
     position,
     id: group.id,
@@ -33,20 +38,29 @@ export function rowOf(group: RowGroup, agents: RowAgents): Row {
   };
 }
 
+/** The states of a call without a result in a dispatch that has ended. */
+export const noResultOnRecord = 'no result on record';
+const noResultNearby = 'no result nearby';
+
 const noiseState = { word: 'harness', head: '', content: [], tone: 'dim', isFailed: false } as const;
 
-type RowState = Pick<
+type RowFacts = Pick<
   Row,
   'word' | 'head' | 'content' | 'tone' | 'isFailed' | 'status' | 'durationMs' | 'call'
 >;
 
-function callState({ result, decisions }: RowGroup, event: CapturedEvent): RowState {
+function callState(
+  { result, decisions, isOutOfReach }: RowGroup,
+  event: CapturedEvent,
+  hasEnded: boolean,
+): RowFacts {
   const data = event.data as EventData<'agent:tool_call'>;
   const answer = result?.event.data;
   const isDenied = decisions.some(
     ({ event: { data } }) => data.on === 'tool_call' && data.decision === 'deny',
   );
-  const status = isDenied ? 'denied' : (answer?.status ?? 'open');
+  const unanswered = hasEnded ? (isOutOfReach ? noResultNearby : noResultOnRecord) : 'open';
+  const status = isDenied ? 'denied' : (answer?.status ?? unanswered);
   const isFailed = status === 'denied' || status === 'error';
   const call: RowCall = {
     toolCallId: data.toolCallId,
@@ -69,7 +83,7 @@ function callState({ result, decisions }: RowGroup, event: CapturedEvent): RowSt
 function eventState(
   event: CapturedEvent,
   { kind, target, tone, status, durationMs, text }: EventDescription,
-): RowState {
+): RowFacts {
   const isRecord = event.type.startsWith('system:') && event.type !== 'system:notice';
   const isFailed = tone === 'bad' || (isRecord && isFailedRecord(event.type, event.data));
   return {

@@ -35,10 +35,12 @@ export interface RowReaderOptions extends RowReach {
 export class RowReader {
   readonly #agents = new RowAgents();
   readonly #open: OpenGroups;
+  readonly #reach: RowReach;
   readonly #links: LinkReading;
   #position: number;
 
   constructor({ first = 0, agents = [], ...reach }: RowReaderOptions = {}) {
+    this.#reach = reach;
     this.#open = new OpenGroups(reach, (group) => {
       group.notKnown = this.#agents.notKnownOf(group);
     });
@@ -72,7 +74,7 @@ export class RowReader {
   /** A row as it is now; null: it is settled and taken, or no row has this position. */
   at(position: number): Row | null {
     const group = this.#open.at(position);
-    return group === null ? null : rowOf(group, this.#agents);
+    return group === null ? null : rowOf(group, this.#agents, this.#reach);
   }
 
   /** Takes the rows that no later event can change, in order. With a query: returns those that match, and makes few others. */
@@ -80,17 +82,19 @@ export class RowReader {
     return this.#rowsOf(this.#open.takeSettled(), query);
   }
 
-  /** Takes all other rows, after the last event. */
-  end(query?: RowQuery): Row[] {
+  /** Takes all other rows, after the last event: the last one of the log, or of a part of it. */
+  end(query?: RowQuery, { isEndOfLog = true }: { readonly isEndOfLog?: boolean } = {}): Row[] {
     this.#agents.end();
-    return this.#rowsOf(this.#open.takeAll(), query);
+    const groups = this.#open.takeAll();
+    if (!isEndOfLog) for (const group of groups) group.isOutOfReach = true;
+    return this.#rowsOf(groups, query);
   }
 
   #rowsOf(groups: readonly RowGroup[], query: RowQuery | undefined): Row[] {
-    if (query === undefined) return groups.map((group) => rowOf(group, this.#agents));
+    if (query === undefined) return groups.map((group) => rowOf(group, this.#agents, this.#reach));
     return groups
       .filter((group) => query.couldMatch(group))
-      .map((group) => rowOf(group, this.#agents))
+      .map((group) => rowOf(group, this.#agents, this.#reach))
       .filter((row) => query.matches(row));
   }
 
@@ -177,6 +181,7 @@ export class RowReader {
       agent,
       kind,
       main: node,
+      isOutOfReach: false,
       result: null,
       inference: isReadableAs(event, 'agent:inference') ? { ...node, event } : null,
       decisions: [],

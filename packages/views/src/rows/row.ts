@@ -29,7 +29,7 @@ export interface Row {
   readonly isFailed: boolean;
   /** The positions of all its events, the first one included, in ascending order. */
   readonly events: readonly number[];
-  /** `completed`, `error`, `denied` or `open` for a call. */
+  /** `completed`, `error`, `denied`, `open`, `no result on record` or `no result nearby` for a call. */
   readonly status?: string;
   readonly durationMs?: number;
   readonly call?: RowCall;

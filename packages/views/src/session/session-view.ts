@@ -1,6 +1,7 @@
 import type { CapturedEvent, DispatchEnvelope, EventOf, JsonValue, Usage } from '@hansard/events';
 import { type SessionAgent, sessionAgents } from '../agents/session-agents.ts';
 import { describeEvent, type EventDescription, outcomeInWords } from '../rows/describe-event.ts';
+import { noResultOnRecord } from '../rows/row-of.ts';
 import { dispatchDuration } from '../task/dispatch-figures.ts';
 import { DispatchTotals } from '../task/dispatch-totals.ts';
 import { openCallEvents, withOpenCalls } from '../task/with-open-calls.ts';
@@ -89,7 +90,7 @@ function callRow(
   isDenied: boolean,
 ): EventDescription & { readonly outcome: string } {
   const { data } = answer ?? {};
-  const unanswered = envelope.status === 'running' ? 'running' : 'unanswered';
+  const unanswered = envelope.status === 'running' ? 'running' : noResultOnRecord;
   const status = isDenied ? 'denied' : (data?.status ?? unanswered);
   return {
     ...describeEvent(call),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Row, RowReader, readRows, rowsOf } from '../../src/index.ts';
+import { event } from '../make.ts';
 import { RandomLog } from './random-log.ts';
 import { wrongRows } from './rows-oracle.ts';
 
@@ -110,3 +111,22 @@ function randomFrom(seed: number): () => number {
     return (state >>> 0) / 2 ** 32;
   };
 }
+
+describe('a call without a result', () => {
+  const call = { toolCallId: 't1', tool: 'Bash', metadata: {} };
+  const filler = Array.from({ length: 4 }, (_, at) => event('agent:text', { text: `Text ${at}` }));
+
+  it('is open while its dispatch runs, and has none on record once that has ended', () => {
+    const events = [event('agent:tool_call', call)];
+    expect(rowsOf(events)[0]?.status).toBe('open');
+    expect(rowsOf(events, { hasEnded: true })[0]?.status).toBe('no result on record');
+  });
+
+  it('has none nearby where later events were out of reach, or are not read', () => {
+    const events = [event('agent:tool_call', call), ...filler];
+    expect(rowsOf(events, { events: 2, hasEnded: true })[0]?.status).toBe('no result nearby');
+    const reader = new RowReader({ hasEnded: true });
+    for (const one of events) reader.add(one);
+    expect(reader.end(undefined, { isEndOfLog: false })[0]?.status).toBe('no result nearby');
+  });
+});

@@ -45,7 +45,7 @@ describe('sessionView', () => {
     const events = [call('t1', 'Bash', 'make')];
     expect(sessionView(envelope({ status: 'running' }), events).rows[0]?.status).toBe('running');
     expect(sessionView(envelope({ status: 'crashed' }), events).rows[0]).toMatchObject({
-      status: 'unanswered',
+      status: 'no result on record',
       tone: 'bad',
     });
   });

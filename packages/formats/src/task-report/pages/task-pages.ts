@@ -95,7 +95,7 @@ async function writeDispatch(
 ): Promise<readonly string[]> {
   const envelope = envelopeOf(report);
   const name = task.names.get(envelope.dispatchId) ?? '';
-  const rows = new RowRun(settlingRows(eventsOf(report)));
+  const rows = new RowRun(settlingRows(envelope, eventsOf(report)));
   const files: string[] = [];
   try {
     do {
