@@ -116,7 +116,8 @@ async function* scanDispatch(
       .map((finding) => ({ secret: { taskDir, dispatchId, position, type, ...finding } }));
   try {
     const log = await store.openDispatch({ taskDir, dispatchId });
-    yield* found(log.envelope, 'envelope', null, null);
+    // `folded` repeats ids of events, which are found there.
+    yield* found({ ...log.envelope, folded: null }, 'envelope', null, null);
     for await (const page of log.pages()) {
       // A synchronous store would keep timers and signals waiting until the end.
       await nextTurn(undefined, signal === undefined ? {} : { signal });
