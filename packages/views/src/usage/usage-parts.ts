@@ -90,23 +90,21 @@ function unpricedIn({ cost, prices, models }: DispatchEnvelope): (row: Readonly<
 
 /** As in `spendingOf`: estimates are of dispatches without a stated cost, and then include what is stated for some calls. */
 function figuresOfPeriod(
-  row: Readonly<UsagePeriod>,
+  { start: _, model: __, ...row }: Readonly<UsagePeriod>,
   { cost, prices }: DispatchEnvelope,
   isCounted: boolean,
 ): Partial<UsageFigures> {
-  const none = isCounted ? 0 : null;
   const isStated = cost !== null || prices === null;
   const { costUsd = null, estimatedUsd = null } = row;
   return {
-    modelCalls: row.modelCalls ?? none,
-    failedModelCalls: row.failedModelCalls ?? none,
-    toolCalls: row.toolCalls ?? none,
-    failedToolCalls: row.failedToolCalls ?? none,
-    ...tokenFigures(row),
+    ...(isCounted ? noCalls : {}),
+    ...row,
     costUsd: isStated ? costUsd : null,
     estimatedUsd: isStated ? null : addFigure(costUsd, estimatedUsd),
   };
 }
+
+const noCalls = { modelCalls: 0, failedModelCalls: 0, toolCalls: 0, failedToolCalls: 0 } as const;
 
 export function tokenFigures(usage: Partial<Tokens>): Partial<UsageFigures> {
   // A count that is not known stays undefined, which no sum adds.

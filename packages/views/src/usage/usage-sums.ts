@@ -1,4 +1,3 @@
-import { addFigure } from '../task/spending.ts';
 import { addCounts } from '../task/sums.ts';
 
 /** What was used under one key, such as a model or a day. Null: nothing that was added says it; never 0 for it. */
@@ -76,16 +75,25 @@ const nothingUsed: UsageFigures = {
   durationMs: null,
 };
 
+type Sum = { -readonly [Name in keyof UsageFigures]: UsageFigures[Name] };
+
 /** Adds figures up by key. Its memory grows with the keys. */
 export class UsageSums {
-  readonly #sums = new Map<string, UsageFigures>();
+  readonly #sums = new Map<string, Sum>();
 
   add(key: string, figures: Partial<UsageFigures>): void {
-    this.#sums.set(key, sumOf(this.#sums.get(key) ?? nothingUsed, figures));
+    let sum = this.#sums.get(key);
+    if (sum === undefined) {
+      sum = { ...nothingUsed };
+      this.#sums.set(key, sum);
+    }
+    addTo(sum, figures);
   }
 
   get total(): UsageFigures {
-    return [...this.#sums.values()].reduce((sum, figures) => sumOf(sum, figures), nothingUsed);
+    const total = { ...nothingUsed };
+    for (const sum of this.#sums.values()) addTo(total, sum);
+    return total;
   }
 
   /** By key, or the ones that used the most first: by tokens, then by cost, then by calls. */
@@ -118,15 +126,15 @@ function costIn({ costUsd, estimatedUsd }: UsageFigures): number {
   return (costUsd ?? 0) + (estimatedUsd ?? 0);
 }
 
-function sumOf(one: UsageFigures, other: Partial<UsageFigures>): UsageFigures {
-  const sum: Record<string, number | null | readonly string[]> = {};
-  for (const name of counts) sum[name] = addCount(one[name], other[name] ?? null);
-  for (const name of ['costUsd', 'estimatedUsd', 'durationMs'] as const)
-    sum[name] = addFigure(one[name], other[name] ?? null);
-  sum.unpriced = other.unpriced?.length ? [...new Set([...one.unpriced, ...other.unpriced])] : one.unpriced;
-  return sum as unknown as UsageFigures;
-}
-
-function addCount(one: number | null, other: number | null): number | null {
-  return one === null || other === null ? (one ?? other) : addCounts(one, other);
+/** Adds to a sum that nobody else has, because copies of it cost more than the additions. */
+function addTo(sum: Sum, figures: Partial<UsageFigures>): void {
+  for (const name of counts) {
+    const value = figures[name];
+    if (typeof value === 'number') sum[name] = addCounts(sum[name] ?? 0, value);
+  }
+  for (const name of ['costUsd', 'estimatedUsd', 'durationMs'] as const) {
+    const value = figures[name];
+    if (typeof value === 'number') sum[name] = (sum[name] ?? 0) + value;
+  }
+  if (figures.unpriced?.length) sum.unpriced = [...new Set([...sum.unpriced, ...figures.unpriced])];
 }
