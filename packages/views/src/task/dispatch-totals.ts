@@ -153,12 +153,14 @@ export class DispatchTotals {
   }
 
   #add(call: ModelCall, timestamp: string, messageId: string | undefined): void {
-    const { model, usage, costUsd } = call;
+    const { usage, costUsd } = call;
     const isCounted = (figure: Figure) =>
       messageId !== undefined &&
       this.#counted.size > 0 &&
       this.#counted.get(figure)?.delete(messageId) === true;
-    const [isInModels, isInCost, isInUsage] = [isCounted('models'), isCounted('costUsd'), isCounted('usage')];
+    const isInModels = isCounted('models');
+    const isInCost = isCounted('costUsd');
+    const isInUsage = isCounted('usage');
     // Until then a statement by model has what no total has.
     const isFirst = this.#tokens === null || (this.#costUsd === null && costUsd !== undefined);
     let estimatedUsd: number | null = null;
@@ -170,12 +172,8 @@ export class DispatchTotals {
       else addToSum(this.#tokens, usage);
     }
     const isStated = isInModels || isInCost || isInUsage;
-    this.#periods.count({
-      model,
-      timestamp,
-      terms: usage,
-      ...(isStated ? {} : { usage, costUsd, estimatedUsd }),
-    });
+    if (isStated) this.#periods.countStated(call, timestamp);
+    else this.#periods.count(call, timestamp, estimatedUsd);
     if (isStated || isFirst) this.#settle(timestamp);
     if (isCounted('turns')) return;
     this.#turns = null;

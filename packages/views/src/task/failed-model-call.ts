@@ -8,10 +8,10 @@ const attempts: ReadonlySet<string> = new Set(['system:api_error', 'system:api_r
  * or the message that an engine puts in place of the answer.
  */
 export function failedModelCall(event: CapturedEvent): boolean {
-  if (attempts.has(event.type)) return true;
+  const { type } = event;
   const { code, details } = event.data as Record<string, unknown>;
-  if (event.type === 'harness:error') return code === 'SESSION_MODEL_FAILED';
-  if (event.type !== 'agent:text' && event.type !== 'user:message') return false;
+  if (type !== 'agent:text' && type !== 'user:message')
+    return type === 'harness:error' ? code === 'SESSION_MODEL_FAILED' : attempts.has(type);
   if (typeof details !== 'object' || details === null) return false;
   const { isApiErrorMessage, is_api_error_message: isApiError } = details as Record<string, unknown>;
   return isApiErrorMessage === true || isApiError === true;

@@ -11,22 +11,14 @@ import { isReadableAs } from '../transcript/is-readable-as.ts';
 import { type CallTerms, modelInWords, specialTerms } from './call-terms.ts';
 import { failedModelCall } from './failed-model-call.ts';
 import { addAmounts, addCounts } from './sums.ts';
-import { optionalCounts } from './tokens-of.ts';
+import { addToSum, optionalCounts, type Tokens } from './tokens-of.ts';
 
 export const quarterMs = 15 * 60_000;
 
 /** The figures that periods must sum up to. */
 export type PeriodTotals = Pick<DispatchEnvelope, 'usage' | 'cost' | 'models'>;
 
-/** What was recorded of one call of a model. */
-interface CountedCall {
-  readonly model: string;
-  readonly timestamp: string;
-  readonly terms: CallTerms;
-  readonly usage?: Usage;
-  readonly costUsd?: number | undefined;
-  readonly estimatedUsd?: number | null;
-}
+type ModelCall = EventData<'agent:inference'>;
 
 const tokenFigures = ['inputTokens', 'outputTokens', ...optionalCounts] as const;
 const amounts = ['costUsd', 'estimatedUsd'] as const;
@@ -49,6 +41,14 @@ interface Place {
   readonly model: string | null;
 }
 
+interface LatestRow {
+  readonly row: UsagePeriod;
+  /** The beginning of its times: `2026-03-01T09:`. */
+  readonly hour: string;
+  /** Its quarter of the hour, from 0. */
+  readonly quarter: number;
+}
+
 /** The figures that `usage`, `cost` and `models` of an envelope have, too. */
 const settled = ['modelCalls', ...tokenFigures, ...amounts] as const;
 
@@ -69,6 +69,8 @@ const mostOpen = 64;
 export class PeriodFold {
   readonly #rows = new Map<string, UsagePeriod>();
   #open: OpenToolCall[];
+  /** The row of the last call. */
+  #latest: LatestRow | null = null;
 
   /** `before`: the periods of events before these. */
   constructor(before: UsagePeriods | null = null) {
@@ -108,17 +110,34 @@ export class PeriodFold {
       this.#name(event, namedAs(event.data.model, event.data.usage));
   }
 
-  /** Counts a call of a model. Without `usage` only the call: a statement has its usage. */
-  count({ model, timestamp, terms, usage, costUsd, estimatedUsd }: CountedCall): void {
-    const at = { start: quarterOf(timestamp), model: namedAs(model, terms) };
-    this.#add(at, 'modelCalls', 1);
-    if (usage !== undefined)
-      for (const figure of tokenFigures) {
-        const value = usage[figure];
-        if (value !== undefined) this.#add(at, figure, value);
-      }
-    if (costUsd !== undefined) this.#add(at, 'costUsd', costUsd);
-    if (typeof estimatedUsd === 'number') this.#add(at, 'estimatedUsd', estimatedUsd);
+  /** Counts a call of a model. */
+  count({ model, usage, costUsd }: ModelCall, timestamp: string, estimatedUsd: number | null): void {
+    const row = this.#rowOf(model, usage, timestamp);
+    row.modelCalls = (row.modelCalls ?? 0) + 1;
+    row.inputTokens ??= 0;
+    row.outputTokens ??= 0;
+    addToSum(row as UsagePeriod & Tokens, usage);
+    if (costUsd !== undefined) row.costUsd = addAmounts(row.costUsd ?? 0, costUsd);
+    if (estimatedUsd !== null) row.estimatedUsd = addAmounts(row.estimatedUsd ?? 0, estimatedUsd);
+  }
+
+  /** Counts a call whose usage is in a statement. */
+  countStated({ model, usage }: ModelCall, timestamp: string): void {
+    const row = this.#rowOf(model, usage, timestamp);
+    row.modelCalls = (row.modelCalls ?? 0) + 1;
+  }
+
+  /** Mostly the row of the call before: an append costs almost nothing then. */
+  #rowOf(model: string, usage: Usage, timestamp: string): UsagePeriod {
+    const { speed, serviceTier, inferenceGeo } = usage;
+    const isUsual = speed === undefined && serviceTier === undefined && inferenceGeo === undefined;
+    const latest = this.#latest;
+    if (isUsual && latest !== null && latest.row.model === model && isInQuarter(timestamp, latest))
+      return latest.row;
+    const at = { start: quarterOf(timestamp), model: isUsual ? model : namedAs(model, usage) };
+    const row = this.#row(at);
+    this.#latest = { row, hour: at.start.slice(0, 'YYYY-MM-DDTHH:'.length), quarter: quarterIn(at.start) };
+    return row;
   }
 
   /** Makes the periods sum up to the totals, as a statement of this time gives them. */
@@ -245,17 +264,27 @@ export class PeriodFold {
   }
 
   #add(at: Place, figure: Figure, value: number): void {
-    const key = keyOf(at);
-    const row = this.#rows.get(key) ?? { start: at.start, model: at.model };
-    this.#rows.set(key, row);
+    const row = this.#row(at);
     row[figure] = plus(figure, row[figure] ?? 0, value);
+  }
+
+  #row(at: Place): UsagePeriod {
+    const key = keyOf(at);
+    let row = this.#rows.get(key);
+    if (row === undefined) {
+      row = { start: at.start, model: at.model };
+      this.#rows.set(key, row);
+    }
+    return row;
   }
 
   /** A row of which nothing is left goes. */
   #set(row: UsagePeriod, figure: Figure, value: number): void {
     if (value === 0) delete row[figure];
     else row[figure] = value;
-    if (Object.keys(row).length === 2) this.#rows.delete(keyOf(row));
+    if (Object.keys(row).length > 2) return;
+    this.#rows.delete(keyOf(row));
+    if (this.#latest?.row === row) this.#latest = null;
   }
 }
 
@@ -283,6 +312,18 @@ function groupOf(name: string, models: ReadonlyMap<string | null, unknown>): str
   const model = name.slice(0, Math.max(0, end));
   return end > 0 && models.has(model) ? model : name;
 }
+
+function isInQuarter(timestamp: string, { hour, quarter }: LatestRow): boolean {
+  return quarterIn(timestamp) === quarter && timestamp.startsWith(hour);
+}
+
+/** Without a text of its own, which would cost more than all else. */
+function quarterIn(timestamp: string): number {
+  const minute = (timestamp.charCodeAt(14) - zero) * 10 + timestamp.charCodeAt(15) - zero;
+  return Math.floor(minute / 15);
+}
+
+const zero = '0'.charCodeAt(0);
 
 /** The beginning of the quarter of an hour of a time. */
 export function quarterOf(timestamp: string): string {

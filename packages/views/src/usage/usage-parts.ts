@@ -74,7 +74,7 @@ function periodsOf(envelope: DispatchEnvelope): PeriodFold {
   const fold = new PeriodFold(envelope.periods);
   for (const { timestamp, usage } of envelope.openCalls ?? []) {
     const { model, costUsd, estimatedUsd = null } = usage;
-    fold.count({ model, timestamp, terms: usage, usage, costUsd, estimatedUsd });
+    fold.count({ model, usage, ...(costUsd === undefined ? {} : { costUsd }) }, timestamp, estimatedUsd);
   }
   // They name the model of their calls of tools.
   for (const event of openCallEvents(envelope, () => false)) fold.observe(event);

@@ -6,11 +6,17 @@ export interface DateKeys {
 }
 
 export function dateKeys(zone: 'utc' | 'local'): DateKeys {
+  /** By the number of the day. Many parts are of one day. */
   const days = new Map<number, string>();
-  /** Parts of many dispatches are of one quarter of an hour. */
   const day = (at: number) => {
-    const key = days.get(at) ?? dayOf(at, zone);
-    days.set(at, key);
+    // The local time, as if it were UTC.
+    const shown = zone === 'utc' ? at : at - new Date(at).getTimezoneOffset() * 60_000;
+    const number = Math.floor(shown / dayMs);
+    let key = days.get(number);
+    if (key === undefined) {
+      key = new Date(number * dayMs).toISOString().slice(0, -'T00:00:00.000Z'.length);
+      days.set(number, key);
+    }
     return key;
   };
   return {
@@ -20,12 +26,7 @@ export function dateKeys(zone: 'utc' | 'local'): DateKeys {
   };
 }
 
-function dayOf(at: number, zone: 'utc' | 'local'): string {
-  const time = new Date(at);
-  // The fields of the local time, as if they were of UTC.
-  const shown = zone === 'utc' ? time : new Date(at - time.getTimezoneOffset() * 60_000);
-  return shown.toISOString().slice(0, -'T00:00:00.000Z'.length);
-}
+const dayMs = 86_400_000;
 
 function mondayOf(day: string): string {
   const date = new Date(`${day}T00:00:00.000Z`);
