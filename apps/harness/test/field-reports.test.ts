@@ -1,3 +1,4 @@
+import { cpSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { commandLine } from './command-line.ts';
@@ -60,5 +61,23 @@ describe('the title of a session', () => {
     expect(out).toContain('The real question about owls');
     expect(out).toContain('Second name');
     expect(out).not.toMatch(/<|command|clear/);
+  });
+});
+
+describe('a project that is a link to another place', () => {
+  it('is named with the remedy, and imported if the user names it (c61)', async () => {
+    using shell = commandLine();
+    cpSync(join(reports, 'c61'), shell.cwd, { recursive: true });
+    const target = join(shell.cwd, 'elsewhere', '-srv-moved');
+    const link = join(shell.cwd, 'p', '-srv-moved');
+    symlinkSync(target, link);
+    const all = await shell.hansard('import', 'p');
+    expect(all.code).toBe(1);
+    expect(all.out.match(/claude-transcript/g)).toHaveLength(1);
+    expect(all.err).toContain(`IMPORT_LINK_OUTSIDE: ${link} is a link to ${target}, outside of `);
+    expect(all.err).toContain('import that place by its own path');
+    const named = await shell.hansard('import', join('p', '-srv-moved'));
+    expect([named.code, named.err]).toEqual([0, '']);
+    expect(named.out).toContain('c6100000-1111-4111-8111-111111111111');
   });
 });

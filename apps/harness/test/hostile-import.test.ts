@@ -186,11 +186,12 @@ describe('a hostile folder that is imported', () => {
     expect(named).toEqual(
       new Map<string, string | number>([
         ['circle.jsonl', 'FORMAT_UNREADABLE'],
-        ['endless.jsonl', 'FORMAT_UNREADABLE'],
+        ['endless.jsonl', 'IMPORT_LINK_OUTSIDE'],
         ['name \u009b2J\u202e\u001b[2J.jsonl', 'IMPORT_FORMAT_UNKNOWN'],
         ['pipe.jsonl', 'FORMAT_UNREADABLE'],
         ['session-1.jsonl', 5],
         ['session-2.jsonl', 'FORMAT_UNREADABLE'],
+        ['up', 'IMPORT_LINK_OUTSIDE'],
       ]),
     );
   });

@@ -76,6 +76,7 @@ describe('importing a folder of many formats', () => {
     ]);
     const problems = documents.filter(({ error }) => error !== undefined);
     expect(problems.map(({ file = '' }) => nameOf(file))).toEqual([
+      'h-loop.jsonl',
       'agent-gone.jsonl',
       'd-empty.jsonl',
       'e-unknown.jsonl',
@@ -83,7 +84,7 @@ describe('importing a folder of many formats', () => {
       'g-gone.jsonl',
     ]);
     for (const { file, error } of problems) expect(error).toContain(file);
-    expect(answer.err).toContain('5 files or folders were not imported');
+    expect(answer.err).toContain('6 files or folders were not imported');
     expect(answer.err).not.toMatch(/unexpected|\n\s+at /);
   });
 

@@ -10,6 +10,7 @@ export { bytesOfPackedStart, isGzip, unpack } from './json-lines/unpack.ts';
 export type { ClaudeLog, ClaudeLogRest, ClaudeLogSummary, ReadLogOptions } from './log/claude-log.ts';
 export type { DiagnosticCounts } from './log/diagnostic-log.ts';
 export { dispatchIdOf } from './log/dispatch-id.ts';
+export { type OwnPath, resolveOwn } from './log/own-file.ts';
 export type { ContinuedSession } from './log/read-log-head.ts';
 export type { ClaudeActivity } from './mapping/claude-activity.ts';
 export type { RecordPlace } from './mapping/mapping-step.ts';

@@ -7,6 +7,11 @@ export const importErrors = defineErrors({
     advice: 'Name a file, or a folder that has some.',
     details: ['path'],
   },
+  IMPORT_LINK_OUTSIDE: {
+    when: 'A link in a folder to import leads out of that folder. Such a link is not followed.',
+    advice: 'If you trust the place that the link names, import that place by its own path.',
+    details: ['path', 'target'],
+  },
   IMPORT_FORMAT_UNKNOWN: {
     when: 'The records of a file do not show any format that can be imported, or `as` names an unknown one.',
     advice: 'Only logs of the formats that the message lists can be imported.',

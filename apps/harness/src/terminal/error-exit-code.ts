@@ -94,6 +94,7 @@ export const exitCodeByErrorCode: Readonly<Record<HansardErrorCode, ExitCode>> =
   FORMAT_MAPPING_INVALID: failed,
   FORMAT_NAME_TOO_LONG: failed,
   IMPORT_NO_LOGS: failed,
+  IMPORT_LINK_OUTSIDE: failed,
   IMPORT_FORMAT_UNKNOWN: usage,
   IMPORT_PRODUCT_UNSUPPORTED: failed,
   IMPORT_FOREIGN: failed,

@@ -23,6 +23,7 @@ export type ClaudeDiagnosticCode =
   | 'reference_missing'
   | 'session_changed'
   | 'several_records'
+  | 'sidecar_not_read'
   | 'time_goes_back'
   | 'time_missing'
   | 'too_long'

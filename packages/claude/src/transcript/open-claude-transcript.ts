@@ -1,8 +1,9 @@
-import { constants, existsSync, globSync } from 'node:fs';
+import { constants, globSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, extname, join, relative } from 'node:path';
-import type { JsonObject } from '@hansard/events';
+import { definedOnly, messageOf } from '@hansard/events';
 import type { ClaudeLog } from '../log/claude-log.ts';
+import { resolveOwn } from '../log/own-file.ts';
 import { readLogHead } from '../log/read-log-head.ts';
 import { asObject } from '../values/json-fields.ts';
 import { asKeptReading, findKept } from './continuing/kept-reading.ts';
@@ -35,7 +36,7 @@ export async function openClaudeTranscript(
   const main: SessionFile = { path, name: basename(path), bytes, modifiedAt, startsAt: firstTime, meta: {} };
   const files = [main, ...agents];
   const continuation = head.continues === null ? null : head.sessionId;
-  const before = head.continues === null ? null : join(folder, `${head.continues.sessionId}.jsonl`);
+  const before = head.continues === null ? null : sessionBeside(folder, head.continues.sessionId);
   const readCountedBefore = () => (before === null ? Promise.resolve(null) : countedMessages(before));
   const reading = new TranscriptReading(files, head.hasTime, continuation, readCountedBefore);
   return {
@@ -67,12 +68,9 @@ export async function openClaudeTranscript(
 
 /** The messages that the file of a session and those before it count; null if there is no such file. */
 async function countedMessages(path: string): Promise<ReadonlySet<string> | null> {
-  if (!existsSync(path)) return null;
   const log = await openClaudeTranscript(path, { subAgents: [] });
-  const before =
-    log.continues === null
-      ? null
-      : await countedMessages(join(dirname(path), `${log.continues.sessionId}.jsonl`));
+  const earlier = log.continues === null ? null : sessionBeside(dirname(path), log.continues.sessionId);
+  const before = earlier === null || earlier === path ? null : await countedMessages(earlier);
   const counted = new Set(before);
   for await (const events of log.read())
     for (const { type, messageId } of events)
@@ -81,12 +79,20 @@ async function countedMessages(path: string): Promise<ReadonlySet<string> | null
   return counted;
 }
 
-/** The transcripts of sub-agents beside the transcript of a session, sorted. */
+/** The file of a session beside another one; null if there is none. A record names the session, so its name may be hostile. */
+function sessionBeside(folder: string, sessionId: string): string | null {
+  const path = join(folder, `${sessionId}.jsonl`);
+  const found = dirname(path) === folder ? resolveOwn(path, folder) : null;
+  return found?.kind === 'own' && found.stats.isFile() ? path : null;
+}
+
+/** The transcripts of sub-agents beside the transcript of a session, sorted. A link out of the session's folder is not followed. */
 export function findSubAgents(path: string): string[] {
   const folder = join(dirname(path), basename(path, extname(path)), 'subagents');
   return globSync('**/*.jsonl', { cwd: folder })
     .sort()
-    .map((name) => join(folder, name));
+    .map((name) => join(folder, name))
+    .filter((file) => resolveOwn(file, dirname(path)).kind !== 'outside');
 }
 
 /** A file that is empty, or holds no record yet, is opened like any other and reported when it is read. */
@@ -96,8 +102,8 @@ async function openSubAgent(
   sessionStart: number | undefined,
 ): Promise<SessionFile> {
   const prefix = basename(path, extname(path));
-  const meta = await readMeta(join(dirname(path), `${prefix}.meta.json`));
-  const facts = { path, name: relative(folder, path), prefix, meta };
+  const { meta, metaProblem } = await readMeta(join(dirname(path), `${prefix}.meta.json`), folder);
+  const facts = { path, name: relative(folder, path), prefix, meta, ...definedOnly({ metaProblem }) };
   try {
     const { bytes, modifiedAt, startedAt, hasTime, agentId } = await readLogHead(path, isTranscriptRecord);
     const startsAt = hasTime ? startedAt : (sessionStart ?? startedAt);
@@ -109,15 +115,24 @@ async function openSubAgent(
 
 const mostBytesOfMeta = 1_000_000;
 
-async function readMeta(path: string): Promise<JsonObject> {
+type Sidecar = Pick<SessionFile, 'meta' | 'metaProblem'>;
+
+/** Reads the metadata file beside a sub-agent's transcript, if it is a regular file below the folder of the session. */
+async function readMeta(path: string, folder: string): Promise<Sidecar> {
+  const found = resolveOwn(path, folder);
+  if (found.kind === 'absent') return { meta: {} };
+  const problem = (metaProblem: string): Sidecar => ({ meta: {}, metaProblem });
+  if (found.kind === 'outside') return problem(`is a link to ${found.target}, outside of ${folder}`);
+  if (found.kind === 'unreadable') return problem('is a link that leads nowhere');
   try {
     // A pipe would block the import, and a device never ends.
     await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stats = await file.stat();
-    if (!stats.isFile() || stats.size > mostBytesOfMeta) return {};
-    return asObject(JSON.parse(await file.readFile('utf8'))) ?? {};
-  } catch {
-    // The file is optional: most sub-agents have none, and a broken one is ignored.
-    return {};
+    if (!stats.isFile()) return problem('is not a regular file');
+    if (stats.size > mostBytesOfMeta) return problem(`has ${stats.size} bytes, more than ${mostBytesOfMeta}`);
+    const meta = asObject(JSON.parse(await file.readFile('utf8')));
+    return meta === undefined ? problem('does not hold a JSON object') : { meta };
+  } catch (error) {
+    return problem(`cannot be read: ${messageOf(error)}`);
   }
 }

@@ -14,6 +14,8 @@ export interface SessionFile {
   readonly agentId?: string;
   readonly startsAt: number;
   readonly meta: JsonObject;
+  /** Why the metadata file beside a sub-agent's transcript was not read. */
+  readonly metaProblem?: string;
   /** The error of an unreadable file. */
   readonly problem?: unknown;
 }

@@ -262,6 +262,12 @@ export class TranscriptReading {
 
   #end(): void {
     this.#isComplete = true;
+    for (const { path, metaProblem } of this.#files) {
+      if (metaProblem === undefined) continue;
+      this.#file = path;
+      const sidecar = path.replace(/\.jsonl$/, '.meta.json');
+      this.#report('sidecar_not_read', 1, `${sidecar} ${metaProblem}. It was left out.`);
+    }
     const [main] = this.#files;
     this.#file = main?.path ?? '';
     if (this.#output.counts.messages === 0)

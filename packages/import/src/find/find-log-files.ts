@@ -1,11 +1,12 @@
 import { type Dirent, existsSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
+import { resolveOwn } from '@hansard/claude';
 import { isFormatError } from '@hansard/events';
 import type { LogSource } from '@hansard/provider';
 import { ImportError } from '../import-error.ts';
 import { readHead, unreadable } from './read-source.ts';
 
-export type OnUnreadable = (folder: string, error: Error) => unknown;
+export type OnUnreadable = (path: string, error: Error) => unknown;
 
 /** The sub-agents' files that lie beside their sessions, by session, of each folder that was read. */
 export type AgentsBeside = Map<string, ReadonlyMap<string | null, readonly string[]>>;
@@ -15,9 +16,9 @@ const subAgentsFolder = `${sep}subagents${sep}`;
 /**
  * The files that a path means, in the order of their names, each with those of its sub-agents: a file itself; of a
  * folder, all `.jsonl` files in it and below; of the folder beside a session's file, that session. `onUnreadable` gets the
- * folders below that can't be read; a file that can't be read is among the files. Many paths share an `agentsBeside`, so
- * that each folder is read once.
- * @throws FORMAT_UNREADABLE, IMPORT_NO_LOGS
+ * folders below that can't be read, and the links out of the folder, which are not followed; a file that can't be read is
+ * among the files. Many paths share an `agentsBeside`, so that each folder is read once.
+ * @throws FORMAT_UNREADABLE, IMPORT_NO_LOGS, IMPORT_LINK_OUTSIDE
  */
 export function findLogFiles(
   path: string,
@@ -26,9 +27,14 @@ export function findLogFiles(
 ): LogSource[] {
   const session = `${path}.jsonl`;
   const isFolder = isDirectory(path);
-  if (isFolder && existsSync(join(path, 'subagents')) && existsSync(session))
+  if (isFolder && existsSync(join(path, 'subagents')) && existsSync(session)) {
+    const outside = linkOutside(session, dirname(path));
+    if (outside !== null) throw outside;
     return findLogFiles(session, onUnreadable, agentsBeside);
-  const all = isFolder ? listLogs(path, onUnreadable) : [path, ...agentsOf(path, onUnreadable, agentsBeside)];
+  }
+  const all = isFolder
+    ? listLogs(path, path, onUnreadable)
+    : [path, ...agentsOf(path, onUnreadable, agentsBeside)];
   const known = new Set(all);
   const subAgents = new Map<string, string[]>();
   const owned: [string, string][] = [];
@@ -78,40 +84,50 @@ function sessionIdIn(file: string): string | null {
 
 /** The files of a session's sub-agents, below it and beside it. */
 function agentsOf(file: string, onUnreadable: OnUnreadable, agentsBeside: AgentsBeside): string[] {
-  const folder = join(file.replace(/\.jsonl$/, ''), 'subagents');
-  const below = existsSync(folder) ? listLogs(folder, onUnreadable) : [];
-  if (basename(file).startsWith('agent-')) return below;
   const parent = dirname(file);
-  const beside = agentsBeside.get(parent) ?? listAgents(parent);
+  const below = listSubAgents(join(file.replace(/\.jsonl$/, ''), 'subagents'), parent, onUnreadable);
+  if (basename(file).startsWith('agent-')) return below;
+  const beside = agentsBeside.get(parent) ?? listAgents(parent, onUnreadable);
   agentsBeside.set(parent, beside);
   return [...below, ...(beside.get(file) ?? [])];
 }
 
+function listSubAgents(folder: string, root: string, onUnreadable: OnUnreadable): string[] {
+  if (!existsSync(folder)) return [];
+  const outside = linkOutside(folder, root);
+  if (outside === null) return listLogs(folder, root, onUnreadable);
+  onUnreadable(folder, outside);
+  return [];
+}
+
 /** The files of sub-agents in a folder, by the session that each belongs to. */
-function listAgents(folder: string): ReadonlyMap<string | null, readonly string[]> {
-  const names = listEntries(folder).map(({ name }) => name);
-  const agents = names.filter((name) => name.startsWith('agent-') && name.endsWith('.jsonl')).sort();
-  return Map.groupBy(
-    agents.map((name) => join(folder, name)),
-    ownerOf,
-  );
+function listAgents(
+  folder: string,
+  onUnreadable: OnUnreadable,
+): ReadonlyMap<string | null, readonly string[]> {
+  const agents = listEntries(folder)
+    .filter(({ name }) => name.startsWith('agent-') && name.endsWith('.jsonl'))
+    .map((entry) => [entry, join(folder, entry.name)] as const)
+    .filter(([entry, path]) => isFollowed(entry, path, folder, onUnreadable))
+    .map(([, path]) => path);
+  return Map.groupBy(agents.sort(), ownerOf);
 }
 
-function listLogs(folder: string, onUnreadable: OnUnreadable): string[] {
-  return [...walk(folder, onUnreadable)].sort();
+function listLogs(folder: string, root: string, onUnreadable: OnUnreadable): string[] {
+  return [...walk(folder, root, onUnreadable)].sort();
 }
 
-function* walk(folder: string, onUnreadable: OnUnreadable): Generator<string> {
+function* walk(folder: string, root: string, onUnreadable: OnUnreadable): Generator<string> {
   for (const entry of listEntries(folder)) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) {
       try {
-        yield* walk(path, onUnreadable);
+        yield* walk(path, root, onUnreadable);
       } catch (error) {
         if (!isFormatError(error)) throw error;
         onUnreadable(path, error);
       }
-    } else if (/\.jsonl(\.gz)?$/.test(entry.name) && !isLinkedFolder(entry, path)) yield path;
+    } else if (isFollowed(entry, path, root, onUnreadable)) yield path;
   }
 }
 
@@ -123,9 +139,32 @@ function listEntries(folder: string): Dirent[] {
   }
 }
 
-/** A link to a folder is not followed, because it may lead back. */
-function isLinkedFolder(entry: Dirent, path: string): boolean {
-  return entry.isSymbolicLink() && (statsOf(path)?.isDirectory() ?? false);
+/**
+ * Whether an entry of a folder is a log to read. A link is followed to a file below the root only. A link out of the root to
+ * a log or a folder is reported; one to a folder below the root is not followed, because that folder is read itself.
+ */
+function isFollowed(entry: Dirent, path: string, root: string, onUnreadable: OnUnreadable): boolean {
+  const isLog = /\.jsonl(\.gz)?$/.test(entry.name);
+  if (!entry.isSymbolicLink()) return isLog;
+  const found = resolveOwn(path, root);
+  const isFolder = (found.kind === 'own' || found.kind === 'outside') && found.stats.isDirectory();
+  if (found.kind === 'outside' && (isLog || isFolder))
+    onUnreadable(path, outsideOf(path, found.target, root));
+  return isLog && !isFolder && found.kind !== 'outside';
+}
+
+/** The error of a path that leads out of a folder; null for any other. */
+function linkOutside(path: string, root: string): ImportError | null {
+  const found = resolveOwn(path, root);
+  return found.kind === 'outside' ? outsideOf(path, found.target, root) : null;
+}
+
+function outsideOf(path: string, target: string, root: string): ImportError {
+  return new ImportError(
+    'IMPORT_LINK_OUTSIDE',
+    `${path} is a link to ${target}, outside of ${root}. The link was not followed.`,
+    { details: { path, target } },
+  );
 }
 
 function isDirectory(path: string): boolean {

@@ -11,7 +11,7 @@ export interface FoundLogs {
 
 export interface PathProblem {
   readonly path: string;
-  /** FORMAT_UNREADABLE or IMPORT_NO_LOGS. */
+  /** FORMAT_UNREADABLE, IMPORT_NO_LOGS or IMPORT_LINK_OUTSIDE. */
   readonly error: Error;
   /** Whether it is one of the paths that were named, and not a folder below one. */
   readonly isNamed: boolean;
