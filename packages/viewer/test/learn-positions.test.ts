@@ -1,5 +1,5 @@
 import type { DispatchLog } from '@hansard/dispatch';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { learnPositions } from '../src/server/learn-positions.ts';
 import { LogRows } from '../src/server/log-rows.ts';
 
@@ -14,6 +14,7 @@ function noted(count: number) {
     data: { text: 't' },
   };
   const log = {
+    envelope: { status: 'running' },
     async *pages({ after = -1 }) {
       read.push(after);
       yield { first: after + 1, events: [event], next: after + 1 };
@@ -41,6 +42,8 @@ it('reads one event of each fifty thousand, and at most a thousand', async () =>
 
 it('does so once for a log, after its last rows were shown', async () => {
   vi.useFakeTimers();
+  // Other tests share this process.
+  onTestFinished(() => void vi.useRealTimers());
   const { log, read } = noted(175_000);
   const rows = new LogRows(log);
   await rows.last(100);

@@ -78,9 +78,11 @@ export class PeriodFold {
     this.#open = (before?.open ?? []).map((call) => ({ ...call }));
   }
 
-  /** In the order of their first events. */
+  /** By time and model: files of agents that are read in another order give the same rows. */
   get rows(): readonly Readonly<UsagePeriod>[] {
-    return [...this.#rows.values()];
+    return [...this.#rows.values()].sort(
+      (one, other) => compare(one.start, other.start) || compare(one.model ?? '', other.model ?? ''),
+    );
   }
 
   /** As an envelope has them. Null: no event was counted. */
@@ -94,7 +96,8 @@ export class PeriodFold {
     for (const figure of figures)
       if (rows.some((row) => row[figure] !== undefined))
         columns[figure] = rows.map((row) => row[figure] ?? null);
-    return { ...columns, open: this.#open.map((call) => ({ ...call })) };
+    const open = this.#open.toSorted((one, other) => compare(one.toolCallId, other.toolCallId));
+    return { ...columns, open: open.map((call) => ({ ...call })) };
   }
 
   /** Counts calls of tools, and calls of models that failed. `isChecked`: the data has the shape of its type. */
@@ -360,4 +363,8 @@ function totalsByModel(models: readonly ModelUsage[]): Map<string | null, Totals
     }
   }
   return totals;
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0;
 }
