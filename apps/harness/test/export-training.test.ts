@@ -256,7 +256,7 @@ function asTrl(message: ModelMessage) {
   if (message.role !== 'assistant') return { role: message.role, content: message.text };
   const calls = message.toolCalls.map(({ tool, input }) => ({
     type: 'function',
-    function: { name: tool, arguments: input },
+    function: { name: tool, arguments: JSON.stringify(input) },
   }));
   return {
     role: 'assistant',

@@ -1,7 +1,7 @@
-import { cpSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { commandLine } from './command-line.ts';
+import { type CommandLine, commandLine } from './command-line.ts';
 
 /** Transcripts that were made after public reports of faults of similar tools. */
 const reports = join(import.meta.dirname, 'fixtures', 'field-reports');
@@ -63,6 +63,103 @@ describe('the title of a session', () => {
     expect(out).not.toMatch(/<|command|clear/);
   });
 });
+
+// biome-ignore lint/suspicious/noExplicitAny: packages/datasets checks rows by schemas; here they are read as JSON.
+type Row = Record<string, any>;
+
+/** The rows of `export latest` after an import, and what is said to be left out. */
+async function rowsOf(shell: CommandLine, path: string, format: string) {
+  const imported = await shell.hansard('import', path);
+  expect([imported.code, imported.err]).toEqual([0, '']);
+  const { code, err } = await shell.hansard('export', 'latest', '--as', format, '--out', 'data');
+  expect(code).toBe(0);
+  const read = (file: string) => readFileSync(join(shell.cwd, 'data', file), 'utf8');
+  const { file, dropped } = JSON.parse(read('manifest.json'));
+  const text = read(file);
+  const rows = text.split('\n').flatMap((line): Row[] => (line === '' ? [] : [JSON.parse(line)]));
+  return { rows, text, dropped, err };
+}
+
+describe('training data of a session', () => {
+  const formats = ['sft', 'trl', 'trl-chat', 'openai', 'sharegpt'];
+
+  it.each(formats)('has no %s row for an image that it cannot show, and counts it (c44)', async (format) => {
+    using shell = commandLine();
+    const { rows, dropped, err } = await rowsOf(shell, join(reports, 'c44', 'p'), format);
+    const said = 'c4400000-0000-4000-8000-000000000002';
+    expect([rows, dropped]).toEqual([[], { unshown_file: { count: 1, first: [said] } }]);
+    expect(err).toContain(`1 calls omitted from ${format}: unshown_file`);
+  });
+
+  it('has one type for all arguments, and no image as text (c14)', async () => {
+    for (const format of formats) {
+      using shell = commandLine();
+      const { rows, text, dropped } = await rowsOf(shell, join(reports, 'c14', 'p'), format);
+      expect(dropped.unshown_file.count).toBe(1);
+      expect(text).not.toContain('iVBORw0KGgo');
+      if (format !== 'trl') continue;
+      expect(rows.map(({ completion }) => completion[0].tool_calls[0].function.arguments)).toEqual([
+        '{"time":"2026-01-01","n":1,"opt":null,"tags":["a"]}',
+        '{"time":1767225600,"n":"two","opt":"x","tags":{"k":1}}',
+      ]);
+    }
+  });
+
+  it('has the result of a web search after its call, before the text that it led to', async () => {
+    using shell = commandLine();
+    const { rows, dropped } = await rowsOf(shell, writeSearch(shell.cwd), 'openai');
+    expect(dropped).toEqual({});
+    expect(rows[0]?.messages.map(({ role, content }: Row) => [role, content])).toEqual([
+      ['user', 'What is rye?'],
+      ['assistant', 'Let me see.'],
+      ['tool', expect.stringContaining('"encrypted_content":"[12 bytes]"')],
+      ['assistant', 'It is a grain.'],
+    ]);
+  });
+});
+
+/** A session whose model searches the web within one message, as Claude Code writes it: a record for each block. */
+function writeSearch(cwd: string): string {
+  const sessionId = 'c2200000-1111-4111-8111-111111111111';
+  const uuid = (number: number) => `c2200000-0000-4000-8000-00000000000${number}`;
+  const result = { type: 'web_search_result', title: 'Rye', encrypted_content: 'Q0FOQVJZMTIzNDU2' };
+  const blocks = [
+    { type: 'text', text: 'Let me see.' },
+    { type: 'server_tool_use', id: 'srvtoolu_1', name: 'web_search', input: { query: 'rye' } },
+    { type: 'web_search_tool_result', tool_use_id: 'srvtoolu_1', content: [result] },
+    { type: 'text', text: 'It is a grain.' },
+  ];
+  const answers = blocks.map((block, at) => ({
+    type: 'assistant',
+    message: {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model: 'claude-sonnet-4-5-20250929',
+      content: [block],
+      stop_reason: at === blocks.length - 1 ? 'end_turn' : null,
+      usage: { input_tokens: 10, output_tokens: 5 },
+    },
+  }));
+  const records = [{ type: 'user', message: { role: 'user', content: 'What is rye?' } }, ...answers];
+  const lines = records.map((record, at) =>
+    JSON.stringify({
+      parentUuid: at === 0 ? null : uuid(at),
+      isSidechain: false,
+      userType: 'external',
+      cwd: '/srv/shop',
+      sessionId,
+      version: '2.1.260',
+      uuid: uuid(at + 1),
+      timestamp: `2026-11-20T10:00:0${at}.000Z`,
+      ...record,
+    }),
+  );
+  const folder = join(cwd, 'p', '-srv-shop');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, `${sessionId}.jsonl`), `${lines.join('\n')}\n`);
+  return 'p';
+}
 
 describe('a project that is a link to another place', () => {
   it('is named with the remedy, and imported if the user names it (c61)', async () => {

@@ -65,6 +65,7 @@ export { givenThrough } from './context/given-through.ts';
 export type { ContextMessage } from './context/history/context-message.ts';
 export type { Detail } from './context/history/detail.ts';
 export { interruption } from './context/history/interruption.ts';
+export { bytesField } from './context/history/result-text.ts';
 export { readContextManifest } from './context/read-context-manifest.ts';
 export { type RenderCallsOptions, type RenderedCall, renderCalls } from './context/render-calls.ts';
 export { renderContext } from './context/render-context.ts';

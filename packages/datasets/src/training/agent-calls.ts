@@ -1,11 +1,13 @@
-import { type CapturedEvent, isEventOf } from '@hansard/events';
+import { type CapturedEvent, type EventOf, isEventOf } from '@hansard/events';
 import type { ContextMessage, TokenCounter } from '@hansard/views';
 import type { TrainedAnswer } from './answer-block.ts';
 import { GatheredAnswer, isAnswerBlock } from './answer-block.ts';
+import { holdsEncodedBytes } from './encoded-text.ts';
 import { fullRecipe, type InferenceRecords, type RecordedPrompt } from './inference-records.ts';
 import { isShortened, type Prompt, PromptRenderer } from './prompt-renderer.ts';
 import type { MeasureMessage } from './rows/row-size.ts';
 import type { CallFacts, CallOrDropped, DropReason } from './training-call.ts';
+import { UnshownFiles } from './unshown-files.ts';
 
 /** The name, role and turn of an agent at the time of a call. */
 export type CallSetting = Pick<CallFacts, 'agentName' | 'agentRole' | 'turn'>;
@@ -17,6 +19,8 @@ interface OpenAnswer {
   /** Null if it can't be rendered. */
   readonly prompt: Prompt | null;
   readonly gathered: GatheredAnswer;
+  /** Whether the model was given a file that the prompt does not show. */
+  readonly hasUnshownFile: boolean;
 }
 
 /** The previous call, if it was not dropped. Its prompt is not kept. */
@@ -41,6 +45,7 @@ export class AgentCalls {
   /** Rendered prompts without an answer so far. */
   readonly #prompts = new Map<string, Prompt>();
   readonly #splitDropped = new Set<string>();
+  readonly #files = new UnshownFiles();
   #open: OpenAnswer | null = null;
   #latest: LatestCall | null = null;
 
@@ -58,39 +63,54 @@ export class AgentCalls {
   /** Takes the agent's next event. `setting` is called when an answer begins. */
   add(event: CapturedEvent, setting: () => CallSetting): CallOrDropped[] {
     const calls = isAnswerBlock(event) ? this.#addBlock(event, setting) : [];
-    if (isEventOf(event, 'agent:tool_result')) this.#open?.gathered.hearResult(event.data.toolCallId);
+    if (isEventOf(event, 'agent:tool_result')) this.#hearResult(event);
+    this.#files.add(event);
     for (const renderer of this.#renderers.values()) renderer.observe(event);
     this.#renderDue(event.id);
     return calls;
   }
 
-  /** The current state of the open answer. */
+  /** The log is over. */
   finish(): CallOrDropped[] {
+    return this.#end({ isLast: true });
+  }
+
+  #end({ isLast }: { readonly isLast: boolean }): CallOrDropped[] {
     const open = this.#open;
     this.#open = null;
-    return open === null ? [] : [this.#close(open)];
+    return open === null ? [] : [this.#close(open, isLast)];
+  }
+
+  #hearResult({ messageId, data }: EventOf<'agent:tool_result'>): void {
+    this.#open?.gathered.hearResult(data.toolCallId, messageId === this.#open.messageId);
   }
 
   #addBlock(event: CapturedEvent, setting: () => CallSetting): CallOrDropped[] {
     const { agentId, records } = this.#options;
     const { id, messageId = id } = event;
     if (records.isSplit(agentId, messageId)) return this.#dropSplit(messageId, id);
-    const calls = this.#open?.messageId === messageId ? [] : this.finish();
-    this.#open ??= {
-      messageId,
-      eventId: id,
-      setting: setting(),
-      prompt: this.#promptOf(messageId),
-      gathered: new GatheredAnswer(),
-    };
+    const open = this.#open;
+    const isSame = open?.messageId === messageId && !open.gathered.isOver;
+    const calls = isSame ? [] : this.#end({ isLast: false });
+    this.#open ??= this.#begin(messageId, id, setting());
     this.#open.gathered.add(event);
     return calls;
+  }
+
+  #begin(messageId: string, eventId: string, setting: CallSetting): OpenAnswer {
+    const { agentId, records } = this.#options;
+    const prompt = this.#promptOf(messageId);
+    // A recorded prompt is what the model was given, with or without the files.
+    const isRecorded = records.of(agentId, messageId).prompt !== null;
+    const hasUnshownFile = prompt?.holds('image') === true || (!isRecorded && this.#files.isAny);
+    this.#files.answer();
+    return { messageId, eventId, setting, prompt, gathered: new GatheredAnswer(), hasUnshownFile };
   }
 
   #dropSplit(messageId: string, eventId: string): CallOrDropped[] {
     if (this.#splitDropped.has(messageId)) return [];
     this.#splitDropped.add(messageId);
-    return [...this.finish(), this.#drop(eventId, 'split_answer')];
+    return [...this.#end({ isLast: false }), this.#drop(eventId, 'split_answer')];
   }
 
   #renderDue(through: string | null): void {
@@ -115,16 +135,15 @@ export class AgentCalls {
     return prompt;
   }
 
-  #close({ eventId, messageId, prompt, gathered, setting }: OpenAnswer): CallOrDropped {
+  #close(open: OpenAnswer, isLast: boolean): CallOrDropped {
     const { dispatchId, agentId, records } = this.#options;
-    const { answer } = gathered;
+    const { eventId, messageId, prompt, setting } = open;
+    const { answer } = open.gathered;
     const before = this.#latest;
     if (prompt === null) return this.#drop(eventId, 'not_reproducible');
+    const reason = reasonToDrop(prompt, open, isLast);
+    if (reason !== null) return this.#drop(eventId, reason);
     const { renderer, number, length } = prompt;
-    if (length === 0) return this.#drop(eventId, 'empty_prompt');
-    if (answer.text === '' && answer.toolCalls.length === 0) return this.#drop(eventId, 'empty_answer');
-    if (!gathered.isOwn) return this.#drop(eventId, 'not_own_text');
-    if (gathered.isDangling) return this.#drop(eventId, 'dangling_call');
     this.#latest = { renderer, number, length, answer };
     const { model, prompt: recorded } = records.of(agentId, messageId);
     return {
@@ -149,6 +168,21 @@ export class AgentCalls {
     const { dispatchId } = this.#options;
     return { kind: 'dropped', dropped: { dispatchId, eventId, reason } };
   }
+}
+
+/** Null: the call can be trained. `isLast`: the agent has no later call, whose prompt shows what happened to the tool calls of this one. */
+function reasonToDrop(
+  prompt: Prompt,
+  { gathered, hasUnshownFile }: OpenAnswer,
+  isLast: boolean,
+): DropReason | null {
+  const { text, toolCalls } = gathered.answer;
+  if (prompt.length === 0) return 'empty_prompt';
+  if (text === '' && toolCalls.length === 0) return 'empty_answer';
+  if (!gathered.isOwn) return 'not_own_text';
+  if (hasUnshownFile) return 'unshown_file';
+  if (prompt.holds('encodedBytes') || holdsEncodedBytes(text)) return 'encoded_bytes';
+  return isLast && gathered.isDangling ? 'dangling_call' : null;
 }
 
 /** Whether a prompt begins with the prompt and the answer of the previous call. */

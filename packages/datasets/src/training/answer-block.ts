@@ -21,8 +21,10 @@ export class GatheredAnswer {
   readonly #texts: string[] = [];
   readonly #thinking: string[] = [];
   readonly #toolCalls: { toolCallId: string; tool: string; input: JsonValue }[] = [];
+  readonly #called = new Set<string>();
   readonly #unanswered = new Set<string>();
   #isOwn = true;
+  #isOver = false;
 
   add(event: CapturedEvent): void {
     if (event.substance !== undefined) this.#isOwn = false;
@@ -31,12 +33,20 @@ export class GatheredAnswer {
     else if (isEventOf(event, 'agent:tool_call')) {
       const { toolCallId, tool, input = null } = event.data;
       this.#toolCalls.push({ toolCallId, tool, input });
+      this.#called.add(toolCallId);
       this.#unanswered.add(toolCallId);
     }
   }
 
-  hearResult(toolCallId: string): void {
+  /** `isWithin`: the result is part of the model's message, because its provider made the call. */
+  hearResult(toolCallId: string, isWithin: boolean): void {
     this.#unanswered.delete(toolCallId);
+    if (isWithin && this.#called.has(toolCallId)) this.#isOver = true;
+  }
+
+  /** Whether the model saw a result within its message. The rest of the message is an answer of its own. */
+  get isOver(): boolean {
+    return this.#isOver;
   }
 
   get isDangling(): boolean {

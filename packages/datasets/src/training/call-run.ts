@@ -56,7 +56,7 @@ export function runOf(call: TrainingCall): CallRun {
 
 function begin({ prompt, answer, continues: _, ...facts }: TrainingCall): OpenRun {
   const thinking = new Map([[prompt.length, answer.thinking]]);
-  return { calls: [facts], thinking, last: { prompt, answer }, holdsOtherAnswers: prompt.holdsAnswers };
+  return { calls: [facts], thinking, last: { prompt, answer }, holdsOtherAnswers: prompt.holds('answer') };
 }
 
 /** The first new message in the prompt is the previous answer. */

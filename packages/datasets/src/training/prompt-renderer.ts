@@ -1,13 +1,24 @@
 import { type CapturedEvent, definedOnly } from '@hansard/events';
 import {
+  type ContextMessage,
   type ContextRenderer,
   createContextRenderer,
   isContextError,
   type RenderedContext,
   type TokenCounter,
 } from '@hansard/views';
+import { holdsEncodedBytes } from './encoded-text.ts';
 import type { PromptRecipe } from './inference-records.ts';
 import { type MeasureMessage, nothing, plus, type RowSize } from './rows/row-size.ts';
+
+/** Something that a message of a prompt can hold. */
+type Holding = keyof typeof holdings;
+
+const holdings = {
+  answer: ({ role }: ContextMessage) => role === 'assistant',
+  image: (message: ContextMessage) => message.role === 'user' && message.images !== undefined,
+  encodedBytes: ({ text }: ContextMessage) => holdsEncodedBytes(text),
+};
 
 /** A prompt, and its place in the sequence of its renderer. Always small: the messages are built on request. */
 export interface Prompt {
@@ -16,8 +27,8 @@ export interface Prompt {
   readonly length: number;
   /** The sum of its messages; nothing without a measure. */
   readonly size: RowSize;
-  /** Whether the messages include answers. */
-  readonly holdsAnswers: boolean;
+  /** Whether any message holds it. */
+  holds(what: Holding): boolean;
   readonly renderer: PromptRenderer;
   readonly number: number;
 }
@@ -29,8 +40,8 @@ export class PromptRenderer {
   /** By index: the sum of the messages of the latest prompt up to and including this one. */
   readonly #sizes: RowSize[] = [];
   #count = 0;
-  /** The index of the first answer in the latest prompt. */
-  #firstAnswer = Number.POSITIVE_INFINITY;
+  /** The index of the first message of the latest prompt that holds it. */
+  readonly #firsts = new Map<Holding, number>();
 
   constructor(
     { policy, rendererVersion }: PromptRecipe,
@@ -52,8 +63,15 @@ export class PromptRenderer {
       const context = this.#renderer.render();
       const length = context.manifest.messages;
       const size = this.#sizeOf(context);
-      const holdsAnswers = this.#hasAnswer(context);
-      return { context, length, size, holdsAnswers, renderer: this, number: this.#count };
+      const held = this.#heldBy(context);
+      return {
+        context,
+        length,
+        size,
+        holds: (what) => held.has(what),
+        renderer: this,
+        number: this.#count,
+      };
     } catch (error) {
       // The prefix of the next prompt may be part of this one, which was not measured.
       this.#sizes.length = 0;
@@ -77,12 +95,14 @@ export class PromptRenderer {
   }
 
   /** Reads only the new messages of the prompt. */
-  #hasAnswer({ added, manifest: { prefix } }: RenderedContext): boolean {
-    if (this.#firstAnswer >= prefix.messages) {
-      const place = added.findIndex(({ role }) => role === 'assistant');
-      this.#firstAnswer = place < 0 ? Number.POSITIVE_INFINITY : prefix.messages + place;
+  #heldBy({ added, manifest: { prefix } }: RenderedContext): ReadonlySet<Holding> {
+    for (const what of ['answer', 'image', 'encodedBytes'] as const) {
+      if ((this.#firsts.get(what) ?? Number.POSITIVE_INFINITY) < prefix.messages) continue;
+      const place = added.findIndex(holdings[what]);
+      if (place < 0) this.#firsts.delete(what);
+      else this.#firsts.set(what, prefix.messages + place);
     }
-    return this.#firstAnswer !== Number.POSITIVE_INFINITY;
+    return new Set(this.#firsts.keys());
   }
 }
 

@@ -28,8 +28,12 @@ export interface TrainingCall extends CallFacts {
 
 /** The reason for which a call is left out. */
 export const dropReasons = [
-  /** The agent called a tool, and the log has no result. */
+  /** The agent called a tool, and the log ends without a result. */
   'dangling_call',
+  /** The model was given an image or another file, which no format can show. */
+  'unshown_file',
+  /** A text of the prompt or the answer holds encoded bytes, such as an image in Base64. */
+  'encoded_bytes',
   /** The record of the prompt can't be read, or rendering the prompt again gives a different one. */
   'not_reproducible',
   /** The answer is empty. */

@@ -4,7 +4,7 @@ import type { TrainingFormatId } from '../../src/index.ts';
 /*
  * The documented formats of the tools, as schemas:
  * - TRL: huggingface.co/docs/trl/dataset_formats, types "prompt-completion" and "language modeling", conversational, and
- *   "Tool Calling" (arguments are an object, a result names its tool);
+ *   "Tool Calling" (a result names its tool; arguments are JSON text, so that all rows have one schema);
  * - OpenAI: platform.openai.com/docs/api-reference/fine-tuning/chat-input, and its OpenAPI document
  *   (FineTuneChatRequestInput, FineTuneChatCompletionRequestAssistantMessage: weight 0 or 1, content is required unless
  *   there are tool calls);
@@ -13,6 +13,8 @@ import type { TrainingFormatId } from '../../src/index.ts';
  */
 
 const nonEmpty = z.string().min(1);
+
+const jsonObjectText = z.string().refine(isJsonObject, 'arguments are JSON');
 
 const trlMessage = z.discriminatedUnion('role', [
   z.strictObject({ role: z.enum(['system', 'user']), content: z.string() }),
@@ -26,7 +28,7 @@ const trlMessage = z.discriminatedUnion('role', [
       .array(
         z.strictObject({
           type: z.literal('function'),
-          function: z.strictObject({ name: nonEmpty, arguments: z.record(z.string(), z.json()) }),
+          function: z.strictObject({ name: nonEmpty, arguments: jsonObjectText }),
         }),
       )
       .min(1)
@@ -57,7 +59,7 @@ const openaiToolCall = z.strictObject({
   type: z.literal('function'),
   function: z.strictObject({
     name: nonEmpty,
-    arguments: z.string().refine(isJsonObject, 'arguments are JSON'),
+    arguments: jsonObjectText,
   }),
 });
 

@@ -79,7 +79,10 @@ describe('the prompt of a row', () => {
     talk.tell(ann, 'Two');
     talk.say(ann, 'Second');
     const { rows } = await write(talk, { format: 'trl' });
-    expect(prompts(rows)).toEqual([expect.stringContaining('interrupted: the session stopped')]);
+    expect(prompts(rows)).toEqual([
+      'You are Ann. | One',
+      expect.stringContaining('interrupted: the session stopped'),
+    ]);
   });
 });
 
@@ -124,9 +127,7 @@ describe('an answer', () => {
 });
 
 describe('an unusable call is left out, and the manifest says why', () => {
-  const look = { toolCallId: 'c1', tool: 'look', input: {} };
   const spoiled: Readonly<Record<string, [DropReason, (talk: Talk) => void]>> = {
-    'a call without a result': ['dangling_call', (talk) => talk.answer(talk.ask(ann), { calls: [look] })],
     'an empty answer': ['empty_answer', (talk) => talk.answer(talk.ask(ann), {})],
     'an answer with thoughts only': [
       'empty_answer',

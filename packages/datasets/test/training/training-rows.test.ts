@@ -126,7 +126,7 @@ describe('sft_dataset.jsonl', () => {
 });
 
 describe('TRL', () => {
-  it('has a prompt and a completion for each call, with arguments as an object and results by their tool', async () => {
+  it('has a prompt and a completion for each call, with arguments as JSON text and results by their tool', async () => {
     const { rows } = await write(table(), { format: 'trl', tools: [lookUp], mapping });
     expect(rows).toHaveLength(5);
     expect(rows[1]).toEqual({
@@ -137,7 +137,7 @@ describe('TRL', () => {
           role: 'assistant',
           content: '',
           tool_calls: [
-            { type: 'function', function: { name: 'look_up', arguments: { word: 'rye', deep: true } } },
+            { type: 'function', function: { name: 'look_up', arguments: '{"word":"rye","deep":true}' } },
           ],
         },
         { role: 'tool', name: 'look_up', content: 'a grain' },

@@ -22,7 +22,7 @@ export function trlChatRow(conversation: Conversation, options: RowOptions): Jso
   };
 }
 
-/** Templates read arguments as an object, and the result by the name of its tool. */
+/** Arguments are JSON text, because Arrow needs one type for a column. Templates find a result by the name of its tool. */
 function trlMessage({ message, thinking }: TrainingMessage, { reasoning }: RowOptions): JsonObject {
   if (message.role === 'tool') return { role: 'tool', name: message.tool, content: message.text };
   if (message.role !== 'assistant') return { role: message.role, content: message.text };
@@ -36,7 +36,7 @@ function trlMessage({ message, thinking }: TrainingMessage, { reasoning }: RowOp
       : {
           tool_calls: toolCalls.map(({ tool, input }) => ({
             type: 'function',
-            function: { name: tool, arguments: argumentsOf(input) },
+            function: { name: tool, arguments: JSON.stringify(argumentsOf(input)) },
           })),
         }),
   };

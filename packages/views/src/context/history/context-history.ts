@@ -6,6 +6,7 @@ import type { TranscriptEntry, TranscriptMessage } from '../../transcript/transc
 import { ContextGroup, type GroupKind } from './context-group.ts';
 import { ContextItem, type ItemKind } from './context-item.ts';
 import { outputText } from './output-text.ts';
+import { resultText } from './result-text.ts';
 
 /** The item for the result of a call, and its group. */
 interface Place {
@@ -39,6 +40,8 @@ export class ContextHistory {
   readonly #count: (text: string) => number;
   readonly #sendsImages: boolean;
   readonly #answers = new Map<string, number>();
+  /** Answers with the result of a call that the provider made itself: the model continues them after it. */
+  readonly #continued = new Set<string>();
   readonly #places = new Map<string, Place>();
   /** By event id: the group that the event belongs to, or the next one. */
   readonly #groupOf = new Map<string, number>();
@@ -70,7 +73,7 @@ export class ContextHistory {
       case 'user':
         return changed(this.#open('message', { role: 'user', substance: 'talk' }, event, message));
       case 'tool':
-        return changed(this.#addResult(message));
+        return changed(this.#addResult(message, event as EventOf<'agent:tool_result'>));
       default:
         return this.#addAnswer(message, messageId, event);
     }
@@ -88,7 +91,7 @@ export class ContextHistory {
   }
 
   #addAnswer(message: TranscriptMessage, messageId: string, event: CapturedEvent): HistoryChange {
-    const known = this.#answers.get(messageId);
+    const known = this.#continued.delete(messageId) ? undefined : this.#answers.get(messageId);
     const group =
       known ?? this.#open('answer', { role: 'assistant', substance: 'talk' }, event, { content: null });
     this.#answers.set(messageId, group);
@@ -119,11 +122,21 @@ export class ContextHistory {
     return index;
   }
 
-  /** A result without a call is omitted, because models refuse it; several results of one call are joined. */
-  #addResult({ toolCallId = '', content, isError = false }: TranscriptMessage): number | null {
+  /**
+   * A result without a call is omitted, because models refuse it; several results of one call are joined. A result within
+   * an answer is that of a provider's tool: the model wrote the rest of the answer after it.
+   */
+  #addResult(
+    { toolCallId = '', content, isError = false }: TranscriptMessage,
+    { messageId, data: { output = content } }: EventOf<'agent:tool_result'>,
+  ): number | null {
     const place = this.#places.get(toolCallId);
     if (place === undefined) return null;
-    place.group.grow(place.item, () => place.item.addText(content ?? '', isError));
+    place.group.grow(place.item, () =>
+      place.item.addText(output === null ? '' : resultText(output), isError),
+    );
+    if (messageId !== undefined && this.#answers.get(messageId) === place.index)
+      this.#continued.add(messageId);
     return place.index;
   }
 

@@ -21,7 +21,8 @@ function partText(part: OutputPart): string {
   }
 }
 
-function bytesIn(base64: string): number {
+/** The number of bytes that a Base64 text encodes. */
+export function bytesIn(base64: string): number {
   let { length } = base64;
   // A regular expression such as /=+$/ takes quadratic time on a text of many `=`.
   while (base64[length - 1] === '=') length -= 1;
