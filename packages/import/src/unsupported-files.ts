@@ -1,7 +1,7 @@
-import { statSync } from 'node:fs';
+import { type Dirent, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { isFormatError } from '@hansard/events';
 import { toAbsolute } from './find/find-logs.ts';
-import { findOtherFiles } from './find/find-other-files.ts';
 import { readHead } from './find/read-source.ts';
 import { isImportError } from './import-error.ts';
 import type { ImportFailure } from './import-report.ts';
@@ -66,5 +66,34 @@ function productOf(file: string): string | null {
   } catch (error) {
     if (isFormatError(error)) return null;
     throw error;
+  }
+}
+
+/** Where products keep sessions, beside `.jsonl` files. */
+const sessionNames = /\.(json|db|vscdb|sqlite3?|eval|traj)$|^\.aider\.(chat|llm)\.history(\.md)?$/;
+const sidecars = /\.meta\.json$/;
+const mostFiles = 10_000;
+
+/** The other files of a folder and below that may be of a product, at most 10,000. What cannot be read is left out. */
+function findOtherFiles(folder: string): string[] {
+  const found: string[] = [];
+  const folders = [folder];
+  for (let next = folders.pop(); next !== undefined && found.length < mostFiles; next = folders.pop()) {
+    for (const entry of entriesOf(next)) {
+      const path = join(next, entry.name);
+      if (entry.isDirectory()) folders.push(path);
+      else if (entry.isFile() && sessionNames.test(entry.name) && !sidecars.test(entry.name))
+        found.push(path);
+    }
+  }
+  return found.sort();
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    // The walk for logs reports it.
+    return [];
   }
 }

@@ -253,7 +253,7 @@ const sessionRecords = (isV2: boolean): readonly JsonObject[] => {
   ];
 };
 
-/** So many that the file is still one of the format, whatever the others are. */
+/** Enough sound records for the file to be of the format, whatever the others are. */
 function soundRecords(record: JsonObject): JsonObject[] {
   return Array.from({ length: 500 }, (_, at) => ({ ...record, message_id: `sound-${at}` }));
 }

@@ -52,7 +52,7 @@ export async function usageTable(
     [...by.map((_, at) => (at === 0 ? 'all' : '')), ...cells(total), ''],
   ];
   const always = by.length + 1 + counts.length;
-  // Other columns of which nothing is known are left out.
+  // Other columns without a known figure are left out.
   const shown = head.map(
     (_, index) => index < always || lines.some((line) => ![notKnown, ''].includes(line[index] ?? '')),
   );

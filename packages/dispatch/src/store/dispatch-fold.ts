@@ -4,7 +4,7 @@ import { DispatchTotals, type PriceTable } from '@hansard/views/basics';
 import type { LoggedTotals } from './dispatch.ts';
 import type { ProviderDispatch } from './provider-dispatch.ts';
 
-/** An envelope keeps so many open messages at most. With more, the log is folded from its beginning when it is opened again. */
+/** The most open messages that an envelope keeps. With more, the log is folded from its beginning when it is opened again. */
 const mostKept = 64;
 
 /**
@@ -68,7 +68,7 @@ export class DispatchFold {
     return this.#isComplete ? null : this.#readRest();
   }
 
-  /** For an envelope. A figure of which the log says nothing is absent. */
+  /** For an envelope. A figure that the log does not record is absent. */
   get figures(): EnvelopeUpdates {
     const { usage, costUsd, models, periods, prices } = this.#totals;
     return {

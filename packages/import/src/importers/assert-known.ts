@@ -36,7 +36,7 @@ export function assertKnown(
   );
 }
 
-/** More than a tenth; of less than five records, of which one is a fifth at least, more than half. */
+/** More than a tenth of the records. Of fewer than five records, more than half: one record is already a fifth. */
 function isMost(withoutAgent: number, records: number): boolean {
   return withoutAgent > records / (records < 5 ? 2 : 10);
 }

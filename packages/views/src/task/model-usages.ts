@@ -101,7 +101,7 @@ export class ModelUsages {
   }
 }
 
-/** What tells rows apart. */
+/** The key of a row: its model and the terms of its calls. */
 type Row = CallTerms & Pick<ModelUsage, 'model'>;
 
 /** The key of a row among those of its dispatch: its model and special terms. */

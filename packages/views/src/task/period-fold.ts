@@ -52,7 +52,7 @@ interface LatestRow {
 /** The figures that `usage`, `cost` and `models` of an envelope have, too. */
 const settled = ['modelCalls', ...tokenFigures, ...amounts] as const;
 
-/** Calls without a result, such as those of a killed process, must not grow an envelope. */
+/** For each agent. Calls without a result, such as those of a killed process, must not grow an envelope. */
 const mostOpen = 64;
 
 /**
@@ -85,10 +85,13 @@ export class PeriodFold {
     );
   }
 
-  /** As an envelope has them. Null: no event was counted. */
+  /**
+   * As an envelope has them. Null: no event was counted. The order depends only on the order of the events of each agent: several
+   * files of one log can be read in any order.
+   */
   get periods(): UsagePeriods | null {
+    if (this.#rows.size === 0) return null;
     const { rows } = this;
-    if (rows.length === 0) return null;
     const columns: Omit<UsagePeriods, 'open'> = {
       start: rows.map(({ start }) => start),
       model: rows.map(({ model }) => model),
@@ -96,8 +99,8 @@ export class PeriodFold {
     for (const figure of figures)
       if (rows.some((row) => row[figure] !== undefined))
         columns[figure] = rows.map((row) => row[figure] ?? null);
-    const open = this.#open.toSorted((one, other) => compare(one.toolCallId, other.toolCallId));
-    return { ...columns, open: open.map((call) => ({ ...call })) };
+    const open = this.#open.map((call) => ({ ...call }));
+    return { ...columns, open: open.sort(byAgent) };
   }
 
   /** Counts calls of tools, and calls of models that failed. `isChecked`: the data has the shape of its type. */
@@ -236,7 +239,9 @@ export class PeriodFold {
       ...(messageId === undefined ? {} : { messageId }),
       ...(agentId === undefined ? {} : { agentId }),
     });
-    if (this.#open.length > mostOpen) this.#open.shift();
+    if (this.#open.length <= mostOpen) return;
+    const ofAgent = this.#open.filter((call) => call.agentId === agentId);
+    if (ofAgent.length > mostOpen) this.#open = this.#open.filter((call) => call !== ofAgent[0]);
   }
 
   #result(timestamp: string, { toolCallId, status }: EventData<'agent:tool_result'>): void {
@@ -281,7 +286,7 @@ export class PeriodFold {
     return row;
   }
 
-  /** A row of which nothing is left goes. */
+  /** Removes a row without figures. */
   #set(row: UsagePeriod, figure: Figure, value: number): void {
     if (value === 0) delete row[figure];
     else row[figure] = value;
@@ -336,6 +341,11 @@ export function quarterOf(timestamp: string): string {
 
 function keyOf({ start, model }: Place): string {
   return model === null ? start : `${start} ${model}`;
+}
+
+/** The calls of each agent stay in their order, because the first one goes when there are too many. */
+function byAgent({ agentId: one = '' }: OpenToolCall, { agentId: other = '' }: OpenToolCall): number {
+  return compare(one, other);
 }
 
 function isAmount(figure: Figure): figure is Amount {

@@ -1,4 +1,5 @@
 import { addCounts } from '../task/sums.ts';
+import { optionalCounts } from '../task/tokens-of.ts';
 
 /** What was used under one key, such as a model or a day. Null: nothing that was added says it; never 0 for it. */
 export interface UsageFigures {
@@ -45,13 +46,7 @@ const counts = [
   'failedToolCalls',
   'inputTokens',
   'outputTokens',
-  'cacheReadTokens',
-  'cacheWriteTokens',
-  'cacheWrite5mTokens',
-  'cacheWrite1hTokens',
-  'reasoningTokens',
-  'webSearchRequests',
-  'webFetchRequests',
+  ...optionalCounts,
 ] as const;
 
 const nothingUsed: UsageFigures = {

@@ -235,6 +235,48 @@ describe(`usage by quarter of an hour (HANSARD_SEED=${seed})`, () => {
     }
   });
 
+  it('keeps the latest open calls of each agent, continued anywhere and in any order of agents', () => {
+    const agents = ['b', 'a', 'c'];
+    const event = (type: CapturedEvent['type'], agentId: string, at: number): CapturedEvent => ({
+      id: `${type}-${agentId}-${at}`,
+      type,
+      agentId,
+      timestamp: type === 'agent:tool_call' ? '2026-03-07T09:30:00.000Z' : '2026-03-07T10:30:00.000Z',
+      // Later calls have smaller ids.
+      data: {
+        toolCallId: `${agentId}-${900 - at}`,
+        tool: 'Bash',
+        metadata: {},
+        status: at < 26 ? 'completed' : 'error',
+      },
+    });
+    const each = (agentId: string) => [
+      ...Array.from({ length: 90 }, (_, at) => event('agent:tool_call', agentId, at)),
+      // The first 26 calls are not open any more. The others failed, at the time of the calls.
+      ...Array.from({ length: 90 }, (_, at) => event('agent:tool_result', agentId, at)),
+    ];
+    const logs = agents.map(each);
+    const byAgent = logs.flat();
+    const mixed = Array.from({ length: 180 }, (_, at) => logs.map((log) => log[at] as CapturedEvent)).flat();
+    const whole = envelopeWith(byAgent, prices);
+    expect(envelopeWith(mixed, prices)).toEqual(whole);
+    const open = envelopeWith(mixed.slice(0, 270), prices);
+    expect(open.periods?.open).toHaveLength(3 * 64);
+    expect(
+      envelopeWith(
+        logs.flatMap((log) => log.slice(0, 90)),
+        prices,
+      ),
+    ).toEqual(open);
+    expect(whole.periods?.failedToolCalls).toEqual([3 * 64]);
+    for (let cut = 0; cut <= mixed.length; cut += 13) {
+      const before = JSON.parse(JSON.stringify(envelopeWith(mixed.slice(0, cut), prices)));
+      const totals = new DispatchTotals(prices, before);
+      for (const one of mixed.slice(cut)) totals.observe(one);
+      expect(envelopeAfter(totals), `cut at ${cut}`).toEqual(whole);
+    }
+  });
+
   it.each(seeds)('sums up to the figures of the envelope, whatever a log states: seed %d', (from) => {
     const { events } = randomLog(from, { withStatements: true });
     const totals = new DispatchTotals(from % 2 === 0 ? prices : null);

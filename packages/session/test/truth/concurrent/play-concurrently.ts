@@ -234,7 +234,7 @@ class ConcurrentPlay {
     return this.#time;
   }
 
-  /** Some turns of the queue of microtasks, at most so many; now and then one of the event loop. */
+  /** Waits at most `most` turns of the microtask queue, and now and then one of the event loop. */
   async #pause(most: number): Promise<void> {
     const turns = Math.floor(this.#random.next() ** 2 * most);
     for (let turn = 0; turn < turns; turn += 1) await null;
