@@ -39,7 +39,7 @@ export function parseLease(text: string): Lease | null {
     return null;
   }
   if (toOwner(value) === null) return null;
-  const { token, leaseMs = defaultLeaseMs, ...owner } = value as ProcessOwner & Record<string, unknown>;
+  const { token, leaseMs, ...owner } = value as ProcessOwner & Record<string, unknown>;
   if (typeof token !== 'string' || !/^[\w-]{1,64}$/.test(token)) return null;
   return typeof leaseMs === 'number' && leaseMs > 0 ? { token, owner, leaseMs } : null;
 }

@@ -70,7 +70,7 @@ export function describeOwner(owner: ProcessOwner, processes: Processes = system
 
 /**
  * The reason why the owner's process number identifies no process here; null if it does. A number is valid within one boot
- * and one PID namespace only. If either is unknown, as in a record of an earlier version, another process may have the number.
+ * and one PID namespace only. If either is unknown, as in a record that lacks them, another process may have the number.
  */
 function whyUnchecked({ host, bootId, pidNamespace }: ProcessOwner): string | null {
   if (host !== hostname()) return 'another host';
@@ -83,7 +83,7 @@ function whyUnchecked({ host, bootId, pidNamespace }: ProcessOwner): string | nu
 /** The processes of this machine. */
 export const systemProcesses: Processes = { current: currentProcess, isRunning, whyUnchecked };
 
-/** Undefined in a record of an earlier version. Null means "none" except on Linux, which always has one. */
+/** Undefined in a record that lacks it. Null means "none" except on Linux, which always has one. */
 function isRecorded(value: string | null | undefined): boolean {
   return value === null ? process.platform !== 'linux' : value !== undefined;
 }

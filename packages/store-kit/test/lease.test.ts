@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import {
   createLease,
-  defaultLeaseMs,
   encodeLease,
   hasExpired,
   leaseRefused,
@@ -21,12 +20,6 @@ describe('a lease', () => {
     expect(parseLease(encodeLease(own))).toEqual(own);
   });
 
-  it('has the lease of an earlier version, which did not record it, in text without one', () => {
-    const { leaseMs, ...recorded } = JSON.parse(encodeLease(createLease(200)));
-    expect(leaseMs).toBe(200);
-    expect(parseLease(JSON.stringify(recorded))?.leaseMs).toBe(defaultLeaseMs);
-  });
-
   it('has a token of its own for each opening of a store', () => {
     expect(createLease().token).not.toBe(own.token);
   });
@@ -40,6 +33,7 @@ describe('a lease', () => {
     ['an owner without a process number', JSON.stringify({ ...own.owner, pid: '7', token: 'a' })],
     ['no token', JSON.stringify(own.owner)],
     ['a token that could leave a folder', JSON.stringify({ ...own.owner, token: '../a' })],
+    ['no lease', JSON.stringify({ ...own.owner, token: 'a' })],
     ['a lease that is not a time', JSON.stringify({ ...own.owner, leaseMs: '9', token: 'a' })],
     ['a lease of no time', JSON.stringify({ ...own.owner, leaseMs: 0, token: 'a' })],
     ['a token that is too long', JSON.stringify({ ...own.owner, token: 'a'.repeat(65) })],

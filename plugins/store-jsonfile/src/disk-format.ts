@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 
 /**
- * The disk format, version 2. Its number is at the beginning of each dispatch file, and of no other file.
+ * The disk format, version 1. Its number is at the beginning of each dispatch file, and of no other file.
  *
  * NAMES, below the root of the store. `TASK` is a `taskDir`, `ID` a dispatch id, `TOKEN` the token of a lease,
  * `N` a number:
@@ -21,8 +21,8 @@ import { join } from 'node:path';
  *
  * A DISPATCH is one JSON object in UTF-8. A space is shown as `·`:
  *
- *     {"format":2,"revision":4,…,"envelope":{…},"crc":"5d6e0c1a"······,         the head, padded with spaces to its slot
- *     "copy":{"format":2,"revision":4,…,"envelope":{…},"crc":"5d6e0c1a"}······,  the copy of the head, of the same size
+ *     {"format":1,"revision":4,…,"envelope":{…},"crc":"5d6e0c1a"······,         the head, padded with spaces to its slot
+ *     "copy":{"format":1,"revision":4,…,"envelope":{…},"crc":"5d6e0c1a"}······,  the copy of the head, of the same size
  *     "events":[
  *     {"id":"1",…,"crc":"0b2f91c4"},        one event per line, as `encodeEvent` writes it, and a checksum
  *     ·{"id":"2",…,"crc":"97aa03de"},       a space: more lines of the same batch follow
@@ -52,8 +52,7 @@ import { join } from 'node:path';
  *    It does not count, and neither does an unfinished batch. Anything else that is not whole is damage. A reader beside a writer reads
  *    the end again until it does not change. The next claim cuts the file after the last event and restores the brackets.
  *
- * FORMAT 1 is read, and the next claim replaces the file by a copy in format 2. It has one head line, which is the envelope with the
- * number `eventBytes` beside its fields, no checksums, and otherwise the same lines. See `format-1.ts`.
+ * A file of a greater format is refused with its number. `test/integrity/upgrade-step.ts` is the template for a step from an earlier format.
  *
  * TASK.JSON is an object of the fields of the record, then `dispatches`: one line per dispatch with some fields of its
  * envelope, ordered by start. The index is derived. It is for people, and no answer of the store comes from it. It is written at most
@@ -61,9 +60,9 @@ import { join } from 'node:path';
  *
  * A LOCK is a hard link to a heartbeat of its owner in `.writers`: one line of JSON with the process, `leaseMs` and the token.
  * The owner changes the time of the heartbeat in each third of `leaseMs`, and with it the time of all its locks. The lock with
- * the greatest number counts. A lock without a number, of an earlier version, counts as the first. See `WriterLocks`.
+ * the greatest number counts. See `WriterLocks`.
  */
-export const diskFormatVersion = 2;
+export const diskFormatVersion = 1;
 
 /** Names and suffixes of files and folders. */
 export const names = {

@@ -12,7 +12,7 @@ describe('the file of a dispatch', () => {
     const file = dispatchFile(root, 'd1');
     store.createDispatch(taskDir, makeEnvelope('d1'));
     expect(readDocument(file)).toMatchObject({
-      format: 2,
+      format: 1,
       epoch: 1,
       envelope: makeEnvelope('d1'),
       events: [],

@@ -277,17 +277,6 @@ describe('the right to write a dispatch', () => {
     claim();
   });
 
-  it('is refused while a process of an earlier version has it, whose lock has no number', () => {
-    const root = makeRoot();
-    const store = withEnded(root);
-    const lock = dispatchFile(root, 'd1').replace(/json$/, 'lock');
-    leaveLock(lock, 'old', { pid: process.ppid, startTime: null });
-    expect(codeOf(() => store.claimDispatch(taskDir, 'd1'))).toBe('STORE_LOCKED');
-    leaveExpiredLock(lock, 'old');
-    store.claimDispatch(taskDir, 'd1');
-    expect(existsSync(lock)).toBe(false);
-  });
-
   it('is never an entry of a listing', () => {
     const root = makeRoot();
     const store = openStore(root);

@@ -304,7 +304,7 @@ export interface ClaimState {
 
 /** The result of `verifyDispatch`. */
 export interface DispatchVerification {
-  /** `none`: an older format without checksums. Only what is not an event was found then. */
+  /** `none`: there are no checksums to compare. Only what is not an event was found then. */
   readonly integrity: StoreCapabilities['integrity'];
   /** The number of whole events, including those after the damage. */
   readonly wholeEvents: number;

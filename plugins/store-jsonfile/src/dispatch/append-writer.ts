@@ -79,7 +79,7 @@ export class AppendWriter {
 
   get range(): EventRange {
     const [file, start, end, count] = [this.#file, this.#start, this.#end, this.#count];
-    return { file, start, end, count, isChecked: true };
+    return { file, start, end, count };
   }
 
   /** The number of events. */

@@ -1,4 +1,3 @@
-import { corrupt } from '../errors.ts';
 import { readHead } from '../head/dispatch-head.ts';
 import { HeadKeeper } from '../head/head-keeper.ts';
 import { syncFolders } from '../lines/open-file.ts';
@@ -9,11 +8,10 @@ import { type DispatchFile, type DispatchName, openDispatchFile } from './dispat
 import { DispatchWriter } from './dispatch-writer.ts';
 import { fenceDispatch } from './fence-dispatch.ts';
 import { removeOtherCopies } from './other-copies.ts';
-import { copyFrom1 } from './rewrite-dispatch.ts';
 import { prepareAppend } from './tail-repair.ts';
 
 /**
- * Opens a claimed dispatch for writing: ends the writing of earlier owners, upgrades a file of format 1, repairs a torn tail, and
+ * Opens a claimed dispatch for writing: ends the writing of earlier owners, repairs a torn tail, and
  * records the number of the claim if an earlier one was lost.
  * @throws STORE_LOCKED if the claim is lost meanwhile, STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT
  */
@@ -43,24 +41,10 @@ export function beginWriting(context: DispatchContext, name: DispatchName): Disp
   return writer;
 }
 
-/** The file in format 2. From here on it is the own one: an owner that takes over later copies it. */
-function openOwnFile(context: DispatchContext, name: DispatchName): DispatchFile {
-  const { claims, files, onRepair } = context;
-  const { taskDir, dispatchId, paths } = name;
-  const file = openDispatchFile(files, name, 'write');
-  let isOwn = false;
-  try {
-    if (!claims.isKept(name)) {
-      claims.release(name);
-      throw claims.missing(name);
-    }
-    const head = readHead(file.open);
-    isOwn = head.format === 2;
-    if (head.format === 2) return file;
-    const repair = copyFrom1(context, name, file.open, head);
-    if (repair !== null) onRepair({ taskDir, dispatchId, place: paths.file, ...repair });
-  } finally {
-    if (!isOwn) file.open.close();
+function openOwnFile({ claims, files }: DispatchContext, name: DispatchName): DispatchFile {
+  if (!claims.isKept(name)) {
+    claims.release(name);
+    throw claims.missing(name);
   }
   return openDispatchFile(files, name, 'write');
 }
@@ -74,7 +58,6 @@ function prepareWriter(
   const { claims, sync, onRepair } = context;
   const { taskDir, dispatchId, paths } = name;
   const head = readHead(file.open);
-  if (head.format === 1) throw corrupt(paths.file, 0, 'another program wrote it at the same time');
   const { point, repair } = prepareAppend(file.open, head, sync);
   if (repair !== null) onRepair({ taskDir, dispatchId, place: paths.file, ...repair });
   return new DispatchWriter(context, name, {

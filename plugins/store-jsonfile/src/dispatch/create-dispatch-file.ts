@@ -45,7 +45,7 @@ export function createDispatchFile(
       file.close();
     }
     const start = head.length;
-    const at = { file: open, start, end: start, isChecked: true, count: 0, crc: 0 };
+    const at = { file: open, start, end: start, count: 0, crc: 0 };
     return new DispatchWriter(context, name, {
       file: { open, inode: file.inode, start },
       events: new AppendWriter({ ...at, idOrder: 'growing', greatestId: '' }, sync),

@@ -50,13 +50,12 @@ export function assertInPlace(
     throw corrupt(paths.file, 0, 'another program moved or removed the file while this store was writing it');
   if (stats.ino !== inode)
     throw corrupt(paths.file, 0, 'another program replaced the file while this store was writing it');
-  if (stats.size < end) throw eventsMissing({ file: open, start, isChecked: true }, stats.size, end);
+  if (stats.size < end) throw eventsMissing({ file: open, start }, stats.size, end);
 }
 
-/** The number of the last claim that a dispatch records; 0 if there is no file, or one of format 1. @throws STORE_CORRUPT */
+/** The number of the last claim that a dispatch records; 0 if there is no file. @throws STORE_CORRUPT */
 export function readRecordedEpoch(files: Files, path: string): number {
-  const head = readHeadAt(files, path);
-  return head?.format === 2 ? head.record.epoch : 0;
+  return readHeadAt(files, path)?.record.epoch ?? 0;
 }
 
 /** The envelope of a dispatch, or null if there is no file. @throws STORE_CORRUPT */

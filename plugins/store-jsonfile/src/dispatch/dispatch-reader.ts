@@ -89,8 +89,8 @@ export class DispatchReader {
     const head = readHead(file);
     const { size, end, idOrder, count, crc } = findTail(file, head);
     if (!this.#stillHasLast()) this.#positions = new PositionIndex();
-    this.#last = crc === null ? null : { end, crc };
-    const range = { file, start: head.start, end, count, isChecked: head.format === 2 };
+    this.#last = { end, crc };
+    const range = { file, start: head.start, end, count };
     this.#known = idOrder === null ? null : { size, range, changedAt: stats.ctimeMs };
     return range;
   }

@@ -1,4 +1,4 @@
-import { type Head2, readHead } from '../head/dispatch-head.ts';
+import { type DispatchHead, readHead } from '../head/dispatch-head.ts';
 import { fitHead } from '../head/head-codec.ts';
 import { OpenFile } from '../lines/open-file.ts';
 import type { DispatchContext } from './dispatch-context.ts';
@@ -38,7 +38,7 @@ export function fenceDispatch(context: DispatchContext, name: DispatchName): voi
   try {
     const copy = replaceByCopy(context, name, (copied) => {
       const head = readHead(source);
-      const bytes = head.format === 2 ? encodeNext(head, epoch) : source.read(0, head.start);
+      const bytes = encodeNext(head, epoch);
       copied.write(bytes, bytes.length, 0);
       copyBytes(source, head.start, source.stats().size, copied, bytes.length);
     });
@@ -74,7 +74,7 @@ function stopLostOwners(context: DispatchContext, name: DispatchName): void {
   removeOtherCopies(context, name);
 }
 
-function encodeNext({ record, slot }: Head2, epoch: number): Buffer {
+function encodeNext({ record, slot }: DispatchHead, epoch: number): Buffer {
   const next = { ...record, revision: record.revision + 1, epoch };
   return fitHead(next, slot).bytes;
 }

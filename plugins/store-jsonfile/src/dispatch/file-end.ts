@@ -10,9 +10,9 @@ export interface FileTail {
   readonly size: number;
   /** Null if the closing brackets are incomplete: a write is in progress, or the tail is torn. */
   readonly idOrder: IdOrder | null;
-  /** The number of events, and the checksum of the last one; null if the format does not know them. */
-  readonly count: number | null;
-  readonly crc: number | null;
+  /** The number of events, and the checksum of the last one. */
+  readonly count: number;
+  readonly crc: number;
 }
 
 /** The last bytes of a file. */

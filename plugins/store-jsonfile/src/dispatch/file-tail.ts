@@ -1,7 +1,6 @@
 import { checksumLength, readChecksum } from '@hansard/store-kit';
 import { checksumEnd, closings, firstSeparator, lineSeparator } from '../disk-format.ts';
-import { findTail1 } from '../format-1/tail-1.ts';
-import type { DispatchHead, Head2 } from '../head/dispatch-head.ts';
+import type { DispatchHead } from '../head/dispatch-head.ts';
 import { damagedLine, eventsMissing } from '../lines/damaged-line.ts';
 import { hasText } from '../lines/event-line.ts';
 import { inspectLines } from '../lines/inspect-lines.ts';
@@ -27,7 +26,6 @@ interface Rest {
  * @throws STORE_CORRUPT for damage after the acknowledged events, and if an acknowledged one is not at its place
  */
 export function findTail(file: OpenFile, head: DispatchHead): FileTail {
-  if (head.format === 1) return findTail1(file, head);
   assertAcknowledged(file, head);
   let ending = readEnding(file);
   for (let attempt = 1; ; attempt += 1) {
@@ -38,7 +36,7 @@ export function findTail(file: OpenFile, head: DispatchHead): FileTail {
     if ((next.size === ending.size && next.text === ending.text) || attempt === mostAttempts) {
       if (damagedAt === null) return tail;
       throw damagedLine(
-        { file, start: head.start, isChecked: true },
+        { file, start: head.start },
         damagedAt,
         'this line is not the one that was written here',
       );
@@ -47,18 +45,18 @@ export function findTail(file: OpenFile, head: DispatchHead): FileTail {
   }
 }
 
-function assertAcknowledged(file: OpenFile, { record, start }: Head2): void {
+function assertAcknowledged(file: OpenFile, { record, start }: DispatchHead): void {
   const { bytes, events, crc } = record.acknowledged;
   if (events === 0) return;
   const end = start + bytes;
   const last = file.read(end - checksumTail, end);
-  const checked = { file, start, isChecked: true };
+  const checked = { file, start };
   if (last.length < checksumTail) throw eventsMissing(checked, file.stats().size, end);
   if (readChecksum(last, 0) !== crc || !hasText(last, checksumLength, checksumEnd))
     throw damagedLine(checked, end - checksumTail, 'the last acknowledged event does not end here');
 }
 
-function readRest(file: OpenFile, { record, start }: Head2, ending: FileEnding): Rest {
+function readRest(file: OpenFile, { record, start }: DispatchHead, ending: FileEnding): Rest {
   const { bytes, events, crc } = record.acknowledged;
   const complete = completeEnd(ending, start);
   const { size } = ending;
@@ -72,7 +70,7 @@ function readRest(file: OpenFile, { record, start }: Head2, ending: FileEnding):
   const from = end + (events === 0 ? firstSeparator.length : lineSeparator.length);
   const to = complete?.end ?? size;
   inspectLines(
-    { file, from, crc: events === 0 ? null : crc, to, isChecked: true },
+    { file, from, crc: events === 0 ? null : crc, to },
     {
       onEvent(event) {
         if (found.damagedAt !== null) {

@@ -2,18 +2,12 @@ import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { encodeEvent } from '@hansard/events';
 import { isStoreError } from '@hansard/provider';
 import { closings, type IdOrder } from '../disk-format.ts';
-import type { Head1 } from '../format-1/head-1.ts';
 import { encodeHead, nothingAcknowledged, slotFor } from '../head/head-codec.ts';
 import { appendBytes } from '../lines/append-bytes.ts';
-import { eventText } from '../lines/event-line.ts';
 import type { OpenFile } from '../lines/open-file.ts';
-import { parseLine } from '../lines/read-events.ts';
-import { scanLines } from '../lines/scan-lines.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
-import { findTail } from './file-tail.ts';
 import { replaceByCopy } from './replace-by-copy.ts';
-import { describeRepair, type TailRepair } from './tail-repair.ts';
 
 /** A write of at least so many characters. */
 const leastWritten = 1024 * 1024;
@@ -75,7 +69,7 @@ export class EventCopier {
 }
 
 /**
- * Writes a new file in format 2 and puts it in the place of the dispatch, complete or not at all. `keepAs` is another name
+ * Writes a new file and puts it in the place of the dispatch, complete or not at all. `keepAs` is another name
  * for the present file.
  */
 export function rewriteDispatch(
@@ -108,26 +102,6 @@ export function rewriteDispatch(
     throw error;
   }
   claims.removeLost(name);
-}
-
-/** Replaces a file of format 1 by a copy in format 2, without a torn tail. @throws STORE_CORRUPT */
-export function copyFrom1(
-  context: DispatchContext,
-  name: DispatchName,
-  file: OpenFile,
-  head: Head1,
-): TailRepair | null {
-  const { envelope, start } = head;
-  const tail = findTail(file, head);
-  const range = { file, start, end: tail.end, isChecked: false, count: null };
-  rewriteDispatch(context, name, { revision: 1, envelope }, (copier) =>
-    scanLines(range, start + 1, (line) => {
-      const { id } = parseLine(range, line);
-      copier.add(id, eventText(line.bytes, line.start, line.end) ?? '', line.continues);
-      return true;
-    }),
-  );
-  return tail.idOrder === null ? describeRepair(file, tail) : null;
 }
 
 export function addNotice(copier: EventCopier, notice: CapturedEvent): void {

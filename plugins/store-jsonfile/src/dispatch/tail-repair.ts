@@ -1,5 +1,5 @@
 import { closings, type IdOrder } from '../disk-format.ts';
-import type { Head2 } from '../head/dispatch-head.ts';
+import type { DispatchHead } from '../head/dispatch-head.ts';
 import { eventIdOf } from '../lines/event-line.ts';
 import type { EventRange } from '../lines/event-range.ts';
 import type { OpenFile } from '../lines/open-file.ts';
@@ -22,13 +22,13 @@ export interface TailRepair {
  */
 export function prepareAppend(
   file: OpenFile,
-  head: Head2,
+  head: DispatchHead,
   sync: boolean,
 ): { readonly point: AppendPoint; readonly repair: TailRepair | null } {
   const { start } = head;
   const tail = findTail(file, head);
-  const [count, crc] = [tail.count ?? 0, tail.crc ?? 0];
-  const range = { file, start, end: tail.end, isChecked: true, count, crc };
+  const { end, count, crc } = tail;
+  const range = { file, start, end, count, crc };
   if (tail.idOrder !== null) {
     const greatestId = tail.idOrder === 'growing' ? readIds(range, findLastLines(range, 1)).greatestId : null;
     return { point: { ...range, idOrder: tail.idOrder, greatestId }, repair: null };
@@ -55,7 +55,7 @@ function readIds(
   return { idOrder, greatestId };
 }
 
-export function describeRepair(file: OpenFile, { end, size }: FileTail): TailRepair {
+function describeRepair(file: OpenFile, { end, size }: FileTail): TailRepair {
   const rest = file.read(end, Math.min(size, end + closings.mixed.length)).toString('latin1');
   if (Object.values(closings).some((closing) => closing.startsWith(rest)))
     return { offset: end, removedBytes: 0, reason: 'The closing brackets were incomplete.' };

@@ -1,16 +1,14 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { copyKey, diskFormatVersion, eventsLine, smallestSlot } from '../disk-format.ts';
 import { corrupt } from '../errors.ts';
-import { type Head1, readHead1 } from '../format-1/head-1.ts';
 import { hasText } from '../lines/event-line.ts';
 import type { OpenFile } from '../lines/open-file.ts';
 import { type DecodedHead, decodeHead, startOfEvents } from './head-codec.ts';
 
 const mostReads = 3;
 
-/** The heads of a dispatch file of format 2. */
-export interface Head2 extends DecodedHead {
-  readonly format: 2;
+/** The heads of a dispatch file. */
+export interface DispatchHead extends DecodedHead {
   readonly envelope: DispatchEnvelope;
   /** The size of each slot. */
   readonly slot: number;
@@ -18,39 +16,36 @@ export interface Head2 extends DecodedHead {
   readonly start: number;
 }
 
-export type DispatchHead = Head1 | Head2;
-
-/** Reads the head of an open dispatch file of either format. @throws STORE_CORRUPT */
+/** Reads the head of an open dispatch file. @throws STORE_CORRUPT */
 export function readHead(file: OpenFile): DispatchHead {
-  const head = findHead2(file);
+  const head = findHead(file);
   if (head !== null) {
     const at = head.start - eventsLine.length;
     if (file.read(at, head.start).toString('latin1') === eventsLine) return head;
     throw corrupt(file.path, at, 'the events do not begin here', { wholeEvents: 0 });
   }
-  const first = file.read(0, smallestSlot).toString('latin1');
-  const [, format] = /^\{"format":(\d+),/.exec(first) ?? [];
-  if (format === undefined) return readHead1(file);
-  throw corrupt(
-    file.path,
-    0,
-    Number(format) > diskFormatVersion
-      ? `it has format ${format}, and this version of Hansard reads formats up to ${diskFormatVersion}`
-      : 'both copies of the head are damaged',
-    { wholeEvents: 0 },
-  );
+  throw corrupt(file.path, 0, withoutHead(file), { wholeEvents: 0 });
 }
 
-/** The heads of format 2, also if the line that opens the events is damaged; null if neither is whole. */
-export function findHead2(file: OpenFile): Head2 | null {
+function withoutHead(file: OpenFile): string {
+  const first = file.read(0, smallestSlot).toString('latin1');
+  const [, format] = /^\{"format":(\d+),/.exec(first) ?? [];
+  if (format === undefined) return 'it does not begin with the head of a dispatch';
+  return Number(format) > diskFormatVersion
+    ? `it has format ${format}, and this version of Hansard reads formats up to ${diskFormatVersion}`
+    : 'both copies of the head are damaged';
+}
+
+/** The heads, also if the line that opens the events is damaged; null if neither is whole. */
+export function findHead(file: OpenFile): DispatchHead | null {
   for (let reads = 1; ; reads += 1) {
-    const head = searchHead2(file);
+    const head = searchHead(file);
     // A writer may have changed both while they were read.
     if (head !== null || reads === mostReads || searchSlots(file).length === 0) return head;
   }
 }
 
-function searchHead2(file: OpenFile): Head2 | null {
+function searchHead(file: OpenFile): DispatchHead | null {
   const bytes = file.read(0, startOfEvents(smallestSlot));
   const found = decode(bytes, smallestSlot, file);
   if (found !== null) return found;
@@ -61,7 +56,7 @@ function searchHead2(file: OpenFile): Head2 | null {
   return null;
 }
 
-/** The size of the slots of a file of format 2, also if both heads are damaged; null for another file. */
+/** The size of the slots, also if both heads are damaged; null for another file. */
 export function findSlot(file: OpenFile): number | null {
   return searchSlots(file)[0] ?? null;
 }
@@ -77,7 +72,7 @@ function searchSlots(file: OpenFile): number[] {
   return slots;
 }
 
-function decode(bytes: Buffer, slot: number, { path }: OpenFile): Head2 | null {
+function decode(bytes: Buffer, slot: number, { path }: OpenFile): DispatchHead | null {
   const head = decodeHead(bytes, slot, path);
-  return head && { ...head, format: 2, envelope: head.record.envelope, slot, start: startOfEvents(slot) };
+  return head && { ...head, envelope: head.record.envelope, slot, start: startOfEvents(slot) };
 }

@@ -1,7 +1,7 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { acknowledgedAge } from '../disk-format.ts';
 import type { OpenFile } from '../lines/open-file.ts';
-import type { Head2 } from './dispatch-head.ts';
+import type { DispatchHead } from './dispatch-head.ts';
 import { type Acknowledged, encodeSlots, fitHead, type HeadRecord } from './head-codec.ts';
 
 /** The head of a dispatch that this opening writes. Only the owner of the lock may have one. */
@@ -25,7 +25,7 @@ export class HeadKeeper {
       counting,
       isSame,
       whole,
-    }: Pick<Head2, 'record' | 'slot' | 'counting' | 'isSame' | 'whole'>,
+    }: Pick<DispatchHead, 'record' | 'slot' | 'counting' | 'isSame' | 'whole'>,
     now: number,
   ) {
     this.#record = record;
@@ -42,7 +42,7 @@ export class HeadKeeper {
   }
 
   /** The head of a new claim. The first write of it records the number of the claim. */
-  static ofClaim(head: Head2, epoch: number, now: number): HeadKeeper {
+  static ofClaim(head: DispatchHead, epoch: number, now: number): HeadKeeper {
     const isSame = head.isSame && head.record.epoch === epoch;
     return new HeadKeeper({ ...head, record: { ...head.record, epoch }, isSame }, now);
   }

@@ -30,16 +30,15 @@ export function acceptLossOf(
   if (head === null)
     throw corrupt(file.path, 0, 'both copies of the head are damaged, and with them the envelope');
   const lines = settledLines(examined);
-  const revision = head.format === 2 ? head.record.revision : 0;
   const ids = new Set<string>();
   rewriteDispatch(
     context,
     name,
-    { revision: revision + 1, envelope: head.envelope },
+    { revision: head.record.revision + 1, envelope: head.envelope },
     (copier) => {
       inspectLines(lines, {
         onEvent(event) {
-          const text = textOf(event, lines.isChecked);
+          const text = textOf(event);
           const id = eventIdOf(event.bytes, event.start, event.end) ?? parseEventText(text)?.id ?? '';
           // A line that was doubled in a file without checksums.
           if (ids.has(id)) return;

@@ -1,6 +1,5 @@
 import { completeEnd, readEnding } from '../dispatch/file-end.ts';
-import { type Head1, readHead1 } from '../format-1/head-1.ts';
-import { findHead2, findSlot, type Head2 } from '../head/dispatch-head.ts';
+import { type DispatchHead, findHead, findSlot, readHead } from '../head/dispatch-head.ts';
 import { startOfEvents } from '../head/head-codec.ts';
 import { type InspectedPart, inspectLines } from '../lines/inspect-lines.ts';
 import type { OpenFile } from '../lines/open-file.ts';
@@ -8,7 +7,7 @@ import type { OpenFile } from '../lines/open-file.ts';
 /** What can be read of a dispatch file, however much of it is damaged. */
 export interface DamagedFile {
   /** Null if it cannot be read. */
-  readonly head: Head1 | Head2 | null;
+  readonly head: DispatchHead | null;
   readonly start: number;
   readonly size: number;
   /** Whether the file ends with complete closing brackets. */
@@ -20,12 +19,12 @@ export interface DamagedFile {
 /** @throws STORE_CORRUPT if not even the place of the events can be found */
 export function examineFile(file: OpenFile): DamagedFile {
   const slot = findSlot(file);
-  const head = slot === null ? readHead1(file) : findHead2(file);
+  const head = slot === null ? readHead(file) : findHead(file);
   const start = head?.start ?? startOfEvents(slot ?? 0);
   const ending = readEnding(file);
   const complete = completeEnd(ending, start);
   const to = complete?.end ?? ending.size;
-  const lines = { file, from: start + 1, crc: null, to, isChecked: head?.format !== 1 };
+  const lines = { file, from: start + 1, crc: null, to };
   return { head, start, size: ending.size, isClosed: complete !== null, lines };
 }
 

@@ -26,20 +26,18 @@ export function rewriteContentOf(
   const examined = examineFile(file);
   const { head } = examined;
   // One whole copy of the head is enough: a loss of power can tear the other one.
-  const events = head?.format === 2 ? head.slot * 2 : 0;
+  const events = head === null ? 0 : head.slot * 2;
   const damage = damages.find(({ offset }) => offset >= events);
   if (damage !== undefined)
     throw corrupt(file.path, damage.offset, damage.reason, { wholeEvents: damage.eventsBefore });
   if (head === null) throw corrupt(file.path, 0, 'the envelope cannot be read');
-  const settled = settledLines(examined);
   // A loss of power can leave a torn sector before complete closing brackets.
-  const lines = head.format === 2 ? { ...settled, to: findTail(file, head).end } : settled;
-  const revision = head.format === 2 ? head.record.revision : 0;
+  const lines = { ...settledLines(examined), to: findTail(file, head).end };
   const envelope = rewrite.envelope(head.envelope);
-  rewriteDispatch(context, name, { revision: revision + 1, envelope }, (copier) => {
+  rewriteDispatch(context, name, { revision: head.record.revision + 1, envelope }, (copier) => {
     inspectLines(lines, {
       onEvent(inspected) {
-        const text = textOf(inspected, lines.isChecked);
+        const text = textOf(inspected);
         const event = parseEventText(text);
         if (event === null) throw corrupt(file.path, inspected.offset, 'this line is not an event');
         const rewritten = rewrite.event(event);

@@ -57,7 +57,7 @@ export class Salvage {
         onEvent: (event) => {
           const isWanted = position >= first && position < end;
           position += 1;
-          const parsed = isWanted ? parseEventText(textOf(event, lines.isChecked)) : null;
+          const parsed = isWanted ? parseEventText(textOf(event)) : null;
           if (parsed !== null) events.push(parsed);
         },
         onDamage: () => {},

@@ -1,7 +1,7 @@
 import { type DispatchDamage, type DispatchVerification, isStoreError } from '@hansard/provider';
 import { eventsLine, firstSeparator } from '../disk-format.ts';
 import { findTail } from '../dispatch/file-tail.ts';
-import type { Head2 } from '../head/dispatch-head.ts';
+import type { DispatchHead } from '../head/dispatch-head.ts';
 import { hasText } from '../lines/event-line.ts';
 import { type InspectedDamage, inspectLines } from '../lines/inspect-lines.ts';
 import type { OpenFile } from '../lines/open-file.ts';
@@ -39,17 +39,16 @@ export function verifyFile(file: OpenFile): DispatchVerification {
     };
   }
   const { head, size } = examined;
-  const integrity = head?.format === 1 ? 'none' : 'checksum';
   const before = headDamages(examined);
   const count = before.length === 0 && head !== null ? countWhole(file, head) : null;
-  if (count !== null) return { integrity, wholeEvents: count, bytes: size, damages: [] };
+  if (count !== null) return { integrity: 'checksum', wholeEvents: count, bytes: size, damages: [] };
   const inspection = inspect(examined);
   const lost =
-    head?.format === 2
+    head !== null
       ? eventDamages(inspection, head, examined)
       : inspection.found.map((damage) => plain(damage, damage.lines));
   const damages = [...before, ...lost.map((damage) => ({ place, ...damage }))];
-  return { integrity, wholeEvents: inspection.wholeEvents, bytes: size, damages };
+  return { integrity: 'checksum', wholeEvents: inspection.wholeEvents, bytes: size, damages };
 }
 
 /** The number of events if all are whole; null if any is damaged. */
@@ -58,12 +57,11 @@ function countWhole(file: OpenFile, head: NonNullable<DamagedFile['head']>): num
     const { end } = findTail(file, head);
     const { start } = head;
     let count = 0;
-    scanLines({ file, start, end, isChecked: head.format === 2, count: null }, start + 1, () => {
+    scanLines({ file, start, end, count: null }, start + 1, () => {
       count += 1;
       return true;
     });
-    // Without checksums only the inspection parses each line.
-    return head.format === 2 ? count : null;
+    return count;
   } catch (error) {
     if (isStoreError(error, 'STORE_CORRUPT')) return null;
     throw error;
@@ -77,7 +75,7 @@ function headDamages({ head, start, size, lines }: DamagedFile): DispatchDamage[
     damages.push({ place: file.path, offset, bytes, eventsBefore: 0, lostEvents: 0, reason });
   const opening = start - eventsLine.length;
   if (head === null) add(0, opening, 'both copies of the head are damaged, and with them the envelope');
-  if (head?.format === 2) {
+  else {
     for (const [at, isWhole] of head.whole.entries())
       if (!isWhole) add(at * head.slot, head.slot, 'one copy of the head is damaged; the other one is used');
   }
@@ -88,7 +86,7 @@ function headDamages({ head, start, size, lines }: DamagedFile): DispatchDamage[
 }
 
 function inspect({ head, start, lines }: DamagedFile): Inspection {
-  const crc = head?.format === 2 ? head.record.acknowledged.crc : null;
+  const crc = head?.record.acknowledged.crc ?? null;
   const found: Found[] = [];
   let wholeEvents = 0;
   let end = start;
@@ -109,7 +107,7 @@ type Damage = Omit<DispatchDamage, 'place'>;
 /** The damages of events, with the number of events that each has lost if the acknowledged length says it. */
 function eventDamages(
   { wholeEvents, found, acknowledged, end }: Inspection,
-  { record, start }: Head2,
+  { record, start }: DispatchHead,
   { size, isClosed }: DamagedFile,
 ): Damage[] {
   const { bytes, events } = record.acknowledged;

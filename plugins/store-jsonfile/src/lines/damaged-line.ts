@@ -6,14 +6,10 @@ import type { EventRange } from './event-range.ts';
 import { inspectLines, textOf } from './inspect-lines.ts';
 
 /** The events of an open file. */
-export type EventsOf = Pick<EventRange, 'file' | 'start' | 'isChecked'>;
+export type EventsOf = Pick<EventRange, 'file' | 'start'>;
 
 /** The error of damaged events, with the number of whole events before the damage. */
-export function damagedLine(
-  { file, start, isChecked }: EventsOf,
-  offset: number,
-  reason: string,
-): StoreError {
+export function damagedLine({ file, start }: EventsOf, offset: number, reason: string): StoreError {
   let wholeEvents = 0;
   const from = start + firstSeparator.length;
   // No event is before damage of the line that opens them.
@@ -21,11 +17,11 @@ export function damagedLine(
   // Beyond `offset`, because the event there can be whole although the separator after it is damaged.
   const to = Math.max(offset, file.stats().size);
   inspectLines(
-    { file, from, crc: null, to, isChecked },
+    { file, from, crc: null, to },
     {
       onEvent: (event) => {
         if (isDamaged || event.offset > offset) return;
-        if (event.offset < offset || parseEventText(textOf(event, isChecked)) !== null) wholeEvents += 1;
+        if (event.offset < offset || parseEventText(textOf(event)) !== null) wholeEvents += 1;
       },
       onDamage: () => {
         isDamaged = true;

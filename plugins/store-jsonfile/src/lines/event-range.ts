@@ -7,8 +7,6 @@ export interface EventRange {
   readonly start: number;
   /** The offset after the last event; equal to `start` if there is none. */
   readonly end: number;
-  /** Whether the lines have checksums: false for a file of format 1. */
-  readonly isChecked: boolean;
   /** The number of events; null if it is not known without reading them. */
   readonly count: number | null;
 }

@@ -1,6 +1,6 @@
 import { checksumLength, checksumOf, encodeChecksum, readChecksum } from '@hansard/store-kit';
 import { checksumEnd, checksumKey, firstSeparator, lineSeparator } from '../disk-format.ts';
-import { continuesBatch, endsWithComma, hasText, parseEventBytes } from './event-line.ts';
+import { continuesBatch, endsWithComma, hasText } from './event-line.ts';
 import type { OpenFile } from './open-file.ts';
 
 const newline = 0x0a;
@@ -17,12 +17,11 @@ export interface InspectedPart {
   /** The checksum of the event before it; null for the first line. */
   readonly crc: number | null;
   readonly to: number;
-  readonly isChecked: boolean;
 }
 
 /** A whole event, wherever its line ends. The object is valid during the call. */
 export interface InspectedEvent {
-  /** The bytes of the event are from `start` to before `end`, in a checked part without the closing brace. */
+  /** The bytes of the event are from `start` to before `end`, without the closing brace. */
   readonly bytes: Buffer;
   readonly start: number;
   readonly end: number;
@@ -47,8 +46,8 @@ export interface InspectedDamage {
 }
 
 /** The text of an event. */
-export function textOf({ bytes, start, end }: InspectedEvent, isChecked: boolean): string {
-  return bytes.toString('utf8', start, end) + (isChecked ? '}' : '');
+export function textOf({ bytes, start, end }: InspectedEvent): string {
+  return `${bytes.toString('utf8', start, end)}}`;
 }
 
 export interface InspectionVisitor {
@@ -85,15 +84,13 @@ export function inspectLines(part: InspectedPart, visitor: InspectionVisitor): v
 }
 
 class LineInspector {
-  readonly #isChecked: boolean;
   readonly #visitor: InspectionVisitor;
   /** The possible checksums of the line before: stored, and computed. Null for the first line. */
   #before: readonly (number | null)[];
   #wholeCrc: number | null;
   #damage: InspectedDamage | null = null;
 
-  constructor({ crc, isChecked }: InspectedPart, visitor: InspectionVisitor) {
-    this.#isChecked = isChecked;
+  constructor({ crc }: InspectedPart, visitor: InspectionVisitor) {
     this.#visitor = visitor;
     this.#before = [crc];
     this.#wholeCrc = crc;
@@ -101,10 +98,6 @@ class LineInspector {
 
   /** A line of the bytes, whose own place in the file is `at`. */
   line(bytes: Buffer, start: number, end: number, at: number, isLast: boolean): void {
-    if (!this.#isChecked) {
-      this.#uncheckedLine(bytes, start, end, at, isLast);
-      return;
-    }
     const hasComma = endsWithComma(bytes, end);
     for (let from = start; from < end; ) {
       const found = this.#findEvent(bytes, from, end);
@@ -137,28 +130,6 @@ class LineInspector {
 
   end(): void {
     this.#report();
-  }
-
-  #uncheckedLine(bytes: Buffer, start: number, end: number, at: number, isLast: boolean): void {
-    const hasComma = endsWithComma(bytes, end);
-    const textEnd = hasComma ? end - 1 : end;
-    const continues = continuesBatch(bytes, start);
-    const from = continues ? start + 1 : start;
-    if (parseEventBytes(bytes, from, textEnd) === null) {
-      this.#damagedLine(bytes, start, end, at);
-      return;
-    }
-    this.#event({
-      bytes,
-      start: from,
-      end: textEnd,
-      offset: at + start,
-      endOffset: at + textEnd,
-      crc: 0,
-      before: null,
-      continues,
-    });
-    if (hasComma === isLast) this.#separator(at + textEnd, 1);
   }
 
   #separator(offset: number, bytes: number): void {
@@ -203,9 +174,7 @@ class LineInspector {
     const comma = endsWithComma(bytes, end) ? 1 : 0;
     const digits = end - comma - checksumEnd.length - checksumLength;
     const isFramed =
-      this.#isChecked &&
-      digits - checksumKey.length >= start &&
-      hasText(bytes, digits - checksumKey.length, checksumKey);
+      digits - checksumKey.length >= start && hasText(bytes, digits - checksumKey.length, checksumKey);
     const stored = isFramed ? readChecksum(bytes, digits) : null;
     const isDoubled = stored !== null && stored === this.#wholeCrc && this.#damage === null;
     this.#add({
@@ -213,13 +182,8 @@ class LineInspector {
       bytes: end - start + 1,
       lines: isDoubled ? 0 : 1,
       isLossless: isDoubled,
-      reason: isDoubled
-        ? 'this line is doubled'
-        : this.#isChecked
-          ? 'this line is not the one that was written here'
-          : 'this line is not an event',
+      reason: isDoubled ? 'this line is doubled' : 'this line is not the one that was written here',
     });
-    if (!this.#isChecked) return;
     const computed = isFramed ? chained(this.#before[0] ?? null, bytes, start, digits) : null;
     const next = [stored, computed].filter((crc) => crc !== null);
     this.#before = next.length > 0 ? next : this.#before;

@@ -42,7 +42,7 @@ export type LineVisitor = (line: ScannedLine) => boolean;
 export function scanLines(range: EventRange, from: number, visit: LineVisitor): void {
   const { file, end } = range;
   if (from >= end) return;
-  let { offset, crc } = range.isChecked ? checksumBefore(range, from) : { offset: from, crc: 0 };
+  let { offset, crc } = checksumBefore(range, from);
   let lineAt = from;
   let buffer = Buffer.alloc(0);
   let kept = buffer;
@@ -62,7 +62,7 @@ export function scanLines(range: EventRange, from: number, visit: LineVisitor): 
       const lines = { bytes, offset, from: lineAt - offset, to: linesEnd, isLast, crc };
       if (!visitLines(range, lines, visit)) return;
       lineAt = offset + linesEnd;
-      if (range.isChecked && !isLast) {
+      if (!isLast) {
         keepFrom = linesEnd - lineSeparator.length - checksumTail;
         crc = readChecksum(bytes, keepFrom) ?? 0;
       }
@@ -91,7 +91,7 @@ interface Lines {
 function visitLines(range: EventRange, lines: Lines, visit: LineVisitor): boolean {
   const { bytes, offset, from, to, isLast } = lines;
   // As a rule all are whole, which one call finds out.
-  const areWhole = !range.isChecked || areAllWhole(lines);
+  const areWhole = areAllWhole(lines);
   let crc = lines.crc;
   let checkedTo = 0;
   for (let start = from; start < to; ) {
@@ -111,8 +111,8 @@ function visitLines(range: EventRange, lines: Lines, visit: LineVisitor): boolea
         isWhole = readChecksum(bytes, digits) === crc;
       }
     }
-    if (!isWhole) throw damagedLine(range, offset + start, notWhole(range));
-    if (range.isChecked) end = closeText(bytes, end - checksumSize);
+    if (!isWhole) throw damagedLine(range, offset + start, 'this line is not the one that was written here');
+    end = closeText(bytes, end - checksumSize);
     const continues = continuesBatch(bytes, start);
     const line = {
       bytes,
@@ -134,10 +134,6 @@ function areAllWhole({ bytes, to, isLast, crc }: Lines): boolean {
   return (
     endsWithChecksum(bytes, end) && checksumOf(bytes.subarray(0, digits), crc) === readChecksum(bytes, digits)
   );
-}
-
-function notWhole({ isChecked }: EventRange): string {
-  return isChecked ? 'this line is not the one that was written here' : 'this line is not an event';
 }
 
 /** The place of the checksum before a line, and its value. @throws STORE_CORRUPT */

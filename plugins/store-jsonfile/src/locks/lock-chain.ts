@@ -44,7 +44,7 @@ export class LockChain {
   /** The locks of a place from the recorded number on, in their order. */
   follow({ path }: LockPlace, from: number): LockFile[] {
     const found: LockFile[] = [];
-    for (let epoch = 0; ; epoch = Math.max(epoch + 1, from)) {
+    for (let epoch = Math.max(from, 1); ; epoch += 1) {
       const lock = readLockFile(this.#system, lockPath(path, epoch), epoch);
       if (lock !== null) found.push(lock);
       else if (epoch > from) return found;

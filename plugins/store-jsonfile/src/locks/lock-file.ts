@@ -5,7 +5,6 @@ import type { StoreSystem } from '../store-system.ts';
 /** A lock file, as it was read. */
 export interface LockFile {
   readonly path: string;
-  /** 0 for the lock of an earlier version, which has no number. */
   readonly epoch: number;
   /** Null if the file is not a lease. */
   readonly lease: Lease | null;
@@ -40,7 +39,7 @@ export function readLockFile(
 }
 
 export function lockPath(path: string, epoch: number): string {
-  return epoch === 0 ? path : `${path}.${epoch}`;
+  return `${path}.${epoch}`;
 }
 
 /** Nothing, zeros, or JSON without its end. The lock of a later version is complete JSON, or it begins otherwise. */

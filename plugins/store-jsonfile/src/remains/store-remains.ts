@@ -12,7 +12,7 @@ import { taskLock } from '../task/task-file.ts';
 import { parseDispatchFile, resolveTaskFolder, walkTaskDirs } from '../task-folder.ts';
 
 const damagedFile = /^(.+)\.json\.damaged-\d+$/;
-const lockFile = /^(.+)\.lock(?:\.\d+)?$/;
+const lockFile = /^(.+)\.lock\.\d+$/;
 
 /** A file that is not part of a dispatch or a task that can be read. */
 interface Remainder {

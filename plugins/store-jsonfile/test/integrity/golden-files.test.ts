@@ -9,7 +9,7 @@ import { readByOracle } from './oracle.ts';
 const orders = { ended: [1, 2, 3, 4, 5], running: [2, 1, 3, 5, 4] };
 type Name = keyof typeof orders;
 
-/** What the files of both formats contain; they were written by the versions that had these formats. */
+/** What the golden files contain. */
 function contentOf(name: Name) {
   const events = orders[name].map((number) => ({
     id: `e${String(number).padStart(8, '0')}`,
@@ -22,16 +22,16 @@ function contentOf(name: Name) {
   return { events, envelope };
 }
 
-function goldenFile(format: number, name: Name): string {
-  return join(import.meta.dirname, `../fixtures/format-${format}-${name}.json`);
+function goldenFile(name: Name): string {
+  return join(import.meta.dirname, `../fixtures/format-1-${name}.json`);
 }
 
-/** A store with the file of a format. */
-function withGolden(format: number, name: Name) {
+/** A store with a golden file. */
+function withGolden(name: Name) {
   const root = makeRoot();
   const file = dispatchFile(root, name);
   mkdirSync(dirname(file), { recursive: true });
-  cpSync(goldenFile(format, name), file);
+  cpSync(goldenFile(name), file);
   return { root, file, store: openStore(root) };
 }
 
@@ -42,9 +42,9 @@ const late: CapturedEvent = {
   data: { text: 'late' },
 };
 
-describe.each([1, 2])('a file that was written in format %i', (format) => {
+describe('a file that was written in format 1', () => {
   it.each(['ended', 'running'] as const)('reads as it was written (%s), and is not changed', (name) => {
-    const { file, store } = withGolden(format, name);
+    const { file, store } = withGolden(name);
     const { events, envelope } = contentOf(name);
     expect(store.getDispatchEvents(taskDir, name)).toEqual(events);
     expect(store.getDispatchEnvelope(taskDir, name)).toEqual(envelope);
@@ -54,31 +54,31 @@ describe.each([1, 2])('a file that was written in format %i', (format) => {
       next: 4,
     });
     expect(store.verifyDispatch(taskDir, name)).toEqual({
-      integrity: format === 1 ? 'none' : 'checksum',
+      integrity: 'checksum',
       wholeEvents: 5,
       bytes: readFileSync(file).length,
       damages: [],
     });
-    expect(readFileSync(file).equals(readFileSync(goldenFile(format, name)))).toBe(true);
+    expect(readFileSync(file).equals(readFileSync(goldenFile(name)))).toBe(true);
   });
 
-  it.each(['ended', 'running'] as const)('can be written (%s), and then has format 2', (name) => {
-    const { root, file, store } = withGolden(format, name);
+  it.each(['ended', 'running'] as const)('can be written (%s), and keeps its events', (name) => {
+    const { root, file, store } = withGolden(name);
     const { events, envelope } = contentOf(name);
     const claim = store.claimDispatch(taskDir, name);
-    expect(claim).toEqual({ envelope, epoch: format });
+    expect(claim).toEqual({ envelope, epoch: 2 });
     store.appendEvents(taskDir, name, [events[0] ?? late, late]);
     store.close();
-    expect(readDocument(file).format).toBe(2);
+    expect(readDocument(file).format).toBe(1);
     expect(readByOracle(readFileSync(file))).toEqual({ events: [...events, late] });
     const next = openStore(root);
     expect(next.getDispatchEvents(taskDir, name)).toEqual([...events, late]);
     expect(next.verifyDispatch(taskDir, name)).toMatchObject({ integrity: 'checksum', wholeEvents: 6 });
-    expect(next.claimDispatch(taskDir, name).epoch).toBe(format + 1);
+    expect(next.claimDispatch(taskDir, name).epoch).toBe(3);
   });
 });
 
-describe('a file of format 2', () => {
+describe('a file of format 1', () => {
   it('is written with the same bytes by this version', () => {
     const root = makeRoot();
     const store = openStore(root);
@@ -88,17 +88,37 @@ describe('a file of format 2', () => {
     store.appendEvents(taskDir, 'running', events.slice(1, 4));
     store.appendEvent(taskDir, 'running', events[4] ?? late);
     const bytes = readFileSync(dispatchFile(root, 'running'));
-    expect(bytes.toString()).toBe(readFileSync(goldenFile(2, 'running'), 'utf8'));
+    expect(bytes.toString()).toBe(readFileSync(goldenFile('running'), 'utf8'));
   });
 });
 
 describe('a file of a newer format', () => {
   it('is refused with the number of the format', () => {
-    const { file, store } = withGolden(2, 'ended');
-    const text = readFileSync(file, 'utf8').replaceAll('"format":2', '"format":3');
+    const { file, store } = withGolden('ended');
+    const text = readFileSync(file, 'utf8').replaceAll('"format":1', '"format":2');
     writeFileSync(file, text);
-    expect(() => store.getDispatchEnvelope(taskDir, 'ended')).toThrow(/has format 3, and this version/);
-    expect(() => store.claimDispatch(taskDir, 'ended')).toThrow(/has format 3/);
+    expect(() => store.getDispatchEnvelope(taskDir, 'ended')).toThrow(/has format 2, and this version/);
+    expect(() => store.claimDispatch(taskDir, 'ended')).toThrow(/has format 2/);
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+});
+
+describe('a file without a format', () => {
+  it.each([
+    [
+      'an envelope and its events, without checksums',
+      (text: string) => text.replaceAll(/"format":1,"revision":\d+,/g, ''),
+    ],
+    ['the document of another program', () => '{"name":"a file of mine"}\n'],
+    ['nothing', () => ''],
+  ])('is damage, and is not changed: %s', (_, change) => {
+    const { file, store } = withGolden('ended');
+    const text = change(readFileSync(file, 'utf8'));
+    writeFileSync(file, text);
+    const reason = /does not begin with the head of a dispatch|both copies of the head are damaged/;
+    expect(() => store.getDispatchEnvelope(taskDir, 'ended')).toThrow(reason);
+    expect(() => store.claimDispatch(taskDir, 'ended')).toThrow(reason);
+    expect(store.verifyDispatch(taskDir, 'ended').damages).toHaveLength(1);
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 });

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 
 /**
- * Reads a file of format 2 in the simplest way, with none of the code of the store: one JSON document, whose text is split at
+ * Reads a file in the simplest way, with none of the code of the store: one JSON document, whose text is split at
  * line feeds. It accepts only a file that is right in every byte. @returns the events, or the reason why it is not right
  */
 export function readByOracle(bytes: Buffer): { readonly events: unknown[] } | { readonly wrong: string } {
