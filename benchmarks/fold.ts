@@ -5,7 +5,7 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CapturedEvent, encodeEvent } from '@hansard/events';
-import { DispatchTotals } from '@hansard/views/basics';
+import { DispatchTotals } from '@hansard/facts';
 import { median, microsecondsSince } from './measure.ts';
 import { report, rounded } from './report.ts';
 import { sampleEvent } from './sample-events.ts';

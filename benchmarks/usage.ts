@@ -5,8 +5,8 @@
 import { rmSync } from 'node:fs';
 import { openDispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
+import { addParts, dateKeys, figuresOfDispatch, type UsagePart, UsageSums, usageParts } from '@hansard/facts';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
-import { addParts, dateKeys, figuresOfDispatch, type UsagePart, UsageSums, usageParts } from '@hansard/views';
 import { median } from './measure.ts';
 import { report, rounded } from './report.ts';
 import { sampleEnvelope, sampleEvent } from './sample-events.ts';

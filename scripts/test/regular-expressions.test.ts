@@ -24,7 +24,7 @@ const built: Readonly<Record<string, string>> = {
   'packages/provider/src/store/event-words.ts': 'of letters and digits, with one character on each side',
   'packages/provider/src/store/search-text.ts': 'of runs of letters of one script each',
   'packages/redaction/src/search/secret-formats.ts': 'tested here',
-  'packages/views/src/text/neutralise-controls.ts': 'of expressions for one character',
+  'packages/events/src/neutralise-controls.ts': 'of expressions for one character',
   'plugins/hook-redact/src/create-redact-hook.ts': 'of a user; ended after a second',
   'plugins/model-scripted/src/pick-turn.ts': "of the user's own scenario",
   'plugins/model-scripted/src/scenario.ts': "of the user's own scenario; only parsed",

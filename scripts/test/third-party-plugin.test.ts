@@ -29,6 +29,7 @@ describe('a store plugin outside the repository, written against the packed pack
   beforeAll(() => {
     installPacked([
       '@hansard/events',
+      '@hansard/facts',
       '@hansard/provider',
       '@hansard/store-kit',
       '@hansard/store-conformance',

@@ -34,7 +34,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
 /** They quote the arguments, which can be the names of files. What makes them harmless is loaded only if there are any. */
 async function printUsageErrors({ stderr }: CliContext, usageErrors: readonly string[]): Promise<void> {
   if (usageErrors.length === 0) return;
-  const { neutraliseControls } = await import('@hansard/views/basics');
+  const { neutraliseControls } = await import('@hansard/events/plain');
   stderr.write(neutraliseControls(usageErrors.join('')));
 }
 

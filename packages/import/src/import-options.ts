@@ -1,6 +1,6 @@
 import type { Fidelity } from '@hansard/events';
+import type { PriceTable } from '@hansard/facts';
 import type { LogImporterProvider } from '@hansard/provider';
-import type { PriceTable } from '@hansard/views';
 
 export interface ImportOptions {
   /** The `taskDir` of the task. Absent: the one that each log names. */

@@ -1,9 +1,10 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
+import { withOpenCalls } from '@hansard/facts';
 import { createMemoryStore } from '@hansard/store-memory';
 import { corpus, isCorpusThere, skipped } from '@hansard/testing';
-import { dispatchTree, withOpenCalls } from '@hansard/views';
+import { dispatchTree } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { importAll } from './logs.ts';
 

@@ -1,7 +1,7 @@
 import { openDispatchStore } from '@hansard/dispatch';
 import { type DispatchEnvelope, newEvent } from '@hansard/events';
+import type { PriceTable } from '@hansard/facts';
 import { createMemoryStore } from '@hansard/store-memory';
-import type { PriceTable } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { importAll, LogFolder, lines } from './logs.ts';
 

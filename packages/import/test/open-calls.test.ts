@@ -2,8 +2,8 @@ import { appendFileSync, cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DispatchStore, openDispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
+import { addParts, LoggedUsage, UsageSums, usageParts, withOpenCalls } from '@hansard/facts';
 import { createMemoryStore } from '@hansard/store-memory';
-import { addParts, LoggedUsage, UsageSums, usageParts, withOpenCalls } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { importAll, LogFolder, lines } from './logs.ts';
 

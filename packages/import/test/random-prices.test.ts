@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Usage } from '@hansard/events';
+import { DispatchTotals } from '@hansard/facts';
 import { readPriceFile, standardPrices } from '@hansard/import';
 import { randomFrom } from '@hansard/testing';
-import { DispatchTotals } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1_000_000));

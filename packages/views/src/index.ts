@@ -1,7 +1,5 @@
 export { type AddressedLog, type AddressedPage, addressedEvents } from './addresses/addressed-log.ts';
-export { AgentRoster, type NamedAgent } from './addresses/agent-roster.ts';
 export { type EventAddress, parseAddress } from './addresses/event-address.ts';
-export { findNamed, type NamedAnswer, type Names } from './addresses/find-named.ts';
 export type { FoundEvent } from './addresses/found-event.ts';
 export {
   type Instant,
@@ -85,7 +83,6 @@ export { type NeverHeardRow, neverHeard } from './knowledge/never-heard.ts';
 export { type LogDiagnostic, type LogDiagnosticCode, renderDiagnostics } from './log/diagnostic.ts';
 export { agentNamed, agentsNamed, type LogAgent } from './log/log-agents.ts';
 export { createLogIndex, findEvent, type LogIndex } from './log/log-index.ts';
-export { matchesEventType } from './log/matches-event-type.ts';
 export type { Hearing, HowHeard, Saying, Speaker } from './log/saying.ts';
 export type { EventDescription, Tone } from './rows/describe-event.ts';
 export { type EventLine, eventLine } from './rows/event-line.ts';
@@ -128,13 +125,8 @@ export { type SessionRow, type SessionView, sessionView } from './session/sessio
 export { SessionViewer } from './session/session-viewer.ts';
 export { type DeliveryDiff, type DiffPart, deliveryDiffs, wordDiff } from './session/word-diff.ts';
 export { type BotView, botView } from './task/bot-view.ts';
-export { type CallTerms, specialTerms } from './task/call-terms.ts';
 export { type DispatchEnding, dispatchEnding } from './task/dispatch-ending.ts';
-export { type DispatchFigures, dispatchDuration } from './task/dispatch-figures.ts';
-export { DispatchTotals } from './task/dispatch-totals.ts';
 export { type DispatchTreeNode, dispatchTree } from './task/dispatch-tree.ts';
-export { quarterMs } from './task/period-fold.ts';
-export type { Price, PricedCall, PriceTable } from './task/price-table.ts';
 export {
   type PriorDispatch,
   type PriorOutcomes,
@@ -143,23 +135,8 @@ export {
 } from './task/prior-outcomes.ts';
 export { renderDispatchTree } from './task/render-dispatch-tree.ts';
 export { type RenderEnvelopeOptions, renderEnvelope } from './task/render-envelope.ts';
-export {
-  addFigure,
-  addSpending,
-  costInWords,
-  explainEstimates,
-  formatSpending,
-  modelsInWords,
-  nothingSpent,
-  type Spending,
-  spendingOf,
-} from './task/spending.ts';
-export { addAmounts, addCounts } from './task/sums.ts';
 export { type TimelineRow, type TimelineSource, taskTimeline } from './task/task-timeline.ts';
-export { openCallEvents, withOpenCalls } from './task/with-open-calls.ts';
 export { columnsOf, fitColumns, padColumns } from './text/columns.ts';
-export { formatCost, formatDuration, formatTime, formatTokens, formatUsage } from './text/format.ts';
-export { neutraliseControls, neutraliseControlsInLine } from './text/neutralise-controls.ts';
 export { type SnippetPart, snippetOf } from './text/snippet.ts';
 export { wrapColumns } from './text/wrap-columns.ts';
 export { putTogether } from './transcript/put-together.ts';
@@ -170,7 +147,3 @@ export type {
   TranscriptMessage,
   TranscriptToolCall,
 } from './transcript/transcript-message.ts';
-export { type LoggedPart, LoggedUsage } from './usage/logged-usage.ts';
-export { addParts, figuresOfDispatch, type UsagePart, usageParts } from './usage/usage-parts.ts';
-export { callsIn, tokensIn, type UsageFigures, type UsageRow, UsageSums } from './usage/usage-sums.ts';
-export { blockMs, type DateKeys, dateKeys, usageBlocks } from './usage/usage-times.ts';

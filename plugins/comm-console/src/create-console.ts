@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import type {
   CommunicationHost,
   CommunicationProvider,
@@ -7,7 +8,7 @@ import type {
   DispatchStartNotice,
   EventNotice,
 } from '@hansard/provider';
-import { type EventLine, eventLine, neutraliseControlsInLine } from '@hansard/views';
+import { type EventLine, eventLine } from '@hansard/views';
 import { dispatchEndLine, dispatchStartLine } from './dispatch-lines.ts';
 import { DispatchNames } from './dispatch-names.ts';
 import { LiveText } from './live-text.ts';

@@ -1,6 +1,7 @@
 import type { DispatchEnvelope } from '@hansard/events';
+import { dispatchDuration, formatCost, formatTime, formatUsage } from '@hansard/facts';
 import type { DispatchStartNotice } from '@hansard/provider';
-import { dispatchDuration, type EventLine, formatCost, formatTime, formatUsage } from '@hansard/views';
+import type { EventLine } from '@hansard/views';
 
 /** The line of a dispatch that starts. */
 export function dispatchStartLine({ taskDir, envelope }: DispatchStartNotice): EventLine {

@@ -1,5 +1,6 @@
 import type { Delta } from '@hansard/events';
-import { columnsOf, eventLineSegments, fitColumns, neutraliseControlsInLine } from '@hansard/views';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
+import { columnsOf, eventLineSegments, fitColumns } from '@hansard/views';
 
 /** More than any terminal shows of a growing line. */
 const longestKept = 2_000;

@@ -1,5 +1,6 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import { columnsOf, neutraliseControlsInLine, padColumns } from '@hansard/views';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
+import { columnsOf, padColumns } from '@hansard/views';
 
 const shownOfId = 4;
 

@@ -1,5 +1,5 @@
+import { formatCost } from '@hansard/facts';
 import type { DispatchEnvelope, JsonObject } from '@hansard/provider';
-import { formatCost } from '@hansard/views';
 import { cutText } from './cut-text.ts';
 
 /** Which worker it is and how it stands, on one line. */

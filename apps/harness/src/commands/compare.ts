@@ -1,23 +1,20 @@
 import type { DispatchLog } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope, JsonValue } from '@hansard/events';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import {
   DispatchTotals,
-  type FirstDifference,
   figuresOfDispatch,
-  firstDifference,
   formatCost,
   formatDuration,
   formatTokens,
   LoggedUsage,
-  neutraliseControlsInLine,
   openCallEvents,
-  type PartingEvent,
-  renderEventLine,
   type UsageFigures,
   type UsageRow,
   UsageSums,
   withOpenCalls,
-} from '@hansard/views';
+} from '@hansard/facts';
+import { type FirstDifference, firstDifference, type PartingEvent, renderEventLine } from '@hansard/views';
 import { HeapRestraint } from '../import/heap-restraint.ts';
 import { interruptedPages } from '../tasks/filter-options.ts';
 import { findDispatch } from '../tasks/find-dispatch.ts';

@@ -1,9 +1,8 @@
 import { type CapturedEvent, type DispatchEnvelope, replacedBy } from '@hansard/events';
+import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
 import {
   compareContexts,
   type LogIndex,
-  neutraliseControls,
-  neutraliseControlsInLine,
   type PriorOutcomes,
   type RenderedCall,
   readContextManifest,

@@ -1,12 +1,8 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
+import { explainEstimates, formatSpending, spendingOf } from '@hansard/facts';
 import type { StoreError } from '@hansard/provider';
-import {
-  explainEstimates,
-  formatSpending,
-  neutraliseControlsInLine,
-  spendingOf,
-} from '@hansard/views/basics';
 import { Option } from 'commander';
 import { storePlace } from '../store-place.ts';
 import { findReadable } from '../tasks/find-dispatch.ts';

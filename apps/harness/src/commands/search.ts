@@ -1,5 +1,7 @@
 import { type DispatchHits, type DispatchStore, searchDispatches } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
+import { formatTime } from '@hansard/facts';
 import {
   EventWords,
   foldWord,
@@ -9,15 +11,7 @@ import {
   stringsOf,
   unsearchableKeys,
 } from '@hansard/provider';
-import {
-  AgentNames,
-  columnsOf,
-  fitColumns,
-  formatTime,
-  isNoise,
-  neutraliseControlsInLine,
-  snippetOf,
-} from '@hansard/views';
+import { AgentNames, columnsOf, fitColumns, isNoise, snippetOf } from '@hansard/views';
 import {
   type FilterOptions,
   FilterRequest,

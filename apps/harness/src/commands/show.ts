@@ -1,15 +1,7 @@
 import type { DispatchLog, DispatchStore, ReadAccess } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import {
-  DispatchTotals,
-  filterRows,
-  formatCost,
-  formatUsage,
-  type Row,
-  renderEnvelope,
-  renderRow,
-  withOpenCalls,
-} from '@hansard/views';
+import { DispatchTotals, formatCost, formatUsage, withOpenCalls } from '@hansard/facts';
+import { filterRows, type Row, renderEnvelope, renderRow } from '@hansard/views';
 import { HeapRestraint } from '../import/heap-restraint.ts';
 import { type DamagedOption, damagedAccess, damagedOption } from '../tasks/answer-events.ts';
 import {

@@ -1,11 +1,9 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { formatDuration, formatSpending, formatTime } from '@hansard/facts';
 import {
   type BotView,
   botView,
-  formatDuration,
-  formatSpending,
-  formatTime,
   renderTimeline,
   type TimelineRow,
   type TimelineSource,

@@ -5,7 +5,7 @@ import {
   type LoggedPart,
   type UsagePart,
   usageBlocks,
-} from '@hansard/views';
+} from '@hansard/facts';
 import { InvalidArgumentError } from 'commander';
 import { projectOf, toTaskName } from '../tasks/task-name.ts';
 import { shownTime } from '../terminal/shown-time.ts';

@@ -6,7 +6,7 @@ import {
   tokensIn,
   type UsageFigures,
   type UsageRow,
-} from '@hansard/views';
+} from '@hansard/facts';
 import { type CliContext, terminalWidth } from '../terminal/context.ts';
 import { plainTable } from '../terminal/plain-table.ts';
 import type { UsageKey, UsageKeys } from './usage-keys.ts';

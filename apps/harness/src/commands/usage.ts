@@ -1,19 +1,19 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import type { DispatchListing, StoreError } from '@hansard/provider';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import {
   addParts,
   explainEstimates,
   type LoggedPart,
   LoggedUsage,
-  neutraliseControlsInLine,
   quarterMs,
   type UsageFigures,
   type UsagePart,
   type UsageRow,
   UsageSums,
   usageParts,
-} from '@hansard/views';
+} from '@hansard/facts';
+import type { DispatchListing, StoreError } from '@hansard/provider';
 import { Option } from 'commander';
 import { interruptedPages } from '../tasks/filter-options.ts';
 import { listAll } from '../tasks/find-dispatch.ts';

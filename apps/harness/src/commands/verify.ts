@@ -1,7 +1,7 @@
 import type { DispatchStore } from '@hansard/dispatch';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { type VerifiedDispatch, verifyDispatches } from '@hansard/maintenance';
 import type { DispatchDamage } from '@hansard/provider';
-import { neutraliseControlsInLine } from '@hansard/views/basics';
 import { findDispatchId } from '../tasks/find-dispatch.ts';
 import { findTask } from '../tasks/find-task.ts';
 import { toTaskName } from '../tasks/task-name.ts';

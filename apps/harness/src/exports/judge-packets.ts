@@ -8,8 +8,8 @@ import {
   type WrittenLine,
 } from '@hansard/datasets';
 import type { DispatchEnvelope, RedactionCounts } from '@hansard/events';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { type GameMapping, readCast } from '@hansard/formats';
-import { neutraliseControlsInLine } from '@hansard/views';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { redactionNotes } from './redaction-notes.ts';

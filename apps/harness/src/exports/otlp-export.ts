@@ -1,6 +1,6 @@
 import { definedOnly } from '@hansard/events';
+import { matchesEventType } from '@hansard/events/plain';
 import type { TraceOptions } from '@hansard/traces';
-import { matchesEventType } from '@hansard/views/basics';
 import { Option } from 'commander';
 import type { TaskExport } from './task-export.ts';
 

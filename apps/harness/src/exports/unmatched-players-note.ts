@@ -1,4 +1,4 @@
-import { neutraliseControlsInLine } from '@hansard/views';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 
 const shownPlayers = 10;
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Fidelity } from '@hansard/events';
+import type { PriceTable } from '@hansard/facts';
 import { type ImportItem, importLogs, isImportError, logImporters, readPriceFile } from '@hansard/import';
-import type { PriceTable } from '@hansard/views';
 import type { LoadedConfig } from '../config.ts';
 import { type Harness, withHarness } from '../harness.ts';
 import { toTaskDir } from '../tasks/task-name.ts';

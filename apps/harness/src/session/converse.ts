@@ -1,6 +1,6 @@
+import { neutraliseControls } from '@hansard/events/plain';
 import { isScenarioError } from '@hansard/model-scripted';
 import { type Agent, isSessionError, type Session } from '@hansard/session';
-import { neutraliseControls } from '@hansard/views';
 import { toTaskName } from '../tasks/task-name.ts';
 import { printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';

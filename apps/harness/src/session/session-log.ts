@@ -1,5 +1,6 @@
 import { type DispatchEnvelope, definedOnly } from '@hansard/events';
-import { addressedEvents, type FoundEvent, findNamed, type LogAgent, type LogIndex } from '@hansard/views';
+import { findNamed } from '@hansard/facts';
+import { addressedEvents, type FoundEvent, type LogAgent, type LogIndex } from '@hansard/views';
 import { findEvent } from '../tasks/find-event.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import type { CliContext } from '../terminal/context.ts';

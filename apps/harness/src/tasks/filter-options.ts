@@ -1,6 +1,7 @@
 import type { DispatchLog } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import { AgentRoster, EventFilter, parseTextPattern, type TextPattern } from '@hansard/views';
+import { AgentRoster } from '@hansard/facts';
+import { EventFilter, parseTextPattern, type TextPattern } from '@hansard/views';
 import type { Command } from 'commander';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { agentHelp } from '../terminal/command.ts';

@@ -1,12 +1,12 @@
 import type { DispatchLog, DispatchRef, DispatchStore, ReadAccess } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
+import { findNamed } from '@hansard/facts';
 import {
   type DispatchListing,
   isStoreError,
   type ListDispatchesOptions,
   type StoreError,
 } from '@hansard/provider';
-import { findNamed } from '@hansard/views/basics';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { explainError } from '../terminal/explain-error.ts';
 import { listChoices } from '../terminal/list-choices.ts';

@@ -1,5 +1,5 @@
 import type { DispatchStore } from '@hansard/dispatch';
-import { findNamed } from '@hansard/views/basics';
+import { findNamed } from '@hansard/facts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { listChoices } from '../terminal/list-choices.ts';
 import { toTaskDir, toTaskName } from './task-name.ts';

@@ -1,7 +1,7 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
+import { addSpending, nothingSpent, type Spending, spendingOf } from '@hansard/facts';
 import type { StoreError, TaskListing } from '@hansard/provider';
-import { addSpending, nothingSpent, type Spending, spendingOf } from '@hansard/views/basics';
 import { listAll, readableOf } from './find-dispatch.ts';
 
 /** A task with its dispatches; null if they are unreadable, with the reason in `errors`. */

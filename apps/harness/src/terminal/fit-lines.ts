@@ -1,4 +1,5 @@
-import { neutraliseControls, wrapColumns } from '@hansard/views';
+import { neutraliseControls } from '@hansard/events/plain';
+import { wrapColumns } from '@hansard/views';
 
 /** How much further in a line is continued, in columns. */
 const continued = 4;

@@ -1,4 +1,4 @@
-import { neutraliseControlsInLine } from '@hansard/views/basics';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { drawTable } from './draw-table.ts';
 import type { TableFit } from './table-fit.ts';
 

@@ -1,4 +1,4 @@
-import { neutraliseControlsInLine } from '@hansard/views/basics';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import type { CliContext } from './context.ts';
 
 const firstAfterMs = 1_000;

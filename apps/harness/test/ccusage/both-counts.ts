@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
 import { isEventOf } from '@hansard/events';
+import { openCallEvents, type PriceTable } from '@hansard/facts';
 import { importLogs } from '@hansard/import';
 import { createMemoryStore } from '@hansard/store-memory';
-import { openCallEvents, type PriceTable } from '@hansard/views';
 import { type CountedUsage, countWithCcusage } from '../../../../scripts/engines/ccusage.ts';
 
 export type { CountedUsage };

@@ -1,9 +1,9 @@
 import { existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import type { PriceTable } from '@hansard/facts';
 import { readPriceFile, standardPrices } from '@hansard/import';
 import { randomFrom } from '@hansard/testing';
-import type { PriceTable } from '@hansard/views';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findCcusage } from '../../../../scripts/engines/ccusage.ts';
 import { type BothCounts, type CountedUsage, countWithBoth } from './both-counts.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue, StatedModelUsage, Usage } from '@hansard/events';
-import { addAmounts, addCounts } from '@hansard/views';
+import { addAmounts, addCounts } from '@hansard/facts';
 import { asAmount, asCount, asObject } from '../values/json-fields.ts';
 import { usageOf } from './usage-of.ts';
 

@@ -6,7 +6,7 @@ import {
   toNarrative,
   toTimestamp,
 } from '@hansard/events';
-import { DispatchTotals } from '@hansard/views';
+import { DispatchTotals } from '@hansard/facts';
 import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
 import type { LogPart } from '../json-lines/log-parts.ts';
 import { isStorable } from '../json-lines/storable.ts';

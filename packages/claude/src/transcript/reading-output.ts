@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { CapturedEvent, Usage } from '@hansard/events';
-import { DispatchTotals } from '@hansard/views';
+import { DispatchTotals } from '@hansard/facts';
 import type { ReadingCounts } from '../log/claude-log.ts';
 import type { KeptReading } from './continuing/kept-reading.ts';
 

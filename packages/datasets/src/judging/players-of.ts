@@ -1,4 +1,5 @@
 import { type CapturedEvent, definedOnly, isEventOf } from '@hansard/events';
+import { matchesEventType } from '@hansard/events/plain';
 import type { StreamLine } from '@hansard/formats';
 import {
   Cast,
@@ -9,7 +10,6 @@ import {
   type RosterEntry,
   rosterNewsOf,
 } from '@hansard/formats';
-import { matchesEventType } from '@hansard/views';
 import { spellingOf } from './names/spelling-of.ts';
 
 /** A participant of a dispatch, or a player that its log names. */

@@ -1,6 +1,6 @@
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, FoldedLog } from '@hansard/events';
+import { DispatchTotals, type PriceTable } from '@hansard/facts';
 import { type EventPage, isStoreError } from '@hansard/provider';
-import { DispatchTotals, type PriceTable } from '@hansard/views/basics';
 import type { LoggedTotals } from './dispatch.ts';
 import type { ProviderDispatch } from './provider-dispatch.ts';
 

@@ -9,8 +9,8 @@ import type {
   IdSource,
   NewEvent,
 } from '@hansard/events';
+import type { DispatchTotals, PriceTable } from '@hansard/facts';
 import type { AgentInfo } from '@hansard/provider';
-import type { DispatchTotals, PriceTable } from '@hansard/views/basics';
 import type { CommunicationHub } from '../communication/communication-hub.ts';
 import type { DispatchLog } from './dispatch-log.ts';
 

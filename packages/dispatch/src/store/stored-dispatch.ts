@@ -1,6 +1,6 @@
 import type { DispatchEnvelope } from '@hansard/events';
+import { matchesEventType } from '@hansard/events/plain';
 import type { EventPage } from '@hansard/provider';
-import { matchesEventType } from '@hansard/views/basics';
 import { assertCount, assertCursor } from '../check-arguments.ts';
 import type { DispatchStream, LiveStreamOptions } from '../streams/dispatch-stream.ts';
 import { streamDispatch } from '../streams/stream-dispatch.ts';

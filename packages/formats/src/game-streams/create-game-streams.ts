@@ -1,5 +1,5 @@
 import { type CapturedEvent, isEventOf, type JsonObject } from '@hansard/events';
-import { matchesEventType } from '@hansard/views';
+import { matchesEventType } from '@hansard/events/plain';
 import { createCallWatch } from './call-watch.ts';
 import type { Cast } from './cast.ts';
 import { Company } from './company.ts';

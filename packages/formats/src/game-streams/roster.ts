@@ -1,5 +1,5 @@
 import { type CapturedEvent, isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
-import { matchesEventType } from '@hansard/views';
+import { matchesEventType } from '@hansard/events/plain';
 import type { GameMapping } from './game-mapping.ts';
 
 /** A player as a list of the game names it. */

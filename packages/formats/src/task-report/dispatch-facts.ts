@@ -1,12 +1,6 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import {
-  costInWords,
-  formatDuration,
-  formatUsage,
-  modelsInWords,
-  type SessionView,
-  withOpenCalls,
-} from '@hansard/views';
+import { costInWords, formatDuration, formatUsage, modelsInWords, withOpenCalls } from '@hansard/facts';
+import type { SessionView } from '@hansard/views';
 
 /** The known facts about a dispatch as a whole, by name. */
 export function dispatchFacts(

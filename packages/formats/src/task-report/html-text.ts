@@ -1,4 +1,4 @@
-import { neutraliseControls, neutraliseControlsInLine } from '@hansard/views';
+import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',

@@ -1,4 +1,4 @@
-import { neutraliseControls, neutraliseControlsInLine } from '@hansard/views';
+import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
 
 /**
  * Escapes foreign text within a line, so that Markdown shows it unchanged: nothing in it is markup, HTML or a link,

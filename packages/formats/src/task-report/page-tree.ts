@@ -1,12 +1,6 @@
 import type { DispatchEnvelope, DispatchStatus, TaskSource } from '@hansard/events';
-import {
-  type DispatchTreeNode,
-  dispatchTree,
-  explainEstimates,
-  formatDuration,
-  formatSpending,
-  formatTokens,
-} from '@hansard/views';
+import { explainEstimates, formatDuration, formatSpending, formatTokens } from '@hansard/facts';
+import { type DispatchTreeNode, dispatchTree } from '@hansard/views';
 import { escapeHtmlInLine } from './html-text.ts';
 
 const unknown = '–';

@@ -1,13 +1,5 @@
-import {
-  type FoldedEvent,
-  formatCost,
-  formatDuration,
-  formatTime,
-  formatTokens,
-  type Row,
-  type RowHearing,
-  type RowPart,
-} from '@hansard/views';
+import { formatCost, formatDuration, formatTime, formatTokens } from '@hansard/facts';
+import type { FoldedEvent, Row, RowHearing, RowPart } from '@hansard/views';
 import { besideOrBelow, blockMarkdown, inlineMarkdown } from './markdown-text.ts';
 
 /** A row as Markdown paragraphs. Text of agents is shown word for word and is never markup. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { messageOf, type Usage } from '@hansard/events';
-import type { PriceTable } from '@hansard/views';
+import type { PriceTable } from '@hansard/facts';
 import { z } from 'zod';
 import { ImportError } from '../import-error.ts';
 import { contextOf, partsOf, priceTerms, type UsageParts, unpricedCounts } from './usage-parts.ts';

@@ -1,5 +1,5 @@
 import type { Usage } from '@hansard/events';
-import type { Price, PricedCall, PriceTable } from '@hansard/views';
+import type { Price, PricedCall, PriceTable } from '@hansard/facts';
 import { calcPrice, type PriceOptions } from '@pydantic/genai-prices';
 import { termsFor } from './anthropic-terms.ts';
 import { contextOf, partsOf, priceTerms, type UsageParts, unpricedCounts } from './usage-parts.ts';

@@ -1,5 +1,5 @@
 import type { Usage } from '@hansard/events';
-import { specialTerms } from '@hansard/views';
+import { specialTerms } from '@hansard/facts';
 
 /** The counts of a usage that have a price each. No token is in two of them, except `reasoning` in `output`. */
 export interface UsageParts {

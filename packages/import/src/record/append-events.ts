@@ -1,7 +1,7 @@
 import type { Dispatch } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
+import { isRewritten } from '@hansard/facts';
 import { isStoreError } from '@hansard/provider';
-import { isRewritten } from '@hansard/views/basics';
 
 /**
  * Appends events of a log. An event that already exists stays as it is. If the store has other content under its id, the

@@ -1,7 +1,7 @@
 import type { Dispatch } from '@hansard/dispatch';
 import type { DispatchEnvelope, EventOf, OpenCall } from '@hansard/events';
+import { DispatchTotals, type PriceTable } from '@hansard/facts';
 import type { LogSummary } from '@hansard/provider';
-import { DispatchTotals, type PriceTable } from '@hansard/views';
 
 /** The open calls of a log, with estimates from a table. Null: it has none. */
 export function openCallsOf({ openCalls = [] }: LogSummary, table: PriceTable | null): OpenCall[] | null {

@@ -6,8 +6,8 @@ import {
   type Fidelity,
   toTimestamp,
 } from '@hansard/events';
+import type { PriceTable } from '@hansard/facts';
 import type { LogSummary, OpenLog, ReadOpenLogOptions } from '@hansard/provider';
-import type { PriceTable } from '@hansard/views';
 import { ImportError } from '../import-error.ts';
 import { appendEvents, countRewritten } from './append-events.ts';
 import { appendRest, restOf } from './append-rest.ts';

@@ -1,5 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
-import { neutraliseControls, type Row, rowLine } from '@hansard/views';
+import { neutraliseControls } from '@hansard/events/plain';
+import { type Row, rowLine } from '@hansard/views';
 import type { EventDetail, EventLink, LinkKind } from '../answers.ts';
 import { cutTexts } from './cut-texts.ts';
 import type { LogRows } from './log-rows.ts';

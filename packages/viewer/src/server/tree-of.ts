@@ -1,6 +1,7 @@
 import type { DispatchRef } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import { type DispatchTreeNode, dispatchTree, withOpenCalls } from '@hansard/views';
+import { withOpenCalls } from '@hansard/facts';
+import { type DispatchTreeNode, dispatchTree } from '@hansard/views';
 import type { TreeEntry } from '../answers.ts';
 import type { ViewedStore } from './viewed-store.ts';
 

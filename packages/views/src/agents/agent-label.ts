@@ -1,6 +1,6 @@
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import type { LogIndex } from '../log/log-index.ts';
 import type { Speaker } from '../log/saying.ts';
-import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 
 /** The label of an agent for a line of text, with control characters made visible. */
 export function agentLabel({ agents }: LogIndex, agentId: string): string {

@@ -1,6 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
-import { isReadableAs } from '../transcript/is-readable-as.ts';
+import { isReadableAs, neutraliseControlsInLine } from '@hansard/events/plain';
 
 /** The names of the agents of one dispatch, for a reader that takes its events one by one. */
 export class AgentNames {

@@ -1,7 +1,7 @@
+import { neutraliseControlsInLine } from '@hansard/events/plain';
+import { formatCount } from '@hansard/facts';
 import { alignColumns } from '../text/align-columns.ts';
 import { branchesOf } from '../text/branches.ts';
-import { formatCount } from '../text/format.ts';
-import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { AgentTreeNode } from './agent-tree.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { CapturedEvent, DispatchEnvelope, EventOf } from '@hansard/events';
-import { isReadableAs } from '../transcript/is-readable-as.ts';
+import { isReadableAs } from '@hansard/events/plain';
 
 /** The agent whose transcript a row belongs to. */
 export interface SessionAgent {

@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
+import { isReadableAs } from '@hansard/events/plain';
 import type { LogIndex } from '../log/log-index.ts';
-import { isReadableAs } from '../transcript/is-readable-as.ts';
 
 /** How the events of a log refer to each other, as far as a reader knows. */
 export interface LinkReading {

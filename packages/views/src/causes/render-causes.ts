@@ -1,8 +1,8 @@
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { agentLabel } from '../agents/agent-label.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import { eventLine } from '../rows/event-line.ts';
 import { alignColumns } from '../text/align-columns.ts';
-import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { LinkKind } from './causal-graph.ts';
 import type { CausalRow } from './causality.ts';
 

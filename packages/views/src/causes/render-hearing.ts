@@ -1,3 +1,4 @@
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { agentLabel, speakerLabel } from '../agents/agent-label.ts';
 import { basisNote } from '../knowledge/basis-note.ts';
 import type { KnowledgeStep, KnownRow } from '../knowledge/known-by.ts';
@@ -6,7 +7,6 @@ import type { LogIndex } from '../log/log-index.ts';
 import { alignColumns } from '../text/align-columns.ts';
 import { columnsOf, fitColumns } from '../text/columns.ts';
 import { hangingLines } from '../text/hanging-lines.ts';
-import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { HearingCell, HearingMatrix } from './hearing-matrix.ts';
 
 const textColumns = 40;

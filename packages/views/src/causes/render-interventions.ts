@@ -1,7 +1,7 @@
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { agentLabel } from '../agents/agent-label.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import { hangingLines } from '../text/hanging-lines.ts';
-import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { Intervention } from './interventions.ts';
 
 const decisionWords = { allow: 'allowed', deny: 'denied', alter: 'altered' } as const;

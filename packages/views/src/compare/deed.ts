@@ -1,5 +1,5 @@
 import type { CapturedEvent, JsonValue } from '@hansard/events';
-import { isReadableAs } from '../transcript/is-readable-as.ts';
+import { isReadableAs } from '@hansard/events/plain';
 
 /** Something that an event says or does, without the parts that differ between two runs: ids, times, durations, usage and records of the harness. */
 export interface Deed {

@@ -1,6 +1,6 @@
+import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
+import { formatTokens } from '@hansard/facts';
 import { compactJson } from '../text/compact-json.ts';
-import { formatTokens } from '../text/format.ts';
-import { neutraliseControls, neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { ContextManifest } from './context-manifest.ts';
 import type { ContextPolicy } from './context-policy.ts';
 import type { ContextMessage } from './history/context-message.ts';

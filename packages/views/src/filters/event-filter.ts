@@ -1,5 +1,5 @@
 import type { CapturedEvent, JsonObject } from '@hansard/events';
-import { matchesEventType } from '../log/matches-event-type.ts';
+import { matchesEventType } from '@hansard/events/plain';
 import type { Speaker } from '../log/saying.ts';
 import { hasText } from './has-text.ts';
 import { isFailedEvent } from './is-failed-event.ts';

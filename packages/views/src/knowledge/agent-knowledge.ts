@@ -1,9 +1,8 @@
-import { isPlainObject } from '@hansard/events/plain';
+import { isPlainObject, isReadableAs } from '@hansard/events/plain';
 import { GivenOrder } from '../context/given-order.ts';
 import { givenThrough } from '../context/given-through.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import type { LogMessage, LogNode } from '../log/log-node.ts';
-import { isReadableAs } from '../transcript/is-readable-as.ts';
 import { GivenAnswer, lostResult, type PromptBounds, stateIn } from './given-answer.ts';
 import type { ItemState, KnownItem } from './known-item.ts';
 

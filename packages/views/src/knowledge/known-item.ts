@@ -1,6 +1,6 @@
+import { isReadableAs } from '@hansard/events/plain';
 import { outputText } from '../context/history/output-text.ts';
 import type { LogMessage, LogNode } from '../log/log-node.ts';
-import { isReadableAs } from '../transcript/is-readable-as.ts';
 
 /**
  * How it is known what a model was given. `recorded`: the `agent:inference` of the answer has a manifest.

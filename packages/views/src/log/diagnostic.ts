@@ -1,5 +1,5 @@
 import type { Diagnostic } from '@hansard/events';
-import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 
 export type LogDiagnosticCode =
   | 'id_repeated'

@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { isReadableAs } from '../transcript/is-readable-as.ts';
+import { isReadableAs } from '@hansard/events/plain';
 import type { LogDiagnostic } from './diagnostic.ts';
 
 /** An agent of a log. */

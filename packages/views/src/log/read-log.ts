@@ -1,7 +1,6 @@
 import type { CapturedEvent, EventOf, KnownEventType } from '@hansard/events';
-import { isEventError } from '@hansard/events/plain';
+import { isEventError, isReadableAs } from '@hansard/events/plain';
 import { createTranscriptGatherer } from '../transcript/gather-transcripts.ts';
-import { isReadableAs } from '../transcript/is-readable-as.ts';
 import type { LogDiagnostic } from './diagnostic.ts';
 import type { LogMessage, LogNode } from './log-node.ts';
 

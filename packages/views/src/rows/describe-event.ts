@@ -6,10 +6,10 @@ import type {
   KnownEventType,
   OutputPart,
 } from '@hansard/events';
+import { isReadableAs } from '@hansard/events/plain';
+import { formatCost, formatCount, formatDuration, formatTokens, formatUsage } from '@hansard/facts';
 import { sourceLabel } from '../agents/agent-label.ts';
 import { compactJson, fieldsInWords } from '../text/compact-json.ts';
-import { formatCost, formatCount, formatDuration, formatTokens, formatUsage } from '../text/format.ts';
-import { isReadableAs } from '../transcript/is-readable-as.ts';
 import { recordInWords } from './record-in-words.ts';
 
 /** The importance of an event to the reader. A user interface gives each tone a colour. */

@@ -1,7 +1,7 @@
 import type { CapturedEvent } from '@hansard/events';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
+import { formatTime } from '@hansard/facts';
 import { AgentNames } from '../agents/agent-names.ts';
-import { formatTime } from '../text/format.ts';
-import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import { describeEvent, type EventDescription } from './describe-event.ts';
 
 /** One event as the parts of one line. No part has a line break or an invisible control character. */

@@ -1,4 +1,4 @@
-import { neutraliseControls, neutraliseControlsInLine } from '../text/neutralise-controls.ts';
+import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
 import type { Ink } from './ink.ts';
 import type { RowPart } from './row.ts';
 

@@ -1,6 +1,6 @@
+import { neutraliseControlsInLine } from '@hansard/events/plain';
+import { formatDuration } from '@hansard/facts';
 import { columnsOf, fitColumns } from '../text/columns.ts';
-import { formatDuration } from '../text/format.ts';
-import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import { kindColumns } from './describe-event.ts';
 import type { EventLine } from './event-line.ts';
 import type { Ink } from './ink.ts';

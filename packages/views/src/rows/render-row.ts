@@ -1,6 +1,6 @@
+import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
+import { formatCost, formatCount, formatDuration, formatTime, formatTokens } from '@hansard/facts';
 import { columnsOf } from '../text/columns.ts';
-import { formatCost, formatCount, formatDuration, formatTime, formatTokens } from '../text/format.ts';
-import { neutraliseControls, neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import { wrapColumns } from '../text/wrap-columns.ts';
 import type { Ink } from './ink.ts';
 import { type PartLine, partLines } from './part-lines.ts';

@@ -1,6 +1,6 @@
+import { neutraliseControlsInLine } from '@hansard/events/plain';
+import { formatCount } from '@hansard/facts';
 import { compactJson } from '../text/compact-json.ts';
-import { formatCount } from '../text/format.ts';
-import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import { partLines } from './part-lines.ts';
 import type { Row, RowPart } from './row.ts';
 

@@ -1,7 +1,7 @@
 import type { CapturedEvent, EventData, JsonObject } from '@hansard/events';
+import { isReadableAs } from '@hansard/events/plain';
 import { sourceLabel } from '../agents/agent-label.ts';
 import { wordDiff } from '../session/word-diff.ts';
-import { isReadableAs } from '../transcript/is-readable-as.ts';
 import { inputParts, isOneLine } from './content/input-parts.ts';
 import { markdown, observedParts, outcomeParts, plain } from './content/output-parts.ts';
 import { describeEvent, type EventDescription, type Tone } from './describe-event.ts';

@@ -1,7 +1,7 @@
 import type { CapturedEvent, EventOf } from '@hansard/events';
+import { isReadableAs } from '@hansard/events/plain';
 import type { LinkReading } from '../audience/delivery-record.ts';
 import type { LogNode } from '../log/log-node.ts';
-import { isReadableAs } from '../transcript/is-readable-as.ts';
 import { callOfRecord, isNoise } from './noise.ts';
 import { OpenGroups, type RowReach } from './open-groups.ts';
 import type { Row, RowKind } from './row.ts';

@@ -1,9 +1,9 @@
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { agentLabel, speakerLabel } from '../agents/agent-label.ts';
 import { missedBy } from '../audience/missed-by.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import type { Hearing } from '../log/saying.ts';
 import { hangingLines } from '../text/hanging-lines.ts';
-import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { DialogRow } from './dialog.ts';
 
 /** The width of a column of positions. */

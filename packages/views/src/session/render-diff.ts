@@ -1,7 +1,7 @@
+import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
 import { agentLabel, speakerLabel } from '../agents/agent-label.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import { hangingLines } from '../text/hanging-lines.ts';
-import { neutraliseControls, neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { DeliveryDiff, DiffPart } from './word-diff.ts';
 
 /** The parts as one text: removed parts as `[-text-]`, added parts as `{+text+}`. */

@@ -1,8 +1,8 @@
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { speakerLabel } from '../agents/agent-label.ts';
 import { basisNote } from '../knowledge/basis-note.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import { hangingLines } from '../text/hanging-lines.ts';
-import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { PerspectiveRow } from './perspective.ts';
 
 const positionColumns = 4;

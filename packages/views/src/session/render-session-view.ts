@@ -1,9 +1,8 @@
+import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
+import { formatDuration, formatTime, withOpenCalls } from '@hansard/facts';
 import { kindColumns } from '../rows/describe-event.ts';
 import { renderEnvelope } from '../task/render-envelope.ts';
-import { withOpenCalls } from '../task/with-open-calls.ts';
 import { columnsOf, padColumns } from '../text/columns.ts';
-import { formatDuration, formatTime } from '../text/format.ts';
-import { neutraliseControls, neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import { newDays } from '../text/new-days.ts';
 import type { SessionRow, SessionView } from './session-view.ts';
 

@@ -1,12 +1,10 @@
 import type { CapturedEvent, DispatchEnvelope, EventOf, JsonValue, Usage } from '@hansard/events';
+import { isReadableAs } from '@hansard/events/plain';
+import { DispatchTotals, dispatchDuration, openCallEvents, withOpenCalls } from '@hansard/facts';
 import { type SessionAgent, sessionAgents } from '../agents/session-agents.ts';
 import { describeEvent, type EventDescription, outcomeInWords } from '../rows/describe-event.ts';
 import { noResultOnRecord } from '../rows/row-of.ts';
-import { dispatchDuration } from '../task/dispatch-figures.ts';
-import { DispatchTotals } from '../task/dispatch-totals.ts';
-import { openCallEvents, withOpenCalls } from '../task/with-open-calls.ts';
 import { compactJson, fieldsInWords } from '../text/compact-json.ts';
-import { isReadableAs } from '../transcript/is-readable-as.ts';
 
 /** A dispatch for a reader (D12): its facts, cost, events in order and result. Plain data. */
 export interface SessionView {

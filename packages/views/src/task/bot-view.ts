@@ -1,6 +1,5 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import { addFigures, type DispatchFigures, figuresOf } from './dispatch-figures.ts';
-import { nothingSpent } from './spending.ts';
+import { addFigures, type DispatchFigures, figuresOf, nothingSpent } from '@hansard/facts';
 
 /** The dispatches of one bot on a task (D9). */
 export interface BotView {

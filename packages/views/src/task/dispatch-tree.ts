@@ -1,5 +1,5 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import { addFigures, type DispatchFigures, figuresOf } from './dispatch-figures.ts';
+import { addFigures, type DispatchFigures, figuresOf } from '@hansard/facts';
 
 /** A dispatch and the dispatches that it started (D4). */
 export interface DispatchTreeNode {

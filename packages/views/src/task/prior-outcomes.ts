@@ -1,9 +1,7 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { shortened } from '@hansard/events/plain';
-import { formatCost, formatDuration } from '../text/format.ts';
+import { dispatchDuration, formatCost, formatDuration, withOpenCalls } from '@hansard/facts';
 import type { DispatchEnding } from './dispatch-ending.ts';
-import { dispatchDuration } from './dispatch-figures.ts';
-import { withOpenCalls } from './with-open-calls.ts';
 
 export interface PriorDispatch {
   readonly envelope: DispatchEnvelope;

@@ -1,11 +1,10 @@
 import type { DispatchEnvelope } from '@hansard/events';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
+import { explainEstimates, formatDuration, formatSpending, formatTokens } from '@hansard/facts';
 import { alignColumns } from '../text/align-columns.ts';
 import { branchesOf } from '../text/branches.ts';
 import { columnsOf, fitColumns } from '../text/columns.ts';
-import { formatDuration, formatTokens } from '../text/format.ts';
-import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
 import type { DispatchTreeNode } from './dispatch-tree.ts';
-import { explainEstimates, formatSpending } from './spending.ts';
 
 const unknown = '–';
 /** The columns between two cells. */

@@ -1,9 +1,13 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import { formatDuration, formatUsage } from '../text/format.ts';
-import { neutraliseControlsInLine } from '../text/neutralise-controls.ts';
-import { dispatchDuration } from './dispatch-figures.ts';
-import { costInWords, modelsInWords } from './spending.ts';
-import { withOpenCalls } from './with-open-calls.ts';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
+import {
+  costInWords,
+  dispatchDuration,
+  formatDuration,
+  formatUsage,
+  modelsInWords,
+  withOpenCalls,
+} from '@hansard/facts';
 
 export interface RenderEnvelopeOptions {
   /** The status in words. Absent: that of the envelope. */

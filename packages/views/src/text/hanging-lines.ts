@@ -1,5 +1,5 @@
+import { neutraliseControls } from '@hansard/events/plain';
 import { columnsOf } from './columns.ts';
-import { neutraliseControls } from './neutralise-controls.ts';
 
 /** A text after a start, with its further lines indented below its first. Neutralises the text; the start must be neutralised. */
 export function hangingLines(start: string, text: string): string {

@@ -1,5 +1,5 @@
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { columnsOf, fitColumns } from './columns.ts';
-import { neutraliseControlsInLine } from './neutralise-controls.ts';
 
 /** A part of a snippet. */
 export interface SnippetPart {

@@ -1,6 +1,5 @@
 import type { CapturedEvent, EventData, JsonValue, KnownEventType } from '@hansard/events';
-import { EventError } from '@hansard/events/plain';
-import { isReadableAs } from './is-readable-as.ts';
+import { EventError, isReadableAs } from '@hansard/events/plain';
 import type { TranscriptEntry, TranscriptMessage, TranscriptToolCall } from './transcript-message.ts';
 import { isToolUnknown } from './unknown-tool.ts';
 

@@ -1,4 +1,5 @@
-import { DispatchTotals, dispatchTree, sessionView } from '@hansard/views';
+import { DispatchTotals } from '@hansard/facts';
+import { dispatchTree, sessionView } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { envelope, event } from '../make.ts';
 

@@ -1,6 +1,5 @@
 import type { CapturedEvent, DispatchEnvelope, EventOf, ModelUsage, OpenCall } from '@hansard/events';
 import { toTimestamp } from '@hansard/events';
-import { randomFrom } from '@hansard/testing';
 import {
   addParts,
   DispatchTotals,
@@ -8,13 +7,13 @@ import {
   LoggedUsage,
   openCallEvents,
   type PriceTable,
-  renderEnvelope,
-  sessionView,
   spendingOf,
   UsageSums,
   usageParts,
   withOpenCalls,
-} from '@hansard/views';
+} from '@hansard/facts';
+import { randomFrom } from '@hansard/testing';
+import { renderEnvelope, sessionView } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { envelope } from '../make.ts';
 

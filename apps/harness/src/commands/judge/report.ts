@@ -1,6 +1,6 @@
 import { countMoves, type VerdictMove, verdictMoves } from '@hansard/datasets';
 import type { CapturedEvent } from '@hansard/events';
-import { neutraliseControlsInLine } from '@hansard/views';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import type { Command } from 'commander';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
 import { taskHelp, withCommonOptions } from '../../terminal/command.ts';

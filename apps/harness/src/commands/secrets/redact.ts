@@ -1,5 +1,6 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import { addRedactions, type RedactionCounts } from '@hansard/events';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import {
   type RedactedDispatch,
   type RedactedTask,
@@ -8,7 +9,6 @@ import {
 } from '@hansard/maintenance';
 import { isStoreError, type StoreError } from '@hansard/provider';
 import { createRedactor } from '@hansard/redaction';
-import { neutraliseControlsInLine } from '@hansard/views/basics';
 import { findDispatchId } from '../../tasks/find-dispatch.ts';
 import { toTaskDir, toTaskName } from '../../tasks/task-name.ts';
 import { printAnswer } from '../../terminal/answer.ts';

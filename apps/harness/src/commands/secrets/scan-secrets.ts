@@ -1,6 +1,6 @@
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { type ScanItem, type StoredSecret, scanSecrets } from '@hansard/maintenance';
 import { createRedactor, type Redactor } from '@hansard/redaction';
-import { neutraliseControlsInLine } from '@hansard/views/basics';
 import { findDispatchId } from '../../tasks/find-dispatch.ts';
 import { toTaskDir, toTaskName } from '../../tasks/task-name.ts';
 import { printAnswer } from '../../terminal/answer.ts';

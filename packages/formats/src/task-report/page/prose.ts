@@ -1,4 +1,4 @@
-import { neutraliseControls } from '@hansard/views';
+import { neutraliseControls } from '@hansard/events/plain';
 import MarkdownIt from 'markdown-it';
 
 /** Longer texts are shown as they are: rendering them takes long, and few of them are prose. */

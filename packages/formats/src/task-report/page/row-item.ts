@@ -1,12 +1,5 @@
-import {
-  formatCost,
-  formatDuration,
-  formatTime,
-  formatTokens,
-  type Row,
-  type RowAgent,
-  type RowHearing,
-} from '@hansard/views';
+import { formatCost, formatDuration, formatTime, formatTokens } from '@hansard/facts';
+import type { Row, RowAgent, RowHearing } from '@hansard/views';
 import { escapeHtmlInLine } from '../html-text.ts';
 import { partHtml, partsHtml } from './part-html.ts';
 

@@ -1,7 +1,7 @@
 import { replacedBy } from '@hansard/events';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import {
   contextMessageText,
-  neutraliseControlsInLine,
   type RenderedCall,
   redactionNote,
   renderManifest,

@@ -1,4 +1,4 @@
-import { neutraliseControls } from '@hansard/views';
+import { neutraliseControls } from '@hansard/events/plain';
 
 /** The most lines of an answer. */
 const mostLines = 200;

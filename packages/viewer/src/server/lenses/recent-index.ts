@@ -1,5 +1,6 @@
 import type { DispatchLog } from '@hansard/dispatch';
-import { createLogIndex, type LogIndex, neutraliseControlsInLine } from '@hansard/views';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
+import { createLogIndex, type LogIndex } from '@hansard/views';
 import type { LensAgent, LensPart } from '../../lens-answers.ts';
 import type { OpenDispatch } from '../open-dispatches.ts';
 

@@ -1,5 +1,6 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import { type DispatchTreeNode, dispatchTree, explainEstimates, formatSpending } from '@hansard/views';
+import { explainEstimates, formatSpending } from '@hansard/facts';
+import { type DispatchTreeNode, dispatchTree } from '@hansard/views';
 import type { TreeAnswer, TreeLine } from '../../lens-answers.ts';
 import type { ViewedStore } from '../viewed-store.ts';
 

@@ -1,6 +1,6 @@
 import type { DispatchLog } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
-import { neutraliseControls } from '@hansard/views';
+import { neutraliseControls } from '@hansard/events/plain';
 import type { SSEStreamingApi } from 'hono/streaming';
 import type { EndedWriting, WritingMessage, WritingPiece } from '../../answers.ts';
 import type { OpenText, RunChange, ViewedRuns } from './viewed-runs.ts';

@@ -1,7 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import { type DispatchHits, searchDispatches } from '@hansard/dispatch';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { EventWords, foldWord, placedWords, stringsOf, unsearchableKeys } from '@hansard/provider';
-import { AgentNames, eventLine, neutraliseControlsInLine, snippetOf } from '@hansard/views';
+import { AgentNames, eventLine, snippetOf } from '@hansard/views';
 import { Hono } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { SearchEnd, SearchedDispatch } from '../../search-answers.ts';

@@ -1,6 +1,5 @@
 import type { CapturedEvent, EventOf } from '@hansard/events';
-import { EventError } from '@hansard/events/plain';
-import { isReadableAs } from '../../transcript/is-readable-as.ts';
+import { EventError, isReadableAs } from '@hansard/events/plain';
 import { putTogether } from '../../transcript/put-together.ts';
 import type { TranscriptEntry, TranscriptMessage } from '../../transcript/transcript-message.ts';
 import { ContextGroup, type GroupKind } from './context-group.ts';

@@ -1,8 +1,8 @@
 import type { DispatchEnvelope, ModelUsage, PriceSource } from '@hansard/events';
-import { formatCost, formatCount, formatUsage } from '../text/format.ts';
-import { modelInWords } from './call-terms.ts';
-import { isUsed } from './tokens-of.ts';
-import { withOpenCalls } from './with-open-calls.ts';
+import { modelInWords } from '../totals/call-terms.ts';
+import { isUsed } from '../totals/tokens-of.ts';
+import { withOpenCalls } from '../totals/with-open-calls.ts';
+import { formatCost, formatCount, formatUsage } from './format.ts';
 
 /** What a dispatch cost, or several. */
 export interface Spending {

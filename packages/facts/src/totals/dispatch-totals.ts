@@ -8,10 +8,10 @@ import type {
   Usage,
   UsagePeriods,
 } from '@hansard/events';
-import { isReadableAs } from '../transcript/is-readable-as.ts';
+import { isReadableAs } from '@hansard/events/plain';
+import type { PriceTable } from '../prices/price-table.ts';
 import { ModelUsages } from './model-usages.ts';
 import { PeriodFold } from './period-fold.ts';
-import type { PriceTable } from './price-table.ts';
 import { addAmounts, mostAmount, mostCount } from './sums.ts';
 import { addToSum, type Tokens, tokensOf } from './tokens-of.ts';
 

@@ -1,6 +1,6 @@
 import { randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { neutraliseControls, neutraliseControlsInLine } from '../../src/index.ts';
+import { neutraliseControls, neutraliseControlsInLine } from '../src/plain.ts';
 
 describe('neutraliseControls', () => {
   it.each([

@@ -1,6 +1,6 @@
 import type { DispatchEnvelope, EventData, ModelUsage, PriceSource, StatedModelUsage } from '@hansard/events';
+import type { Price, PriceTable } from '../prices/price-table.ts';
 import { type CallTerms, specialTerms } from './call-terms.ts';
-import type { Price, PriceTable } from './price-table.ts';
 import { addAmounts, addCounts } from './sums.ts';
 import { addToSum, addUsage, isUsed, tokensOf } from './tokens-of.ts';
 

@@ -1,6 +1,6 @@
 import type { DispatchEnvelope } from '@hansard/events';
+import { withOpenCalls } from '../totals/with-open-calls.ts';
 import { addFigure, addSpending, type Spending, spendingOf } from './spending.ts';
-import { withOpenCalls } from './with-open-calls.ts';
 
 /** The figures of a dispatch, or the sums over several, of the figures that are known. Null: not known (yet). */
 export interface DispatchFigures extends Spending {

@@ -1,5 +1,5 @@
-import type { CapturedEvent, EventOf, KnownEventType } from '@hansard/events';
-import { isDataOf } from '@hansard/events/plain';
+import type { CapturedEvent, EventOf, KnownEventType } from '../types/event.ts';
+import { isDataOf } from './is-readable.ts';
 
 /**
  * Whether an event has this type, and data in the shape that this version knows; a newer version may have changed the shape.

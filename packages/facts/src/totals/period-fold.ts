@@ -7,7 +7,7 @@ import type {
   Usage,
   UsagePeriods,
 } from '@hansard/events';
-import { isReadableAs } from '../transcript/is-readable-as.ts';
+import { isReadableAs } from '@hansard/events/plain';
 import { type CallTerms, modelInWords, specialTerms } from './call-terms.ts';
 import { failedModelCall } from './failed-model-call.ts';
 import { addAmounts, addCounts } from './sums.ts';

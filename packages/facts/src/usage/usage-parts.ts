@@ -1,9 +1,9 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import { modelInWords } from '../task/call-terms.ts';
-import { PeriodFold, type UsagePeriod } from '../task/period-fold.ts';
-import { addFigure, spendingOf, unpricedOf } from '../task/spending.ts';
-import { type Tokens, tokensOf } from '../task/tokens-of.ts';
-import { openCallEvents, withOpenCalls } from '../task/with-open-calls.ts';
+import { addFigure, spendingOf, unpricedOf } from '../spending/spending.ts';
+import { modelInWords } from '../totals/call-terms.ts';
+import { PeriodFold, type UsagePeriod } from '../totals/period-fold.ts';
+import { type Tokens, tokensOf } from '../totals/tokens-of.ts';
+import { openCallEvents, withOpenCalls } from '../totals/with-open-calls.ts';
 import type { UsageFigures, UsageSums } from './usage-sums.ts';
 
 /** A part of what a dispatch used, small enough for every key. */

@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { isReadableAs } from '../transcript/is-readable-as.ts';
+import { isReadableAs } from '@hansard/events/plain';
 import { findNamed, type NamedAnswer } from './find-named.ts';
 
 /** An agent of a dispatch, as its events name it. */

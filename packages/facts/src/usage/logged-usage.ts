@@ -1,10 +1,10 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import { AgentRoster } from '../addresses/agent-roster.ts';
-import { modelInWords, specialTerms } from '../task/call-terms.ts';
-import { failedModelCall } from '../task/failed-model-call.ts';
-import { quarterOf } from '../task/period-fold.ts';
-import { openCallEvents } from '../task/with-open-calls.ts';
-import { isReadableAs } from '../transcript/is-readable-as.ts';
+import { isReadableAs } from '@hansard/events/plain';
+import { AgentRoster } from '../agents/agent-roster.ts';
+import { modelInWords, specialTerms } from '../totals/call-terms.ts';
+import { failedModelCall } from '../totals/failed-model-call.ts';
+import { quarterOf } from '../totals/period-fold.ts';
+import { openCallEvents } from '../totals/with-open-calls.ts';
 import { tokenFigures, type UsagePart } from './usage-parts.ts';
 import { type UsageFigures, UsageSums } from './usage-sums.ts';
 

@@ -1,5 +1,6 @@
 import { type DispatchEnvelope, type ModelUsage, newEvent, toTimestamp, type Usage } from '@hansard/events';
 import { randomFrom } from '@hansard/testing';
+import { describe, expect, it } from 'vitest';
 import {
   addSpending,
   costInWords,
@@ -10,8 +11,7 @@ import {
   nothingSpent,
   type PriceTable,
   spendingOf,
-} from '@hansard/views';
-import { describe, expect, it } from 'vitest';
+} from '../../src/index.ts';
 
 const prices: PriceTable = {
   name: 'a table',

@@ -1,5 +1,5 @@
 import type { Usage } from '@hansard/events';
-import { termsInWords } from '../task/call-terms.ts';
+import { termsInWords } from '../totals/call-terms.ts';
 
 // A format takes milliseconds to create, so each is created at its first use.
 const compact = lazily({ notation: 'compact', maximumFractionDigits: 1 });

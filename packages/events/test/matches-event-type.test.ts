@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { matchesEventType } from '../../src/index.ts';
+import { matchesEventType } from '../src/plain.ts';
 
 it.each([
   ['agent:text', 'agent:text', true],

@@ -1,0 +1,37 @@
+export { AgentRoster, type NamedAgent } from './agents/agent-roster.ts';
+export { findNamed, type NamedAnswer, type Names } from './agents/find-named.ts';
+export type { Price, PricedCall, PriceTable } from './prices/price-table.ts';
+export {
+  addFigures,
+  type DispatchFigures,
+  dispatchDuration,
+  figuresOf,
+} from './spending/dispatch-figures.ts';
+export {
+  formatCost,
+  formatCount,
+  formatDuration,
+  formatTime,
+  formatTokens,
+  formatUsage,
+} from './spending/format.ts';
+export {
+  addFigure,
+  addSpending,
+  costInWords,
+  explainEstimates,
+  formatSpending,
+  modelsInWords,
+  nothingSpent,
+  type Spending,
+  spendingOf,
+} from './spending/spending.ts';
+export { type CallTerms, specialTerms } from './totals/call-terms.ts';
+export { DispatchTotals, isRewritten } from './totals/dispatch-totals.ts';
+export { quarterMs } from './totals/period-fold.ts';
+export { addAmounts, addCounts } from './totals/sums.ts';
+export { openCallEvents, withOpenCalls } from './totals/with-open-calls.ts';
+export { type LoggedPart, LoggedUsage } from './usage/logged-usage.ts';
+export { addParts, figuresOfDispatch, type UsagePart, usageParts } from './usage/usage-parts.ts';
+export { callsIn, tokensIn, type UsageFigures, type UsageRow, UsageSums } from './usage/usage-sums.ts';
+export { blockMs, type DateKeys, dateKeys, usageBlocks } from './usage/usage-times.ts';
