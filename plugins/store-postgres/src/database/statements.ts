@@ -83,6 +83,34 @@ export type Statements = ReturnType<typeof statementsFor>;
 
 /** Every statement of the store. Each names its schema, because a pooler shares connections between clients. */
 export function statementsFor(schema: string) {
+  const parts = partsFor(schema);
+  return {
+    ...named({
+      ...taskStatements(schema),
+      ...dispatchStatements(parts),
+      ...claimStatements(parts),
+      ...eventStatements(parts),
+      ...rewriteStatements(parts),
+      ...searchStatements(parts),
+      ...changeStatements(parts),
+    }),
+    /** The last parameter, after those of the conditions, is the limit. */
+    listDispatches: ({ conditions, isWhole, order }: ListingClauses): Statement<ListedRow> =>
+      statement(
+        `SELECT ${parts.columns}, e.line IS NOT NULL AS "hasEvents",
+           substring(left(e.line, 2000) FROM '"timestamp":"([^"]*)"') AS "lastAt"
+         FROM ${schema}.dispatches d LEFT JOIN LATERAL (
+           SELECT line FROM ${schema}.events WHERE dispatch = d.number ORDER BY position DESC LIMIT 1) e ON true
+         WHERE ${[...conditions, `d.checksum ${isWhole ? '=' : '<>'} ${parts.checksum}`].join(' AND ')}
+         ORDER BY ${order} LIMIT $${conditions.join().split('$').length}`,
+      ),
+  };
+}
+
+type Parts = ReturnType<typeof partsFor>;
+
+/** What several statements are made of. */
+function partsFor(schema: string) {
   const length = (dispatch: string) =>
     `(SELECT coalesce(max(position) + 1, 0) FROM ${schema}.events WHERE dispatch = ${dispatch})`;
   const columns = `d.number, d.task_dir AS "taskDir", d.dispatch_id AS "dispatchId", d.started_at AS "startedAt", d.status,
@@ -114,7 +142,11 @@ export function statementsFor(schema: string) {
     JOIN ${schema}.events e ON e.dispatch = w.dispatch AND e.position = w.position
     WHERE w.words @> string_to_array($1, ' ') ${where}
     ORDER BY w.at DESC, d.task_dir DESC, d.dispatch_id DESC, e.position DESC LIMIT $2`;
-  const all = {
+  return { schema, length, columns, checksum, claimsOfTask, claim, page, rows, hits };
+}
+
+function taskStatements(schema: string) {
+  return {
     putTask: statement(
       `INSERT INTO ${schema}.tasks (task_dir, checksum, record) VALUES ($1, $2, $3)
        ON CONFLICT (task_dir) DO UPDATE SET version = tasks.version + 1, checksum = $2, record = $3`,
@@ -126,7 +158,11 @@ export function statementsFor(schema: string) {
       `SELECT coalesce(t.task_dir, d.task_dir) AS "taskDir", t.checksum, t.record
        FROM ${schema}.tasks t FULL JOIN (SELECT DISTINCT task_dir FROM ${schema}.dispatches) d USING (task_dir)`,
     ),
+  };
+}
 
+function dispatchStatements({ schema, columns }: Parts) {
+  return {
     insertDispatch: statement<{ number: BigInt64 }>(
       `INSERT INTO ${schema}.dispatches (task_dir, dispatch_id, started_at, status, writer, epoch, checksum, envelope)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING number`,
@@ -148,7 +184,11 @@ export function statementsFor(schema: string) {
     ),
     deleteOwnEvents: statement(`DELETE FROM ${schema}.events WHERE dispatch = $1`),
     deleteWords: statement(`DELETE FROM ${schema}.event_words WHERE dispatch = $1`),
+  };
+}
 
+function claimStatements({ schema, length, claimsOfTask, claim }: Parts) {
+  return {
     getClaim: statement<ClaimedRow>(`SELECT ${claim}`),
     getClaims: statement<ClaimedRow>(
       `SELECT ${claimsOfTask} AND d.dispatch_id = ANY (string_to_array($2, ','))`,
@@ -180,7 +220,11 @@ export function statementsFor(schema: string) {
       `DELETE FROM ${schema}.openings o
        WHERE token = $1 AND NOT EXISTS (SELECT FROM ${schema}.dispatches d WHERE d.writer = o.token)`,
     ),
+  };
+}
 
+function eventStatements({ schema, page, rows }: Parts) {
+  return {
     getHead: statement<HeadRow>(
       `SELECT d.number, d.writer, d.epoch, d.acknowledged, coalesce(e.position + 1, 0) AS length, e.checksum
        FROM ${schema}.dispatches d LEFT JOIN LATERAL (
@@ -211,7 +255,11 @@ export function statementsFor(schema: string) {
       `SELECT position, checksum, id, line FROM ${schema}.events
        WHERE dispatch = $1 AND position >= $2 ORDER BY position LIMIT $3`,
     ),
+  };
+}
 
+function rewriteStatements({ schema, rows }: Parts) {
+  return {
     insertEvents: statement(
       `INSERT INTO ${schema}.events (dispatch, position, checksum, id, line)
        SELECT $1, $2::int + row - 1, r.checksum::int, id, line
@@ -222,7 +270,11 @@ export function statementsFor(schema: string) {
     ),
     moveLosses: statement(`UPDATE ${schema}.accepted_losses SET dispatch = $2 WHERE dispatch = $1`),
     deleteLosses: statement(`DELETE FROM ${schema}.accepted_losses WHERE dispatch = $1`),
+  };
+}
 
+function searchStatements({ schema, length, hits }: Parts) {
+  return {
     listBacklog: statement<BacklogRow>(
       `SELECT number, searchable_events AS first FROM ${schema}.dispatches d
        WHERE ($1::text IS NULL OR task_dir = $1) AND ($2::text IS NULL OR dispatch_id = $2)
@@ -253,7 +305,11 @@ export function statementsFor(schema: string) {
     search: statement<HitRow>(
       hits('AND ($3::text IS NULL OR d.task_dir = $3) AND ($4::text IS NULL OR d.dispatch_id = $4)'),
     ),
+  };
+}
 
+function changeStatements({ schema, length }: Parts) {
+  return {
     notify: statement("SELECT set_config('synchronous_commit', 'off', true), pg_notify($1, $2)"),
     /** A text that changes with every change in a scope, for connections that cannot listen. */
     fingerprint: statement<{ fingerprint: string }>(
@@ -263,19 +319,6 @@ export function statementsFor(schema: string) {
        FROM ${schema}.dispatches d
        WHERE ($1::text IS NULL OR task_dir = $1) AND ($2::text IS NULL OR dispatch_id = $2)`,
     ),
-  };
-  return {
-    ...named(all),
-    /** The last parameter, after those of the conditions, is the limit. */
-    listDispatches: ({ conditions, isWhole, order }: ListingClauses): Statement<ListedRow> =>
-      statement(
-        `SELECT ${columns}, e.line IS NOT NULL AS "hasEvents",
-           substring(left(e.line, 2000) FROM '"timestamp":"([^"]*)"') AS "lastAt"
-         FROM ${schema}.dispatches d LEFT JOIN LATERAL (
-           SELECT line FROM ${schema}.events WHERE dispatch = d.number ORDER BY position DESC LIMIT 1) e ON true
-         WHERE ${[...conditions, `d.checksum ${isWhole ? '=' : '<>'} ${checksum}`].join(' AND ')}
-         ORDER BY ${order} LIMIT $${conditions.join().split('$').length}`,
-      ),
   };
 }
 
