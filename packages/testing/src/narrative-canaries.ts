@@ -114,102 +114,135 @@ function isOfNames(type: string): boolean {
 
 /** One event of each type for each round of the seed. */
 export function narrativeCanaries(seed: number, rounds: number): NarrativeCanaries {
-  const random = randomFrom(seed);
-  const secret: string[] = [];
-  const kept: string[] = [];
-  const events: CapturedEvent[] = [];
-  const hide = () => planted(secret, 'SECRET');
-  const show = () => planted(kept, 'KEPT');
-  for (let round = 0; round < rounds; round += 1) {
-    for (const [type, shapes] of Object.entries(fields)) add(type, ofKnown(type as KnownEventType, shapes));
-    for (const type of open) if (!(type in fields)) add(type, common(type));
-    for (const [type, make] of Object.entries(captured)) add(type, { ...make(hide), ...common(type) });
-  }
-  return { events, secret, kept };
+  return new Canaries(seed, rounds).all();
+}
 
-  function planted(words: string[], kind: string): string {
-    const word = `${kind}_${seed}_${words.length}_`;
+class Canaries {
+  readonly #seed: number;
+  readonly #random: () => number;
+  readonly #secret: string[] = [];
+  readonly #kept: string[] = [];
+  readonly #events: CapturedEvent[] = [];
+
+  constructor(seed: number, rounds: number) {
+    this.#seed = seed;
+    this.#random = randomFrom(seed);
+    for (let round = 0; round < rounds; round += 1) {
+      for (const [type, shapes] of Object.entries(fields))
+        this.#add(type, this.#ofKnown(type as KnownEventType, shapes));
+      for (const type of open) if (!(type in fields)) this.#add(type, this.#common(type));
+      for (const [type, make] of Object.entries(captured))
+        this.#add(type, { ...make(() => this.#hide()), ...this.#common(type) });
+    }
+  }
+
+  all(): NarrativeCanaries {
+    return { events: this.#events, secret: this.#secret, kept: this.#kept };
+  }
+
+  #hide(): string {
+    return this.#planted(this.#secret, 'SECRET');
+  }
+
+  #show(): string {
+    return this.#planted(this.#kept, 'KEPT');
+  }
+
+  #planted(words: string[], kind: string): string {
+    const word = `${kind}_${this.#seed}_${words.length}_`;
     words.push(word);
     return word;
   }
 
-  function add(type: string, data: JsonObject): void {
-    const id = `C${seed}.${events.length}`;
+  #add(type: string, data: JsonObject): void {
+    const id = `C${this.#seed}.${this.#events.length}`;
     const event = { id, type: type as CapturedEvent['type'], timestamp: '2026-03-01T09:30:00.000Z', data };
     // A harness can add fields beside the data.
-    const others = random() < 0.3 ? { note: show(), stdout: nested(), diff: fileLines() } : {};
-    events.push({ ...event, ...others });
+    const others =
+      this.#random() < 0.3 ? { note: this.#show(), stdout: this.#nested(), diff: this.#fileLines() } : {};
+    this.#events.push({ ...event, ...others });
   }
 
-  function ofKnown(type: KnownEventType, shapes: Readonly<Record<string, Shape>>): JsonObject {
-    const data: JsonObject = { ...sampleEvents[type].data, ...common(type) };
-    for (const [key, shape] of Object.entries(shapes)) data[key] = shaped(shape);
+  #ofKnown(type: KnownEventType, shapes: Readonly<Record<string, Shape>>): JsonObject {
+    const data: JsonObject = { ...sampleEvents[type].data, ...this.#common(type) };
+    for (const [key, shape] of Object.entries(shapes)) data[key] = this.#shaped(shape);
     if (type === 'agent:output')
       data.parts = [
-        { kind: 'text', text: hide() },
-        { kind: 'json', json: nested() },
+        { kind: 'text', text: this.#hide() },
+        { kind: 'json', json: this.#nested() },
       ];
-    if (type === 'session:complete') data.errors = [shaped('line')];
-    if (type === 'harness:error') data.stack = `Error: ${hide()}\n    at ${show()} (a.ts:1:1)\n${hide()}`;
-    if (type === 'harness:hook_decision' && random() < 0.5) {
-      Object.assign(data, { on: 'delivery', given: show(), text: show() });
+    if (type === 'session:complete') data.errors = [this.#shaped('line')];
+    if (type === 'harness:error')
+      data.stack = `Error: ${this.#hide()}\n    at ${this.#show()} (a.ts:1:1)\n${this.#hide()}`;
+    if (type === 'harness:hook_decision' && this.#random() < 0.5) {
+      Object.assign(data, { on: 'delivery', given: this.#show(), text: this.#show() });
     }
     return data;
   }
 
-  function shaped(shape: Shape): JsonValue {
+  #shaped(shape: Shape): JsonValue {
     switch (shape) {
       case 'whole':
-        return show();
+        return this.#show();
       case 'line':
-        return random() < 0.5 ? `${show()}\n${hide()}` : `${show()} ${'-'.repeat(220)}${hide()}`;
+        return this.#random() < 0.5
+          ? `${this.#show()}\n${this.#hide()}`
+          : `${this.#show()} ${'-'.repeat(220)}${this.#hide()}`;
       case 'talk':
-        return `${show()}\n<bash-stdout>${hide()}</bash-stdout>${show()}`;
+        return `${this.#show()}\n<bash-stdout>${this.#hide()}</bash-stdout>${this.#show()}`;
       case 'names':
         return {
-          command: `${show()}\n${hide()}`,
-          deep: [{ path: show(), stdout: hide(), output: nested() }],
-          structuredPatch: fileLines(),
+          command: `${this.#show()}\n${this.#hide()}`,
+          deep: [{ path: this.#show(), stdout: this.#hide(), output: this.#nested() }],
+          structuredPatch: this.#fileLines(),
         };
       case 'no text':
-        return hide();
+        return this.#hide();
       default:
-        return nested();
+        return this.#nested();
     }
   }
 
   /** Fields that no type lists, and `details`. */
-  function common(type: string): JsonObject {
+  #common(type: string): JsonObject {
     if (isOfNames(type))
-      return { details: { path: show(), any: hide() }, unlisted: hide(), deeper: nested() };
-    if (type in captured) return contents();
+      return {
+        details: { path: this.#show(), any: this.#hide() },
+        unlisted: this.#hide(),
+        deeper: this.#nested(),
+      };
+    if (type in captured) return this.#contents();
     const details: JsonObject = {
-      ...contents(),
-      name: show(),
-      deep: { any: [{ ...contents(), note: show() }] },
+      ...this.#contents(),
+      name: this.#show(),
+      deep: { any: [{ ...this.#contents(), note: this.#show() }] },
     };
-    details.attachment = { type: show(), lines: [hide()], file: { content: hide(), any: hide() } };
-    if (!open.has(type)) return { details, unlisted: hide(), deeper: nested() };
-    return { details, unlisted: show(), figures: [1, 2], ...contents(), leftOut: nested() };
+    details.attachment = {
+      type: this.#show(),
+      lines: [this.#hide()],
+      file: { content: this.#hide(), any: this.#hide() },
+    };
+    if (!open.has(type)) return { details, unlisted: this.#hide(), deeper: this.#nested() };
+    return { details, unlisted: this.#show(), figures: [1, 2], ...this.#contents(), leftOut: this.#nested() };
   }
 
   /** Private fields by name, and texts that are too long or have several lines. */
-  function contents(): JsonObject {
-    const name = privateNames[Math.floor(random() * privateNames.length)] ?? 'stdout';
-    return { [name]: nested(), long: `${hide()}${'-'.repeat(200)}`, two: `a\n${hide()}` };
+  #contents(): JsonObject {
+    const name = privateNames[Math.floor(this.#random() * privateNames.length)] ?? 'stdout';
+    return { [name]: this.#nested(), long: `${this.#hide()}${'-'.repeat(200)}`, two: `a\n${this.#hide()}` };
   }
 
   /** A file as a list: the first lines are kept as names would be. */
-  function fileLines(): string[] {
+  #fileLines(): string[] {
     const lines = Array.from({ length: 20 }, (_, line) => `${line} ${'-'.repeat(20)}`);
-    return [...lines, hide(), `${hide()} end`];
+    return [...lines, this.#hide(), `${this.#hide()} end`];
   }
 
-  function nested(): JsonValue {
-    const depth = Math.floor(random() * 4);
-    let value: JsonValue = hide();
+  #nested(): JsonValue {
+    const depth = Math.floor(this.#random() * 4);
+    let value: JsonValue = this.#hide();
     for (let level = 0; level < depth; level += 1)
-      value = random() < 0.5 ? [value, hide()] : { type: value, path: hide(), any: level };
+      value = this.#random() < 0.5 ? [value, this.#hide()] : { type: value, path: this.#hide(), any: level };
     return value;
   }
 }

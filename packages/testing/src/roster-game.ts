@@ -302,13 +302,10 @@ export function randomRosterGame(seed: number): RosterGame {
   const entryOf = (agentId: string) => {
     const [write, isMatch] = forms[below(isSloppy ? forms.length : 5)] ?? [(name: string) => name, true];
     const entry = write(nameOf(agentId), agentId);
-    const isById =
-      entry === agentId || (typeof entry === 'object' && JSON.stringify(entry).includes('agent_id'));
-    const isFound = isMatch && (createsAgent(agentId) || isById);
+    const isFound = isMatch && (createsAgent(agentId) || isById(entry, agentId));
     if (!isFound) {
       isWhole = false;
-      const text = typeof entry === 'object' && entry !== null && 'name' in entry ? entry.name : entry;
-      unmatched.add(typeof text === 'string' ? text : JSON.stringify(text));
+      unmatched.add(nameIn(entry));
     }
     return entry;
   };
@@ -351,4 +348,13 @@ export function randomRosterGame(seed: number): RosterGame {
   // Everybody takes part, or would be in no log.
   for (const agentId of agents) speak(agentId, 1);
   return { title: `seed ${seed}`, events: writer.events, sayings, unmatched: [...unmatched] };
+}
+
+function isById(entry: unknown, agentId: string): boolean {
+  return entry === agentId || (typeof entry === 'object' && JSON.stringify(entry).includes('agent_id'));
+}
+
+function nameIn(entry: unknown): string {
+  const text = typeof entry === 'object' && entry !== null && 'name' in entry ? entry.name : entry;
+  return typeof text === 'string' ? text : JSON.stringify(text);
 }

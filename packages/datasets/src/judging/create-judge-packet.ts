@@ -42,88 +42,112 @@ export interface JudgePacketOptions {
 
 /** @throws FORMAT_MAPPING_INVALID */
 export function createJudgePacket(options: JudgePacketOptions): JudgePacketWriter {
-  const { pass, dispatchId, pseudonyms, cast } = options;
-  const mapping = parseGameMapping(options.mapping);
-  // Calls after thoughts are left out: their input may hold whispers and fields that no action shows.
-  const reasoning = { ...mapping.reasoning, toolCalls: false };
-  const streams = createGameStreams({ ...mapping, reasoning }, { runId: dispatchId, cast });
-  const bareTypes = typesWithoutShape(mapping);
-  const hash: Hash = createHash('sha256');
-  const kinds = { chat: 0, action: 0, ...(pass === 'internal' && { reasoning: 0 }) };
-  const excluded = new Map<string, number>();
-  let events = 0;
-  let n = 0;
-  let notPlayers = 0;
-  let redactions = 0;
-  let bareActions = 0;
+  return new PacketWriter(options);
+}
 
-  return {
-    leftOut: streams.leftOut,
-    get unmatchedPlayers() {
-      return streams.unmatchedPlayers;
-    },
-    add(event) {
-      if (event.type !== 'judge:verdict') events += 1;
-      return streams.add(event).flatMap(toPacket);
-    },
-    finish: () => streams.finish().flatMap(toPacket),
-    manifest: () => ({
+class PacketWriter implements JudgePacketWriter {
+  readonly #pass: JudgePass;
+  readonly #dispatchId: string;
+  readonly #pseudonyms: Pseudonyms;
+  readonly #streams: ReturnType<typeof createGameStreams>;
+  readonly #bareTypes: ReadonlySet<string>;
+  readonly #hash: Hash = createHash('sha256');
+  readonly #kinds: PacketManifest['kinds'];
+  readonly #excluded = new Map<string, number>();
+  #events = 0;
+  #lines = 0;
+  #notPlayers = 0;
+  #redactions = 0;
+  #bareActions = 0;
+
+  constructor({ pass, dispatchId, pseudonyms, cast, mapping: given }: JudgePacketOptions) {
+    const mapping = parseGameMapping(given);
+    // Calls after thoughts are left out: their input may hold whispers and fields that no action shows.
+    const reasoning = { ...mapping.reasoning, toolCalls: false };
+    this.#pass = pass;
+    this.#dispatchId = dispatchId;
+    this.#pseudonyms = pseudonyms;
+    this.#streams = createGameStreams({ ...mapping, reasoning }, { runId: dispatchId, cast });
+    this.#bareTypes = typesWithoutShape(mapping);
+    this.#kinds = { chat: 0, action: 0, ...(pass === 'internal' && { reasoning: 0 }) };
+  }
+
+  get leftOut() {
+    return this.#streams.leftOut;
+  }
+
+  get unmatchedPlayers() {
+    return this.#streams.unmatchedPlayers;
+  }
+
+  add(event: CapturedEvent): WrittenLine[] {
+    if (event.type !== 'judge:verdict') this.#events += 1;
+    return this.#streams.add(event).flatMap((line) => this.#toPacket(line));
+  }
+
+  finish(): WrittenLine[] {
+    return this.#streams.finish().flatMap((line) => this.#toPacket(line));
+  }
+
+  manifest(): PacketManifest {
+    return {
       format: 'hansard-judge-packet/1',
-      pass,
-      events,
-      lines: n,
-      kinds: { ...kinds },
+      pass: this.#pass,
+      events: this.#events,
+      lines: this.#lines,
+      kinds: { ...this.#kinds },
       excluded: {
-        streams: Object.fromEntries([...excluded].sort()),
-        not_players: notPlayers,
-        calls_without_input: { ...streams.leftOut },
+        streams: Object.fromEntries([...this.#excluded].sort()),
+        not_players: this.#notPlayers,
+        calls_without_input: { ...this.#streams.leftOut },
       },
-      redactions,
-      bare_actions: bareActions,
-      players: [...pseudonyms.players],
-      pseudonyms_sha256: pseudonyms.sha256,
-      sha256: hash.copy().digest('hex'),
-    }),
-  };
+      redactions: this.#redactions,
+      bare_actions: this.#bareActions,
+      players: [...this.#pseudonyms.players],
+      pseudonyms_sha256: this.#pseudonyms.sha256,
+      sha256: this.#hash.copy().digest('hex'),
+    };
+  }
 
-  function toPacket(streamed: StreamLine): WrittenLine[] {
-    const kind = packetKind(streamed.stream, pass);
+  #toPacket(streamed: StreamLine): WrittenLine[] {
+    const kind = packetKind(streamed.stream, this.#pass);
     const speaker = speakerOf(streamed);
     if (kind === null) {
-      excluded.set(streamed.stream, (excluded.get(streamed.stream) ?? 0) + 1);
+      this.#excluded.set(streamed.stream, (this.#excluded.get(streamed.stream) ?? 0) + 1);
       return [];
     }
-    if (kind !== 'chat' && pseudonyms.isNoPlayer(speaker)) {
-      notPlayers += 1;
+    if (kind !== 'chat' && this.#pseudonyms.isNoPlayer(speaker)) {
+      this.#notPlayers += 1;
       return [];
     }
     const { event_id: eventId } = streamed.line;
-    n += 1;
-    kinds[kind] = (kinds[kind] ?? 0) + 1;
+    this.#lines += 1;
+    this.#kinds[kind] = (this.#kinds[kind] ?? 0) + 1;
     const line: PacketLine = {
-      n,
-      turn: 'turn' in streamed.line ? hide(streamed.line.turn) : '',
-      speaker: pseudonyms.of(speaker),
+      n: this.#lines,
+      turn: 'turn' in streamed.line ? this.#hide(streamed.line.turn) : '',
+      speaker: this.#pseudonyms.of(speaker),
       kind,
-      text: textOf(streamed),
-      ref: refOf(dispatchId, eventId),
+      text: this.#textOf(streamed),
+      ref: refOf(this.#dispatchId, eventId),
     };
-    hash.update(`${JSON.stringify(line)}\n`);
+    this.#hash.update(`${JSON.stringify(line)}\n`);
     return [{ line, eventId }];
   }
 
-  function textOf({ stream, line }: StreamLine): string {
-    if (stream === 'chat') return hide(line.message);
-    if (stream === 'agent_reasoning') return hide(line.thinking_process);
+  #textOf({ stream, line }: StreamLine): string {
+    if (stream === 'chat') return this.#hide(line.message);
+    if (stream === 'agent_reasoning') return this.#hide(line.thinking_process);
     if (stream !== 'agent_actions') throw new TypeError(`${stream} is not part of packets.`);
-    if (!bareTypes.has(line.action_type)) return `${line.action_type} ${hiddenJson(line.payload, hide)}`;
-    bareActions += 1;
+    if (!this.#bareTypes.has(line.action_type))
+      return `${line.action_type} ${hiddenJson(line.payload, (text) => this.#hide(text))}`;
+    this.#bareActions += 1;
     return line.action_type;
   }
 
-  function hide(text: string): string {
-    const hidden = pseudonyms.hide(text);
-    redactions += hidden.count;
+  #hide(text: string): string {
+    const hidden = this.#pseudonyms.hide(text);
+    this.#redactions += hidden.count;
     return hidden.text;
   }
 }

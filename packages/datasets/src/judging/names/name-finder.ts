@@ -29,12 +29,12 @@ export function createNameFinder(people: readonly NamedPerson[], rules: NameRule
   const begins = tree.firstUnits();
   return {
     replace(text) {
-      const { source, folded, starts } = fold(text);
-      const indexOf = (at: number) => starts?.[at] ?? at;
-      const [first, last] = [source.search(/\S/), source.trimEnd().length];
+      const search = new NameSearch(text, tree, titles);
+      const { folded, source } = search;
       let [replaced, end, count, latest] = ['', 0, 0, ''];
       for (let at = 0; at < folded.length; ) {
-        const match = begins.has(folded.charCodeAt(at)) && isStart(folded, at) ? matchAt(at) : null;
+        const match =
+          begins.has(folded.charCodeAt(at)) && isStart(folded, at) ? search.matchAt(at, end) : null;
         if (match === null) {
           at += 1;
           continue;
@@ -49,58 +49,82 @@ export function createNameFinder(people: readonly NamedPerson[], rules: NameRule
         [end, latest, at] = [match.to, match.label, Math.max(match.next, at + 1)];
       }
       return count === 0 ? { text, count } : { text: replaced + source.slice(end), count };
-
-      function matchAt(start: number): Match | null {
-        let best: Match | null = null;
-        for (const { spellings, end: stop } of tree.walk(folded, start)) {
-          if (!isEnd(folded, stop) && !isS(folded, stop)) continue;
-          const [from, to] = [indexOf(start), indexOf(stop)];
-          const titled = Math.max(end, titles.startBefore(source, from));
-          const fits = spellings.filter(
-            (spelling) =>
-              (hasForm(spelling.form, { source, from, to, titled, isWhole: from === first && to === last }) ||
-                punctuated(spelling, start, stop) !== null) &&
-              (isEnd(folded, stop) || (spelling.takesS && isS(folded, stop))),
-          );
-          if (fits.length === 0) continue;
-          const spelling = meant(fits, source.slice(from, to), folded.slice(start, stop));
-          best = widened(spelling, fits, start, stop, Math.min(titled, from));
-        }
-        return best;
-      }
-
-      /** Where a name with punctuation around it, such as `Mr. (X)`, stands as it is in the log. */
-      function punctuated(
-        { raw }: Spelling,
-        start: number,
-        stop: number,
-      ): { from: number; to: number } | null {
-        const from = start - raw.indexOf(folded.charAt(start));
-        const to = from + raw.length;
-        if (from > start || to < stop || (from === start && to === stop)) return null;
-        return from >= 0 && indexOf(from) >= end && folded.startsWith(raw, from) ? { from, to } : null;
-      }
-
-      /** With the titles before the name, the punctuation that belongs to it, and the full stop of an initial. */
-      function widened(
-        { label }: Chosen,
-        fits: readonly Spelling[],
-        start: number,
-        stop: number,
-        titled: number,
-      ): Match {
-        const whole = fits
-          .map((spelling) => punctuated(spelling, start, stop))
-          .find((found) => found !== null);
-        if (whole != null) return { from: indexOf(whole.from), to: indexOf(whole.to), label, next: whole.to };
-        const isAbbreviated = fits.every(({ form }) => form === 'initials') && !isInWord(folded, stop - 2);
-        const dot =
-          isAbbreviated &&
-          /^\.(?=[\s,;:'’]*[\p{Ll},;:'’])/u.test(source.slice(indexOf(stop), indexOf(stop) + 8));
-        return { from: titled, to: indexOf(stop) + (dot ? 1 : 0), label, next: stop + (dot ? 1 : 0) };
-      }
     },
   };
+}
+
+/** The search for names in one text. `end` is where the name before ends in the text as it is written. */
+class NameSearch {
+  readonly source: string;
+  readonly folded: string;
+  readonly #starts: ReturnType<typeof fold>['starts'];
+  readonly #first: number;
+  readonly #last: number;
+  readonly #tree: NameTree;
+  readonly #titles: Titles;
+
+  constructor(text: string, tree: NameTree, titles: Titles) {
+    const { source, folded, starts } = fold(text);
+    this.source = source;
+    this.folded = folded;
+    this.#starts = starts;
+    this.#first = source.search(/\S/);
+    this.#last = source.trimEnd().length;
+    this.#tree = tree;
+    this.#titles = titles;
+  }
+
+  matchAt(start: number, end: number): Match | null {
+    const { source, folded } = this;
+    let best: Match | null = null;
+    for (const { spellings, end: stop } of this.#tree.walk(folded, start)) {
+      if (!isEnd(folded, stop) && !isS(folded, stop)) continue;
+      const [from, to] = [this.#indexOf(start), this.#indexOf(stop)];
+      const titled = Math.max(end, this.#titles.startBefore(source, from));
+      const isWhole = from === this.#first && to === this.#last;
+      const fits = spellings.filter(
+        (spelling) =>
+          (hasForm(spelling.form, { source, from, to, titled, isWhole }) ||
+            this.#punctuated(spelling, start, stop, end) !== null) &&
+          (isEnd(folded, stop) || (spelling.takesS && isS(folded, stop))),
+      );
+      if (fits.length === 0) continue;
+      const { label } = meant(fits, source.slice(from, to), folded.slice(start, stop));
+      const whole = fits
+        .map((spelling) => this.#punctuated(spelling, start, stop, end))
+        .find((found) => found !== null);
+      best =
+        whole != null
+          ? { from: this.#indexOf(whole.from), to: this.#indexOf(whole.to), label, next: whole.to }
+          : this.#widened(label, fits, stop, Math.min(titled, from));
+    }
+    return best;
+  }
+
+  #indexOf(at: number): number {
+    return this.#starts?.[at] ?? at;
+  }
+
+  /** Where a name with punctuation around it, such as `Mr. (X)`, stands as it is in the log. */
+  #punctuated(
+    { raw }: Spelling,
+    start: number,
+    stop: number,
+    end: number,
+  ): { from: number; to: number } | null {
+    const from = start - raw.indexOf(this.folded.charAt(start));
+    const to = from + raw.length;
+    if (from > start || to < stop || (from === start && to === stop)) return null;
+    return from >= 0 && this.#indexOf(from) >= end && this.folded.startsWith(raw, from) ? { from, to } : null;
+  }
+
+  /** With the titles before the name, from `titled` on, and the full stop of an initial. */
+  #widened(label: string, fits: readonly Spelling[], stop: number, titled: number): Match {
+    const to = this.#indexOf(stop);
+    const isAbbreviated = fits.every(({ form }) => form === 'initials') && !isInWord(this.folded, stop - 2);
+    const dot = isAbbreviated && /^\.(?=[\s,;:'’]*[\p{Ll},;:'’])/u.test(this.source.slice(to, to + 8));
+    return { from: titled, to: to + (dot ? 1 : 0), label, next: stop + (dot ? 1 : 0) };
+  }
 }
 
 interface Chosen {

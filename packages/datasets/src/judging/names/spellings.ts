@@ -52,54 +52,71 @@ const numberless = (text: string) => (/^0+[0-9]/.test(text) ? text.replace(/^0+(
 
 /** All spellings of a person's names. */
 export function spellingsOf(person: NamedPerson, rules: NameRules, titles: Titles): Spelling[] {
-  const common = new Set((rules.words ?? []).map((word) => fold(word).folded));
-  const isCommon = (word: string) => isCommonWord(word) || common.has(word);
-  const spellings: Spelling[] = [];
-  const { names, aliases = [], initials = [], parts, isHost = false } = person;
-  for (const [at, name] of names.entries()) addWhole(name, Math.min(at, 1));
-  for (const alias of aliases) addWhole(alias, 2);
-  for (const name of initials) add(name, tokensOf(name), 2, 'caps');
-  for (const part of parts ?? []) add(part, tokensOf(part), 3);
-  if (!isHost) for (const name of names) addDerived(name);
-  return spellings;
+  return new Spellings(person, rules, titles).list;
+}
 
-  function addWhole(name: string, rank: number): void {
-    add(name, tokensOf(name), rank);
-    addVariants(name, Math.max(rank, 2));
+class Spellings {
+  readonly list: Spelling[] = [];
+  readonly #person: NamedPerson;
+  readonly #rules: NameRules;
+  readonly #titles: Titles;
+  readonly #common: ReadonlySet<string>;
+
+  constructor(person: NamedPerson, rules: NameRules, titles: Titles) {
+    this.#person = person;
+    this.#rules = rules;
+    this.#titles = titles;
+    this.#common = new Set((rules.words ?? []).map((word) => fold(word).folded));
+    const { names, aliases = [], initials = [], parts = [], isHost = false } = person;
+    for (const [at, name] of names.entries()) this.#addWhole(name, Math.min(at, 1));
+    for (const alias of aliases) this.#addWhole(alias, 2);
+    for (const name of initials) this.#add(name, tokensOf(name), 2, 'caps');
+    for (const part of parts) this.#add(part, tokensOf(part), 3);
+    if (!isHost) for (const name of names) this.#addDerived(name);
+  }
+
+  #isCommon(word: string): boolean {
+    return isCommonWord(word) || this.#common.has(word);
+  }
+
+  #addWhole(name: string, rank: number): void {
+    this.#add(name, tokensOf(name), rank);
+    this.#addVariants(name, Math.max(rank, 2));
   }
 
   /** What people make of a name: without its title, before its colon, its words, its initials. */
-  function addDerived(name: string): void {
+  #addDerived(name: string): void {
     const segments = name
       .replace(/\s+/g, ' ')
       .split(/[:(),/|;\]["]+| [-–—] /)
       .map((segment) => segment.trim())
       .filter((segment) => /[\p{L}\p{N}]/u.test(segment));
     for (const segment of segments) {
-      const words = wordsOf(segment).filter((word) => !titles.has(fold(word).folded));
-      if (words.length > 0 && words.join('').length > 1) addPart(words.join(' '));
-      const letters = words.filter((word) => isNameWord(word));
+      const words = wordsOf(segment).filter((word) => !this.#titles.has(fold(word).folded));
+      if (words.length > 0 && words.join('').length > 1) this.#addPart(words.join(' '));
+      const letters = words.filter((word) => this.#isNameWord(word));
       // Of `Player 1` and `Agent A` no word is a name by itself.
-      if (parts === undefined && words.length > 1) for (const word of letters) addPart(word);
-      for (const word of segment.split(/\s+/)) if (/\p{L}\p{Pd}\p{L}/u.test(word)) addPart(word);
-      if (letters.length === words.length) addInitials(letters);
+      if (this.#person.parts === undefined && words.length > 1)
+        for (const word of letters) this.#addPart(word);
+      for (const word of segment.split(/\s+/)) if (/\p{L}\p{Pd}\p{L}/u.test(word)) this.#addPart(word);
+      if (letters.length === words.length) this.#addInitials(letters);
     }
   }
 
   /** The name with digraphs, and with its number as a word. */
-  function addVariants(name: string, rank = 3): void {
-    for (const variant of digraphsOf(name)) add(variant, tokensOf(variant), rank);
+  #addVariants(name: string, rank = 3): void {
+    for (const variant of digraphsOf(name)) this.#add(variant, tokensOf(variant), rank);
     const { tokens, ...rest } = tokensOf(name);
     const spoken = tokens.map((word, at) => (at > 0 ? (numberWords[Number(word) - 1] ?? word) : word));
-    if (spoken.join() !== tokens.join()) add(name, { ...rest, tokens: spoken }, 3, 'any');
+    if (spoken.join() !== tokens.join()) this.#add(name, { ...rest, tokens: spoken }, 3, 'any');
   }
 
-  function addPart(name: string): void {
-    add(name, tokensOf(name), 3);
-    addVariants(name);
+  #addPart(name: string): void {
+    this.#add(name, tokensOf(name), 3);
+    this.#addVariants(name);
   }
 
-  function addInitials(words: readonly string[]): void {
+  #addInitials(words: readonly string[]): void {
     if (words.length < 2 || words.length > 4) return;
     const last = words.at(-1) ?? '';
     let choices: Shortened[] = [{ words: [], hasInitial: false }];
@@ -110,48 +127,52 @@ export function spellingsOf(person: NamedPerson, rules: NameRules, titles: Title
         ...(at > 0 ? [before] : []),
       ]);
     for (const { words: firsts, hasInitial } of choices) {
-      addTokens([...firsts, last], hasInitial ? 'initials' : undefined);
-      for (const initial of initialsOf(last)) addTokens([...firsts, initial], 'initials');
+      this.#addTokens([...firsts, last], hasInitial ? 'initials' : undefined);
+      for (const initial of initialsOf(last)) this.#addTokens([...firsts, initial], 'initials');
     }
   }
 
-  function addTokens(words: readonly string[], form?: SpellingForm): void {
+  #addTokens(words: readonly string[], form?: SpellingForm): void {
     const name = words.join(' ');
-    add(name, tokensOf(name), 3, form);
+    this.#add(name, tokensOf(name), 3, form);
   }
 
-  function isNameWord(word: string): boolean {
+  #isNameWord(word: string): boolean {
     const folded = fold(word).folded;
     return [...folded].length > 1 && isLetters(folded) && !particles.has(folded) && !genericWords.has(folded);
   }
 
-  function add(name: string, of: ReturnType<typeof tokensOf>, rank: number, form = formOf(of.tokens)): void {
+  #add(name: string, of: ReturnType<typeof tokensOf>, rank: number, form = this.#formOf(of.tokens)): void {
     if (of.tokens.length === 0) return;
     const last = of.tokens.at(-1) ?? '';
     const takesS =
-      form === 'any' && last.length > 2 && isLetters(last) && !last.endsWith('s') && !isCommon(`${last}s`);
-    const spelling: Spelling = { label: person.label, name, ...of, rank, form, takesS };
-    spellings.push(spelling);
+      form === 'any' &&
+      last.length > 2 &&
+      isLetters(last) &&
+      !last.endsWith('s') &&
+      !this.#isCommon(`${last}s`);
+    const spelling: Spelling = { label: this.#person.label, name, ...of, rank, form, takesS };
+    this.list.push(spelling);
     if (form === 'initials' || form === 'caps') return;
-    for (const [end, endings] of Object.entries(rules.inflections ?? {})) {
+    for (const [end, endings] of Object.entries(this.#rules.inflections ?? {})) {
       const folded = fold(end).folded;
       if (!last.endsWith(folded) || last.length - folded.length < 2) continue;
       const stem = last.slice(0, last.length - folded.length);
       for (const ending of endings) {
         const tokens = [...of.tokens.slice(0, -1), stem + fold(ending).folded];
-        spellings.push({ ...spelling, tokens, raw: tokens.join(''), rank: Math.max(rank, 3), takesS: false });
+        this.list.push({ ...spelling, tokens, raw: tokens.join(''), rank: Math.max(rank, 3), takesS: false });
       }
     }
   }
 
-  function formOf(tokens: readonly string[]): SpellingForm {
+  #formOf(tokens: readonly string[]): SpellingForm {
     const [first = ''] = tokens;
     if (tokens.length === 1) {
       if (isFunctionWord(first) || /^[0-9]+$/.test(first)) return 'marked';
-      return isCommon(first) || /^[a-z]$/.test(first) ? 'name' : 'any';
+      return this.#isCommon(first) || /^[a-z]$/.test(first) ? 'name' : 'any';
     }
     const words = tokens.filter((word) => !particles.has(word));
-    return words.every((word) => isLetters(word) && isCommon(word)) ? 'capitals' : 'any';
+    return words.every((word) => isLetters(word) && this.#isCommon(word)) ? 'capitals' : 'any';
   }
 }
 

@@ -74,11 +74,11 @@ const mutants: readonly (readonly [fault: string, file: string, piece: string, i
     'text.charCodeAt(at) === 48 && isDigit(text, at + 1)',
     'false',
   ],
-  ['parts are not names', 'spellings.ts', 'for (const word of letters) addPart(word);', ''],
+  ['parts are not names', 'spellings.ts', 'for (const word of letters) this.#addPart(word);', ''],
   [
     'initials are not names',
     'spellings.ts',
-    'if (letters.length === words.length) addInitials(letters);',
+    'if (letters.length === words.length) this.#addInitials(letters);',
     '',
   ],
   ['Player is a name', 'spellings.ts', ' && !genericWords.has(folded)', ''],

@@ -107,30 +107,17 @@ export function plantText(random: () => number): PlantedText {
       ];
     if (kind === 2)
       return [full, pick([`agent_${String(number).padStart(3, '0')}`, `Agent ${number}`]), tail];
-    if (kind === 3) return [other[0], disguise(pick(other)), tail];
-    if (kind === 4) return [full, disguise(pick(last)), tail];
-    if (kind === 5) return [full, disguise(pick(first)), tail];
+    if (kind === 3) return [other[0], disguise(pick(other), pick), tail];
+    if (kind === 4) return [full, disguise(pick(last), pick), tail];
+    if (kind === 5) return [full, disguise(pick(first), pick), tail];
     if (kind === 6) return [full, pick(['Dr. ', 'Mrs ', 'Prof. ']) + pick(last), tail];
     if (kind === 7) return [full, `${[...first[0]][0]}. ${last[0]}`, tail];
     const space = pick([' ', '-', '_', '\u00a0', '\n', ' \u2013 ', '']);
-    return [full, disguise(pick(first)) + (space === '' ? ' ' : space) + disguise(pick(last)), tail];
-  }
-
-  /** Another case, encoding, width, apostrophe or hyphen. */
-  function disguise(name: string): string {
-    return pick([
-      (text: string) => text,
-      (text: string) => text.toLowerCase(),
-      (text: string) => text.toUpperCase(),
-      (text: string) => text.normalize('NFD'),
-      (text: string) => text.replaceAll("'", '’'),
-      (text: string) => text.replaceAll("'", ''),
-      (text: string) => text.replaceAll('-', ' '),
-      (text: string) => text.replaceAll('-', '\u2011'),
-      (text: string) => `${text.slice(0, 2)}\u200d${text.slice(2)}`,
-      (text: string) =>
-        text.replace(/[a-z]/g, (letter) => String.fromCodePoint((letter.codePointAt(0) ?? 0) + 0xfee0)),
-    ])(name);
+    return [
+      full,
+      disguise(pick(first), pick) + (space === '' ? ' ' : space) + disguise(pick(last), pick),
+      tail,
+    ];
   }
 }
 
@@ -138,4 +125,21 @@ function takeTwo<T>(from: readonly T[], random: () => number): [T, T] {
   const at = Math.floor(random() * from.length);
   const other = (at + 1 + Math.floor(random() * (from.length - 1))) % from.length;
   return [from[at] as T, from[other] as T];
+}
+
+/** Another case, encoding, width, apostrophe or hyphen. */
+function disguise(name: string, pick: Pick): string {
+  return pick([
+    (text: string) => text,
+    (text: string) => text.toLowerCase(),
+    (text: string) => text.toUpperCase(),
+    (text: string) => text.normalize('NFD'),
+    (text: string) => text.replaceAll("'", '’'),
+    (text: string) => text.replaceAll("'", ''),
+    (text: string) => text.replaceAll('-', ' '),
+    (text: string) => text.replaceAll('-', '\u2011'),
+    (text: string) => `${text.slice(0, 2)}\u200d${text.slice(2)}`,
+    (text: string) =>
+      text.replace(/[a-z]/g, (letter) => String.fromCodePoint((letter.codePointAt(0) ?? 0) + 0xfee0)),
+  ])(name);
 }
