@@ -37,7 +37,7 @@ export interface ClaimedRow extends DispatchRow {
   readonly beat: BigInt64 | null;
 }
 
-export interface HeadRow {
+interface HeadRow {
   readonly number: BigInt64;
   readonly writer: string | null;
   readonly epoch: BigInt64;
