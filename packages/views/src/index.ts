@@ -40,7 +40,6 @@ export {
 export {
   type ContextManifest,
   type ContextPart,
-  type ContextRendererVersion,
   contextRendererVersion,
 } from './context/context-manifest.ts';
 export {

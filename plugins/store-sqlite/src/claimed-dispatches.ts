@@ -1,7 +1,6 @@
 import type { DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
 import type { ClaimState, DispatchClaim } from '@hansard/provider';
 import { dispatchNotFound } from '@hansard/store-kit';
-import { endOldClaim } from './database/format-1.ts';
 import { inSnapshot, inTransaction } from './database/transaction.ts';
 import { isDamage } from './sqlite-errors.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -112,11 +111,10 @@ export function getClaims(
 
 /** @throws STORE_DISPATCH_NOT_FOUND */
 export function breakClaim(parts: StoreParts, taskDir: string, dispatchId: string): void {
-  const { database, dispatches, format, leases } = parts;
+  const { database, dispatches, leases } = parts;
   inTransaction(database, () => {
     const { number } = dispatches.get(taskDir, dispatchId);
-    if (format === 1) endOldClaim(database, number);
-    else if (!leases.isClaimed(number)) leases.end(number);
+    if (!leases.isClaimed(number)) leases.end(number);
   });
 }
 

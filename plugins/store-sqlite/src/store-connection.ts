@@ -1,6 +1,5 @@
 import { releaseAll } from './claimed-dispatches.ts';
 import { createDatabase } from './database/create-database.ts';
-import { migrateFile } from './database/migrate.ts';
 import type { OpenedDatabase } from './database/open-database.ts';
 import { type ConnectionOptions, type OpenedParts, openParts, type StoreParts } from './store-parts.ts';
 
@@ -38,11 +37,10 @@ export class StoreConnection {
   }
 
   /**
-   * As `use`, for work that writes. The first one migrates a database of an older format.
-   * @throws STORE_CORRUPT if the file was renamed, removed or replaced; STORE_LOCKED if a process with an older version writes to it
+   * As `use`, for work that writes.
+   * @throws STORE_CORRUPT if the file was renamed, removed or replaced
    */
   write<T>(work: (parts: StoreParts) => T, interval = 0): T {
-    if (this.current().format === 1) this.#migrate();
     return this.use((parts) => {
       const { place } = this.#opened;
       place?.assertKept(interval);
@@ -79,13 +77,6 @@ export class StoreConnection {
     closeAfter(this.#parts, () => {});
     this.#opened = opened;
     this.#parts = parts;
-  }
-
-  #migrate(): void {
-    this.#opened.place?.assertKept(0);
-    migrateFile(this.#options);
-    if (this.#opened.isCurrent()) return;
-    this.#open();
   }
 }
 

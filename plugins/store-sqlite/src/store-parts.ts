@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { AcknowledgedLengths } from './database/acknowledged-lengths.ts';
 import { type DatabaseOptions, type OpenedDatabase, openDatabase } from './database/open-database.ts';
-import type { DatabaseFormat } from './database/schema.ts';
 import { prepareStatements, type Statements } from './database/statements.ts';
 import { Acknowledgements } from './events/acknowledgements.ts';
 import { EventReader } from './events/event-reader.ts';
@@ -28,7 +27,6 @@ export interface OpenedParts {
 export interface StoreParts {
   readonly database: DatabaseSync;
   readonly statements: Statements;
-  readonly format: DatabaseFormat;
   readonly tasks: TaskTable;
   readonly dispatches: DispatchTable;
   readonly pages: DispatchPages;
@@ -44,21 +42,20 @@ export interface StoreParts {
 export function openParts(options: ConnectionOptions): OpenedParts {
   const { file, leaseMs, clock, processes } = options;
   const opened = openDatabase(options);
-  const { database, format } = opened;
-  const isChecked = format !== 1;
+  const { database } = opened;
   try {
     const statements = prepareStatements(database);
     const lengths = new AcknowledgedLengths(file, statements.getHead.get()?.databaseId ?? '');
-    const tasks = new TaskTable({ database, statements, file, isChecked });
-    const dispatches = new DispatchTable({ database, statements, tasks, lengths, file, isChecked });
+    const tasks = new TaskTable({ database, statements, file });
+    const dispatches = new DispatchTable({ database, statements, tasks, lengths, file });
     const leases = new WriterLeases({ statements, dispatches, file, leaseMs, clock, processes });
-    const reader = new EventReader({ database, statements, dispatches, lengths, file, isChecked });
+    const reader = new EventReader({ database, statements, dispatches, lengths, file });
     const acknowledgements = new Acknowledgements({ database, statements, lengths, reader, clock });
     const writer = new EventWriter({ database, statements, leases, reader, acknowledgements, file });
     const search = new EventSearch(database, statements, reader);
-    const pages = new DispatchPages({ database, dispatches, tasks, reader, file, isIndexed: isChecked });
+    const pages = new DispatchPages({ database, dispatches, tasks, reader, file });
     const rows = { tasks, dispatches, pages, leases, lengths, acknowledgements };
-    return { opened, parts: { database, statements, format, ...rows, writer, reader, search } };
+    return { opened, parts: { database, statements, ...rows, writer, reader, search } };
   } catch (error) {
     database.close();
     throw toOpenError(error, file);

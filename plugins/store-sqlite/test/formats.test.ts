@@ -1,21 +1,30 @@
-import { spawnSync } from 'node:child_process';
 import { DatabaseSync } from 'node:sqlite';
-import { currentProcess, type ProcessOwner } from '@hansard/store-kit';
-import { describe, expect, it } from 'vitest';
+import { encodeEvent } from '@hansard/events';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { goldenDispatches, goldenTasks } from './golden/golden-content.ts';
 import { expectedReads, putGolden, readGolden } from './golden/read-golden.ts';
 import { envelope, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openStore, temporaryPath } from './temporary-store.ts';
+import { tablesOf0, upgradeFrom0 } from './upgrade-step.ts';
 
 const dispatchId = 'GROWING';
 
-function golden(format: 1 | 2): string {
-  const path = temporaryPath();
-  putGolden(format, path);
-  return path;
+function openRaw(path: string): DatabaseSync {
+  const database = new DatabaseSync(path);
+  onTestFinished(() => {
+    if (database.isOpen) database.close();
+  });
+  return database;
+}
+
+function setFormat(path: string, version: number): void {
+  const raw = openRaw(path);
+  raw.exec(`PRAGMA user_version = ${version}`);
+  raw.close();
 }
 
 function formatOf(path: string): unknown {
-  const raw = new DatabaseSync(path);
+  const raw = openRaw(path);
   const { user_version: version } = raw.prepare('PRAGMA user_version').get() ?? {};
   raw.close();
   return version;
@@ -27,117 +36,107 @@ function isGolden(path: string): void {
   store.close();
 }
 
-/** Claims a dispatch as a process with format 1 did. */
-function claimInFormat1(path: string, changes: Partial<ProcessOwner>): void {
-  const raw = new DatabaseSync(path);
-  const owner = JSON.stringify({ ...currentProcess(), ...changes });
-  raw
-    .prepare(
-      `INSERT INTO writers (dispatch, token, owner) SELECT number, 'old', ? FROM dispatches WHERE dispatch_id = ?`,
-    )
-    .run(owner, dispatchId);
-  raw.close();
-}
-
-describe.each([1, 2] as const)('a database of format %i', (format) => {
+describe('a database of format 1', () => {
   it('opens, and everything in it is equal to what was written', () => {
-    const path = golden(format);
+    const path = temporaryPath();
+    putGolden(path);
     isGolden(path);
-    expect(formatOf(path)).toBe(format);
+    expect(formatOf(path)).toBe(1);
     const store = openStore(path);
     const { integrity, damages, wholeEvents } = store.verifyDispatch(taskDir, dispatchId);
     expect({ integrity, damages, wholeEvents }).toEqual({
-      integrity: format === 1 ? 'none' : 'checksum',
+      integrity: 'checksum',
       damages: [],
       wholeEvents: 41,
     });
     expect(store.searchEvents('Zürich', { taskDir }).map(({ position }) => position)).toEqual([0, 1, 2, 3]);
   });
 
-  it('takes writes and is format 2 then, with the same content', () => {
-    const path = golden(format);
-    const store = openStore(path);
-    const { epoch = 0 } = store.claimDispatch(taskDir, dispatchId);
-    expect(epoch).toBeGreaterThanOrEqual(1);
-    expect(formatOf(path)).toBe(2);
-    isGolden(path);
-    for (const id of ['GROWING', 'MIXED']) {
-      expect(store.verifyDispatch(taskDir, id)).toMatchObject({ integrity: 'checksum', damages: [] });
-      store.claimDispatch(taskDir, id);
-      store.appendEvent(taskDir, id, textEvent('b'));
-      expect(store.getRecentEvents(taskDir, id, 1)).toEqual([textEvent('b')]);
-    }
-    store.createDispatch('another/task', envelope({ dispatchId: 'NEW' }));
-    expect(store.getDispatchEnvelopes('another/task')).toHaveLength(2);
-    expect(store.searchEvents('text', { taskDir, limit: 100 })).toHaveLength(43);
+  it('takes writes, with the same content', () => {
+    const path = temporaryPath();
+    putGolden(path);
+    canBeWritten(path);
   });
 });
 
-describe('a database of format 1', () => {
-  it('is not migrated while a process may be writing to it, which the error names with the remedy', () => {
-    const path = golden(1);
-    claimInFormat1(path, { host: 'elsewhere', pid: 4711 });
-    const store = openStore(path);
-    const claim = () => store.claimDispatch(taskDir, 'MIXED');
-    expect(codeOf(claim)).toBe('STORE_LOCKED');
-    expect(claim).toThrow(/process 4711 on elsewhere .*hansard unlock .* GROWING/);
-    expect(store.getClaim(taskDir, dispatchId)).toMatchObject({ isOwn: false, state: 'unknown' });
-    expect(formatOf(path)).toBe(1);
-    isGolden(path);
-    store.breakClaim(taskDir, dispatchId);
-    expect(store.getClaim(taskDir, dispatchId)).toBeNull();
-    claim();
+function canBeWritten(path: string): void {
+  const store = openStore(path);
+  const { epoch = 0 } = store.claimDispatch(taskDir, dispatchId);
+  expect(epoch).toBeGreaterThanOrEqual(1);
+  expect(formatOf(path)).toBe(1);
+  isGolden(path);
+  for (const id of ['GROWING', 'MIXED']) {
+    expect(store.verifyDispatch(taskDir, id)).toMatchObject({ integrity: 'checksum', damages: [] });
+    store.claimDispatch(taskDir, id);
+    store.appendEvent(taskDir, id, textEvent('b'));
+    expect(store.getRecentEvents(taskDir, id, 1)).toEqual([textEvent('b')]);
+  }
+  store.createDispatch('another/task', envelope({ dispatchId: 'NEW' }));
+  expect(store.getDispatchEnvelopes('another/task')).toHaveLength(2);
+  expect(store.searchEvents('text', { taskDir, limit: 100 })).toHaveLength(43);
+}
+
+describe('a database of another format', () => {
+  it('is refused with the number of a newer format, and is not changed', () => {
+    const path = temporaryPath();
+    putGolden(path);
+    setFormat(path, 2);
+    expect(codeOf(() => openStore(path))).toBe('STORE_UNAVAILABLE');
+    expect(() => openStore(path)).toThrow(
+      /newer @hansard\/store-sqlite \(format 2; this version supports 1\)/,
+    );
     expect(formatOf(path)).toBe(2);
   });
 
-  it('is migrated when its last writer has exited without a release', () => {
-    const path = golden(1);
-    const { pid } = spawnSync(process.execPath, ['--version']);
-    claimInFormat1(path, { pid, startTime: '1' });
-    const store = openStore(path);
-    store.claimDispatch(taskDir, dispatchId);
-    expect(formatOf(path)).toBe(2);
-    isGolden(path);
+  it('is damaged if its format is not one that a version has', () => {
+    const path = temporaryPath();
+    putGolden(path);
+    setFormat(path, 0);
+    expect(codeOf(() => openStore(path))).toBe('STORE_CORRUPT');
   });
+});
 
-  it('is read by a store that opened it before another one migrated it', () => {
-    const path = golden(1);
-    const reader = openStore(path);
-    expect(reader.verifyDispatch(taskDir, dispatchId).integrity).toBe('none');
-    const writer = openStore(path);
-    writer.claimDispatch(taskDir, dispatchId);
-    writer.appendEvent(taskDir, dispatchId, textEvent('f'));
-    expect(reader.getRecentEvents(taskDir, dispatchId, 1)).toEqual([textEvent('f')]);
-    expect(reader.verifyDispatch(taskDir, dispatchId).integrity).toBe('checksum');
-  });
-
-  it('that lost events reads as damaged before and after the migration', () => {
-    const path = golden(1);
-    const raw = new DatabaseSync(path);
-    raw.exec('DELETE FROM events WHERE position = 40 OR position = 7');
+describe('a step from an earlier format', () => {
+  /** The golden content in the made-up format 0. */
+  function golden0(): string {
+    const path = temporaryPath();
+    const raw = openRaw(path);
+    raw.exec(`PRAGMA application_id = ${0x484e5344};${tablesOf0}`);
+    const put = (sql: string, ...values: (string | number)[]) => raw.prepare(sql).run(...values);
+    for (const [dir, task] of goldenTasks) put('INSERT INTO tasks VALUES (?, ?)', dir, JSON.stringify(task));
+    for (const [at, { taskDir: dir, envelope: content, batches }] of goldenDispatches.entries()) {
+      const { dispatchId: id } = content;
+      put('INSERT INTO dispatches VALUES (?, ?, ?, ?)', at + 1, dir, id, JSON.stringify(content));
+      for (const [position, event] of batches.flat().entries())
+        put('INSERT INTO events VALUES (?, ?, ?)', at + 1, position, encodeEvent(event));
+    }
     raw.close();
-    const store = openStore(path);
-    const read = () => store.getDispatchEvents(taskDir, dispatchId);
-    expect(codeOf(read)).toBe('STORE_CORRUPT');
-    store.claimDispatch(taskDir, 'MIXED');
-    expect(codeOf(read)).toBe('STORE_CORRUPT');
-    expect(store.verifyDispatch(taskDir, dispatchId).damages.map(({ offset }) => offset)).toEqual([7, 40]);
+    return path;
+  }
+
+  it('keeps tasks, envelopes and events, with checksums, and the database can be written', () => {
+    const path = golden0();
+    expect(codeOf(() => openStore(path))).toBe('STORE_CORRUPT');
+    expect(upgradeFrom0(openRaw(path))).toBe(true);
+    isGolden(path);
+    canBeWritten(path);
   });
 
-  it('cannot be written by a process with an older version once it was migrated', () => {
-    const path = golden(1);
-    openStore(path).claimDispatch(taskDir, 'MIXED');
-    const old = new DatabaseSync(path);
-    for (const sql of [
-      `INSERT INTO dispatches (task_dir, dispatch_id, envelope) VALUES ('t', 'd', '{}') ON CONFLICT DO NOTHING`,
-      `INSERT INTO events (dispatch, position, line) VALUES (1, 41, '{}')`,
-      `INSERT OR REPLACE INTO writers (dispatch, token, owner) VALUES (1, 'old', '{}')`,
-      `SELECT token, owner FROM writers WHERE dispatch = 1`,
-      `INSERT OR REPLACE INTO tasks (task_dir, task) VALUES ('t', '{}')`,
-      `UPDATE dispatches SET least_events = 0 WHERE number = 1`,
-    ])
-      expect(() => old.prepare(sql).run(), sql).toThrow(/no such table|no such column|NOT NULL/);
-    old.close();
+  it('is taken once, however many processes try', () => {
+    const path = golden0();
+    expect([openRaw(path), openRaw(path)].map(upgradeFrom0)).toEqual([true, false]);
     isGolden(path);
+  });
+
+  it('changes nothing while a process may be writing, and nothing if it is stopped', () => {
+    const path = golden0();
+    const raw = openRaw(path);
+    raw.exec(`INSERT INTO writers VALUES (1, 'a process')`);
+    expect(() => upgradeFrom0(raw)).toThrow('It has a writer.');
+    raw.exec(`DELETE FROM writers; UPDATE dispatches SET envelope = '{' WHERE number = 3`);
+    const before = raw.prepare('SELECT name FROM sqlite_schema ORDER BY name').all();
+    expect(() => upgradeFrom0(raw)).toThrow(SyntaxError);
+    expect(raw.prepare('SELECT name FROM sqlite_schema ORDER BY name').all()).toEqual(before);
+    expect(formatOf(path)).toBe(0);
   });
 });

@@ -89,7 +89,7 @@ describe('searchEvents', () => {
     expect(ids({ dispatchId: 'unknown' })).toEqual([]);
   });
 
-  it('makes an index of an older rule of words again, and reports how far it is', () => {
+  it('makes an index of another rule of words again, and reports how far it is', () => {
     const path = temporaryPath();
     const store = storeWithDispatch(path);
     const texts = Array.from({ length: 1_200 }, (_, at) =>
@@ -97,7 +97,7 @@ describe('searchEvents', () => {
     );
     store.appendEvents(taskDir, dispatchId, texts);
     expect(store.searchEvents('项目', { taskDir })).toHaveLength(1);
-    // What an older version made: the runs of letters as words, and no rule.
+    // As another rule makes it: the runs of letters as words, and no text that names the rule.
     const database = new DatabaseSync(path);
     database.exec(`INSERT INTO event_search (event_search) VALUES ('delete-all')`);
     const insert = database.prepare('INSERT INTO event_search (rowid, text) VALUES (1 << 32 | ?, ?)');

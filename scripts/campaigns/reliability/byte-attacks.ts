@@ -89,7 +89,7 @@ function flipsInFiles(folder: string): Attack {
 }
 
 function flipsInDatabases(folder: string): Attack {
-  const whole = goldenBytes(2);
+  const whole = goldenBytes();
   return {
     unit: 'bits flipped',
     count: 20_000,

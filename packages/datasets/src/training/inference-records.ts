@@ -1,12 +1,5 @@
 import { type CapturedEvent, isEventOf } from '@hansard/events';
-import {
-  type ContextPolicy,
-  type ContextRendererVersion,
-  checkContextPolicy,
-  contextRendererVersion,
-  isContextError,
-  readContextManifest,
-} from '@hansard/views';
+import { type ContextPolicy, checkContextPolicy, isContextError, readContextManifest } from '@hansard/views';
 import { isAnswerBlock } from './answer-block.ts';
 
 /** The recorded way in which the prompt of a call was rendered. */
@@ -24,7 +17,6 @@ export interface PromptRecipe {
   readonly policy: ContextPolicy;
   /** The id of the token counter that the prompt depends on; null if none. */
   readonly counter: string | null;
-  readonly rendererVersion: ContextRendererVersion;
 }
 
 export interface InferenceRecord {
@@ -33,7 +25,7 @@ export interface InferenceRecord {
   readonly prompt: RecordedPrompt | 'unreadable' | null;
 }
 
-export const fullRecipe: PromptRecipe = recipeOf({ name: 'full' }, undefined, contextRendererVersion);
+export const fullRecipe: PromptRecipe = recipeOf({ name: 'full' }, undefined);
 
 /** The records of a dispatch's inferences. They must be complete before the events are read to render prompts. */
 export class InferenceRecords {
@@ -100,22 +92,18 @@ function recordedPrompt(inference: CapturedEvent, messageId: string): InferenceR
   try {
     const manifest = readContextManifest(inference);
     if (manifest === null) return null;
-    const { policy, tokens, through, hash, rendererVersion } = manifest;
+    const { policy, tokens, through, hash } = manifest;
     checkContextPolicy(policy);
-    return { messageId, through, hash, recipe: recipeOf(policy, tokens?.counter, rendererVersion) };
+    return { messageId, through, hash, recipe: recipeOf(policy, tokens?.counter) };
   } catch (error) {
     if (isContextError(error) || error instanceof TypeError) return 'unreadable';
     throw error;
   }
 }
 
-function recipeOf(
-  policy: ContextPolicy,
-  usedCounter: string | undefined,
-  rendererVersion: ContextRendererVersion,
-): PromptRecipe {
+function recipeOf(policy: ContextPolicy, usedCounter: string | undefined): PromptRecipe {
   const counter = policy.name === 'faded' ? (usedCounter ?? '') : null;
-  return { policy, counter, rendererVersion, key: JSON.stringify([rendererVersion, policy, counter]) };
+  return { policy, counter, key: JSON.stringify([policy, counter]) };
 }
 
 /** Ids never contain a space, so it separates them. */

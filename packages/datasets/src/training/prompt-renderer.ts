@@ -44,12 +44,12 @@ export class PromptRenderer {
   readonly #firsts = new Map<Holding, number>();
 
   constructor(
-    { policy, rendererVersion }: PromptRecipe,
+    { policy }: PromptRecipe,
     tokens: TokenCounter | undefined,
     measure: MeasureMessage | undefined,
   ) {
     this.#measure = measure;
-    this.#renderer = createContextRenderer({ policy, rendererVersion, ...definedOnly({ tokens }) });
+    this.#renderer = createContextRenderer({ policy, ...definedOnly({ tokens }) });
   }
 
   observe(event: CapturedEvent): void {

@@ -10,7 +10,6 @@ import {
 import {
   type ContextManifest,
   type ContextMessage,
-  type ContextOptions,
   type ContextPolicy,
   renderContext,
   type TokenCounter,
@@ -77,13 +76,9 @@ export class Talk {
   }
 
   /** Calls the model. Events between the call and its answer have not reached it. */
-  ask(
-    agentId: string,
-    policy: ContextPolicy = { name: 'full' },
-    options: Pick<ContextOptions, 'rendererVersion'> = {},
-  ): Request {
+  ask(agentId: string, policy: ContextPolicy = { name: 'full' }): Request {
     const own = this.events.filter((event) => event.agentId === agentId);
-    return { agentId, ...renderContext(own, { policy, tokens: words, ...options }) };
+    return { agentId, ...renderContext(own, { policy, tokens: words }) };
   }
 
   answer(

@@ -327,7 +327,7 @@ describe('the manifest', () => {
       calls: { inRows: 4, recorded: 4, rendered: 0, shortened: 0 },
       filter: { agents: ['Ann', 'agent_002', 'Zoe'], reasoning: 'drop', tools: 1, mapping: true },
       missingAgents: ['Zoe'],
-      rendererVersion: 2,
+      rendererVersion: 1,
       sources: talks.map((talk, at) => ({
         dispatchId: talk.dispatchId,
         events: talk.events.length,

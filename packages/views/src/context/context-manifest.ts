@@ -2,22 +2,17 @@ import type { ContextPolicy } from './context-policy.ts';
 import type { Detail } from './history/detail.ts';
 
 /**
- * The versions of the rendering: the same version, policy and events give the same bytes. Version 1 keeps the order of
- * the log; since version 2, a message that arrived during a call comes after the answer to that call.
+ * The version of the rendering: the same version, policy and events give the same bytes. A message that arrived during a call comes after
+ * the answer to that call.
  */
-export const contextRendererVersions = [1, 2] as const;
-
-export type ContextRendererVersion = (typeof contextRendererVersions)[number];
-
-/** The current version. */
-export const contextRendererVersion = 2 satisfies ContextRendererVersion;
+export const contextRendererVersion = 1;
 
 /**
  * A description of the prompt of one call: enough to render it again to the same bytes. Its size does not grow with the
  * log. Recorded as `context` of `agent:inference`.
  */
 export interface ContextManifest {
-  readonly rendererVersion: ContextRendererVersion;
+  readonly rendererVersion: typeof contextRendererVersion;
   readonly policy: ContextPolicy;
   /** The id of the last event of the agent that the prompt includes; null: none. */
   readonly through: string | null;

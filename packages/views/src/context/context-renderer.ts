@@ -1,10 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 import { ContextError } from './context-error.ts';
-import {
-  type ContextManifest,
-  type ContextRendererVersion,
-  contextRendererVersion,
-} from './context-manifest.ts';
+import { type ContextManifest, contextRendererVersion } from './context-manifest.ts';
 import { partsOf } from './context-parts.ts';
 import { type ContextPolicy, checkContextPolicy } from './context-policy.ts';
 import { type FixedTokens, fitContext, limitOf, tokensIn } from './fit-context.ts';
@@ -21,8 +17,6 @@ export interface ContextOptions {
   readonly policy?: ContextPolicy;
   /** Counts tokens; required for `faded`. Absent: manifests have no tokens. */
   readonly tokens?: TokenCounter;
-  /** To render a recorded manifest again, its version. Absent: the current version. */
-  readonly rendererVersion?: ContextRendererVersion;
 }
 
 /** Takes the events of one agent as they happen, and renders the prompt of its model at any moment. */
@@ -48,7 +42,6 @@ export interface ContextRenderer {
 export function createContextRenderer({
   policy = { name: 'full' },
   tokens: counter,
-  rendererVersion = contextRendererVersion,
 }: ContextOptions = {}): ContextRenderer {
   checkContextPolicy(policy);
   if (policy.name === 'faded' && counter === undefined)
@@ -140,7 +133,7 @@ export function createContextRenderer({
     const part = isCounted ? list.tokensOf(kept) : kept;
     const whole = isCounted ? prompt : length;
     return {
-      rendererVersion,
+      rendererVersion: contextRendererVersion,
       policy,
       through,
       messages: length,
@@ -173,7 +166,7 @@ export function createContextRenderer({
     observe(event) {
       const read = readEvent(event);
       through = event.id;
-      for (const settled of rendererVersion === 1 ? [read] : order.add(read)) take(settled);
+      for (const settled of order.add(read)) take(settled);
     },
     render() {
       for (const given of order.takeAll()) take(given);

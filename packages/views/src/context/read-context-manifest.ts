@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 import { ContextError } from './context-error.ts';
-import { type ContextManifest, contextRendererVersions } from './context-manifest.ts';
+import { type ContextManifest, contextRendererVersion } from './context-manifest.ts';
 
 /**
  * The manifest that was recorded with a model call (`agent:inference`), or null if it has none.
@@ -11,11 +11,11 @@ export function readContextManifest(inference: CapturedEvent): ContextManifest |
   const { context } = inference.data;
   if (context === undefined) return null;
   const manifest = context as unknown as Partial<ContextManifest> | null;
-  const isKnown = contextRendererVersions.some((version) => version === manifest?.rendererVersion);
+  const isKnown = manifest?.rendererVersion === contextRendererVersion;
   if (manifest !== null && isKnown && isWhole(manifest)) return manifest;
   throw new ContextError(
     'CONTEXT_MANIFEST_UNKNOWN',
-    `The context of ${inference.id} was rendered by version ${JSON.stringify(manifest?.rendererVersion)}, and this version of Hansard knows ${contextRendererVersions.join(' and ')}: it can't be rendered again to the same bytes. Use the version of Hansard that recorded it.`,
+    `The context of ${inference.id} was rendered by version ${JSON.stringify(manifest?.rendererVersion)}, and this version of Hansard knows version ${contextRendererVersion}: it can't be rendered again to the same bytes. Use the version of Hansard that recorded it.`,
     { details: { eventId: inference.id } },
   );
 }

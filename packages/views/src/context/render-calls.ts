@@ -143,7 +143,7 @@ function nothingBefore(agentId: string): string {
 function keyOf(recorded: ContextManifest | null, { isOwnPolicy = false }: RenderCallsOptions): string {
   return recorded === null || isOwnPolicy
     ? 'own'
-    : JSON.stringify([recorded.rendererVersion, recorded.policy, recorded.tokens?.counter]);
+    : JSON.stringify([recorded.policy, recorded.tokens?.counter]);
 }
 
 function contextOptions(recorded: ContextManifest | null, options: RenderCallsOptions) {
@@ -158,8 +158,7 @@ function contextOptions(recorded: ContextManifest | null, options: RenderCallsOp
       `A context was fitted into its budget with the counter ${recorded.tokens?.counter}, which is not available, so it can't be rendered again. Give that counter.`,
       { details: { counter: recorded.tokens?.counter } },
     );
-  const { policy: recordedPolicy, rendererVersion } = recorded;
-  return { policy: recordedPolicy, rendererVersion, ...(counter === undefined ? {} : { tokens: counter }) };
+  return { policy: recorded.policy, ...(counter === undefined ? {} : { tokens: counter }) };
 }
 
 function unknown({ id }: CapturedEvent, what: string): ContextError {

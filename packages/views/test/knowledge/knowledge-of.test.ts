@@ -315,7 +315,7 @@ function withFullManifest(captured: CapturedEvent): CapturedEvent {
   const { context } = captured.data;
   if (captured.type !== 'agent:inference' || context === undefined) return captured;
   const manifest = {
-    rendererVersion: 2,
+    rendererVersion: 1,
     policy: { name: 'full' },
     messages: 0,
     tokens: null,

@@ -6,7 +6,7 @@ import { StoreError } from '@hansard/provider';
 import { linkIfFree } from '@hansard/store-kit';
 import { toStoreError } from '../sqlite-errors.ts';
 import { locate } from './open-database.ts';
-import { createTables, formatOf } from './schema.ts';
+import { assertFormat, createTables } from './schema.ts';
 import { useWriteAheadLog } from './write-ahead-log.ts';
 
 /**
@@ -47,7 +47,7 @@ function assertWhole(temporary: string, file: string): void {
   try {
     const found = database.prepare('PRAGMA quick_check(1)').get()?.quick_check;
     if (found !== 'ok') throw new Error(String(found));
-    formatOf(database, temporary);
+    assertFormat(database, temporary);
   } catch (cause) {
     throw new StoreError(
       'STORE_UNAVAILABLE',

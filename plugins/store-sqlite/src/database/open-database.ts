@@ -6,8 +6,7 @@ import { corrupt, isPermissionError, toOpenError } from '../sqlite-errors.ts';
 import type { StoreSystem } from '../store-system.ts';
 import { assertRegularFiles } from './assert-regular-files.ts';
 import { FilePlace } from './file-place.ts';
-import { createViews } from './format-1.ts';
-import { createTables, type DatabaseFormat, formatOf } from './schema.ts';
+import { assertFormat, createTables } from './schema.ts';
 import { useWriteAheadLog } from './write-ahead-log.ts';
 
 export interface DatabaseOptions {
@@ -22,7 +21,6 @@ type OpeningOptions = DatabaseOptions & Pick<StoreSystem, 'openDatabase'>;
 
 export interface OpenedDatabase {
   readonly database: DatabaseSync;
-  readonly format: DatabaseFormat;
   /** Whether the file exists. If not, the database is an empty one in memory, only for reading. */
   readonly exists: boolean;
   /** The place of the file that writes change; null if this database cannot be written. */
@@ -62,7 +60,7 @@ function doesExist(file: string): boolean {
 function openAbsent(file: string): OpenedDatabase {
   const database = new DatabaseSync(':memory:');
   createTables(database);
-  return { database, format: 2, exists: false, place: null, isCurrent: () => !existsSync(file) };
+  return { database, exists: false, place: null, isCurrent: () => !existsSync(file) };
 }
 
 function openPresent(options: OpeningOptions): OpenedDatabase {
@@ -88,9 +86,8 @@ function openShared({ file, durability, busyTimeout, ...system }: OpeningOptions
       -- Overwrites what a changed row was, such as a task record that had a secret, where it costs no further writes.
       PRAGMA secure_delete = FAST;
     `);
-    const format = withViews(database, file);
-    const isCurrent = format === 1 ? () => formatOf(database, file) === 1 : () => true;
-    return { database, format, exists: true, place, isCurrent };
+    assertFormat(database, file);
+    return { database, exists: true, place, isCurrent: () => true };
   });
 }
 
@@ -103,16 +100,10 @@ function openAtRest(file: string): OpenedDatabase {
   const database = new DatabaseSync(locate(file, { mode: 'ro', immutable: '1' }));
   return configured(database, () => {
     database.exec('PRAGMA cell_size_check = ON');
-    const format = withViews(database, file);
+    assertFormat(database, file);
     const isCurrent = () => !hasLog(file) && stampOf(file) === stamp;
-    return { database, format, exists: true, place: null, isCurrent };
+    return { database, exists: true, place: null, isCurrent };
   });
-}
-
-function withViews(database: DatabaseSync, file: string): DatabaseFormat {
-  const format = formatOf(database, file);
-  if (format === 1) createViews(database);
-  return format;
 }
 
 function configured(database: DatabaseSync, configure: () => OpenedDatabase): OpenedDatabase {

@@ -7,12 +7,11 @@ import { inTransaction } from './transaction.ts';
 
 /** Marks the file as ours: "HNSD" in ASCII. */
 const applicationId = 0x484e5344;
-/** The format of new databases. Format 1 is read and migrated, see format-1.ts. */
-const newestFormat = 2;
-export type DatabaseFormat = 1 | 2;
+/** The format of databases. `test/upgrade-step.ts` is the template for a step from an earlier one. */
+const databaseFormat = 1;
 
 /*
- * Columns are NOT NULL and have no default, so that a process with an older version fails instead of writing.
+ * Columns are NOT NULL and have no default, so that a process with another version of the package fails instead of writing.
  *
  * crc                    the checksum of the row; see checksums.ts
  * head                   one row. It says how many rows `tasks` has, and a row of `tasks` says how many dispatches it has: so a
@@ -115,14 +114,14 @@ export function insertHead(database: DatabaseSync): void {
 }
 
 export function markFormat(database: DatabaseSync): void {
-  database.exec(`PRAGMA user_version = ${newestFormat}`);
+  database.exec(`PRAGMA user_version = ${databaseFormat}`);
 }
 
 /**
- * The format of a database of this store.
+ * Checks that a database is one of this store, in its format.
  * @throws STORE_UNAVAILABLE if it has a newer format or belongs to another program; STORE_CORRUPT if its tables are damaged
  */
-export function formatOf(database: DatabaseSync, file: string): DatabaseFormat {
+export function assertFormat(database: DatabaseSync, file: string): void {
   const { application, version } = database
     .prepare(
       `SELECT application_id AS application, user_version AS version
@@ -136,17 +135,15 @@ export function formatOf(database: DatabaseSync, file: string): DatabaseFormat {
       { details: { file } },
     );
   }
-  if (version > newestFormat) {
+  if (version > databaseFormat) {
     throw new StoreError(
       'STORE_UNAVAILABLE',
-      `${file} was written by a newer @hansard/store-sqlite (format ${version}; this version supports ${newestFormat}). Update the package.`,
+      `${file} was written by a newer @hansard/store-sqlite (format ${version}; this version supports ${databaseFormat}). Update the package.`,
       { details: { file, version } },
     );
   }
-  if (version === 1) return 1;
-  if (version !== newestFormat) throw corrupt(file, `it has the unknown format ${version}`);
+  if (version !== databaseFormat) throw corrupt(file, `it has the unknown format ${version}`);
   assertTables(database, file);
-  return newestFormat;
 }
 
 /** @throws STORE_CORRUPT if the texts of the tables and indexes are not those with which they were created */

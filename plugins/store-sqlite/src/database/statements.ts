@@ -209,15 +209,14 @@ export function prepareStatements(database: DatabaseSync) {
     countSearchable: read<{ count: number }>(
       'SELECT searchable_events AS count FROM dispatches WHERE number = ?',
     ),
-    // `main`, because in a database of format 1 a view has the name of the table.
-    setSearchable: write('UPDATE main.dispatches SET searchable_events = ? WHERE number = ?'),
+    setSearchable: write('UPDATE dispatches SET searchable_events = ? WHERE number = ?'),
     insertSearchText: write('INSERT INTO event_search (rowid, text) VALUES (? << 32 | ?, ?)'),
     /** The text at rowid 0, which belongs to no event. */
     findSearchText: read<{ rowid: number }>(
       'SELECT rowid FROM event_search WHERE event_search MATCH ? AND rowid = 0',
     ),
     deleteSearchTexts: write("INSERT INTO event_search (event_search) VALUES ('delete-all')"),
-    resetSearchable: write('UPDATE main.dispatches SET searchable_events = 0'),
+    resetSearchable: write('UPDATE dispatches SET searchable_events = 0'),
     deleteSearchText: write('DELETE FROM event_search WHERE rowid BETWEEN ? << 32 AND ? << 32 | 0xffffffff'),
     searchAll: read<HitRow>(hits('')),
     searchTask: read<HitRow>(hits('AND task_dir = ?')),

@@ -69,7 +69,7 @@ function copyWholeEvents(
     doesGrow &&= id > greatestId;
     greatestId = id;
   };
-  verifyEvents(statements, damaged, true, (line) => add(decodeEvent(line)?.id ?? '', line));
+  verifyEvents(statements, damaged, (line) => add(decodeEvent(line)?.id ?? '', line));
   add(notice.id, encodeEvent(notice));
   if (!doesGrow) startIndexOfIds(statements, number);
 }

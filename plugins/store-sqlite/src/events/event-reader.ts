@@ -23,8 +23,6 @@ export interface EventReaderSetup {
   readonly dispatches: DispatchTable;
   readonly lengths: AcknowledgedLengths;
   readonly file: string;
-  /** Whether the format has checksums. */
-  readonly isChecked: boolean;
 }
 
 /**
@@ -38,15 +36,13 @@ export class EventReader {
   readonly #dispatches: DispatchTable;
   readonly #lengths: AcknowledgedLengths;
   readonly #file: string;
-  readonly #isChecked: boolean;
 
-  constructor({ database, statements, dispatches, lengths, file, isChecked }: EventReaderSetup) {
+  constructor({ database, statements, dispatches, lengths, file }: EventReaderSetup) {
     this.#database = database;
     this.#statements = statements;
     this.#dispatches = dispatches;
     this.#lengths = lengths;
     this.#file = file;
-    this.#isChecked = isChecked;
   }
 
   all(taskDir: string, dispatchId: string): CapturedEvent[] {
@@ -78,7 +74,7 @@ export class EventReader {
   /** Checks the row of a dispatch and all rows of its events. */
   verify(taskDir: string, dispatchId: string): DispatchVerification {
     return this.#inOneState(taskDir, dispatchId, (found) => {
-      const verification = verifyEvents(this.#statements, found, this.#isChecked);
+      const verification = verifyEvents(this.#statements, found);
       const damage = this.#dispatches.damageOf(taskDir, dispatchId);
       return damage === null ? verification : { ...verification, damages: [damage, ...verification.damages] };
     });
@@ -149,7 +145,7 @@ export class EventReader {
 
   #wholePage(found: FoundDispatch, options: ReadEventsOptions): EventPage {
     const events: CapturedEvent[] = [];
-    verifyEvents(this.#statements, found, this.#isChecked, (line) => {
+    verifyEvents(this.#statements, found, (line) => {
       const event = decodeEvent(line);
       if (event !== null) events.push(event);
     });
@@ -177,12 +173,11 @@ export class EventReader {
       const row = rows[index];
       const position = first - before + index;
       if (row === undefined || row.position !== position) throw this.#missing(found, position);
-      if (this.#isChecked && (previous === undefined || !isNext(previous, row)))
-        throw this.#damaged(found, position);
+      if (previous === undefined || !isNext(previous, row)) throw this.#damaged(found, position);
       previous = row.crc;
     }
     const wanted = rows.slice(before, end - first + before);
-    if (this.#isChecked && isLast && wanted.at(-1)?.batch !== 0) throw this.#damaged(found, end);
+    if (isLast && wanted.at(-1)?.batch !== 0) throw this.#damaged(found, end);
     if (rows.length > wanted.length + before) this.#assertGrown(found);
     return wanted;
   }
@@ -211,7 +206,7 @@ export class EventReader {
   /** A STORE_CORRUPT with the first damage at or after a position, and the number of whole events before it. */
   #damaged(found: FoundDispatch, position: number, cause?: unknown): unknown {
     const { taskDir, dispatchId, number } = found;
-    const { damages, wholeEvents } = verifyEvents(this.#statements, found, this.#isChecked);
+    const { damages, wholeEvents } = verifyEvents(this.#statements, found);
     // An event that has the position of another one is damage, and is not lost.
     const endOf = ({ offset, lostEvents }: DispatchDamage) => offset + (lostEvents || 1);
     const damage = damages.find((one) => endOf(one) > position) ?? damages.at(-1);

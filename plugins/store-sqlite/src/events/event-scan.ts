@@ -44,11 +44,7 @@ type ScannedRow =
  * - After a missing row, the stored checksum of the row before is not known. Such a row is whole if it is an event.
  * - Rows that SQLite cannot reach are read one by one, by other paths through its tree.
  */
-function* scanEvents(
-  statements: Statements,
-  dispatch: FoundDispatch,
-  isChecked: boolean,
-): Generator<ScannedRow> {
+function* scanEvents(statements: Statements, dispatch: FoundDispatch): Generator<ScannedRow> {
   const { number, least } = dispatch;
   let previous: number | null = chainStart(dispatch.taskDir, dispatch.dispatchId);
   let following = 0;
@@ -80,7 +76,7 @@ function* scanEvents(
     if (first === undefined) break;
     size = Math.min(pageSize, size * 2);
     for (const row of rows) {
-      const { missing, reason } = checkRow(row, position, previous, isChecked);
+      const { missing, reason } = checkRow(row, position, previous);
       if (missing > 0) yield lost(position, missing, 0, missingText(position, missing));
       if (reason !== null) yield lost(row.position, 1, bytesOf(row.line), `the event ${reason}`);
       else {
@@ -118,13 +114,12 @@ function readPage(
 export function verifyEvents(
   statements: Statements,
   dispatch: FoundDispatch,
-  isChecked: boolean,
   keep: (line: string) => void = () => {},
 ): DispatchVerification {
   const damages: DispatchDamage[] = [];
   let wholeEvents = 0;
   let bytes = 0;
-  for (const row of scanEvents(statements, dispatch, isChecked)) {
+  for (const row of scanEvents(statements, dispatch)) {
     if ('damage' in row) {
       damages.push({ place: 'events', eventsBefore: wholeEvents, ...row.damage });
       bytes += row.damage.bytes;
@@ -134,7 +129,7 @@ export function verifyEvents(
       keep(row.line);
     }
   }
-  return { integrity: isChecked ? 'checksum' : 'none', wholeEvents, bytes, damages };
+  return { integrity: 'checksum', wholeEvents, bytes, damages };
 }
 
 /** `missing`: the number of events that are missing before the row; -1 if only its position is damaged. */
@@ -142,14 +137,13 @@ function checkRow(
   { position, batch, crc, line }: EventRow,
   expected: number,
   previous: number | null,
-  isChecked: boolean,
 ): { readonly missing: number; readonly reason: string | null } {
   const gap = position - expected;
-  const follows = isChecked && previous !== null && isNext(previous, { batch, crc, line });
+  const follows = previous !== null && isNext(previous, { batch, crc, line });
   // It follows the row before it, so nothing is missing between them.
   if (gap !== 0 && follows) return { missing: -1, reason: null };
   if (gap < 0) return { missing: 0, reason: `has the position ${position}, which is out of order` };
-  if (isChecked && gap === 0 && previous !== null) {
+  if (gap === 0 && previous !== null) {
     return { missing: 0, reason: follows ? null : 'does not have the checksum of the one that was written' };
   }
   return { missing: gap, reason: decodeEvent(line) === null ? 'is not JSON of an event' : null };

@@ -29,8 +29,6 @@ export interface DispatchPagesSetup {
   readonly tasks: TaskTable;
   readonly reader: EventReader;
   readonly file: string;
-  /** Whether the format has the indexes of starts. */
-  readonly isIndexed: boolean;
 }
 
 /**
@@ -57,7 +55,7 @@ export class DispatchPages {
 
   #byIndex(options: ListDispatchesOptions): { dispatches: ListedDispatch[]; next: string } | null {
     const last = options.after === undefined ? null : readListingCursor(options.after);
-    if (!this.#setup.isIndexed || last?.startedAt === null) return null;
+    if (last?.startedAt === null) return null;
     try {
       return inSnapshot(this.#setup.database, () => this.#select(options, last));
     } catch (error) {
@@ -95,7 +93,7 @@ export class DispatchPages {
   #ofAll(options: ListDispatchesOptions): { dispatches: ListedDispatch[]; next: string | null } {
     const page = pageOfDispatches(this.#listAll(options.taskDir), options);
     // Earlier pages were found by the index.
-    if (page.next === null && options.after !== undefined && this.#setup.isIndexed)
+    if (page.next === null && options.after !== undefined)
       inSnapshot(this.#setup.database, () => this.#assertIndex(options.taskDir));
     return page;
   }

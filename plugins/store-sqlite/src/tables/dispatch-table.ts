@@ -22,8 +22,6 @@ export interface DispatchTableSetup {
   readonly tasks: TaskTable;
   readonly lengths: AcknowledgedLengths;
   readonly file: string;
-  /** Whether the format has checksums. */
-  readonly isChecked: boolean;
 }
 
 /** A dispatch without the time of its last event. */
@@ -38,22 +36,19 @@ export class DispatchTable {
   readonly #tasks: TaskTable;
   readonly #lengths: AcknowledgedLengths;
   readonly #file: string;
-  readonly #isChecked: boolean;
 
-  constructor({ database, statements, tasks, lengths, file, isChecked }: DispatchTableSetup) {
+  constructor({ database, statements, tasks, lengths, file }: DispatchTableSetup) {
     this.#database = database;
     this.#statements = statements;
     this.#tasks = tasks;
     this.#lengths = lengths;
     this.#file = file;
-    this.#isChecked = isChecked;
   }
 
   /** The row of a dispatch; null if there is none. @throws STORE_CORRUPT */
   find(taskDir: string, dispatchId: string): DispatchRow | null {
     const row = this.#statements.getDispatch.get(taskDir, dispatchId);
     if (row !== undefined) return this.#checked(row, dispatchId);
-    if (!this.#isChecked) return null;
     const [slot] = this.#lengths.find(taskDir, dispatchId);
     if (slot !== undefined) {
       // Another process may have created or removed the dispatch meanwhile.
@@ -88,7 +83,7 @@ export class DispatchTable {
 
   /** Every dispatch of a task, and the reasons why some cannot be read. @throws STORE_CORRUPT if a row is missing */
   list(taskDir: string): ListedDispatch[] {
-    const acknowledged = this.#isChecked ? this.#lengths.ofTask(taskDir) : () => [];
+    const acknowledged = this.#lengths.ofTask(taskDir);
     return inSnapshot(this.#database, () => this.#list(taskDir, acknowledged));
   }
 
@@ -106,7 +101,7 @@ export class DispatchTable {
         fail(String(row.dispatchId), error);
       }
     }
-    if (this.#isChecked && damaged.length === 0) this.#assertComplete(taskDir, rows);
+    if (damaged.length === 0) this.#assertComplete(taskDir, rows);
     const numbers = new Set(rows.map(({ number }) => number));
     for (const { number, dispatchId, length } of acknowledged(numbers)) {
       // Another process may have removed the dispatch meanwhile.
@@ -226,7 +221,7 @@ export class DispatchTable {
   }
 
   #isWhole(row: DispatchRow): boolean {
-    return !this.#isChecked || dispatchChecksum(row) === row.crc;
+    return dispatchChecksum(row) === row.crc;
   }
 
   #assertComplete(taskDir: string, rows: readonly Pick<DispatchRow, 'dispatchId'>[]): void {

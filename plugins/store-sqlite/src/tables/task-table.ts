@@ -11,8 +11,6 @@ export interface TaskTableSetup {
   readonly database: DatabaseSync;
   readonly statements: Statements;
   readonly file: string;
-  /** Whether the format has checksums. */
-  readonly isChecked: boolean;
 }
 
 type TaskFields = Pick<TaskRow, 'task' | 'dispatches' | 'digest'>;
@@ -22,13 +20,11 @@ export class TaskTable {
   readonly #database: DatabaseSync;
   readonly #statements: Statements;
   readonly #file: string;
-  readonly #isChecked: boolean;
 
-  constructor({ database, statements, file, isChecked }: TaskTableSetup) {
+  constructor({ database, statements, file }: TaskTableSetup) {
     this.#database = database;
     this.#statements = statements;
     this.#file = file;
-    this.#isChecked = isChecked;
   }
 
   /** @throws STORE_CORRUPT */
@@ -42,7 +38,7 @@ export class TaskTable {
   find(taskDir: string): TaskRow | null {
     const row = this.#statements.getTask.get(taskDir);
     if (row !== undefined) return this.#checked(row);
-    return this.#isChecked ? inSnapshot(this.#database, () => this.#missing(taskDir)) : null;
+    return inSnapshot(this.#database, () => this.#missing(taskDir));
   }
 
   /** @throws STORE_CORRUPT */
@@ -56,7 +52,7 @@ export class TaskTable {
     const listed = inSnapshot(this.#database, () => {
       const rows = this.#statements.listTasks.all();
       const found = rows.map((row) => this.#listed(row));
-      if (this.#isChecked && found.every(({ error }) => error === undefined)) this.#assertComplete(rows);
+      if (found.every(({ error }) => error === undefined)) this.#assertComplete(rows);
       return found;
     });
     return listed.sort((left, right) => compare(left.taskDir, right.taskDir));
@@ -131,7 +127,7 @@ export class TaskTable {
   }
 
   #checked(row: TaskRow): TaskRow {
-    if (!this.#isChecked || taskChecksum(row) === row.crc) return row;
+    if (taskChecksum(row) === row.crc) return row;
     throw corrupt(this.#file, `the record of task ${row.taskDir} does not have its checksum`, {
       details: { taskDir: row.taskDir },
     });

@@ -9,25 +9,24 @@ import type { SqliteStore } from '../../src/index.ts';
 import { goldenDispatches, goldenTasks } from './golden-content.ts';
 
 /** The bytes of a golden database, as `putGolden` puts it. */
-export function goldenBytes(format: 1 | 2): Buffer {
+export function goldenBytes(): Buffer {
   const folder = mkdtempSync(join(tmpdir(), 'hansard-golden-'));
   const path = join(folder, 'hansard.sqlite');
-  putGolden(format, path);
+  putGolden(path);
   const bytes = readFileSync(path);
   rmSync(folder, { recursive: true });
   return bytes;
 }
 
 /** Puts a golden database at a path. Its envelopes are written again, because they have every field of this version. */
-export function putGolden(format: 1 | 2, path: string): void {
-  writeFileSync(path, gunzipSync(readFileSync(join(import.meta.dirname, `format-${format}.sqlite.gz`))));
+export function putGolden(path: string): void {
+  writeFileSync(path, gunzipSync(readFileSync(join(import.meta.dirname, 'format-1.sqlite.gz'))));
   const database = new DatabaseSync(path);
   for (const { taskDir, envelope } of goldenDispatches) {
     const text = JSON.stringify(envelope);
     const place = [taskDir, envelope.dispatchId];
     const where = 'WHERE task_dir = ? AND dispatch_id = ?';
     database.prepare(`UPDATE dispatches SET envelope = ? ${where}`).run(text, ...place);
-    if (format === 1) continue;
     const row = database
       .prepare(`SELECT number, epoch, has_event_ids AS hasEventIds FROM dispatches ${where}`)
       .get(...place) as unknown as Pick<DispatchRow, 'number' | 'epoch' | 'hasEventIds'>;

@@ -1,6 +1,6 @@
 /**
- * Writes the golden database of a format with the store of that format, and prints its bytes, compressed. Arguments: the module of the
- * store, the file. A golden database is written once, when its format is released, and then only read.
+ * Writes the golden database with a store, and prints its bytes, compressed. Arguments: the module of the
+ * store, the file. It is written once, when a format is released, and then only read.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -18,7 +18,7 @@ const knownBits = [20_425 * 8];
 
 it(`a bit of the file of lengths that flips changes nothing that is read (seed ${seed})`, () => {
   const path = temporaryPath();
-  putGolden(2, path);
+  putGolden(path);
   const writer = openSqliteStore({ path });
   for (const { taskDir, envelope } of goldenDispatches) writer.claimDispatch(taskDir, envelope.dispatchId);
   writer.close();
@@ -35,7 +35,7 @@ it(`a bit of the file of lengths that flips changes nothing that is read (seed $
 });
 
 it(`a bit of a database that flips is refused with its place, or everything read is equal (seed ${seed})`, () => {
-  const whole = goldenBytes(2);
+  const whole = goldenBytes();
   const random = randomFrom(seed);
   const path = temporaryPath();
   const bits = whole.length * 8;
