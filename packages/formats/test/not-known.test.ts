@@ -6,6 +6,7 @@ import {
   dialogOf,
   type LogIndex,
   neverHeard,
+  type Row,
   renderDialog,
   renderNeverHeard,
   rowsOf,
@@ -25,7 +26,9 @@ function negatives(index: LogIndex): string[] {
     const row = rows.find(({ events, heard }) => heard !== undefined && events.includes(saying.position));
     const dialog = dialogOf(index).find(({ id }) => id === saying.id);
     return neverHeard(index, saying.id).map(({ agent: { agentId }, answer }) => {
-      const words = [audienceOf(index, saying), dialog, ...(row === undefined ? [] : [row])].map((of) => {
+      const ids = (agents: Row['missing'] = []) => agents.map((agent) => agent.agentId);
+      const ofRow = row === undefined ? [] : [{ missing: ids(row.missing), notKnown: ids(row.notKnown) }];
+      const words = [audienceOf(index, saying), dialog, ...ofRow].map((of) => {
         if (of?.missing?.includes(agentId) === true) return 'not heard';
         return of?.notKnown?.includes(agentId) === true ? 'not known' : '-';
       });

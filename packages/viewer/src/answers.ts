@@ -1,28 +1,18 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import type { Row, RowKind, Tone } from '@hansard/views';
+import type { RowKind, RowWords, Tone, WordsLine } from '@hansard/views';
 
 /** How many events after its first one a row can change. Later results and deliveries are rows of their own. */
 export const rowReach = 300;
 
 /** A row as one line of the reader. Its texts are harmless and cut: the page never gets more than it shows. */
-export interface ReaderRow {
+export interface ReaderRow extends WordsLine {
   readonly position: number;
   readonly kind: RowKind;
-  readonly word: string;
   /** Milliseconds since 1970; null if it is not a time. */
   readonly time: number | null;
   readonly agentId: string;
-  /** The agent's name as far as the window shows it. */
-  readonly agent: string;
-  readonly head: string;
-  readonly text: string;
-  /** What came back from a call; null: nothing yet, or not a call. */
-  readonly outcome: string | null;
-  readonly notes: string;
   readonly tone: Tone;
   readonly isFailed: boolean;
-  readonly status: string | null;
-  readonly durationMs: number | null;
 }
 
 /** The rows that events up to `end` began or completed. */
@@ -106,8 +96,12 @@ export interface EventDetail {
   readonly event: CapturedEvent;
   /** The event as indented JSON, harmless. */
   readonly json: string;
-  /** The row that has the event, whole, with harmless texts. */
-  readonly row: Row | null;
+  /** The positions of the events of its row. */
+  readonly events: readonly number[];
+  /** The row that has the event, whole, in harmless words. */
+  readonly words: RowWords | null;
+  /** The model whose call the row came from. */
+  readonly model: string | null;
   /** What the events of the row came from. */
   readonly causes: readonly EventLink[];
   /** What came from them. */

@@ -51,12 +51,11 @@ it('answers rows by their positions', async () => {
     agent: 'Ada',
     head: '',
     text: 'text 100',
-    outcome: null,
+    outcome: '',
     notes: '',
     tone: 'plain',
     isFailed: false,
-    status: null,
-    durationMs: null,
+    status: '',
   });
   expect(await json(`${place}/rows?from=240&n=100`)).toMatchObject({ first: 240, size: 10, end: 249 });
   expect(await json(`${place}/rows?from=250&n=5`)).toEqual({ first: 250, size: 0, end: 249, rows: [] });
@@ -120,9 +119,10 @@ it('shows a call with its outcome on one row, wherever the window is', async () 
   expect(await json(`${place}/rows?from=700&n=100`)).toEqual({ first: 700, size: 72, end: 771, rows: [] });
   expect(await json(`${place}/event/771`)).toMatchObject({
     event: { type: 'agent:tool_result' },
-    row: { position: 650, events: [650, 771] },
+    events: [650, 771],
+    words: { position: 650 },
   });
-  expect(await json(`${place}/event/700`)).toMatchObject({ row: { position: 651 } });
+  expect(await json(`${place}/event/700`)).toMatchObject({ words: { position: 651 } });
 });
 
 it('answers the history up to an event as text, without anything later', async () => {

@@ -27,7 +27,7 @@ export {
 } from './causes/hearing-matrix.ts';
 export { type Intervention, interventionsOf } from './causes/interventions.ts';
 export { renderCauses } from './causes/render-causes.ts';
-export { cellInWords, renderHearing, renderKnown, renderNeverHeard } from './causes/render-hearing.ts';
+export { renderHearing, renderKnown, renderNeverHeard } from './causes/render-hearing.ts';
 export { renderInterventions } from './causes/render-interventions.ts';
 export { type FirstDifference, firstDifference, type PartingEvent } from './compare/first-difference.ts';
 export { compareContexts } from './context/compare-contexts.ts';
@@ -83,18 +83,11 @@ export { type LogDiagnostic, type LogDiagnosticCode, renderDiagnostics } from '.
 export { agentNamed, agentsNamed, type LogAgent } from './log/log-agents.ts';
 export { createLogIndex, findEvent, type LogIndex } from './log/log-index.ts';
 export type { Hearing, HowHeard, Saying, Speaker } from './log/saying.ts';
-export type { EventDescription, Tone } from './rows/describe-event.ts';
-export { type EventLine, eventLine } from './rows/event-line.ts';
 export type { Ink } from './rows/ink.ts';
 export { isNoise } from './rows/noise.ts';
 export type { RowReach } from './rows/open-groups.ts';
 export { readRows, rowsOf } from './rows/read-rows.ts';
-export {
-  type EventLineOptions,
-  eventLineSegments,
-  type LineSegment,
-  renderEventLine,
-} from './rows/render-event-line.ts';
+export { type LineSegment, lineSegments, type RenderLineOptions, renderLine } from './rows/render-line.ts';
 export { type RenderRowOptions, renderRow } from './rows/render-row.ts';
 export { renderTimeline } from './rows/render-timeline.ts';
 export {
@@ -109,9 +102,11 @@ export {
   type RowModel,
   type RowPart,
   type RowSpeaker,
+  type RowText,
   rowKinds,
+  type Tone,
 } from './rows/row.ts';
-export { type RowLine, rowLine, rowText } from './rows/row-line.ts';
+export { rowText, type WordsLine, wordsLine } from './rows/row-line.ts';
 export { type RowConditions, RowQuery } from './rows/row-query.ts';
 export { RowReader, type RowReaderOptions } from './rows/row-reader.ts';
 export { type DialogRow, dialogOf } from './session/dialog.ts';
@@ -146,3 +141,19 @@ export type {
   TranscriptMessage,
   TranscriptToolCall,
 } from './transcript/transcript-message.ts';
+export {
+  cellInWords,
+  dispatchedAgent,
+  type HearingClause,
+  hearingClauses,
+} from './words/hearing-words.ts';
+export { eventWords, type RowWordsOptions, rowWords } from './words/row-words.ts';
+export {
+  type RowWords,
+  type SpanLabel,
+  spanText,
+  type WordBlock,
+  type WordSource,
+  type WordSpan,
+  type Words,
+} from './words/words.ts';

@@ -8,9 +8,9 @@ import type {
   DispatchStartNotice,
   EventNotice,
 } from '@hansard/provider';
-import { type EventLine, eventLine } from '@hansard/views';
-import { dispatchEndLine, dispatchStartLine } from './dispatch-lines.ts';
+import { eventWords, type Words } from '@hansard/views';
 import { DispatchNames } from './dispatch-names.ts';
+import { dispatchEndWords, dispatchStartWords } from './dispatch-words.ts';
 import { LiveText } from './live-text.ts';
 import { createPainter } from './painter.ts';
 import { readMessages } from './read-messages.ts';
@@ -51,8 +51,8 @@ export function createConsole(options: ConsoleOptions): ConsoleProvider {
     return text === '' ? '' : painter.dim(text);
   };
   const say = (text: string) => screen.print(painter.notice(neutraliseControlsInLine(text)), liveLine());
-  const show = (line: EventLine, role?: string) => {
-    screen.print(painter.line(line, { width: screen.columns, role }), liveLine());
+  const show = (words: Words, role?: string) => {
+    screen.print(painter.line(words, { width: screen.columns, role }), liveLine());
     screen.throwFailure();
   };
 
@@ -76,12 +76,12 @@ export function createConsole(options: ConsoleOptions): ConsoleProvider {
       running.add(envelope);
       for (const { agentId, name } of agents)
         if (name !== null) names.of(envelope.dispatchId).add(agentId, name);
-      show(dispatchStartLine(notice));
+      show(dispatchStartWords(notice));
     },
 
     eventRecorded({ envelope, event }: EventNotice) {
       if (event.type.startsWith('agent:')) live.finish(envelope.dispatchId, event.agentId);
-      show(eventLine(event, names.of(envelope.dispatchId)), running.labelOf(envelope));
+      show(eventWords(event, names.of(envelope.dispatchId)), running.labelOf(envelope));
     },
 
     deltaReceived({ envelope, delta }: DeltaNotice) {
@@ -96,7 +96,7 @@ export function createConsole(options: ConsoleOptions): ConsoleProvider {
       running.remove(envelope.dispatchId);
       names.forget(envelope.dispatchId);
       live.forget(envelope.dispatchId);
-      show(dispatchEndLine(envelope));
+      show(dispatchEndWords(envelope));
     },
 
     close,

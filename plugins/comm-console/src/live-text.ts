@@ -1,6 +1,10 @@
 import type { Delta } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
-import { columnsOf, eventLineSegments, fitColumns } from '@hansard/views';
+import { columnsOf, fitColumns } from '@hansard/views';
+
+const noTime = ' '.repeat('HH:MM:SS'.length);
+/** The width of a column for kinds, as in the lines of events. */
+const kindColumns = 8;
 
 /** More than any terminal shows of a growing line. */
 const longestKept = 2_000;
@@ -47,10 +51,13 @@ export class LiveText {
     if (latest === undefined) return '';
     const { type, who, text } = latest;
     const kind = type === 'delta:thinking' ? 'thinking' : 'text';
-    const line = { time: '        ', agent: who.agent, kind, target: '', text: '', tone: 'dim' } as const;
-    const prefix = eventLineSegments(line, { role: who.role })
-      .map((segment) => segment.text)
-      .join('');
+    const place = [
+      noTime,
+      who.role ?? '',
+      who.agent === '' ? '' : `(${who.agent})`,
+      kind.padEnd(kindColumns),
+    ];
+    const prefix = neutraliseControlsInLine(place.filter((part) => part !== '').join('  '));
     const start = fitColumns(`${prefix}  `, columns);
     return start + fitColumns(neutraliseControlsInLine(text), columns - columnsOf(start), 'end');
   }

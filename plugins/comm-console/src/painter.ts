@@ -1,16 +1,16 @@
 import {
-  type EventLine,
-  type EventLineOptions,
-  eventLineSegments,
   type LineSegment,
+  lineSegments,
+  type RenderLineOptions,
   type Tone,
+  type Words,
 } from '@hansard/views';
 import picocolors from 'picocolors';
 
 type Paint = (text: string) => string;
 
 export interface Painter {
-  line(line: EventLine, options: EventLineOptions): string;
+  line(words: Words, options: RenderLineOptions): string;
   readonly dim: Paint;
   readonly notice: Paint;
 }
@@ -31,15 +31,15 @@ export function createPainter(enabled: boolean): Painter {
     time: () => colors.dim,
     role: () => colors.cyan,
     agent: () => colors.magenta,
-    kind: (tone) => tones[tone],
-    target: (tone) => (tone === 'dim' ? colors.dim : colors.bold),
+    word: (tone) => tones[tone],
+    head: (tone) => (tone === 'dim' ? colors.dim : colors.bold),
     status: (tone) => tones[tone],
     text: (tone) => quietTones[tone],
   };
   return {
-    line: (line, options) =>
-      eventLineSegments(line, options)
-        .map(({ part, text }) => parts[part](line.tone)(text))
+    line: (words, options) =>
+      lineSegments(words, options)
+        .map(({ part, text }) => parts[part](words.tone)(text))
         .join(''),
     dim: colors.dim,
     notice: colors.yellow,

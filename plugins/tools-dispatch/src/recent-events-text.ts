@@ -1,5 +1,6 @@
+import { formatTime } from '@hansard/facts';
 import type { CapturedEvent } from '@hansard/provider';
-import { eventLine } from '@hansard/views';
+import { eventWords, wordsLine } from '@hansard/views';
 import { cutText } from './cut-text.ts';
 
 export interface TextLimits {
@@ -28,8 +29,10 @@ export function recentEventsText(events: readonly CapturedEvent[], { perEvent, i
 }
 
 function lineOf(event: CapturedEvent): string {
-  const { time, agent, kind, target, status = '', text } = eventLine(event);
-  return [time, agent, kind, target, status, text].filter((part) => part !== '').join(' ');
+  const { agent, word, head, status, text } = wordsLine(eventWords(event));
+  return [formatTime(event.timestamp), agent, word, head, status, text]
+    .filter((part) => part !== '')
+    .join(' ');
 }
 
 function leftOutLine(count: number): string {

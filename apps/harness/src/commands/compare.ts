@@ -14,7 +14,7 @@ import {
   UsageSums,
   withOpenCalls,
 } from '@hansard/facts';
-import { type FirstDifference, firstDifference, type PartingEvent, renderEventLine } from '@hansard/views';
+import { type FirstDifference, firstDifference, type PartingEvent, renderLine } from '@hansard/views';
 import { HeapRestraint } from '../import/heap-restraint.ts';
 import { interruptedPages } from '../tasks/filter-options.ts';
 import { findDispatch } from '../tasks/find-dispatch.ts';
@@ -270,7 +270,7 @@ function differenceInWords(
     if (event === null) return `  ${name}: nothing more`;
     const address = `  ${name}: ${event.position}  `;
     const room = width === undefined ? undefined : Math.max(1, width - address.length);
-    return `${address}${renderEventLine(event.line, { width: room })}`;
+    return `${address}${renderLine(event.words, { width: room })}`;
   };
   return [`${before} in ${field}:`, line(names[0], one), line(names[1], other)];
 }

@@ -69,9 +69,7 @@ async function* documents(rows: AsyncIterable<TimelineRow>): AsyncGenerator<unkn
 async function* inZone(context: CliContext, rows: AsyncIterable<TimelineRow>): AsyncGenerator<TimelineRow> {
   for await (const row of rows) {
     const event = atShownTime(context, row.event);
-    yield event === row.event
-      ? row
-      : { ...row, event, line: { ...row.line, time: formatTime(event.timestamp) } };
+    yield event === row.event ? row : { ...row, event, words: { ...row.words, timestamp: event.timestamp } };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { PositionedEvent } from '@hansard/dispatch';
 import { type CapturedEvent, inLineOrder } from '@hansard/events';
-import { AgentNames, eventLine, renderEventLine } from '@hansard/views';
+import { AgentNames, eventWords, renderLine } from '@hansard/views';
 import type { Answer, Pieces } from './answer.ts';
 import { type CliContext, terminalWidth } from './context.ts';
 import { createPainter } from './painter.ts';
@@ -35,7 +35,7 @@ async function* eventLines(
     const address = `${String(position).padStart(positionColumns)}  `;
     const width = terminalWidth(context);
     const room = width === undefined ? undefined : Math.max(1, width - address.length);
-    const line = eventLine(atShownTime(context, event), names);
-    yield paint('position', address) + renderEventLine(line, { width: room, paint });
+    const words = eventWords(atShownTime(context, event), names);
+    yield paint('position', address) + renderLine(words, { width: room, paint });
   }
 }

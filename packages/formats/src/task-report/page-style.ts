@@ -61,7 +61,6 @@ ${Array.from({ length: 4 }, (_, at) => `.d${at + 1} { padding-left: ${0.6 * (at 
 .diff > * { display: block; margin: 0 -.55rem; padding: 0 .55rem; text-decoration: none; }
 ins { background: var(--add); text-decoration: none; } del { background: var(--del); text-decoration: none; }
 .fields { font-size: .85rem; color: var(--dim); overflow-wrap: anywhere; } .fields span { margin-right: .8rem; } .fields i { opacity: .8; }
-.chip { border: 1px solid var(--line); border-radius: .6rem; padding: 0 .4rem; font-size: .75rem; }
 .prose { overflow-wrap: anywhere; } .prose > * { margin: .35rem 0; } .prose h1, .prose h2, .prose h3 { font-size: 1.05rem; border: 0; padding: 0; }
 .prose blockquote { border-left: 3px solid var(--line); margin-left: 0; padding-left: .75rem; color: var(--dim); } .prose table { width: auto; }
 .folded > summary, .long > summary { cursor: pointer; color: var(--dim); overflow-wrap: anywhere; }

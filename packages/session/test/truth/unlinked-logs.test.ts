@@ -39,7 +39,7 @@ const answers = {
       row.events.map((position) => [position, row] as const),
     );
     const byPosition = new Map(rows);
-    return (_, position) => byPosition.get(position)?.missing ?? [];
+    return (_, position) => (byPosition.get(position)?.missing ?? []).map(({ agentId }) => agentId);
   },
 } as const satisfies Readonly<Record<string, Negatives>>;
 

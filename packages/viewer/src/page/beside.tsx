@@ -1,7 +1,8 @@
+import { formatCost } from '@hansard/facts';
 import type { DispatchName } from './api.ts';
 import { addressOf, type ReaderPlace } from './place-in-address.ts';
 import type { ReaderState } from './reader-state.ts';
-import { colourOf, dollars } from './words.ts';
+import { colourOf } from './words.ts';
 
 interface BesideProps {
   readonly reader: ReaderState;
@@ -25,10 +26,10 @@ export function Beside({ reader, place }: BesideProps) {
             </a>{' '}
             <span class={`state ${status}`}>{status}</span>
             <span class="number">
-              {cost === null ? '' : ` ${dollars(cost)}`}
+              {cost === null ? '' : ` ${formatCost(cost)}`}
               {subtreeCost === null || subtreeCost === cost
                 ? ''
-                : `, ${dollars(subtreeCost)} with those below`}
+                : `, ${formatCost(subtreeCost)} with those below`}
             </span>
           </li>
         ))}

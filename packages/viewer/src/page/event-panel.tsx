@@ -1,12 +1,11 @@
 import type { CapturedEvent } from '@hansard/events';
-import type { Row } from '@hansard/views';
 import { useEffect, useState } from 'preact/hooks';
 import type { EventDetail, EventLink } from '../answers.ts';
 import { type DispatchName, linePath, readEvent, readHistory, readLine } from './api.ts';
 import { commandPlace } from './command-place.ts';
 import { addressOf } from './place-in-address.ts';
-import { Parts } from './row-parts.tsx';
-import { countText, durationText, timeText } from './words.ts';
+import { RowDetail } from './row-words.tsx';
+import { countText, timeText } from './words.ts';
 
 interface EventPanelProps {
   readonly name: DispatchName;
@@ -60,6 +59,7 @@ export function EventPanel({ name, position, version, onShow, onClose }: EventPa
         <>
           <p>
             {detail.event.type} · {timeText(detail.event.timestamp)} UTC
+            {detail.model === null ? '' : ` · ${detail.model}`}
           </p>
           {detail.isCut ? (
             <p class="note">
@@ -67,10 +67,10 @@ export function EventPanel({ name, position, version, onShow, onClose }: EventPa
               <a href={linePath(name, position)}>The whole line</a>
             </p>
           ) : null}
-          {isJson || detail.row === null ? (
+          {isJson || detail.words === null ? (
             <pre class="fields">{detail.json}</pre>
           ) : (
-            <RowDetail row={detail.row} onShow={onShow} />
+            <RowDetail words={detail.words} onShow={onShow} />
           )}
           <Links title="Because of" links={detail.causes} onShow={onShow} />
           <Links title="Brought about" links={detail.effects} onShow={onShow} />
@@ -130,80 +130,6 @@ export function EventPanel({ name, position, version, onShow, onClose }: EventPa
   );
 }
 
-function RowDetail({ row, onShow }: { readonly row: Row; onShow(position: number): void }) {
-  const { content, call, heard = [], missing = [], decisions = [], folded = [], model } = row;
-  return (
-    <>
-      <h3 class={row.isFailed ? 'bad' : ''}>
-        {[row.isFailed ? '✗' : '', row.agent.name, row.word, row.head, row.status ?? '']
-          .filter(Boolean)
-          .join(' ')}{' '}
-        {durationText(row.durationMs ?? null)}
-      </h3>
-      {model === undefined ? null : (
-        <p class="dim">
-          {model.name} · {model.usage.outputTokens} tokens out
-          {model.costUsd === undefined ? '' : ` · $${model.costUsd.toFixed(4)}`}
-        </p>
-      )}
-      <Parts parts={content} />
-      {decisions.map(({ position, hook, on, decision, reason, content: changed }) => (
-        <section key={position}>
-          <p class={decision === 'deny' ? 'bad' : ''}>
-            Hook {hook}: {decision} {on.replaceAll('_', ' ')} {reason}
-          </p>
-          <Parts parts={changed} />
-        </section>
-      ))}
-      {call === undefined ? null : <h3>Outcome</h3>}
-      {call === undefined ? null : call.outcome === null ? (
-        <p class="dim">There is no result within the next 300 events.</p>
-      ) : call.outcome.length === 0 ? (
-        <p class="dim">Not recorded.</p>
-      ) : (
-        <Parts parts={call.outcome} />
-      )}
-      {heard.length === 0 ? null : <h3>Said, and received</h3>}
-      <ul class="heard">
-        {heard.map(({ agent, how, position, text, differences = [] }) => (
-          <li key={position}>
-            <button type="button" onClick={() => onShow(position)}>
-              {agent.name || 'dispatched agent'}
-            </button>{' '}
-            {how === 'same' ? 'the same words' : how}
-            {how === 'altered' ? (
-              <pre class="body">
-                {differences.map(({ kind, text: piece }, at) => {
-                  const Tag = kind === 'added' ? 'ins' : kind === 'removed' ? 'del' : 'span';
-                  return <Tag key={at}>{piece}</Tag>;
-                })}
-              </pre>
-            ) : text === undefined ? null : (
-              <pre class="body">{text}</pre>
-            )}
-          </li>
-        ))}
-      </ul>
-      {missing.length === 0 ? null : <p class="dim">Could have and did not: {missing.join(', ')}</p>}
-      {folded.length === 0 ? null : (
-        <details open={row.kind === 'noise'}>
-          <summary>{folded.length === 1 ? '1 record' : `${folded.length} records`} of the harness</summary>
-          <ol class="links">
-            {folded.map(({ position, word, text }) => (
-              <li key={position}>
-                <button type="button" onClick={() => onShow(position)}>
-                  {position}
-                </button>{' '}
-                {word} {text}
-              </li>
-            ))}
-          </ol>
-        </details>
-      )}
-    </>
-  );
-}
-
 interface LinksProps {
   readonly title: string;
   readonly links: readonly EventLink[];
@@ -233,8 +159,8 @@ function Links({ title, links, onShow }: LinksProps) {
   );
 }
 
-function isOfCall({ event, row }: EventDetail): boolean {
-  return event.type === 'agent:inference' || row?.model !== undefined;
+function isOfCall({ event, model }: EventDetail): boolean {
+  return event.type === 'agent:inference' || model !== null;
 }
 
 /** The event as recorded, also where it is shown cut. */

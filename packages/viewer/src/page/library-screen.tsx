@@ -1,9 +1,10 @@
+import { formatCost } from '@hansard/facts';
 import { useEffect, useState } from 'preact/hooks';
 import { type Listing, readDispatches } from './api.ts';
 import { goTo } from './go-to.ts';
 import { LatestAnswer } from './latest-answer.ts';
 import { addressOf } from './place-in-address.ts';
-import { costText, timeText } from './words.ts';
+import { timeText } from './words.ts';
 
 interface LibraryProps {
   readonly task: string | null;
@@ -120,7 +121,7 @@ function ListingRow({ listing }: { readonly listing: Listing }) {
         <>
           <td class={`state ${envelope.status}`}>{envelope.status}</td>
           <td>{envelope.model}</td>
-          <td class="number">{costText(envelope)}</td>
+          <td class="number">{envelope.cost === null ? '' : formatCost(envelope.cost)}</td>
         </>
       )}
       <td class="time">{timeText(lastActiveAt)}</td>

@@ -39,7 +39,7 @@ export class ReaderState {
   #wanted: number | null;
   #stop = () => {};
   #isClosed = false;
-  #opening: number | undefined;
+  #opening: ReturnType<typeof setTimeout> | undefined;
   readonly scroll = new ScrollPlace(this.#order, () => this.#changed());
 
   constructor(name: DispatchName, at: number | null, onChange: () => void) {

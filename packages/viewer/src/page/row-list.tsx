@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { ReaderRow } from '../answers.ts';
 import type { ReaderState } from './reader-state.ts';
 import { heightOf, rowHeight } from './scroll-map.ts';
-import { clockText, colourOf, durationText } from './words.ts';
+import { clockText, colourOf } from './words.ts';
 
 interface RowListProps {
   readonly reader: ReaderState;
@@ -99,8 +99,8 @@ function Row({ position, ordinal, row, top, total, agent, isCurrent, onOpen }: R
   );
 }
 
-function RowCells({ row, agent }: { readonly row: ReaderRow; readonly agent: string }) {
-  const { word, kind, time, agentId, head, text, outcome, notes, status, isFailed, durationMs } = row;
+export function RowCells({ row, agent }: { readonly row: ReaderRow; readonly agent: string }) {
+  const { word, kind, time, agentId, head, text, outcome, notes, status, isFailed } = row;
   return (
     <>
       <time>{clockText(time)}</time>
@@ -109,10 +109,10 @@ function RowCells({ row, agent }: { readonly row: ReaderRow; readonly agent: str
       <span class="what" dir="auto">
         {head === '' ? null : <b class="head">{head}</b>}
         {text === '' ? null : <span class="text">{kind === 'noise' ? `▸ ${text}` : text}</span>}
-        {outcome === null || outcome === '' ? null : <span class="outcome">→ {outcome}</span>}
+        {outcome === '' ? null : <span class="outcome">→ {outcome}</span>}
         {notes === '' ? null : <span class="notes">{notes}</span>}
       </span>
-      <span class="figures">{[status ?? '', durationText(durationMs)].filter(Boolean).join(' · ')}</span>
+      <span class="figures">{status}</span>
     </>
   );
 }

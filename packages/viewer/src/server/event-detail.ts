@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 import { neutraliseControls } from '@hansard/events/plain';
-import { type Row, rowLine } from '@hansard/views';
+import { type Row, rowWords, wordsLine } from '@hansard/views';
 import type { EventDetail, EventLink, LinkKind } from '../answers.ts';
 import { cutTexts } from './cut-texts.ts';
 import type { LogRows } from './log-rows.ts';
@@ -44,7 +44,9 @@ export async function eventDetail(rows: LogRows, position: number): Promise<Even
     isCut,
     event: shown,
     json: neutraliseControls(JSON.stringify(shown, null, 2)),
-    row: harmless(isCut ? cutTexts(row) : row),
+    events: row?.events ?? [position],
+    words: row === null ? null : harmless(rowWords(isCut ? cutTexts(row) : row)),
+    model: row?.model === undefined ? null : neutraliseControls(row.model.name),
     causes: causes.slice(0, mostLinks),
     effects: effects.slice(0, mostLinks),
   };
@@ -59,8 +61,8 @@ function linksOf({ cause, substance, via }: CapturedEvent): (readonly [LinkKind,
 }
 
 function textOf(row: Row): string {
-  const { head, text } = rowLine(row, linkText);
-  return [row.agent.name, row.word, head, text].filter((piece) => piece !== '').join(' ');
+  const { agent, word, head, text } = wordsLine(rowWords(row), linkText);
+  return [agent, word, head, text].filter((piece) => piece !== '').join(' ');
 }
 
 /** The same value with controls and invisible characters in its texts made visible. */

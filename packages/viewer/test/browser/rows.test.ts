@@ -160,11 +160,11 @@ it('opens a row: input, edits, outcome, what was said and received, and links bo
   const { page, problems } = opened;
   const panel = page.locator('aside');
   await page.waitForSelector(rowAt(4));
-  expect(await page.locator(`${rowAt(2)} .notes`).textContent()).toBe('⇢ Ben (altered)');
+  expect(await page.locator(`${rowAt(2)} .notes`).textContent()).toBe('⇢ heard by Ben, altered');
   await page.locator(`${rowAt(2)} button`).click();
-  await panel.locator('.heard').waitFor();
-  expect(await panel.locator('.heard del').allTextContents()).not.toEqual([]);
-  expect(await panel.locator('.heard ins').allTextContents()).not.toEqual([]);
+  await panel.locator('.altered').waitFor();
+  expect(await panel.locator('.altered del').allTextContents()).not.toEqual([]);
+  expect(await panel.locator('.altered ins').allTextContents()).not.toEqual([]);
   await panel.locator('.links button', { hasText: '4' }).click();
   await panel.locator('pre.diff').waitFor();
   expect(await panel.locator('pre.diff del').textContent()).toBe('- two\n');

@@ -131,7 +131,7 @@ function madeBy({ event: { data } }: Decision): string | null {
 /** The first utterance among the causes of a decision. */
 function verdictOf(index: LogIndex, { event }: Decision): Intervention['verdict'] {
   for (const id of [event.cause ?? []].flat()) {
-    const node = index.find(id);
+    const node = id === event.data.subject ? null : index.find(id);
     const message = node === null ? null : index.messageOf(node);
     if (message === null || !isUtterance(message)) continue;
     const { main, entry } = message;

@@ -1,8 +1,9 @@
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { agentLabel } from '../agents/agent-label.ts';
 import type { LogIndex } from '../log/log-index.ts';
-import { eventLine } from '../rows/event-line.ts';
+import { wordsLine } from '../rows/row-line.ts';
 import { alignColumns } from '../text/align-columns.ts';
+import { eventWords } from '../words/row-words.ts';
 import type { LinkKind } from './causal-graph.ts';
 import type { CausalRow } from './causality.ts';
 
@@ -10,9 +11,9 @@ import type { CausalRow } from './causality.ts';
 export function renderCauses(index: LogIndex, rows: readonly CausalRow[]): string {
   const lines = alignColumns(
     rows.map(({ id, event }) => {
-      const { kind, target, text } = eventLine(event);
-      const what = [target, text].filter(Boolean).join(' ');
-      return [neutraliseControlsInLine(id), agentLabel(index, event.agentId ?? ''), kind, what];
+      const { word, head, text } = wordsLine(eventWords(event));
+      const what = [head, text].filter(Boolean).join(' ');
+      return [neutraliseControlsInLine(id), agentLabel(index, event.agentId ?? ''), word, what];
     }),
   ).split('\n');
   return rows.flatMap((row, position) => [lines[position] ?? '', ...reasonLine(index, row)]).join('\n');

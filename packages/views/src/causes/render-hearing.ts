@@ -7,7 +7,8 @@ import type { LogIndex } from '../log/log-index.ts';
 import { alignColumns } from '../text/align-columns.ts';
 import { columnsOf, fitColumns } from '../text/columns.ts';
 import { hangingLines } from '../text/hanging-lines.ts';
-import type { HearingCell, HearingMatrix } from './hearing-matrix.ts';
+import { cellInWords, stepWords } from '../words/hearing-words.ts';
+import type { HearingMatrix } from './hearing-matrix.ts';
 
 const textColumns = 40;
 const leastText = 12;
@@ -42,15 +43,6 @@ export function renderHearing(
 
 const textAt = 2;
 
-/** Each way once, with its count if there are several; `·`: never; `?`: not known. */
-export function cellInWords(cell: HearingCell = [], isNotKnown = false): string {
-  const ways = [...new Set(cell)].map((way) => {
-    const count = cell.filter((other) => other === way).length;
-    return count === 1 ? way : `${way} ×${count}`;
-  });
-  return ways.join(', ') || (isNotKnown ? '?' : '·');
-}
-
 /** The messages that an agent knew, each followed by its paths. */
 export function renderKnown(index: LogIndex, rows: readonly KnownRow[]): string {
   if (rows.length === 0) return '(nothing yet)';
@@ -81,16 +73,6 @@ export function renderNeverHeard(rows: readonly NeverHeardRow[]): string {
     })
     .join('\n');
 }
-
-const stepWords = {
-  said: 'said it',
-  returned: 'returned it',
-  observed: 'observed it',
-  same: 'heard it',
-  wrapped: 'heard it wrapped',
-  altered: 'heard it altered',
-  withheld: 'had it withheld',
-} as const;
 
 function stepInWords(index: LogIndex, { id, kind, agentId, how }: KnowledgeStep): string {
   const who = agentId === null ? kind : agentLabel(index, agentId);

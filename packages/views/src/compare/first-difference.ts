@@ -1,13 +1,14 @@
 import type { CapturedEvent } from '@hansard/events';
 import { AgentNames } from '../agents/agent-names.ts';
-import { type EventLine, eventLine } from '../rows/event-line.ts';
+import { eventWords } from '../words/row-words.ts';
+import type { Words } from '../words/words.ts';
 import { type Deed, deedOf, firstDifferentField } from './deed.ts';
 
 /** An event at which two logs part. */
 export interface PartingEvent {
   readonly position: number;
   readonly id: string;
-  readonly line: EventLine;
+  readonly words: Words;
 }
 
 /** The first place where two logs do not say and do the same. */
@@ -80,7 +81,7 @@ class DeedReader {
       const { agentId = '', id } = event;
       const agent = this.#agents.get(agentId) ?? this.#agents.size;
       this.#agents.set(agentId, agent);
-      return { deed, agent, event: { position: this.#position, id, line: eventLine(event, this.#names) } };
+      return { deed, agent, event: { position: this.#position, id, words: eventWords(event, this.#names) } };
     }
   }
 

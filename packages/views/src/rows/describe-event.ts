@@ -11,9 +11,7 @@ import { formatCost, formatCount, formatDuration, formatTokens, formatUsage } fr
 import { sourceLabel } from '../agents/agent-label.ts';
 import { compactJson, fieldsInWords } from '../text/compact-json.ts';
 import { recordInWords } from './record-in-words.ts';
-
-/** The importance of an event to the reader. A user interface gives each tone a colour. */
-export type Tone = 'plain' | 'dim' | 'good' | 'bad' | 'notice';
+import type { Tone } from './row.ts';
 
 /** An event in words. The texts are as recorded: pass them through `neutraliseControls` before printing. */
 export interface EventDescription {
@@ -25,7 +23,7 @@ export interface EventDescription {
   readonly tone: Tone;
 }
 
-const decisionTones = { allow: 'dim', deny: 'bad', alter: 'notice' } as const;
+export const decisionTones = { allow: 'dim', deny: 'bad', alter: 'notice' } as const;
 const decisionWords = { allow: 'allowed', deny: 'denied', alter: 'altered' } as const;
 
 /** The width of a column for kinds: the length of the longest kind of a known type. */
@@ -110,12 +108,8 @@ const describers: Describers = {
     }),
   'harness:abort': ({ reason, by }) => row('abort', 'bad', { target: by && `by ${by}`, text: reason }),
   'harness:error': ({ message, code }) => row('error', 'bad', { target: code, text: message }),
-  'harness:hook_decision': ({ hook, on, decision, reason }) =>
-    row('hook', decisionTones[decision], {
-      target: `${hook} on ${on}`,
-      text: reason,
-      status: decisionWords[decision],
-    }),
+  'harness:hook_decision': (data) =>
+    row('hook', decisionTones[data.decision], { target: decisionInWords(data), text: data.reason }),
 
   'system:files_persisted': (data) => observed('files', data),
   'system:hook_started': (data) => observed('hook', data, 'started'),
@@ -146,6 +140,15 @@ export function describeEvent(
   }
   const describe = describers[type] as (data: JsonObject, nameAgent: NameAgent) => EventDescription;
   return describe(data, nameAgent);
+}
+
+/** What a hook decided: `limits denied the tool call`, `secrets altered the delivery`. */
+export function decisionInWords({
+  hook,
+  on,
+  decision,
+}: Pick<EventData<'harness:hook_decision'>, 'hook' | 'on' | 'decision'>): string {
+  return `${hook} ${decisionWords[decision]} the ${on.replaceAll('_', ' ')}`;
 }
 
 /** The outcome of a dispatch by its `session:complete`: the result, and the reason and errors of a failure. */

@@ -2,11 +2,12 @@ import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/pl
 import { formatCost, formatCount, formatDuration, formatTime, formatTokens } from '@hansard/facts';
 import { columnsOf } from '../text/columns.ts';
 import { wrapColumns } from '../text/wrap-columns.ts';
+import { type RowWordsOptions, rowWords } from '../words/row-words.ts';
+import { type RowWords, spanText, type WordBlock, type WordSource } from '../words/words.ts';
 import type { Ink } from './ink.ts';
-import { type PartLine, partLines } from './part-lines.ts';
-import type { Row, RowDecision, RowHearing } from './row.ts';
+import type { Row } from './row.ts';
 
-export interface RenderRowOptions {
+export interface RenderRowOptions extends RowWordsOptions {
   /** The largest width of a line in columns; absent: lines are not wrapped. */
   readonly width?: number | undefined;
   /** Whether texts of any length and the records in a run of noise are shown in full. */
@@ -17,29 +18,35 @@ export interface RenderRowOptions {
   readonly paint?: (ink: Ink, text: string) => string;
 }
 
-const shownInput = 40;
-const shownOutcome = 20;
+const most: Readonly<Partial<Record<WordSource, number>>> = { content: 40, outcome: 20 };
 const timeColumns = 8;
 const positionColumns = 4;
 const deepest = 4;
 /** On a narrower terminal, the lines below a first line are indented less. */
 const narrow = 70;
 
-/** A row as text: its position, time, agent and head, with its content indented below. No control character of it is printed. */
+/** A line of content, harmless. */
+interface BlockLine {
+  /** What is before the first of its lines when it is wrapped; the others are indented as much. */
+  readonly mark: string;
+  readonly text: string;
+  readonly ink?: Ink | undefined;
+}
+
+/** A row as text: its position, time and words, with its blocks indented below. No control character of it is printed. */
 export function renderRow(row: Row, options: RenderRowOptions = {}): string {
+  const words = rowWords(row, options);
   const { width, paint = (_, text) => text } = options;
-  const head = headOf(row, paint);
-  const depth = ' '.repeat(2 * Math.min(row.agent.depth, deepest));
+  const head = headOf(words, paint);
+  const depth = ' '.repeat(2 * Math.min(words.depth, deepest));
   const margin =
     (width ?? narrow) < narrow ? '    ' : ' '.repeat(positionColumns + 2 + timeColumns + 2) + depth;
-  const lines = linesOf(row, options);
-  const start = `${head.plain}  `;
+  const lines = linesOf(words, options);
   const [only] = lines;
   const fitsBeside =
     lines.length === 1 &&
-    only !== undefined &&
-    only.mark === '' &&
-    (width === undefined || columnsOf(start + only.text) <= width);
+    only?.mark === '' &&
+    (width === undefined || columnsOf(`${head.plain}  ${only.text}`) <= width);
   if (fitsBeside) return `${head.painted}  ${inked(only, paint)}`;
   const below = lines.flatMap((line) => {
     const hang = ' '.repeat(columnsOf(line.mark));
@@ -63,31 +70,19 @@ interface Head {
   readonly painted: string;
 }
 
-function headOf(row: Row, paint: Paint): Head {
-  const { position, timestamp, agent, word, head, status, durationMs, isFailed, model, from } = row;
-  const speaker = from === undefined ? '' : ['from', from.label, from.name].filter(Boolean).join(' ');
-  const facts = [
-    status === undefined || status === 'completed' ? '' : `${isFailed ? '✗ ' : ''}${status}`,
-    durationMs === undefined ? '' : formatDuration(durationMs),
-  ];
-  const isMarked = isFailed && status === undefined;
-  const used =
-    model === undefined
-      ? ''
-      : [
-          `${formatTokens(model.usage.outputTokens)} out`,
-          model.costUsd === undefined ? '' : formatCost(model.costUsd),
-        ]
-          .filter(Boolean)
-          .join(' ');
+function headOf(words: RowWords, paint: Paint): Head {
+  const { position, timestamp, depth, isFailed } = words;
+  const status = spanText(words, 'status');
+  const word = spanText(words, 'word');
+  const state = spanText(words, 'status', 'duration');
   const pieces: readonly (readonly [Ink, string])[] = [
     ['position', String(position).padStart(positionColumns)],
-    ['dim', formatTime(timestamp).padEnd(timeColumns) + '  '.repeat(Math.min(agent.depth, deepest))],
-    ['agent', agent.name],
-    [isFailed ? 'bad' : 'word', isMarked ? `✗ ${word}` : word],
-    ['strong', speaker === '' ? head : speaker],
-    [isFailed ? 'bad' : 'dim', facts.filter(Boolean).join(' ')],
-    ['dim', used],
+    ['dim', formatTime(timestamp).padEnd(timeColumns) + '  '.repeat(Math.min(depth, deepest))],
+    ['agent', spanText(words, 'agent')],
+    [isFailed ? 'bad' : 'word', isFailed && status === '' ? `✗ ${word}` : word],
+    ['strong', spanText(words, 'head')],
+    [isFailed ? 'bad' : 'dim', isFailed && status !== '' ? `✗ ${state}` : state],
+    ['dim', spanText(words, 'figure')],
   ];
   const shown = pieces.flatMap(([ink, text]): [Ink, string][] =>
     text === '' ? [] : [[ink, neutraliseControlsInLine(text)]],
@@ -106,82 +101,98 @@ function wrapHead({ plain, painted }: Head, margin: string, width: number | unde
   return [first, ...rest.flatMap((line) => wrapColumns(line, room)).map((line) => `${margin}${line}`)];
 }
 
-function linesOf(row: Row, { full = false, hint = '' }: RenderRowOptions): PartLine[] {
-  const { content, heard = [], missing = [], notKnown = [], decisions = [], folded = [] } = row;
-  const cut = (lines: readonly PartLine[], most: number) => {
-    if (full || lines.length <= most) return lines;
-    const rest = lines.length - most;
-    const more = `… ${rest} more ${rest === 1 ? 'line' : 'lines'}${hint === '' ? '' : `; ${hint}`}`;
-    const note: PartLine = { mark: '', text: more, ink: 'dim' };
-    return [...lines.slice(0, most), note];
-  };
-  const isText = row.kind === 'said' || row.kind === 'message' || row.kind === 'aside';
-  const ink: Ink | undefined = row.kind === 'thought' || (row.tone === 'dim' && !isText) ? 'dim' : undefined;
-  const own = content
-    .flatMap((part) => partLines(part))
-    .map((line) => (line.ink === undefined && ink ? { ...line, ink } : line));
-  return [
-    ...cut(own, isText ? Number.POSITIVE_INFINITY : shownInput),
-    ...decisions.map(decisionLine),
-    ...cut(outcomeLines(row), shownOutcome),
-    ...(heard.length === 0 || (row.kind === 'message' && heard.length === 1)
-      ? []
-      : [heardLine(heard, missing.length, notKnown.length)]),
-    ...heard.flatMap(alteredLines),
-    ...(folded.length === 0 ? [] : foldedLines(row, full)),
-  ];
+/** The lines of the blocks. Those of one source are cut together. */
+function linesOf({ kind, tone, isFailed, blocks }: RowWords, options: RenderRowOptions): BlockLine[] {
+  const isText = kind === 'said' || kind === 'message' || kind === 'aside';
+  const isDim = kind === 'thought' || (tone === 'dim' && !isText);
+  const lines: BlockLine[] = [];
+  for (const [source, own] of Map.groupBy(blocks, (block) => block.source)) {
+    const ink = source === 'content' && isDim ? 'dim' : source === 'outcome' && isFailed ? 'bad' : undefined;
+    const drawn = own
+      .flatMap((block) => blockLines(block, options))
+      .map((line) => ({ ...line, ink: line.ink ?? ink }));
+    const marked = source === 'outcome' ? drawn.map(outcomeLine) : drawn;
+    lines.push(...(source === 'content' && isText ? marked : cut(marked, source, options)));
+  }
+  return lines;
 }
 
-function outcomeLines({ call, isFailed }: Row): PartLine[] {
-  const lines = (call?.outcome ?? []).flatMap((part) => partLines(part));
-  return lines.map((line, at) => ({
-    ...line,
-    mark: at === 0 ? `→ ${line.mark}` : `  ${line.mark}`,
-    ink: line.ink ?? (isFailed ? 'bad' : undefined),
-  }));
+function outcomeLine(line: BlockLine, at: number): BlockLine {
+  return { ...line, mark: `${at === 0 ? '→' : ' '} ${line.mark}` };
 }
 
-function decisionLine({ hook, on, decision, reason }: RowDecision): PartLine {
-  const words = { allow: 'allowed', deny: 'denied', alter: 'altered' } as const;
-  const text = `hook ${hook} ${words[decision]} the ${on.replaceAll('_', ' ')}${reason === '' ? '' : `: ${reason}`}`;
-  return { mark: '! ', text: neutraliseControlsInLine(text), ink: decision === 'deny' ? 'bad' : 'notice' };
+function cut(
+  lines: readonly BlockLine[],
+  source: WordSource,
+  { full = false, hint = '' }: RenderRowOptions,
+): readonly BlockLine[] {
+  const shown = most[source] ?? Number.POSITIVE_INFINITY;
+  if (full || lines.length <= shown) return lines;
+  const rest = lines.length - shown;
+  const more = `… ${rest} more ${rest === 1 ? 'line' : 'lines'}${hint === '' ? '' : `; ${hint}`}`;
+  return [...lines.slice(0, shown), { mark: '', text: more, ink: 'dim' }];
 }
 
-function heardLine(heard: readonly RowHearing[], missing: number, notKnown: number): PartLine {
-  const names = heard.map(({ agent, how }) => {
-    const name = agent.name || 'dispatched agent';
-    return how === 'same' ? name : `${name} (${how})`;
-  });
-  const unreached = missing === 0 ? '' : `; ${formatCount(missing, 'agent')} did not receive it`;
-  const unknown = notKnown === 0 ? '' : `; not known of ${formatCount(notKnown, 'agent')}`;
-  const others = unreached + unknown;
-  return { mark: '⇢ ', text: neutraliseControlsInLine(`heard by ${names.join(', ')}${others}`), ink: 'dim' };
+const marks = { same: '  ', removed: '- ', added: '+ ' } as const;
+const inks = { same: undefined, removed: 'removed', added: 'added' } as const;
+const toneInks = { plain: undefined, good: undefined, dim: 'dim', bad: 'bad', notice: 'notice' } as const;
+
+function blockLines(block: WordBlock, { full = false }: RenderRowOptions): BlockLine[] {
+  const label: BlockLine[] = block.label === undefined ? [] : [inLine(`${block.label}:`, '', 'dim')];
+  switch (block.kind) {
+    case 'text':
+      if (block.source === 'hook') return besideLabel(block);
+      return [...label, ...textLines(block.text)];
+    case 'code':
+      return [...label, ...textLines(block.text)];
+    case 'diff':
+      return [...label, ...block.lines.map(({ kind, text }) => inLine(text, marks[kind], inks[kind]))];
+    case 'table':
+      return [...label, inLine(block.rows.map(([name, value]) => `${name} ${value}`).join(', '))];
+    case 'image':
+      return [...label, inLine(block.text)];
+    case 'note': {
+      const text = block.spans.map((span) => span.text).join(' ');
+      return [inLine(text, block.source === 'hook' ? '! ' : '⇢ ', toneInks[block.tone])];
+    }
+    case 'changed':
+      return besideLabel(block);
+    case 'records': {
+      const records = full ? block.records.map(({ position, text }) => `${position}  ${text}`) : [];
+      return [
+        inLine(`${full ? '▾' : '▸'} ${block.summary}`, '', 'dim'),
+        ...records.map((text) => inLine(text, '  ', 'dim')),
+      ];
+    }
+  }
 }
 
-function alteredLines({ agent, how, text }: RowHearing): PartLine[] {
-  if (how !== 'altered' || text === undefined) return [];
+/** What an agent received or decided, after whose it is. */
+function besideLabel({
+  label = '',
+  text,
+}: {
+  readonly label?: string | undefined;
+  readonly text: string;
+}): BlockLine[] {
   const [first = '', ...rest] = neutraliseControls(text).split('\n');
-  const name = neutraliseControlsInLine(agent.name || 'dispatched agent');
-  return [
-    { mark: '  ', text: `${name} received: ${first}`, ink: 'notice' },
-    ...rest.map((line) => ({ mark: '  ', text: line, ink: 'notice' }) as const),
-  ];
+  const start = neutraliseControlsInLine(`${label}: `);
+  return [start + first, ...rest].map((line) => ({ mark: '  ', text: line, ink: 'notice' }));
 }
 
-function foldedLines({ kind, folded = [] }: Row, full: boolean): PartLine[] {
-  const counts = Object.entries(Object.groupBy(folded, ({ word }) => word)).map(
-    ([word, some = []]) => `${some.length} ${word}`,
-  );
-  const what = kind === 'noise' ? 'harness' : 'engine';
-  const summary = `${full ? '▾' : '▸'} ${formatCount(folded.length, `${what} record`)}: ${counts.join(', ')}`;
-  const lines = full ? folded.map(({ position, word, text }) => `${position}  ${word}  ${text}`) : [];
-  return [summary, ...lines].map((text, at) => ({
-    mark: at === 0 ? '' : '  ',
-    text: neutraliseControlsInLine(text),
-    ink: 'dim',
-  }));
+function inLine(text: string, mark = '', ink?: Ink): BlockLine {
+  return { mark, text: neutraliseControlsInLine(text), ink };
 }
 
-function inked({ text, ink }: PartLine, paint: Paint): string {
+/** Models often begin or end with empty lines. */
+function textLines(text: string): BlockLine[] {
+  const trimmed = text.trimEnd().replace(/^(?:[ \t]*\n)+/, '');
+  if (trimmed === '') return [];
+  return neutraliseControls(trimmed)
+    .split('\n')
+    .map((line) => ({ mark: '', text: line }));
+}
+
+function inked({ text, ink }: BlockLine, paint: Paint): string {
   return ink === undefined || text === '' ? text : paint(ink, text);
 }

@@ -1,6 +1,6 @@
 import type { TimelineRow } from '../task/task-timeline.ts';
 import type { Ink } from './ink.ts';
-import { type EventLineOptions, renderEventLine } from './render-event-line.ts';
+import { type RenderLineOptions, renderLine } from './render-line.ts';
 
 /** The width of a column of positions. */
 const positionColumns = 4;
@@ -16,7 +16,7 @@ export async function* renderTimeline(
     width,
     role,
     paint = (_, text) => text,
-  }: Pick<EventLineOptions, 'width'> & {
+  }: Pick<RenderLineOptions, 'width'> & {
     readonly role?: (row: TimelineRow) => string;
     readonly paint?: (ink: Ink, text: string) => string;
   } = {},
@@ -28,6 +28,6 @@ export async function* renderTimeline(
     day = own;
     const address = `${String(row.position).padStart(positionColumns)}  `;
     const room = width === undefined ? undefined : Math.max(1, width - address.length);
-    yield paint('position', address) + renderEventLine(row.line, { width: room, role: role?.(row), paint });
+    yield paint('position', address) + renderLine(row.words, { width: room, role: role?.(row), paint });
   }
 }

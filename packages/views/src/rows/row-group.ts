@@ -1,7 +1,7 @@
 import type { CapturedEvent, EventOf } from '@hansard/events';
 import type { LogNode } from '../log/log-node.ts';
 import type { HowHeard } from '../log/saying.ts';
-import type { RowAgent, RowKind } from './row.ts';
+import type { RowAgent, RowKind, RowText } from './row.ts';
 
 /** A delivery of what a row says. */
 export interface GroupedHearing {
@@ -11,6 +11,15 @@ export interface GroupedHearing {
   readonly eventId: string;
   /** Null: withheld. */
   readonly text: string | null;
+}
+
+/** A decision of a hook. */
+export interface GroupedDecision extends LogNode<EventOf<'harness:hook_decision'>> {
+  readonly agent: RowAgent;
+  /** The utterance by which an agent decided; null: none that is in reach. */
+  readonly verdict: RowText | null;
+  /** What was received because of it. */
+  instead: RowText | null;
 }
 
 /** The events that make one row, while its reader gathers them. */
@@ -28,7 +37,7 @@ export interface RowGroup {
   /** Of a call. */
   result: LogNode<EventOf<'agent:tool_result'>> | null;
   inference: LogNode<EventOf<'agent:inference'>> | null;
-  readonly decisions: LogNode<EventOf<'harness:hook_decision'>>[];
+  readonly decisions: GroupedDecision[];
   readonly hearings: GroupedHearing[];
   /** The ids of the agents that could receive what it says. */
   readonly company: readonly string[];

@@ -1,110 +1,117 @@
 import { neutraliseControlsInLine } from '@hansard/events/plain';
-import { formatCount } from '@hansard/facts';
-import { compactJson } from '../text/compact-json.ts';
-import { partLines } from './part-lines.ts';
-import type { Row, RowPart } from './row.ts';
+import { rowWords } from '../words/row-words.ts';
+import { spanText, type WordBlock, type Words } from '../words/words.ts';
+import type { Row } from './row.ts';
 
-/** A row as the parts of one line. No part has a line break or an invisible control character. */
-export interface RowLine {
+/** Words as the parts of one line. No part has a line break or an invisible control character. */
+export interface WordsLine {
+  readonly agent: string;
+  readonly word: string;
   /** The tool and its target, the author of a message, the model. */
   readonly head: string;
-  /** The input of a call, and the content of any other row. */
+  /** How it went, and how long it took. */
+  readonly status: string;
+  /** The input of a call, and the content of anything else. */
   readonly text: string;
-  /** What came back from a call; null: nothing yet, or the row is not a call. */
-  readonly outcome: string | null;
-  /** Who received it, decisions that changed or denied it. '' if nothing is recorded. */
+  /** What came back from a call. */
+  readonly outcome: string;
+  /** What hooks did, who heard it, how many records there are. */
   readonly notes: string;
 }
 
-/** A row on one line. Texts longer than `most` code points are cut and end with `…`. */
-export function rowLine(row: Row, most: number): RowLine {
-  const { head, from, content, call, kind } = row;
-  const speaker = from === undefined ? '' : ['from', from.name || from.label].join(' ');
-  const text = kind === 'noise' ? cut(foldedInLine(row), most) : partsInLine(content, most);
-  const target = neutraliseControlsInLine(call?.target ?? '');
+/** Words on one line. Texts longer than `most` code points are cut and end with `…`. */
+export function wordsLine(words: Words, most = Number.POSITIVE_INFINITY): WordsLine {
+  const { blocks } = words;
+  const span = (...labels: Parameters<typeof spanText>[1][]) => inLine(spanText(words, ...labels), most);
+  const isNote = ({ source }: WordBlock) => source !== 'content' && source !== 'outcome';
   return {
-    head: cut(neutraliseControlsInLine(speaker || head), most),
-    // A command is often both the target and the input.
-    text: target !== '' && target === text ? '' : text,
-    outcome: call?.outcome ? partsInLine(call.outcome, most) : null,
-    notes: cut(notesOf(row), most),
+    agent: span('agent'),
+    word: span('word'),
+    head: span('head'),
+    status: span('status', 'duration'),
+    text: blocksInLine(
+      blocks.filter(({ source }) => source === 'content'),
+      most,
+    ),
+    outcome: blocksInLine(
+      blocks.filter(({ source }) => source === 'outcome'),
+      most,
+    ),
+    notes: blocksInLine(blocks.filter(isNote), most),
   };
 }
 
-/** Everything that a row shows, for a search. Its pieces are lines. */
+/** Everything that a row shows, for a search, without who heard it. Its pieces are lines. */
 export function rowText(row: Row): string {
-  const { head, from, content, call, decisions = [], folded = [], agent, word } = row;
-  const parts = [...content, ...(call?.outcome ?? []), ...decisions.flatMap((decision) => decision.content)];
+  const words = rowWords(row);
   return [
-    ...[agent.name, word, from?.name ?? '', head].map(neutraliseControlsInLine),
-    ...parts.flatMap((part) => partLines(part).map(({ text }) => text)),
-    ...decisions.map(({ hook, reason }) => neutraliseControlsInLine(`${hook} ${reason}`)),
-    ...folded.map(({ word: kind, text }) => neutraliseControlsInLine(`${kind} ${text}`)),
-  ].join('\n');
+    ...words.spans.flatMap(({ label, text }) =>
+      label === 'agent' || label === 'word' || label === 'head' ? [text] : [],
+    ),
+    ...words.blocks.flatMap((block) => (block.source === 'hearing' ? [] : searchedLines(block))),
+  ]
+    .map((line) => neutraliseControlsInLine(line))
+    .join('\n');
 }
 
-function partsInLine(parts: readonly RowPart[], most: number): string {
+function searchedLines(block: WordBlock): string[] {
+  const label = block.label === undefined ? [] : [block.label];
+  switch (block.kind) {
+    case 'text':
+    case 'code':
+    case 'changed':
+      return [...label, ...block.text.split('\n')];
+    case 'diff':
+      return [...label, ...block.lines.map(({ text }) => text)];
+    case 'table':
+      return block.rows.map(([name, value]) => `${name} ${value}`);
+    case 'image':
+      return [block.text];
+    case 'note':
+      return [block.spans.map(({ text }) => text).join(' ')];
+    case 'records':
+      return block.records.map(({ text }) => text);
+  }
+}
+
+function blocksInLine(blocks: readonly WordBlock[], most: number): string {
   const pieces: string[] = [];
   let length = 0;
-  for (const part of parts) {
+  for (const block of blocks) {
     if (length > most) break;
-    const piece = partInLine(part, most);
+    const label = block.source === 'hook' && block.label !== undefined ? `${block.label}: ` : '';
+    const piece = inLine(label + blockInLine(block, most), most);
     length += piece.length;
     if (piece !== '') pieces.push(piece);
   }
   return cut(pieces.join('  '), most);
 }
 
-function partInLine(part: RowPart, most: number): string {
-  switch (part.kind) {
+/** What is beyond is cut anyway, and need not be searched for controls. */
+function blockInLine(block: WordBlock, most: number): string {
+  switch (block.kind) {
     case 'text':
-      // What is beyond is cut anyway, and need not be searched for controls.
-      return neutraliseControlsInLine(part.text.trim().slice(0, most * 4));
-    case 'json':
-      return neutraliseControlsInLine(compactJson(part.value));
-    case 'fields':
-      return neutraliseControlsInLine(part.fields.map(([name, value]) => `${name} ${value}`).join(', '));
+      return block.text.trim().slice(0, most * 4);
+    case 'code':
+      return (block.inLine ?? block.text).trim().slice(0, most * 4);
     case 'diff':
-      return diffInLine(part);
+      return block.inLine;
+    case 'table':
+      return block.rows.map(([name, value]) => `${name} ${value}`).join(', ');
     case 'image':
-      return neutraliseControlsInLine(`[${part.mediaType}]`);
+      return block.text;
+    case 'note':
+      return `${block.source === 'hook' ? '!' : '⇢'} ${block.spans.map(({ text }) => text).join(' ')}`;
+    // Its length is that of a text, and its note is on the line.
+    case 'changed':
+      return '';
+    case 'records':
+      return block.summary;
   }
 }
 
-function diffInLine({ lines }: Extract<RowPart, { kind: 'diff' }>): string {
-  const count = (kind: string) => lines.filter((line) => line.kind === kind).length;
-  const changed = lines.find(({ kind }) => kind === 'added') ?? lines.find(({ kind }) => kind === 'removed');
-  const shown = changed === undefined ? '' : neutraliseControlsInLine(changed.text.trim());
-  const sign = changed?.kind === 'added' ? '+' : '-';
-  return `+${count('added')} -${count('removed')}${shown === '' ? '' : `  ${sign} ${shown}`}`;
-}
-
-function foldedInLine({ folded = [] }: Row): string {
-  const counts = Object.entries(Object.groupBy(folded, ({ word }) => word)).map(
-    ([word, some = []]) => `${some.length} ${word}`,
-  );
-  return neutraliseControlsInLine(`${formatCount(folded.length, 'harness record')}: ${counts.join(', ')}`);
-}
-
-function notesOf({ kind, heard = [], missing = [], decisions = [], folded = [] }: Row): string {
-  const isKnown = kind === 'message' && heard.length === 1;
-  const names = isKnown
-    ? []
-    : heard.map(({ agent, how }) => {
-        const name = agent.name || 'dispatched agent';
-        return how === 'same' ? name : `${name} (${how})`;
-      });
-  const words = { deny: 'denied', alter: 'altered' } as const;
-  const decided = decisions.flatMap(({ hook, decision }) =>
-    decision === 'allow' ? [] : [`! ${words[decision]} by ${hook}`],
-  );
-  const notes = [
-    ...decided,
-    ...(names.length === 0 ? [] : [`⇢ ${names.join(', ')}`]),
-    ...(names.length > 0 && missing.length > 0 ? [`not ${missing.length} others`] : []),
-    ...(kind !== 'noise' && folded.length > 0 ? [formatCount(folded.length, 'engine record')] : []),
-  ];
-  return neutraliseControlsInLine(notes.join('  '));
+function inLine(text: string, most: number): string {
+  return cut(neutraliseControlsInLine(text), most);
 }
 
 function cut(text: string, most: number): string {

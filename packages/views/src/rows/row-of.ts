@@ -4,12 +4,18 @@ import { sourceLabel } from '../agents/agent-label.ts';
 import { wordDiff } from '../session/word-diff.ts';
 import { inputParts, isOneLine } from './content/input-parts.ts';
 import { markdown, observedParts, outcomeParts, plain } from './content/output-parts.ts';
-import { describeEvent, type EventDescription, type Tone } from './describe-event.ts';
+import { describeEvent, type EventDescription } from './describe-event.ts';
 import { isFailedRecord } from './noise.ts';
 import type { RowReach } from './open-groups.ts';
 import type { Row, RowCall, RowDecision, RowHearing, RowModel, RowPart, RowSpeaker } from './row.ts';
 import type { RowAgents } from './row-agents.ts';
-import { type GroupedHearing, type RowGroup, saysSomething, textOf } from './row-group.ts';
+import {
+  type GroupedDecision,
+  type GroupedHearing,
+  type RowGroup,
+  saysSomething,
+  textOf,
+} from './row-group.ts';
 
 /** The row of a group of events. */
 export function rowOf(
@@ -90,7 +96,7 @@ function eventState(
     word: kind,
     head: target,
     content: contentOf(event, text),
-    tone: isFailed ? 'bad' : (tone satisfies Tone),
+    tone: isFailed ? 'bad' : tone,
     isFailed,
     ...(status !== undefined && { status }),
     ...(durationMs !== undefined && { durationMs }),
@@ -103,7 +109,7 @@ function contentOf(event: CapturedEvent, words: string): RowPart[] {
   if (isReadableAs(event, 'agent:tool_result')) return outcomeParts(event.data);
   if (isReadableAs(event, 'session:complete')) return completeParts(event.data);
   if (isReadableAs(event, 'harness:hook_decision'))
-    return decisionOf({ event, position: 0 }).content.concat();
+    return [...(words === '' ? [] : [plain(words)]), ...madeParts(event.data)];
   if (isReadableAs(event, 'session:compaction')) {
     const { summary, ...others } = event.data;
     const facts = describeEvent({ ...event, data: others as JsonObject }).text;
@@ -188,8 +194,8 @@ function heardOf(group: RowGroup, agents: RowAgents): Pick<Row, 'heard' | 'missi
   const notKnown = others.filter((agentId) => unknown.has(agentId));
   return {
     heard: group.hearings.map((hearing) => hearingOf(hearing, textOf(group))),
-    missing: others.filter((agentId) => !unknown.has(agentId)),
-    ...(notKnown.length > 0 && { notKnown }),
+    missing: others.flatMap((agentId) => (unknown.has(agentId) ? [] : agents.of(agentId))),
+    ...(notKnown.length > 0 && { notKnown: notKnown.map((agentId) => agents.of(agentId)) }),
   };
 }
 
@@ -199,19 +205,27 @@ function hearingOf({ agent, how, position, text }: GroupedHearing, said: string)
   return how === 'altered' ? { ...hearing, text, differences: wordDiff(said, text) } : { ...hearing, text };
 }
 
-function decisionOf({ event, position }: RowGroup['decisions'][number]): RowDecision {
-  const { hook, on, decision, reason = '', text, input } = event.data;
+function decisionOf({ event, position, agent, verdict, instead }: GroupedDecision): RowDecision {
+  const { hook, on, decision, reason = '', given } = event.data;
   return {
     position,
     hook,
     on,
     decision,
     reason,
-    content: [
-      ...(input === undefined ? [] : [{ kind: 'json', label: 'new input', value: input } as const]),
-      ...(text === undefined ? [] : [markdown(text, 'new text')]),
-    ],
+    agent,
+    ...(given !== undefined && { given }),
+    ...(verdict !== null && { verdict }),
+    content: madeParts(event.data),
+    ...(instead !== null && { instead }),
   };
+}
+
+function madeParts({ input, text }: EventData<'harness:hook_decision'>): RowPart[] {
+  return [
+    ...(input === undefined ? [] : [{ kind: 'json', label: 'new input', value: input } as const]),
+    ...(text === undefined ? [] : [markdown(text, 'new text')]),
+  ];
 }
 
 function modelOf({ model: name, usage, costUsd, durationMs }: EventData<'agent:inference'>): RowModel {

@@ -6,7 +6,7 @@ import { callOfRecord, isNoise } from './noise.ts';
 import { OpenGroups, type RowReach } from './open-groups.ts';
 import type { Row, RowKind } from './row.ts';
 import { RowAgents } from './row-agents.ts';
-import type { RowGroup } from './row-group.ts';
+import { type GroupedDecision, type RowGroup, textOf } from './row-group.ts';
 import { hear, withhold } from './row-hearings.ts';
 import { rowOf } from './row-of.ts';
 import type { RowQuery } from './row-query.ts';
@@ -106,6 +106,7 @@ export class RowReader {
     if (isReadableAs(event, 'user:message')) {
       const said = this.#open.saying(event.substance);
       if (said !== null) this.#hear(said, node, event.data.text);
+      else this.#receiveInstead(node, event.data.text, changed);
       return said;
     }
     if (isReadableAs(event, 'agent:inference')) {
@@ -148,9 +149,36 @@ export class RowReader {
     const isDelivery = data.on === 'delivery';
     const group = isDelivery ? this.#open.saying(data.subject) : this.#open.call(node.event);
     if (group === null) return null;
-    group.decisions.push(node);
+    group.decisions.push(this.#decisionOf(node));
     if (isDelivery && data.decision === 'deny') withhold(group, node, this.#agents.of(node.event.agentId));
     return group;
+  }
+
+  #decisionOf(node: LogNode<EventOf<'harness:hook_decision'>>): GroupedDecision {
+    const subject = this.#open.saying(node.event.data.subject);
+    const [verdict] = [node.event.cause ?? []].flat().flatMap((id) => {
+      const group = this.#open.of(id);
+      return group?.kind === 'said' && group !== subject ? [group] : [];
+    });
+    return {
+      ...node,
+      agent: this.#agents.of(node.event.agentId),
+      verdict:
+        verdict === undefined
+          ? null
+          : { position: verdict.position, agent: verdict.agent, text: textOf(verdict) },
+      instead: null,
+    };
+  }
+
+  /** A message that is new can come in the place of one that a hook withheld. */
+  #receiveInstead({ event, position }: LogNode, text: string, changed: Set<number>): void {
+    if (event.via === undefined) return;
+    const group = this.#open.of(event.via);
+    const decision = group?.decisions.find(({ event: { id } }) => id === event.via);
+    if (group == null || decision === undefined || decision.event.data.decision !== 'deny') return;
+    decision.instead ??= { position, agent: this.#agents.of(event.agentId), text };
+    changed.add(group.position);
   }
 
   /** The first block of a message takes over the row of its model call; a call makes the texts beside it asides. */
@@ -184,7 +212,7 @@ export class RowReader {
       isOutOfReach: false,
       result: null,
       inference: isReadableAs(event, 'agent:inference') ? { ...node, event } : null,
-      decisions: [],
+      decisions: isReadableAs(event, 'harness:hook_decision') ? [this.#decisionOf({ ...node, event })] : [],
       hearings: [],
       notKnown: null,
       company: isTalk(event) ? this.#agents.presentBeside(speaker) : [],

@@ -1,7 +1,6 @@
 import type { JsonValue, Usage } from '@hansard/events';
 import type { HowHeard, Speaker } from '../log/saying.ts';
 import type { DiffPart } from '../session/word-diff.ts';
-import type { Tone } from './describe-event.ts';
 
 /**
  * What happened, as people read it: one event, or several that belong together, such as a call, the decisions of hooks on it and its
@@ -37,10 +36,10 @@ export interface Row {
   readonly from?: RowSpeaker;
   /** The agents that received what was said, in order. */
   readonly heard?: readonly RowHearing[];
-  /** The ids of the agents that could take part at that time and did not receive it. Only with `heard`. */
-  readonly missing?: readonly string[];
-  /** The ids of those of which the log does not record whether they received it. Only if there are some. */
-  readonly notKnown?: readonly string[];
+  /** The agents that could take part at that time and did not receive it. Only with `heard`. */
+  readonly missing?: readonly RowAgent[];
+  /** Those of which the log does not record whether they received it. Only if there are some. */
+  readonly notKnown?: readonly RowAgent[];
   /** Decisions of hooks that are shown here. */
   readonly decisions?: readonly RowDecision[];
   /** The figures of the model call that it came from. */
@@ -57,6 +56,9 @@ export type RowKind = 'said' | 'aside' | 'thought' | 'message' | 'call' | 'noise
 
 /** Every kind of row. */
 export const rowKinds: readonly RowKind[] = ['said', 'aside', 'thought', 'message', 'call', 'noise', 'event'];
+
+/** The importance of a row to the reader. A surface gives each tone a colour. */
+export type Tone = 'plain' | 'dim' | 'good' | 'bad' | 'notice';
 
 export interface RowAgent {
   /** '' for the dispatched agent itself. */
@@ -101,8 +103,23 @@ export interface RowDecision {
   readonly on: string;
   readonly decision: 'allow' | 'deny' | 'alter';
   readonly reason: string;
+  /** The agent that made the call, or would receive the delivery or the result. */
+  readonly agent: RowAgent;
+  /** What was decided on, as recorded with the decision. Absent: what the row says or calls. */
+  readonly given?: string;
+  /** What an agent said, by which the hook decided. */
+  readonly verdict?: RowText;
   /** The new input or text of an alteration. */
   readonly content: readonly RowPart[];
+  /** The message that the agent received in the place of the denied one. The result of a denied call is its outcome. */
+  readonly instead?: RowText;
+}
+
+/** What an agent said or received, in another row. */
+export interface RowText {
+  readonly position: number;
+  readonly agent: RowAgent;
+  readonly text: string;
 }
 
 export interface RowModel {

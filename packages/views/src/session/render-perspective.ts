@@ -3,6 +3,7 @@ import { speakerLabel } from '../agents/agent-label.ts';
 import { basisNote } from '../knowledge/basis-note.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import { hangingLines } from '../text/hanging-lines.ts';
+import { alteredNote } from '../words/hearing-words.ts';
 import type { PerspectiveRow } from './perspective.ts';
 
 const positionColumns = 4;
@@ -28,6 +29,5 @@ export function perspectiveWords(index: LogIndex, { kind, from, how, tool }: Per
   const toolName = tool === null ? '' : neutraliseControlsInLine(tool);
   if (kind === 'did') return toolName;
   const source = from === null ? '' : `from ${speakerLabel(index, from)}`;
-  const changed = how === 'altered' ? ' (altered)' : '';
-  return [toolName, `${source}${changed}`].filter(Boolean).join(' ');
+  return [toolName, source, alteredNote(how)].filter(Boolean).join(' ');
 }

@@ -1,6 +1,7 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { isEventOf } from '@hansard/events/plain';
-import { eventLine } from '../rows/event-line.ts';
+import { wordsLine } from '../rows/row-line.ts';
+import { eventWords } from '../words/row-words.ts';
 
 /** How a dispatch ended. */
 export interface DispatchEnding {
@@ -42,7 +43,7 @@ function isBadEnd(event: CapturedEvent): boolean {
 }
 
 function inWords(event: CapturedEvent): string {
-  const { kind, target, text } = eventLine(event);
+  const { word, head, text } = wordsLine(eventWords(event));
   if (event.type === 'session:complete') return text;
-  return [kind, target, text].filter((part) => part !== '').join(' ');
+  return [word, head, text].filter((part) => part !== '').join(' ');
 }

@@ -1,6 +1,7 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { AgentNames } from '../agents/agent-names.ts';
-import { type EventLine, eventLine } from '../rows/event-line.ts';
+import { eventWords } from '../words/row-words.ts';
+import type { Words } from '../words/words.ts';
 
 /** The events of a dispatch, read as they are needed. */
 export interface TimelineSource {
@@ -18,8 +19,8 @@ export interface TimelineRow {
   readonly role: string;
   readonly position: number;
   readonly event: CapturedEvent;
-  /** The event as the parts of one line, with the agent's name if it is known. */
-  readonly line: EventLine;
+  /** The event in words, with the agent's name if it is known. */
+  readonly words: Words;
 }
 
 /**
@@ -92,7 +93,7 @@ class Head {
   row(): TimelineRow {
     const event = this.#event as CapturedEvent;
     const { dispatchId, role } = this.#source.envelope;
-    return { dispatchId, role, position: this.#position, event, line: eventLine(event, this.#names) };
+    return { dispatchId, role, position: this.#position, event, words: eventWords(event, this.#names) };
   }
 
   async close(): Promise<void> {

@@ -121,10 +121,10 @@ describe('the rows of a log that is read as it grows', () => {
       heard('e2', 'ben', 'Rye', { from: 'ann', substance: 'e1' }),
     ];
     for (const one of events) reader.add(one);
-    expect(reader.at(3)).toMatchObject({ missing: ['carl'] });
+    expect(reader.at(3)).toMatchObject({ missing: [{ agentId: 'carl' }] });
     expect(reader.at(3)).not.toHaveProperty('notKnown');
     expect(reader.add(heard('e3', 'carl', 'Hm.'))).toContain(3);
-    expect(reader.at(3)).toMatchObject({ missing: [], notKnown: ['carl'] });
+    expect(reader.at(3)).toMatchObject({ missing: [], notKnown: [{ agentId: 'carl' }] });
   });
 
   it('keep what they said when they were settled', () => {
@@ -138,6 +138,6 @@ describe('the rows of a log that is read as it grows', () => {
     ];
     for (const one of events) reader.add(one);
     const row = reader.end().find(({ position }) => position === 3);
-    expect(row).toMatchObject({ missing: ['carl'] });
+    expect(row).toMatchObject({ missing: [{ agentId: 'carl' }] });
   });
 });

@@ -80,7 +80,7 @@ describe('renderRow', () => {
     expect(text.slice(5, -1)).toEqual([
       '   4  09:30:00  ann  text',
       '                The code is 4711.',
-      '                ⇢ heard by ben, cleo (altered); 1 agent did not receive it',
+      '                ⇢ heard by ben; heard by cleo, altered; not heard by dan',
       '                  cleo received: The code is secret.',
     ]);
   });
@@ -95,7 +95,7 @@ describe('renderRow', () => {
 
   it('lists the records of a run of noise in full', () => {
     const text = show([anyEvent('system:hook_started', { hook: 'lint' })], { full: true });
-    expect(text).toContain('▾ 1 harness record: 1 hook\n                  0  hook  started hook lint\n');
+    expect(text).toContain('▾ 1 harness record: 1 hook\n                  0  hook started hook lint\n');
   });
 
   it.each([24, 40, 80, 140])('keeps every line within %d columns, and loses no word', (width) => {

@@ -1,6 +1,6 @@
 import { randomFrom } from '@hansard/testing';
 import { expect, it } from 'vitest';
-import { type Row, RowReader, rowLine, rowsOf, rowText } from '../../src/index.ts';
+import { type Row, RowReader, rowsOf, rowText, rowWords, wordsLine } from '../../src/index.ts';
 import { RandomLog } from './random-log.ts';
 
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 2 ** 30));
@@ -43,14 +43,14 @@ it(`rows of a window are those of the whole log if it is read as far as rows rea
 it(`a row on one line has no line break and no control, and is no longer than asked ${seeded}`, () => {
   let cut = 0;
   for (const row of logs.flatMap(({ events }) => rowsOf(events))) {
-    const { head, text, outcome, notes } = rowLine(row, 40);
-    for (const piece of [head, text, outcome ?? '', notes]) {
+    const { head, text, outcome, notes } = wordsLine(rowWords(row), 40);
+    for (const piece of [head, text, outcome, notes]) {
       expect(piece).not.toMatch(/\p{Cc}/u);
       expect([...piece].length).toBeLessThanOrEqual(40);
       if (piece.endsWith('…')) cut += 1;
     }
-    expect(outcome === null).toBe((row.call?.outcome ?? null) === null);
-    const { text: whole } = rowLine(row, 1_000);
+    expect(outcome === '').toBe((row.call?.outcome ?? []).length === 0);
+    const { text: whole } = wordsLine(rowWords(row), 1_000);
     if (row.kind === 'said') expect(rowText(row).replaceAll('\n', '⏎')).toContain(whole);
   }
   expect(cut).toBeGreaterThan(100);
@@ -77,7 +77,10 @@ it('a row on one line shows an edit by its size, who received it, and what a sea
     },
   ] as never);
   if (edit === undefined) throw new Error('There is no row.');
-  expect(rowLine(edit, 80)).toEqual({
+  expect(wordsLine(rowWords(edit), 80)).toEqual({
+    agent: 'a1',
+    word: 'call',
+    status: '',
     head: 'Edit a.ts',
     text: expect.stringContaining('+1 -1  + three<U+202E>'),
     outcome: 'done⏎well',

@@ -1,6 +1,12 @@
 import type { CapturedEvent } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
-import { renderTimeline, type TimelineRow, type TimelineSource, taskTimeline } from '../../src/index.ts';
+import {
+  renderTimeline,
+  spanText,
+  type TimelineRow,
+  type TimelineSource,
+  taskTimeline,
+} from '../../src/index.ts';
 import { anyEvent, envelope } from '../make.ts';
 import { calls, created, receives } from '../market-log.ts';
 
@@ -27,7 +33,9 @@ async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
 describe('the timeline of one dispatch', () => {
   it('has every event in order, of any type, with the names of agents', async () => {
     const rows = await all(taskTimeline([sourceOf(events)]));
-    expect(rows.map(({ position, line }) => [position, line.agent, line.kind])).toEqual([
+    expect(
+      rows.map(({ position, words }) => [position, spanText(words, 'agent'), spanText(words, 'word')]),
+    ).toEqual([
       [0, 'Ben', 'created'],
       [1, 'Ben', 'call'],
       [2, 'Ben', 'result'],
@@ -38,7 +46,7 @@ describe('the timeline of one dispatch', () => {
   it('has the names that events gave which do not pass', async () => {
     const passes = ({ type }: CapturedEvent) => type === 'agent:tool_result';
     const rows = await all(taskTimeline([{ ...sourceOf(events), passes }]));
-    expect(rows.map(({ position, line }) => [position, line.agent])).toEqual([[2, 'Ben']]);
+    expect(rows.map(({ position, words }) => [position, spanText(words, 'agent')])).toEqual([[2, 'Ben']]);
   });
 
   it('is printed as a line for each event, fitted to the width, after the day', async () => {

@@ -1,7 +1,8 @@
+import { formatDuration } from '@hansard/facts';
 import { useEffect } from 'preact/hooks';
 import type { TreeAnswer, TreeLine } from '../../lens-answers.ts';
 import { addressOf } from '../place-in-address.ts';
-import { countText, durationText, timeText } from '../words.ts';
+import { countText, timeText } from '../words.ts';
 import { useAnswer } from './use-answer.ts';
 
 /** The dispatches of a task as trees, with what each cost, alone and with those below it. It updates itself. */
@@ -83,7 +84,7 @@ function Line({ task, line }: { readonly task: string; readonly line: TreeLine }
       <td class="number">{figure(line.outputTokens)}</td>
       <td class="number">{line.cost ?? '–'}</td>
       <td class="number">{line.subtreeCost ?? ''}</td>
-      <td class="number">{durationText(line.durationMs) || '–'}</td>
+      <td class="number">{line.durationMs === null ? '–' : formatDuration(line.durationMs)}</td>
       <td class="time">{timeText(startedAt)}</td>
     </tr>
   );

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { type DispatchHits, searchDispatches } from '@hansard/dispatch';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { EventWords, foldWord, placedWords, stringsOf, unsearchableKeys } from '@hansard/provider';
-import { AgentNames, eventLine, snippetOf } from '@hansard/views';
+import { AgentNames, eventWords, snippetOf, wordsLine } from '@hansard/views';
 import { Hono } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { SearchEnd, SearchedDispatch } from '../../search-answers.ts';
@@ -87,14 +87,14 @@ export function searchRoutes(store: ViewedStore, dispatches: OpenDispatches): Ho
       title: neutraliseControlsInLine(envelope?.title ?? envelope?.role ?? dispatchId),
       startedAt: envelope?.startedAt ?? null,
       hits: hits.map(({ position, event }) => {
-        const { agent, kind } = eventLine(event, names);
+        const { agent, word } = wordsLine(eventWords(event, names), snippetColumns);
         const parts = snippetOf(stringsOf(event, unsearchableKeys), {
           words,
           fold: foldWord,
           split: placedWords,
           width: snippetColumns,
         });
-        return { position, time: timeOf(event), agent: neutraliseControlsInLine(agent), word: kind, parts };
+        return { position, time: timeOf(event), agent, word, parts };
       }),
     };
   }

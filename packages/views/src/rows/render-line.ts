@@ -1,13 +1,14 @@
 import { neutraliseControlsInLine } from '@hansard/events/plain';
-import { formatDuration } from '@hansard/facts';
+import { formatDuration, formatTime } from '@hansard/facts';
 import { columnsOf, fitColumns } from '../text/columns.ts';
+import type { Words } from '../words/words.ts';
 import { kindColumns } from './describe-event.ts';
-import type { EventLine } from './event-line.ts';
 import type { Ink } from './ink.ts';
+import { wordsLine } from './row-line.ts';
 
-const shortestTarget = 12;
+const shortestHead = 12;
 
-export interface EventLineOptions {
+export interface RenderLineOptions {
   /** The largest width of the line in columns; absent: unlimited. */
   readonly width?: number | undefined;
   /** The role of the dispatch, for lines of several dispatches. */
@@ -16,16 +17,16 @@ export interface EventLineOptions {
 
 /** A part of a line, for a user interface with colours. The joined parts are the line. */
 export interface LineSegment {
-  readonly part: 'time' | 'role' | 'agent' | 'kind' | 'target' | 'status' | 'text';
+  readonly part: 'time' | 'role' | 'agent' | 'word' | 'head' | 'status' | 'text';
   readonly text: string;
 }
 
-/** The line as text. A line that does not fit the width ends in `…`. `paint` adds colours to its parts; absent: none. */
-export function renderEventLine(
-  line: EventLine,
-  { paint = (_, text) => text, ...options }: EventLineOptions & { readonly paint?: Paint } = {},
+/** Words on one line. A line that does not fit the width ends in `…`. `paint` adds colours to its parts; absent: none. */
+export function renderLine(
+  words: Words,
+  { paint = (_, text) => text, ...options }: RenderLineOptions & { readonly paint?: Paint } = {},
 ): string {
-  const segments = eventLineSegments(line, options);
+  const segments = lineSegments(words, options);
   // Spaces at the end of a coloured text are not at the end of the line.
   const shown = segments.map(({ part, text }, at) => {
     const ends = segments.slice(at + 1).every((later) => later.text.trim() === '');
@@ -33,7 +34,7 @@ export function renderEventLine(
   });
   return shown
     .map(({ part, text }) => {
-      const ink = inkOf(part, line);
+      const ink = inkOf(part, words);
       return ink === null || text === '' ? text : paint(ink, text);
     })
     .join('');
@@ -45,51 +46,46 @@ const inks: Readonly<Record<LineSegment['part'], Ink | null>> = {
   time: 'dim',
   role: 'strong',
   agent: 'agent',
-  kind: 'word',
-  target: 'strong',
+  word: 'word',
+  head: 'strong',
   status: 'dim',
   text: null,
 };
 
-function inkOf(part: LineSegment['part'], { status, tone }: EventLine): Ink | null {
-  if (part === 'status' && status === 'error') return 'bad';
+function inkOf(part: LineSegment['part'], { tone, isFailed }: Words): Ink | null {
+  if (part === 'status' && isFailed) return 'bad';
   const isMarked = tone === 'dim' || tone === 'bad' || tone === 'notice';
-  return part === 'kind' && isMarked ? tone : inks[part];
+  return part === 'word' && isMarked ? tone : inks[part];
 }
 
 /** The line in parts, including spaces, fitted to the width. */
-export function eventLineSegments(line: EventLine, options: EventLineOptions = {}): LineSegment[] {
-  const { width, role = '' } = options;
-  const duration = line.durationMs === undefined ? '' : formatDuration(line.durationMs);
+export function lineSegments(words: Words, { width, role = '' }: RenderLineOptions = {}): LineSegment[] {
+  const { agent, word, head, status, text, outcome, notes } = wordsLine(words);
   const parts: readonly LineSegment[] = [
-    { part: 'time', text: line.time },
-    { part: 'role', text: role },
-    { part: 'agent', text: line.agent === '' ? '' : `(${line.agent})` },
-    { part: 'kind', text: line.kind.padEnd(kindColumns) },
-    { part: 'target', text: line.target },
-    { part: 'status', text: [line.status ?? '', duration].filter(Boolean).join(' ') },
-    { part: 'text', text: line.text },
+    { part: 'time', text: formatTime(words.timestamp) },
+    { part: 'role', text: neutraliseControlsInLine(role) },
+    { part: 'agent', text: agent === '' ? '' : `(${agent})` },
+    { part: 'word', text: word.padEnd(kindColumns) },
+    { part: 'head', text: head },
+    { part: 'status', text: status },
+    { part: 'text', text: text },
+    { part: 'text', text: outcome === '' ? '' : `→ ${outcome}` },
+    { part: 'text', text: notes },
   ];
   const segments = parts
     .filter(({ text }) => text !== '')
-    .map(({ part, text }, index) => ({
-      part,
-      text: `${index === 0 ? '' : '  '}${neutraliseControlsInLine(text)}`,
-    }));
-  return width === undefined ? segments : fitSegments(fitTarget(segments, width), width);
+    .map(({ part, text }, index) => ({ part, text: `${index === 0 ? '' : '  '}${text}` }));
+  return width === undefined ? segments : fitSegments(fitHead(segments, width), width);
 }
 
-/** Shortens a long target so that the status, and text of up to a quarter of the line, stay visible. */
-function fitTarget(segments: readonly LineSegment[], width: number): LineSegment[] {
+/** Shortens a long head so that the status, and text of up to a quarter of the line, stay visible. */
+function fitHead(segments: readonly LineSegment[], width: number): LineSegment[] {
   const taken = segments.reduce((columns, { part, text }) => {
-    if (part === 'target') return columns;
+    if (part === 'head') return columns;
     return columns + (part === 'text' ? Math.min(text.length, Math.floor(width / 4)) : columnsOf(text));
   }, 0);
-  const room = Math.max(shortestTarget, width - taken);
-  return segments.map(({ part, text }) => ({
-    part,
-    text: part === 'target' ? fitColumns(text, room) : text,
-  }));
+  const room = Math.max(shortestHead, width - taken);
+  return segments.map(({ part, text }) => ({ part, text: part === 'head' ? fitColumns(text, room) : text }));
 }
 
 function fitSegments(segments: readonly LineSegment[], width: number): LineSegment[] {

@@ -1,20 +1,36 @@
 import { type EventData, eventDataSchemas, type KnownEventType } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
-import { AgentNames, eventLine, eventLineSegments, renderEventLine } from '../../src/index.ts';
+import { AgentNames, eventWords, lineSegments, renderLine, type Words, wordsLine } from '../../src/index.ts';
 import { anyEvent, event } from '../make.ts';
 
 const hostile = '\x1b[2Jx\ny';
 
-describe('eventLine', () => {
+/** An event as the parts of one line. */
+function eventLine(...[recorded, names]: Parameters<typeof eventWords>) {
+  const words = eventWords(recorded, names);
+  const { agent, word: kind, head: target, status, text } = wordsLine(words);
+  return { agent, kind, target, status, text, tone: words.tone };
+}
+
+/** Words with other texts in some places. */
+function changed(words: Words, changes: Readonly<Record<string, string>>): Words {
+  return {
+    ...words,
+    spans: words.spans.map((span) => ({ ...span, text: changes[span.label] ?? span.text })),
+    blocks: [{ kind: 'text', source: 'content', text: changes.text ?? 'boom', isProse: false }],
+  };
+}
+
+describe('an event in words', () => {
   it('gives a text with its time and its agent', () => {
     const line = eventLine(
       event('agent:text', { text: 'Two files.\nBoth small.' }, { agentId: 'agent_002' }),
     );
     expect(line).toEqual({
-      time: '09:30:00',
       agent: 'agent_002',
       kind: 'text',
       target: '',
+      status: '',
       text: 'Two files.⏎Both small.',
       tone: 'plain',
     });
@@ -47,8 +63,7 @@ describe('eventLine', () => {
     expect(line).toMatchObject({
       kind: 'result',
       target: 'Bash ls',
-      status: 'completed',
-      durationMs: 340,
+      status: 'completed 340ms',
       text: 'exitCode 0',
       tone: 'good',
     });
@@ -73,8 +88,8 @@ describe('eventLine', () => {
     const decision = { hook: 'no-delete', on: 'tool_call', decision: 'deny', reason: 'not here' } as const;
     expect(eventLine(event('harness:hook_decision', decision))).toMatchObject({
       kind: 'hook',
-      target: 'no-delete on tool_call',
-      status: 'denied',
+      target: 'no-delete denied the tool call',
+      status: '',
       text: 'not here',
       tone: 'bad',
     });
@@ -204,7 +219,7 @@ describe('eventLine', () => {
         "timeout |  | ran for 1h 00m (limit 1h 00m)",
         "abort | by user | enough",
         "error | STORE_CLOSED | boom",
-        "hook | redact on delivery | a secret",
+        "hook | redact altered the delivery | a secret",
         "files |  | files a.txt",
         "hook | started | hook pre",
         "hook | progress | output half",
@@ -269,8 +284,8 @@ describe('the names of agents', () => {
   });
 });
 
-describe('renderEventLine', () => {
-  const line = eventLine(
+describe('renderLine', () => {
+  const line = eventWords(
     event(
       'agent:tool_result',
       {
@@ -287,50 +302,50 @@ describe('renderEventLine', () => {
   );
 
   it('joins the parts in one line', () => {
-    expect(renderEventLine(line)).toBe('09:30:00  (agent_002)  result    Bash make  error 1.2s  boom');
+    expect(renderLine(line)).toBe('09:30:00  (agent_002)  result    Bash make  error 1.2s  boom');
   });
 
   it('shows the role for lines of several dispatches', () => {
-    expect(renderEventLine(line, { role: 'ts-dev' })).toMatch(/^09:30:00 {2}ts-dev {2}\(agent_002\)/);
+    expect(renderLine(line, { role: 'ts-dev' })).toMatch(/^09:30:00 {2}ts-dev {2}\(agent_002\)/);
   });
 
   it('cuts a long text at the width and marks the cut', () => {
-    const long = { ...line, agent: '', text: 'x'.repeat(500) };
-    const cut = renderEventLine(long, { width: 60 });
+    const long = changed(line, { agent: '', text: 'x'.repeat(500) });
+    const cut = renderLine(long, { width: 60 });
     expect(cut).toHaveLength(60);
     expect(cut).toMatch(/^09:30:00 {2}result {4}Bash make {2}error 1\.2s {2}x+…$/);
-    expect(renderEventLine(long)).toContain('x'.repeat(500));
+    expect(renderLine(long)).toContain('x'.repeat(500));
   });
 
   it('counts wide characters as two columns and never cuts one', () => {
-    const wide = renderEventLine({ ...line, text: '漢字'.repeat(40) }, { width: 70 });
+    const wide = renderLine(changed(line, { text: '漢字'.repeat(40) }), { width: 70 });
     expect(wide).toMatch(/[漢字]…$/);
     expect(wide.length + (wide.match(/[漢字]/g)?.length ?? 0)).toBeLessThanOrEqual(70);
-    expect(renderEventLine({ ...line, text: '👩‍💻'.repeat(40) }, { width: 70 })).toMatch(/👩‍💻…$/);
+    expect(renderLine(changed(line, { text: '👩‍💻'.repeat(40) }), { width: 70 })).toMatch(/👩‍💻…$/);
   });
 
   it('leaves room for status and duration beside a long target', () => {
-    const cut = renderEventLine({ ...line, agent: '', target: 't'.repeat(200) }, { width: 60 });
+    const cut = renderLine(changed(line, { agent: '', head: 't'.repeat(200) }), { width: 60 });
     expect(cut).toMatch(/…/);
     expect(cut).toMatch(/error 1\.2s/);
   });
 
   it('marks the cut if a whole part is left out', () => {
     for (let width = 1; width <= 50; width += 1) {
-      const cut = renderEventLine(line, { width });
+      const cut = renderLine(line, { width });
       expect(cut.endsWith('…'), `width ${width}: ${cut}`).toBe(true);
       expect(cut.length).toBeLessThanOrEqual(width);
     }
   });
 
   it('neutralises the parts of a line that a caller made', () => {
-    expect(renderEventLine({ ...line, agent: '\x1b[31m' }, { role: 'a\nb' })).toContain('a⏎b  (␛[31m)');
+    expect(renderLine(changed(line, { agent: '\x1b[31m' }), { role: 'a\nb' })).toContain('a⏎b  (␛[31m)');
   });
 
   it('gives the same line in parts, for colours', () => {
-    const segments = eventLineSegments(line, { width: 40 });
-    expect(segments.map(({ part }) => part)).toEqual(['time', 'agent', 'kind', 'target']);
-    expect(segments.map(({ text }) => text).join('')).toBe(renderEventLine(line, { width: 40 }));
+    const segments = lineSegments(line, { width: 40 });
+    expect(segments.map(({ part }) => part)).toEqual(['time', 'agent', 'word', 'head']);
+    expect(segments.map(({ text }) => text).join('')).toBe(renderLine(line, { width: 40 }));
   });
 });
 

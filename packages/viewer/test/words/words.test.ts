@@ -1,0 +1,205 @@
+import { type DispatchEnvelope, envelopeSchemaVersion } from '@hansard/events';
+import { writeTaskMarkdown, writeTaskPage } from '@hansard/formats';
+import {
+  type Row,
+  type RowWords,
+  renderLine,
+  renderRow,
+  rowKinds,
+  rowsOf,
+  rowWords,
+  type WordBlock,
+  wordsLine,
+} from '@hansard/views';
+import { h } from 'preact';
+import { renderToString } from 'preact-render-to-string';
+import { describe, expect, it } from 'vitest';
+import { RowCells } from '../../src/page/row-list.tsx';
+import { RowDetail } from '../../src/page/row-words.tsx';
+import { readerRow } from '../../src/server/reader-row.ts';
+import { sampleLog, sampleTalk } from './sample-rows.ts';
+
+const role = 'worker';
+const rows = [sampleLog, sampleTalk].flatMap((log) => rowsOf(log));
+
+/** What a surface shows of each row, without its markup, its times and its addresses. */
+interface Surface {
+  readonly name: string;
+  readonly isLine: boolean;
+  readonly shown: readonly string[];
+}
+
+const time = /\d\d:\d\d:\d\d(?:\.\d{3})?/g;
+const source = {
+  taskDir: 'lab/tasks/t',
+  task: null,
+  envelopes: ['log', 'talk'].map(envelopeOf),
+  async *readEvents(dispatchId: string) {
+    yield* dispatchId === 'log' ? sampleLog : sampleTalk;
+  },
+};
+
+function envelopeOf(dispatchId: string): DispatchEnvelope {
+  const nothing = { title: null, model: null, cwd: null, botId: null, parentDispatchId: null, ended: null };
+  const figures = { cost: null, usage: null, models: null, periods: null, prices: null, openCalls: null };
+  return {
+    ...{ dispatchId, taskSlug: 't', role, startedAt: '2026-03-01T09:30:00.000Z', completedAt: null },
+    ...{ ...nothing, ...figures, status: 'completed', folded: null, source: null, structuredResult: null },
+    fidelity: 'full',
+    schemaVersion: envelopeSchemaVersion,
+  };
+}
+
+async function surfaces(): Promise<Surface[]> {
+  const markdown: string[] = [];
+  for await (const piece of writeTaskMarkdown(source))
+    if (/^\*\*\d\d:\d\d:\d\d\*\* /.test(piece)) markdown.push(piece);
+  let html = '';
+  for await (const piece of writeTaskPage(source)) html += piece;
+  const items = html
+    .split(/(?=<li class="row )/)
+    .slice(1)
+    .map((item) => item.split('</span></li>')[0] ?? '');
+  return [
+    {
+      name: 'terminal',
+      isLine: false,
+      shown: rows.map((row) => withoutPlaces(renderRow(row, { full: true, self: role }))),
+    },
+    { name: 'Markdown', isLine: false, shown: markdown.map(withoutMarkdown) },
+    { name: 'HTML', isLine: false, shown: items.map(withoutTags) },
+    { name: 'page', isLine: false, shown: rows.map((row) => withoutTags(renderToString(detail(row)))) },
+    {
+      name: 'one line',
+      isLine: true,
+      shown: rows.map((row) => renderLine(rowWords(row, { self: role })).replace(time, '')),
+    },
+    {
+      name: 'row of the page',
+      isLine: true,
+      shown: rows.map((row) => withoutTags(renderToString(cells(row)))),
+    },
+  ];
+}
+
+const detail = (row: Row) => h(RowDetail, { words: rowWords(row, { self: role }), onShow() {} });
+const cells = (row: Row) =>
+  h(RowCells, {
+    row: { ...readerRow(row), ...wordsLine(rowWords(row, { self: role })) },
+    agent: row.agent.name || row.agent.agentId || role,
+  });
+
+function withoutPlaces(text: string): string {
+  return text
+    .replace(/^ *\d+ {2}/, '')
+    .replaceAll(/^ +\d+ {2}/gm, '')
+    .replaceAll(time, '');
+}
+
+function withoutMarkdown(text: string): string {
+  return text
+    .replaceAll(/^`{3,}\w*$/gm, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&amp;', '&')
+    .replaceAll('\\', '')
+    .replaceAll(time, '');
+}
+
+/** Removed words stand beside a received text, in colour. */
+function withoutTags(html: string): string {
+  return html
+    .replaceAll(/class="(?:body )?altered"[\s\S]*?<\/(?:div|pre)>/g, (altered) =>
+      altered.replaceAll(/<del>.*?<\/del>/g, ''),
+    )
+    .replaceAll(/<button[^>]*>\d+<\/button>/g, '')
+    .replaceAll(/<[^>]*>/g, ' ')
+    .replaceAll(/&(?:lt|gt|quot|#39|amp);/g, ' ')
+    .replaceAll(time, '');
+}
+
+/** All words of a row; those that one line has room for. */
+function plainWords({ spans, blocks }: RowWords, isLine: boolean): string {
+  const shown = spans.filter(({ label }) => !isLine || label !== 'figure').map(({ text }) => text);
+  return [...shown, ...blocks.flatMap((block) => (isLine ? wordsInLine(block) : wordsOfBlock(block)))].join(
+    '\n',
+  );
+}
+
+function wordsOfBlock(block: WordBlock): string[] {
+  const label = block.label ?? '';
+  switch (block.kind) {
+    case 'diff':
+      return [label, ...block.lines.map(({ text }) => text)];
+    case 'table':
+      return [label, ...block.rows.flat()];
+    case 'note':
+      return block.spans.map(({ text }) => text);
+    case 'records':
+      return [block.summary, ...block.records.map(({ text }) => text)];
+    default:
+      return [label, block.text];
+  }
+}
+
+function wordsInLine(block: WordBlock): string[] {
+  if (block.kind === 'changed') return [];
+  if (block.kind === 'records') return [block.summary];
+  const label = block.source === 'hook' ? (block.label ?? '') : '';
+  if (block.kind === 'code' || block.kind === 'diff')
+    return [label, block.inLine ?? wordsOfBlock(block).slice(1).join(' ')];
+  return block.kind === 'note' ? wordsOfBlock(block) : [label, ...wordsOfBlock(block).slice(1)];
+}
+
+function sorted(text: string): string {
+  return (text.match(/[\p{L}\p{N}$.]*[\p{L}\p{N}]/gu) ?? []).sort().join(' ');
+}
+
+/** Where a surface does not show the words of a row. */
+function differences({ name, isLine, shown }: Surface): string[] {
+  if (shown.length !== rows.length) return [`${name}: ${shown.length} rows instead of ${rows.length}`];
+  return rows.flatMap((row, at) => {
+    const [is, should] = [sorted(shown[at] ?? ''), sorted(plainWords(rowWords(row, { self: role }), isLine))];
+    return is === should ? [] : [`${name}, row ${row.position}: ${is} instead of ${should}`];
+  });
+}
+
+describe('the words of a row', () => {
+  it('are of every kind in the samples', () => {
+    expect(new Set(rows.map(({ kind }) => kind))).toEqual(new Set(rowKinds));
+    const blocks = rows.flatMap((row) => rowWords(row).blocks);
+    expect([...new Set(blocks.map(({ kind }) => kind))].sort()).toEqual([
+      'changed',
+      'code',
+      'diff',
+      'image',
+      'note',
+      'records',
+      'table',
+      'text',
+    ]);
+    expect([...new Set(blocks.map(({ source: from }) => from))].sort()).toEqual([
+      'content',
+      'hearing',
+      'hook',
+      'outcome',
+      'records',
+    ]);
+  });
+
+  it('are the same on the terminal, on one line, in Markdown, in HTML and on the page', async () => {
+    for (const surface of await surfaces()) expect(differences(surface)).toEqual([]);
+  });
+
+  it('are not the same where a surface words something by itself', async () => {
+    const mutants: readonly (readonly [string, (text: string) => string])[] = [
+      ['who did not hear it', (text) => text.replace('not heard by', 'could have and did not')],
+      ['what a hook did', (text) => text.replace('altered the', 'alter')],
+      ['records', (text) => text.replace('harness record', 'record of the harness')],
+    ];
+    for (const surface of await surfaces())
+      for (const [what, change] of mutants) {
+        const changed = { ...surface, shown: surface.shown.map(change) };
+        expect([surface.name, what, differences(changed).length > 0]).toEqual([surface.name, what, true]);
+      }
+  });
+});

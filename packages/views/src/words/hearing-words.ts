@@ -1,0 +1,123 @@
+import type { HearingCell } from '../causes/hearing-matrix.ts';
+import type { KnowledgeStep } from '../knowledge/known-by.ts';
+import type { HowHeard } from '../log/saying.ts';
+import type { WordSpan } from './words.ts';
+
+/** Who heard what, in words. No other file words it. */
+
+/** The name of a dispatched agent that has none. */
+export const dispatchedAgent = 'dispatched agent';
+
+/** The most names of agents that did not hear something. */
+const mostNames = 4;
+
+/** A delivery of what was said, for its words. */
+export interface HeardWords {
+  readonly name: string;
+  readonly how: HowHeard;
+  readonly position?: number;
+  /** The event that altered or withheld it. */
+  readonly via?: string | undefined;
+}
+
+/** Who did not hear it, for its words. */
+export interface AudienceWords {
+  readonly heard: readonly HeardWords[];
+  /** The names of those that did not, and of those of which it is not known. */
+  readonly missing: readonly string[];
+  readonly notKnown: readonly string[];
+}
+
+/** A clause about who heard something. An altered one has its delivery. */
+export interface HearingClause<Heard extends HeardWords> {
+  readonly spans: readonly WordSpan[];
+  readonly delivery: Heard | null;
+}
+
+/**
+ * The clauses about who heard something: those that did, in its words or in wrapped ones; each that heard it altered; each that it was withheld
+ * from; those that did not hear it; those of which it is not known.
+ */
+export function hearingClauses<Heard extends HeardWords>({
+  heard,
+  missing,
+  notKnown,
+}: Omit<AudienceWords, 'heard'> & { readonly heard: readonly Heard[] }): HearingClause<Heard>[] {
+  const plain = heard.filter(({ how }) => how === 'same' || how === 'wrapped');
+  const names = plain.map(({ name, how, position }) =>
+    spanOf(how === 'same' ? name : `${name} (${how})`, position),
+  );
+  const apart = heard.filter((one) => !plain.includes(one));
+  const withheld = new Set(apart.flatMap(({ how, name }) => (how === 'withheld' ? [name] : [])));
+  // Of a text that nobody heard, nobody is missing.
+  const others = heard.length === withheld.size ? [] : missing.filter((name) => !withheld.has(name));
+  const unknown = notKnown.filter((name) => !withheld.has(name));
+  return [
+    ...(plain.length === 0 ? [] : [{ spans: [text('heard by'), ...separated(names)], delivery: null }]),
+    ...apart.map((one) => ({ spans: apartSpans(one), delivery: one })),
+    ...(others.length === 0 ? [] : [{ spans: [text(`not heard by ${someOf(others)}`)], delivery: null }]),
+    ...(unknown.length === 0 ? [] : [{ spans: [text(`not known of ${someOf(unknown)}`)], delivery: null }]),
+  ];
+}
+
+/** The clauses as one line. */
+export function hearingSpans(clauses: readonly HearingClause<HeardWords>[]): WordSpan[] {
+  return clauses.flatMap(({ spans }, at) => {
+    const last = spans.at(-1);
+    if (at === clauses.length - 1 || last === undefined) return spans;
+    return spans.with(-1, { ...last, text: `${last.text};` });
+  });
+}
+
+/** What begins a text that an agent received in other words. */
+export function receivedLabel(name: string): string {
+  return `${name} received`;
+}
+
+/** A note about how an agent heard a text. '' where nothing was changed. */
+export function alteredNote(how: HowHeard | null): string {
+  return how === 'altered' ? '(altered)' : '';
+}
+
+function apartSpans({ name, how, position, via }: HeardWords): WordSpan[] {
+  const by = via === undefined ? '' : ` (via ${via})`;
+  return how === 'withheld'
+    ? [text('withheld from'), spanOf(`${name}${by}`, position)]
+    : [text('heard by'), spanOf(`${name}, altered${by}`, position)];
+}
+
+function someOf(names: readonly string[]): string {
+  return names.length > mostNames ? `${names.length} others` : names.join(', ');
+}
+
+function separated(spans: readonly WordSpan[]): WordSpan[] {
+  return spans.map((span, at) => (at === spans.length - 1 ? span : { ...span, text: `${span.text},` }));
+}
+
+function spanOf(words: string, position: number | undefined): WordSpan {
+  return position === undefined ? text(words) : { label: 'text', text: words, position };
+}
+
+function text(words: string): WordSpan {
+  return { label: 'text', text: words };
+}
+
+/** Each way once, with its count if there are several; `·`: never; `?`: not known. */
+export function cellInWords(cell: HearingCell = [], isNotKnown = false): string {
+  const ways = [...new Set(cell)].map((way) => {
+    const count = cell.filter((other) => other === way).length;
+    return count === 1 ? way : `${way} ×${count}`;
+  });
+  return ways.join(', ') || (isNotKnown ? '?' : '·');
+}
+
+/** What an agent did on the path of a message. */
+export const stepWords: Readonly<Record<KnowledgeStep['how'], string>> = {
+  said: 'said it',
+  returned: 'returned it',
+  observed: 'observed it',
+  same: 'heard it',
+  wrapped: 'heard it wrapped',
+  altered: 'heard it altered',
+  withheld: 'had it withheld',
+};

@@ -1,0 +1,178 @@
+import type { CapturedEvent } from '@hansard/events';
+import { formatCost, formatCount, formatDuration, formatTokens } from '@hansard/facts';
+import type { AgentNames } from '../agents/agent-names.ts';
+import { decisionInWords, decisionTones, describeEvent } from '../rows/describe-event.ts';
+import type { DiffLine, Row, RowAgent, RowDecision, RowPart } from '../rows/row.ts';
+import { compactJson } from '../text/compact-json.ts';
+import { dispatchedAgent, hearingClauses, hearingSpans, receivedLabel } from './hearing-words.ts';
+import type { NoteBlock, RowWords, SpanLabel, WordBlock, WordSource, WordSpan, Words } from './words.ts';
+
+export interface RowWordsOptions {
+  /** What the dispatched agent is called, such as its role, if it has no name. Absent: it is named only where others are. */
+  readonly self?: string | undefined;
+}
+
+/** A row in words. Every surface draws these; `plainWords` has them as text. */
+export function rowWords(row: Row, { self }: RowWordsOptions = {}): RowWords {
+  const { position, timestamp, kind, agent, tone, isFailed, word, head, from, status, durationMs, model } =
+    row;
+  const nameOf = ({ name, agentId }: RowAgent) => name || agentId || (self ?? dispatchedAgent);
+  return {
+    position,
+    timestamp,
+    kind,
+    agentId: agent.agentId,
+    depth: agent.depth,
+    tone,
+    isFailed,
+    spans: spansOf([
+      ['agent', agent.name || agent.agentId || (self ?? '')],
+      ['word', word],
+      ['head', from === undefined ? head : ['from', from.label, from.name].filter(Boolean).join(' ')],
+      ['status', status === undefined || status === 'completed' ? '' : status],
+      ['duration', durationMs === undefined ? '' : formatDuration(durationMs)],
+      ['figure', model === undefined ? '' : `${formatTokens(model.usage.outputTokens)} out`],
+      ['figure', model?.costUsd === undefined ? '' : formatCost(model.costUsd)],
+    ]),
+    blocks: [
+      ...row.content.map((part) => blockOf(part, 'content')),
+      ...decisionBlocks(row, nameOf),
+      ...(row.call?.outcome ?? []).map((part) => blockOf(part, 'outcome')),
+      ...hearingBlocks(row, nameOf),
+      ...recordBlocks(row),
+    ],
+  };
+}
+
+/**
+ * One event of any type in words, by itself, for a line. `names` has the names that earlier events of its dispatch gave to agents, and learns from this
+ * event; absent: agents are shown by their ids.
+ */
+export function eventWords(event: CapturedEvent, names?: AgentNames): Words {
+  names?.learn(event);
+  const nameAgent = (agentId = '') => names?.of(agentId) ?? agentId;
+  const { kind, target, text, status, durationMs, tone } = describeEvent(event, nameAgent);
+  return {
+    timestamp: event.timestamp,
+    tone,
+    isFailed: tone === 'bad',
+    spans: spansOf([
+      ['agent', nameAgent(event.agentId)],
+      ['word', kind],
+      ['head', target],
+      ['status', status ?? ''],
+      ['duration', durationMs === undefined ? '' : formatDuration(durationMs)],
+    ]),
+    blocks: text === '' ? [] : [{ kind: 'text', source: 'content', text, isProse: false }],
+  };
+}
+
+function spansOf(spans: readonly (readonly [SpanLabel, string])[]): WordSpan[] {
+  return spans.flatMap(([label, text]) => (text === '' ? [] : [{ label, text }]));
+}
+
+function blockOf(part: RowPart, source: WordSource): WordBlock {
+  switch (part.kind) {
+    case 'text': {
+      const { label, text, style } = part;
+      return style === 'code'
+        ? { kind: 'code', source, label, text }
+        : { kind: 'text', source, label, text, isProse: style === 'markdown' };
+    }
+    case 'json': {
+      const { label, value } = part;
+      const text = JSON.stringify(value, null, 2);
+      return { kind: 'code', source, label, text, inLine: compactJson(value) };
+    }
+    case 'fields':
+      return { kind: 'table', source, rows: part.fields };
+    case 'diff': {
+      const { label, lines } = part;
+      return { kind: 'diff', source, label, lines, inLine: diffInLine(lines) };
+    }
+    case 'image': {
+      const { mediaType, base64 } = part;
+      return { kind: 'image', source, mediaType, base64, text: `[${mediaType}]` };
+    }
+  }
+}
+
+function diffInLine(lines: readonly DiffLine[]): string {
+  const count = (kind: DiffLine['kind']) => lines.filter((line) => line.kind === kind).length;
+  const changed = lines.find(({ kind }) => kind === 'added') ?? lines.find(({ kind }) => kind === 'removed');
+  const shown = changed?.text.trim() ?? '';
+  const sign = changed?.kind === 'added' ? '+' : '-';
+  return `+${count('added')} -${count('removed')}${shown === '' ? '' : `  ${sign} ${shown}`}`;
+}
+
+type NameOf = (agent: RowAgent) => string;
+
+/** What hooks did: each decision, why, and what came of it. What the row shows elsewhere is not repeated. */
+function decisionBlocks(row: Row, nameOf: NameOf): WordBlock[] {
+  const shown = new Set([
+    ...textsOf([...row.content, ...(row.call?.outcome ?? [])]),
+    ...(row.heard ?? []).flatMap(({ text }) => text ?? []),
+  ]);
+  return (row.decisions ?? []).flatMap((decision) => {
+    // The row of a decision by itself has it in its head and its content.
+    const isOwn = decision.position === row.position;
+    const { given, verdict, content, instead } = decision;
+    const isShown = (part: RowPart) => isOwn || textsOf([part]).some((text) => shown.has(text));
+    return [
+      ...(isOwn ? [] : [decisionNote(decision, nameOf)]),
+      ...(given === undefined || shown.has(given) ? [] : [hookText('given', given)]),
+      ...(verdict === undefined ? [] : [hookText(`verdict of ${nameOf(verdict.agent)}`, verdict.text)]),
+      ...content.flatMap((part) => (isShown(part) ? [] : [blockOf(part, 'hook')])),
+      ...(instead === undefined ? [] : [hookText(`${nameOf(instead.agent)} received instead`, instead.text)]),
+    ];
+  });
+}
+
+function decisionNote(decision: RowDecision, nameOf: NameOf): NoteBlock {
+  const { reason, agent, on, position } = decision;
+  const whom = on === 'delivery' ? ` to ${nameOf(agent)}` : '';
+  const text = `hook ${decisionInWords(decision)}${whom}${reason === '' ? '' : `: ${reason}`}`;
+  const tone = decisionTones[decision.decision];
+  return { kind: 'note', source: 'hook', spans: [{ label: 'text', text, position }], tone };
+}
+
+function hookText(label: string, text: string): WordBlock {
+  return { kind: 'text', source: 'hook', label, text, isProse: true };
+}
+
+function textsOf(parts: readonly RowPart[]): string[] {
+  return parts.flatMap((part) => (part.kind === 'text' ? [part.text] : []));
+}
+
+function hearingBlocks({ kind, heard = [], missing = [], notKnown = [] }: Row, nameOf: NameOf): WordBlock[] {
+  // Of a message that one agent received, its transcript says so.
+  if (heard.length === 0 || (kind === 'message' && heard.length === 1)) return [];
+  const clauses = hearingClauses({
+    heard: heard.map((one) => ({ ...one, name: nameOf(one.agent) })),
+    missing: missing.map(nameOf),
+    notKnown: notKnown.map(nameOf),
+  });
+  return [
+    { kind: 'note', source: 'hearing', spans: hearingSpans(clauses), tone: 'dim' },
+    ...heard.flatMap(({ agent, how, text, differences: parts = [] }): WordBlock[] =>
+      how === 'altered' && text !== undefined
+        ? [{ kind: 'changed', source: 'hearing', label: receivedLabel(nameOf(agent)), text, parts }]
+        : [],
+    ),
+  ];
+}
+
+function recordBlocks({ kind, folded = [] }: Row): WordBlock[] {
+  if (folded.length === 0) return [];
+  const counts = Object.entries(Object.groupBy(folded, ({ word }) => word)).map(
+    ([word, some = []]) => `${some.length} ${word}`,
+  );
+  const what = kind === 'noise' ? 'harness record' : 'engine record';
+  const records = folded.map(({ position, timestamp, word, text }) => ({
+    position,
+    timestamp,
+    text: text === '' ? word : `${word} ${text}`,
+  }));
+  const summary = `${formatCount(folded.length, what)}: ${counts.join(', ')}`;
+  return [{ kind: 'records', source: kind === 'noise' ? 'content' : 'records', summary, records }];
+}
