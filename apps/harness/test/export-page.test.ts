@@ -116,7 +116,7 @@ describe('the page of a task with 3,003 rows', () => {
       [first, 'make part-1300'],
       [first + 1, 'hook'],
       [first + 2, 'make part-1300'],
-      [first + 3, 'record of the harness'],
+      [first + 3, 'harness record'],
     ] as const) {
       await page.evaluate(`location.hash = 'd1-${at}'`);
       const row = page.locator('.row:focus', { hasText: text });
