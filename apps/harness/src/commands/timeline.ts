@@ -1,6 +1,6 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import { formatDuration, formatSpending, formatTime } from '@hansard/facts';
+import { formatDuration, formatSpending } from '@hansard/facts';
 import {
   type BotView,
   botView,

@@ -1,5 +1,5 @@
 import { neutraliseControlsInLine } from '@hansard/events/plain';
-import { formatDuration, formatTime } from '@hansard/facts';
+import { formatTime } from '@hansard/facts';
 import { columnsOf, fitColumns } from '../text/columns.ts';
 import type { Words } from '../words/words.ts';
 import { kindColumns } from './describe-event.ts';

@@ -1,5 +1,5 @@
 import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
-import { formatCost, formatCount, formatDuration, formatTime, formatTokens } from '@hansard/facts';
+import { formatTime } from '@hansard/facts';
 import { columnsOf } from '../text/columns.ts';
 import { wrapColumns } from '../text/wrap-columns.ts';
 import { type RowWordsOptions, rowWords } from '../words/row-words.ts';
