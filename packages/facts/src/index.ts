@@ -26,6 +26,7 @@ export {
   type Spending,
   spendingOf,
 } from './spending/spending.ts';
+export { TitleFinder } from './title-finder.ts';
 export { type CallTerms, specialTerms } from './totals/call-terms.ts';
 export { DispatchTotals, isRewritten } from './totals/dispatch-totals.ts';
 export { quarterMs } from './totals/period-fold.ts';

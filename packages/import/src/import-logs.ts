@@ -8,6 +8,7 @@ import type { ImportFailure, ImportReport, UnchangedLog } from './import-report.
 import { importSource, type TakenDispatches } from './import-source.ts';
 import { detectImporter, importerNamed, refuseOtherFormat } from './importers/choose-importer.ts';
 import { logImporters } from './importers/log-importers.ts';
+import { titleBySummaries } from './record/summary-titles.ts';
 import { UnsupportedFiles } from './unsupported-files.ts';
 
 export type ImportItem = ImportReport | UnchangedLog | ImportFailure;
@@ -15,13 +16,27 @@ export type ImportItem = ImportReport | UnchangedLog | ImportFailure;
 /**
  * Imports all logs that some paths mean (see `findLogs`), one after the other, and reports each dispatch once it is
  * recorded. A log that fails stops none of the others: it is a report of the kind `failed`. Logs that may have several
- * files, such as game logs, come last. Ends early after `signal`.
+ * files, such as game logs, come last. At the end, sessions get the titles that summaries in other sessions have for them. Ends
+ * early after `signal`.
  * @throws IMPORT_FORMAT_UNKNOWN for an unknown `as`
  */
 export async function* importLogs(
   store: DispatchStore,
   paths: readonly string[],
   options: ImportOptions = {},
+): AsyncGenerator<ImportItem, undefined> {
+  let isChanged = false;
+  for await (const item of importEach(store, paths, options)) {
+    isChanged ||= item.kind === 'imported';
+    yield item;
+  }
+  if (isChanged && options.signal?.aborted !== true) await titleBySummaries(store);
+}
+
+async function* importEach(
+  store: DispatchStore,
+  paths: readonly string[],
+  options: ImportOptions,
 ): AsyncGenerator<ImportItem, undefined> {
   const { as, importers = logImporters, signal } = options;
   const named = as === undefined ? undefined : importerNamed(importers, as);

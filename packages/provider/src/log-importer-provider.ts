@@ -183,6 +183,10 @@ export interface LogSummary {
   readonly usage?: Usage | null;
   readonly costUsd?: number | null;
   readonly structuredResult?: JsonValue | null;
+  /** The id of the last message in the source. Null or absent: none has an id. */
+  readonly lastMessage?: string | null;
+  /** The last messages of the sessions that the log has summaries of. Absent: none. */
+  readonly summarises?: readonly string[];
   /** What `continueAfter` needs after this reading. It is kept in the envelope, so it is short and holds no content. */
   readonly kept?: JsonValue | null;
 }

@@ -87,6 +87,10 @@ export interface ClaudeLogSummary {
   readonly usage: Usage | null;
   readonly costUsd: number | null;
   readonly structuredResult: JsonValue | null;
+  /** The uuid of the last message of the session itself; null: none has one. */
+  readonly lastMessage: string | null;
+  /** The `leafUuid` of each summary: the last messages of other sessions, as a rule. At most 1,000. */
+  readonly summarises: readonly string[];
   /** What `continueAfter` needs after this reading; null if the log has to be read as a whole. It holds no content. */
   readonly kept: JsonValue | null;
 }

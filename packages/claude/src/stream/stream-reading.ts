@@ -106,6 +106,8 @@ export class StreamReading {
       openCalls: this.#mapping?.openCalls ?? [],
       usage,
       costUsd,
+      lastMessage: null,
+      summarises: [],
       structuredResult: structuredResult ?? null,
       kept: null,
     };

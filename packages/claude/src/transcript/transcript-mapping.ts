@@ -46,7 +46,13 @@ export interface MappingFacts {
   readonly latest: number;
   /** The sessions with a `session:init`. */
   readonly begun: readonly string[];
+  /** The uuid of the last message of the session itself; null: none has one. */
+  readonly lastMessage: string | null;
+  /** The `leafUuid` of each summary, each once. */
+  readonly summarises: readonly string[];
 }
+
+const mostSummaries = 1_000;
 
 function notMapped(problem: string): string {
   return `This record could not be mapped, and is kept as a notice: ${problem}`;
@@ -64,6 +70,8 @@ export class TranscriptMapping {
   #ending: { readonly part: LogPart; readonly agent: SubAgent | undefined } | undefined;
   readonly #turn = new TurnStatus();
   #latestOfAll = 0;
+  #lastMessage: string | null = null;
+  readonly #summarises = new Set<string>();
 
   constructor({ fidelity, report, continuation, countedBefore = null }: TranscriptMappingOptions) {
     this.#state = new TranscriptState(fidelity, report);
@@ -193,11 +201,21 @@ export class TranscriptMapping {
   #mapRecord(step: TranscriptStep, record: JsonObject): string | null {
     try {
       mapRecord(step);
-      if (record.isSidechain !== true) this.#turn.observe(record);
+      if (record.isSidechain !== true) this.#observe(record);
       return null;
     } catch (error) {
       return messageOf(error);
     }
+  }
+
+  /** Notes the facts of a record of the main agent. */
+  #observe(record: JsonObject): void {
+    this.#turn.observe(record);
+    const { type, uuid, leafUuid } = record;
+    if (type === 'summary' && this.#summarises.size < mostSummaries) {
+      const leaf = asName(leafUuid);
+      if (leaf !== undefined) this.#summarises.add(leaf);
+    } else if (type === 'assistant' || type === 'user') this.#lastMessage = asName(uuid) ?? this.#lastMessage;
   }
 
   /** Ends a file: parents that have not arrived are missing. */
@@ -227,7 +245,13 @@ export class TranscriptMapping {
   /** Facts about all records so far. */
   get facts(): MappingFacts {
     const { begun } = this.#state;
-    return { turn: this.#turn.facts, latest: this.#latestOfAll, begun: [...begun] };
+    return {
+      turn: this.#turn.facts,
+      latest: this.#latestOfAll,
+      begun: [...begun],
+      lastMessage: this.#lastMessage,
+      summarises: [...this.#summarises],
+    };
   }
 
   /**
@@ -249,6 +273,8 @@ export class TranscriptMapping {
   }): void {
     this.#turn.facts = facts.turn;
     this.#latestOfAll = facts.latest;
+    this.#lastMessage = facts.lastMessage;
+    for (const leaf of facts.summarises) this.#summarises.add(leaf);
     for (const session of facts.begun) this.#state.begun.add(session);
     this.#state.calls.retainOpen(new Set(openCalls));
     this.#state.inferences.retain(new Set(openMessages));

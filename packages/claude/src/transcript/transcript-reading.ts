@@ -216,7 +216,7 @@ export class TranscriptReading {
   }
 
   summary(): ClaudeLogSummary {
-    const { latest = 0, turn } = this.#mapping?.facts ?? {};
+    const { latest = 0, turn, lastMessage = null, summarises = [] } = this.#mapping?.facts ?? {};
     const { lines, records, events } = this.#output.counts;
     return {
       lines,
@@ -233,6 +233,8 @@ export class TranscriptReading {
       usage: this.#output.usage,
       costUsd: null,
       structuredResult: null,
+      lastMessage,
+      summarises,
       kept: this.#isComplete ? this.#kept() : null,
     };
   }

@@ -1,4 +1,5 @@
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, Fidelity, NewEvent } from '@hansard/events';
+import { TitleFinder } from '@hansard/facts';
 import type { Awaitable, EventPage } from '@hansard/provider';
 import { WriteQueue } from '../async/write-queue.ts';
 import { checkUpdates } from '../intake/envelope-intake.ts';
@@ -7,7 +8,6 @@ import type { AcceptedEvents, LoggedTotals, WriterOptions } from './dispatch.ts'
 import { DispatchFold } from './dispatch-fold.ts';
 import type { ProviderDispatch } from './provider-dispatch.ts';
 import type { StoreContext } from './store-context.ts';
-import { TitleFinder } from './title-finder.ts';
 
 /**
  * Writes one claimed dispatch. Every event passes here once, whatever records it: it is checked and copied, handed to the

@@ -50,6 +50,12 @@ const dispatchSourceSchema = z.object({
   kept: jsonValueSchema.optional(),
   /** How the dispatch ends if nothing follows. Absent: the log shows its end. */
   ifQuiet: expectedEndSchema.optional(),
+  /** The id of its last message in the source. Absent: none has an id. */
+  lastMessage: z.string().min(1).optional(),
+  /** The last messages of the sessions that this log has summaries of. Absent: none. */
+  summarises: z.array(z.string().min(1)).optional(),
+  /** The dispatch whose summary is the title of this one. Absent: its title is its own. */
+  titledBy: idSchema.optional(),
 });
 
 export type DispatchSource = z.infer<typeof dispatchSourceSchema>;

@@ -13,14 +13,21 @@ import { endedBy, expectedEnd, isQuiet, type QuietClock } from './quiet-log.ts';
  * The log of a dispatch, as it was read. Without files, or with events of other copies, no import continues this one, and a
  * dispatch that is not complete is never quiet.
  */
-export function sourceOf(log: OpenLog, files: DispatchSource['files'], summary?: LogSummary): DispatchSource {
-  const { kept } = summary ?? {};
+export function sourceOf(
+  log: OpenLog,
+  files: DispatchSource['files'],
+  before: DispatchEnvelope | null,
+  summary?: LogSummary,
+): DispatchSource {
+  const { kept, lastMessage, summarises = [] } = summary ?? {};
+  const { titledBy } = before?.source ?? {};
   const ifQuiet = summary === undefined || files.length === 0 ? undefined : expectedEnd(summary, files);
   return {
     format: log.format,
     files,
     ...(kept === undefined || kept === null || files.length === 0 ? {} : { kept }),
-    ...definedOnly({ ifQuiet }),
+    ...definedOnly({ ifQuiet, titledBy, lastMessage: lastMessage ?? undefined }),
+    ...(summarises.length === 0 ? {} : { summarises: [...summarises] }),
   };
 }
 

@@ -55,7 +55,7 @@ export interface RecordedLog {
 }
 
 const mostNamed = 20;
-const writer = { holder: 'an import', isMapped: true } as const;
+export const importWriter = { holder: 'an import', isMapped: true } as const;
 /** The role of a dispatch whose log names none. */
 export const importedRole = 'imported';
 
@@ -86,9 +86,9 @@ export async function recordLog(
   const files = sourceFiles(log.files);
   const clock = { now, quietAfterMs };
   if (!reread && existing !== null && areSameFiles(existing.source?.files ?? [], files))
-    return { kind: 'unchanged', quietEnd: await endIfQuiet(store, taskDir, existing, clock, writer) };
+    return { kind: 'unchanged', quietEnd: await endIfQuiet(store, taskDir, existing, clock, importWriter) };
   const table = await tableOf(prices);
-  const writerOptions = { ...writer, prices: table };
+  const writerOptions = { ...importWriter, prices: table };
   await using dispatch =
     existing === null
       ? await store.beginDispatch(taskDir, newDispatch(log, kept), writerOptions)
@@ -125,7 +125,7 @@ async function recordRest(
   if (!(await appendRest(dispatch, rest, options))) return null;
   const summary = withTooLarge(rest.summary(), await dispatch.fold());
   const isInterrupted = signal.aborted;
-  const source = sourceOf(log, isInterrupted ? [] : files, summary);
+  const source = sourceOf(log, isInterrupted ? [] : files, existing, summary);
   const openCalls = openCallsOf(summary, table);
   const end = { ...endOf(summary, existing), source, openCalls };
   await leave(dispatch, isInterrupted ? 'aborted' : summary.status, end, clock);
@@ -163,7 +163,7 @@ async function recordWhole(
   } catch (error) {
     await dispatch.end({
       ...endOf(log.summary(), existing),
-      source: sourceOf(log, []),
+      source: sourceOf(log, [], existing),
       openCalls: await openCallsBeside(dispatch, log.summary(), table, existing),
       status: 'aborted',
       ended: null,
@@ -178,7 +178,7 @@ async function recordWhole(
   // If the store has all of the log and more, the end of the log is not that of the dispatch.
   const isNew = existing === null || added > rewrittenCount;
   if (isNew || (!isInterrupted && notInLog === 0)) {
-    const source = sourceOf(log, isInterrupted ? [] : files, summary);
+    const source = sourceOf(log, isInterrupted ? [] : files, existing, summary);
     const openCalls =
       existing === null || notInLog === 0
         ? openCallsOf(summary, table)

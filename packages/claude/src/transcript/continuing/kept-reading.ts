@@ -5,7 +5,7 @@ import type { SessionFile } from '../session-file.ts';
 import type { MappingFacts } from '../transcript-mapping.ts';
 
 /** Changes with each change of the mapping, because a session is continued only by the mapping that began it. */
-export const keptVersion = 2;
+export const keptVersion = 3;
 
 /**
  * What a reading needs to continue an earlier one: places in the files, ids and counts, but no content. JSON, because it is

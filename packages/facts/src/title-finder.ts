@@ -42,8 +42,13 @@ export class TitleFinder {
     }
   }
 
+  /** A text as a title, without markup and control characters; '' if nothing is left. */
+  static titleOf(text: unknown): string {
+    return typeof text === 'string' ? titleOf(withoutMarkup(text)) : '';
+  }
+
   #offer(text: unknown, rank: number): void {
-    const title = typeof text === 'string' ? titleOf(withoutMarkup(text)) : '';
+    const title = TitleFinder.titleOf(text);
     if (title === '') return;
     this.#title = title;
     this.#rank = rank;
