@@ -12,7 +12,7 @@ import { temporaryFolder } from './temporary-folder.ts';
 
 const lengths = [1_000, 10_000, 100_000];
 const repeats = 10;
-/** The last thousand events of each length are appended one by one, in rounds of so many. */
+/** The last thousand events of each length are appended one by one, in rounds of this size. */
 const measured = 1_000;
 const round = 100;
 /** At 10,000 events one rewrite takes 15 milliseconds; 1,000 events make the point. */

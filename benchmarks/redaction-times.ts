@@ -9,7 +9,7 @@ export type Variant = 'off' | 'on';
 /** Milliseconds of each round. */
 export type Times = Record<Variant, number[]>;
 
-/** Does so many rounds of both variants, after one that is not counted. `run` returns milliseconds. */
+/** Does this number of rounds of both variants, after one that is not counted. `run` returns milliseconds. */
 export async function timesInTurns(
   rounds: number,
   run: (variant: Variant, name: string) => number | Promise<number>,

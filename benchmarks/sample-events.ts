@@ -12,7 +12,7 @@ export function sampleEvent(position: number): CapturedEvent {
   return withId(`01JM${String(position).padStart(22, '0')}`);
 }
 
-/** An event as imports bring them, with an id that says nothing about its place. */
+/** An event as imports bring them, with an id that does not show its place. */
 export function importedEvent(): CapturedEvent {
   return withId(randomUUID());
 }

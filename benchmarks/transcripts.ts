@@ -25,7 +25,7 @@ function prose(length: number, seed: number): string {
   return text.slice(0, length);
 }
 
-/** Writes a transcript of at least so many bytes, and gives its exact size. */
+/** Writes a transcript of at least this number of bytes, and gives its exact size. */
 export function writeTranscript(path: string, bytes: number): number {
   const file = openSync(path, 'w');
   let written = 0;

@@ -1,7 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { passagesOf } from './prose/find-hits.ts';
-import { proseFiles } from './prose/prose-files.ts';
+import { passagesOf, proseFiles } from './language.ts';
 import { root } from './workspace.ts';
 
 /** A place that cites a section of `docs/design.md` (`D7`) or a record in `docs/decisions` (`decision 0007`). */
@@ -20,21 +19,18 @@ const absentPattern = /\b(?:DESIGN|STYLE)\b|(?<![\w./])specs\/\w+/g;
 /** Every citation in comments, messages and documents. */
 export function citations(files: readonly string[] = proseFiles(root)): Citation[] {
   return files.flatMap((file) =>
-    passagesOf(file, readFileSync(join(root, file), 'utf8')).flatMap((passage) =>
-      citationsIn(passage.text).map(({ offset, target }) => ({ file, line: passage.lineAt(offset), target })),
+    passagesOf(root, file).flatMap(({ line, text }) =>
+      citationsIn(text).map((target) => ({ file, line, target })),
     ),
   );
 }
 
 /** The targets that a text cites. */
-export function citationsIn(text: string): { readonly offset: number; readonly target: string }[] {
+export function citationsIn(text: string): string[] {
   return [
-    ...[...text.matchAll(sectionPattern)].map(({ index, 0: target }) => ({ offset: index, target })),
-    ...[...text.matchAll(decisionPattern)].map(({ index, 1: number }) => ({
-      offset: index,
-      target: `decision ${number}`,
-    })),
-    ...[...text.matchAll(absentPattern)].map(({ index, 0: target }) => ({ offset: index, target })),
+    ...[...text.matchAll(sectionPattern)].map(([target]) => target),
+    ...[...text.matchAll(decisionPattern)].map(([, number]) => `decision ${number}`),
+    ...[...text.matchAll(absentPattern)].map(([target]) => target),
   ];
 }
 

@@ -10,7 +10,7 @@ export interface FoundExpression {
 const token =
   /\/\/[^\n]*|\/\*[\s\S]*?\*\/|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|(?<=(?:^|[(,=:[!&|?{};+>]|\breturn|=>)\s*)\/((?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\[\n])+)\/([dgimsuvy]*)/g;
 
-/** The regular expression literals of a TypeScript source. Strings and comments are passed over. */
+/** The regular expression literals of a TypeScript source. Strings and comments are skipped. */
 export function expressionsIn(file: string, text: string): FoundExpression[] {
   return [...text.matchAll(token)].flatMap(([, source, flags = '']) =>
     source === undefined ? [] : [{ file, source, flags }],

@@ -23,7 +23,7 @@ interface StartOptions {
   readonly onError?: (text: string) => void;
   readonly stdin?: CliContext['stdin'];
   readonly env?: CliContext['env'];
-  /** The output is a terminal of so many columns. */
+  /** The output is a terminal with this number of columns. */
   readonly columns?: number;
 }
 

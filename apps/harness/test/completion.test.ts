@@ -34,7 +34,7 @@ describe('the completion for bash', () => {
     writeFileSync(join(line.cwd, 'stream.jsonl'), '');
   });
 
-  it('offers every command, and those that begin so', () => {
+  it('offers every command, and those that begin with a word', () => {
     expect(offered('')).toEqual([...commandTable.map(({ name }) => name), 'help'].toSorted());
     expect(offered('re')).toEqual(['redact', 'replay', 'resume']);
   });

@@ -8,7 +8,7 @@ import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { openSqliteStore } from '@hansard/store-sqlite';
 import { type Answer, type CommandLine, commandLine } from './command-line.ts';
 
-/** The files below the folder of a store that end so, as text. */
+/** The files below the folder of a store whose names end with this, as text. */
 function textsOf(cwd: string, end: string): string[] {
   return globSync(`.projects/**/*${end}`, { cwd }).map((file) => readFileSync(join(cwd, file), 'utf8'));
 }

@@ -35,7 +35,7 @@ const answer = (number: number) =>
     usage: { input_tokens: 100 * number, output_tokens: number },
   });
 
-/** Questions and answers in turn, ending after a question or an answer. */
+/** Questions and answers in turn, ending with a question or an answer. */
 const transcript = (records: number) =>
   lines(...Array.from({ length: records }, (_, at) => (at % 2 === 0 ? question(at + 1) : answer(at + 1))));
 

@@ -67,7 +67,7 @@ it('the copy of a killed process is named by verify and scan-secrets, and redact
   expect((await line.hansard('verify')).out).toMatch(/: all whole\.\n$/);
 });
 
-it('a copy that is found when no secret is left in the log is not passed over', async () => {
+it('a copy that is found when no secret is left in the log is not ignored', async () => {
   using line = await killedCopy();
   renameSync(line.copy, join(line.cwd, 'aside'));
   await line.hansard('redact', '--yes');

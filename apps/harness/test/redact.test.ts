@@ -103,14 +103,14 @@ describe.each(durableStores)('hansard redact in the $name store', (store) => {
     expect(filesWithSecrets(line)).toEqual([]);
   });
 
-  it('passes over a running dispatch, and says so', async () => {
+  it('skips a running dispatch, and says so', async () => {
     using line = await withSecrets();
     await using opened = openDispatchStore(store.open(line.cwd));
     const dispatch = await opened.beginDispatch('b/tasks/two', { role: 'worker', dispatchId: 'D5OPEN' });
     await dispatch.append(newEvent('agent:text', { text: token }));
     const { code, out, err } = await line.hansard('redact', 'b/two', '--yes');
-    expect([code, err.includes('1 dispatch passed over')]).toEqual([1, true]);
-    expect(out).toContain('b/two D5OPEN: passed over (it is running, or another process has it)\n');
+    expect([code, err.includes('1 dispatch skipped')]).toEqual([1, true]);
+    expect(out).toContain('b/two D5OPEN: skipped (it is running, or another process has it)\n');
     expect(out).not.toContain(token);
   });
 });

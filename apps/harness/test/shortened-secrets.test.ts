@@ -7,7 +7,7 @@ import { commandLine } from './command-line.ts';
 import { put, uuid } from './import-files.ts';
 
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1_000_000));
-/** A part of so many characters must not be shown. */
+/** A part with this number of characters must not be shown. */
 const partLength = 8;
 const rounds = 40;
 

@@ -55,10 +55,15 @@ export const playerTools: readonly PlayerTool[] = [
       return 'Noted.';
     },
   ),
-  playerTool('vote', 'Vote for who is hanged.', z.strictObject({ target }), ({ target }, player, village) => {
-    village.vote(player, target);
-    return 'Noted.';
-  }),
+  playerTool(
+    'vote',
+    'Vote for the player to be hanged.',
+    z.strictObject({ target }),
+    ({ target }, player, village) => {
+      village.vote(player, target);
+      return 'Noted.';
+    },
+  ),
   playerTool(
     'use_ability',
     'What your role can do at night.',

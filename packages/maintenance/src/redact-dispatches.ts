@@ -5,14 +5,14 @@ import { isStoreError, type StoreError } from '@hansard/provider';
 import type { Redactor } from '@hansard/redaction';
 import type { VerifyScope } from './verify-dispatches.ts';
 
-/** What became of one dispatch. */
+/** The result for one dispatch. */
 export interface RedactedDispatch {
   readonly taskDir: string;
   /** Null: the entry of a listing that names no dispatch. */
   readonly dispatchId: string | null;
-  /** Null: nothing was changed, because of the error. */
+  /** Null if an error prevented the change. */
   readonly redaction: DispatchRedaction | null;
-  /** The secrets that stay, by kind: in ids, types and other fields that redaction keeps. Empty if nothing was changed because of the error. */
+  /** The secrets that stay, by kind: in ids, types and other fields that redaction keeps. Empty if an error prevented the change. */
   readonly kept: RedactionCounts;
   /** Of a dispatch that is running, that another process has claimed, or that cannot be read. */
   readonly error: StoreError | null;

@@ -5,10 +5,10 @@ import type { StoreError } from '@hansard/provider';
 import type { Redactor } from '@hansard/redaction';
 import type { VerifyScope } from './verify-dispatches.ts';
 
-/** What became of the record of one task that has a secret, or whose folder has one, or that cannot be read. */
+/** The result for the record of one task that has a secret, or whose folder has one, or that cannot be read. */
 export interface RedactedTask {
   readonly taskDir: string;
-  /** The secrets that were replaced, by kind; empty: none. Null: nothing was changed, because of the error. */
+  /** The secrets that were replaced, by kind; empty: none. Null if an error prevented the change. */
   readonly counts: RedactionCounts | null;
   /** The secrets that stay, by kind: in the name of the folder, and in fields of the record such as the slug. */
   readonly kept: RedactionCounts;

@@ -96,7 +96,7 @@ it.each([1, 2, 3, 4, 5])(
   },
 );
 
-it('passes over what is running or written, and continues with the next one', async () => {
+it('skips what is running or written, and continues with the next one', async () => {
   const store = memoryStore();
   const begin = (dispatchId: string) => store.beginDispatch('lab/tasks/one', { role: 'worker', dispatchId });
   const secret = newEvent('agent:text', { text: 'canary-00000001' });

@@ -5,7 +5,7 @@ export interface Clock {
   /** Milliseconds since some start; they never go back. For durations. */
   monotonic(): number;
   /**
-   * Calls `action` once after so many milliseconds, unless the function that it returns is called before. A timer keeps the
+   * Calls `action` once, after `ms` milliseconds, unless the function that it returns is called before. A timer keeps the
    * process running, unless `keepsProcess` is false.
    */
   after(ms: number, action: () => void, options?: { readonly keepsProcess?: boolean }): () => void;

@@ -70,8 +70,8 @@ export interface ToolOutcome {
   /** Facts as a JSON object. They are also recorded at `narrative` fidelity (D7). Absent: none. */
   readonly metadata?: JsonObject;
   /**
-   * The ids of the utterances from which the text was made. With one, the result carries the same content and has it as
-   * `substance`. With several, the result is new content and has them as `cause` (S4). A session adds the failures of agents
+   * The ids of the utterances from which the text was made. With one, the result carries the same content and names it as
+   * `substance`. With several, the result is new content and names them as `cause` (S4). A session adds the failures of agents
    * that the tool let speak to the causes.
    */
   readonly madeFrom?: readonly string[];

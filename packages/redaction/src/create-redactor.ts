@@ -24,7 +24,7 @@ import type { SecretRange, SecretSearch } from './search/secret-search.ts';
 export interface RedactorOptions {
   /** Whether the known formats of secrets are replaced. Absent: true. */
   readonly formats?: boolean;
-  /** Names of environment variables whose values are secrets. An absent one, or one of fewer than 8 characters, is passed over. */
+  /** Names of environment variables whose values are secrets. An absent one, or one of fewer than 8 characters, is ignored. */
   readonly environment?: readonly string[];
   /**
    * Patterns of your own: regular expressions of RE2, by the kind of secret that each finds. The group `secret` of one is the

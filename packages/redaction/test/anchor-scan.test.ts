@@ -30,7 +30,7 @@ describe.each([
       expect(ownersIn(scan, [`${'-'.repeat(at)}${text}${'-'.repeat(at % 7)}`]), String(at)).toEqual([[0]]);
   });
 
-  it('finds a text among so many that they are searched in parts', () => {
+  it('finds a text among thousands that are searched in parts', () => {
     const scan = new AnchorScan([{ anchors: ['abcde'] }]);
     for (const length of [1, 7, 8, 9, 40]) {
       const texts = Array.from({ length: 10_000 }, () => '-'.repeat(length));

@@ -50,7 +50,7 @@ export const sessionErrors = defineErrors({
     details: ['agentId', 'keptFrom?'],
   },
   SESSION_MODEL_FAILED: {
-    when: 'A model threw, gave an invalid answer, or took longer than `modelTimeoutMs`. The error is the `cause`; the log has it as `harness:error`, and no incomplete message.',
+    when: 'A model threw, gave an invalid answer, or took longer than `modelTimeoutMs`. The error is the `cause`; the log records it as `harness:error`, and no incomplete message.',
     advice: 'Read the cause, then call `response` again: the question is still open.',
     details: ['agentId'],
   },

@@ -9,7 +9,7 @@ import { contextOptions, type SessionDefaults, type SessionRunOptions } from './
 import { RunningCalls } from './turn/running-calls.ts';
 import type { TurnResources } from './turn/turn-resources.ts';
 
-/** A session, by who may do what. */
+/** A session, as each caller may use it. */
 export interface SessionParts {
   /** For what records. */
   readonly record: SessionRecord;

@@ -1,7 +1,7 @@
 import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 
-/** A store whose calls all fail after the first so many appends, until it recovers. */
+/** A store whose calls all fail after this number of appends, until it recovers. */
 export function failingStore(
   appends = Number.POSITIVE_INFINITY,
   inner: DispatchStoreProvider = createMemoryStore(),

@@ -192,7 +192,7 @@ describe('a session whose store failed', () => {
   });
 });
 
-/** A store with one call that fails: the next one, or the one after so many, of a method with such an argument. */
+/** A store with one call that fails: the next one, or a later one, of a method with such an argument. */
 function preparedToBreak() {
   let broken: { readonly method: PropertyKey; readonly argument: object; left: number } | null = null;
   const { error, provider: inner } = failingStore();

@@ -54,7 +54,7 @@ export class ManualClock implements Clock {
     this.#elapsed = end;
   }
 
-  /** Resolves when so many timers were set since the beginning. */
+  /** Resolves when this number of timers were set since the beginning. */
   timersSet(count: number): Promise<void> {
     if (this.#set >= count) return Promise.resolve();
     return new Promise((resolve) => this.#waiting.push({ count, resolve }));

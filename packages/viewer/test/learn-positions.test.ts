@@ -3,7 +3,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import { learnPositions } from '../src/server/learn-positions.ts';
 import { LogRows } from '../src/server/log-rows.ts';
 
-/** A log of so many events that notes what is read of it. */
+/** A log of this number of events that notes what is read of it. */
 function noted(count: number) {
   const read: number[] = [];
   const event = {

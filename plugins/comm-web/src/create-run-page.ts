@@ -7,7 +7,7 @@ import { WebError } from './web-error.ts';
 export interface RunPageOptions {
   /** Absent, or 0: any port that is free. */
   readonly port?: number;
-  /** Receives the address of the first dispatch, when it begins. Who has it can read the store, and send messages to the agents. */
+  /** Receives the address of the first dispatch, when it begins. Anyone with it can read the store, and send messages to the agents. */
   readonly announce: (address: string) => void;
   readonly clock?: Clock;
 }

@@ -61,7 +61,7 @@ describe('maxAgents', () => {
 });
 
 describe('maxToolCalls', () => {
-  it('lets each agent of each dispatch make so many calls', () => {
+  it('lets each agent of each dispatch make that number of calls', () => {
     const hook = createLimitsHook({ maxToolCalls: 2 });
     const denied = { decision: 'deny', reason: 'Maximum tool calls (2) already reached.' };
     expect([1, 2, 3].map(() => hook.decide(call('look')))).toEqual([allow, allow, denied]);

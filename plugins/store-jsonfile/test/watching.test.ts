@@ -127,7 +127,7 @@ describe('a watch of files', () => {
     for (const { taken } of listeners) expect(await taken()).toBeGreaterThanOrEqual(1);
   });
 
-  it('watches each folder once for all listeners, at most so many, and none after the last has stopped', async () => {
+  it('watches each folder once for all listeners, up to a limit, and none after the last has stopped', async () => {
     const tasks = Array.from({ length: 20 }, (_, at) => `lab/t${at}`);
     const { listen, listeners } = watched({ tasks, mostFolders: 12 });
     const stops = [{}, {}, { taskDir: 'lab/t0' }, { taskDir: 'lab/t19' }].map((scope) => listen(scope).stop);

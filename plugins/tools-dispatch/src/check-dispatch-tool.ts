@@ -4,7 +4,7 @@ import { dispatchIdField, findWorker } from './find-worker.ts';
 import { recentEventsText } from './recent-events-text.ts';
 import { statusLine, workerMetadata } from './worker-text.ts';
 
-/** About a thousand tokens in all: a look must not fill the context of who looks. */
+/** About a thousand tokens in all: the answer must not fill the context of the caller. */
 const limits = { perEvent: 300, inAll: 4_000 };
 
 export const checkDispatchTool = dispatchTool({

@@ -206,7 +206,7 @@ describe('discuss', () => {
     });
   });
 
-  it('asks so many speakers at the same time as at_once says, and delivers in their order when all have spoken', async () => {
+  it('asks at_once speakers at the same time, and delivers in their order when all have spoken', async () => {
     const speakers = ['Jack', 'Jill', 'Joe', 'Kim'];
     const answers = new Map<string, (text: string) => void>();
     const asked: string[] = [];

@@ -275,7 +275,7 @@ export const commandTable: readonly CommandRow[] = [
   {
     name: 'unlock',
     group: 'Maintain',
-    description: 'show which process has claimed a dispatch, and end its claim after a question',
+    description: 'show which process has claimed a dispatch, and, after you confirm, release it',
     arguments: [task, ['<dispatch>', dispatchHelp]],
     load: async () => (await import('./unlock.ts')).addUnlock,
   },

@@ -38,7 +38,7 @@ interface LsOptions extends CommonOptions {
 
 export const addLs: AddCommand = (command, context) => {
   withCommonOptions(command)
-    .option('--project <text>', 'list only the tasks whose project contains this text, in any case')
+    .option('--project <text>', 'list only the tasks whose project contains this text, ignoring case')
     .addOption(
       new Option('--sort <order>', 'the order of tasks; by their last event, unless you choose another one')
         .choices(taskOrders)

@@ -65,7 +65,7 @@ export const addRun: AddCommand = (command, context) => {
     .option('--view', 'serve a page of this machine that shows the run, and print its address')
     .addHelpText(
       'after',
-      '\nThe page of --view ends with the run. Who has its address can read everything in the store, send messages to the agents and stop them.\n\nExamples:\n  hansard run stream.jsonl --task research/route-models --role ts-dev\n  hansard run worker.jsonl --task research/route-models --role tester --parent 4K7Q --quiet\n  hansard run "Say which models we route to." --agent claude --task research/route-models\n  hansard run "Continue." --agent claude --task research/route-models --resume latest\n  hansard run "Test the routes." --agent claude --task research/route-models --view',
+      '\nThe page of --view ends with the run. Anyone with its address can read everything in the store, send messages to the agents and stop them.\n\nExamples:\n  hansard run stream.jsonl --task research/route-models --role ts-dev\n  hansard run worker.jsonl --task research/route-models --role tester --parent 4K7Q --quiet\n  hansard run "Say which models we route to." --agent claude --task research/route-models\n  hansard run "Continue." --agent claude --task research/route-models --resume latest\n  hansard run "Test the routes." --agent claude --task research/route-models --view',
     )
     .action(async (words: string[], options: RunOptions) => {
       const quiet = options.quiet === true || options.json === true;

@@ -40,7 +40,7 @@ interface SearchCommandOptions extends CommonOptions, FilterOptions {
 const usualLimit = 50;
 /** Columns of a line that is not written to a terminal. */
 const usualWidth = 160;
-/** So many hits are filtered. */
+/** The number of hits that are filtered. */
 const mostFiltered = 10_000;
 const leastSnippet = 30;
 const shortId = 9;
@@ -49,7 +49,7 @@ export const addSearch: AddCommand = (command, context) => {
   withFilterOptions(withCommonOptions(command))
     .option(
       '--limit <n>',
-      `print at most so many hits (default: ${usualLimit})`,
+      `print at most N hits (default: ${usualLimit})`,
       parseCount({ from: 1, example: usualLimit }),
       usualLimit,
     )

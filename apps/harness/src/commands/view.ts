@@ -38,7 +38,7 @@ export const addView: AddCommand = (command, context) => {
     )
     .addHelpText(
       'after',
-      '\nThe page reads the log and changes nothing. Who has the printed address can read\neverything in the store; it is valid until the command ends. With --token-file\nthe address is printed without its token, and stays valid.\n\nAnother --host than 127.0.0.1 needs a token file, because there is no TLS: who\ncan read the traffic between can read the log. This shows the page of another\nmachine without both:\n  ssh -L 4700:127.0.0.1:4700 MACHINE hansard view --port 4700\n\nExamples:\n  hansard view\n  hansard view research/route-models\n  hansard view research/route-models latest --port 4700\n  hansard view --open\n  hansard view --host 0.0.0.0 --port 4700 --token-file ~/.hansard-token',
+      '\nThe page reads the log and changes nothing. Anyone with the printed address can read\neverything in the store; it is valid until the command ends. With --token-file\nthe address is printed without its token, and stays valid.\n\nAnother --host than 127.0.0.1 needs a token file, because there is no TLS: who\ncan read the traffic between can read the log. This shows the page of another\nmachine without both:\n  ssh -L 4700:127.0.0.1:4700 MACHINE hansard view --port 4700\n\nExamples:\n  hansard view\n  hansard view research/route-models\n  hansard view research/route-models latest --port 4700\n  hansard view --open\n  hansard view --host 0.0.0.0 --port 4700 --token-file ~/.hansard-token',
     )
     .action((task: string | undefined, dispatch: string | undefined, options: ViewOptions) =>
       withStore(context, { ...options, retryMs }, async ({ store }) => {

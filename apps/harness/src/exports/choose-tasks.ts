@@ -48,7 +48,7 @@ export async function chooseTasks(
   return { tasks: [{ taskDir, envelopes }], failure: null };
 }
 
-/** The tasks with dispatches, the one with the latest event first. A damaged one hides no other. */
+/** The tasks with dispatches, the most recently active one first. A damaged one hides no other. */
 async function allTasks(store: DispatchStore, project = ''): Promise<Chosen> {
   const wanted = project.toLowerCase();
   const listed = sortTasks(await listAllTasks(store), 'active').filter(({ taskDir }) =>

@@ -57,7 +57,7 @@ export const pagesExport: StoreExport = {
   options: [
     new Option(
       '--project <text>',
-      'without a task: only tasks whose project contains this text, in any case',
+      'without a task: only tasks whose project contains this text, ignoring case',
     ),
   ],
   async write(sources, target) {

@@ -28,7 +28,10 @@ export function withFilterOptions(command: Command): Command {
     .option('--tool <tools>', "print only events of these tools, such as Bash or 'mcp__*,Read'")
     .option('--source <kinds>', `print only messages from these: ${sourceKinds.join(', ')}`)
     .option('--failed', 'print only failures: of calls, of the harness, and denials by hooks')
-    .option('--grep <text>', 'print only events with this text, in any case; /…/ is a regular expression');
+    .option(
+      '--grep <text>',
+      'print only events that contain this text, ignoring case; /…/ is a regular expression',
+    );
   return withTimeLimits(selecting, 'print only events');
 }
 

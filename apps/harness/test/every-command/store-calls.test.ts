@@ -55,7 +55,7 @@ const perDispatch: readonly (readonly [RegExp, number])[] = [
   [/^scan-secrets(?: \S+)?$/, 3],
   [/^redact(?: \S+)? --yes$/, 4],
   [/^export \S+ --as (?:otlp|markdown|html|pages) ?/, 3],
-  // Once for who takes part, and once for the lines.
+  // Once for the agents that take part, and once for the lines.
   [/^export \S+ --as streams /, 4],
   [/^export \S+ --as (?:sft|trl|trl-chat|openai|sharegpt) /, 8],
 ];

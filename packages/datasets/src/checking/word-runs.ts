@@ -1,4 +1,4 @@
-/** So many words in a row are found again, or one word of at least so many characters. */
+/** The number of words in a row that are found again, and the number of characters of one word that is. */
 const run = 4;
 const rareWord = 12;
 

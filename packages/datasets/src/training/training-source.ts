@@ -30,7 +30,7 @@ export interface TrainingContent {
   readonly tokens?: (counterId: string) => Promise<TokenCounter | undefined>;
 }
 
-/** Learns what a reading passes over. */
+/** Learns what a reading skips. */
 export interface ReadingTally {
   addEvent(event: CapturedEvent): void;
   drop(dropped: DroppedCall): void;

@@ -9,7 +9,7 @@ const seeds = Array.from({ length: 60 }, (_, at) => at + 1);
 const canary = 'Q0FOQVJZMTIz';
 const encoded = Buffer.from(Array.from({ length: 900 }, (_, at) => (at * 91) % 256)).toString('base64');
 
-/** One turn of a model, and what becomes of it in a format with a row for each call. */
+/** One turn of a model, and the result in a format with a row for each call. */
 interface Turn {
   readonly eventId: string;
   outcome: DropReason | 'row';

@@ -37,7 +37,7 @@ class Replaced {
   }
 }
 
-/** Replaces the secrets of a dispatch, if it has any: it is read first, because a rewrite adds a notice in any case. */
+/** Replaces the secrets of a dispatch, if it has any: it is read first, because every rewrite adds a notice. */
 export async function redactStored(
   stored: ProviderDispatch,
   redactor: Redactor,

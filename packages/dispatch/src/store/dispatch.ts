@@ -23,7 +23,7 @@ import type { DispatchLog } from './dispatch-log.ts';
  * - Writes keep the order of their calls, awaited or not.
  * - After `end`, `release` or `abandon` every write is STORE_LOCKED; open the dispatch again to write to it.
  * - Leaving the scope (`await using`) without `end`: if this object began the dispatch or set it `running`, and it still
- *   is, a `harness:abort` (reason `left without end`) is appended and the dispatch becomes `aborted`. It is released in any case. A
+ *   is, a `harness:abort` (reason `left without end`) is appended and the dispatch becomes `aborted`. It is always released. A
  *   failure meanwhile becomes a warning of the process, so that it never hides the error of the body. `store.close()` does
  *   the same for every dispatch that is open.
  */
@@ -71,7 +71,7 @@ export interface Dispatch extends DispatchLog, AsyncDisposable {
   /**
    * Changes fields of the envelope, `null` included, and returns the new envelope. An update that names a status also
    * writes the figures that the log states: `cost`, `usage`, `models`, `periods` and `prices`, of all events that were appended before this
-   * call. A figure of `updates` has precedence over that of the log, and a figure of which the log says nothing stays unchanged. A status
+   * call. A figure of `updates` has precedence over that of the log, and a figure that the log does not state stays unchanged. A status
    * other than `running` does not release the dispatch: see `end`.
    * @throws STORE_LOCKED, EVENT_ENVELOPE_INVALID
    */

@@ -11,7 +11,7 @@ export interface FollowOptions {
   readonly after?: number;
   /** Ends the following. */
   readonly signal?: AbortSignal;
-  /** How many events are read at a time. A slow follower keeps at most so many in memory. Absent: 256. */
+  /** How many events are read at a time. A slow follower keeps at most this number in memory. Absent: 256. */
   readonly pageSize?: number;
   /** Called whenever everything stored has been delivered. True ends the following after one more read. Absent: never. */
   readonly until?: () => Awaitable<boolean>;

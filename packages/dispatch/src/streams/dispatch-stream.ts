@@ -27,7 +27,7 @@ export interface StreamedEvent {
 export type StreamItem =
   | StreamedEvent
   | { readonly kind: 'delta'; readonly delta: Delta }
-  /** So many deltas were dropped here, because the consumer was too slow. */
+  /** The number of deltas that were dropped here, because the consumer was too slow. */
   | { readonly kind: 'deltas_dropped'; readonly count: number };
 
 export interface StreamOptions {

@@ -1,4 +1,4 @@
-/** The speed of a replay: without waiting, as recorded, or so many times as fast. */
+/** The speed of a replay: without waiting, as recorded, or faster by this factor. */
 export type ReplayPace = 'fast' | 'original' | number;
 
 /** How long each event of a log waits for its turn after the one before, by their timestamps. */

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1_000_000));
 const redactor = createRedactor();
-/** A part of so many characters must not be shown. */
+/** A part with this number of characters must not be shown. */
 const partLength = 8;
 
 /** Keys have lines, of which a text of one line has only the first. */

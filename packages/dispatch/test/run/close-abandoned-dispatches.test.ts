@@ -211,7 +211,7 @@ describe('dispatches that a process left running when it exited', () => {
     expect(await store.getDispatchEnvelope(taskDir, 'lost-1')).toMatchObject({ status: 'running' });
   });
 
-  it('are not passed over in silence where the store fails', async () => {
+  it('are not skipped in silence where the store fails', async () => {
     const provider = changedStore(() => ({
       appendEvent() {
         throw new StoreError('STORE_UNAVAILABLE', 'disk full');
@@ -242,7 +242,7 @@ const told = newEvent('user:message', { text: 'The task is done.', source: { kin
 const started = newEvent('system:task_started', { task_id: 'a1', is_backgrounded: true });
 const over = newEvent('system:task_notification', { task_id: 'a1', status: 'stopped' });
 
-/** What becomes of a dispatch that was left running with these events, one a second. */
+/** The result for a dispatch that was left running with these events, one a second. */
 async function closedWith(events: readonly NewEvent[]) {
   const provider = createMemoryStore();
   const clock = new ManualClock();

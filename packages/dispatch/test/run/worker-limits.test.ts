@@ -7,7 +7,7 @@ import { says, stopped, yields } from '../support/scripted-agent.ts';
 import { prepare, type Script, settled, starts, waits, worker } from './workers-scenario.ts';
 
 describe('limits of workers', () => {
-  it('let so many run side by side, counting those of workers, and more when one has ended', async () => {
+  it('let that number run side by side, counting those of workers, and more when one has ended', async () => {
     const gate = new Gate();
     const below = new Gate();
     const refused: unknown[] = [];
@@ -187,7 +187,7 @@ describe('a store that fails for a worker', () => {
     expect(await statuses()).toEqual({ lead: 'completed', worker: 'running' });
   });
 
-  it('is the error of the run where the parent has ended, for who started it must know', async () => {
+  it('is the error of the run where the parent has ended, because its caller must know', async () => {
     const gate = new Gate();
     const { start, statuses } = prepare(
       {

@@ -7,7 +7,7 @@ import { agent, event, says, stopped, yields } from '../support/scripted-agent.t
 import { prepare, settled, starts, staysWith, stores, taskDir, waits, worker } from './workers-scenario.ts';
 
 describe.each(stores)('workers on a %s store', (_name, openStore) => {
-  it('run side by side, each recorded before it starts, as children of who started them', async () => {
+  it('run side by side, each recorded before it starts, as children of the dispatch that started them', async () => {
     const meeting = { one: new Gate(), two: new Gate() };
     const seen: unknown[] = [];
     const prepared = prepare(
@@ -263,7 +263,7 @@ describe('a worker', () => {
     expect(await statuses()).toEqual({ lead: 'completed', worker: 'completed' });
   });
 
-  it('is seen by who started it, and no other dispatch is', async () => {
+  it('is seen by the dispatch that started it, and no other dispatch is', async () => {
     const answers: unknown[] = [];
     const { start, store } = prepare({
       async *lead(_request, host) {

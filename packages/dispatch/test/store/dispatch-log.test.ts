@@ -139,7 +139,7 @@ describe('the last events of a dispatch', () => {
 });
 
 describe('the number of events of a dispatch', () => {
-  it.each([0, 1, 2, 3, 7, 8, 9, 1_000])('is %d where there are so many', async (count) => {
+  it.each([0, 1, 2, 3, 7, 8, 9, 1_000])('is %d where that is the number of events', async (count) => {
     const { log } = await logOf(numbered(count));
     expect(await log.count()).toBe(count);
   });
@@ -156,7 +156,7 @@ describe('the number of events of a dispatch', () => {
 });
 
 describe('a reader of a dispatch', () => {
-  it('has the envelope as it was read last; the writer has it as it is', async () => {
+  it('has the envelope as it was read last; the writer has the present one', async () => {
     const { log, dispatch } = await logOf([]);
     expect(log).toMatchObject({ taskDir: task, dispatchId: dispatch.dispatchId });
     await dispatch.update({ model: 'm' });

@@ -90,7 +90,7 @@ describe('replay', () => {
     expect(words).toEqual(['0: 0:5s', '1: 1:6s', '3: 2:8s', '3: 3:8s', '7: 4:12s']);
   });
 
-  it('at a factor goes so many times as fast', async () => {
+  it('at a factor is faster by that factor', async () => {
     const twice = play(await recorded([0, 1, 4]), { pace: 2 });
     await twice.pass(2);
     await twice.done;

@@ -83,7 +83,7 @@ describe('stream() of a run', () => {
     expect(words).toEqual(['0:a', '1:b']);
   });
 
-  it('gives deltas only to who takes them, each ahead of the events recorded after it', async () => {
+  it('gives deltas only to readers that take them, each ahead of the events recorded after it', async () => {
     const gate = new Gate();
     const { start, store } = prepare();
     const run = await start(

@@ -7,7 +7,7 @@ import { isRecordType } from './session-dialect.ts';
  */
 export type Remainder = { put?: Record<string, JsonValue>; absent?: string[] };
 
-/** The fields that a dialect expresses in its own way. A remainder has them as a whole. */
+/** The fields that a dialect expresses in its own way. A remainder has them whole. */
 export const dialectFields = /^\/(event_type|substance|cause|utterance_ref|caused_by|source)$/;
 
 /** A remainder as an event keeps it, with the format of its record. */

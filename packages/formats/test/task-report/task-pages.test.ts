@@ -88,7 +88,7 @@ describe.each([
   ['whole', { wholeUpTo: 1_000 }],
   ['long', { wholeUpTo: 2 }],
 ])('pages of tasks whose dispatches are %s', (_, { wholeUpTo }) => {
-  it('have a file for each dispatch, and further ones after so many events, which lead to each other', async () => {
+  it('have a file for each dispatch, and further ones after a number of events, which lead to each other', async () => {
     const files = await written({ wholeUpTo, eventsPerFile: 5 });
     const index = linksOf(files, 'index.html');
     // 23, 7, 0 and 3 events in files of 5.

@@ -41,7 +41,7 @@ export class EventWords {
   }
 }
 
-/** Finds a word of ASCII letters and digits, in any case, that is not a part of another word. */
+/** Finds a word of ASCII letters and digits, ignoring case, that is not a part of another word. */
 function aloneIn(word: string): RegExp {
   // Not the flag `i`: together with `u` it takes some letters beyond ASCII for those of ASCII.
   const anyCase = [...word].map((letter) => `[${letter}${letter.toUpperCase()}]`).join('');

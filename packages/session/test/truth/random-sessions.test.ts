@@ -3,10 +3,10 @@ import { expect, it } from 'vitest';
 import { compareSeed, type TruthStore } from './compare-seed.ts';
 import { comparedKinds, noComparisons } from './compare-views.ts';
 
-/** So many seeds in each store. `scripts/campaigns/truth.ts` compares more. */
+/** The number of seeds in each store. `scripts/campaigns/truth.ts` compares more. */
 const seedsInEach = 100;
 
-/** So many of each must have been compared, so that nothing passes because nothing happened. */
+/** The number of each that must have been compared, so that nothing passes because nothing happened. */
 const least = {
   cells: 10_000,
   'never heard': 2_000,

@@ -120,7 +120,7 @@ export class TruthRecord {
     return saying;
   }
 
-  /** A hook altered or denied a delivery. What becomes of it shows when it is made. */
+  /** A hook altered or denied a delivery. The result shows when it is made. */
   decideDelivery(decision: TrueDecision['decision']): void {
     this.#undelivered.push({ on: 'delivery', decision, became: null });
   }

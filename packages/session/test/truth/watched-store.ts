@@ -26,7 +26,7 @@ export class WatchedStore {
     });
   }
 
-  /** After so many more appends no write is made. */
+  /** After this number of further appends no write is made. */
   crashAfter(appends: number): void {
     this.#left = appends;
   }

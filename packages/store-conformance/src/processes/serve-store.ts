@@ -14,7 +14,7 @@ export type Request =
       readonly prefix: string;
       readonly textLength: number;
     }
-  /** Claims, appends a batch and releases, so many times. It appends and releases after a lost claim too. */
+  /** Claims, appends a batch and releases, `attempts` times. It appends and releases after a lost claim too. */
   | {
       readonly raceFor: readonly [taskDir: string, dispatchId: string];
       readonly prefix: string;

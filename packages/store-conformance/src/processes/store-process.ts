@@ -86,7 +86,7 @@ export class StoreProcess {
     }
   }
 
-  /** Reads its lines until it has acknowledged so many batches more. */
+  /** Reads its lines until it has acknowledged `batches` batches more. */
   async acknowledge(batches: number): Promise<void> {
     for (let count = 0; count < batches; count += 1) {
       const reply = await this.next();
@@ -95,7 +95,7 @@ export class StoreProcess {
     }
   }
 
-  /** Tries so many times to claim a dispatch, append a batch and release it, as fast as it can. */
+  /** Tries `attempts` times to claim a dispatch, append a batch and release it, as fast as it can. */
   async race(place: readonly [string, string], prefix: string, attempts: number): Promise<RaceOutcome> {
     let appended: readonly number[] = [];
     let refused = 0;
@@ -152,7 +152,7 @@ export function inAnotherNamespace(): readonly string[] {
     : ['unshare', ...allowed];
 }
 
-/** How to start a program that writes no file beyond so many blocks of 512 or 1,024 bytes. */
+/** How to start a program that writes no file beyond `blocks` blocks of 512 or 1,024 bytes. */
 export function withSmallDisk(blocks: number): readonly string[] {
   if (spawnSync('sh', ['-c', 'ulimit -f 100']).status !== 0) skipCase('this machine has no `ulimit -f`');
   return ['sh', '-c', `ulimit -f ${blocks}; exec "$@"`, 'sh'];

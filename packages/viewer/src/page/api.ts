@@ -76,7 +76,7 @@ interface ListingPage {
   readonly next: string | null;
 }
 
-/** The newest dispatches, in so many pages; `next` is null if these are all. */
+/** The newest dispatches, in this number of pages; `next` is null if these are all. */
 export async function readDispatches(task: string | null, pages: number): Promise<ListingPage> {
   const dispatches: Listing[] = [];
   let next: string | null = null;

@@ -43,7 +43,7 @@ export class RowOrder {
     return this.size === 0 ? position : this.positionAt(this.placeOf(position));
   }
 
-  /** The place that is so many rows further. A place that is not read counts as a row. */
+  /** The place that is `rows` rows further. A place that is not read counts as a row. */
   step(from: number, rows: number): number {
     const step = Math.sign(rows);
     let at = from;

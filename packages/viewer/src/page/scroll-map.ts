@@ -40,7 +40,7 @@ export function placeOf(top: number, view: View): Place {
 export type Move = { readonly rows: number; readonly rest: number } | { readonly top: number };
 
 /**
- * What a move of the scroll bar means. A move within a window is exact: so many pixels are so many rows. A longer one, with the
+ * What a move of the scroll bar means. A move within a window is exact: a number of pixels is a number of rows. A longer one, with the
  * thumb, goes to that part of the list.
  */
 export function movedTo(scrollTop: number, from: Place, view: View): Move {

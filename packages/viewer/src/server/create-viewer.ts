@@ -17,7 +17,7 @@ import { type ViewedStore, viewedStore } from './viewed-store.ts';
 
 export interface ViewerOptions {
   readonly store: ViewedStore;
-  /** Who has it can read everything. Absent: 128 random bits. */
+  /** Anyone with this token can read everything. Absent: 128 random bits. */
   readonly token?: string;
   /**
    * The dispatches that run in this process: the page shows what their agents are writing, sends them messages and stops them. Absent: the

@@ -107,7 +107,7 @@ export class LogRows {
     return known.sort(([one], [other]) => one - other).map(([, event]) => event);
   }
 
-  /** Where a reader must begin so that rows from a position are right. */
+  /** The place where a reader must begin, if the rows from a position are to be right. */
   startFor(position: number): number {
     return Math.max(0, position - 2 * reach);
   }

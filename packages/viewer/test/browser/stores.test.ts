@@ -32,7 +32,7 @@ const addressAt = (port: number) => `http://127.0.0.1:${port}/?t=${tokenOfTest}$
 const rowAt = (position: number) => `.row[data-position="${position}"] .text`;
 const alerts = (page: Page) => page.locator('header [role=alert]').allTextContents();
 
-/** Waits until the page is at the end of so many events, with the rows before it, each once. */
+/** Waits until the page is at the end of this number of events, with the rows before it, each once. */
 async function atEndOf(page: Page, count: number): Promise<void> {
   await expect
     .poll(() => page.locator('.count').textContent(), patient)

@@ -199,7 +199,7 @@ export async function play(
     count += 1;
     return event.id;
   };
-  /** So many that a page which stalls is behind. */
+  /** Enough for a page that stalls to be late. */
   const recordMany = async (step: number) => {
     const texts = Array.from({ length: 300 }, (_, at) => `m${step}-${at}`);
     await dispatch.append(texts.map((text): NewEvent => ({ type: 'agent:text', data: { text } })));

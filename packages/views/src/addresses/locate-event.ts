@@ -12,7 +12,7 @@ export type EventLocation =
   /** The dispatch has `count` events, none of which has this position, time or id; the first is at `begins`. */
   | { readonly kind: 'unknown'; readonly count: number; readonly begins: string | null };
 
-/** How far times can be out of order: no event is recorded more than so many positions after one that is later. */
+/** How far times can be out of order: no event is recorded more than this number of positions after one that is later. */
 const disorder = 1_000;
 
 /**

@@ -5,7 +5,7 @@ import { rowText } from './row-line.ts';
 
 /** The rows that are wanted. An absent condition holds for every row. */
 export interface RowConditions {
-  /** Part of the text that the row shows (`rowText`), in any case. */
+  /** Part of the text that the row shows (`rowText`), ignoring case. */
   readonly text?: string | undefined;
   readonly agentId?: string | undefined;
   readonly kind?: RowKind | undefined;

@@ -28,7 +28,7 @@ interface SnippetOptions {
 }
 
 /**
- * The part of a text around the first word of a query, on one line and without control characters. Of several texts the one with the most
+ * The part of a text around the first word of a query, on one line and without control characters. Of several texts it takes that with the most
  * words is shown.
  */
 export function snippetOf(

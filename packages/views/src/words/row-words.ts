@@ -12,7 +12,7 @@ export interface RowWordsOptions {
   readonly self?: string | undefined;
 }
 
-/** A row in words. Every surface draws these; `plainWords` has them as text. */
+/** A row in words. Every surface draws these; `plainWords` gives them as text. */
 export function rowWords(row: Row, { self }: RowWordsOptions = {}): RowWords {
   const { position, timestamp, kind, agent, tone, isFailed, word, head, from, status, durationMs, model } =
     row;

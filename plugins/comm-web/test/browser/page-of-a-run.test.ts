@@ -53,7 +53,7 @@ const row = (page: Page, text: string) =>
     { timeout: 10_000 },
   );
 
-it('shows text as it is written, takes a message by keyboard, and stops the agent after a question', async () => {
+it('shows text as it is written, takes a message by keyboard, and stops the agent after a confirmation', async () => {
   await using store = openDispatchStore(createMemoryStore());
   const announced = Promise.withResolvers<string>();
   const runPage = createRunPage({ announce: announced.resolve });

@@ -7,7 +7,7 @@ export class Steps {
   readonly #waiting: (() => void)[] = [];
   #left = 0;
 
-  /** Allows so many more steps. */
+  /** Allows this number of further steps. */
   go(count = 1): void {
     this.#left += count;
     for (let at = 0; at < count; at += 1) this.#waiting.shift()?.();

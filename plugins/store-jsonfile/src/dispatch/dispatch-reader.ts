@@ -8,7 +8,7 @@ import { checksumTail } from '../lines/scan-lines.ts';
 import { type DispatchFile, type DispatchName, openDispatchFile } from './dispatch-file.ts';
 import { findTail } from './file-tail.ts';
 
-/** A file that changes during each of so many reads is not read again. */
+/** A file that changes during each of this number of reads is not read again. */
 const mostAttempts = 100;
 
 /** Reads a range of events. The positions that earlier reads of the same file found make later ones faster. */

@@ -2,7 +2,7 @@ import type { DispatchHandle } from './dispatch-handle.ts';
 
 const mostHandles = 64;
 
-/** Keeps a limited number of dispatches open. To open one more, it closes the one with the oldest use. */
+/** Keeps a limited number of dispatches open. To open one more, it closes the least recently used one. */
 export class HandleCache {
   /** In the order of their last use. */
   readonly #handles = new Map<string, DispatchHandle>();

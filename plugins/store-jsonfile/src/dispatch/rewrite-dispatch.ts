@@ -9,7 +9,7 @@ import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
 import { replaceByCopy } from './replace-by-copy.ts';
 
-/** A write of at least so many characters. */
+/** The least number of characters of a write. */
 const leastWritten = 1024 * 1024;
 
 /** The head of the new file, which also has the number of the claim. */

@@ -56,7 +56,7 @@ export class HeadKeeper {
     return this.#record;
   }
 
-  /** Whether so many events are too many, or too old, to be left out of the acknowledged ones. */
+  /** Whether this number of events is too great, or too old, to be left out of the acknowledged ones. */
   isStale(events: number, now: number): boolean {
     const missing = events - this.#record.acknowledged.events;
     if (missing >= acknowledgedAge.events) return true;

@@ -8,7 +8,7 @@ const beyondAscii = /[\x80-\xff]/;
 /** Finds the events with every word of a query. Most lines of a file are ruled out by their bytes, without parsing them. */
 export class WordFilter {
   readonly #query: EventWords;
-  /** With an expression that finds the word in any case, also in a longer word. */
+  /** With an expression that finds the word, ignoring case, also in a longer word. */
   readonly #inAscii: readonly (readonly [word: string, anywhere: RegExp])[];
   readonly #others: readonly string[];
 

@@ -10,7 +10,7 @@ import type { FolderWatches } from './folder-watches.ts';
 const fastPoll = 250;
 /** The same where the system watches every folder: file systems in a network report no changes of other machines. */
 const slowPoll = 5_000;
-/** A look takes at most one part in so many of the time. */
+/** A look takes at most this part of the time. */
 const share = 20;
 /** The least milliseconds between two calls for a scope of many dispatches. */
 const leastBetween = 100;

@@ -16,7 +16,7 @@ export type Operation =
       readonly isSensible: boolean;
     }
   | { readonly kind: 'end'; readonly dispatch: number }
-  /** Makes the envelope longer by so many characters, so that its file is replaced by a copy when its slot is full. */
+  /** Makes the envelope longer by this number of characters, so that its file is replaced by a copy when its slot is full. */
   | { readonly kind: 'grow'; readonly dispatch: number; readonly by: number }
   /** Rewrites every event, and adds a notice. */
   | { readonly kind: 'rewrite'; readonly dispatch: number; readonly ids: readonly string[] }
@@ -27,7 +27,7 @@ export type Operation =
   | { readonly kind: 'timers' }
   | { readonly kind: 'close' };
 
-/** The right to make so many steps, which are system calls, after the changes of others are known. */
+/** The right to make this number of steps, which are system calls, after the changes of others are known. */
 export interface Grant {
   readonly changes: readonly DiskChange[];
   readonly steps: number;

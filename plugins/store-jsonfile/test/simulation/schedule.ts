@@ -1,11 +1,11 @@
 import type { Fault, Operation } from './messages.ts';
 import { randomFrom } from './random-from.ts';
 
-/** One decision of the scheduler. A decision that is not possible when its turn comes is passed over. */
+/** One decision of the scheduler. A decision that is not possible when its turn comes is skipped. */
 export type Decision =
   /** A process without an operation begins one. */
   | { readonly kind: 'start'; readonly process: number; readonly operation: Operation }
-  /** A process makes so many steps of its operation; the last one can fail. */
+  /** A process makes this number of steps of its operation; the last one can fail. */
   | { readonly kind: 'run'; readonly process: number; readonly steps: number; readonly fault: Fault | null }
   /** A process ends its operation without interruption. */
   | { readonly kind: 'finish'; readonly process: number }

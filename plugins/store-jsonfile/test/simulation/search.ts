@@ -13,7 +13,7 @@ export interface Found {
 
 export interface SearchOptions extends SimulationOptions {
   readonly firstSeed: number;
-  /** The search ends with the first schedule that ends after so many steps. */
+  /** The search ends with the first schedule that ends after this number of steps. */
   readonly steps: number;
   readonly onProgress?: (counts: SimulationCounts) => void;
 }

@@ -27,7 +27,7 @@ interface FoundPage extends FoundDispatch {
 
 type EventRow = { [Key in 'position' | 'checksum' | 'line']: NonNullable<PageRow[Key]> };
 
-/** So many events are read at once by `all`. */
+/** The number of events that `all` reads at once. */
 const eventsAtOnce = 2_000;
 
 /**

@@ -16,7 +16,7 @@ export interface FoundDispatch {
 
 export type ReadRows = (position: number, limit: number) => Promise<readonly EventRow[]>;
 
-/** A scan reads so many rows at once. */
+/** The number of rows that a scan reads at once. */
 const pageSize = 1_000;
 
 /**

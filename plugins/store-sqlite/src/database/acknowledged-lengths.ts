@@ -38,7 +38,7 @@ export interface AcknowledgedDispatch {
  * Numbers are little-endian. A slot with another checksum, such as one that is just being written, says nothing.
  *
  * Invariant: a slot is written after the commit of the events that it counts. So a reader of the slot that then reads the
- * database finds at least so many events.
+ * database finds at least that number of events.
  */
 export class AcknowledgedLengths {
   readonly #path: string;
@@ -80,7 +80,7 @@ export class AcknowledgedLengths {
     this.#open(constants.O_RDWR);
   }
 
-  /** Null if the file says nothing about the dispatch. */
+  /** Null if the file has no length of the dispatch. */
   read(number: number, taskDir: string, dispatchId: string): AcknowledgedDispatch | null {
     if (this.#descriptor === null) return null;
     const count = readSync(this.#descriptor, this.#slot, 0, slotLength, placeOf(number));

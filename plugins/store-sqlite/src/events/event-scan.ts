@@ -12,12 +12,12 @@ export interface FoundDispatch {
   readonly length: number;
   /** The number of events that were acknowledged; fewer events are damage. */
   readonly least: number;
-  /** The length in the file of lengths; -1 if that says nothing. */
+  /** The acknowledged length, or -1 if none is recorded. */
   readonly inFile: number;
   readonly hasEventIds: boolean;
 }
 
-/** `inFile`: the length in the file of lengths; -1 if that says nothing. */
+/** `inFile`: the acknowledged length, or -1 if none is recorded. */
 export function foundDispatch(
   taskDir: string,
   dispatchId: string,
@@ -28,9 +28,9 @@ export function foundDispatch(
   return { taskDir, dispatchId, number, length, least, inFile, hasEventIds: hasEventIds === 1 };
 }
 
-/** A scan reads so many rows at once. */
+/** The number of rows that a scan reads at once. */
 const pageSize = 500;
-/** After so many unreadable rows in a row, where nothing is known to be stored, a scan ends. */
+/** The number of unreadable rows in a row after which a scan ends, where nothing is known to be stored. */
 const longestGap = 1_000;
 
 /** A whole event, or damage. */

@@ -27,16 +27,16 @@ export type Operation =
 /** What happens to the last step of a grant. The last two are errors of SQLite. */
 export type Fault = 'crash before' | 'crash after' | 'full disk' | 'failing disk';
 
-/** One decision of the scheduler. A decision that is not possible when its turn comes is passed over. */
+/** One decision of the scheduler. A decision that is not possible when its turn comes is skipped. */
 export type Decision =
-  /** A process without a call begins one, and makes so many steps of it. */
+  /** A process without a call begins one, and makes this number of steps of it. */
   | {
       readonly kind: 'start';
       readonly process: number;
       readonly operation: Operation;
       readonly steps: number;
     }
-  /** An interrupted process makes so many steps of its call; the last one can fail. */
+  /** An interrupted process makes this number of steps of its call; the last one can fail. */
   | { readonly kind: 'run'; readonly process: number; readonly steps: number; readonly fault: Fault | null }
   | { readonly kind: 'stop'; readonly process: number }
   | { readonly kind: 'continue'; readonly process: number }

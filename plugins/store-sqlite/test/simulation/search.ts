@@ -4,7 +4,7 @@ import { Simulation, type SimulationCounts, type SimulationOptions } from './sim
 
 export interface SearchOptions extends SimulationOptions {
   readonly firstSeed: number;
-  /** The search ends with the first schedule that ends after so many steps. */
+  /** The search ends with the first schedule that ends after this number of steps. */
   readonly steps: number;
   readonly onProgress?: (counts: SimulationCounts) => void;
 }

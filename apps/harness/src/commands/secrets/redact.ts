@@ -37,7 +37,7 @@ export const addRedact: AddCommand = (command, context) => {
     .option(...yesOption)
     .addHelpText(
       'after',
-      "\nReplaces each secret in task records, and in the envelopes and events of ended dispatches, by [REDACTED:kind], with the same ids, positions and times; each dispatch in one step, with a notice that counts it at the end. Then cleans unused parts of the store once, which can take as long as writing the whole store again. This cannot be undone. Dispatches that are running are passed over. Secrets in ids, types, times and names of folders stay, and are counted. Exports, backups and copies elsewhere keep the secrets, too: revoke them at their issuers.\n\nExit codes: 0 done, 1 some dispatches were passed over, or the store could not be cleaned.\n\nExamples:\n  hansard scan-secrets\n  hansard redact\n  hansard redact research/route-models latest --yes\n  hansard redact --pattern 'acme-key=acme_[0-9a-f]{32}' --yes --json",
+      "\nReplaces each secret in task records, and in the envelopes and events of ended dispatches, by [REDACTED:kind], with the same ids, positions and times; each dispatch in one step, with a notice that counts it at the end. Then cleans unused parts of the store once, which can take as long as writing the whole store again. This cannot be undone. Dispatches that are running are skipped. Secrets in ids, types, times and names of folders stay, and are counted. Exports, backups and copies elsewhere keep the secrets, too: revoke them at their issuers.\n\nExit codes: 0 done, 1 some dispatches were skipped, or the store could not be cleaned.\n\nExamples:\n  hansard scan-secrets\n  hansard redact\n  hansard redact research/route-models latest --yes\n  hansard redact --pattern 'acme-key=acme_[0-9a-f]{32}' --yes --json",
     )
     .action((task: string | undefined, dispatch: string | undefined, options: RedactOptions) =>
       withStore(context, options, async ({ store, loaded }) => {
@@ -83,7 +83,7 @@ export const addRedact: AddCommand = (command, context) => {
     );
 };
 
-/** What became of a dispatch, or of the record of a task; at the end, the places that can still hold old text. */
+/** The result for a dispatch, or for the record of a task; at the end, the places that can still hold old text. */
 type Result =
   | { readonly dispatch: RedactedDispatch }
   | { readonly task: RedactedTask }
@@ -117,7 +117,7 @@ function lineOf(result: ResultOfRecord): string {
   const { taskDir, error } = 'task' in result ? result.task : result.dispatch;
   const place = 'task' in result ? 'task record' : (result.dispatch.dispatchId ?? '(unknown)');
   const name = `${toTaskName(taskDir)} ${place}`;
-  if (error !== null) return `${name}: passed over (${reasonOf(error.code)})`;
+  if (error !== null) return `${name}: skipped (${reasonOf(error.code)})`;
   const { kept } = 'task' in result ? result.task : result.dispatch;
   const staying = hasAny(kept) ? [`${kindsInWords(kept)} in ids or names (stays)`] : [];
   return `${name}: ${[...replacedIn(result), ...staying].join('; ')}`;
@@ -146,7 +146,7 @@ function reasonOf(code: string): string {
   return code === 'STORE_LOCKED' ? 'it is running, or another process has it' : code;
 }
 
-/** Counts what was replaced and passed over. */
+/** Counts what was replaced and skipped. */
 class Summary {
   dispatches = 0;
   /** The places that can still hold old text. */
@@ -208,14 +208,14 @@ class Summary {
     return `${all}, ${changed}: ${kindsInWords(this.#counts)} replaced.`;
   }
 
-  /** @throws CliError if dispatches were passed over, or the store could not be cleaned */
+  /** @throws CliError if dispatches were skipped, or the store could not be cleaned */
   assertAllDone(): void {
     const passedOver = [
       ...(this.#passedOver === 0 ? [] : [counted(this.#passedOver, 'dispatch', 'dispatches')]),
       ...(this.#tasksPassedOver === 0 ? [] : [counted(this.#tasksPassedOver, 'task record')]),
     ];
     if (this.#failure !== null) {
-      const also = passedOver.length === 0 ? '' : ` ${passedOver.join(' and ')} passed over.`;
+      const also = passedOver.length === 0 ? '' : ` ${passedOver.join(' and ')} skipped.`;
       throw new CliError(
         exitCode.failed,
         `Unused parts of the store could not be cleaned: ${this.#failure.message}${also}`,
@@ -225,7 +225,7 @@ class Summary {
     if (passedOver.length === 0) return;
     throw new CliError(
       exitCode.failed,
-      `${passedOver.join(' and ')} passed over.`,
+      `${passedOver.join(' and ')} skipped.`,
       'Try again when they have ended; `hansard verify` shows damage.',
     );
   }

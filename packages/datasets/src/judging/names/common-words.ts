@@ -52,7 +52,7 @@ export const genericWords: ReadonlySet<string> = new Set(
   `),
 );
 
-/** Titles in any case, and those that are words in lower case. */
+/** Titles, ignoring case, and those that are words in lower case. */
 export const plainTitles: ReadonlySet<string> = new Set(
   words('mr mrs ms mx dr prof professor mister hr fr mme mlle sr sra st'),
 );

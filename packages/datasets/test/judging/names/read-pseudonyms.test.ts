@@ -87,7 +87,7 @@ describe('the pseudonyms of a log', () => {
     async function* log() {
       yield* readWerewolfMatch(match, { now: () => 0 }).events;
     }
-    /** The number of words that are a name, in any case and with any ending of up to two letters. */
+    /** The number of words that are a name, ignoring case and with any ending of up to two letters. */
     const left = (text: string) =>
       text
         .split(/[^A-Za-z]+/)

@@ -15,7 +15,7 @@ export interface Sent {
 /** One call of a model. */
 export interface Called {
   readonly agentId: string;
-  /** The log has it as the input tokens of the answer. */
+  /** The log records it as the input tokens of the answer. */
   readonly number: number;
   /** Messages that were recorded before this must be in the prompt. */
   readonly askedAt: number;

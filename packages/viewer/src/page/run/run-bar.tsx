@@ -3,7 +3,7 @@ import type { ReaderState } from '../reader-state.ts';
 import { colourOf } from '../words.ts';
 import { sendToRun } from './send.ts';
 
-/** Milliseconds. Who writes is announced at most this often. */
+/** Milliseconds. A writer is announced at most this often. */
 const announceMs = 5_000;
 
 /** Under the rows of a dispatch that runs in the process of the viewer: what is being written, a message to the agent, and its end. */

@@ -7,7 +7,7 @@ import type { OpenText, RunChange, ViewedRuns } from './viewed-runs.ts';
 
 /** Milliseconds. Pieces that come within this time share a message. */
 const gatherMs = 50;
-/** The ids of so many events that were followed last are known, with their positions. */
+/** The number of latest events whose ids are known, with their positions. */
 const mostPositions = 1_000;
 
 interface Ended {

@@ -172,7 +172,7 @@ export class ContextHistory {
     if (summary === undefined) return changed(null);
     const keptGroup = keptFrom === undefined ? undefined : this.#groupOf.get(keptFrom);
     this.compactedUpTo = Math.max(this.compactedUpTo, keptGroup ?? this.groups.length);
-    // System prompts are shown in any case, and those at the beginning come before the summary.
+    // System prompts are always shown, and those at the beginning come before the summary.
     while (this.groups[this.compactedUpTo]?.kind === 'systemPrompt') this.compactedUpTo += 1;
     this.summary = new ContextItem({ role: 'user', substance: 'talk' }, event.id, this.#count);
     this.summary.addText(summary);
