@@ -8,7 +8,7 @@ const allowed: readonly (readonly [folder: RegExp, imports: readonly string[]])[
   [/^packages\/(facts|provider|redaction)$/, ['events']],
   [/^packages\/views$/, ['events', 'facts']],
   [/^packages\/(store-kit|store-conformance|provider-conformance|plugin-loader)$/, ['events', 'provider']],
-  [/^packages\/dispatch$/, ['events', 'facts', 'provider', 'redaction', 'views']],
+  [/^packages\/dispatch$/, ['events', 'facts', 'provider', 'redaction']],
   [/^packages\/claude$/, ['events', 'facts']],
   [/^packages\/(formats|traces)$/, ['events', 'facts', 'views']],
   [/^packages\/datasets$/, ['events', 'facts', 'views', 'formats']],

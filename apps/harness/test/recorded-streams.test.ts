@@ -10,6 +10,7 @@ import type { AgentProvider, Clock, DispatchStoreProvider } from '@hansard/provi
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { createMemoryStore } from '@hansard/store-memory';
 import { openSqliteStore } from '@hansard/store-sqlite';
+import { renderSessionView } from '@hansard/views';
 import { afterAll, describe, expect, it } from 'vitest';
 
 const taskDir = 'research/tasks/streams';
@@ -64,7 +65,7 @@ async function record(
   return {
     events: await store.getDispatchEvents(taskDir, dispatchId),
     envelope: await store.getDispatchEnvelope(taskDir, dispatchId),
-    view: await store.renderSessionView(taskDir, dispatchId),
+    view: await renderSessionView(store, taskDir, dispatchId),
   };
 }
 

@@ -28,7 +28,6 @@ import {
   renderPerspective,
   renderSessionView,
   renderTimeline,
-  sessionView,
   taskTimeline,
 } from '@hansard/views';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -93,8 +92,12 @@ describe.each(Object.entries(durable))('the same session in the %s store', (_nam
     try {
       const events = await store.getDispatchEvents(taskDir, 'D1');
       expect(await renderEverything(events)).toEqual(await renderEverything(inMemory.events));
-      expect(renderSessionView(sessionView(played.envelope, events))).toBe(
-        renderSessionView(sessionView(inMemory.envelope, inMemory.events)),
+      const remembered = {
+        getDispatchEnvelope: async () => inMemory.envelope,
+        getDispatchEvents: async () => inMemory.events,
+      };
+      expect(await renderSessionView(store, taskDir, 'D1')).toBe(
+        await renderSessionView(remembered, taskDir, 'D1'),
       );
     } finally {
       await store.close();

@@ -3,8 +3,7 @@ import { createContext, runInContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
-import { createLogIndex, hearingMatrix, renderSessionView, sessionView } from '../src/index.ts';
-import { envelope } from './make.ts';
+import { createLogIndex, hearingMatrix, renderRow, rowsOf } from '../src/index.ts';
 import { marketLog } from './market-log.ts';
 
 const mostBytes = 40_000;
@@ -32,8 +31,8 @@ async function bundleFor(names: readonly string[]) {
 describe('views on a page', () => {
   it.each([
     ['createLogIndex', 'hearingMatrix'],
-    ['sessionView', 'renderSessionView'],
-    ['createLogIndex', 'hearingMatrix', 'sessionView', 'renderSessionView'],
+    ['rowsOf', 'renderRow'],
+    ['createLogIndex', 'hearingMatrix', 'rowsOf', 'renderRow'],
   ])('%s and %s are small, without zod', async (...names) => {
     const { text, modules } = await bundleFor(names);
     expect(gzipSync(text).length).toBeLessThan(mostBytes);
@@ -41,16 +40,15 @@ describe('views on a page', () => {
   });
 
   it('give the same result as in Node', async () => {
-    const { text } = await bundleFor(['createLogIndex', 'hearingMatrix', 'sessionView', 'renderSessionView']);
+    const { text } = await bundleFor(['createLogIndex', 'hearingMatrix', 'rowsOf', 'renderRow']);
     const log = JSON.stringify(marketLog());
-    const dispatch = JSON.stringify(envelope());
     // A context has only the language itself: no require, no process, no console, no modules.
     const answer: unknown = runInContext(
       `${text}
       const events = ${log};
       JSON.stringify({
         heard: views.hearingMatrix(views.createLogIndex(events)).rows.map(({ saying, cells }) => [saying, [...cells]]),
-        session: views.renderSessionView(views.sessionView(${dispatch}, events)),
+        rows: views.rowsOf(events).map((row) => views.renderRow(row)),
       });`,
       createContext({}),
     );
@@ -59,7 +57,7 @@ describe('views on a page', () => {
       JSON.parse(
         JSON.stringify({
           heard: hearingMatrix(createLogIndex(events)).rows.map(({ saying, cells }) => [saying, [...cells]]),
-          session: renderSessionView(sessionView(envelope(), events)),
+          rows: rowsOf(events).map((row) => renderRow(row)),
         }),
       ),
     );

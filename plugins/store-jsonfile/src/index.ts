@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { definePlugin } from '@hansard/provider';
 import { type JsonFileStoreOptions, openJsonFileStore } from './open-json-file-store.ts';
 
-export type { JsonFileStore } from './json-file-store.ts';
+export type { JsonFileDispatchStore } from './json-file-store.ts';
 export {
   type JsonFileStoreOptions,
   jsonFileStoreCapabilities,

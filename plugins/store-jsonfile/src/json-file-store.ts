@@ -41,7 +41,7 @@ import { TaskIndex } from './task/task-index.ts';
 import { ScopeWatch } from './watching/scope-watch.ts';
 
 /** Keeps each dispatch in one JSON file (see disk-format.ts). Every method is synchronous. Created by `openJsonFileStore`. */
-export class JsonFileStore implements DispatchStoreProvider {
+export class JsonFileDispatchStore implements DispatchStoreProvider {
   readonly contract = 1;
   readonly capabilities: StoreCapabilities;
   readonly #root: string;

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { StoreCapabilities } from '@hansard/provider';
 import { defaultLeaseMs, orMissing, realPath, withFile } from '@hansard/store-kit';
 import type { Access } from './files.ts';
-import { JsonFileStore } from './json-file-store.ts';
+import { JsonFileDispatchStore } from './json-file-store.ts';
 import { type StoreSystem, systemFor } from './store-system.ts';
 
 /** The capabilities of a store that is opened without options. Another `durability` changes only that field. */
@@ -43,11 +43,11 @@ export interface JsonFileStoreOptions {
 export function openJsonFileStore(
   { root, durability = 'process', access = 'private', leaseMs = defaultLeaseMs }: JsonFileStoreOptions,
   system: StoreSystem = systemFor(access),
-): JsonFileStore {
+): JsonFileDispatchStore {
   const { files } = system;
   const realRoot = withFile('open', root, () => {
     orMissing(() => files.list(root), ['ENOENT']);
     return realPath(resolve(root), files.realPath);
   });
-  return new JsonFileStore(realRoot, { ...jsonFileStoreCapabilities, durability }, leaseMs, system);
+  return new JsonFileDispatchStore(realRoot, { ...jsonFileStoreCapabilities, durability }, leaseMs, system);
 }

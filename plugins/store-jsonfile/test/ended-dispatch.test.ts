@@ -1,7 +1,7 @@
 import { readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { isStoreError } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
-import type { JsonFileStore } from '../src/index.ts';
+import type { JsonFileDispatchStore } from '../src/index.ts';
 import { makeEnvelope } from './envelope.ts';
 import {
   codeOf,
@@ -20,15 +20,15 @@ const late = makeEvent(99);
 const longResult = { structuredResult: 'x'.repeat(5_000) };
 
 const reads = [
-  (store: JsonFileStore) => store.getDispatchEvents(taskDir, 'd1'),
-  (store: JsonFileStore) => store.readEvents(taskDir, 'd1').events,
-  (store: JsonFileStore) => store.getRecentEvents(taskDir, 'd1', 6),
+  (store: JsonFileDispatchStore) => store.getDispatchEvents(taskDir, 'd1'),
+  (store: JsonFileDispatchStore) => store.readEvents(taskDir, 'd1').events,
+  (store: JsonFileDispatchStore) => store.getRecentEvents(taskDir, 'd1', 6),
 ];
 const writes = [
-  (store: JsonFileStore) => store.appendEvent(taskDir, 'd1', late),
-  (store: JsonFileStore) => store.appendEvents(taskDir, 'd1', [late]),
-  (store: JsonFileStore) => store.updateDispatch(taskDir, 'd1', { cost: 1 }),
-].map((write) => (store: JsonFileStore) => {
+  (store: JsonFileDispatchStore) => store.appendEvent(taskDir, 'd1', late),
+  (store: JsonFileDispatchStore) => store.appendEvents(taskDir, 'd1', [late]),
+  (store: JsonFileDispatchStore) => store.updateDispatch(taskDir, 'd1', { cost: 1 }),
+].map((write) => (store: JsonFileDispatchStore) => {
   store.claimDispatch(taskDir, 'd1');
   write(store);
 });
@@ -45,7 +45,7 @@ function makeDispatch() {
   return { root, file, store };
 }
 
-function reopened<T>(root: string, use: (store: JsonFileStore) => T): T {
+function reopened<T>(root: string, use: (store: JsonFileDispatchStore) => T): T {
   const store = openStore(root);
   try {
     return use(store);
@@ -159,8 +159,8 @@ describe('the acknowledged length of an ended dispatch', () => {
   });
 
   it.each([
-    ['is released', (store: JsonFileStore) => store.releaseDispatch(taskDir, 'd1')],
-    ['is released by a store that closes', (store: JsonFileStore) => store.close()],
+    ['is released', (store: JsonFileDispatchStore) => store.releaseDispatch(taskDir, 'd1')],
+    ['is released by a store that closes', (store: JsonFileDispatchStore) => store.close()],
   ])('is exact after the dispatch %s, whether it runs or has ended', (_, release) => {
     for (const updates of [{}, { status: 'completed' }, { status: 'running', ...longResult }] as const) {
       const { root, file, store } = makeDispatch();
@@ -252,8 +252,8 @@ describe('a dispatch that is cut off while a store writes it', () => {
   });
 
   it.each([
-    ['released', (store: JsonFileStore) => store.releaseDispatch(taskDir, 'd1')],
-    ['released by a store that closes', (store: JsonFileStore) => store.close()],
+    ['released', (store: JsonFileDispatchStore) => store.releaseDispatch(taskDir, 'd1')],
+    ['released by a store that closes', (store: JsonFileDispatchStore) => store.close()],
   ])('is reported when it is %s, if no write has reported it, and can then be claimed', (_, release) => {
     const { root, file, store } = makeDispatch();
     const { size } = statSync(file);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { CapturedEvent } from '@hansard/events';
 import { ManualClock } from '@hansard/testing';
 import { onTestFinished } from 'vitest';
-import { type JsonFileStore, type JsonFileStoreOptions, openJsonFileStore } from '../src/index.ts';
+import { type JsonFileDispatchStore, type JsonFileStoreOptions, openJsonFileStore } from '../src/index.ts';
 import { type StoreSystem, thisSystem } from '../src/store-system.ts';
 
 export const taskDir = 'lab/tasks/maps';
@@ -20,7 +20,7 @@ export function openStore(
   root: string,
   options: Omit<JsonFileStoreOptions, 'root'> = {},
   replaced: Partial<StoreSystem> = {},
-): JsonFileStore {
+): JsonFileDispatchStore {
   const store = openJsonFileStore({ root, ...options }, { ...thisSystem, ...replaced });
   onTestFinished(() => store.close());
   return store;
@@ -33,7 +33,7 @@ export function manualTime(): { readonly clock: ManualClock; readonly pause: (ms
 }
 
 /** Opens a store that has claimed a dispatch. */
-export function openClaimed(root: string, dispatchId = 'd1'): JsonFileStore {
+export function openClaimed(root: string, dispatchId = 'd1'): JsonFileDispatchStore {
   const store = openStore(root);
   store.claimDispatch(taskDir, dispatchId);
   return store;

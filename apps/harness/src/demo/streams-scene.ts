@@ -1,7 +1,7 @@
 import { createReplayAgent } from '@hansard/agent-claude';
 import { type DispatchRun, startDispatch } from '@hansard/dispatch';
 import { definedOnly } from '@hansard/events';
-import { dispatchTree, renderDispatchTree } from '@hansard/views';
+import { dispatchTree, renderDispatchTree, renderSessionView } from '@hansard/views';
 import type { Harness } from '../harness.ts';
 import { toTaskName } from '../tasks/task-name.ts';
 import { demoFile } from './demo-file.ts';
@@ -41,7 +41,7 @@ export async function playStreams(scene: StreamsScene): Promise<DispatchRun> {
   say(renderDispatchTree(dispatchTree(await store.getDispatchEnvelopes(taskDir))));
   const reviewer = started.at(-1) ?? analyst;
   say(`\nThe reviewer's session (hansard show ${task} ${reviewer.dispatchId.slice(-6)}):\n`);
-  say(await store.renderSessionView(taskDir, reviewer.dispatchId));
+  say(await renderSessionView(store, taskDir, reviewer.dispatchId));
   return analyst;
 }
 

@@ -1,7 +1,7 @@
 import { type DispatchStore, openTaskSource } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { traceDispatches } from '@hansard/traces';
-import { type DispatchTreeNode, dispatchTree, sessionView } from '@hansard/views';
+import { type DispatchTreeNode, dispatchTree, sessionFacts } from '@hansard/views';
 import { expect } from 'vitest';
 import { addAll, logsOf, type Spent, spentBy, spentIn, spentOnCalls } from './spending-oracle.ts';
 
@@ -16,7 +16,7 @@ export async function expectAgreement(store: DispatchStore, taskDir: string, whe
     const own = spent.get(dispatchId) as Spent;
     const place = `${where}, ${dispatchId}`;
     expect(spentBy(envelope), `the envelope: ${place}`).toEqual(own);
-    const view = sessionView(envelope, events);
+    const view = sessionFacts(envelope, events);
     const shown = spentBy({ ...envelope, cost: view.costUsd, usage: view.usage });
     expect(shown, `the view: ${place}`).toEqual(own);
     expect(dispatches.get(dispatchId), `the span of the dispatch: ${place}`).toEqual({

@@ -104,12 +104,6 @@ export interface DispatchStore extends AsyncDisposable {
    */
   getRecentEvents(taskDir: string, dispatchId: string, count: number): Promise<CapturedEvent[]>;
 
-  /**
-   * The session as text, in order (D12).
-   * @throws STORE_DISPATCH_NOT_FOUND
-   */
-  renderSessionView(taskDir: string, dispatchId: string): Promise<string>;
-
   /** Writes the record of a task, new or changed (D10). @throws EVENT_TASK_INVALID */
   putTask(taskDir: string, task: TaskRecord): Promise<void>;
 

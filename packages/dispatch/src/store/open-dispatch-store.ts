@@ -147,15 +147,6 @@ class CheckedStore implements DispatchStore {
     return stored.readRecent(count);
   }
 
-  async renderSessionView(taskDir: string, dispatchId: string): Promise<string> {
-    const stored = this.#at({ taskDir, dispatchId });
-    const envelope = await stored.readEnvelope();
-    const events = await stored.readAll();
-    // Loaded when it is needed: most programs that open a store render nothing.
-    const { renderSessionView, sessionView } = await import('@hansard/views');
-    return renderSessionView(sessionView(envelope, events));
-  }
-
   async putTask(taskDir: string, task: TaskRecord): Promise<void> {
     this.#context.assertOpen();
     const { redaction } = this.#context;

@@ -3,7 +3,7 @@ import { newEvent } from '@hansard/events';
 import type { AgentActivity, AgentProvider, AgentRunRequest } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { appendEvents, createDispatch, ManualClock } from '@hansard/testing';
-import { dispatchTree, sessionView } from '@hansard/views';
+import { dispatchTree, sessionFacts } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { turn } from '../support/gate.ts';
 import { agent, calls, event, says, stopped } from '../support/scripted-agent.ts';
@@ -112,7 +112,7 @@ describe('cost and tokens of a dispatch', () => {
           own: { costUsd: stated.cost, inputTokens: input, outputTokens: output },
           subtree: { costUsd: stated.cost, inputTokens: input, outputTokens: output },
         });
-        const view = sessionView(envelope, events);
+        const view = sessionFacts(envelope, events);
         expect(statedBy({ cost: view.costUsd, usage: view.usage })).toEqual(stated);
       },
     );

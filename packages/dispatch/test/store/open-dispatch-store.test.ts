@@ -1,6 +1,7 @@
 import { openDispatchStore } from '@hansard/dispatch';
 import type { DispatchStoreProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
+import { renderSessionView } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from '../support/changed-store.ts';
 import { codeOf } from '../support/code-of.ts';
@@ -41,7 +42,7 @@ describe('reading', () => {
     expect(await store.getRecentEvents(task, id, 2)).toEqual([b, c]);
     expect(await store.getDispatchEvents(task, id)).toEqual([a, b, c]);
     expect(await store.getDispatchEnvelope(task, 'none')).toBeNull();
-    const text = await store.renderSessionView(task, id);
+    const text = await renderSessionView(store, task, id);
     expect(text.indexOf('one')).toBeGreaterThan(-1);
     expect(text.indexOf('three')).toBeGreaterThan(text.indexOf('two'));
   });
@@ -52,7 +53,7 @@ describe('reading', () => {
     await expect(store.getRecentEvents(task, dispatchId, -1)).rejects.toThrow(TypeError);
     expect(await codeOf(store.openDispatch(task, 'none'))).toBe('STORE_DISPATCH_NOT_FOUND');
     expect(await codeOf(store.openDispatch(task, 'none', { write: true }))).toBe('STORE_DISPATCH_NOT_FOUND');
-    expect(await codeOf(store.renderSessionView(task, 'none'))).toBe('STORE_DISPATCH_NOT_FOUND');
+    expect(await codeOf(renderSessionView(store, task, 'none'))).toBe('STORE_DISPATCH_NOT_FOUND');
   });
 
   it('gives tasks, and refuses an invalid task record', async () => {

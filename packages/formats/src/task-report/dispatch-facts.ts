@@ -1,16 +1,16 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { costInWords, formatDuration, formatUsage, modelsInWords, withOpenCalls } from '@hansard/facts';
-import type { SessionView } from '@hansard/views';
+import type { SessionFacts } from '@hansard/views';
 
 /** The known facts about a dispatch as a whole, by name. */
 export function dispatchFacts(
   envelope: DispatchEnvelope,
-  view: SessionView | null,
+  session: SessionFacts | null,
 ): [name: string, value: string][] {
-  const model = view?.model ?? envelope.model;
+  const model = session?.model ?? envelope.model;
   const figures = withOpenCalls(envelope);
-  const cost = view?.costUsd ?? figures.cost;
-  const usage = view?.usage ?? figures.usage;
+  const cost = session?.costUsd ?? figures.cost;
+  const usage = session?.usage ?? figures.usage;
   const facts: readonly (readonly [string, string | null])[] = [
     ['dispatch', envelope.dispatchId],
     ['status', envelope.status],
@@ -20,7 +20,7 @@ export function dispatchFacts(
     ['folder', envelope.cwd],
     ['started', envelope.startedAt],
     ['ended', envelope.completedAt],
-    ['duration', view === null || view.durationMs === null ? null : formatDuration(view.durationMs)],
+    ['duration', session === null || session.durationMs === null ? null : formatDuration(session.durationMs)],
     ['cost', costInWords({ ...figures, cost })],
     ['usage', usage === null ? null : formatUsage(usage)],
     ['models', modelsInWords(figures)],

@@ -4,14 +4,14 @@ import {
   type DispatchTreeNode,
   dispatchTree,
   type LogIndex,
-  type SessionView,
-  sessionView,
+  type SessionFacts,
+  sessionFacts,
 } from '@hansard/views';
 import type { ReportOptions } from './report-options.ts';
 
 /** One dispatch of a report: all events, for every view or, if it is long, one by one. */
 export type DispatchReport =
-  | { readonly kind: 'whole'; readonly view: SessionView; readonly index: LogIndex }
+  | { readonly kind: 'whole'; readonly facts: SessionFacts; readonly index: LogIndex }
   | {
       readonly kind: 'long';
       readonly envelope: DispatchEnvelope;
@@ -19,7 +19,7 @@ export type DispatchReport =
     };
 
 export function envelopeOf(report: DispatchReport): DispatchEnvelope {
-  return report.kind === 'whole' ? report.view.envelope : report.envelope;
+  return report.kind === 'whole' ? report.facts.envelope : report.envelope;
 }
 
 export function eventsOf(report: DispatchReport): Iterable<CapturedEvent> | AsyncIterable<CapturedEvent> {
@@ -41,7 +41,7 @@ export async function* readDispatchReports(
       for (; next.done !== true && first.length < wholeUpTo; next = await events.next())
         first.push(next.value);
       if (next.done === true) {
-        yield { kind: 'whole', view: sessionView(envelope, first), index: createLogIndex(first) };
+        yield { kind: 'whole', facts: sessionFacts(envelope, first), index: createLogIndex(first) };
         continue;
       }
       yield { kind: 'long', envelope, events: allOf([...first, next.value], events) };

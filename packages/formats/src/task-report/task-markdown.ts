@@ -8,7 +8,7 @@ import {
   type PerspectiveRow,
   perspectiveOf,
   renderDispatchTree,
-  type SessionView,
+  type SessionFacts,
   speakerLabel,
 } from '@hansard/views';
 import { dispatchFacts } from './dispatch-facts.ts';
@@ -32,23 +32,23 @@ export async function* writeTaskMarkdown(
   for await (const report of readDispatchReports(source, options)) {
     const envelope = envelopeOf(report);
     const isWhole = report.kind === 'whole';
-    yield* head(envelope, isWhole ? report.view : null);
-    if (isWhole) yield* results(report.view);
+    yield* head(envelope, isWhole ? report.facts : null);
+    if (isWhole) yield* results(report.facts);
     yield* happened(envelope, eventsOf(report));
-    if (isWhole) yield* lenses(report.view, report.index);
+    if (isWhole) yield* lenses(report.facts, report.index);
   }
 }
 
-function* head(envelope: DispatchEnvelope, view: SessionView | null): Generator<string> {
+function* head(envelope: DispatchEnvelope, session: SessionFacts | null): Generator<string> {
   yield `## ${inlineMarkdown(envelope.role)}\n\n`;
-  for (const [name, value] of dispatchFacts(envelope, view)) yield `- ${name}: ${inlineMarkdown(value)}\n`;
+  for (const [name, value] of dispatchFacts(envelope, session)) yield `- ${name}: ${inlineMarkdown(value)}\n`;
   yield '\n';
 }
 
-function* results(view: SessionView): Generator<string> {
-  if (view.result !== null) yield `### Result\n\n${blockMarkdown(view.result)}\n\n`;
-  if (view.structuredResult !== null)
-    yield `### Structured result\n\n${blockMarkdown(JSON.stringify(view.structuredResult, null, 2))}\n\n`;
+function* results(session: SessionFacts): Generator<string> {
+  if (session.result !== null) yield `### Result\n\n${blockMarkdown(session.result)}\n\n`;
+  if (session.structuredResult !== null)
+    yield `### Structured result\n\n${blockMarkdown(JSON.stringify(session.structuredResult, null, 2))}\n\n`;
 }
 
 async function* happened(envelope: DispatchEnvelope, events: SettlingEvents): AsyncGenerator<string> {
@@ -61,14 +61,14 @@ async function* happened(envelope: DispatchEnvelope, events: SettlingEvents): As
   if (isEmpty) yield '(no events)\n\n';
 }
 
-function* lenses(view: SessionView, index: LogIndex): Generator<string> {
+function* lenses(session: SessionFacts, index: LogIndex): Generator<string> {
   const dialog = dialogOf(index);
   if (dialog.length > 0) yield '### Who said what\n\n';
   for (const row of dialog) yield `${dialogItem(index, row)}\n\n`;
   for (const { agentId, label } of index.agents.values()) {
     const rows = perspectiveOf(index, agentId);
     if (rows.length === 0) continue;
-    yield `### What ${inlineMarkdown(label || view.envelope.role)} saw\n\n`;
+    yield `### What ${inlineMarkdown(label || session.envelope.role)} saw\n\n`;
     for (const row of rows) yield `${perspectiveItem(index, row)}\n\n`;
   }
 }

@@ -45,7 +45,7 @@ export function rowOf(
 }
 
 /** The states of a call without a result in a dispatch that has ended. */
-export const noResultOnRecord = 'no result on record';
+const noResultOnRecord = 'no result on record';
 const noResultNearby = 'no result nearby';
 
 const noiseState = { word: 'harness', head: '', content: [], tone: 'dim', isFailed: false } as const;

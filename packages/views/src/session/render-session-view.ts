@@ -1,91 +1,72 @@
-import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
-import { formatDuration, formatTime, withOpenCalls } from '@hansard/facts';
-import { kindColumns } from '../rows/describe-event.ts';
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { neutraliseControls } from '@hansard/events/plain';
+import { withOpenCalls } from '@hansard/facts';
+import { rowsOf } from '../rows/read-rows.ts';
+import { type RenderRowOptions, renderRow } from '../rows/render-row.ts';
+import type { Row } from '../rows/row.ts';
 import { renderEnvelope } from '../task/render-envelope.ts';
-import { columnsOf, padColumns } from '../text/columns.ts';
 import { newDays } from '../text/new-days.ts';
-import type { SessionRow, SessionView } from './session-view.ts';
+import { sessionFacts } from './session-facts.ts';
 
-const longestOutcome = 20;
-
-/** A session as plain text: the header, the rows, the result. */
-export function renderSessionView(view: SessionView, { status }: { status?: string } = {}): string {
-  const { envelope, model, costUsd: cost, usage, durationMs } = view;
-  return [
-    renderEnvelope({ ...withOpenCalls(envelope), model, cost, usage }, { status, durationMs }),
-    body(view),
-    ...footer(view),
-  ].join('\n\n');
+/** Where a dispatch is read from: a dispatch store is one. */
+export interface SessionSource {
+  getDispatchEnvelope(
+    taskDir: string,
+    dispatchId: string,
+  ): Promise<DispatchEnvelope | null> | DispatchEnvelope | null;
+  getDispatchEvents(
+    taskDir: string,
+    dispatchId: string,
+  ): Promise<readonly CapturedEvent[]> | readonly CapturedEvent[];
 }
 
-function body({ rows }: SessionView): string {
+/**
+ * A session as plain text, in order (D12): the header, the rows, the result, the structured result.
+ * @throws what the store throws for a dispatch that does not exist
+ */
+export async function renderSessionView(
+  store: SessionSource,
+  taskDir: string,
+  dispatchId: string,
+  options: RenderRowOptions = {},
+): Promise<string> {
+  const events = await store.getDispatchEvents(taskDir, dispatchId);
+  const envelope = await store.getDispatchEnvelope(taskDir, dispatchId);
+  if (envelope === null) throw new TypeError(`The store has events of ${dispatchId}, and no envelope of it.`);
+  const {
+    model,
+    costUsd: cost,
+    usage,
+    durationMs,
+    result,
+    structuredResult,
+  } = sessionFacts(envelope, events);
+  const sections = [
+    renderEnvelope({ ...withOpenCalls(envelope), model, cost, usage }, { durationMs }),
+    body(rowsOf(events, { hasEnded: envelope.status !== 'running' }), options),
+  ];
+  if (result !== null) sections.push(`result\n${indented(result)}`);
+  if (structuredResult !== null)
+    sections.push(`structured result\n${indented(JSON.stringify(structuredResult, null, 2))}`);
+  return sections.join('\n\n');
+}
+
+function body(rows: readonly Row[], options: RenderRowOptions): string {
   if (rows.length === 0) return '(no events)';
-  const lastComplete = rows.findLast(({ event }) => event.type === 'session:complete');
-  const days = newDays(rows.map(({ event }) => event.timestamp));
+  const last = rows.findLast(({ word }) => word === 'complete');
+  const days = newDays(rows.map(({ timestamp }) => timestamp));
   return rows
-    .flatMap((row, index) => {
-      const day = days[index] ?? '';
-      const isSameMessage =
-        day === '' &&
-        row.event.messageId !== undefined &&
-        row.event.messageId === rows[index - 1]?.event.messageId;
+    .flatMap((row, at) => {
       // The last result is below, in full.
-      const lines = renderRow(row === lastComplete ? { ...row, text: '' } : row, isSameMessage);
-      return day === '' ? [lines] : [day, lines];
+      const text = renderRow(row === last ? { ...row, content: [] } : row, options);
+      return days[at] === '' ? [text] : [days[at], text];
     })
     .join('\n');
 }
 
-/** A row, with its further lines indented below the first. Only the first block of a message shows the time. */
-function renderRow(row: SessionRow, isSameMessage: boolean): string {
-  const time = isSameMessage ? '' : formatTime(row.event.timestamp);
-  const indent = '  '.repeat(row.agent.depth);
-  const agent = row.agent.agentId === '' ? '' : `${neutraliseControlsInLine(row.agent.name)}  `;
-  const start = `${time.padEnd(8)}  ${indent}${agent}${padColumns(neutraliseControlsInLine(row.kind), kindColumns)}  `;
-  const margin = ' '.repeat(columnsOf(start));
-  return contentOf(row)
-    .map((line, index) => ((index === 0 ? start : margin) + line).trimEnd())
-    .join('\n');
-}
-
-function contentOf(row: SessionRow): string[] {
-  const [target = '', ...moreTarget] = linesOf(row.target);
-  const duration = row.durationMs === undefined ? '' : formatDuration(row.durationMs);
-  const status = [row.status ?? '', duration].filter(Boolean).join(' ');
-  const head = [target, status].filter(Boolean).join('  ');
-  // Models often begin or end with empty lines.
-  const said = row.text.trimEnd().replace(/^(?:[ \t]*\n)+/, '');
-  const text = said === '' ? [] : linesOf(said);
-  const outcome = outcomeLines(row.outcome);
-  const lines = [...moreTarget, ...text, ...outcome];
-  if (head === '') return lines.length === 0 ? [''] : lines;
-  const fitsBeside = lines.length === 1 && text.length === 1;
-  return fitsBeside ? [`${head}  ${text[0]}`] : [head, ...lines];
-}
-
-function outcomeLines(outcome: string): string[] {
-  if (outcome === '') return [];
-  const lines = linesOf(outcome);
-  const shown = lines.slice(0, longestOutcome);
-  if (lines.length > shown.length) shown.push(`… ${lines.length - shown.length} more lines`);
-  return shown.map((line, index) => (index === 0 ? `→ ${line}` : `  ${line}`));
-}
-
-function footer({ result, structuredResult }: SessionView): string[] {
-  const sections: string[] = [];
-  if (result !== null) sections.push(`result\n${indented(result)}`);
-  if (structuredResult !== null) {
-    sections.push(`structured result\n${indented(JSON.stringify(structuredResult, null, 2))}`);
-  }
-  return sections;
-}
-
 function indented(text: string): string {
-  return linesOf(text)
+  return neutraliseControls(text)
+    .split('\n')
     .map((line) => `  ${line}`.trimEnd())
     .join('\n');
-}
-
-function linesOf(text: string): string[] {
-  return neutraliseControls(text).split('\n');
 }

@@ -1,5 +1,5 @@
 import { DispatchTotals } from '@hansard/facts';
-import { dispatchTree, sessionView } from '@hansard/views';
+import { dispatchTree, sessionFacts } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { envelope, event } from '../make.ts';
 
@@ -92,13 +92,13 @@ describe('the totals of a dispatch', () => {
   it('come from the events in the view of a running dispatch, and are unknown in the tree', () => {
     const running = envelope({ status: 'running', completedAt: null, cost: null, usage: null });
     const events = [event('agent:inference', { model: 'm', usage, costUsd: 0.5 })];
-    expect(sessionView(running, events)).toMatchObject({ costUsd: 0.5, usage });
+    expect(sessionFacts(running, events)).toMatchObject({ costUsd: 0.5, usage });
     expect(dispatchTree([running])).toMatchObject([{ own: { costUsd: null }, subtree: { costUsd: null } }]);
   });
 
   it('come from the events in the view of an ended dispatch that an older version recorded without totals', () => {
     const aborted = envelope({ status: 'aborted', cost: null, usage: null });
     const events = [event('agent:inference', { model: 'm', usage, costUsd: 0.5 })];
-    expect(sessionView(aborted, events)).toMatchObject({ costUsd: 0.5, usage });
+    expect(sessionFacts(aborted, events)).toMatchObject({ costUsd: 0.5, usage });
   });
 });

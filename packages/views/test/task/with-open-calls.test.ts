@@ -13,7 +13,7 @@ import {
   withOpenCalls,
 } from '@hansard/facts';
 import { randomFrom } from '@hansard/testing';
-import { renderEnvelope, sessionView } from '@hansard/views';
+import { renderEnvelope, sessionFacts } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { envelope } from '../make.ts';
 
@@ -112,7 +112,7 @@ describe('an envelope with open calls', () => {
       };
       expect(sumsOf(now), label).toEqual(sumsOf(later));
       expect(agentsOf(now, events), label).toEqual(agentsOf(later, calls));
-      const [view, viewLater] = [sessionView(now, events), sessionView(later, calls)];
+      const [view, viewLater] = [sessionFacts(now, events), sessionFacts(later, calls)];
       expect([view.usage, view.costUsd], label).toEqual([viewLater.usage, viewLater.costUsd]);
     }
   });
@@ -123,8 +123,8 @@ describe('an envelope with open calls', () => {
     const stale = envelopeOf(calls.slice(0, 2), calls.slice(2));
     expect(openCallEvents(stale, (id) => id === 'm3:inference')).toEqual([]);
     expect(agentsOf(stale, calls)).toEqual(agentsOf(envelopeOf(calls, null), calls));
-    expect(sessionView({ ...stale, status: 'running' }, calls).usage).toEqual(
-      sessionView(envelopeOf(calls, null), calls).usage,
+    expect(sessionFacts({ ...stale, status: 'running' }, calls).usage).toEqual(
+      sessionFacts(envelopeOf(calls, null), calls).usage,
     );
   });
 

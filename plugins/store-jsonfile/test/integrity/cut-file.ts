@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { CapturedEvent } from '@hansard/events';
 import { expect } from 'vitest';
-import { type JsonFileStore, openJsonFileStore } from '../../src/index.ts';
+import { type JsonFileDispatchStore, openJsonFileStore } from '../../src/index.ts';
 import { makeEnvelope } from '../envelope.ts';
 import { codeOf, dispatchFile, makeEvent, readDocument, taskDir } from '../sample.ts';
 
@@ -47,7 +47,7 @@ export function writeCutSample(root: string, events: readonly CapturedEvent[]): 
   return { root, file, events, complete, bytes, acknowledged };
 }
 
-export function reopened<T>(root: string, use: (store: JsonFileStore) => T): T {
+export function reopened<T>(root: string, use: (store: JsonFileDispatchStore) => T): T {
   const store = openJsonFileStore({ root });
   try {
     return use(store);

@@ -4,14 +4,14 @@ import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { isStoreError } from '@hansard/provider';
-import type { JsonFileStore } from '../../src/index.ts';
+import type { JsonFileDispatchStore } from '../../src/index.ts';
 import { makeEnvelope } from '../envelope.ts';
 import { readByOracle } from './oracle.ts';
 
 export const taskDir = 'lab/tasks/maps';
 const text = 'Grüße “\u0000\ud800 {"crc":"00000000"} ';
 
-export type OpenStore = (root: string) => JsonFileStore;
+export type OpenStore = (root: string) => JsonFileDispatchStore;
 
 /** A dispatch on the disk, and what reads must return. */
 export interface Sample {
@@ -62,7 +62,7 @@ export function readDamaged(open: OpenStore, sample: Sample, root: string, bytes
   writeFileSync(file, bytes);
   const { events } = sample;
   const half = Math.floor(events.length / 2);
-  const reads: [string, (store: JsonFileStore) => unknown, unknown][] = [
+  const reads: [string, (store: JsonFileDispatchStore) => unknown, unknown][] = [
     ['all events', (store) => store.getDispatchEvents(taskDir, 'd1'), events],
     ['the last event', (store) => store.getRecentEvents(taskDir, 'd1', 1), events.slice(-1)],
     [

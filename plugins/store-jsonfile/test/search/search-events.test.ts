@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import type { CapturedEvent } from '@hansard/events';
 import { randomFrom } from '@hansard/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type JsonFileStore, openJsonFileStore } from '../../src/index.ts';
+import { type JsonFileDispatchStore, openJsonFileStore } from '../../src/index.ts';
 import { makeEnvelope } from '../envelope.ts';
 
 let root: string;
-let store: JsonFileStore;
+let store: JsonFileDispatchStore;
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'hansard-search-'));

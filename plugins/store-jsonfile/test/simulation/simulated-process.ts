@@ -2,7 +2,7 @@ import { workerData } from 'node:worker_threads';
 import { type CapturedEvent, type DispatchEnvelope, newEvent } from '@hansard/events';
 import { type Clock, isStoreError } from '@hansard/provider';
 import type { Processes, ProcessOwner } from '@hansard/store-kit';
-import type { JsonFileStore } from '../../src/json-file-store.ts';
+import type { JsonFileDispatchStore } from '../../src/json-file-store.ts';
 import { openJsonFileStore } from '../../src/open-json-file-store.ts';
 import { makeEnvelope } from '../envelope.ts';
 import type { Command, Grant, Operation, Outcome, Report } from './messages.ts';
@@ -40,7 +40,7 @@ const kernel = new ProcessKernel(clocks, (report) => {
   return command;
 });
 
-let store: JsonFileStore | null = null;
+let store: JsonFileDispatchStore | null = null;
 
 /** The first two processes can check each other; the others are in namespaces of their own. A crash ends a life of a process. */
 const processes: Processes = {
@@ -64,7 +64,7 @@ function livesOf(process: number): number {
   return clocks[livesAt + process] ?? 0;
 }
 
-function openStore(): JsonFileStore {
+function openStore(): JsonFileDispatchStore {
   const system = plantFault(options.planted, {
     files: kernel.files,
     clock,
@@ -154,7 +154,7 @@ function call(operation: Operation): Outcome {
   return { kind: 'returned' };
 }
 
-function append(open: JsonFileStore, dispatchId: string, ids: readonly string[]): void {
+function append(open: JsonFileDispatchStore, dispatchId: string, ids: readonly string[]): void {
   const events = ids.map(eventOf);
   const [first] = events;
   if (events.length === 1 && first !== undefined) open.appendEvent(taskDir, dispatchId, first);
@@ -162,12 +162,12 @@ function append(open: JsonFileStore, dispatchId: string, ids: readonly string[])
 }
 
 /** A loss of power can tear one copy of a head, which loses nothing: the next claim repairs it. */
-function lossesOf(open: JsonFileStore, dispatchId: string): number {
+function lossesOf(open: JsonFileDispatchStore, dispatchId: string): number {
   const { damages } = open.verifyDispatch(taskDir, dispatchId);
   return damages.filter(({ lostEvents }) => lostEvents !== 0).length;
 }
 
-function grow(open: JsonFileStore, dispatchId: string, by: number): void {
+function grow(open: JsonFileDispatchStore, dispatchId: string, by: number): void {
   const { structuredResult } = open.getDispatchEnvelope(taskDir, dispatchId) ?? {};
   open.updateDispatch(taskDir, dispatchId, {
     structuredResult: `${structuredResult ?? ''}${'r'.repeat(by)}`,
@@ -175,7 +175,7 @@ function grow(open: JsonFileStore, dispatchId: string, by: number): void {
 }
 
 /** The new text of an event is `<id> rewritten`, by which the oracle knows it. */
-function rewrite(open: JsonFileStore, dispatchId: string, ids: readonly string[]): void {
+function rewrite(open: JsonFileDispatchStore, dispatchId: string, ids: readonly string[]): void {
   open.rewriteDispatch(taskDir, dispatchId, {
     envelope: (envelope) => envelope,
     event: (event) => ({ ...event, data: { text: `<${event.id}> rewritten` } }),

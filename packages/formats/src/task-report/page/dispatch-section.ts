@@ -1,4 +1,4 @@
-import { agentLabel, dialogOf, type LogIndex, perspectiveOf, type SessionView } from '@hansard/views';
+import { agentLabel, dialogOf, type LogIndex, perspectiveOf, type SessionFacts } from '@hansard/views';
 import { dispatchFacts } from '../dispatch-facts.ts';
 import { type DispatchReport, envelopeOf } from '../dispatch-report.ts';
 import { escapeHtmlInLine, textBlock } from '../html-text.ts';
@@ -8,15 +8,15 @@ import { anchorOf } from '../page-tree.ts';
 /** A dispatch on a page up to its rows: facts and result. */
 export function* sectionStart(report: DispatchReport): Generator<string> {
   const envelope = envelopeOf(report);
-  const view = report.kind === 'whole' ? report.view : null;
-  const facts = dispatchFacts(envelope, view).map(
+  const session = report.kind === 'whole' ? report.facts : null;
+  const facts = dispatchFacts(envelope, session).map(
     ([name, value]) => `<dt>${name}</dt><dd>${escapeHtmlInLine(value)}</dd>`,
   );
   yield `<section id="${anchorOf(envelope.dispatchId)}">
 <h2 dir="auto">${escapeHtmlInLine(envelope.role)}</h2>
 <dl class="facts">${facts.join('')}</dl>
 `;
-  if (view !== null) yield* results(view);
+  if (session !== null) yield* results(session);
 }
 
 /** The rows of a dispatch, which are items, as a list that is open. */
@@ -28,17 +28,17 @@ export async function* rowList(items: AsyncIterable<string>): AsyncGenerator<str
 
 /** The rest of a dispatch: of a whole one, the dialog and the view of each agent. */
 export function* sectionEnd(report: DispatchReport): Generator<string> {
-  if (report.kind === 'whole') yield* lenses(report.view, report.index);
+  if (report.kind === 'whole') yield* lenses(report.facts, report.index);
   yield '</section>\n';
 }
 
-function* results(view: SessionView): Generator<string> {
-  if (view.result !== null) yield `<div class="result">${textBlock(view.result)}</div>\n`;
-  if (view.structuredResult !== null)
-    yield `<div class="result">${textBlock(JSON.stringify(view.structuredResult, null, 2), 'outcome')}</div>\n`;
+function* results(session: SessionFacts): Generator<string> {
+  if (session.result !== null) yield `<div class="result">${textBlock(session.result)}</div>\n`;
+  if (session.structuredResult !== null)
+    yield `<div class="result">${textBlock(JSON.stringify(session.structuredResult, null, 2), 'outcome')}</div>\n`;
 }
 
-function* lenses(view: SessionView, index: LogIndex): Generator<string> {
+function* lenses(session: SessionFacts, index: LogIndex): Generator<string> {
   const dialog = dialogOf(index);
   if (dialog.length > 0) {
     yield openLens('Who said what', false, 'rows said');
@@ -48,7 +48,7 @@ function* lenses(view: SessionView, index: LogIndex): Generator<string> {
   for (const { agentId } of index.agents.values()) {
     const rows = perspectiveOf(index, agentId);
     if (rows.length === 0) continue;
-    const name = escapeHtmlInLine(agentId === '' ? view.envelope.role : agentLabel(index, agentId));
+    const name = escapeHtmlInLine(agentId === '' ? session.envelope.role : agentLabel(index, agentId));
     yield openLens(`What <bdi>${name}</bdi> saw`, false, 'rows said');
     for (const row of rows) yield `${perspectiveItem(index, row)}\n`;
     yield closeLens;
