@@ -1,4 +1,5 @@
-import { type CapturedEvent, isEventOf, shortened } from '@hansard/events';
+import type { CapturedEvent } from '@hansard/events';
+import { isEventOf, shortened } from '@hansard/events/plain';
 
 const longestTitle = 80;
 const unreadable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu;
