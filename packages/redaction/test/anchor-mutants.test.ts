@@ -1,81 +1,56 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
-import { anchorPlacesText, compileText } from '../../../scripts/wasm-modules.ts';
-import { compareScans } from './random-anchors.ts';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { compareScans, type ScanClass } from './random-anchors.ts';
 
-/** What is replaced in the text of the search, once. Each of them loses places. */
+const sources = join(import.meta.dirname, '../src/search');
+
+/** What is replaced in the source of the search, once. Each of them loses places. */
 const mutants: readonly (readonly [name: string, from: string, to: string])[] = [
-  ['the table of another character', 'offset=36896', 'offset=36928'],
-  ['the high half of another character', 'offset=36976', 'offset=36912'],
+  ['no anchor at an odd place', '(kind & atSecond) !== 0', '(kind & atSecond) === 9'],
+  ['no anchor at an even place', '(kind & atFirst) !== 0', '(kind & atFirst) === 9'],
   [
-    'another character of the text',
-    '(v128.load offset=3 (local.get $at))',
-    '(v128.load offset=4 (local.get $at))',
+    'one kind of two characters',
+    'this.#kinds[pair] = (this.#kinds[pair] as number) | kind',
+    'this.#kinds[pair] = kind',
   ],
-  ['only the lowest bits of a half', '(i32.const 15)', '(i32.const 7)'],
+  ['the pair of other characters', 'anchor.slice(1, shortestAnchor)', 'anchor.slice(2, shortestAnchor + 1)'],
+  ['the place after that of an odd anchor', 'this.#places[count++] = at - 1', 'this.#places[count++] = at'],
+  ['the hash of an odd place', 'this.#canBegin(at - 1)', 'this.#canBegin(at)'],
   [
-    'a block of 16 places that is passed over',
-    '(local.get $at) (i32.const 16)))\n      (br_if',
-    '(local.get $at) (i32.const 32)))\n      (br_if',
+    'the hash of other characters',
+    'this.#beginnings[this.#hashAt(0)] = 1',
+    'this.#beginnings[this.#hashAt(1)] = 1',
   ],
-  ['no last block', '(i32.lt_u (local.get $at)', '(i32.lt_u (i32.add (local.get $at) (i32.const 16))'],
-  [
-    'each block in the place of the one before',
-    '(local.get $bits) (i32.const 0)) (i32.const 2)',
-    '(local.get $bits) (i32.const 0)) (i32.const 0)',
-  ],
-  [
-    'the last place of a block instead of the first',
-    '(i32.ctz (local.get $bits))',
-    '(i32.sub (i32.const 31) (i32.clz (local.get $bits)))',
-  ],
-  [
-    'one place of a block',
-    '(local.tee $bits (i32.and (local.get $bits) (i32.sub (local.get $bits) (i32.const 1))))',
-    '(i32.const 0)',
-  ],
-  [
-    'a hash of four characters',
-    '(i32.shl (i32.load (local.get $place)) (i32.const 8))',
-    '(i32.load (local.get $place))',
-  ],
-  ['a hash of other bits', '(i32.const 18)', '(i32.const 19)'],
-  [
-    'every second block of candidates',
-    '(local.get $block) (i32.const 4)',
-    '(local.get $block) (i32.const 8)',
-  ],
-  ['one place too few', '(i32.const 81920)) (i32.const 1))', '(i32.const 81920)) (i32.const 2))'],
+  ['every second pair', 'index < end; index += 1', 'index < end; index += 2'],
+  ['one pair too few', '(length + 1) >> 1', 'length >> 2'],
+  ['the first place only', 'return count;', 'return Math.min(count, 1);'],
 ];
 
-const real = WebAssembly;
-
-function useCode(code: Uint8Array): void {
-  vi.stubGlobal('WebAssembly', {
-    validate: () => true,
-    Module: class {
-      constructor() {
-        // biome-ignore lint/correctness/noConstructorReturn: the module of another code.
-        return new real.Module(code as Uint8Array<ArrayBuffer>);
-      }
-    },
-    Instance: real.Instance,
-  });
+async function scanOf(from: string, to: string): Promise<ScanClass> {
+  const folder = mkdtempSync(join(tmpdir(), 'hansard-anchors-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  for (const name of ['anchor-scan.ts', 'anchor-places.ts']) cpSync(join(sources, name), join(folder, name));
+  const path = join(folder, 'anchor-places.ts');
+  const source = readFileSync(path, 'utf8');
+  expect(source.split(from)).toHaveLength(2);
+  writeFileSync(
+    path,
+    source.replace(from, () => to),
+  );
+  const { AnchorScan } = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'anchor-scan.ts')).href);
+  return AnchorScan;
 }
-
-afterEach(() => {
-  vi.unstubAllGlobals();
-});
 
 describe('the search for anchors', () => {
   it('agrees with a search for each anchor in each text', async () => {
-    useCode(await compileText(anchorPlacesText));
-    expect(compareScans(5, 300).differs).toBeNull();
+    expect(compareScans(5, 300, await scanOf('let count = 0', 'let count = 0')).differs).toBeNull();
   });
 
   it.each(mutants)('would be found to have a mistake: %s', async (_, from, to) => {
-    const mutant = anchorPlacesText.replace(from, to);
-    expect(mutant).not.toBe(anchorPlacesText);
-    useCode(await compileText(mutant));
-    expect(compareScans(5, 2_000).differs).not.toBeNull();
+    expect(compareScans(5, 2_000, await scanOf(from, to)).differs).not.toBeNull();
   });
 });

@@ -1,23 +1,10 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { AnchorScan } from '../src/search/anchor-scan.ts';
 import { compareScans, ownersIn } from './random-anchors.ts';
 
 const seed = Number(process.env.SEED ?? 41);
 
-afterEach(() => {
-  vi.unstubAllGlobals();
-});
-
-describe.each([
-  ['WebAssembly', () => {}],
-  ['a process without WebAssembly', () => vi.stubGlobal('WebAssembly', undefined)],
-  [
-    'a processor that cannot compare 16 bytes at once',
-    () => vi.stubGlobal('WebAssembly', { validate: () => false }),
-  ],
-])('a scan for anchors by %s', (_, prepare) => {
-  beforeEach(prepare);
-
+describe('a scan for anchors', () => {
   it(`finds the owners of which an anchor is in a text, of one or of many (seed ${seed})`, () => {
     const { differs, found, none } = compareScans(seed, 2_000);
     expect(differs).toBeNull();

@@ -1,6 +1,9 @@
 import { randomFrom } from '@hansard/testing';
 import { AnchorScan } from '../src/search/anchor-scan.ts';
 
+/** The class, or a mutant of it. */
+export type ScanClass = typeof AnchorScan;
+
 /** The low byte of `š` is that of `a`, and of `Ţ` that of `b`. */
 const letters = [...'aaabbbccc"\\', 'š', 'Ţ', '𝕏'];
 const harmless = [...'xyz', 'š'];
@@ -26,7 +29,7 @@ export interface Comparison {
 }
 
 /** Compares scans for random anchors in random texts with a search for each anchor in each text. */
-export function compareScans(seed: number, rounds: number): Comparison {
+export function compareScans(seed: number, rounds: number, Scan: ScanClass = AnchorScan): Comparison {
   const random = randomFrom(seed);
   const below = (end: number) => Math.floor(random() * end);
   const listOf = <T>(length: number, make: () => T): T[] => Array.from({ length }, make);
@@ -38,7 +41,7 @@ export function compareScans(seed: number, rounds: number): Comparison {
   const sums = { found: 0, none: 0 };
   for (let round = 0; round < rounds; round += 1) {
     const owners = listOf(1 + below(5), () => listOf(1 + below(3), anchor));
-    const scan = new AnchorScan(owners.map((anchors) => ({ anchors })));
+    const scan = new Scan(owners.map((anchors) => ({ anchors })));
     const texts = listOf(1 + below(round % 3 === 0 ? 1 : 6), () => {
       const text = word(length(), random() < 0.5 ? letters : harmless);
       const planted = owners[below(owners.length)]?.[0] ?? '';

@@ -1,63 +1,55 @@
-import { anchorPlacesModule } from './anchor-places-module.ts';
-
-/** How many characters of an anchor are searched at most. */
-const searchedLength = 4;
 const shortestAnchor = 3;
-const numberOfGroups = 8;
+/** Two characters of an anchor, from its first one or from its second one. */
+const atFirst = 1;
+const atSecond = 2;
 
-/** The offsets of the tables in the memory of `anchor-places.wat`. */
-const groupTables = 36_864;
-const beginnings = 40_960;
-const foundPlaces = 81_920;
-
-/** The exports of `anchor-places.wat`. */
-interface Exports {
-  readonly memory: { readonly buffer: ArrayBuffer };
-  readonly find: (length: number) => number;
-}
-
-/** The parts of WebAssembly that are used. TypeScript declares it only together with the DOM. */
-interface WebAssemblyOfNode {
-  readonly validate: (code: Uint8Array) => boolean;
-  readonly Module: new (code: Uint8Array) => object;
-  readonly Instance: new (module: object) => { readonly exports: Exports };
-}
-
-/** Finds the places in bytes where an anchor can begin, 16 places at once. The search is in WebAssembly (`anchor-places.wat`, decision 0016). */
+/**
+ * Finds the places in bytes where an anchor can begin. Each occurrence of an anchor has two of its first three characters at an even place, as
+ * one number of 16 bits. So half as many numbers as there are bytes are looked up, and nearly none of them is in the table.
+ */
 export class AnchorPlaces {
   /** How many bytes can be searched at once. */
   static readonly capacity = 32_768;
   /** The number of bytes at the end of a piece of a long text that the next piece repeats, so that no anchor is cut. */
-  static readonly overlap = searchedLength - 1;
+  static readonly overlap = shortestAnchor - 1;
 
   /** The bytes to search. */
   readonly bytes: Buffer;
-  readonly #memory: Uint8Array;
-  readonly #places: Uint16Array;
-  readonly #find: (length: number) => number;
+  readonly #bytes: Uint8Array;
+  readonly #pairs: Uint16Array;
+  /** For each two characters: whether they are the first and second of an anchor, or its second and third. */
+  readonly #kinds = new Uint8Array(65_536);
+  /** Whether an anchor can begin with three characters, by their hash. */
+  readonly #beginnings = new Uint8Array(16_384);
+  readonly #places = new Uint16Array(AnchorPlaces.capacity);
 
-  /** Null if this process has no WebAssembly (`node --jitless`), or the processor cannot compare 16 bytes at once. */
-  static create(anchors: readonly string[]): AnchorPlaces | null {
-    const { WebAssembly: wasm } = globalThis as unknown as { readonly WebAssembly?: WebAssemblyOfNode };
-    const code = Buffer.from(anchorPlacesModule, 'base64');
-    if (wasm === undefined || !wasm.validate(code)) return null;
-    return new AnchorPlaces(new wasm.Instance(new wasm.Module(code)).exports, anchors);
-  }
-
-  private constructor({ memory, find }: Exports, anchors: readonly string[]) {
-    this.#find = find;
-    this.#memory = new Uint8Array(memory.buffer);
-    this.#places = new Uint16Array(memory.buffer, foundPlaces);
-    this.bytes = Buffer.from(memory.buffer, 0, AnchorPlaces.capacity);
-    // A group of similar anchors has fewer different characters, so that fewer other texts match it.
-    const sorted = [...anchors].sort();
-    for (const [index, anchor] of sorted.entries())
-      this.#learn(anchor, 1 << Math.floor((index * numberOfGroups) / sorted.length));
+  constructor(anchors: readonly string[]) {
+    const memory = new ArrayBuffer(AnchorPlaces.capacity + 4);
+    this.bytes = Buffer.from(memory, 0, AnchorPlaces.capacity);
+    this.#bytes = new Uint8Array(memory);
+    this.#pairs = new Uint16Array(memory);
+    for (const anchor of anchors) {
+      this.bytes.write(anchor.slice(0, shortestAnchor), 'latin1');
+      this.#mark(this.#pairs[0] as number, atFirst);
+      this.#beginnings[this.#hashAt(0)] = 1;
+      this.bytes.write(anchor.slice(1, shortestAnchor), 'latin1');
+      this.#mark(this.#pairs[0] as number, atSecond);
+    }
   }
 
   /** Searches the first bytes, at least one, and returns the number of places. */
   find(length: number): number {
-    return this.#find(length);
+    const pairs = this.#pairs;
+    const kinds = this.#kinds;
+    let count = 0;
+    for (let index = 0, end = (length + 1) >> 1; index < end; index += 1) {
+      const kind = kinds[pairs[index] as number] as number;
+      if (kind === 0) continue;
+      const at = index * 2;
+      if ((kind & atSecond) !== 0 && at > 0 && this.#canBegin(at - 1)) this.#places[count++] = at - 1;
+      if ((kind & atFirst) !== 0 && this.#canBegin(at)) this.#places[count++] = at;
+    }
+    return count;
   }
 
   /** A place that the last search found. They are in ascending order, and can be beyond the length. */
@@ -65,20 +57,19 @@ export class AnchorPlaces {
     return this.#places[index] as number;
   }
 
-  #learn(anchor: string, group: number): void {
-    this.#memory[beginnings + hashOf(anchor)] = 2;
-    for (let index = 0; index < searchedLength; index += 1) {
-      const code = index < anchor.length ? anchor.charCodeAt(index) : null;
-      const table = groupTables + 32 * index;
-      for (let half = 0; half < 16; half += 1) {
-        if (code === null || (code & 15) === half) this.#mark(table + half, group);
-        if (code === null || code >> 4 === half) this.#mark(table + 16 + half, group);
-      }
-    }
+  #canBegin(at: number): boolean {
+    return this.#beginnings[this.#hashAt(at)] === 1;
   }
 
-  #mark(at: number, group: number): void {
-    this.#memory[at] = (this.#memory[at] as number) | group;
+  #hashAt(at: number): number {
+    const bytes = this.#bytes;
+    const characters =
+      ((bytes[at] as number) << 24) | ((bytes[at + 1] as number) << 16) | ((bytes[at + 2] as number) << 8);
+    return Math.imul(characters, 0x9e3779b1) >>> 18;
+  }
+
+  #mark(pair: number, kind: number): void {
+    this.#kinds[pair] = (this.#kinds[pair] as number) | kind;
   }
 }
 
@@ -86,11 +77,4 @@ export class AnchorPlaces {
 export function assertAnchor(text: string): void {
   if (text.length < shortestAnchor || /[^\0-\x7f]/.test(text))
     throw new TypeError(`not an anchor: ${JSON.stringify(text)}`);
-}
-
-/** The hash of the first three characters, as in `anchor-places.wat`. */
-function hashOf(anchor: string): number {
-  const characters =
-    (anchor.charCodeAt(2) << 24) | (anchor.charCodeAt(1) << 16) | (anchor.charCodeAt(0) << 8);
-  return Math.imul(characters, 0x9e3779b1) >>> 18;
 }

@@ -2,7 +2,7 @@ import { AnchorPlaces, assertAnchor } from './anchor-places.ts';
 
 /** Texts of which one occurs wherever a format occurs. */
 export interface Anchored {
-  /** ASCII, at least three characters. The rarer the first four are in all texts, the faster is the search. */
+  /** ASCII, at least three characters. The rarer the first three are in all texts, the faster is the search. */
   readonly anchors: readonly string[];
 }
 
@@ -23,13 +23,12 @@ const { capacity, overlap } = AnchorPlaces;
 /**
  * Finds the texts in which an anchor occurs, in one pass: nearly none has one. 1. The low bytes of the texts are copied one after another,
  * because reading characters of texts takes several times as long. 2. `AnchorPlaces` finds the places where an anchor can begin.
- * 3. There, the text is compared with the anchors. A process without WebAssembly looks for each anchor in each text.
+ * 3. There, the text is compared with the anchors.
  */
 export class AnchorScan {
-  readonly #anchors: readonly Anchor[];
   /** By their first three characters. */
   readonly #byBeginning = new Map<string, readonly Anchor[]>();
-  readonly #places: AnchorPlaces | null;
+  readonly #places: AnchorPlaces;
   /** The texts that were copied, the first `#count` of the list. */
   readonly #texts: string[] = [];
   #count = 0;
@@ -39,13 +38,13 @@ export class AnchorScan {
 
   /** @throws TypeError for an anchor that cannot be searched */
   constructor(owners: readonly Anchored[]) {
-    this.#anchors = owners.flatMap(({ anchors }, owner) => anchors.map((text): Anchor => ({ text, owner })));
-    for (const anchor of this.#anchors) {
+    const all = owners.flatMap(({ anchors }, owner) => anchors.map((text): Anchor => ({ text, owner })));
+    for (const anchor of all) {
       assertAnchor(anchor.text);
       const beginning = anchor.text.slice(0, 3);
       this.#byBeginning.set(beginning, [...(this.#byBeginning.get(beginning) ?? []), anchor]);
     }
-    this.#places = AnchorPlaces.create(this.#anchors.map(({ text }) => text));
+    this.#places = new AnchorPlaces(all.map(({ text }) => text));
   }
 
   /** Forgets the texts that were added. */
@@ -56,13 +55,9 @@ export class AnchorScan {
 
   add(text: string): void {
     const { length } = text;
-    if (this.#places === null) {
-      for (const anchor of this.#anchors) if (text.includes(anchor.text)) this.#note(text, anchor.owner);
-      return;
-    }
-    if (this.#used + length > capacity) this.#search(this.#places);
+    if (this.#used + length > capacity) this.#search();
     if (length > capacity) {
-      this.#searchLong(this.#places, text);
+      this.#searchLong(text);
       return;
     }
     this.#places.bytes.write(text, this.#used, 'latin1');
@@ -73,13 +68,14 @@ export class AnchorScan {
 
   /** Returns the texts since `begin` in which an anchor occurs, and forgets them. Null: there is none. */
   found(): readonly AnchoredText[] | null {
-    if (this.#places !== null) this.#search(this.#places);
+    this.#search();
     const found = this.#found;
     this.#found = null;
     return found;
   }
 
-  #search(places: AnchorPlaces): void {
+  #search(): void {
+    const places = this.#places;
     const count = this.#used === 0 ? 0 : places.find(this.#used);
     for (let [place, index, start] = [0, 0, 0]; place < count; place += 1) {
       const at = places.at(place);
@@ -95,7 +91,8 @@ export class AnchorScan {
     this.#clear();
   }
 
-  #searchLong(places: AnchorPlaces, text: string): void {
+  #searchLong(text: string): void {
+    const places = this.#places;
     for (let from = 0; from < text.length; from += capacity - overlap) {
       const piece = text.slice(from, from + capacity);
       places.bytes.write(piece, 'latin1');
