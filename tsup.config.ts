@@ -9,6 +9,7 @@ type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
 const inlined: Readonly<Record<string, readonly string[]>> = {
   '@hansard/events': ['devalue', 'loupe', 'zod'],
   '@hansard/import': ['@pydantic/genai-prices'],
+  '@hansard/prompt': ['gpt-tokenizer'],
   '@hansard/traces': [
     '@opentelemetry/api',
     '@opentelemetry/core',
@@ -17,7 +18,6 @@ const inlined: Readonly<Record<string, readonly string[]>> = {
     '@opentelemetry/resources',
     '@opentelemetry/semantic-conventions',
   ],
-  '@hansard/views': ['gpt-tokenizer'],
 };
 
 /** One build for every package: the entries are the files that its `exports` name under `@hansard/source`. */

@@ -3,8 +3,8 @@
  * its messages, and with the array of messages for a model.
  */
 import { type CapturedEvent, toTimestamp } from '@hansard/events';
-import { type ContextPolicy, createContextRenderer } from '@hansard/views';
-import { createTokenCounter } from '@hansard/views/tokens';
+import { type ContextPolicy, createContextRenderer } from '@hansard/prompt';
+import { createTokenCounter } from '@hansard/prompt/tokens';
 import { median, microsecondsSince } from './measure.ts';
 import { report, rounded } from './report.ts';
 

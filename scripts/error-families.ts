@@ -1,12 +1,12 @@
 import { type ErrorFamily, eventErrors, formatErrors } from '@hansard/events';
 import { dispatchErrors } from '../packages/dispatch/src/index.ts';
 import { importErrors } from '../packages/import/src/index.ts';
+import { contextErrors } from '../packages/prompt/src/index.ts';
 import { pluginErrors, storeErrors } from '../packages/provider/src/index.ts';
 import { redactionErrors } from '../packages/redaction/src/index.ts';
 import { sessionErrors } from '../packages/session/src/index.ts';
 import { traceErrors } from '../packages/traces/src/index.ts';
 import { viewerErrors } from '../packages/viewer/src/index.ts';
-import { contextErrors } from '../packages/views/src/index.ts';
 import { claudeAgentErrors } from '../plugins/agent-claude/src/index.ts';
 import { webErrors } from '../plugins/comm-web/src/index.ts';
 import { scenarioErrors } from '../plugins/model-scripted/src/index.ts';
@@ -37,7 +37,7 @@ export const errorSections: readonly ErrorSection[] = [
   },
   { title: 'Dispatches', guard: 'isDispatchError', folder: 'packages/dispatch', family: dispatchErrors },
   { title: 'Sessions', guard: 'isSessionError', folder: 'packages/session', family: sessionErrors },
-  { title: 'Contexts', guard: 'isContextError', folder: 'packages/views', family: contextErrors },
+  { title: 'Contexts', guard: 'isContextError', folder: 'packages/prompt', family: contextErrors },
   {
     title: 'Other formats',
     guard: 'isFormatError',

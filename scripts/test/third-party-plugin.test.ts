@@ -33,6 +33,7 @@ describe('a store plugin outside the repository, written against the packed pack
       '@hansard/provider',
       '@hansard/store-kit',
       '@hansard/store-conformance',
+      '@hansard/prompt',
       '@hansard/views',
       '@hansard/dispatch',
       '@hansard/plugin-loader',

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describeIssues, jsonObjectSchema, messageOf } from '@hansard/events';
 import { longestTimeout, previewWithoutSecrets } from '@hansard/plugin-loader';
-import { type ContextPolicy, parseContextPolicy } from '@hansard/views';
+import { type ContextPolicy, parseContextPolicy } from '@hansard/prompt';
 import { z } from 'zod';
 import { redactionSchema } from './configured-redactor.ts';
 import { type Base, configFileName, findBase } from './find-base.ts';

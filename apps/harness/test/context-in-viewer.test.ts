@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
 import type { NewEvent } from '@hansard/events';
+import { renderContext } from '@hansard/prompt';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { createViewer } from '@hansard/viewer';
-import { renderContext } from '@hansard/views';
 import { expect, it } from 'vitest';
 import { commandLine } from './command-line.ts';
 

@@ -2,10 +2,10 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
 import { type CapturedEvent, newEvent } from '@hansard/events';
+import { createTokenCounter } from '@hansard/prompt/tokens';
 import { createSession } from '@hansard/session';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { appendEvents, createDispatch, updateDispatch } from '@hansard/testing';
-import { createTokenCounter } from '@hansard/views/tokens';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CommandLine, commandLine } from './command-line.ts';
 

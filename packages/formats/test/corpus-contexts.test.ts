@@ -1,10 +1,10 @@
-import { exampleNumbers, exampleText, isCorpusThere, skipped } from '@hansard/testing';
 import {
   type ContextMessage,
   type ContextPolicy,
   createContextRenderer,
   renderContext,
-} from '@hansard/views';
+} from '@hansard/prompt';
+import { exampleNumbers, exampleText, isCorpusThere, skipped } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { sessionFormats } from '../src/index.ts';
 

@@ -1,5 +1,5 @@
 import { type Dispatch, type DispatchLog, openToolbox, toDispatchRef } from '@hansard/dispatch';
-import { takeApart } from '@hansard/views';
+import { takeApart } from '@hansard/prompt';
 import { DiagnosticFinder, type SessionDiagnostic } from './log/diagnostic.ts';
 import type { SessionRecord } from './log/session-record.ts';
 import { SessionError } from './session-error.ts';

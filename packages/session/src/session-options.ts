@@ -6,14 +6,14 @@ import type {
   WriterOptions,
 } from '@hansard/dispatch';
 import { createIdSource, type IdSource } from '@hansard/events';
-import type { HookProvider, LanguageModelProvider, NewAgent, ToolProvider } from '@hansard/provider';
-import { type Clock, systemClock } from '@hansard/provider';
 import {
   type ContextOptions,
   type ContextPolicy,
   createContextRenderer,
   type TokenCounter,
-} from '@hansard/views';
+} from '@hansard/prompt';
+import type { HookProvider, LanguageModelProvider, NewAgent, ToolProvider } from '@hansard/provider';
+import { type Clock, systemClock } from '@hansard/provider';
 
 /** The options of every session, new or loaded. A session does not close the providers; their owner does. */
 export interface SessionRunOptions {
@@ -35,7 +35,7 @@ export interface SessionRunOptions {
   readonly communication?: CommunicationHub;
   /** How much of their agents' logs the models receive. Absent: everything, `{ name: 'full' }`. */
   readonly context?: ContextPolicy;
-  /** Counts tokens, for a `faded` context and for manifests: `createTokenCounter` of `@hansard/views/tokens`. */
+  /** Counts tokens, for a `faded` context and for manifests: `createTokenCounter` of `@hansard/prompt/tokens`. */
   readonly tokens?: TokenCounter;
   readonly clock?: Clock;
   /** Mints event and message ids. Absent: ULIDs that only grow. */

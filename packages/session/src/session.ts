@@ -5,8 +5,8 @@ import {
   type LoggedTotals,
 } from '@hansard/dispatch';
 import { type EventData, type NewEvent, newEvent } from '@hansard/events';
+import type { TranscriptMessage } from '@hansard/prompt';
 import type { AgentInfo, LoggedString, NewAgent } from '@hansard/provider';
-import type { TranscriptMessage } from '@hansard/views';
 import { Agent } from './agents/agent.ts';
 import { inWords } from './agents/agent-record.ts';
 import { type AgentCreation, agentCreated, createPeers, terminateAgent } from './agents/create-agent.ts';

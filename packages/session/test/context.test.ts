@@ -1,7 +1,7 @@
 import { type CapturedEvent, isEventOf, newEvent } from '@hansard/events';
+import { isContextError, renderContext, type TokenCounter } from '@hansard/prompt';
 import type { ModelMessage } from '@hansard/provider';
 import { appendEvents } from '@hansard/testing';
-import { isContextError, renderContext, type TokenCounter } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { dispatchId, find, prepare, taskDir } from './prepare.ts';
 import { calls, done, model, says, tools } from './scripted.ts';

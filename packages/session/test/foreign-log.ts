@@ -1,7 +1,7 @@
 import { type NewEvent, newEvent } from '@hansard/events';
+import { takeApart } from '@hansard/prompt';
 import type { DispatchStoreProvider } from '@hansard/provider';
 import { appendEvents, createDispatch } from '@hansard/testing';
-import { takeApart } from '@hansard/views';
 import { dispatchId, prepare, taskDir } from './prepare.ts';
 
 /** A log that some other program wrote. */

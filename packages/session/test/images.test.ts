@@ -1,11 +1,11 @@
-import type { ModelMessage } from '@hansard/provider';
 import {
   type ContextManifest,
   type ContextPolicy,
   compareContexts,
   renderCalls,
   type TokenCounter,
-} from '@hansard/views';
+} from '@hansard/prompt';
+import type { ModelMessage } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { find, prepare } from './prepare.ts';
 import { calls, done, hostOf, model, says, tools } from './scripted.ts';

@@ -1,5 +1,6 @@
+import { compareContexts, renderCalls } from '@hansard/prompt';
 import type { ModelMessage } from '@hansard/provider';
-import { compareContexts, createLogIndex, renderCalls } from '@hansard/views';
+import { createLogIndex } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { prepare } from './prepare.ts';
 import { calls, done, model, says, tools } from './scripted.ts';

@@ -1,7 +1,7 @@
 import { openDispatchStore } from '@hansard/dispatch';
+import { takeApart } from '@hansard/prompt';
 import { createMemoryStore } from '@hansard/store-memory';
 import { createDispatch } from '@hansard/testing';
-import { takeApart } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { called, created, heard, imported } from './foreign-log.ts';
 import { dispatchId, find, prepare, taskDir, typesOf } from './prepare.ts';

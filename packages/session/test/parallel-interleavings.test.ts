@@ -1,8 +1,8 @@
 import { type CapturedEvent, isEventOf } from '@hansard/events';
+import type { TranscriptMessage } from '@hansard/prompt';
 import type { HookProvider } from '@hansard/provider';
 import type { Session } from '@hansard/session';
 import { randomFrom } from '@hansard/testing';
-import type { TranscriptMessage } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { prepare } from './prepare.ts';
 import { done, hostOf, model, type Reply, says, tools } from './scripted.ts';

@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compareContexts, renderCalls } from '@hansard/prompt';
 import type { DispatchStoreProvider } from '@hansard/provider';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { createMemoryStore } from '@hansard/store-memory';
 import { openSqliteStore } from '@hansard/store-sqlite';
-import { compareContexts, renderCalls } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { prepare } from './prepare.ts';
 import { model, says } from './scripted.ts';

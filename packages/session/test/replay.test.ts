@@ -1,5 +1,5 @@
+import { type ContextManifest, compareContexts, renderCalls, type TokenCounter } from '@hansard/prompt';
 import type { ModelMessage } from '@hansard/provider';
-import { type ContextManifest, compareContexts, renderCalls, type TokenCounter } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { find, prepare } from './prepare.ts';
 import { calls, done, model, type Reply, says, tools } from './scripted.ts';

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { TranscriptMessage } from '@hansard/prompt';
 import type {
   DispatchStoreProvider,
   HookProvider,
@@ -11,7 +12,6 @@ import type {
 import type { Agent, Session } from '@hansard/session';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { createMemoryStore } from '@hansard/store-memory';
-import type { TranscriptMessage } from '@hansard/views';
 import { afterEach, describe, expect, it } from 'vitest';
 import { failingStore } from './failing-store.ts';
 import { prepare } from './prepare.ts';

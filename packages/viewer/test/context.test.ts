@@ -1,7 +1,7 @@
 import type { NewEvent } from '@hansard/events';
+import { renderContext } from '@hansard/prompt';
 import { createRedactor } from '@hansard/redaction';
 import { randomFrom } from '@hansard/testing';
-import { renderContext } from '@hansard/views';
 import { expect, it } from 'vitest';
 import type { ContextAnswer } from '../src/context-answers.ts';
 import { openStore, startedViewer, taskDir } from './viewed.ts';

@@ -29,45 +29,6 @@ export { renderCauses } from './causes/render-causes.ts';
 export { renderHearing, renderKnown, renderNeverHeard } from './causes/render-hearing.ts';
 export { renderInterventions } from './causes/render-interventions.ts';
 export { type FirstDifference, firstDifference, type PartingEvent } from './compare/first-difference.ts';
-export { compareContexts } from './context/compare-contexts.ts';
-export {
-  ContextError,
-  type ContextErrorCode,
-  contextErrors,
-  isContextError,
-} from './context/context-error.ts';
-export {
-  type ContextManifest,
-  type ContextPart,
-  contextRendererVersion,
-} from './context/context-manifest.ts';
-export {
-  type ContextPolicy,
-  checkContextPolicy,
-  type EarlierOutput,
-  type FadedPolicy,
-  type FullPolicy,
-  type LastMessagesPolicy,
-  type ObservedImages,
-  parseContextPolicy,
-} from './context/context-policy.ts';
-export {
-  type ContextOptions,
-  type ContextRenderer,
-  createContextRenderer,
-} from './context/context-renderer.ts';
-export { redactionNote, unknownContext, verificationOf } from './context/context-verification.ts';
-export { givenThrough } from './context/given-through.ts';
-export type { ContextMessage } from './context/history/context-message.ts';
-export type { Detail } from './context/history/detail.ts';
-export { interruption } from './context/history/interruption.ts';
-export { bytesField } from './context/history/result-text.ts';
-export { readContextManifest } from './context/read-context-manifest.ts';
-export { type RenderCallsOptions, type RenderedCall, renderCalls } from './context/render-calls.ts';
-export { renderContext } from './context/render-context.ts';
-export { contextMessageText, renderContextText, renderManifest } from './context/render-context-text.ts';
-export type { RenderedContext } from './context/rendered-context.ts';
-export type { TokenCounter } from './context/token-counter.ts';
 export { type EventCriteria, EventFilter } from './filters/event-filter.ts';
 export { filterRows } from './filters/filter-rows.ts';
 export { type ParsedPattern, parseTextPattern, type TextPattern } from './filters/text-pattern.ts';
@@ -76,8 +37,9 @@ export { basisNote } from './knowledge/basis-note.ts';
 export type { GivenAnswer } from './knowledge/given-answer.ts';
 export { type Knowledge, knowledgeOf } from './knowledge/knowledge-of.ts';
 export { type KnowledgeStep, type KnownRow, knownBy } from './knowledge/known-by.ts';
-export { type Basis, type ItemState, type KnownItem, textOfItem } from './knowledge/known-item.ts';
+export { type ItemState, type KnownItem, textOfItem } from './knowledge/known-item.ts';
 export { type NeverHeardRow, neverHeard } from './knowledge/never-heard.ts';
+export { contextMessageText, renderContextText, renderManifest } from './knowledge/render-context-text.ts';
 export { type LogDiagnostic, type LogDiagnosticCode, renderDiagnostics } from './log/diagnostic.ts';
 export { agentNamed, agentsNamed, type LogAgent } from './log/log-agents.ts';
 export { createLogIndex, findEvent, type LogIndex } from './log/log-index.ts';
@@ -132,14 +94,6 @@ export { type TimelineRow, type TimelineSource, taskTimeline } from './task/task
 export { columnsOf, fitColumns, padColumns } from './text/columns.ts';
 export { type SnippetPart, snippetOf } from './text/snippet.ts';
 export { wrapColumns } from './text/wrap-columns.ts';
-export { putTogether } from './transcript/put-together.ts';
-export { takeApart } from './transcript/take-apart.ts';
-export type {
-  MessageFields,
-  TranscriptEntry,
-  TranscriptMessage,
-  TranscriptToolCall,
-} from './transcript/transcript-message.ts';
 export {
   cellInWords,
   dispatchedAgent,

@@ -2,17 +2,15 @@ import { type CapturedEvent, type DispatchEnvelope, replacedBy } from '@hansard/
 import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
 import {
   compareContexts,
-  type LogIndex,
-  type PriorOutcomes,
   type RenderedCall,
   readContextManifest,
   redactionNote,
   renderCalls,
-  renderContextText,
   unknownContext,
   verificationOf,
-} from '@hansard/views';
-import { contextCounters } from '@hansard/views/tokens';
+} from '@hansard/prompt';
+import { contextCounters } from '@hansard/prompt/tokens';
+import { type LogIndex, type PriorOutcomes, renderContextText } from '@hansard/views';
 import type { Harness } from '../harness.ts';
 import { readPriorOutcomes } from '../run/with-history.ts';
 import { readSessionLog } from '../session/read-session-log.ts';

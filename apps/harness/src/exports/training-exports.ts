@@ -11,7 +11,7 @@ import {
   writeTrainingData,
 } from '@hansard/datasets';
 import { type JsonValue, messageOf } from '@hansard/events';
-import { createTokenCounter, tokenEncodings } from '@hansard/views/tokens';
+import { createTokenCounter, tokenEncodings } from '@hansard/prompt/tokens';
 import { Option } from 'commander';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type CliContext, note } from '../terminal/context.ts';

@@ -4,12 +4,12 @@ import type { DispatchErrorCode } from '@hansard/dispatch';
 import type { EventErrorCode, FormatErrorCode } from '@hansard/events';
 import type { ImportErrorCode } from '@hansard/import';
 import type { ScenarioErrorCode } from '@hansard/model-scripted';
+import type { ContextErrorCode } from '@hansard/prompt';
 import type { PluginErrorCode, StoreErrorCode } from '@hansard/provider';
 import type { RedactionErrorCode } from '@hansard/redaction';
 import type { SessionErrorCode } from '@hansard/session';
 import type { TraceErrorCode } from '@hansard/traces';
 import type { ViewerErrorCode } from '@hansard/viewer';
-import type { ContextErrorCode } from '@hansard/views';
 import { type ExitCode, exitCode } from './cli-error.ts';
 
 /** Every error code of Hansard. */

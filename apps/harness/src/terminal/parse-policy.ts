@@ -1,4 +1,4 @@
-import { type ContextPolicy, parseContextPolicy } from '@hansard/views';
+import { type ContextPolicy, parseContextPolicy } from '@hansard/prompt';
 import { InvalidArgumentError } from 'commander';
 
 /** A context policy, as an option's value. */

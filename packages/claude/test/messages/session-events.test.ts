@@ -1,5 +1,5 @@
 import type { JsonObject } from '@hansard/events';
-import { renderCalls } from '@hansard/views';
+import { renderCalls } from '@hansard/prompt';
 import { describe, expect, it } from 'vitest';
 import { assistant, dataOf, mapMessages, ofType, result, toolResult, toolUse, user } from './mapped.ts';
 

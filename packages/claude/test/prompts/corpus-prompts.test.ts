@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CapturedEvent } from '@hansard/events';
-import { type ContextMessage, renderCalls } from '@hansard/views';
+import { type ContextMessage, renderCalls } from '@hansard/prompt';
 import { describe, expect, it } from 'vitest';
 import { readTranscript } from '../transcript/transcripts.ts';
 import { type ChainMessage, ParentChain } from './parent-chain.ts';

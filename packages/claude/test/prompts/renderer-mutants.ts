@@ -1,4 +1,4 @@
-import type { ContextMessage } from '@hansard/views';
+import type { ContextMessage } from '@hansard/prompt';
 
 /** The messages of the prompt of each answer, by the id of the answer. */
 export type Prompts = ReadonlyMap<string, readonly ContextMessage[]>;

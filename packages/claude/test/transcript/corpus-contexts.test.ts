@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type RenderedCall, renderCalls } from '@hansard/views';
-import { createTokenCounter } from '@hansard/views/tokens';
+import { type RenderedCall, renderCalls } from '@hansard/prompt';
+import { createTokenCounter } from '@hansard/prompt/tokens';
 import { describe, expect, it } from 'vitest';
 import { openClaudeTranscript } from '../../src/index.ts';
 import { readToEnd } from './transcripts.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@hansard/events';
-import { renderContext } from '@hansard/views';
+import { renderContext } from '@hansard/prompt';
 import { describe, expect, it } from 'vitest';
 import {
   answer,

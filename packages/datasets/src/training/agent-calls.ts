@@ -1,5 +1,5 @@
 import { type CapturedEvent, type EventOf, isEventOf } from '@hansard/events';
-import type { ContextMessage, TokenCounter } from '@hansard/views';
+import type { ContextMessage, TokenCounter } from '@hansard/prompt';
 import type { TrainedAnswer } from './answer-block.ts';
 import { GatheredAnswer, isAnswerBlock } from './answer-block.ts';
 import { holdsEncodedBytes } from './encoded-text.ts';

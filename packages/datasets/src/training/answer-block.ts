@@ -1,5 +1,5 @@
 import { type CapturedEvent, isEventOf, type JsonValue } from '@hansard/events';
-import type { ContextMessage } from '@hansard/views';
+import type { ContextMessage } from '@hansard/prompt';
 
 /** The answer of a model in one call. */
 export interface TrainedAnswer {

@@ -1,4 +1,4 @@
-import type { ContextMessage } from '@hansard/views';
+import type { ContextMessage } from '@hansard/prompt';
 import type { CallRun } from './call-run.ts';
 import type { CallFacts, DroppedCall, DropReason } from './training-call.ts';
 

@@ -1,5 +1,5 @@
 import { type CapturedEvent, isEventOf } from '@hansard/events';
-import { type ContextPolicy, checkContextPolicy, isContextError, readContextManifest } from '@hansard/views';
+import { type ContextPolicy, checkContextPolicy, isContextError, readContextManifest } from '@hansard/prompt';
 import { isAnswerBlock } from './answer-block.ts';
 
 /** The recorded way in which the prompt of a call was rendered. */

@@ -6,7 +6,7 @@ import {
   isContextError,
   type RenderedContext,
   type TokenCounter,
-} from '@hansard/views';
+} from '@hansard/prompt';
 import { holdsEncodedBytes } from './encoded-text.ts';
 import type { PromptRecipe } from './inference-records.ts';
 import { type MeasureMessage, nothing, plus, type RowSize } from './rows/row-size.ts';

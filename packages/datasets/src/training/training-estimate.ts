@@ -1,4 +1,4 @@
-import type { TokenCounter } from '@hansard/views';
+import type { TokenCounter } from '@hansard/prompt';
 import { canHold, fittedConversation } from './conversation.ts';
 import { RowMeasure } from './rows/row-measure.ts';
 import { nothing, plus } from './rows/row-size.ts';

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type CapturedEvent, type DispatchEnvelope, encodeEvent, type JsonObject } from '@hansard/events';
-import { contextRendererVersion } from '@hansard/views';
+import { contextRendererVersion } from '@hansard/prompt';
 import type { CallFacts, DroppedCall, DropReason } from './training-call.ts';
 import type { TrainingFormatId } from './training-formats.ts';
 

@@ -6,7 +6,7 @@ import {
   type TaskSource,
 } from '@hansard/events';
 import { type GameMapping, type GameMappingInput, parseGameMapping } from '@hansard/formats';
-import type { TokenCounter } from '@hansard/views';
+import type { TokenCounter } from '@hansard/prompt';
 import { type CallRun, CallRuns, runOf } from './call-run.ts';
 import { AgentFilter, DispatchCalls } from './dispatch-calls.ts';
 import { InferenceRecords } from './inference-records.ts';

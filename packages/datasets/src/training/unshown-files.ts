@@ -1,5 +1,5 @@
 import { type CapturedEvent, isEventOf, type JsonValue } from '@hansard/events';
-import { bytesField } from '@hansard/views';
+import { bytesField } from '@hansard/prompt';
 
 /** Blocks of a message to an agent that are events of their own and not part of a rendered prompt. */
 const unshownTypes: ReadonlySet<string> = new Set(

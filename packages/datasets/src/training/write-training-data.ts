@@ -1,5 +1,5 @@
 import { FormatError, type JsonObject, type TaskSource } from '@hansard/events';
-import type { TokenCounter } from '@hansard/views';
+import type { TokenCounter } from '@hansard/prompt';
 import { canHold, fittedConversation } from './conversation.ts';
 import { estimateRows, type TrainingEstimate } from './training-estimate.ts';
 import { type TrainingManifest, TrainingTally } from './training-manifest.ts';

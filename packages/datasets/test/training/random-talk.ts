@@ -1,5 +1,5 @@
+import type { ContextPolicy } from '@hansard/prompt';
 import { randomFrom } from '@hansard/testing';
-import type { ContextPolicy } from '@hansard/views';
 import { type SpokenAnswer, Talk } from './talk.ts';
 
 export const seeds = Array.from({ length: 80 }, (_, at) => at + 1);

@@ -13,7 +13,7 @@ import {
   type ContextPolicy,
   renderContext,
   type TokenCounter,
-} from '@hansard/views';
+} from '@hansard/prompt';
 import { type TrainingManifest, type TrainingOptions, writeTrainingData } from '../../src/index.ts';
 
 export const words: TokenCounter = { id: 'words', count: (text) => text.split(/\s+/).length };

@@ -1,5 +1,5 @@
 import { isFormatError } from '@hansard/events';
-import type { ContextPolicy } from '@hansard/views';
+import type { ContextPolicy } from '@hansard/prompt';
 import { describe, expect, it } from 'vitest';
 import { type DropReason, trainingFormatIds } from '../../src/index.ts';
 import { ann, annAlone, envelopeOf, type Row, Talk, words, write } from './talk.ts';

@@ -1,4 +1,4 @@
-import type { ContextPolicy } from '@hansard/views';
+import type { ContextPolicy } from '@hansard/prompt';
 import { describe, expect, it } from 'vitest';
 import { ann, annAlone, type Row, write } from './talk.ts';
 

@@ -1,4 +1,4 @@
-import type { ContextMessage } from '@hansard/views';
+import type { ContextMessage } from '@hansard/prompt';
 import { describe, expect, it } from 'vitest';
 import { documentedSchemas } from './documented-schemas.ts';
 import { randomTalk, seeds } from './random-talk.ts';

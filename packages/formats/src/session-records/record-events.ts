@@ -1,5 +1,5 @@
 import { type CapturedEvent, definedOnly, type EventData, type JsonObject } from '@hansard/events';
-import { type MessageFields, type TranscriptMessage, takeApart } from '@hansard/views';
+import { type MessageFields, type TranscriptMessage, takeApart } from '@hansard/prompt';
 import { hookDenial } from './hook-denial.ts';
 import { idText, references } from './id-text.ts';
 import { linksOf } from './record-links.ts';

@@ -1,5 +1,5 @@
 import { isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
-import type { TranscriptMessage, TranscriptToolCall } from '@hansard/views';
+import type { TranscriptMessage, TranscriptToolCall } from '@hansard/prompt';
 import { parseJson } from './parse-lines.ts';
 
 /** The text of a message: the text itself, the texts of its parts, or any other content as JSON. */

@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import type { TranscriptMessage } from '@hansard/views';
+import type { TranscriptMessage } from '@hansard/prompt';
 import { references } from './id-text.ts';
 import type { SessionEntry, SessionReading } from './session-reading.ts';
 

@@ -1,5 +1,4 @@
 import type { CapturedEvent } from '@hansard/events';
-import type { ModelMessage } from '@hansard/provider';
 import {
   type ContextManifest,
   type ContextOptions,
@@ -8,7 +7,8 @@ import {
   putTogether,
   type TranscriptEntry,
   type TranscriptMessage,
-} from '@hansard/views';
+} from '@hansard/prompt';
+import type { ModelMessage } from '@hansard/provider';
 import { AgentFolds } from './agent-folds.ts';
 
 /** The input of a model in one call. */

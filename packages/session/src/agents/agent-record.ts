@@ -1,5 +1,5 @@
 import { type CapturedEvent, type EventData, isEventOf } from '@hansard/events';
-import { givenThrough } from '@hansard/views';
+import { givenThrough } from '@hansard/prompt';
 
 /** A tool call that has no result yet. */
 export interface OpenCall {

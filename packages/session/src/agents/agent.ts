@@ -1,6 +1,6 @@
 import type { EventData } from '@hansard/events';
+import type { TranscriptMessage } from '@hansard/prompt';
 import type { AgentInfo, DeliveryOutcome, LoggedString } from '@hansard/provider';
-import type { TranscriptMessage } from '@hansard/views';
 import { type CompactionOptions, logCompaction } from '../log/log-compaction.ts';
 import { logOutput, type ObservationLinks } from '../log/log-output.ts';
 import { logTranscriptEntry } from '../log/log-transcript-entry.ts';

@@ -1,6 +1,6 @@
 import { type NewEvent, newEvent } from '@hansard/events';
+import { takeApart } from '@hansard/prompt';
 import type { NewAgent } from '@hansard/provider';
-import { takeApart } from '@hansard/views';
 import type { SessionRecord } from '../log/session-record.ts';
 import { SessionError } from '../session-error.ts';
 import { inWords } from './agent-record.ts';

@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { type TranscriptMessage, takeApart } from '@hansard/views';
+import { type TranscriptMessage, takeApart } from '@hansard/prompt';
 import type { SessionRecord } from './session-record.ts';
 
 /** The links of a message to other events. Never both `substance` and `cause`. */

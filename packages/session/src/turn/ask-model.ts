@@ -8,8 +8,8 @@ import {
   type NewEvent,
   newEvent,
 } from '@hansard/events';
+import { isContextError, takeApart } from '@hansard/prompt';
 import { LoggedString, type ModelResponse, type ModelToolCall } from '@hansard/provider';
-import { isContextError, takeApart } from '@hansard/views';
 import type { ModelContext } from '../agents/agent-memory.ts';
 import { type AgentRecord, inWords } from '../agents/agent-record.ts';
 import { SessionError } from '../session-error.ts';

@@ -1,8 +1,8 @@
 import { askHooks } from '@hansard/dispatch';
 import type { NewEvent } from '@hansard/events';
 import { newEvent } from '@hansard/events';
+import { takeApart } from '@hansard/prompt';
 import type { DeliveryOutcome } from '@hansard/provider';
-import { takeApart } from '@hansard/views';
 import type { TurnResources } from './turn-resources.ts';
 
 export interface AgentDelivery {

@@ -1,1 +1,1 @@
-export { interruption } from '@hansard/views';
+export { interruption } from '@hansard/prompt';

@@ -1,7 +1,7 @@
 import { askAboutCall, askAboutResult, blockedText, type HookedCall, useTool } from '@hansard/dispatch';
 import { type CapturedEvent, isEventOf, type JsonObject, type NewEvent } from '@hansard/events';
+import { takeApart } from '@hansard/prompt';
 import type { ModelToolCall, ToolOutcome } from '@hansard/provider';
-import { takeApart } from '@hansard/views';
 import { type AgentRecord, inWords } from '../agents/agent-record.ts';
 import type { Answer } from './ask-model.ts';
 import { interruption } from './interruption.ts';

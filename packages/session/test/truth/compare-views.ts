@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { compareContexts, renderCalls } from '@hansard/views';
+import { compareContexts, renderCalls } from '@hansard/prompt';
 import { type PlayedSession, receivedBy, withReplay } from './played-session.ts';
 import type { TruePromptNow } from './true-prompt.ts';
 import type { AskedViews } from './views-under-test.ts';

@@ -1,5 +1,6 @@
 import type { CapturedEvent, JsonObject } from '@hansard/events';
-import { type HearingRow, interruption } from '@hansard/views';
+import { interruption } from '@hansard/prompt';
+import type { HearingRow } from '@hansard/views';
 import type { ComparedKind } from './compare-views.ts';
 import { type AskedViews, viewsOf } from './views-under-test.ts';
 

@@ -1,9 +1,9 @@
 import { closeAbandonedDispatches } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
+import { interruption } from '@hansard/prompt';
 import type { DispatchStoreProvider, ModelToolCall, ToolCall } from '@hansard/provider';
 import type { Agent, Session } from '@hansard/session';
 import { createMemoryStore } from '@hansard/store-memory';
-import { interruption } from '@hansard/views';
 import { prepare, taskDir } from '../prepare.ts';
 import { hostOf } from '../scripted.ts';
 import { BesideCalls } from './beside-calls.ts';

@@ -1,4 +1,4 @@
-import { interruption } from '@hansard/views';
+import { interruption } from '@hansard/prompt';
 import { expect, it } from 'vitest';
 import { compareSeed, type TruthStore } from './compare-seed.ts';
 import { comparedKinds, noComparisons } from './compare-views.ts';

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type DispatchStore, openDispatchStore } from '@hansard/dispatch';
 import type { NewEvent } from '@hansard/events';
+import { renderContext } from '@hansard/prompt';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
-import { renderContext } from '@hansard/views';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { faultsIn, openViewer, type Page } from './viewer-page.ts';
 

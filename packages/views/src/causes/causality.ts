@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
+import type { Basis } from '@hansard/prompt';
 import { knowledgeOf } from '../knowledge/knowledge-of.ts';
-import type { Basis } from '../knowledge/known-item.ts';
 import { type LogIndex, nodeNamed } from '../log/log-index.ts';
 import type { LogNode } from '../log/log-node.ts';
 import { causalGraph, type GraphLink, type LinkKind } from './causal-graph.ts';

@@ -1,6 +1,5 @@
 import { isPlainObject, isReadableAs } from '@hansard/events/plain';
-import { GivenOrder } from '../context/given-order.ts';
-import { givenThrough } from '../context/given-through.ts';
+import { GivenOrder, givenThrough } from '@hansard/prompt';
 import type { LogIndex } from '../log/log-index.ts';
 import type { LogMessage, LogNode } from '../log/log-node.ts';
 import { GivenAnswer, lostResult, type PromptBounds, stateIn } from './given-answer.ts';

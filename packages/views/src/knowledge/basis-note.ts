@@ -1,4 +1,4 @@
-import type { Basis } from './known-item.ts';
+import type { Basis } from '@hansard/prompt';
 
 /** A line about rows that are reconstructed; none if all are recorded. */
 export function basisNote(rows: readonly { readonly basis: Basis | null }[]): readonly string[] {

@@ -1,5 +1,6 @@
+import type { Basis } from '@hansard/prompt';
 import type { LogMessage } from '../log/log-node.ts';
-import type { Basis, ItemState, KnownItem } from './known-item.ts';
+import type { ItemState, KnownItem } from './known-item.ts';
 
 /** What decides which items of an agent are in the prompt of a call. */
 export interface PromptBounds {

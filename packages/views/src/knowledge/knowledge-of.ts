@@ -1,4 +1,4 @@
-import { rootOf } from '../context/root-of.ts';
+import { rootOf } from '@hansard/prompt';
 import type { LogIndex } from '../log/log-index.ts';
 import type { LogNode } from '../log/log-node.ts';
 import { type AgentKnowledge, readAgentKnowledge } from './agent-knowledge.ts';

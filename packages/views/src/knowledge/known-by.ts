@@ -1,10 +1,11 @@
 import type { CapturedEvent } from '@hansard/events';
+import type { Basis } from '@hansard/prompt';
 import { agentNamed } from '../log/log-agents.ts';
 import { type LogIndex, nodeNamed } from '../log/log-index.ts';
 import type { LogNode } from '../log/log-node.ts';
 import type { HowHeard, Speaker } from '../log/saying.ts';
 import { knowledgeOf } from './knowledge-of.ts';
-import { type Basis, type ItemState, type KnownItem, textOfItem } from './known-item.ts';
+import { type ItemState, type KnownItem, textOfItem } from './known-item.ts';
 
 /** Something that an agent had received. */
 export interface KnownRow {

@@ -1,12 +1,6 @@
 import { isReadableAs } from '@hansard/events/plain';
-import { outputText } from '../context/history/output-text.ts';
+import { outputText } from '@hansard/prompt';
 import type { LogMessage, LogNode } from '../log/log-node.ts';
-
-/**
- * How it is known what a model was given. `recorded`: the `agent:inference` of the answer has a manifest.
- * `reconstructed`: from the order of the transcript and the compactions that the source records.
- */
-export type Basis = 'recorded' | 'reconstructed';
 
 /** Something that an agent's model can be given. */
 export interface KnownItem {

@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import type { TranscriptEntry } from '../transcript/transcript-message.ts';
+import type { TranscriptEntry } from '@hansard/prompt';
 
 /** An event of an indexed log and its position in it. The lookups of `LogIndex` take and return it. */
 export interface LogNode<E extends CapturedEvent = CapturedEvent> {

@@ -1,6 +1,6 @@
 import type { CapturedEvent, EventOf, KnownEventType } from '@hansard/events';
 import { isEventError, isReadableAs } from '@hansard/events/plain';
-import { createTranscriptGatherer } from '../transcript/gather-transcripts.ts';
+import { createTranscriptGatherer } from '@hansard/prompt';
 import type { LogDiagnostic } from './diagnostic.ts';
 import type { LogMessage, LogNode } from './log-node.ts';
 

@@ -1,4 +1,4 @@
-import type { TranscriptEntry } from '../transcript/transcript-message.ts';
+import type { TranscriptEntry } from '@hansard/prompt';
 import type { EventIds } from './event-ids.ts';
 import { isUtterance, type LogMessage, type LogNode } from './log-node.ts';
 import type { ReadLog } from './read-log.ts';

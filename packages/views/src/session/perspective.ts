@@ -1,6 +1,7 @@
 import type { CapturedEvent } from '@hansard/events';
+import type { Basis } from '@hansard/prompt';
 import { knowledgeOf } from '../knowledge/knowledge-of.ts';
-import { type Basis, type KnownItem, textOfItem } from '../knowledge/known-item.ts';
+import { type KnownItem, textOfItem } from '../knowledge/known-item.ts';
 import { agentNamed } from '../log/log-agents.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import type { LogMessage } from '../log/log-node.ts';

@@ -1,9 +1,9 @@
 import type { CapturedEvent } from '@hansard/events';
+import type { TranscriptEntry } from '@hansard/prompt';
 import { causalGraph, type GraphLink } from '../causes/causal-graph.ts';
 import { agentNamed } from '../log/log-agents.ts';
 import { createLogIndex, type LogIndex, nodeNamed } from '../log/log-index.ts';
 import type { LogNode } from '../log/log-node.ts';
-import type { TranscriptEntry } from '../transcript/transcript-message.ts';
 import { type DialogRow, dialogOf } from './dialog.ts';
 import { perspectiveOf } from './perspective.ts';
 import { renderPerspective } from './render-perspective.ts';

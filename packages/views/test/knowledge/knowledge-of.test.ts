@@ -1,4 +1,5 @@
 import type { CapturedEvent, JsonObject } from '@hansard/events';
+import { renderCalls } from '@hansard/prompt';
 import { describe, expect, it } from 'vitest';
 import {
   causesOf,
@@ -10,7 +11,6 @@ import {
   knownBy,
   neverHeard,
   perspectiveOf,
-  renderCalls,
   renderCauses,
   renderKnown,
   renderNeverHeard,

@@ -1,4 +1,4 @@
-import type { ContextMessage, TokenCounter } from '@hansard/views';
+import type { ContextMessage, TokenCounter } from '@hansard/prompt';
 import type { CallRun } from '../call-run.ts';
 import type { Conversation, TrainingMessage } from '../conversation.ts';
 import type { CallFacts } from '../training-call.ts';

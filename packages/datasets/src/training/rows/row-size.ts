@@ -1,4 +1,4 @@
-import type { ContextMessage } from '@hansard/views';
+import type { ContextMessage } from '@hansard/prompt';
 
 export interface RowSize {
   readonly bytes: number;

@@ -4,7 +4,7 @@ import {
   type TranscriptEntry,
   type TranscriptMessage,
   type TranscriptToolCall,
-} from '@hansard/views';
+} from '@hansard/prompt';
 import { type SessionDialect, unknownTypePrefix } from '../session-dialect.ts';
 import { createLinkWriter, type WrittenLinks } from './link-writer.ts';
 import { sameNames, type WrittenNames } from './written-names.ts';

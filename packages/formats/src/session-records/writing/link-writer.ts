@@ -1,5 +1,5 @@
 import { type CapturedEvent, definedOnly, type EventLinks, type JsonObject } from '@hansard/events';
-import type { TranscriptMessage } from '@hansard/views';
+import type { TranscriptMessage } from '@hansard/prompt';
 import { exactCallKey } from '../record-links.ts';
 import type { SessionDialect } from '../session-dialect.ts';
 import { createCallWriter } from './call-writer.ts';

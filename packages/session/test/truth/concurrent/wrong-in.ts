@@ -1,5 +1,6 @@
 import { type CapturedEvent, isEventOf } from '@hansard/events';
-import { compareContexts, createLogIndex, hearingMatrix, neverHeard, renderCalls } from '@hansard/views';
+import { compareContexts, renderCalls } from '@hansard/prompt';
+import { createLogIndex, hearingMatrix, neverHeard } from '@hansard/views';
 import type { Called, ConcurrentlyPlayed, Sent } from './played.ts';
 
 /** What an agent's part of the log says, read without the views. */

@@ -1,12 +1,7 @@
 import { replacedBy } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
-import {
-  contextMessageText,
-  type RenderedCall,
-  redactionNote,
-  renderManifest,
-  verificationOf,
-} from '@hansard/views';
+import { type RenderedCall, redactionNote, verificationOf } from '@hansard/prompt';
+import { contextMessageText, renderManifest } from '@hansard/views';
 import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { ContextAnswer, ContextText } from '../../context-answers.ts';

@@ -5,8 +5,8 @@ import {
   readContextManifest,
   renderCalls,
   unknownContext,
-} from '@hansard/views';
-import { contextCounters } from '@hansard/views/tokens';
+} from '@hansard/prompt';
+import { contextCounters } from '@hansard/prompt/tokens';
 import type { OpenDispatch } from '../open-dispatches.ts';
 
 /** A context is rendered from all events before its call. With more than these, it is not rendered. */

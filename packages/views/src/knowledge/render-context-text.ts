@@ -1,10 +1,7 @@
 import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
 import { formatTokens } from '@hansard/facts';
+import type { ContextManifest, ContextMessage, ContextPolicy, RenderedContext } from '@hansard/prompt';
 import { compactJson } from '../text/compact-json.ts';
-import type { ContextManifest } from './context-manifest.ts';
-import type { ContextPolicy } from './context-policy.ts';
-import type { ContextMessage } from './history/context-message.ts';
-import type { RenderedContext } from './rendered-context.ts';
 
 /** A context as text: its manifest, then each message, with control characters made visible. */
 export function renderContextText({

@@ -1,6 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
 import { isPlainEvent } from '@hansard/events/plain';
-import type { Basis } from '../knowledge/known-item.ts';
 import { ContextError } from './context-error.ts';
 import type { ContextManifest } from './context-manifest.ts';
 import type { ContextPolicy } from './context-policy.ts';
@@ -20,6 +19,12 @@ export interface RenderCallsOptions {
   /** Renders all calls by `policy`, including those whose manifest has another policy. Absent: false. */
   readonly isOwnPolicy?: boolean;
 }
+
+/**
+ * How it is known what a model was given. `recorded`: the `agent:inference` of the answer has a manifest.
+ * `reconstructed`: from the order of the transcript and the compactions that the source records.
+ */
+export type Basis = 'recorded' | 'reconstructed';
 
 /** A model call and its prompt, rendered again from the log. */
 export interface RenderedCall extends RenderedContext {

@@ -46,7 +46,7 @@ export function createContextRenderer({
   checkContextPolicy(policy);
   if (policy.name === 'faded' && counter === undefined)
     throw new TypeError(
-      'Faded memory has a budget of tokens, so it needs a counter: createTokenCounter of @hansard/views/tokens.',
+      'Faded memory has a budget of tokens, so it needs a counter: createTokenCounter of @hansard/prompt/tokens.',
     );
   const count = (text: string): number => counter?.count(text) ?? 0;
   const history = new ContextHistory(count, policy.images === 'sent');

@@ -6,11 +6,10 @@ import {
   createContextRenderer,
   isContextError,
   renderCalls,
-  renderContextText,
 } from '../../src/index.ts';
 import { event } from '../make.ts';
 import { thrown } from './context-scenario.ts';
-import { called, heard, randomLog, result, said, system, words } from './make-agent-log.ts';
+import { heard, randomLog, said, system, words } from './make-agent-log.ts';
 
 const usage = { inputTokens: 1, outputTokens: 1 };
 
@@ -129,25 +128,5 @@ describe('the calls of a log, rendered again', () => {
     expect(() => [...renderCalls(last === undefined ? [] : [last], { counters: [words] })]).toThrow(
       /which is not in the log/,
     );
-  });
-});
-
-describe('a context as text', () => {
-  it('shows its manifest, then each message, without control characters', () => {
-    const renderer = createContextRenderer({ policy: { name: 'lastMessages', count: 3 }, tokens: words });
-    for (const next of [
-      system('Be brief.'),
-      heard('long ago'),
-      heard('Look \u001b[31mthere'),
-      called('c1', { at: 'table' }),
-      result('c1', 'A cup.', true),
-    ])
-      renderer.observe(next);
-    const text = renderContextText(renderer.render());
-    expect(text).toMatch(/^policy {3}lastMessages, count 3\nprompt {3}5 messages, \d+ tokens \(words\)\n/);
-    expect(text).toContain('omitted  1 earlier messages');
-    expect(text).toContain('── user\nLook ␛[31mthere');
-    expect(text).toContain('── assistant\ncalls look (c1) {"at":"table"}');
-    expect(text).toContain('── result of look (c1), error\nA cup.');
   });
 });
