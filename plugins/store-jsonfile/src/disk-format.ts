@@ -10,6 +10,8 @@ import { join } from 'node:path';
  *     TASK/task.json                 the record of the task, and an index of its dispatches
  *     TASK/.task.lock.1              the lock of task.json, while it is written
  *     TASK/.task.tmp                 the next content of task.json
+ *     TASK/.listing                  what listings have read of the dispatches
+ *     TASK/.listing.tmp              its next content
  *     TASK/dispatches/ID.json        a dispatch
  *     TASK/dispatches/ID.lock.N      its lock, while it is claimed; N is the number of the claim
  *     TASK/dispatches/.ID.N.tmp      a new dispatch, or a copy of it; only the owner of the lock N writes it
@@ -58,6 +60,10 @@ import { join } from 'node:path';
  * envelope, ordered by start. The index is derived. It is for people, and no answer of the store comes from it. It is written at most
  * once a second, and when the store closes.
  *
+ * .LISTING has a line with its format and the checksum of the rest. Then comes a line for each dispatch that a listing has read: its id, the
+ * inode, size and change time of its file, `startedAt`, `status`, and the time of its last event if that was read. An entry counts only
+ * for a file with these facts. The file holds no content, and every listing answers the same without it.
+ *
  * A LOCK is a hard link to a heartbeat of its owner in `.writers`: one line of JSON with the process, `leaseMs` and the token.
  * The owner changes the time of the heartbeat in each third of `leaseMs`, and with it the time of all its locks. The lock with
  * the greatest number counts. See `WriterLocks`.
@@ -72,6 +78,8 @@ export const names = {
   task: 'task.json',
   taskLock: '.task.lock',
   taskTemporary: '.task.tmp',
+  listing: '.listing',
+  listingTemporary: '.listing.tmp',
   dispatch: '.json',
   lock: '.lock',
   temporary: '.tmp',

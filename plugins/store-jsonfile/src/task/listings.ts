@@ -1,21 +1,22 @@
 import { join, sep } from 'node:path';
-import type { DispatchEnvelope } from '@hansard/events';
+import { type DispatchEnvelope, definedOnly } from '@hansard/events';
 import {
   compareByStart,
   type DispatchListing,
   type DispatchPage,
   isStoreError,
   type ListDispatchesOptions,
+  type StoreError,
   type TaskListing,
 } from '@hansard/provider';
 import { pageOfDispatches, withFile } from '@hansard/store-kit';
 import { dispatchPaths, names } from '../disk-format.ts';
 import { type DispatchName, readDispatchEnvelope } from '../dispatch/dispatch-file.ts';
 import { DispatchReader } from '../dispatch/dispatch-reader.ts';
-import type { FileStats } from '../files.ts';
 import { readRecentEvents } from '../lines/read-events.ts';
 import type { StoreSystem } from '../store-system.ts';
 import { listDispatchIds, resolveTaskFolder, walkTaskDirs } from '../task-folder.ts';
+import { type FileFacts, type ListedFacts, readListing, writeListing } from './listing-file.ts';
 import { listTask } from './task-file.ts';
 
 /**
@@ -24,34 +25,49 @@ import { listTask } from './task-file.ts';
  */
 const leastAge = 100;
 
-/** A dispatch without the time of its last event. `envelope` is shared: a caller receives a copy. */
-interface Listed extends Omit<DispatchListing, 'lastActiveAt'> {
-  /** What is known of a dispatch that can be read, and the folder of its task. */
+/** How many dispatches a listing reads of a task before it keeps what it read for later openings. */
+const leastToKeep = 8;
+/** How often a page is made again because a dispatch changed meanwhile. */
+const mostAttempts = 3;
+
+/** A dispatch with what decides its place in a listing. */
+interface Listed {
+  readonly taskDir: string;
+  readonly dispatchId: string | null;
+  /** Null: it cannot be read. */
+  readonly envelope: Pick<DispatchEnvelope, 'startedAt' | 'status'> | null;
+  readonly error?: StoreError;
+  /** What is known of a dispatch that can be read, and its task. */
   readonly known?: Known;
-  readonly folder?: string;
+  readonly task?: KnownTask;
 }
 
 /** What was read from a file with these facts. */
-interface Known {
-  readonly stats: Pick<FileStats, 'ino' | 'size' | 'ctimeMs'>;
-  readonly envelope: DispatchEnvelope;
-  /** The length of the envelope as JSON. */
-  readonly length: number;
-  /** Absent: it was not read yet. */
+interface Known extends ListedFacts {
   lastActiveAt?: string | null;
+  /** Absent: only an earlier opening read it, or it is not remembered. It is shared: a caller receives a copy. */
+  envelope?: DispatchEnvelope;
+}
+
+/** What is known of the dispatches of a task, by id. */
+interface KnownTask {
+  readonly folder: string;
+  readonly dispatches: Map<string, Known>;
+  /** How many of them the listing file does not have as they are. */
+  unkept: number;
 }
 
 /**
  * Lists tasks and dispatches. It remembers what it read of each dispatch until its file changes, so a further page costs one `lstat` for
- * each. Envelopes beyond `mostKept` are not remembered, and read again for each page.
+ * each. The place of each dispatch in a listing is also kept in a file, for other openings (`listing-file.ts`). Envelopes beyond
+ * `mostKept` are not remembered, and read again for each page.
  */
 export class Listings {
   readonly #system: Pick<StoreSystem, 'files' | 'clock'>;
   readonly #root: string;
   readonly #mostKept: number;
-  /** By task, then by the id of the dispatch. */
-  readonly #known = new Map<string, Map<string, Known>>();
-  /** The length of all known envelopes. */
+  readonly #known = new Map<string, KnownTask>();
+  /** The length of all known envelopes as JSON. */
   #kept = 0;
 
   /** `mostKept`: how many characters of envelopes are remembered, 2 to 4 bytes of memory for each. */
@@ -73,16 +89,25 @@ export class Listings {
 
   /** The envelopes of a task by their start. @throws the error of the first dispatch that cannot be read */
   envelopes(taskDir: string): DispatchEnvelope[] {
-    const listed = this.#list(taskDir);
-    const unreadable = listed.find(({ envelope }) => envelope === null);
+    const listings = this.#list(taskDir).flatMap((listed) => this.#loaded(listed) ?? []);
+    this.#keep(taskDir);
+    const unreadable = listings.find(({ envelope }) => envelope === null);
     if (unreadable !== undefined) throw unreadable.error;
-    const envelopes = listed.flatMap(({ envelope }) => structuredClone(envelope) ?? []);
-    return envelopes.sort(compareByStart);
+    return listings.flatMap(({ envelope }) => structuredClone(envelope) ?? []).sort(compareByStart);
   }
 
   page(options: ListDispatchesOptions): DispatchPage {
-    const { dispatches, next } = pageOfDispatches(this.#listAll(options.taskDir), options);
-    return { dispatches: dispatches.map((listed) => this.#withActivity(listed)), next };
+    for (let attempt = 1; ; attempt += 1) {
+      const { dispatches, next } = pageOfDispatches(this.#listAll(options.taskDir), options);
+      const isLast = attempt === mostAttempts;
+      const loaded = dispatches.map((listed) => this.#loaded(listed));
+      // A dispatch that changed since its place was decided can belong to another page.
+      const isAsListed = loaded.every((found, at) => isAt(dispatches[at], found));
+      if (!isAsListed && !isLast) continue;
+      const listed = loaded.flatMap((found) => (found === null ? [] : this.#withActivity(found)));
+      for (const taskDir of this.#known.keys()) this.#keep(taskDir);
+      return { dispatches: listed, next };
+    }
   }
 
   #taskDirs(): string[] {
@@ -108,69 +133,114 @@ export class Listings {
   #list(taskDir: string): Listed[] {
     const { files } = this.#system;
     const folder = withFile('look up', this.#root, () => resolveTaskFolder(files, this.#root, taskDir));
-    const before = this.#known.get(taskDir);
-    const known = before ?? new Map<string, Known>();
+    const ids = withFile('list', folder, () => listDispatchIds(files, folder));
+    const task = this.#known.get(taskDir) ?? this.#openTask(folder);
     const listed: Listed[] = [];
     const readAt = this.#system.clock.now();
     // Not joined for each file, which would cost a sixth of its `lstat`.
     const dispatches = join(folder, names.dispatches) + sep;
-    for (const dispatchId of withFile('list', folder, () => listDispatchIds(files, folder))) {
+    for (const dispatchId of ids) {
       const file = dispatches + dispatchId + names.dispatch;
-      const old = known.get(dispatchId);
       try {
-        const found = withFile('read', file, () => this.#read(file, old));
-        if (found !== old) this.#replace(known, dispatchId, found, readAt);
-        if (found === null) continue;
-        listed.push({ taskDir, dispatchId, envelope: found.envelope, known: found, folder });
+        const known = withFile('read', file, () => this.#read(task, dispatchId, file, readAt));
+        if (known !== null) listed.push({ taskDir, dispatchId, envelope: known, known, task });
       } catch (error) {
         if (!isStoreError(error) || error.isTransient) throw error;
-        this.#replace(known, dispatchId, null, readAt);
+        this.#forget(task, dispatchId);
         listed.push({ taskDir, dispatchId, envelope: null, error });
       }
     }
-    if (known.size > listed.length) this.#forgetOthers(known, listed);
-    if (known.size > 0) this.#known.set(taskDir, known);
+    if (task.dispatches.size > listed.length) this.#forgetOthers(task, new Set(ids));
+    if (task.dispatches.size > 0) this.#known.set(taskDir, task);
     else this.#known.delete(taskDir);
     return listed;
   }
 
-  /** Null if there is no such file. */
-  #read(file: string, before: Known | undefined): Known | null {
-    const { files } = this.#system;
-    const stats = files.lstat(file);
-    if (stats === null) return null;
-    const { ino, size, ctimeMs } = stats;
-    const isSame =
-      before?.stats.ino === ino && before.stats.size === size && before.stats.ctimeMs === ctimeMs;
-    if (isSame) return before;
-    const envelope = readDispatchEnvelope(files, file);
-    return envelope && { stats: { ino, size, ctimeMs }, envelope, length: JSON.stringify(envelope).length };
+  #openTask(folder: string): KnownTask {
+    return { folder, dispatches: readListing(this.#system.files, folder), unkept: 0 };
   }
 
-  /** Remembers a dispatch as it was read at a time, and forgets its earlier state. */
-  #replace(known: Map<string, Known>, dispatchId: string, found: Known | null, readAt: number): void {
-    this.#kept -= known.get(dispatchId)?.length ?? 0;
-    known.delete(dispatchId);
-    if (found === null || readAt - found.stats.ctimeMs < leastAge) return;
-    if (this.#kept + found.length > this.#mostKept) return;
-    this.#kept += found.length;
-    known.set(dispatchId, found);
+  /** What is known of a file, read again if it has changed. Null if there is no such file. */
+  #read(task: KnownTask, dispatchId: string, file: string, readAt: number): Known | null {
+    const { files } = this.#system;
+    const stats = files.lstat(file);
+    const before = task.dispatches.get(dispatchId);
+    if (stats !== null && before !== undefined && isSameFile(before, stats)) return before;
+    this.#forget(task, dispatchId);
+    const envelope = stats === null ? null : readDispatchEnvelope(files, file);
+    if (stats === null || envelope === null) return null;
+    const { ino, size, ctimeMs } = stats;
+    const { startedAt, status } = envelope;
+    const known: Known = { ino, size, ctimeMs, startedAt, status };
+    if (readAt - ctimeMs < leastAge) return { ...known, envelope };
+    task.dispatches.set(dispatchId, known);
+    task.unkept += 1;
+    this.#remember(known, envelope);
+    return known.envelope === undefined ? { ...known, envelope } : known;
+  }
+
+  #remember(known: Known, envelope: DispatchEnvelope): void {
+    const { length } = JSON.stringify(envelope);
+    if (this.#kept + length > this.#mostKept) return;
+    this.#kept += length;
+    known.envelope = envelope;
+  }
+
+  #forget(task: KnownTask, dispatchId: string): void {
+    const known = task.dispatches.get(dispatchId);
+    if (known === undefined) return;
+    task.dispatches.delete(dispatchId);
+    if (known.envelope !== undefined) this.#kept -= JSON.stringify(known.envelope).length;
   }
 
   /** Forgets the dispatches that are no longer there. */
-  #forgetOthers(known: Map<string, Known>, listed: readonly Listed[]): void {
-    const ids = new Set(listed.map(({ dispatchId }) => dispatchId));
-    for (const dispatchId of known.keys())
-      if (!ids.has(dispatchId)) this.#replace(known, dispatchId, null, 0);
+  #forgetOthers(task: KnownTask, ids: ReadonlySet<string>): void {
+    for (const dispatchId of task.dispatches.keys())
+      if (!ids.has(dispatchId)) {
+        this.#forget(task, dispatchId);
+        task.unkept += 1;
+      }
   }
 
-  #withActivity({ known, folder, ...listed }: Listed): DispatchListing {
-    const { taskDir, dispatchId } = listed;
-    if (known === undefined || folder === undefined || dispatchId === null)
+  /** Keeps what is known of a task for other openings, if enough of it is new. */
+  #keep(taskDir: string): void {
+    const task = this.#known.get(taskDir);
+    if (task === undefined || task.unkept < leastToKeep) return;
+    writeListing(this.#system.files, task.folder, task.dispatches);
+    task.unkept = 0;
+  }
+
+  /** The dispatch with its envelope, as it is now if that is not remembered; null if it was deleted meanwhile. */
+  #loaded(listed: Listed): Loaded | null {
+    const { taskDir, dispatchId, known, task, error } = listed;
+    if (known === undefined || task === undefined || dispatchId === null)
+      return { taskDir, dispatchId, envelope: null, ...definedOnly({ error }) };
+    if (known.envelope !== undefined) return { taskDir, dispatchId, envelope: known.envelope, known, task };
+    const { file } = dispatchPaths(task.folder, dispatchId);
+    try {
+      const { files } = this.#system;
+      const envelope = withFile('read', file, () => readDispatchEnvelope(files, file));
+      if (envelope === null) return null;
+      const isKnown = task.dispatches.get(dispatchId) === known;
+      const stats = isKnown ? files.lstat(file) : null;
+      if (stats !== null && isSameFile(known, stats)) this.#remember(known, envelope);
+      return { taskDir, dispatchId, envelope, known, task };
+    } catch (error) {
+      if (!isStoreError(error) || error.isTransient) throw error;
+      return { taskDir, dispatchId, envelope: null, error };
+    }
+  }
+
+  #withActivity({ known, task, ...listed }: Loaded): DispatchListing {
+    const { taskDir, dispatchId, envelope } = listed;
+    if (known === undefined || task === undefined || dispatchId === null || envelope === null)
       return { ...listed, lastActiveAt: null };
-    const name = { taskDir, dispatchId, paths: dispatchPaths(folder, dispatchId) };
-    known.lastActiveAt ??= this.#lastActiveAt(name, known.envelope);
-    return { ...listed, envelope: structuredClone(known.envelope), lastActiveAt: known.lastActiveAt };
+    if (known.lastActiveAt === undefined) {
+      const name = { taskDir, dispatchId, paths: dispatchPaths(task.folder, dispatchId) };
+      known.lastActiveAt = this.#lastActiveAt(name, envelope);
+      if (task.dispatches.get(dispatchId) === known) task.unkept += 1;
+    }
+    return { ...listed, envelope: structuredClone(envelope), lastActiveAt: known.lastActiveAt };
   }
 
   /** Null if the end of the events cannot be read. */
@@ -191,4 +261,20 @@ export class Listings {
       return null;
     }
   }
+}
+
+/** A dispatch with its envelope; null if it cannot be read. */
+interface Loaded extends Omit<DispatchListing, 'lastActiveAt'> {
+  readonly known?: Known;
+  readonly task?: KnownTask;
+}
+
+function isSameFile(one: FileFacts, other: FileFacts): boolean {
+  return one.ino === other.ino && one.size === other.size && one.ctimeMs === other.ctimeMs;
+}
+
+/** Whether a dispatch is as it was when its place was decided. */
+function isAt(listed: Listed | undefined, found: Loaded | null): boolean {
+  const { startedAt, status } = listed?.envelope ?? {};
+  return found?.envelope?.startedAt === startedAt && found?.envelope?.status === status;
 }

@@ -157,7 +157,10 @@ export class WatchedScope {
   /** A change in a folder that can have tasks. A new folder is watched before the listener reads. */
   readonly #onEntry = (name: string | null): void => {
     const isOfStore =
-      name === names.writers || name?.startsWith(names.taskLock) || name === names.taskTemporary;
+      name === names.writers ||
+      name?.startsWith(names.taskLock) ||
+      name?.startsWith(names.listing) ||
+      name === names.taskTemporary;
     if (isOfStore || this.#isStopped) return;
     if (name !== names.task) this.#watchFolders();
     this.#changed();
