@@ -113,7 +113,7 @@ describe('processes that claim one dispatch at the same time', () => {
   it('leave it to exactly one of them, including when the process of the last owner has exited', async () => {
     const root = prepare('d1', 'd2', 'd3');
     const { pid } = spawnSync(process.execPath, ['--version']);
-    const gone = { ...currentProcess(), pid, startTime: '1', token: 'gone' };
+    const gone = { ...currentProcess(), pid, startTime: '1', leaseMs: 10_000, token: 'gone' };
     for (const id of ['d2', 'd3'])
       writeFileSync(dispatchFile(root, id).replace(/json$/, 'lock.2'), JSON.stringify(gone));
     for (const id of ['d1', 'd2', 'd3']) {

@@ -55,7 +55,7 @@ it('the files of a creation that a killed process did not finish are named, and 
   const { store, folder } = storeWithCopies();
   store.removeRemains();
   const { pid } = spawnSync(process.execPath, ['--version']);
-  const gone = { ...currentProcess(), pid, startTime: '1', token: 'gone' };
+  const gone = { ...currentProcess(), pid, startTime: '1', leaseMs: 10_000, token: 'gone' };
   writeFileSync(join(folder, 'd2.lock.1'), JSON.stringify(gone));
   writeFileSync(join(folder, '.d2.1.tmp'), 'a secret');
   const named = store.findRemains().map((place) => place.split(', ')[0]);
