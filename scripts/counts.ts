@@ -23,6 +23,8 @@ export interface Counts {
   readonly changesets: number;
   /** Files that make a fold of the facts of a log. */
   readonly foldsMadeIn: readonly string[];
+  /** Files that word who heard something. */
+  readonly hearingWordedIn: readonly string[];
 }
 
 const sourcePatterns = ['{packages,plugins,apps}/*/src/**/*.{ts,tsx}'];
@@ -41,6 +43,7 @@ export function countRepository(): Counts {
     longFunctions: longFunctions(),
     changesets: globSync('.changeset/*.md', { cwd: root }).filter((file) => !file.endsWith('README.md'))
       .length,
+    hearingWordedIn: sources.filter((file) => wordsHearing(file, read(file))),
     foldsMadeIn: sources.filter((file) => /new (?:DispatchFacts|DispatchTotals)\(/.test(read(file))),
   };
 }
@@ -72,6 +75,23 @@ export function longFunctionsIn(file: string, source: string): LongFunction[] {
     ArrowFunctionExpression: check,
   }).visit(parseSync(file, source).program);
   return found;
+}
+
+const hearing =
+  /^(?:not )?heard (?:by|it)\b|\bwithheld from\b|^not known of\b|did not receive it|could have and did not/i;
+
+/** Whether a text of a program says who heard something. */
+export function wordsHearing(file: string, source: string): boolean {
+  let isWorded = false;
+  const check = (text: unknown) => {
+    if (typeof text === 'string' && hearing.test(text.trim())) isWorded = true;
+  };
+  new Visitor({
+    Literal: ({ value }) => check(value),
+    TemplateElement: ({ value }) => check(value.raw),
+    JSXText: ({ value }) => check(value),
+  }).visit(parseSync(file, source).program);
+  return isWorded;
 }
 
 function isDescribe(callee: string): boolean {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { longFunctionsIn } from '../counts.ts';
+import { countRepository, longFunctionsIn, wordsHearing } from '../counts.ts';
 
 const body = (lines: number) => 'x();\n'.repeat(lines);
 
@@ -17,4 +17,11 @@ it('a function of 70 lines, and a group of tests, are not', () => {
   expect(longFunctionsIn('a.ts', `function short() {\n${body(68)}}\n`)).toEqual([]);
   expect(longFunctionsIn('a.test.ts', `describe('a group', () => {\n${body(100)}});\n`)).toEqual([]);
   expect(longFunctionsIn('a.test.ts', `describe.each([1])('%s', () => {\n${body(100)}});\n`)).toEqual([]);
+});
+
+it('who heard something is worded in one file', () => {
+  expect(wordsHearing('a.ts', 'const note = `not heard by `;')).toBe(true);
+  expect(wordsHearing('a.tsx', 'const note = <p>heard by {names}</p>;')).toBe(true);
+  expect(wordsHearing('a.ts', '/** heard by all */ const how = "heard";')).toBe(false);
+  expect(countRepository().hearingWordedIn).toEqual(['packages/views/src/words/hearing-words.ts']);
 });

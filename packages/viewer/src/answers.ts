@@ -1,5 +1,5 @@
-import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import type { RowKind, RowWords, Tone, WordsLine } from '@hansard/views';
+import type { CapturedEvent, DispatchStatus } from '@hansard/events';
+import type { RowKind, RowWords, SnippetPart, TalkWords, Tone, WordsLine } from '@hansard/views';
 
 /** How many events after its first one a row can change. Later results and deliveries are rows of their own. */
 export const rowReach = 300;
@@ -69,7 +69,7 @@ export interface TreeEntry {
   readonly dispatchId: string;
   readonly depth: number;
   readonly name: string;
-  readonly status: DispatchEnvelope['status'];
+  readonly status: DispatchStatus;
   /** In US dollars; null: not known. */
   readonly cost: number | null;
   /** With all dispatches below it; null: there are none, or it is not known. */
@@ -120,4 +120,162 @@ export interface FoundRows {
   readonly positions: readonly number[];
   /** How many events were read so far, from the beginning of the log. */
   readonly scanned: number;
+}
+
+/** The part of a log that a lens was made from. */
+export interface LensPart {
+  /** The title of the dispatch, or its role. */
+  readonly title: string;
+  /** The position of the first event that was read. Above 0, earlier ones were left out. */
+  readonly first: number;
+  /** How many events the log had. */
+  readonly end: number;
+  /** What a reader must know of the rows. */
+  readonly notes: readonly string[];
+}
+
+export interface LensAgent {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** A line of a conversation, in harmless words. A longer text is cut and ends with `…`: the event has it whole. */
+export interface TalkLine extends TalkWords {
+  /** Milliseconds since 1970; null if it is not a time. */
+  readonly time: number | null;
+}
+
+/** What was said, in order: the last lines before `before`. */
+export interface DialogAnswer extends LensPart {
+  readonly agents: readonly LensAgent[];
+  readonly lines: readonly TalkLine[];
+  /** How many lines come before these. */
+  readonly earlier: number;
+}
+
+/** What one agent was given, thought, did and said, in the order in which its model was given it. */
+export interface PerspectiveAnswer extends DialogAnswer {
+  readonly agentId: string;
+}
+
+export interface HeardLine {
+  readonly position: number;
+  readonly text: string;
+  /** The text is longer: the event has it whole. */
+  readonly isCut: boolean;
+  readonly speaker: string;
+  readonly speakerId: string | null;
+  /** How each agent of the answer heard it, in words; `·`: never; `?`: not known. */
+  readonly cells: readonly string[];
+}
+
+/** Who heard what: a line for each thing that was said, a cell for each agent. */
+export interface HeardAnswer extends LensPart {
+  readonly agents: readonly LensAgent[];
+  readonly lines: readonly HeardLine[];
+  readonly earlier: number;
+}
+
+/** A dispatch in the tree of a task. Figures that are not known are null; costs are in words, with estimates marked. */
+export interface TreeLine {
+  readonly dispatchId: string;
+  readonly depth: number;
+  readonly name: string;
+  readonly status: DispatchStatus;
+  readonly model: string | null;
+  readonly startedAt: string;
+  readonly turns: number | null;
+  readonly inputTokens: number | null;
+  readonly outputTokens: number | null;
+  readonly cost: string | null;
+  /** With all dispatches below it. */
+  readonly subtreeCost: string | null;
+  readonly durationMs: number | null;
+  /** Its parent is not among the dispatches of the task. */
+  readonly isOrphan: boolean;
+}
+
+export interface TreeAnswer {
+  readonly lines: readonly TreeLine[];
+  /** There are more dispatches than these, the newest. */
+  readonly isCut: boolean;
+  /** How estimated costs were made. */
+  readonly note: string | null;
+}
+
+/** What the model was given in a call. */
+export interface ContextAnswer {
+  /** The title of the dispatch, or its role. */
+  readonly title: string;
+  /** The position of the model call. */
+  readonly call: number;
+  readonly eventId: string;
+  readonly agent: string;
+  /** Milliseconds since 1970; null if it is not a time. */
+  readonly time: number | null;
+  readonly verification: {
+    /** Whether it was rendered to the recorded hash; null: there is nothing to compare with. */
+    readonly isSame: boolean | null;
+    readonly text: string;
+  };
+  /** What a reader must know of the messages. */
+  readonly notes: readonly string[];
+  /** Its description as lines of text; '': it is unknown. */
+  readonly manifest: string;
+  /** How many messages it has. */
+  readonly count: number;
+  /** The number of the first message that the call before it did not have; null: it is not recorded. */
+  readonly newFrom: number | null;
+  readonly lines: readonly ContextLine[];
+  /** How many messages come before these. */
+  readonly earlier: number;
+  /** The position of the agent's call before this one; null: there is none. */
+  readonly previous: number | null;
+  /** The position of the agent's next call; null: there is none near this one. */
+  readonly next: number | null;
+}
+
+export interface ContextLine {
+  readonly number: number;
+  readonly role: 'system' | 'user' | 'assistant' | 'tool';
+  readonly head: string;
+  readonly text: string;
+  /** The text is longer. */
+  readonly isCut: boolean;
+}
+
+/** The text of a message, whole. */
+export interface ContextText {
+  readonly text: string;
+}
+
+/** An event that was found. */
+export interface SearchedEvent {
+  readonly position: number;
+  /** Milliseconds since 1970; null if it is not a time. */
+  readonly time: number | null;
+  /** The agent's name as far as the beginning of the log has it; '' for the dispatched agent. */
+  readonly agent: string;
+  /** The kind of the event in a word. */
+  readonly word: string;
+  /** Its text around the first word of the query. */
+  readonly parts: readonly SnippetPart[];
+}
+
+/** The events of one dispatch that were found, by position. */
+export interface SearchedDispatch {
+  readonly taskDir: string;
+  readonly dispatchId: string;
+  /** The title of the dispatch, or its role. */
+  readonly title: string;
+  readonly startedAt: string | null;
+  readonly hits: readonly SearchedEvent[];
+}
+
+/** The end of a search. */
+export interface SearchEnd {
+  /** There can be more than was found. */
+  readonly isCut: boolean;
+  /** Of the dispatches that could not be searched. */
+  readonly problems: readonly string[];
 }

@@ -3,7 +3,7 @@ import { renderContext } from '@hansard/prompt';
 import { createRedactor } from '@hansard/redaction';
 import { randomFrom } from '@hansard/testing';
 import { expect, it } from 'vitest';
-import type { ContextAnswer } from '../src/context-answers.ts';
+import type { ContextAnswer } from '../src/answers.ts';
 import { openStore, startedViewer, taskDir } from './viewed.ts';
 
 const place = `/api/d/${encodeURIComponent(taskDir)}/d1`;

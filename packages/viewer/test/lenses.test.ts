@@ -1,7 +1,7 @@
 import type { NewEvent } from '@hansard/events';
 import { randomFrom } from '@hansard/testing';
 import { expect, it } from 'vitest';
-import type { DialogAnswer, HeardAnswer, PerspectiveAnswer, TreeAnswer } from '../src/lens-answers.ts';
+import type { DialogAnswer, HeardAnswer, PerspectiveAnswer, TalkLine, TreeAnswer } from '../src/answers.ts';
 import { openStore, startedViewer, taskDir } from './viewed.ts';
 
 const place = `/api/d/${encodeURIComponent(taskDir)}/d1`;
@@ -52,6 +52,18 @@ async function talking(turns: number, seed = 1) {
   return { store, dispatch, said, ...(await startedViewer(store)) };
 }
 
+/** A line of a conversation as it is shown. */
+function shown({ position, spans, blocks }: TalkLine) {
+  return {
+    position,
+    head: spans.map(({ text }) => text).join(' '),
+    texts: blocks.flatMap((block) => (block.kind === 'text' ? [block.text] : [])),
+    notes: blocks.flatMap((block) =>
+      block.kind === 'note' ? [block.spans.map(({ text }) => text).join(' ')] : [],
+    ),
+  };
+}
+
 /** All lines of an answer, page by page from the end. */
 async function allLines<Line>(
   json: (path: string) => Promise<unknown>,
@@ -74,21 +86,15 @@ async function allLines<Line>(
 it('shows who said what to whom, and who was present and did not hear it, page by page', async () => {
   const { json, said } = await talking(450);
   const lines = await allLines<DialogAnswer['lines'][number]>(json, `${place}/dialog`);
-  expect(
-    lines.map(({ position, speaker, text, heard, notHeardBy }) => ({
-      ...{ position, speaker, text, heard: heard.map(({ name }) => name), notHeardBy },
-    })),
-  ).toEqual(
+  expect(lines.map(shown)).toEqual(
     said.map(({ position, speaker, text, receivers }) => {
       const missed = Object.keys(names).filter((id) => id !== speaker && !receivers.includes(id));
-      return {
-        position,
-        speaker: names[speaker],
-        text,
-        heard: receivers.map((id) => names[id]),
-        notHeardBy:
-          receivers.length === 0 || missed.length === 0 ? null : missed.map((id) => names[id]).join(', '),
-      };
+      const named = (ids: readonly string[]) => ids.map((id) => names[id]).join(', ');
+      const notes = [
+        ...(receivers.length === 0 ? [] : [`heard by ${named(receivers)}`]),
+        ...(receivers.length === 0 || missed.length === 0 ? [] : [`not heard by ${named(missed)}`]),
+      ];
+      return { position, head: names[speaker], texts: [text], notes };
     }),
   );
   const pair = await allLines<DialogAnswer['lines'][number]>(json, `${place}/dialog?agent=a1&agent=a2`, '&');
@@ -111,8 +117,8 @@ it('shows who heard each saying, and the perspective of one agent', async () => 
   const seen = (await json(`${place}/perspective?agent=a2`)) as PerspectiveAnswer;
   expect(seen.end).toBe(end);
   const heard = said.filter(({ receivers }) => receivers.includes('a2'));
-  expect(seen.lines.filter(({ kind }) => kind === 'heard').length).toBe(heard.length);
-  expect(seen.lines.filter(({ kind }) => kind === 'said').map(({ position }) => position)).toEqual(
+  expect(seen.lines.filter((line) => shown(line).head.startsWith('heard')).length).toBe(heard.length);
+  expect(seen.lines.filter((line) => shown(line).head === 'said').map(({ position }) => position)).toEqual(
     said.filter(({ speaker }) => speaker === 'a2').map(({ position }) => position),
   );
   expect(seen.agents.map(({ id }) => id)).toEqual(['a1', 'a2', 'a3']);
@@ -126,7 +132,7 @@ it('shows what came since, at once', async () => {
   await dispatch.append({ type: 'agent:text', agentId: 'a1', data: { text: `${'é'.repeat(4_000)}!` } });
   const after = (await json(`${place}/dialog`)) as DialogAnswer;
   expect([after.lines.length, after.end]).toEqual([before.lines.length + 1, before.end + 1]);
-  expect(after.lines.at(-1)).toMatchObject({ text: 'é'.repeat(4_000), isCut: true });
+  expect(after.lines.at(-1)).toMatchObject({ blocks: [{ text: `${'é'.repeat(4_000)}…` }] });
 });
 
 it('says what it did not read of a long log, and not who did not hear', async () => {
@@ -150,9 +156,10 @@ it('says what it did not read of a long log, and not who did not hear', async ()
   const { first, end, notes, lines } = (await json(`${place}/dialog`)) as DialogAnswer;
   expect(first).toBe(end - 50_000);
   expect(notes).toEqual([expect.stringContaining(`the last 50000 of ${end} events`)]);
-  expect(lines).toMatchObject([
-    { position: end - 2, speaker: 'Ada', heard: [{ name: 'Ben', position: end - 1 }], notHeardBy: null },
+  expect(lines.map(shown)).toEqual([
+    { position: end - 2, head: 'Ada', texts: ['Late.'], notes: ['heard by Ben'] },
   ]);
+  expect(lines[0]?.blocks[1]).toMatchObject({ spans: [{ text: 'heard by' }, { position: end - 1 }] });
 });
 
 it('shows the dispatches of a task as trees, with what they cost', async () => {

@@ -6,7 +6,7 @@ import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { openSqliteStore } from '@hansard/store-sqlite';
 import { randomFrom } from '@hansard/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import type { SearchEnd, SearchedDispatch } from '../src/search-answers.ts';
+import type { SearchEnd, SearchedDispatch } from '../src/answers.ts';
 import { makeRoot, startedViewer } from './viewed.ts';
 
 const words = ['ant', 'bee', 'cat', 'dog', 'elk'];

@@ -14,7 +14,6 @@ export { AgentNames } from './agents/agent-names.ts';
 export { type AgentTreeNode, agentTree } from './agents/agent-tree.ts';
 export { renderAgentTree } from './agents/render-agent-tree.ts';
 export { type Audience, audienceOf } from './audience/audience-of.ts';
-export { missedBy } from './audience/missed-by.ts';
 export { OpenAudience } from './audience/open-audience.ts';
 export { PresentAgents } from './audience/present-agents.ts';
 export { type CausalRow, causesOf, effectsOf } from './causes/causality.ts';
@@ -74,7 +73,7 @@ export { type DialogRow, dialogOf } from './session/dialog.ts';
 export { type PerspectiveRow, perspectiveOf } from './session/perspective.ts';
 export { renderDialog } from './session/render-dialog.ts';
 export { renderDeliveryDiffs, renderDiff } from './session/render-diff.ts';
-export { perspectiveWords, renderPerspective } from './session/render-perspective.ts';
+export { renderPerspective } from './session/render-perspective.ts';
 export { renderSessionView, type SessionSource } from './session/render-session-view.ts';
 export { type SessionFacts, sessionFacts } from './session/session-facts.ts';
 export { SessionViewer } from './session/session-viewer.ts';
@@ -94,12 +93,8 @@ export { type TimelineRow, type TimelineSource, taskTimeline } from './task/task
 export { columnsOf, fitColumns, padColumns } from './text/columns.ts';
 export { type SnippetPart, snippetOf } from './text/snippet.ts';
 export { wrapColumns } from './text/wrap-columns.ts';
-export {
-  cellInWords,
-  dispatchedAgent,
-  type HearingClause,
-  hearingClauses,
-} from './words/hearing-words.ts';
+export { dialogWords, perspectiveWords, type TalkWords } from './words/dialog-words.ts';
+export { cellInWords } from './words/hearing-words.ts';
 export { eventWords, type RowWordsOptions, rowWords } from './words/row-words.ts';
 export {
   type RowWords,

@@ -1,43 +1,29 @@
 import {
-  agentLabel,
   type DialogRow,
+  dialogWords,
   type LogIndex,
-  missedBy,
   type PerspectiveRow,
-  speakerLabel,
+  perspectiveWords,
+  spanText,
 } from '@hansard/views';
 import { escapeHtmlInLine, textBlock } from './html-text.ts';
+import { noteHtml } from './page/block-html.ts';
 
 /** One utterance and its receivers. */
 export function dialogItem(index: LogIndex, row: DialogRow): string {
-  const { speaker, text, audience } = row;
-  const names = audience.map(({ agentId, how }) => {
-    const name = `<bdi>${escapeHtmlInLine(agentLabel(index, agentId))}</bdi>`;
-    return how === 'same' ? name : `${name} (${how})`;
+  const words = dialogWords(index, row);
+  const blocks = words.blocks.map((block) => {
+    if (block.kind === 'text') return textBlock(block.text);
+    return block.kind === 'note' ? noteHtml(block, block.tone === 'notice' ? 'notice' : 'heard') : '';
   });
-  const altered = audience.flatMap(({ agentId, how, text: received }) =>
-    how === 'altered' && received !== null
-      ? [
-          `<div class="notice">${escapeHtmlInLine(agentLabel(index, agentId))} heard:</div>${textBlock(received)}`,
-        ]
-      : [],
-  );
-  const heard = names.length === 0 ? '' : `<div class="heard">heard by ${names.join(', ')}</div>`;
-  const missed = missedBy(index, row);
-  const notHeard =
-    missed === null ? '' : `<div class="heard">not heard by <bdi>${escapeHtmlInLine(missed)}</bdi></div>`;
-  return `<li><span class="who" dir="auto">${escapeHtmlInLine(speakerLabel(index, speaker))}</span><div>${textBlock(text)}${heard}${altered.join('')}${notHeard}</div></li>`;
+  const speaker = escapeHtmlInLine(spanText(words, 'agent'));
+  return `<li><span class="who" dir="auto">${speaker}</span><div>${blocks.join('')}</div></li>`;
 }
 
 /** One thing that an agent heard, thought, did, received or said. */
-export function perspectiveItem(index: LogIndex, { kind, text, from, how, tool }: PerspectiveRow): string {
-  const about = [
-    tool ?? '',
-    from === null ? '' : `from ${speakerLabel(index, from)}`,
-    how === null || how === 'same' ? '' : `(${how})`,
-  ]
-    .filter(Boolean)
-    .join(' ');
-  const head = about === '' ? '' : `<div class="heard">${escapeHtmlInLine(about)}</div>`;
-  return `<li><span class="kind">${kind}</span><div>${head}${textBlock(text)}</div></li>`;
+export function perspectiveItem(index: LogIndex, row: PerspectiveRow): string {
+  const words = perspectiveWords(index, row);
+  const about = escapeHtmlInLine(spanText(words, 'head'));
+  const head = about === '' ? '' : `<div class="heard">${about}</div>`;
+  return `<li><span class="kind">${spanText(words, 'word')}</span><div>${head}${textBlock(row.text)}</div></li>`;
 }

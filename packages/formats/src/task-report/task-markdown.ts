@@ -2,14 +2,15 @@ import type { DispatchEnvelope, TaskSource } from '@hansard/events';
 import {
   type DialogRow,
   dialogOf,
+  dialogWords,
   dispatchTree,
   type LogIndex,
-  missedBy,
   type PerspectiveRow,
   perspectiveOf,
+  perspectiveWords,
   renderDispatchTree,
   type SessionFacts,
-  speakerLabel,
+  spanText,
 } from '@hansard/views';
 import { dispatchFacts } from './dispatch-facts.ts';
 import { envelopeOf, eventsOf, readDispatchReports } from './dispatch-report.ts';
@@ -74,33 +75,21 @@ function* lenses(session: SessionFacts, index: LogIndex): Generator<string> {
 }
 
 function dialogItem(index: LogIndex, row: DialogRow): string {
-  const { speaker, text, audience } = row;
-  const heard = audience.map(({ agentId, how }) => {
-    const name = inlineMarkdown(speakerLabel(index, { kind: 'agent', agentId }));
-    return how === 'same' ? name : `${name} (${how})`;
-  });
-  const to = heard.length === 0 ? '' : ` → ${heard.join(', ')}`;
-  const said = besideOrBelow(`**${inlineMarkdown(speakerLabel(index, speaker))}**${to}:`, text);
-  const altered = audience.flatMap(({ agentId, how, text: received }) =>
-    how === 'altered' && received !== null
-      ? [
-          besideOrBelow(
-            `**${inlineMarkdown(speakerLabel(index, { kind: 'agent', agentId }))}** heard:`,
-            received,
-          ),
-        ]
-      : [],
-  );
-  const missed = missedBy(index, row);
-  const notHeard = missed === null ? [] : [`Not heard by ${inlineMarkdown(missed)}.`];
-  return [said, ...altered, ...notHeard].join('\n\n');
+  const words = dialogWords(index, row);
+  const paragraphs: string[] = [];
+  let start = `**${inlineMarkdown(spanText(words, 'agent'))}**:`;
+  for (const [at, block] of words.blocks.entries()) {
+    if (block.kind === 'text') paragraphs.push(besideOrBelow(start, block.text));
+    if (block.kind !== 'note') continue;
+    const note = inlineMarkdown(block.spans.map(({ text }) => text).join(' '));
+    if (words.blocks[at + 1]?.kind === 'text') start = `${note}:`;
+    else paragraphs.push(note);
+  }
+  return paragraphs.join('\n\n');
 }
 
-function perspectiveItem(index: LogIndex, { kind, text, from, how, tool }: PerspectiveRow): string {
-  const words = [
-    tool === null ? '' : inlineMarkdown(tool),
-    from === null ? '' : `from ${inlineMarkdown(speakerLabel(index, from))}`,
-    how === null || how === 'same' ? '' : `(${how})`,
-  ].filter(Boolean);
-  return besideOrBelow(`**${kind}**${words.length === 0 ? '' : ` ${words.join(' ')}`}:`, text);
+function perspectiveItem(index: LogIndex, row: PerspectiveRow): string {
+  const words = perspectiveWords(index, row);
+  const about = inlineMarkdown(spanText(words, 'head'));
+  return besideOrBelow(`**${spanText(words, 'word')}**${about === '' ? '' : ` ${about}`}:`, row.text);
 }

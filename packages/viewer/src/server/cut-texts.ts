@@ -1,3 +1,5 @@
+import { neutraliseControls } from '@hansard/events/plain';
+
 /** Characters of all texts together. */
 const mostCharacters = 262_144;
 /** Items of a list, or keys of an object. */
@@ -19,4 +21,13 @@ export function cutTexts<Value>(value: Value): Value {
     const entries = Object.entries(one).slice(0, mostItems);
     return Object.fromEntries(entries.map(([key, item]) => [cut(key), cut(item)]));
   }
+}
+
+/** The same value with controls and invisible characters in its texts made visible. */
+export function harmless<Value>(value: Value): Value {
+  if (typeof value === 'string') return neutraliseControls(value) as Value;
+  if (Array.isArray(value)) return value.map((item) => harmless(item)) as Value;
+  if (typeof value !== 'object' || value === null) return value;
+  const fields = Object.entries(value).map(([name, field]) => [neutraliseControls(name), harmless(field)]);
+  return Object.fromEntries(fields) as Value;
 }

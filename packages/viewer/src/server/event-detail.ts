@@ -2,7 +2,7 @@ import type { CapturedEvent } from '@hansard/events';
 import { neutraliseControls } from '@hansard/events/plain';
 import { type Row, rowWords, wordsLine } from '@hansard/views';
 import type { EventDetail, EventLink, LinkKind } from '../answers.ts';
-import { cutTexts } from './cut-texts.ts';
+import { cutTexts, harmless } from './cut-texts.ts';
 import type { LogRows } from './log-rows.ts';
 
 /** Code points of the text of a link. */
@@ -63,13 +63,4 @@ function linksOf({ cause, substance, via }: CapturedEvent): (readonly [LinkKind,
 function textOf(row: Row): string {
   const { agent, word, head, text } = wordsLine(rowWords(row), linkText);
   return [agent, word, head, text].filter((piece) => piece !== '').join(' ');
-}
-
-/** The same value with controls and invisible characters in its texts made visible. */
-function harmless<Value>(value: Value): Value {
-  if (typeof value === 'string') return neutraliseControls(value) as Value;
-  if (Array.isArray(value)) return value.map((item) => harmless(item)) as Value;
-  if (typeof value !== 'object' || value === null) return value;
-  const fields = Object.entries(value).map(([name, field]) => [neutraliseControls(name), harmless(field)]);
-  return Object.fromEntries(fields) as Value;
 }

@@ -1,8 +1,12 @@
 import { type DispatchEnvelope, envelopeSchemaVersion } from '@hansard/events';
 import { writeTaskMarkdown, writeTaskPage } from '@hansard/formats';
 import {
+  createLogIndex,
+  dialogOf,
+  dialogWords,
   type Row,
   type RowWords,
+  renderDialog,
   renderLine,
   renderRow,
   rowKinds,
@@ -14,6 +18,7 @@ import {
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
+import { TalkList } from '../../src/page/lenses/talk-list.tsx';
 import { RowCells } from '../../src/page/row-list.tsx';
 import { RowDetail } from '../../src/page/row-words.tsx';
 import { readerRow } from '../../src/server/reader-row.ts';
@@ -203,3 +208,38 @@ describe('the words of a row', () => {
       }
   });
 });
+
+describe('the words of a dialog', () => {
+  it('are the same on the terminal, in Markdown, in HTML and on the page', async () => {
+    const index = createLogIndex(sampleTalk);
+    const said = dialogOf(index);
+    const words = said.map((row) => dialogWords(index, row));
+    const should = sorted(
+      words
+        .flatMap(({ spans, blocks }) => [...spans.map(({ text }) => text), ...blocks.flatMap(wordsOfBlock)])
+        .join('\n'),
+    );
+    const lines = words.map((line) => ({ ...line, time: null }));
+    const page = renderToString(h(TalkList, { lines, toEvent: (position) => `#${position}` }));
+    const { markdown, html } = await dialogOfReports();
+    const shown = [
+      renderDialog(index, said).replaceAll(/^ +\d+ {2}/gm, ''),
+      withoutMarkdown(markdown),
+      withoutTags(html),
+      withoutTags(page.replaceAll(/<small>.*?<\/small>/g, '')),
+    ];
+    expect(shown.map(sorted)).toEqual(shown.map(() => should));
+    expect(should).toContain('heard');
+    expect(sorted(page.replace('not heard by', 'missed by'))).not.toBe(should);
+  });
+});
+
+/** What was said in the talk, as the reports show it. */
+async function dialogOfReports() {
+  let [markdown, html] = ['', ''];
+  for await (const piece of writeTaskMarkdown(source)) markdown += piece;
+  for await (const piece of writeTaskPage(source)) html += piece;
+  const [, said = ''] = markdown.split(/### Who said what\n/).slice(-2);
+  const [, list = ''] = html.split('<summary>Who said what</summary>').slice(-2);
+  return { markdown: said.split('### ')[0] ?? '', html: list.split('</details>')[0] ?? '' };
+}

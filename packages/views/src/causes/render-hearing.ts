@@ -7,7 +7,7 @@ import type { LogIndex } from '../log/log-index.ts';
 import { alignColumns } from '../text/align-columns.ts';
 import { columnsOf, fitColumns } from '../text/columns.ts';
 import { hangingLines } from '../text/hanging-lines.ts';
-import { cellInWords, stepWords } from '../words/hearing-words.ts';
+import { cellInWords, everybodyHeardIt, neverHeardWords, stepWords } from '../words/hearing-words.ts';
 import type { HearingMatrix } from './hearing-matrix.ts';
 
 const textColumns = 40;
@@ -63,15 +63,8 @@ const stateWords = {
 
 /** The agents that never heard something, or of which it is not known, one per line. */
 export function renderNeverHeard(rows: readonly NeverHeardRow[]): string {
-  if (rows.length === 0) return '(every agent heard it)';
-  return rows
-    .map(({ agent, answer, withheldBy, sameWordsIn }) => {
-      const hint = sameWordsIn === null ? '' : `; perhaps by ${sameWordsIn}, which has the same words`;
-      const unknown = answer === 'not known' ? ` (not known${hint})` : '';
-      const note = `${withheldBy === null ? '' : ` (withheld via ${withheldBy})`}${unknown}`;
-      return neutraliseControlsInLine(agent.label + note);
-    })
-    .join('\n');
+  if (rows.length === 0) return everybodyHeardIt;
+  return rows.map((row) => neutraliseControlsInLine(`${row.agent.label}${neverHeardWords(row)}`)).join('\n');
 }
 
 function stepInWords(index: LogIndex, { id, kind, agentId, how }: KnowledgeStep): string {

@@ -1,6 +1,8 @@
 import type { HearingCell } from '../causes/hearing-matrix.ts';
 import type { KnowledgeStep } from '../knowledge/known-by.ts';
+import type { NeverHeardRow } from '../knowledge/never-heard.ts';
 import type { HowHeard } from '../log/saying.ts';
+import type { Tone } from '../rows/row.ts';
 import type { WordSpan } from './words.ts';
 
 /** Who heard what, in words. No other file words it. */
@@ -32,6 +34,7 @@ export interface AudienceWords {
 export interface HearingClause<Heard extends HeardWords> {
   readonly spans: readonly WordSpan[];
   readonly delivery: Heard | null;
+  readonly tone: Tone;
 }
 
 /**
@@ -53,11 +56,15 @@ export function hearingClauses<Heard extends HeardWords>({
   const others = heard.length === withheld.size ? [] : missing.filter((name) => !withheld.has(name));
   const unknown = notKnown.filter((name) => !withheld.has(name));
   return [
-    ...(plain.length === 0 ? [] : [{ spans: [text('heard by'), ...separated(names)], delivery: null }]),
-    ...apart.map((one) => ({ spans: apartSpans(one), delivery: one })),
-    ...(others.length === 0 ? [] : [{ spans: [text(`not heard by ${someOf(others)}`)], delivery: null }]),
-    ...(unknown.length === 0 ? [] : [{ spans: [text(`not known of ${someOf(unknown)}`)], delivery: null }]),
+    ...(plain.length === 0 ? [] : [clause([text('heard by'), ...separated(names)], 'dim')]),
+    ...apart.map((one) => ({ spans: apartSpans(one), delivery: one, tone: 'notice' as const })),
+    ...(others.length === 0 ? [] : [clause([text(`not heard by ${someOf(others)}`)], 'notice')]),
+    ...(unknown.length === 0 ? [] : [clause([text(`not known of ${someOf(unknown)}`)], 'dim')]),
   ];
+}
+
+function clause(spans: readonly WordSpan[], tone: Tone): HearingClause<never> {
+  return { spans, delivery: null, tone };
 }
 
 /** The clauses as one line. */
@@ -121,3 +128,19 @@ export const stepWords: Readonly<Record<KnowledgeStep['how'], string>> = {
   altered: 'heard it altered',
   withheld: 'had it withheld',
 };
+
+/** Of an agent that never heard something, or of which it is not known. */
+export function neverHeardWords({ answer, withheldBy, sameWordsIn }: NeverHeardRow): string {
+  const hint = sameWordsIn === null ? '' : `; perhaps by ${sameWordsIn}, which has the same words`;
+  const unknown = answer === 'not known' ? ` (not known${hint})` : '';
+  return `${withheldBy === null ? '' : ` (withheld via ${withheldBy})`}${unknown}`;
+}
+
+/** Where nobody is named: nothing reached anybody, or everybody heard it. */
+export const nobodyHeardIt = '(it reached nobody)';
+export const everybodyHeardIt = '(every agent heard it)';
+
+/** How a delivery reached an agent, for a note beside its names: `altered via e16`. */
+export function deliveryNote({ how, via }: Pick<HeardWords, 'how' | 'via'>): string {
+  return via === undefined ? how : `${how} via ${via}`;
+}

@@ -44,10 +44,8 @@ function unlabelled(
     }
     case 'image':
       return observedImage(block) ?? `<div class="quiet">${escapeHtmlInLine(block.text)}</div>`;
-    case 'note': {
-      const className = block.source === 'hook' ? 'decision' : 'heard';
-      return `<div class="${className}">${block.spans.map(spanHtml).join(' ')}</div>`;
-    }
+    case 'note':
+      return noteHtml(block, block.source === 'hook' ? 'decision' : 'heard');
     case 'records': {
       const items = block.records.map(
         ({ position, timestamp, text }) =>
@@ -58,6 +56,8 @@ function unlabelled(
   }
 }
 
-function spanHtml({ text }: WordSpan): string {
-  return `<bdi>${escapeHtmlInLine(text)}</bdi>`;
+/** A line about what happened. */
+export function noteHtml({ spans }: { readonly spans: readonly WordSpan[] }, className: string): string {
+  const words = spans.map(({ text }) => `<bdi>${escapeHtmlInLine(text)}</bdi>`);
+  return `<div class="${className}">${words.join(' ')}</div>`;
 }

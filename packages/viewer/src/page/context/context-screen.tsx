@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { ContextAnswer, ContextLine, ContextText } from '../../context-answers.ts';
+import type { ContextAnswer, ContextLine, ContextText } from '../../answers.ts';
 import { ask, pathOf } from '../api.ts';
 import { commandPlace } from '../command-place.ts';
 import { isTyping } from '../is-typing.ts';

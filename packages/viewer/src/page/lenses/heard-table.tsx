@@ -1,4 +1,4 @@
-import type { HeardAnswer } from '../../lens-answers.ts';
+import type { HeardAnswer } from '../../answers.ts';
 import { colourOf } from '../words.ts';
 
 interface HeardTableProps {

@@ -1,13 +1,12 @@
 import { useEffect } from 'preact/hooks';
-import type { DialogAnswer, HeardAnswer, LensAgent, PerspectiveAnswer } from '../../lens-answers.ts';
+import type { DialogAnswer, HeardAnswer, LensAgent, PerspectiveAnswer } from '../../answers.ts';
 import { pathOf } from '../api.ts';
 import { goTo } from '../go-to.ts';
 import { addressOf, type LensPlace, lensQuery } from '../place-in-address.ts';
 import { countText } from '../words.ts';
-import { DialogList } from './dialog-list.tsx';
 import { HeardTable } from './heard-table.tsx';
-import { PerspectiveList } from './perspective-list.tsx';
 import { Tabs } from './tabs.tsx';
+import { TalkList } from './talk-list.tsx';
 import { useAnswer } from './use-answer.ts';
 
 /** A lens over a longer log is made again only when somebody asks. */
@@ -76,12 +75,10 @@ function LensBody({ place, answer }: { readonly place: LensPlace; readonly answe
         </p>
       )}
       {lines.length === 0 ? <p>{nothing[place.kind]}</p> : null}
-      {place.kind === 'dialog' ? (
-        <DialogList lines={(answer as DialogAnswer).lines} toEvent={toEvent} />
-      ) : place.kind === 'perspective' ? (
-        <PerspectiveList lines={(answer as PerspectiveAnswer).lines} toEvent={toEvent} />
-      ) : (
+      {place.kind === 'heard' ? (
         <HeardTable answer={answer as HeardAnswer} toEvent={toEvent} />
+      ) : (
+        <TalkList lines={(answer as DialogAnswer).lines} toEvent={toEvent} />
       )}
     </>
   );

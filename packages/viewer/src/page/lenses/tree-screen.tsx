@@ -1,6 +1,6 @@
 import { formatDuration } from '@hansard/facts';
 import { useEffect } from 'preact/hooks';
-import type { TreeAnswer, TreeLine } from '../../lens-answers.ts';
+import type { TreeAnswer, TreeLine } from '../../answers.ts';
 import { addressOf } from '../place-in-address.ts';
 import { countText, timeText } from '../words.ts';
 import { useAnswer } from './use-answer.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { SearchedDispatch, SearchedEvent } from '../../search-answers.ts';
+import type { SearchedDispatch, SearchedEvent } from '../../answers.ts';
 import { goTo } from '../go-to.ts';
 import { isTyping } from '../is-typing.ts';
 import { addressOf, type SearchPlace } from '../place-in-address.ts';

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { SearchEnd, SearchedDispatch } from '../../search-answers.ts';
+import type { SearchEnd, SearchedDispatch } from '../../answers.ts';
 
 export interface SearchState {
   readonly found: readonly SearchedDispatch[];

@@ -4,7 +4,7 @@ import { type RenderedCall, redactionNote, verificationOf } from '@hansard/promp
 import { contextMessageText, renderManifest } from '@hansard/views';
 import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import type { ContextAnswer, ContextText } from '../../context-answers.ts';
+import type { ContextAnswer, ContextText } from '../../answers.ts';
 import { lastLines, shownText, timeOf } from '../lenses/lens-page.ts';
 import type { OpenDispatch, OpenDispatches } from '../open-dispatches.ts';
 import { onePart, wholeNumber } from '../parameters.ts';

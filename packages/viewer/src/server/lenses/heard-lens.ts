@@ -1,7 +1,7 @@
 import { cellInWords, type HearingRow, hearingMatrix, type LogAgent } from '@hansard/views';
-import type { HeardAnswer, HeardLine } from '../../lens-answers.ts';
+import type { HeardAnswer, HeardLine } from '../../answers.ts';
 import { speakerOf } from './dialog-lens.ts';
-import { lastLines, shownText, timeOf } from './lens-page.ts';
+import { lastLines, shownText } from './lens-page.ts';
 import type { RecentIndex } from './recent-index.ts';
 
 /** Code points of a text. */
@@ -21,7 +21,6 @@ function heardLine(recent: RecentIndex, agents: readonly LogAgent[], row: Hearin
   const { saying, cells, notKnown } = row;
   return {
     position: recent.positionOf(saying.position),
-    time: timeOf(saying.event),
     ...shownText(saying.text, longestText),
     ...speakerOf(recent, saying.speaker),
     cells: agents.map(({ agentId }) => cellInWords(cells.get(agentId), notKnown.includes(agentId))),

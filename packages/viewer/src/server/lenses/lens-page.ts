@@ -1,4 +1,8 @@
 import { neutraliseControls } from '@hansard/events/plain';
+import type { TalkWords, WordBlock } from '@hansard/views';
+import type { TalkLine } from '../../answers.ts';
+import { harmless } from '../cut-texts.ts';
+import type { RecentIndex } from './recent-index.ts';
 
 /** The most lines of an answer. */
 const mostLines = 200;
@@ -33,4 +37,21 @@ export function shownText(text: string, longest = 4_000): { readonly text: strin
 export function timeOf({ timestamp }: { readonly timestamp: string }): number | null {
   const time = Date.parse(timestamp);
   return Number.isNaN(time) ? null : time;
+}
+
+/** A line of a conversation for the page. */
+export function talkLine(recent: RecentIndex, words: TalkWords): TalkLine {
+  const blocks = words.blocks.map((block): WordBlock => {
+    if (block.kind === 'text') {
+      const { text, isCut } = shownText(block.text);
+      return { ...block, text: isCut ? `${text}…` : text };
+    }
+    if (block.kind !== 'note') return block;
+    const spans = block.spans.map((span) =>
+      span.position === undefined ? span : { ...span, position: recent.positionOf(span.position) },
+    );
+    return { ...block, spans };
+  });
+  const line = { ...words, blocks, position: recent.positionOf(words.position), time: timeOf(words) };
+  return harmless(line);
 }

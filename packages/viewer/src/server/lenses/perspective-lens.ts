@@ -1,6 +1,6 @@
-import { basisNote, type PerspectiveRow, perspectiveOf, perspectiveWords } from '@hansard/views';
-import type { PerspectiveAnswer, PerspectiveLine } from '../../lens-answers.ts';
-import { lastLines, shownText, timeOf } from './lens-page.ts';
+import { basisNote, perspectiveOf, perspectiveWords } from '@hansard/views';
+import type { PerspectiveAnswer } from '../../answers.ts';
+import { lastLines, talkLine } from './lens-page.ts';
 import type { RecentIndex } from './recent-index.ts';
 
 /** What one agent was given, thought, did and said. @throws TypeError for an agent that is not in the log */
@@ -13,17 +13,6 @@ export function perspectiveLens(
     ...recent.part(basisNote(rows)),
     agents: recent.agents(),
     agentId,
-    ...lastLines(rows, end, (row) => perspectiveLine(recent, row)),
-  };
-}
-
-function perspectiveLine(recent: RecentIndex, row: PerspectiveRow): PerspectiveLine {
-  const position = recent.index.eventWithId(row.id)?.position ?? 0;
-  return {
-    position: recent.positionOf(position),
-    time: timeOf(row.event),
-    ...shownText(row.text),
-    kind: row.kind,
-    about: perspectiveWords(recent.index, row),
+    ...lastLines(rows, end, (row) => talkLine(recent, perspectiveWords(recent.index, row))),
   };
 }

@@ -1,7 +1,7 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { explainEstimates, formatSpending } from '@hansard/facts';
 import { type DispatchTreeNode, dispatchTree } from '@hansard/views';
-import type { TreeAnswer, TreeLine } from '../../lens-answers.ts';
+import type { TreeAnswer, TreeLine } from '../../answers.ts';
 import type { ViewedStore } from '../viewed-store.ts';
 
 /** The most dispatches of a tree. */

@@ -5,7 +5,7 @@ import { EventWords, foldWord, placedWords, stringsOf, unsearchableKeys } from '
 import { AgentNames, eventWords, snippetOf, wordsLine } from '@hansard/views';
 import { Hono } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
-import type { SearchEnd, SearchedDispatch } from '../../search-answers.ts';
+import type { SearchEnd, SearchedDispatch } from '../../answers.ts';
 import { timeOf } from '../lenses/lens-page.ts';
 import type { OpenDispatches } from '../open-dispatches.ts';
 import type { ViewedStore } from '../viewed-store.ts';
