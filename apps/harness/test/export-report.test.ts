@@ -104,7 +104,8 @@ describe('a task as Markdown', () => {
   it('is written to standard output, with the tree and the dialog', async () => {
     const { code, out } = await cli.hansard('export', 'lab/talk', '--as', 'markdown');
     expect(code).toBe(0);
-    expect(out).toContain('### Who said what\n\n**Ann** → Ben:');
+    expect(out).toContain('### Who said what\n\n**Ann**: &lt;img');
+    expect(out).toContain('\n\nheard by Ben\n');
     expect(out).toContain('$0.25');
     expect(out).toContain('**said**: &lt;img src=');
   });
