@@ -1,13 +1,12 @@
 import { readFileSync } from 'node:fs';
 import {
-  checkPacket,
   createJudgePacket,
   createPseudonyms,
   type JudgePass,
   judgePasses,
-  type PacketMapping,
   playersOf,
 } from '@hansard/datasets';
+import { checkPacket, type PacketMapping } from '@hansard/datasets/checking';
 import { createIdSource, parseEvent } from '@hansard/events';
 import {
   Cast,

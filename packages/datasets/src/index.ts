@@ -1,11 +1,4 @@
 export {
-  type CheckedPacket,
-  checkPacket,
-  type PacketProblem,
-  type PacketToCheck,
-} from './checking/check-packet.ts';
-export type { PacketMapping } from './checking/game-reading.ts';
-export {
   createJudgePacket,
   type JudgePacketOptions,
   type JudgePacketWriter,

@@ -43,7 +43,8 @@ export interface PacketToCheck {
 }
 
 /**
- * Checks a packet against its log, without any code of the program that wrote it: numbers and checksum of the manifest; that each line cites an event that
+ * Checks a packet against its log, without any code of the program that wrote it (a test holds that), so that no mistake is in both. It is for
+ * `hansard judge check` alone: numbers and checksum of the manifest; that each line cites an event that
  * may be in it, by a speaker that has one pseudonym; that nothing that some players did not receive is said in it; that no run of words of a private text is in
  * it that no public text has; that no agent is named; and that no public line is missing.
  */

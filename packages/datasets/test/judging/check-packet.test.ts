@@ -5,15 +5,10 @@ import { type CapturedEvent, type NewEvent, newEvent, parseEvent } from '@hansar
 import { type GameMappingInput, readCast } from '@hansard/formats';
 import { canaryGame, canaryMapping, randomRosterGame, rosterGames, rosterMapping } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import {
-  checkPacket,
-  createJudgePacket,
-  type JudgePass,
-  judgePasses,
-  type PacketMapping,
-  type PacketProblem,
-  readPseudonyms,
-} from '../../src/index.ts';
+import type { PacketProblem } from '../../src/checking/check-packet.ts';
+import { checkPacket, type PacketMapping } from '../../src/checking.ts';
+import { createJudgePacket, type JudgePass, judgePasses, readPseudonyms } from '../../src/index.ts';
+
 import { dispatchId, events as judged, mapping as judgedMapping } from './judged-game.ts';
 
 interface Game {

@@ -8,14 +8,8 @@ import {
 import { gameText, isCorpusThere, skipped } from '@hansard/testing';
 import { audienceOf, createLogIndex } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
-import {
-  checkPacket,
-  createJudgePacket,
-  createPseudonyms,
-  judgePasses,
-  type PacketMapping,
-  playersOf,
-} from '../../src/index.ts';
+import { checkPacket, type PacketMapping } from '../../src/checking.ts';
+import { createJudgePacket, createPseudonyms, judgePasses, playersOf } from '../../src/index.ts';
 
 interface Message {
   readonly from: string;

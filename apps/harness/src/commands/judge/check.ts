@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type CheckedPacket, checkPacket, type PacketMapping } from '@hansard/datasets';
+import { type CheckedPacket, checkPacket, type PacketMapping } from '@hansard/datasets/checking';
 import { messageOf } from '@hansard/events';
 import type { Command } from 'commander';
 import { parse } from 'yaml';

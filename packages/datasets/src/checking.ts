@@ -1,0 +1,3 @@
+/** The check of packets for `hansard judge check`, apart from the code that writes them. */
+export { type CheckedPacket, checkPacket } from './checking/check-packet.ts';
+export type { PacketMapping } from './checking/game-reading.ts';
