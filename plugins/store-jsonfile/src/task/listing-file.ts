@@ -36,7 +36,7 @@ export function readListing(files: Files, taskFolder: string): Map<string, Liste
   return kept;
 }
 
-/** Keeps what a listing read. It is a help for the next one, so a refusal of the system, as in a folder without permission, is no error. */
+/** Keeps what a listing read. It is a help for the next one, so a refusal of the system, as in a folder without permission, is not an error. */
 export function writeListing(files: Files, taskFolder: string, kept: ReadonlyMap<string, ListedFacts>): void {
   const lines = [...kept].map(([id, { ino, size, ctimeMs, startedAt, status, lastActiveAt }]) => {
     const facts = [id, ino, size, ctimeMs, startedAt, status];
