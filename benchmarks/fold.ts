@@ -5,7 +5,7 @@
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CapturedEvent, encodeEvent } from '@hansard/events';
-import { DispatchTotals } from '@hansard/facts';
+import { createDispatchFacts } from '@hansard/facts';
 import { median, microsecondsSince } from './measure.ts';
 import { report, rounded } from './report.ts';
 import { sampleEvent } from './sample-events.ts';
@@ -31,19 +31,16 @@ function timed(log: readonly CapturedEvent[], work: (event: CapturedEvent) => vo
 
 const folder = temporaryFolder('bench-fold');
 const file = openSync(join(folder, 'lines'), 'a');
-const totals = new DispatchTotals();
-let through = -1;
+const facts = createDispatchFacts();
 const written: number[] = [];
 const folded: number[] = [];
 for (let round = 0; round < rounds; round += 1) {
   const log = Array.from({ length: events }, (_, index) => logEvent(round * events + index));
   written.push(timed(log, (event) => writeSync(file, `${encodeEvent(event)}\n`)));
-  const first = through + 1;
-  let position = first;
+  let position = facts.through + 1;
   folded.push(
     timed(log, (event) => {
-      if (position === through + 1) totals.observe(event, true);
-      through = position;
+      facts.observe(event, position, true);
       position += 1;
     }),
   );
@@ -56,7 +53,7 @@ report(
     encodeAndWriteNs: rounded(median(written)),
     foldNs: rounded(median(folded)),
     percentOfEncodeAndWrite: rounded((100 * median(folded)) / median(written)),
-    costUsd: totals.costUsd ?? 0,
+    costUsd: facts.costUsd ?? 0,
   },
   [{ key: 'percentOfEncodeAndWrite', atMost: 2 }],
 );

@@ -39,7 +39,7 @@ export type {
   AgentWriter,
   Dispatch,
   DispatchEnd,
-  LoggedTotals,
+  LoggedFacts,
   NewDispatch,
   WriterOptions,
 } from './store/dispatch.ts';

@@ -1,5 +1,14 @@
 export { AgentRoster, type NamedAgent } from './agents/agent-roster.ts';
 export { findNamed, type NamedAnswer, type Names } from './agents/find-named.ts';
+export {
+  createDispatchFacts,
+  type DispatchFacts,
+  type FactsBefore,
+  type FactsOptions,
+  factsOf,
+  isPricedBy,
+} from './dispatch-facts.ts';
+export { type LoggedEnd, stops } from './logged-ending.ts';
 export type { Price, PricedCall, PriceTable } from './prices/price-table.ts';
 export {
   addFigures,
@@ -26,9 +35,9 @@ export {
   type Spending,
   spendingOf,
 } from './spending/spending.ts';
-export { TitleFinder } from './title-finder.ts';
+export { type FoundTitle, titleOf } from './title-finder.ts';
 export { type CallTerms, specialTerms } from './totals/call-terms.ts';
-export { DispatchTotals, isRewritten } from './totals/dispatch-totals.ts';
+export { isRewritten } from './totals/dispatch-totals.ts';
 export { quarterMs } from './totals/period-fold.ts';
 export { addAmounts, addCounts } from './totals/sums.ts';
 export { openCallEvents, withOpenCalls } from './totals/with-open-calls.ts';

@@ -1,5 +1,5 @@
-import type { CapturedEvent } from '@hansard/events';
-import { isEventOf, shortened } from '@hansard/events/plain';
+import type { CapturedEvent, EventData } from '@hansard/events';
+import { shortened } from '@hansard/events/plain';
 
 const longestTitle = 80;
 const unreadable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu;
@@ -13,45 +13,48 @@ const statusTitles: ReadonlyMap<unknown, readonly [field: string, rank: number]>
 const rankOfTrigger = 1;
 const rankOfPrompt = 2;
 
+export interface FoundTitle {
+  readonly text: string;
+  /** Whether the title was given to the session, and is not only the beginning of a message. */
+  readonly isGiven: boolean;
+  /** The position of the event that has it. */
+  readonly position: number;
+}
+
 /**
  * Finds a title for a dispatch in its events: the last one that a user or an engine gave the session, or else the beginning of
  * the first message that is not from the system.
  */
 export class TitleFinder {
-  #title: string | null = null;
+  #title: FoundTitle | null = null;
   #rank = 0;
 
   /** Null: none was found. */
-  get title(): string | null {
+  get title(): FoundTitle | null {
     return this.#title;
   }
 
-  /** Whether the title was given to the session, and is not only the beginning of a message. */
-  get isGiven(): boolean {
-    return this.#rank > rankOfPrompt;
+  /** Whether a message can still become the title. */
+  get needsPrompt(): boolean {
+    return this.#rank < rankOfPrompt;
   }
 
-  observe(event: CapturedEvent): void {
-    if (this.#rank < rankOfPrompt && isEventOf(event, 'user:message')) {
-      const { kind, what } = event.data.source;
-      const rank = kind === 'external' && what !== undefined ? rankOfTrigger : rankOfPrompt;
-      if (kind !== 'system' && rank > this.#rank) this.#offer(promptTitle(event.data.text), rank);
-    } else if (event.type === 'session:status') {
-      const [field, rank] = statusTitles.get(event.data.kind) ?? [];
-      if (field !== undefined && rank !== undefined && rank >= this.#rank)
-        this.#offer(event.data[field], rank);
-    }
+  addMessage({ text, source }: EventData<'user:message'>, position: number): void {
+    const { kind, what } = source;
+    const rank = kind === 'external' && what !== undefined ? rankOfTrigger : rankOfPrompt;
+    if (kind !== 'system' && rank > this.#rank) this.#offer(promptTitle(text), rank, position);
   }
 
-  /** A text as a title, without markup and control characters; '' if nothing is left. */
-  static titleOf(text: unknown): string {
-    return typeof text === 'string' ? titleOf(withoutMarkup(text)) : '';
+  addStatus({ data }: CapturedEvent, position: number): void {
+    const [field, rank] = statusTitles.get(data.kind) ?? [];
+    if (field !== undefined && rank !== undefined && rank >= this.#rank)
+      this.#offer(data[field], rank, position);
   }
 
-  #offer(text: unknown, rank: number): void {
-    const title = TitleFinder.titleOf(text);
-    if (title === '') return;
-    this.#title = title;
+  #offer(said: unknown, rank: number, position: number): void {
+    const text = titleOf(said);
+    if (text === '') return;
+    this.#title = { text, isGiven: rank > rankOfPrompt, position };
     this.#rank = rank;
   }
 }
@@ -86,10 +89,11 @@ function withoutMarkup(text: string): string {
   return said;
 }
 
-/** The beginning of a text as a title: one line of at most 80 characters, without control characters; '' if nothing is left. */
-function titleOf(text: string): string {
+/** The beginning of a text as a title: one line of at most 80 characters, without markup and control characters; '' if nothing is left. */
+export function titleOf(text: unknown): string {
+  if (typeof text !== 'string') return '';
   // A little more than a title, because white space becomes shorter.
-  const line = shortened(text, 1_000).replace(unreadable, ' ').trim();
+  const line = shortened(withoutMarkup(text), 1_000).replace(unreadable, ' ').trim();
   const title = shortened(line, longestTitle).replace(/ …$/, '…');
   return title === '…' ? '' : title;
 }

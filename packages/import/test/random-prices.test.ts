@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Usage } from '@hansard/events';
-import { DispatchTotals } from '@hansard/facts';
+import { createDispatchFacts } from '@hansard/facts';
 import { readPriceFile, standardPrices } from '@hansard/import';
 import { randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
@@ -155,7 +155,7 @@ describe(`the price of a whole usage (HANSARD_SEED=${seed})`, () => {
 
   it('adds up by model and special terms, and each row has its parts, its estimate and what it lacks', () => {
     const calls = [...everyCall(randomFrom(seed + 2))];
-    const totals = new DispatchTotals(standardPrices);
+    const totals = createDispatchFacts({ prices: standardPrices });
     const rows = new Map<string, Record<string, number>>();
     const lacking = new Map<string, Set<string>>();
     for (const [at, { model, usage }] of calls.entries()) {

@@ -5,7 +5,6 @@ import type {
   EventOf,
   Fidelity,
   JsonValue,
-  Usage,
 } from '@hansard/events';
 import type { Awaitable } from './awaitable.ts';
 import type { ContractVersion } from './contract-version.ts';
@@ -180,8 +179,6 @@ export interface LogSummary {
   /** How often each diagnostic was found. */
   readonly counts: Readonly<Record<string, number>>;
   readonly model?: string | null;
-  readonly usage?: Usage | null;
-  readonly costUsd?: number | null;
   readonly structuredResult?: JsonValue | null;
   /** The id of the last message in the source. Null or absent: none has an id. */
   readonly lastMessage?: string | null;

@@ -2,7 +2,7 @@ import {
   completionUpdates,
   type DispatchStream,
   type LiveStreamOptions,
-  type LoggedTotals,
+  type LoggedFacts,
 } from '@hansard/dispatch';
 import { type EventData, type NewEvent, newEvent } from '@hansard/events';
 import type { TranscriptMessage } from '@hansard/prompt';
@@ -217,18 +217,14 @@ export class Session implements AsyncDisposable {
     life.stop(sessionWasClosed(this.dispatchId));
     await Promise.allSettled(turn.answering.values());
     await log.end(
-      (totals) => newEvent('session:complete', { ...outcome, ...figuresOf(totals) }),
+      (facts) => newEvent('session:complete', { ...outcome, ...figuresOf(facts) }),
       (completedAt) => completionUpdates(outcome, 'ended', completedAt),
     );
   }
 }
 
 /** A turn of a session is a model call. Unknown figures are omitted. */
-function figuresOf({
-  calls,
-  tokens,
-  costUsd,
-}: LoggedTotals): Pick<Completion, 'costUsd' | 'usage' | 'turns'> {
+function figuresOf({ calls, tokens, costUsd }: LoggedFacts): Pick<Completion, 'costUsd' | 'usage' | 'turns'> {
   return {
     turns: calls,
     ...(tokens === null ? {} : { usage: tokens }),

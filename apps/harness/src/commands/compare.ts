@@ -2,7 +2,7 @@ import type { DispatchLog } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope, JsonValue } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import {
-  DispatchTotals,
+  createDispatchFacts,
   figuresOfDispatch,
   formatCost,
   formatDuration,
@@ -77,26 +77,24 @@ interface Compared {
 
 async function readCompared(context: CliContext, log: DispatchLog, taskDir: string): Promise<Compared> {
   const logged = new LoggedUsage(log.envelope);
-  const totals = new DispatchTotals();
+  const facts = createDispatchFacts();
   let events = 0;
   const calls = new Set<string>();
-  let result: JsonValue = null;
   for await (const event of eventsOf(context, log)) {
     events += 1;
     logged.observe(event);
-    totals.observe(event);
+    facts.observe(event);
     if (event.type === 'agent:inference') calls.add(event.id);
-    if (event.type === 'session:complete') result = event.data.structuredResult ?? event.data.result ?? null;
   }
   const { envelope } = log;
-  for (const event of openCallEvents(envelope, (id) => calls.has(id))) totals.observe(event);
+  for (const event of openCallEvents(envelope, (id) => calls.has(id))) facts.observe(event);
   const tools = new UsageSums();
   for (const { tool, figures } of logged.parts) if (tool !== null) tools.add(tool, figures);
   // The envelope of a dispatch that runs has no figures yet.
   const {
-    usage = totals.usage,
-    models = totals.models,
-    cost = totals.costUsd,
+    usage = facts.usage,
+    models = facts.models,
+    cost = facts.costUsd,
   } = knownOf(withOpenCalls(envelope));
   return {
     taskDir,
@@ -105,7 +103,7 @@ async function readCompared(context: CliContext, log: DispatchLog, taskDir: stri
     events,
     figures: figuresOfDispatch({ ...envelope, usage, models, cost, openCalls: null }),
     tools: new Map(tools.rows('key').map((row) => [row.key, row])),
-    result,
+    result: facts.completion?.structuredResult ?? facts.completion?.result ?? null,
   };
 }
 

@@ -1,6 +1,12 @@
 import type { DispatchLog, DispatchStore, ReadAccess } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import { DispatchTotals, formatCost, formatUsage, withOpenCalls } from '@hansard/facts';
+import {
+  createDispatchFacts,
+  type DispatchFacts,
+  formatCost,
+  formatUsage,
+  withOpenCalls,
+} from '@hansard/facts';
 import { filterRows, type Row, renderEnvelope, renderRow } from '@hansard/views';
 import { HeapRestraint } from '../import/heap-restraint.ts';
 import { type DamagedOption, damagedAccess, damagedOption } from '../tasks/answer-events.ts';
@@ -58,7 +64,7 @@ interface ShownDispatch {
   readonly envelope: DispatchEnvelope;
   readonly rows: AsyncIterable<Row>;
   /** The figures of the events that were read so far. */
-  readonly totals: DispatchTotals;
+  readonly totals: DispatchFacts;
 }
 
 async function* shownDispatches(
@@ -75,7 +81,7 @@ async function* shownDispatches(
   for (const { dispatchId } of envelopes) {
     await letInterrupt(context);
     const log = await store.openDispatch(task.taskDir, dispatchId, task.access);
-    const totals = new DispatchTotals();
+    const totals = createDispatchFacts();
     const source = { envelope: log.envelope, pages: () => interruptedPages(context, log) };
     const filter = await (envelopes.length === 1 ? request.forOnly(source) : request.forOneOf(source));
     const hasEnded = log.envelope.status !== 'running';
@@ -90,7 +96,7 @@ async function* shownDispatches(
 async function* pagesOf(
   context: CliContext,
   log: DispatchLog,
-  totals: DispatchTotals,
+  totals: DispatchFacts,
 ): AsyncGenerator<readonly CapturedEvent[]> {
   using heap = new HeapRestraint();
   for await (const { events } of log.pages()) {
@@ -153,7 +159,7 @@ function inZone(context: CliContext, envelope: DispatchEnvelope): DispatchEnvelo
 }
 
 /** What the log says about cost and usage while the envelope does not. */
-function* soFar(envelope: DispatchEnvelope, totals: DispatchTotals): Generator<string> {
+function* soFar(envelope: DispatchEnvelope, totals: DispatchFacts): Generator<string> {
   const { cost, usage } = withOpenCalls(envelope);
   const lines = [
     ...(cost === null && totals.costUsd !== null ? [`cost so far   ${formatCost(totals.costUsd)}`] : []),

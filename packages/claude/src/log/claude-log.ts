@@ -1,4 +1,4 @@
-import type { CapturedEvent, DispatchStatus, EventOf, Fidelity, JsonValue, Usage } from '@hansard/events';
+import type { CapturedEvent, DispatchStatus, EventOf, Fidelity, JsonValue } from '@hansard/events';
 import type { ClaudeDiagnostic } from '../json-lines/claude-diagnostic.ts';
 import type { DiagnosticCounts } from './diagnostic-log.ts';
 import type { ContinuedSession } from './read-log-head.ts';
@@ -83,9 +83,6 @@ export interface ClaudeLogSummary {
   readonly statusIfQuiet: Exclude<DispatchStatus, 'running'>;
   /** The `agent:inference` events that messages become which may continue, as they would be now. By time. */
   readonly openCalls: readonly EventOf<'agent:inference'>[];
-  /** The total of the events, without `openCalls`. */
-  readonly usage: Usage | null;
-  readonly costUsd: number | null;
   readonly structuredResult: JsonValue | null;
   /** The uuid of the last message of the session itself; null: none has one. */
   readonly lastMessage: string | null;

@@ -6,7 +6,6 @@ import {
   toNarrative,
   toTimestamp,
 } from '@hansard/events';
-import { DispatchTotals } from '@hansard/facts';
 import type { ClaudeDiagnosticCode } from '../json-lines/claude-diagnostic.ts';
 import type { LogPart } from '../json-lines/log-parts.ts';
 import { isStorable } from '../json-lines/storable.ts';
@@ -46,7 +45,6 @@ export class StreamReading {
   #isRead = false;
   #model: string | null = null;
   #end: CapturedEvent | null = null;
-  readonly #totals = new DispatchTotals();
   readonly #turn = new TurnStatus();
   #mapping: ClaudeMapping | null = null;
 
@@ -90,7 +88,6 @@ export class StreamReading {
 
   summary(): ClaudeLogSummary {
     const { status, structuredResult } = this.#end?.data ?? {};
-    const { usage, costUsd } = this.#totals;
     const ended = status === 'completed' || status === 'aborted' ? status : 'crashed';
     return {
       lines: this.#lines,
@@ -104,8 +101,6 @@ export class StreamReading {
       status: this.#end === null ? 'running' : ended,
       statusIfQuiet: this.#turn.facts.statusIfQuiet,
       openCalls: this.#mapping?.openCalls ?? [],
-      usage,
-      costUsd,
       lastMessage: null,
       summarises: [],
       structuredResult: structuredResult ?? null,
@@ -152,7 +147,6 @@ export class StreamReading {
     if (captured.type === 'session:init' && typeof captured.data.model === 'string')
       this.#model ??= captured.data.model;
     if (captured.type === 'session:complete') this.#end = captured;
-    this.#totals.observe(captured);
     return captured;
   }
 

@@ -1,6 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { CapturedEvent, Usage } from '@hansard/events';
-import { DispatchTotals } from '@hansard/facts';
+import type { CapturedEvent } from '@hansard/events';
 import type { ReadingCounts } from '../log/claude-log.ts';
 import type { KeptReading } from './continuing/kept-reading.ts';
 
@@ -16,7 +15,6 @@ export class ReadingOutput {
   model: string | null;
   #batch: CapturedEvent[] = [];
   #bytes = 0;
-  readonly #totals = new DispatchTotals();
   /** Events that were written because the session ended, of an earlier reading and of this one, with their checksums. */
   readonly #endedBefore: ReadonlyMap<string, number>;
   readonly #ended = new Map<string, number>();
@@ -35,10 +33,6 @@ export class ReadingOutput {
     return { lines, records, events: this.#events, messages: this.#messages };
   }
 
-  get usage(): Usage | null {
-    return this.#totals.usage;
-  }
-
   /** The events that were written because the session ended, and that the rest of a log gives again. */
   get ended(): [string, number][] {
     return [...new Map([...this.#endedBefore, ...this.#ended])];
@@ -50,8 +44,6 @@ export class ReadingOutput {
     if (before !== undefined) return before === checksumOf(event);
     const { type, data } = event;
     this.#events += 1;
-    // Transcripts have no other totals, and most events are of other types.
-    if (type === 'agent:inference') this.#totals.observe(event);
     if (type === 'session:init' && typeof data.model === 'string') this.model ??= data.model;
     if (type === 'user:message' || type === 'agent:text') this.#messages += 1;
     this.#batch.push(event);

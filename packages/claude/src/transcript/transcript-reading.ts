@@ -230,8 +230,6 @@ export class TranscriptReading {
       status: turn?.status ?? 'running',
       statusIfQuiet: turn?.statusIfQuiet ?? 'crashed',
       openCalls: this.#mapping?.openCalls ?? [],
-      usage: this.#output.usage,
-      costUsd: null,
       structuredResult: null,
       lastMessage,
       summarises,

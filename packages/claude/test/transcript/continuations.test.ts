@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@hansard/events';
+import { factsOf } from '@hansard/facts';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openClaudeTranscript } from '../../src/index.ts';
 import { answer, lines, prompt, readToEnd, text } from './transcripts.ts';
@@ -60,7 +61,7 @@ describe('a file that begins with the records of another session', () => {
     const callsOf = ({ events }: typeof original) =>
       events.filter(({ type }) => type === 'agent:inference').map(({ messageId }) => messageId);
     expect([...callsOf(original), ...callsOf(continuation)]).toEqual(['msg_2', 'msg_4']);
-    expect(continuation.summary.usage).toEqual({ inputTokens: 3, outputTokens: 5 });
+    expect(factsOf(continuation.events).usage).toEqual({ inputTokens: 3, outputTokens: 5 });
     // Claude Code may write its own id and another time into a copy.
     const copy = { ...answered, sessionId: second ?? '', timestamp: '2026-03-01T10:00:00.000Z' };
     const renamed = await readToEnd(await read(second, asked, copy, prompt(3, 'three', of(second)), own));

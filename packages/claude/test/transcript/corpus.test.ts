@@ -1,5 +1,6 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { factsOf } from '@hansard/facts';
 import { causesOf, createLogIndex, neverHeard } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { openClaudeStream, openClaudeTranscript } from '../../src/index.ts';
@@ -116,7 +117,7 @@ describe('streams from the corpus', () => {
       expect(
         events.filter(({ type }) => type.startsWith('delta:') || type === 'system:stream_event'),
       ).toEqual([]);
-      expect(summary.usage).not.toBeNull();
+      expect(factsOf(events).usage).not.toBeNull();
       const again = await readToEnd(await openClaudeStream(path));
       expect(again.events).toEqual(events);
     },

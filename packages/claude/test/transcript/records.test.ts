@@ -1,4 +1,5 @@
 import type { JsonObject } from '@hansard/events';
+import { factsOf } from '@hansard/facts';
 import { renderContext } from '@hansard/prompt';
 import { describe, expect, it } from 'vitest';
 import {
@@ -62,14 +63,15 @@ describe('the records of a transcript', () => {
       ['msg_a', 9],
       ['msg_b', 7],
     ]);
-    expect(summary.usage).toMatchObject({ inputTokens: 6, outputTokens: 16 });
+    expect(factsOf(events).usage).toMatchObject({ inputTokens: 6, outputTokens: 16 });
     expect(summary.counts).toEqual({});
   });
 
   it('hold back the usage of a message that may continue, and leave it out of the totals', async () => {
     const read = await readTranscript(lines(answer(1, text('a'), usage(4))));
     expect(typesOf(read)).toEqual(['session:init', 'agent:text']);
-    expect(read.summary).toMatchObject({ usage: null, counts: {}, status: 'running' });
+    expect(factsOf(read.events).usage).toBeNull();
+    expect(read.summary).toMatchObject({ counts: {}, status: 'running' });
   });
 
   const stopHook = { type: 'hook_progress', hookEvent: 'Stop', hookName: 'Stop', command: 'x' };
@@ -89,7 +91,8 @@ describe('the records of a transcript', () => {
     const { events, summary } = await readTranscript(lines(...records));
     const inferences = events.filter(({ type }) => type === 'agent:inference');
     expect(inferences).toMatchObject([{ id: 'msg_1:inference', data: { usage: { outputTokens: 4 } } }]);
-    expect(summary).toMatchObject({ usage: { outputTokens: 4 }, counts: {} });
+    expect(factsOf(events).usage).toMatchObject({ outputTokens: 4 });
+    expect(summary.counts).toEqual({});
   });
 
   it('give a message with a reason to stop on every line the same inference wherever the file ends', async () => {
@@ -134,7 +137,8 @@ describe('the records of a transcript', () => {
         turnEnd(4),
       ),
     );
-    expect(read.summary).toMatchObject({ usage: { outputTokens: 3 }, counts: { usage_again: 1 } });
+    expect(factsOf(read.events).usage).toMatchObject({ outputTokens: 3 });
+    expect(read.summary.counts).toMatchObject({ usage_again: 1 });
     expect(read.events.find(({ id }) => id === uuid(3))?.data.details).toMatchObject({
       usage: { output_tokens: 5 },
     });

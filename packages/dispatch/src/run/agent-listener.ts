@@ -29,7 +29,6 @@ export interface AgentListenerOptions {
 export class AgentListener {
   readonly #options: AgentListenerOptions;
   #isAwaited = false;
-  #completion: EventData<'session:complete'> | null = null;
 
   constructor(options: AgentListenerOptions) {
     this.#options = options;
@@ -38,11 +37,6 @@ export class AgentListener {
   /** Whether the run waits for the agent. */
   get isAwaited(): boolean {
     return this.#isAwaited;
-  }
-
-  /** The last `session:complete` that the agent yielded. */
-  get completion(): EventData<'session:complete'> | null {
-    return this.#completion;
   }
 
   /** Resolves when the agent ends. Rejects with the error that it threw, or with the error of an activity that is not valid. */
@@ -72,7 +66,6 @@ export class AgentListener {
     }
     const event = await this.#record(tools.linked(activity.event));
     tools.observe(event);
-    if (isEventOf(event, 'session:complete')) this.#completion = event.data;
     if (isEventOf(event, 'session:init')) await this.#recordInit(event.data);
     // A narrative log omits the inputs by which calls differ.
     await supervision.observe({ ...event, data: activity.event.data });

@@ -122,7 +122,7 @@ export class AgentRun {
       await prompted;
       const ending = await this.#untilEnd();
       const completedAt = this.#log.endsAt(this.#clock.now());
-      const { completion } = this.#listener;
+      const { completion } = this.#dispatch.facts;
       return await this.#dispatch.end(completionUpdates(completion, ending, completedAt));
     } finally {
       this.#finish();

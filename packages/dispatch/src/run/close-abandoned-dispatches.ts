@@ -1,9 +1,10 @@
 import { type DispatchEnvelope, newEvent } from '@hansard/events';
+import { createDispatchFacts } from '@hansard/facts';
 import { isStoreError, type StoreError } from '@hansard/provider';
 import type { Dispatch, DispatchEnd } from '../store/dispatch.ts';
 import type { DispatchRef } from '../store/dispatch-ref.ts';
 import type { DispatchStore } from '../store/dispatch-store.ts';
-import { LoggedEnding } from './logged-ending.ts';
+import { completionUpdates } from './completion.ts';
 
 export interface CloseAbandonedOptions {
   /** Receives the error of each dispatch that cannot be read. */
@@ -85,10 +86,13 @@ async function closeAbandoned(
 
 /** The updates that complete the envelope. Appends a `harness:error` if the log does not say how the dispatch ended. */
 async function endOf(dispatch: Dispatch): Promise<DispatchEnd> {
-  const ending = new LoggedEnding();
-  for await (const { event } of dispatch.events()) ending.observe(event);
-  if (ending.updates !== null) return ending.updates;
+  // The facts of the dispatch itself can begin in the middle of the log.
+  const facts = createDispatchFacts();
+  for await (const { event } of dispatch.events()) facts.observe(event);
+  const { ending, completion, lastActivity } = facts;
+  if (ending !== null && lastActivity !== null)
+    return completionUpdates(completion, ending === 'stopped' ? 'aborted' : 'ended', lastActivity);
   const message = 'The process that ran this dispatch ended before the dispatch did.';
   const died = await dispatch.append(newEvent('harness:error', { message }));
-  return ending.crashedAt(died.timestamp);
+  return completionUpdates(completion, 'crashed', died.timestamp);
 }

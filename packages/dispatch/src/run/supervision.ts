@@ -20,17 +20,17 @@ export class Supervision {
   readonly #clock: Clock;
   readonly #act: Interventions;
   readonly #loops: LoopDetector | null;
-  readonly #dispatch: Pick<Dispatch, 'totals'>;
+  readonly #dispatch: Pick<Dispatch, 'facts'>;
   /** In US dollars. */
   #spent = 0;
   #stall: StallWatch | null = null;
   #stopTime = () => {};
 
-  /** The totals of `dispatch` already include an event when it is observed here. */
+  /** The facts of `dispatch` already include an event when it is observed here. */
   constructor(
     options: RunDispatchOptions,
     clock: Clock,
-    dispatch: Pick<Dispatch, 'totals'>,
+    dispatch: Pick<Dispatch, 'facts'>,
     act: Interventions,
   ) {
     const { loopDetector } = options;
@@ -82,7 +82,7 @@ export class Supervision {
   /** Stops only an agent that continues above the limit: a completed one spends nothing more. */
   #checkCost(event: CapturedEvent): void {
     // A total that falls refunds nothing.
-    this.#spent = Math.max(this.#spent, this.#dispatch.totals.costUsd ?? 0);
+    this.#spent = Math.max(this.#spent, this.#dispatch.facts.costUsd ?? 0);
     const limit = this.#options.limits?.costUsd;
     const spent = this.#spent;
     if (limit === undefined || spent <= limit || !event.type.startsWith('agent:')) return;

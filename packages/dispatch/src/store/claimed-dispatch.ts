@@ -18,7 +18,7 @@ import type {
   AgentWriter,
   Dispatch,
   DispatchEnd,
-  LoggedTotals,
+  LoggedFacts,
   NewDispatch,
   WriterOptions,
 } from './dispatch.ts';
@@ -95,11 +95,11 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     return this.#recorder.settled();
   }
 
-  get totals(): LoggedTotals {
-    return this.#recorder.totals;
+  get facts(): LoggedFacts {
+    return this.#recorder.facts;
   }
 
-  async fold(): Promise<LoggedTotals> {
+  async fold(): Promise<LoggedFacts> {
     this.#assertWritable();
     return this.#recorder.fold();
   }

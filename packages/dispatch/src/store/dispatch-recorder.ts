@@ -1,10 +1,10 @@
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, Fidelity, NewEvent } from '@hansard/events';
-import { TitleFinder } from '@hansard/facts';
+import type { DispatchFacts } from '@hansard/facts';
 import type { Awaitable, EventPage } from '@hansard/provider';
 import { WriteQueue } from '../async/write-queue.ts';
 import { checkUpdates } from '../intake/envelope-intake.ts';
 import { RedactedAppends } from '../redaction/redacted-appends.ts';
-import type { AcceptedEvents, LoggedTotals, WriterOptions } from './dispatch.ts';
+import type { AcceptedEvents, WriterOptions } from './dispatch.ts';
 import { DispatchFold } from './dispatch-fold.ts';
 import type { ProviderDispatch } from './provider-dispatch.ts';
 import type { StoreContext } from './store-context.ts';
@@ -21,8 +21,9 @@ export class DispatchRecorder {
   readonly #writes: WriteQueue;
   /** How many updates to `narrative` fidelity are under way. Events that are appended after such a call are narrowed. */
   #narrowing = 0;
-  readonly #titles = new TitleFinder();
   readonly #fold: DispatchFold;
+  /** The position of the first event that this object appended; null: none. */
+  #first: number | null = null;
   /** Null: nothing is redacted. */
   readonly #redacted: RedactedAppends | null;
   /** The lists that `check` returned, each with the fidelity at which its events were taken. */
@@ -47,8 +48,8 @@ export class DispatchRecorder {
     this.#fold = new DispatchFold(stored, log.envelope, { isBegun, prices: options.prices });
   }
 
-  get totals(): LoggedTotals {
-    return this.#fold.totals;
+  get facts(): DispatchFacts {
+    return this.#fold.facts;
   }
 
   noteRead(page: EventPage): void {
@@ -56,12 +57,12 @@ export class DispatchRecorder {
   }
 
   /** Counts what the log has, after the pending writes. */
-  async fold(): Promise<LoggedTotals> {
+  async fold(): Promise<DispatchFacts> {
     await this.#writes.run(
       () => this.#fold.readRest(),
       () => {},
     );
-    return this.#fold.totals;
+    return this.#fold.facts;
   }
 
   check(events: readonly NewEvent[]): readonly CapturedEvent[] {
@@ -129,7 +130,7 @@ export class DispatchRecorder {
    */
   #update(updates: EnvelopeUpdates): Awaitable<DispatchEnvelope> {
     if (updates.status === undefined) return this.#stored.update(this.#withTitle(updates));
-    const update = () => this.#stored.update({ ...this.#fold.figures, ...this.#withTitle(updates) });
+    const update = () => this.#stored.update({ ...this.facts.figures, ...this.#withTitle(updates) });
     const read = this.#fold.readRest();
     return read === null ? update() : read.then(update);
   }
@@ -171,19 +172,19 @@ export class DispatchRecorder {
     return this.#narrowing > 0 ? 'narrative' : this.#log.envelope.fidelity;
   }
 
-  /** A dispatch without a title receives the one that its events have. An import also takes over one that the session was given. */
+  /** A dispatch without a title receives the one that its events have. An import also takes over one that an event of its own gives. */
   #withTitle(updates: EnvelopeUpdates): EnvelopeUpdates {
-    const { title, isGiven } = this.#titles;
+    const { title } = this.facts;
     const { envelope } = this.#log;
-    const isWanted = envelope.title === null || (envelope.source !== null && isGiven);
-    if (title === null || !isWanted || updates.title !== undefined || title === envelope.title)
-      return updates;
+    if (title === null || updates.title !== undefined || title.text === envelope.title) return updates;
+    const isNew = title.isGiven && this.#first !== null && title.position >= this.#first;
+    if (envelope.title !== null && (envelope.source === null || !isNew)) return updates;
     const { redaction } = this.#context;
-    return { ...updates, ...(redaction?.envelope({ title }) ?? { title }) };
+    return { ...updates, ...(redaction?.envelope({ title: title.text }) ?? { title: title.text }) };
   }
 
   #publish(event: CapturedEvent, position: number): void {
-    this.#titles.observe(event);
+    this.#first ??= position;
     this.#fold.observe(event, position);
     this.#context.notifiers.notify(this.#stored);
     const { taskDir } = this.#stored;

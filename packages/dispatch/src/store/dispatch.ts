@@ -9,7 +9,7 @@ import type {
   IdSource,
   NewEvent,
 } from '@hansard/events';
-import type { DispatchTotals, PriceTable } from '@hansard/facts';
+import type { DispatchFacts, PriceTable } from '@hansard/facts';
 import type { AgentInfo } from '@hansard/provider';
 import type { CommunicationHub } from '../communication/communication-hub.ts';
 import type { DispatchLog } from './dispatch-log.ts';
@@ -60,13 +60,13 @@ export interface Dispatch extends DispatchLog, AsyncDisposable {
   settled(): Promise<void>;
 
   /**
-   * The usage and cost of the events that the store has so far, each event once. All of them if this object began the dispatch.
-   * Of a dispatch that was opened again, all of them after `fold`, or after an update that names a status.
+   * What the events say that the store has so far, each event once. All of them if this object began the dispatch. Of a dispatch that
+   * was opened again, usage and cost are those of all of them after `fold`, or after an update that names a status.
    */
-  readonly totals: LoggedTotals;
+  readonly facts: LoggedFacts;
 
-  /** Resolves to the usage and cost of the log, after the writes that were called before. Reads what is not counted yet. */
-  fold(): Promise<LoggedTotals>;
+  /** Resolves to the facts of the log, after the writes that were called before. Reads what is not counted yet. */
+  fold(): Promise<LoggedFacts>;
 
   /**
    * Changes fields of the envelope, `null` included, and returns the new envelope. An update that names a status also
@@ -109,11 +109,8 @@ export interface Dispatch extends DispatchLog, AsyncDisposable {
   beginChild(dispatch: NewDispatch, options?: WriterOptions): Promise<Dispatch>;
 }
 
-/** The usage and cost of a log so far. */
-export type LoggedTotals = Pick<
-  DispatchTotals,
-  'usage' | 'tokens' | 'costUsd' | 'durationMs' | 'models' | 'prices' | 'calls' | 'atLimit'
->;
+/** What a log says so far. Only the dispatch observes events. */
+export type LoggedFacts = Omit<DispatchFacts, 'observe'>;
 
 export interface AcceptedEvents {
   readonly events: readonly CapturedEvent[];

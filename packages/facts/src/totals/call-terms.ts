@@ -21,6 +21,11 @@ export function specialTerms(usage: CallTerms): CallTerms {
   return special;
 }
 
+/** Whether no term is given. Terms that are given can still be usual. */
+export function isUsual({ speed, serviceTier, inferenceGeo }: CallTerms): boolean {
+  return speed === undefined && serviceTier === undefined && inferenceGeo === undefined;
+}
+
 /** Special terms in words, such as `fast`, `batch` or `in us`. */
 export function termsInWords(usage: CallTerms): string[] {
   const { speed, serviceTier, inferenceGeo } = specialTerms(usage);

@@ -1,24 +1,27 @@
 import type {
-  CapturedEvent,
   DispatchEnvelope,
   EventData,
+  EventOf,
   FoldedLog,
   ModelUsage,
   PriceSource,
   Usage,
   UsagePeriods,
 } from '@hansard/events';
-import { isReadableAs } from '@hansard/events/plain';
 import type { PriceTable } from '../prices/price-table.ts';
+import { isUsual } from './call-terms.ts';
 import { ModelUsages } from './model-usages.ts';
-import { PeriodFold } from './period-fold.ts';
+import { type ModelPeriod, PeriodFold, type Quarter } from './period-fold.ts';
 import { addAmounts, mostAmount, mostCount } from './sums.ts';
 import { addToSum, type Tokens, tokensOf } from './tokens-of.ts';
 
 type ModelCall = EventData<'agent:inference'>;
 type Completion = EventData<'session:complete'>;
 
-type TotalsBefore = Pick<DispatchEnvelope, 'usage' | 'cost' | 'models' | 'periods' | 'prices' | 'folded'>;
+export type TotalsBefore = Pick<
+  DispatchEnvelope,
+  'usage' | 'cost' | 'models' | 'periods' | 'prices' | 'folded'
+>;
 
 /** What a fold needs beside the figures to be continued. */
 type Unfinished = Omit<FoldedLog, 'through' | 'eventId'>;
@@ -43,6 +46,7 @@ type Figure = (typeof figures)[number];
  * 7. A sum above the largest number of an envelope stays there, and `atLimit` names it.
  * 8. A call that an import recorded under an id of its own, because its source changed the call, is counted as it was first.
  * 9. `periods` has the same figures by time: `PeriodFold`.
+ * 10. The tokens of calls of one model in one quarter are added to the sums together, before anything reads or changes these: `CallRun`.
  */
 export class DispatchTotals {
   #tokens: Tokens | null = null;
@@ -51,8 +55,13 @@ export class DispatchTotals {
   #costUsd: number | null = null;
   #calls = 0;
   readonly #models: ModelUsages;
-  readonly #periods: PeriodFold;
-  /** By agent: its latest message, if that has no `agent:inference` yet. */
+  readonly byTime: PeriodFold;
+  /** The last calls. Null: the next call begins a run. */
+  #run: CallRun | null = null;
+  #agentId = '';
+  /** The latest message of this agent, if that has no `agent:inference` yet. */
+  openMessage: string | null = null;
+  /** The same of the other agents. */
   readonly #openMessages = new Map<string, string>();
   /** By figure: the messages that were open at the last `session:complete` that states it, which has counted them. */
   readonly #counted = new Map<Figure, Set<string>>();
@@ -60,7 +69,7 @@ export class DispatchTotals {
   /** With `prices`, calls without a stated cost are estimated. `before`: the figures of the events before these. */
   constructor(prices: PriceTable | null = null, before?: TotalsBefore) {
     this.#models = new ModelUsages(prices, before);
-    this.#periods = new PeriodFold(before?.periods);
+    this.byTime = new PeriodFold(before?.periods);
     if (before === undefined) return;
     const { usage, cost, models, folded } = before;
     this.#tokens = usage === null ? null : tokensOf(usage);
@@ -69,36 +78,84 @@ export class DispatchTotals {
     this.#costUsd = cost;
     for (const { calls } of models ?? []) this.#calls += calls;
     for (const { agentId = '', messageId } of folded?.open ?? []) this.#openMessages.set(agentId, messageId);
+    this.openMessage = this.#openMessages.get(this.#agentId) ?? null;
     for (const figure of figures) {
       const counted = folded?.counted?.[figure];
       if (counted !== undefined) this.#counted.set(figure, new Set(counted));
     }
   }
 
-  /** `isChecked`: the data of the event is known to have the shape of its type, which is then not checked again. */
-  observe(event: CapturedEvent, isChecked = false): void {
-    const { agentId = '', messageId } = event;
-    if (isReadableAs(event, 'agent:inference', isChecked)) {
-      if (isRewritten(event.id)) return;
-      this.#openMessages.delete(agentId);
-      this.#calls += 1;
-      this.#add(event.data, event.timestamp, messageId);
-    } else if (isReadableAs(event, 'session:complete', isChecked)) {
-      this.#replace(event.data);
-      this.#settle(event.timestamp);
-    } else if (messageId !== undefined) this.#openMessages.set(agentId, messageId);
-    this.#periods.observe(event, isChecked);
+  /** The next events are of this agent. */
+  turnTo(agentId: string): void {
+    this.#keepOpenMessage();
+    this.#agentId = agentId;
+    this.openMessage = this.#openMessages.get(agentId) ?? null;
+  }
+
+  #keepOpenMessage(): void {
+    if (this.openMessage === null) this.#openMessages.delete(this.#agentId);
+    else this.#openMessages.set(this.#agentId, this.openMessage);
+  }
+
+  addCall(event: EventOf<'agent:inference'>): void {
+    if (isRewritten(event.id)) return;
+    this.openMessage = null;
+    this.#calls += 1;
+    if (!this.#addToRun(event)) this.#add(event.data, event.timestamp, event.messageId);
+    this.byTime.nameTools(event);
+  }
+
+  /** Adds a call like the one before. False: it is another one. */
+  #addToRun({ data, timestamp }: EventOf<'agent:inference'>): boolean {
+    const run = this.#run;
+    const { usage, costUsd } = data;
+    if (run === null || data.model !== run.row.model || !isUsual(usage)) return false;
+    if (this.byTime.quarterAt(timestamp) !== run.quarter) return false;
+    if (costUsd !== undefined) {
+      if (this.#costUsd === null) return false;
+      this.#costUsd = addAmounts(this.#costUsd, costUsd);
+      run.period.costUsd = addAmounts(run.period.costUsd ?? 0, costUsd);
+    }
+    const estimatedUsd = this.#models.addCost(run.row, data, timestamp);
+    if (estimatedUsd !== null)
+      run.period.estimatedUsd = addAmounts(run.period.estimatedUsd ?? 0, estimatedUsd);
+    run.calls += 1;
+    addToSum(run, usage);
+    this.#turns = null;
+    this.#durationMs = null;
+    return true;
+  }
+
+  /** Adds the tokens of the last calls to the sums. */
+  #addRun(): void {
+    const run = this.#run;
+    if (run === null || run.calls === 0 || this.#tokens === null) return;
+    addToSum(this.#tokens, run);
+    addToSum(run.row, run);
+    run.row.calls += run.calls;
+    addToSum(run.period, run);
+    run.period.modelCalls = (run.period.modelCalls ?? 0) + run.calls;
+    this.#run = new CallRun(run.row, run.period, run.quarter);
+  }
+
+  addStatement({ data, timestamp }: EventOf<'session:complete'>): void {
+    this.#addRun();
+    this.#run = null;
+    this.#replace(data);
+    this.#settle(timestamp);
   }
 
   get tokens(): Usage | null {
+    this.#addRun();
     return this.#tokens === null ? null : { ...this.#tokens };
   }
 
   /** The tokens, with turns and duration (in milliseconds) if they are known. */
   get usage(): Usage | null {
-    if (this.#tokens === null) return null;
+    const { tokens } = this;
+    if (tokens === null) return null;
     return {
-      ...this.#tokens,
+      ...tokens,
       ...(this.#turns === null ? {} : { turns: this.#turns }),
       ...(this.#durationMs === null ? {} : { durationMs: this.#durationMs }),
     };
@@ -113,11 +170,13 @@ export class DispatchTotals {
   }
 
   get models(): ModelUsage[] | null {
+    this.#addRun();
     return this.#models.models;
   }
 
   get periods(): UsagePeriods | null {
-    return this.#periods.periods;
+    this.#addRun();
+    return this.byTime.periods;
   }
 
   get prices(): PriceSource | null {
@@ -126,6 +185,7 @@ export class DispatchTotals {
 
   /** The figures that are too large for an envelope, which has the largest number instead. */
   get atLimit(): string[] {
+    this.#addRun();
     const totals = Object.entries({ ...this.#tokens, costUsd: this.#costUsd });
     return totals.flatMap(([name, figure]) => (isAtLimit(name, figure) ? [name] : []));
   }
@@ -136,12 +196,13 @@ export class DispatchTotals {
   }
 
   get unfinished(): Unfinished {
-    const open = [...this.#openMessages].map(([agentId, messageId]) => ({
+    this.#keepOpenMessage();
+    const open = [...this.#openMessages].sort(byAgent).map(([agentId, messageId]) => ({
       ...(agentId === '' ? {} : { agentId }),
       messageId,
     }));
     const counted = figures.flatMap((figure) => {
-      const messages = [...(this.#counted.get(figure) ?? [])];
+      const messages = [...(this.#counted.get(figure) ?? [])].sort();
       return messages.length === 0 ? [] : [[figure, messages] as const];
     });
     return {
@@ -153,35 +214,43 @@ export class DispatchTotals {
   }
 
   #add(call: ModelCall, timestamp: string, messageId: string | undefined): void {
+    this.#addRun();
+    this.#run = null;
     const { usage, costUsd } = call;
-    const isCounted = (figure: Figure) =>
-      messageId !== undefined &&
-      this.#counted.size > 0 &&
-      this.#counted.get(figure)?.delete(messageId) === true;
-    const isInModels = isCounted('models');
-    const isInCost = isCounted('costUsd');
-    const isInUsage = isCounted('usage');
+    const isInModels = this.#isCounted('models', messageId);
+    const isInCost = this.#isCounted('costUsd', messageId);
+    const isInUsage = this.#isCounted('usage', messageId);
     // Until then a statement by model has what no total has.
     const isFirst = this.#tokens === null || (this.#costUsd === null && costUsd !== undefined);
-    let estimatedUsd: number | null = null;
-    if (isInModels) this.#models.addStated(call);
-    else estimatedUsd = this.#models.add(call, timestamp);
+    const row = isInModels ? this.#models.addStated(call) : this.#models.add(call);
+    const estimatedUsd = isInModels ? null : this.#models.addCost(row, call, timestamp);
     if (!isInCost && costUsd !== undefined) this.#costUsd = addAmounts(this.#costUsd ?? 0, costUsd);
     if (!isInUsage) {
       if (this.#tokens === null) this.#tokens = tokensOf(usage);
       else addToSum(this.#tokens, usage);
     }
     const isStated = isInModels || isInCost || isInUsage;
-    if (isStated) this.#periods.countStated(call, timestamp);
-    else this.#periods.count(call, timestamp, estimatedUsd);
+    if (isStated) this.byTime.countStated(call, timestamp);
+    else {
+      const period = this.byTime.count(call, timestamp, estimatedUsd);
+      // A call with a statement before it can be one that the statement has.
+      if (!isFirst && this.#counted.size === 0 && isUsual(usage))
+        this.#run = new CallRun(row, period, this.byTime.quarterAt(timestamp));
+    }
     if (isStated || isFirst) this.#settle(timestamp);
-    if (isCounted('turns')) return;
+    if (this.#isCounted('turns', messageId)) return;
     this.#turns = null;
     this.#durationMs = null;
   }
 
+  /** Whether the last statement has this figure of a message. Once: a second call of the message is added. */
+  #isCounted(figure: Figure, messageId: string | undefined): boolean {
+    if (messageId === undefined || this.#counted.size === 0) return false;
+    return this.#counted.get(figure)?.delete(messageId) === true;
+  }
+
   #settle(timestamp: string): void {
-    this.#periods.settle(timestamp, { usage: this.#tokens, cost: this.#costUsd, models: this.models });
+    this.byTime.settle(timestamp, { usage: this.#tokens, cost: this.#costUsd, models: this.models });
   }
 
   #replace({ usage, costUsd, models, turns, durationMs }: Completion): void {
@@ -190,9 +259,33 @@ export class DispatchTotals {
     if (models !== undefined) this.#models.state(models);
     this.#turns = turns ?? usage?.turns ?? null;
     this.#durationMs = durationMs ?? usage?.durationMs ?? null;
+    this.#keepOpenMessage();
     const stated = { usage, costUsd, models, turns: true };
     for (const figure of figures)
       if (stated[figure] !== undefined) this.#counted.set(figure, new Set(this.#openMessages.values()));
+  }
+}
+
+/** Calls of one model in one quarter, without special terms. Its tokens are in no sum yet. */
+class CallRun implements Tokens {
+  readonly row: ModelUsage;
+  readonly period: ModelPeriod;
+  readonly quarter: Quarter;
+  calls = 0;
+  inputTokens = 0;
+  outputTokens = 0;
+  declare cacheReadTokens?: number;
+  declare cacheWriteTokens?: number;
+  declare cacheWrite5mTokens?: number;
+  declare cacheWrite1hTokens?: number;
+  declare reasoningTokens?: number;
+  declare webSearchRequests?: number;
+  declare webFetchRequests?: number;
+
+  constructor(row: ModelUsage, period: ModelPeriod, quarter: Quarter) {
+    this.row = row;
+    this.period = period;
+    this.quarter = quarter;
   }
 }
 
@@ -200,6 +293,10 @@ export class DispatchTotals {
 export function isRewritten(id: string): boolean {
   // A fold asks this of each call, and almost no id has the word.
   return id.includes(':rewritten-') && /:rewritten-\d+$/.test(id);
+}
+
+function byAgent([one]: readonly [string, string], [other]: readonly [string, string]): number {
+  return one < other ? -1 : 1;
 }
 
 function isAtLimit(name: string, figure: number | null | undefined): boolean {

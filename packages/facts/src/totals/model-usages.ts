@@ -1,6 +1,6 @@
 import type { DispatchEnvelope, EventData, ModelUsage, PriceSource, StatedModelUsage } from '@hansard/events';
 import type { Price, PriceTable } from '../prices/price-table.ts';
-import { type CallTerms, specialTerms } from './call-terms.ts';
+import { type CallTerms, isUsual, specialTerms } from './call-terms.ts';
 import { addAmounts, addCounts } from './sums.ts';
 import { addToSum, addUsage, isUsed, tokensOf } from './tokens-of.ts';
 
@@ -25,15 +25,17 @@ export class ModelUsages {
     for (const usage of before?.models ?? []) this.#models.set(rowKey(usage), { ...usage });
   }
 
-  /** Adds a call, made at `timestamp`, and returns the amount that it is estimated at, if it is. */
-  add(call: EventData<'agent:inference'>, timestamp: string): number | null {
-    const { model, usage, costUsd } = call;
-    const { speed, serviceTier, inferenceGeo } = usage;
-    const hasTerms = speed !== undefined || serviceTier !== undefined || inferenceGeo !== undefined;
-    const row = this.#count(hasTerms ? { model, ...specialTerms(usage) } : { model });
+  /** Counts a call and adds its tokens. Returns its row. */
+  add({ model, usage }: EventData<'agent:inference'>): ModelUsage {
+    const row = this.#count(isUsual(usage) ? { model } : { model, ...specialTerms(usage) });
     addToSum(row, usage);
-    if (costUsd !== undefined) {
-      row.costUsd = addAmounts(row.costUsd ?? 0, costUsd);
+    return row;
+  }
+
+  /** Adds the cost of a call, made at `timestamp`, to its row. Returns the amount that it is estimated at, if it is. */
+  addCost(row: ModelUsage, call: EventData<'agent:inference'>, timestamp: string): number | null {
+    if (call.costUsd !== undefined) {
+      row.costUsd = addAmounts(row.costUsd ?? 0, call.costUsd);
       return null;
     }
     const price = this.#priceOf(call, timestamp);
@@ -45,8 +47,8 @@ export class ModelUsages {
   }
 
   /** Adds a call whose usage was in the last statement. */
-  addStated({ model }: EventData<'agent:inference'>): void {
-    this.#count({ model });
+  addStated({ model }: EventData<'agent:inference'>): ModelUsage {
+    return this.#count({ model });
   }
 
   /**

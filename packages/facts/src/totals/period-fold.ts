@@ -2,13 +2,14 @@ import type {
   CapturedEvent,
   DispatchEnvelope,
   EventData,
+  EventOf,
   ModelUsage,
   OpenToolCall,
   Usage,
   UsagePeriods,
 } from '@hansard/events';
 import { isReadableAs } from '@hansard/events/plain';
-import { type CallTerms, modelInWords, specialTerms } from './call-terms.ts';
+import { type CallTerms, isUsual, modelInWords, specialTerms } from './call-terms.ts';
 import { failedModelCall } from './failed-model-call.ts';
 import { addAmounts, addCounts } from './sums.ts';
 import { addToSum, optionalCounts, type Tokens } from './tokens-of.ts';
@@ -30,10 +31,14 @@ const figures = [
 
 type Amount = (typeof amounts)[number];
 type Figure = (typeof figures)[number];
+type ToolFigure = 'toolCalls' | 'failedToolCalls';
 type Totals = { [Name in Figure]?: number };
 
 /** What was used of one model in a quarter of an hour. Absent: 0, or nothing recorded states it. */
 export type UsagePeriod = Place & Totals;
+
+/** A period in which a model was called. */
+export type ModelPeriod = UsagePeriod & Tokens;
 
 interface Place {
   readonly start: string;
@@ -41,12 +46,11 @@ interface Place {
   readonly model: string | null;
 }
 
-interface LatestRow {
-  readonly row: UsagePeriod;
-  /** The beginning of its times: `2026-03-01T09:`. */
-  readonly hour: string;
-  /** Its quarter of the hour, from 0. */
-  readonly quarter: number;
+/** A quarter of an hour. */
+export interface Quarter {
+  readonly start: string;
+  /** Its last millisecond. */
+  readonly end: string;
 }
 
 /** The figures that `usage`, `cost` and `models` of an envelope have, too. */
@@ -61,26 +65,30 @@ const mostOpen = 64;
  *
  * 1. A call of a model counts at the time of its `agent:inference`.
  * 2. A call of a tool counts at its own time and under the model of its message, its failure, too. Without an
- *    `agent:inference` of the message the model is null.
+ *    `agent:inference` of the message the model is null. A call that still waits for its model is in no row of the fold; `rows` adds it.
  * 3. A failed call of a model counts at the time of its report. No log names its model, so that is null.
  * 4. `settle` holds the law: the periods sum up to the totals of the envelope. What a statement has more than the counted calls is
  *    in the quarter of the statement, under the stated model or null. What it has less is taken from the latest quarters.
  */
 export class PeriodFold {
   readonly #rows = new Map<string, UsagePeriod>();
-  #open: OpenToolCall[];
-  /** The row of the last call. */
-  #latest: LatestRow | null = null;
+  readonly #open: OpenToolCall[];
+  /** The quarter of the last event that was counted. */
+  #quarter: Quarter | null = null;
+  /** The row of the last call of a model. */
+  #latest: UsagePeriod | null = null;
 
   /** `before`: the periods of events before these. */
   constructor(before: UsagePeriods | null = null) {
     if (before !== null) for (const row of rowsOf(before)) this.#rows.set(keyOf(row), row);
     this.#open = (before?.open ?? []).map((call) => ({ ...call }));
+    for (const call of this.#open)
+      if (isWaiting(call)) countTool(call, (figure) => this.#takeOne(call, figure));
   }
 
   /** By time and model: files of agents that are read in another order give the same rows. */
   get rows(): readonly Readonly<UsagePeriod>[] {
-    return [...this.#rows.values()].sort(
+    return this.#withWaiting().sort(
       (one, other) => compare(one.start, other.start) || compare(one.model ?? '', other.model ?? ''),
     );
   }
@@ -90,8 +98,8 @@ export class PeriodFold {
    * files of one log can be read in any order.
    */
   get periods(): UsagePeriods | null {
-    if (this.#rows.size === 0) return null;
     const { rows } = this;
+    if (rows.length === 0) return null;
     const columns: Omit<UsagePeriods, 'open'> = {
       start: rows.map(({ start }) => start),
       model: rows.map(({ model }) => model),
@@ -103,28 +111,34 @@ export class PeriodFold {
     return { ...columns, open: open.sort(byAgent) };
   }
 
-  /** Counts calls of tools, and calls of models that failed. `isChecked`: the data has the shape of its type. */
-  observe(event: CapturedEvent, isChecked = false): void {
-    const { type, timestamp } = event;
-    const isToolEvent = type === 'agent:tool_call' || type === 'agent:tool_result';
-    if (!isToolEvent && type !== 'agent:inference') {
-      if (failedModelCall(event))
-        this.#add({ start: quarterOf(timestamp), model: null }, 'failedModelCalls', 1);
-    } else if (isReadableAs(event, 'agent:tool_call', isChecked)) this.#call(event, event.data);
-    else if (isReadableAs(event, 'agent:tool_result', isChecked)) this.#result(timestamp, event.data);
-    else if (this.#open.length > 0 && isReadableAs(event, 'agent:inference', isChecked))
-      this.#name(event, namedAs(event.data.model, event.data.usage));
+  /** Counts a call of a tool, or its result. `isChecked`: the data has the shape of its type. */
+  addTool(event: CapturedEvent, isChecked = false): void {
+    if (isReadableAs(event, 'agent:tool_call', isChecked)) this.#call(event, event.data);
+    else if (isReadableAs(event, 'agent:tool_result', isChecked)) this.#result(event.timestamp, event.data);
   }
 
-  /** Counts a call of a model. */
-  count({ model, usage, costUsd }: ModelCall, timestamp: string, estimatedUsd: number | null): void {
-    const row = this.#rowOf(model, usage, timestamp);
+  /** Counts a call of a model that failed, if the event reports one. */
+  addIfFailure(event: CapturedEvent): void {
+    if (failedModelCall(event))
+      this.#add({ start: this.quarterAt(event.timestamp).start, model: null }, 'failedModelCalls', 1);
+  }
+
+  /** Gives the calls of tools of a message their model. */
+  nameTools({ messageId, data: { model, usage } }: EventOf<'agent:inference'>): void {
+    if (this.#open.length > 0 && messageId !== undefined)
+      this.#name(messageId, isUsual(usage) ? model : namedAs(model, usage));
+  }
+
+  /** Counts a call of a model, and returns its row. */
+  count({ model, usage, costUsd }: ModelCall, timestamp: string, estimatedUsd: number | null): ModelPeriod {
+    const row = this.#rowOf(model, usage, timestamp) as ModelPeriod;
     row.modelCalls = (row.modelCalls ?? 0) + 1;
     row.inputTokens ??= 0;
     row.outputTokens ??= 0;
-    addToSum(row as UsagePeriod & Tokens, usage);
+    addToSum(row, usage);
     if (costUsd !== undefined) row.costUsd = addAmounts(row.costUsd ?? 0, costUsd);
     if (estimatedUsd !== null) row.estimatedUsd = addAmounts(row.estimatedUsd ?? 0, estimatedUsd);
+    return row;
   }
 
   /** Counts a call whose usage is in a statement. */
@@ -135,15 +149,27 @@ export class PeriodFold {
 
   /** Mostly the row of the call before: an append costs almost nothing then. */
   #rowOf(model: string, usage: Usage, timestamp: string): UsagePeriod {
-    const { speed, serviceTier, inferenceGeo } = usage;
-    const isUsual = speed === undefined && serviceTier === undefined && inferenceGeo === undefined;
+    return this.#namedRow(this.quarterAt(timestamp).start, isUsual(usage) ? model : namedAs(model, usage));
+  }
+
+  #namedRow(start: string, model: string): UsagePeriod {
     const latest = this.#latest;
-    if (isUsual && latest !== null && latest.row.model === model && isInQuarter(timestamp, latest))
-      return latest.row;
-    const at = { start: quarterOf(timestamp), model: isUsual ? model : namedAs(model, usage) };
-    const row = this.#row(at);
-    this.#latest = { row, hour: at.start.slice(0, 'YYYY-MM-DDTHH:'.length), quarter: quarterIn(at.start) };
+    if (latest !== null && latest.start === start && latest.model === model) return latest;
+    const row = this.#row({ start, model });
+    this.#latest = row;
     return row;
+  }
+
+  /** The quarter of a time. If it is that of the time before, it is the same object. */
+  quarterAt(timestamp: string): Quarter {
+    if (this.#quarter !== null && isInQuarter(timestamp, this.#quarter)) return this.#quarter;
+    const hour = timestamp.slice(0, 'YYYY-MM-DDTHH:'.length);
+    const minute = Number(timestamp.slice(14, 16));
+    const first = minute - (minute % 15);
+    // A joined text is compared much faster than one that was put together by a template.
+    const start = [hour, String(first).padStart(2, '0'), ':00.000Z'].join('');
+    this.#quarter = { start, end: [hour, String(first + 14).padStart(2, '0'), ':59.999Z'].join('') };
+    return this.#quarter;
   }
 
   /** Makes the periods sum up to the totals, as a statement of this time gives them. */
@@ -226,49 +252,80 @@ export class PeriodFold {
     { timestamp, messageId, agentId }: CapturedEvent,
     { toolCallId }: EventData<'agent:tool_call'>,
   ): void {
-    const start = quarterOf(timestamp);
-    this.#add({ start, model: null }, 'toolCalls', 1);
     // The message before has no `agent:inference`, or it is counted.
-    const isOver = (call: OpenToolCall) =>
-      call.status !== undefined && call.agentId === agentId && call.messageId !== messageId;
-    this.#open = this.#open.filter((call) => !isOver(call));
-    this.#open.push({
-      toolCallId,
-      start,
-      model: null,
-      ...(messageId === undefined ? {} : { messageId }),
-      ...(agentId === undefined ? {} : { agentId }),
-    });
-    if (this.#open.length <= mostOpen) return;
+    for (let at = this.#open.length - 1; at >= 0; at -= 1) {
+      const before = this.#open[at] as OpenToolCall;
+      if (before.status !== undefined && before.agentId === agentId && before.messageId !== messageId)
+        this.#drop(at);
+    }
+    const call: OpenToolCall = { toolCallId, start: this.quarterAt(timestamp).start, model: null };
+    if (messageId !== undefined) call.messageId = messageId;
+    else this.#add(call, 'toolCalls', 1);
+    if (agentId !== undefined) call.agentId = agentId;
+    this.#open.push(call);
+    if (this.#open.length > mostOpen) this.#dropFirstOf(agentId);
+  }
+
+  /** Drops the first open call of an agent that has too many. */
+  #dropFirstOf(agentId: string | undefined): void {
     const ofAgent = this.#open.filter((call) => call.agentId === agentId);
-    if (ofAgent.length > mostOpen) this.#open = this.#open.filter((call) => call !== ofAgent[0]);
+    const [first] = ofAgent;
+    if (first !== undefined && ofAgent.length > mostOpen) this.#drop(this.#open.indexOf(first));
+  }
+
+  /** Ends the wait of an open call: if it has no model by now, it never gets one. */
+  #drop(at: number): void {
+    const [call] = this.#open.splice(at, 1);
+    if (call !== undefined && isWaiting(call)) countTool(call, (figure) => this.#add(call, figure, 1));
   }
 
   #result(timestamp: string, { toolCallId, status }: EventData<'agent:tool_result'>): void {
-    const call = this.#open.find((open) => open.toolCallId === toolCallId && open.status === undefined);
+    const at = this.#open.findIndex((open) => open.toolCallId === toolCallId && open.status === undefined);
+    const call = this.#open[at];
+    if (call !== undefined && isWaiting(call)) {
+      call.status = status;
+      return;
+    }
     if (status === 'error')
-      this.#add(call ?? { start: quarterOf(timestamp), model: null }, 'failedToolCalls', 1);
-    if (call === undefined) return;
-    call.status = status;
-    if (call.model !== null || call.messageId === undefined)
-      this.#open = this.#open.filter((open) => open !== call);
+      this.#add(call ?? { start: this.quarterAt(timestamp).start, model: null }, 'failedToolCalls', 1);
+    if (call !== undefined) this.#open.splice(at, 1);
   }
 
-  /** Gives the calls of a message their model. */
-  #name({ messageId }: CapturedEvent, model: string): void {
-    if (messageId === undefined) return;
-    for (const call of this.#open) {
+  #name(messageId: string, model: string): void {
+    for (let at = this.#open.length - 1; at >= 0; at -= 1) {
+      const call = this.#open[at] as OpenToolCall;
       if (call.messageId !== messageId || call.model !== null) continue;
-      for (const figure of call.status === 'error'
-        ? (['toolCalls', 'failedToolCalls'] as const)
-        : (['toolCalls'] as const)) {
-        const unnamed = this.#rows.get(keyOf(call));
-        if (unnamed !== undefined) this.#set(unnamed, figure, (unnamed[figure] ?? 1) - 1);
-        this.#add({ start: call.start, model }, figure, 1);
-      }
       call.model = model;
+      const row = this.#namedRow(call.start, model);
+      row.toolCalls = addCounts(row.toolCalls ?? 0, 1);
+      if (call.status === 'error') row.failedToolCalls = addCounts(row.failedToolCalls ?? 0, 1);
+      if (call.status !== undefined) this.#open.splice(at, 1);
     }
-    this.#open = this.#open.filter((call) => call.status === undefined || call.model === null);
+  }
+
+  /** The rows, with the calls of tools that wait for their model. */
+  #withWaiting(): UsagePeriod[] {
+    const rows = [...this.#rows.values()];
+    if (!this.#open.some(isWaiting)) return rows;
+    const unnamed = new Map<string, UsagePeriod>();
+    for (const row of rows.splice(0))
+      if (row.model === null) unnamed.set(row.start, { ...row });
+      else rows.push(row);
+    for (const call of this.#open) {
+      if (!isWaiting(call)) continue;
+      const row = unnamed.get(call.start) ?? { start: call.start, model: null };
+      unnamed.set(call.start, row);
+      countTool(call, (figure) => {
+        row[figure] = addCounts(row[figure] ?? 0, 1);
+      });
+    }
+    return [...rows, ...unnamed.values()];
+  }
+
+  /** Takes a call out of the row of its quarter. */
+  #takeOne({ start }: OpenToolCall, figure: ToolFigure): void {
+    const row = this.#rows.get(start);
+    if (row !== undefined) this.#set(row, figure, (row[figure] ?? 1) - 1);
   }
 
   #add(at: Place, figure: Figure, value: number): void {
@@ -292,7 +349,7 @@ export class PeriodFold {
     else row[figure] = value;
     if (Object.keys(row).length > 2) return;
     this.#rows.delete(keyOf(row));
-    if (this.#latest?.row === row) this.#latest = null;
+    if (this.#latest === row) this.#latest = null;
   }
 }
 
@@ -321,17 +378,21 @@ function groupOf(name: string, models: ReadonlyMap<string | null, unknown>): str
   return end > 0 && models.has(model) ? model : name;
 }
 
-function isInQuarter(timestamp: string, { hour, quarter }: LatestRow): boolean {
-  return quarterIn(timestamp) === quarter && timestamp.startsWith(hour);
+/** Times of one form are in the order of their texts. */
+function isInQuarter(timestamp: string, { start, end }: Quarter): boolean {
+  return timestamp >= start && timestamp <= end;
 }
 
-/** Without a text of its own, which would cost more than all else. */
-function quarterIn(timestamp: string): number {
-  const minute = (timestamp.charCodeAt(14) - zero) * 10 + timestamp.charCodeAt(15) - zero;
-  return Math.floor(minute / 15);
+/** Whether a call of a tool waits for the model of its message. Without a message it never gets one. */
+function isWaiting({ model, messageId }: OpenToolCall): boolean {
+  return model === null && messageId !== undefined;
 }
 
-const zero = '0'.charCodeAt(0);
+/** Calls `count` for each figure of a call of a tool. */
+function countTool({ status }: OpenToolCall, count: (figure: ToolFigure) => void): void {
+  count('toolCalls');
+  if (status === 'error') count('failedToolCalls');
+}
 
 /** The beginning of the quarter of an hour of a time. */
 export function quarterOf(timestamp: string): string {
@@ -358,7 +419,7 @@ function plus(figure: Figure, one: number, other: number): number {
 
 function unnamedThenLatest(one: UsagePeriod, other: UsagePeriod): number {
   if ((one.model === null) !== (other.model === null)) return one.model === null ? -1 : 1;
-  return one.start < other.start ? 1 : -1;
+  return compare(other.start, one.start) || compare(one.model ?? '', other.model ?? '');
 }
 
 /** The rows of `models` of an envelope, of which several can be of one model. */

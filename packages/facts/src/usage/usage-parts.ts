@@ -77,7 +77,7 @@ function periodsOf(envelope: DispatchEnvelope): PeriodFold {
     fold.count({ model, usage, ...(costUsd === undefined ? {} : { costUsd }) }, timestamp, estimatedUsd);
   }
   // They name the model of their calls of tools.
-  for (const event of openCallEvents(envelope, () => false)) fold.observe(event);
+  for (const event of openCallEvents(envelope, () => false)) fold.nameTools(event);
   return fold;
 }
 

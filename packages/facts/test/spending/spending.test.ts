@@ -4,7 +4,8 @@ import { describe, expect, it } from 'vitest';
 import {
   addSpending,
   costInWords,
-  DispatchTotals,
+  createDispatchFacts,
+  type DispatchFacts,
   explainEstimates,
   formatSpending,
   modelsInWords,
@@ -28,8 +29,8 @@ interface Call extends Partial<Usage> {
   readonly costUsd?: number;
 }
 
-function totalsOf(calls: readonly Call[], table: PriceTable | null = prices): DispatchTotals {
-  const totals = new DispatchTotals(table);
+function totalsOf(calls: readonly Call[], table: PriceTable | null = prices): DispatchFacts {
+  const totals = createDispatchFacts({ prices: table });
   for (const [index, { model, costUsd, ...tokens }] of calls.entries()) {
     const cost = costUsd === undefined ? {} : { costUsd };
     const data = { model, usage: { outputTokens: 1, ...tokens }, ...cost };
@@ -174,13 +175,9 @@ describe('calls of one model with special terms', () => {
   it('are continued by the calls after those of an envelope', () => {
     const [first, rest] = [calls.slice(0, 3), calls.slice(3)];
     const { models, periods, prices: named, usage, costUsd } = totalsOf(first, table);
-    const totals = new DispatchTotals(table, {
-      models,
-      periods,
-      prices: named,
-      usage,
-      cost: costUsd,
-      folded: null,
+    const totals = createDispatchFacts({
+      prices: table,
+      before: { models, periods, prices: named, usage, cost: costUsd, folded: null },
     });
     for (const [index, { model, ...tokens }] of rest.entries()) {
       const event = newEvent('agent:inference', { model, usage: { outputTokens: 1, ...tokens } });

@@ -3,8 +3,10 @@ import { randomFrom } from '@hansard/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   addParts,
-  DispatchTotals,
+  createDispatchFacts,
+  type DispatchFacts,
   dateKeys,
+  factsOf,
   type PriceTable,
   type UsageFigures,
   UsageSums,
@@ -143,9 +145,7 @@ function statement(random: () => number): object {
 }
 
 function envelopeWith(events: readonly CapturedEvent[], table: PriceTable | null): DispatchEnvelope {
-  const totals = new DispatchTotals(table);
-  for (const event of events) totals.observe(event);
-  return envelopeAfter(totals);
+  return envelopeAfter(factsOf(events, { prices: table }));
 }
 
 function envelopeAfter({
@@ -154,7 +154,7 @@ function envelopeAfter({
   models,
   periods,
   prices: source,
-}: DispatchTotals): DispatchEnvelope {
+}: DispatchFacts): DispatchEnvelope {
   return { ...envelopeOf(), usage, cost, models, periods, prices: source };
 }
 
@@ -229,7 +229,7 @@ describe(`usage by quarter of an hour (HANSARD_SEED=${seed})`, () => {
     const whole = envelopeWith(events, prices);
     for (let cut = 0; cut <= events.length; cut += 7) {
       const before = JSON.parse(JSON.stringify(envelopeWith(events.slice(0, cut), prices)));
-      const totals = new DispatchTotals(prices, before);
+      const totals = createDispatchFacts({ prices, before });
       for (const event of events.slice(cut)) totals.observe(event);
       expect(envelopeAfter(totals)).toEqual(whole);
     }
@@ -271,7 +271,7 @@ describe(`usage by quarter of an hour (HANSARD_SEED=${seed})`, () => {
     expect(whole.periods?.failedToolCalls).toEqual([3 * 64]);
     for (let cut = 0; cut <= mixed.length; cut += 13) {
       const before = JSON.parse(JSON.stringify(envelopeWith(mixed.slice(0, cut), prices)));
-      const totals = new DispatchTotals(prices, before);
+      const totals = createDispatchFacts({ prices, before });
       for (const one of mixed.slice(cut)) totals.observe(one);
       expect(envelopeAfter(totals), `cut at ${cut}`).toEqual(whole);
     }
@@ -279,7 +279,7 @@ describe(`usage by quarter of an hour (HANSARD_SEED=${seed})`, () => {
 
   it.each(seeds)('sums up to the figures of the envelope, whatever a log states: seed %d', (from) => {
     const { events } = randomLog(from, { withStatements: true });
-    const totals = new DispatchTotals(from % 2 === 0 ? prices : null);
+    const totals = createDispatchFacts({ prices: from % 2 === 0 ? prices : null });
     for (const event of events) {
       totals.observe(event);
       const { usage, costUsd, models, periods } = totals;

@@ -1,4 +1,4 @@
-import type { Dispatch, DispatchEnd, LoggedTotals } from '@hansard/dispatch';
+import type { Dispatch, DispatchEnd, LoggedFacts } from '@hansard/dispatch';
 import {
   type DispatchEnvelope,
   type DispatchSource,
@@ -32,7 +32,7 @@ export function sourceOf(
 }
 
 /** Reports the sums that are too large for the envelope. The events have the figures of the log. */
-export function withTooLarge(summary: LogSummary, { atLimit }: LoggedTotals): LogSummary {
+export function withTooLarge(summary: LogSummary, { atLimit }: LoggedFacts): LogSummary {
   if (atLimit.length === 0) return summary;
   const message = `The log has more ${atLimit.join(', ')} than the envelope can have; the envelope has the largest number.`;
   return {

@@ -1,6 +1,6 @@
 import type { Dispatch } from '@hansard/dispatch';
 import type { DispatchEnvelope, EventOf, OpenCall } from '@hansard/events';
-import { DispatchTotals, type PriceTable } from '@hansard/facts';
+import { factsOf, type PriceTable } from '@hansard/facts';
 import type { LogSummary } from '@hansard/provider';
 
 /** The open calls of a log, with estimates from a table. Null: it has none. */
@@ -30,9 +30,7 @@ export async function openCallsBeside(
 
 function openCallOf(event: EventOf<'agent:inference'>, table: PriceTable | null): OpenCall[] {
   const { id, agentId, messageId, timestamp } = event;
-  const totals = new DispatchTotals(table);
-  totals.observe(event);
-  const { models, prices } = totals;
+  const { models, prices } = factsOf([event], { prices: table });
   return (models ?? []).map((usage) => ({
     id,
     ...(agentId === undefined ? {} : { agentId }),

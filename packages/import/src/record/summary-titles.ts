@@ -1,6 +1,6 @@
 import type { DispatchRef, DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope, DispatchSource } from '@hansard/events';
-import { TitleFinder } from '@hansard/facts';
+import { createDispatchFacts, type FoundTitle, titleOf } from '@hansard/facts';
 import { isStoreError } from '@hansard/provider';
 import { importWriter } from './record-log.ts';
 
@@ -63,10 +63,12 @@ async function retitle(
   const { titledBy, ...source } = session.source;
   try {
     const own = await ownTitle(store, ref);
-    const isOwn = envelope.title === null || envelope.title === own.title;
-    const isGiven = own.isGiven || !(isOwn || (await summariesIn(store, before)).includes(envelope.title));
+    const text = own?.text ?? null;
+    const isOwn = envelope.title === null || envelope.title === text;
+    const isGiven =
+      own?.isGiven === true || !(isOwn || (await summariesIn(store, before)).includes(envelope.title));
     const summary = isGiven ? null : (await summariesIn(store, by, source.lastMessage)).at(-1);
-    const title = isGiven ? envelope.title : (summary ?? own.title);
+    const title = isGiven ? envelope.title : (summary ?? text);
     const next: DispatchSource =
       summary == null || by === undefined ? source : { ...source, titledBy: by.ref.dispatchId };
     if (title === envelope.title && next.titledBy === titledBy) return;
@@ -78,11 +80,11 @@ async function retitle(
   }
 }
 
-async function ownTitle(store: DispatchStore, ref: DispatchRef): Promise<TitleFinder> {
-  const own = new TitleFinder();
+async function ownTitle(store: DispatchStore, ref: DispatchRef): Promise<FoundTitle | null> {
+  const facts = createDispatchFacts();
   const log = await store.openDispatch(ref);
-  for await (const { event } of log.events()) own.observe(event);
-  return own;
+  for await (const { event } of log.events()) facts.observe(event);
+  return facts.title;
 }
 
 /** The titles that the summaries in a log give, for one last message or for all. Empty without a log. */
@@ -96,6 +98,6 @@ async function summariesIn(
   const log = await store.openDispatch(summarising.ref);
   for await (const { event } of log.events())
     if (event.type === 'system:summary' && (lastMessage ?? event.data.leafUuid) === event.data.leafUuid)
-      titles.push(TitleFinder.titleOf(event.data.summary));
+      titles.push(titleOf(event.data.summary));
   return titles.filter((title) => title !== '');
 }

@@ -4,7 +4,7 @@ import type {
   DispatchEnd,
   DispatchStream,
   LiveStreamOptions,
-  LoggedTotals,
+  LoggedFacts,
 } from '@hansard/dispatch';
 import { type CapturedEvent, type Delta, type IdSource, type NewEvent, toTimestamp } from '@hansard/events';
 import type { Clock } from '@hansard/provider';
@@ -115,14 +115,14 @@ export class SessionLog {
    * with `updates`.
    */
   async end(
-    last: (totals: LoggedTotals) => NewEvent,
+    last: (facts: LoggedFacts) => NewEvent,
     updates: (completedAt: string) => DispatchEnd,
   ): Promise<void> {
     const { dispatch } = this.#options;
     this.#hasEnded = true;
     await this.flushed();
     const completedAt = this.timestamp();
-    void this.#append([last(dispatch.totals)]);
+    void this.#append([last(dispatch.facts)]);
     await this.flushed();
     try {
       await dispatch.end(updates(completedAt));

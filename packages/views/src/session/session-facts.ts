@@ -1,6 +1,6 @@
 import type { CapturedEvent, DispatchEnvelope, JsonValue, Usage } from '@hansard/events';
 import { isReadableAs } from '@hansard/events/plain';
-import { DispatchTotals, dispatchDuration, openCallEvents, withOpenCalls } from '@hansard/facts';
+import { dispatchDuration, factsOf, openCallEvents, withOpenCalls } from '@hansard/facts';
 import { outcomeInWords } from '../rows/describe-event.ts';
 
 /** The facts about a dispatch as a whole, from its envelope and, where that does not have them (yet), from its events. */
@@ -17,22 +17,20 @@ export interface SessionFacts {
 
 /** The facts about a dispatch. `events`: all its events, in append order. */
 export function sessionFacts(envelope: DispatchEnvelope, events: readonly CapturedEvent[]): SessionFacts {
-  const complete = events.findLast((event) => isReadableAs(event, 'session:complete'));
   const init = events.find((event) => isReadableAs(event, 'session:init'));
-  const outcome = complete?.data;
-  const totals = new DispatchTotals();
   const calls = new Set(events.flatMap(({ id, type }) => (type === 'agent:inference' ? id : [])));
   const open = openCallEvents(envelope, (id) => calls.has(id));
-  for (const event of [...events, ...open]) totals.observe(event);
-  const isInEnvelope = complete === undefined && envelope.status !== 'running';
+  const facts = factsOf([...events, ...open]);
+  const outcome = facts.completion;
+  const isInEnvelope = outcome === null && envelope.status !== 'running';
   const { cost, usage } = withOpenCalls(envelope);
   return {
     envelope,
     model: envelope.model ?? init?.data.model ?? null,
-    costUsd: isInEnvelope ? (cost ?? totals.costUsd) : (totals.costUsd ?? cost),
-    usage: isInEnvelope ? (usage ?? totals.usage) : (totals.usage ?? usage),
-    durationMs: totals.durationMs ?? dispatchDuration(envelope),
-    result: outcome === undefined ? null : outcomeInWords(outcome) || null,
+    costUsd: isInEnvelope ? (cost ?? facts.costUsd) : (facts.costUsd ?? cost),
+    usage: isInEnvelope ? (usage ?? facts.usage) : (facts.usage ?? usage),
+    durationMs: facts.durationMs ?? dispatchDuration(envelope),
+    result: outcome === null ? null : outcomeInWords(outcome) || null,
     structuredResult: outcome?.structuredResult ?? envelope.structuredResult,
   };
 }

@@ -1,5 +1,6 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { isEventOf } from '@hansard/events/plain';
+import { stops } from '@hansard/facts';
 import { wordsLine } from '../rows/row-line.ts';
 import { eventWords } from '../words/row-words.ts';
 
@@ -12,14 +13,6 @@ export interface DispatchEnding {
   /** What stopped it, or why it failed, on one line. Null: nothing, or not recorded. */
   readonly trouble: string | null;
 }
-
-/** The events that record who or what stopped a dispatch. */
-const stops: ReadonlySet<string> = new Set([
-  'harness:abort',
-  'harness:timeout',
-  'harness:stall',
-  'harness:loop_kill',
-]);
 
 /** How an ended dispatch ended, by its last events, in the order of its log. */
 export function dispatchEnding(

@@ -1,14 +1,13 @@
-import { DispatchTotals } from '@hansard/facts';
+import type { CapturedEvent } from '@hansard/events';
+import { type DispatchFacts, factsOf } from '@hansard/facts';
 import { dispatchTree, sessionFacts } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { envelope, event } from '../make.ts';
 
 const usage = { inputTokens: 10, outputTokens: 2 };
 
-function totalsOf(...events: Parameters<DispatchTotals['observe']>[0][]): DispatchTotals {
-  const totals = new DispatchTotals();
-  for (const one of events) totals.observe(one);
-  return totals;
+function totalsOf(...events: CapturedEvent[]): DispatchFacts {
+  return factsOf(events);
 }
 
 describe('the totals of a dispatch', () => {

@@ -2,7 +2,7 @@ import type { CapturedEvent, DispatchEnvelope, EventOf, ModelUsage, OpenCall } f
 import { toTimestamp } from '@hansard/events';
 import {
   addParts,
-  DispatchTotals,
+  factsOf,
   figuresOfDispatch,
   LoggedUsage,
   openCallEvents,
@@ -70,8 +70,7 @@ function openCallOf({ id, timestamp, agentId, messageId, data }: ModelCall): Ope
 }
 
 function envelopeOf(calls: readonly ModelCall[], open: readonly ModelCall[] | null): DispatchEnvelope {
-  const totals = new DispatchTotals(prices);
-  for (const call of calls) totals.observe(call);
+  const totals = factsOf(calls, { prices });
   return envelope({
     usage: totals.usage,
     cost: totals.costUsd,

@@ -1,30 +1,33 @@
-import { type CapturedEvent, type EventData, isEventOf } from '@hansard/events';
-import type { DispatchEnd } from '../store/dispatch.ts';
-import { completionUpdates } from './completion.ts';
+import type { CapturedEvent, EventData } from '@hansard/events';
+import { isReadableAs } from '@hansard/events/plain';
 
-const stops: ReadonlySet<string> = new Set([
+/** The events that record who or what stopped a dispatch. */
+export const stops: ReadonlySet<string> = new Set([
   'harness:abort',
   'harness:timeout',
   'harness:stall',
   'harness:loop_kill',
 ]);
 
-/**
- * How a dispatch ended according to its log, if its process exited before it completed the envelope. A fold over its events.
- */
+/** How a log says that its dispatch ended. `stopped`: by an abort or a limit, whatever the agent reported afterwards. */
+export type LoggedEnd = 'stopped' | 'complete';
+
+/** How a dispatch ended according to its log: a fold over its events. */
 export class LoggedEnding {
-  /** `stopped`: by an abort or a limit, whatever the agent reported afterwards. */
-  #state: 'running' | 'stopped' | 'complete' = 'running';
+  #state: LoggedEnd | 'running' = 'running';
   #completion: EventData<'session:complete'> | null = null;
   /** Whether the last activity has its `session:complete`. */
   #isComplete = false;
-  #latest: string | null = null;
   /** The background tasks, by the ids of the agent's engine. They may continue after a `session:complete`. */
   readonly #tasks = new Set<unknown>();
 
+  /** Whether an event of any type can change the answer. Otherwise only those that end a dispatch, or begin or end a task, can. */
+  get isOver(): boolean {
+    return this.#isComplete || this.#state !== 'running';
+  }
+
   observe(event: CapturedEvent): void {
-    this.#latest = event.timestamp;
-    if (isEventOf(event, 'session:complete')) {
+    if (isReadableAs(event, 'session:complete')) {
       this.#completion = event.data;
       this.#isComplete = true;
       if (this.#state === 'running') this.#state = 'complete';
@@ -41,22 +44,20 @@ export class LoggedEnding {
     }
   }
 
-  /** The updates that complete the envelope; null if the log does not say that the dispatch ended. */
-  get updates(): DispatchEnd | null {
-    if (this.#state === 'running' || this.#latest === null) return null;
-    if (this.#state === 'complete' && this.#tasks.size > 0) return null;
-    const ending = this.#state === 'stopped' ? 'aborted' : 'ended';
-    return completionUpdates(this.#completion, ending, this.#latest);
+  /** Null: the log does not say that the dispatch ended, or work of its agent continues. */
+  get end(): LoggedEnd | null {
+    if (this.#state === 'running' || (this.#state === 'complete' && this.#tasks.size > 0)) return null;
+    return this.#state;
   }
 
-  /** The updates that complete the envelope of a dispatch that ended with its process. */
-  crashedAt(time: string): DispatchEnd {
-    return completionUpdates(this.#completion, 'crashed', time);
+  /** The last one, whatever followed. */
+  get completion(): EventData<'session:complete'> | null {
+    return this.#completion;
   }
 
   /** A stopped engine also records that, as a system message. */
   #isAwaitedMore(event: CapturedEvent): boolean {
-    if (!isEventOf(event, 'user:message')) return false;
+    if (!isReadableAs(event, 'user:message')) return false;
     return this.#state !== 'stopped' || event.data.source.kind !== 'system';
   }
 }
