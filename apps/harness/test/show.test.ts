@@ -38,7 +38,7 @@ describe('hansard show', () => {
   it('prints each call with its input and result, folds noise, and says how to see all', async () => {
     const { out, err, code } = await cli.hansard('show', task);
     expect([code, err]).toEqual([0, '']);
-    expect(out).toMatch(/^dev\n {2}dispatch {2}/);
+    expect(out).toMatch(/^dev\n {2}session {3}/);
     expect(out).toMatch(/ 0 {2}[\d:]+ {2}call {2}Edit a\.ts\n +- at 15\n +\+ at 3\n +→ line\n/);
     expect(out).toContain('… 10 more lines; --full shows all');
     expect(out).toContain('▸ 1 harness record: 1 status');

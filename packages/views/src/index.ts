@@ -94,7 +94,7 @@ export { columnsOf, fitColumns, padColumns } from './text/columns.ts';
 export { type SnippetPart, snippetOf } from './text/snippet.ts';
 export { wrapColumns } from './text/wrap-columns.ts';
 export { dialogWords, perspectiveWords, type TalkWords } from './words/dialog-words.ts';
-export { cellInWords } from './words/hearing-words.ts';
+export { cellInWords, dispatchedAgent } from './words/hearing-words.ts';
 export { eventWords, type RowWordsOptions, rowWords } from './words/row-words.ts';
 export {
   type RowWords,

@@ -12,7 +12,7 @@ export function dispatchFacts(
   const cost = session?.costUsd ?? figures.cost;
   const usage = session?.usage ?? figures.usage;
   const facts: readonly (readonly [string, string | null])[] = [
-    ['dispatch', envelope.dispatchId],
+    ['session', envelope.dispatchId],
     ['status', envelope.status],
     ['model', model],
     ['bot', envelope.botId],

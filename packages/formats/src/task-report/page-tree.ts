@@ -5,7 +5,7 @@ import { escapeHtmlInLine } from './html-text.ts';
 
 const unknown = '–';
 
-const headings = ['dispatch', 'status', 'started', 'model', 'in', 'out', 'cost', 'with its workers', 'time']
+const headings = ['session', 'status', 'started', 'model', 'in', 'out', 'cost', 'with its workers', 'time']
   .map((name, at) => `<th scope="col"${at > 3 ? ' class="number"' : ''}>${name}</th>`)
   .join('');
 
@@ -16,7 +16,7 @@ type Hrefs = (envelope: DispatchEnvelope) => readonly string[];
 export function pageTree({ envelopes }: Pick<TaskSource, 'envelopes'>, hrefs: Hrefs): string {
   const note = explainEstimates(envelopes);
   const rows = dispatchTree(envelopes).flatMap((node) => rowsOf(node, 0, hrefs));
-  return `<section aria-label="Dispatches"><div class="scroll"><table>
+  return `<section aria-label="Sessions"><div class="scroll"><table>
 <thead><tr>${headings}</tr></thead>
 <tbody>
 ${rows.join('\n')}

@@ -29,7 +29,7 @@ export async function* writeTaskMarkdown(
   options: ReportOptions = {},
 ): AsyncGenerator<string> {
   yield `# ${inlineMarkdown(taskTitle(source))}\n\n`;
-  yield `${blockMarkdown(renderDispatchTree(dispatchTree(source.envelopes)) || '(no dispatches)')}\n\n`;
+  yield `${blockMarkdown(renderDispatchTree(dispatchTree(source.envelopes)) || '(no sessions)')}\n\n`;
   for await (const report of readDispatchReports(source, options)) {
     const envelope = envelopeOf(report);
     const isWhole = report.kind === 'whole';

@@ -79,7 +79,7 @@ function linksOf(files: Files, name: string): string[] {
 
 /** The id of the dispatch of a file. */
 const idOf = (files: Files, name: string) =>
-  /<dt>dispatch<\/dt><dd>([^<]*)</.exec(files.whole.get(name) ?? '')?.[1] ?? '';
+  /<dt>session<\/dt><dd>([^<]*)</.exec(files.whole.get(name) ?? '')?.[1] ?? '';
 
 const positionsOf = (html = '') =>
   [...html.matchAll(/<li class="row [^>]* id="d1-(\d+)"/g)].map(([, at]) => Number(at));

@@ -1,4 +1,5 @@
 import { formatCost } from '@hansard/facts';
+import { dispatchedAgent } from '@hansard/views';
 import type { DispatchName } from './api.ts';
 import { addressOf, type ReaderPlace } from './place-in-address.ts';
 import type { ReaderState } from './reader-state.ts';
@@ -13,8 +14,8 @@ interface BesideProps {
 export function Beside({ reader, place }: BesideProps) {
   const { name, tree, agents } = reader;
   return (
-    <nav class="beside" aria-label="Dispatches and agents">
-      <h2>Dispatches</h2>
+    <nav class="beside" aria-label="Sessions and agents">
+      <h2>Sessions</h2>
       <ul>
         {tree.map(({ dispatchId, depth, name: title, status, cost, subtreeCost }) => (
           <li key={dispatchId} style={{ paddingInlineStart: `${Math.min(depth, 6) * 12}px` }}>
@@ -39,7 +40,7 @@ export function Beside({ reader, place }: BesideProps) {
         {agents.map(({ id, name: agent, hasEnded, position }) => (
           <li key={id}>
             <a class={`colour-${colourOf(id)}`} href={addressOf({ ...place, at: position, open: null })}>
-              {agent || 'dispatched agent'}
+              {agent || dispatchedAgent}
             </a>
             {hasEnded ? <span class="ended"> ended</span> : null}
           </li>

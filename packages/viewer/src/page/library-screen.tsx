@@ -41,7 +41,7 @@ export function LibraryScreen({ task, filter }: LibraryProps) {
   return (
     <main class="library">
       <header>
-        <h1>{task === null ? 'Dispatches' : task}</h1>
+        <h1>{task === null ? 'Sessions' : task}</h1>
         {task === null ? null : (
           <>
             <a href={addressOf({ kind: 'library', task: null })}>All tasks</a>
@@ -65,14 +65,14 @@ export function LibraryScreen({ task, filter }: LibraryProps) {
       ) : shown.length === 0 ? (
         <p>
           {listings?.length === 0
-            ? 'There are no dispatches yet.'
-            : `None of ${hasOlder ? `the newest ${listings?.length}` : 'the'} dispatches has this text.`}
+            ? 'There are no sessions yet.'
+            : `None of ${hasOlder ? `the newest ${listings?.length}` : 'the'} sessions has this text.`}
         </p>
       ) : (
         <table>
           <thead>
             <tr>
-              <th scope="col">Dispatch</th>
+              <th scope="col">Session</th>
               <th scope="col">Task</th>
               <th scope="col">State</th>
               <th scope="col">Model</th>
@@ -90,7 +90,7 @@ export function LibraryScreen({ task, filter }: LibraryProps) {
       {hasOlder ? (
         <p>
           <button type="button" onClick={() => setPages(pages + 1)}>
-            Older dispatches
+            Older sessions
           </button>
         </p>
       ) : null}

@@ -95,7 +95,7 @@ it('finds events of all tasks, by words, and goes to the row and back', async ()
   await page.locator('#search:focus').waitFor();
   await page.keyboard.type('TAKEN onerror');
   const output = page.locator('.search output');
-  await expect.poll(() => output.textContent(), patient).toBe('1 event in 1 dispatch');
+  await expect.poll(() => output.textContent(), patient).toBe('1 event in 1 session');
   expect(await hash(page)).toBe('#/search?text=TAKEN+onerror');
   expect(await textsOf(page, '.found h2')).toEqual(['An evening']);
   expect(await textsOf(page, '.hits mark')).toEqual(['onerror', 'taken']);
@@ -106,10 +106,10 @@ it('finds events of all tasks, by words, and goes to the row and back', async ()
   await page.waitForSelector('aside[aria-label="Event 1"]');
   await page.waitForSelector('.row[data-position="1"]');
   await page.goBack();
-  await expect.poll(() => output.textContent(), patient).toBe('1 event in 1 dispatch');
+  await expect.poll(() => output.textContent(), patient).toBe('1 event in 1 session');
   expect(await page.locator('#search').inputValue()).toBe('TAKEN onerror');
   await page.locator('#search').fill('walrus');
-  await expect.poll(() => output.textContent(), patient).toBe('0 events in 0 dispatches');
+  await expect.poll(() => output.textContent(), patient).toBe('0 events in 0 sessions');
   await page.locator('#search').fill('— !');
   await page.waitForSelector('[role=alert]');
   expect(await textsOf(page, '[role=alert]')).toEqual([expect.stringContaining('has no word')]);

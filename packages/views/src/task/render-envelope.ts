@@ -24,7 +24,7 @@ export function renderEnvelope(
   const figures = withOpenCalls(envelope);
   const facts: readonly (readonly [string, string | null])[] = [
     ['title', envelope.title],
-    ['dispatch', envelope.dispatchId],
+    ['session', envelope.dispatchId],
     ['task', envelope.taskSlug],
     ['parent', envelope.parentDispatchId],
     ['status', status],

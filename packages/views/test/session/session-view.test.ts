@@ -171,7 +171,7 @@ describe('renderSessionView', () => {
     ]);
     expect(`\n${text}\n`).toBe(`
 product-analyst
-  dispatch  01JM0000000000000000000001
+  session   01JM0000000000000000000001
   task      route-models
   parent    01JMPARENT
   status    completed

@@ -112,7 +112,7 @@ it('shows text as it is written, takes a message by keyboard, and stops the agen
   await question.waitFor({ state: 'hidden' });
   await growing(first.page, 'Nobody reads ');
   await abort.click();
-  await first.page.getByRole('button', { name: 'Abort the dispatch' }).click();
+  await first.page.getByRole('button', { name: 'Abort the session' }).click();
   expect((await run.ended).status).toBe('aborted');
   for (const { page } of [first, second]) {
     await growing(page);

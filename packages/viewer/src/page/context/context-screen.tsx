@@ -1,3 +1,4 @@
+import { dispatchedAgent } from '@hansard/views';
 import { useEffect, useState } from 'preact/hooks';
 import type { ContextAnswer, ContextLine, ContextText } from '../../answers.ts';
 import { ask, pathOf } from '../api.ts';
@@ -45,7 +46,7 @@ export function ContextScreen({ place }: { readonly place: ContextPlace }) {
         <>
           <p class="steps">
             <a href={toEvent}>Event {answer.call}</a>
-            <span>{answer.agent || 'dispatched agent'}</span>
+            <span>{answer.agent || dispatchedAgent}</span>
             <time>{timeText(answer.time)} UTC</time>
             {answer.previous === null ? null : <a href={toCall(answer.previous)}>[ Previous call</a>}
             {answer.next === null ? null : <a href={toCall(answer.next)}>Next call ]</a>}

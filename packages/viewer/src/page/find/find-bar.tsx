@@ -1,3 +1,4 @@
+import { dispatchedAgent } from '@hansard/views';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ReaderState } from '../reader-state.ts';
 import { countText } from '../words.ts';
@@ -38,7 +39,7 @@ export function FindBar({ reader, query, isOnlyHits, onQuery, onOnlyHits, onNext
       <input
         type="search"
         id="find"
-        aria-label="Find in this dispatch"
+        aria-label="Find in this session"
         placeholder="Find ( / )"
         ref={input}
         onInput={() => {
@@ -71,7 +72,7 @@ export function FindBar({ reader, query, isOnlyHits, onQuery, onOnlyHits, onNext
         <option value="*">every agent</option>
         {reader.agents.map(({ id, name }) => (
           <option key={id} value={id}>
-            {name || 'dispatched agent'}
+            {name || dispatchedAgent}
           </option>
         ))}
       </select>

@@ -1,3 +1,4 @@
+import { dispatchedAgent } from '@hansard/views';
 import type { HeardAnswer } from '../../answers.ts';
 import { colourOf } from '../words.ts';
 
@@ -20,7 +21,7 @@ export function HeardTable({ answer: { agents, lines }, toEvent }: HeardTablePro
             <th scope="col">Text</th>
             {agents.map(({ id, name }) => (
               <th scope="col" key={id} class={`colour-${colourOf(id)}`}>
-                {name || 'dispatched agent'}
+                {name || dispatchedAgent}
               </th>
             ))}
           </tr>
@@ -33,7 +34,7 @@ export function HeardTable({ answer: { agents, lines }, toEvent }: HeardTablePro
                   {position}
                 </a>
               </td>
-              <td>{speaker || 'dispatched agent'}</td>
+              <td>{speaker || dispatchedAgent}</td>
               <th scope="row" dir="auto">
                 {text}
                 {isCut ? '…' : ''}

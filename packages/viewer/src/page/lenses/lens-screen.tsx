@@ -1,3 +1,4 @@
+import { dispatchedAgent } from '@hansard/views';
 import { useEffect } from 'preact/hooks';
 import type { DialogAnswer, HeardAnswer, LensAgent, PerspectiveAnswer } from '../../answers.ts';
 import { pathOf } from '../api.ts';
@@ -116,7 +117,7 @@ function AgentChoice({
             checked={chosen.includes(id)}
             onChange={() => choose(id)}
           />{' '}
-          {name || 'dispatched agent'}
+          {name || dispatchedAgent}
         </label>
       ))}
     </fieldset>

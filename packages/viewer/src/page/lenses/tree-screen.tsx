@@ -16,7 +16,7 @@ export function TreeScreen({ task }: { readonly task: string }) {
       <header>
         <a href={addressOf({ kind: 'library', task: null })}>Hansard</a>
         <h1>{task}</h1>
-        <a href={addressOf({ kind: 'library', task })}>Dispatches</a>
+        <a href={addressOf({ kind: 'library', task })}>Sessions</a>
       </header>
       {problem === null ? null : <p role="alert">{problem}</p>}
       {answer === null ? (
@@ -37,14 +37,14 @@ function Tree({
   readonly task: string;
   readonly answer: TreeAnswer;
 }) {
-  if (lines.length === 0) return <p>There are no dispatches yet.</p>;
+  if (lines.length === 0) return <p>There are no sessions yet.</p>;
   return (
     <>
-      {isCut ? <p class="note">Made from the newest {countText(lines.length)} dispatches.</p> : null}
+      {isCut ? <p class="note">Made from the newest {countText(lines.length)} sessions.</p> : null}
       <table class="tree">
         <thead>
           <tr>
-            <th scope="col">Dispatch</th>
+            <th scope="col">Session</th>
             <th scope="col">State</th>
             <th scope="col">Model</th>
             <th scope="col">Turns</th>

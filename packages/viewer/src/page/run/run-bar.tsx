@@ -1,3 +1,4 @@
+import { dispatchedAgent } from '@hansard/views';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { ReaderState } from '../reader-state.ts';
 import { colourOf } from '../words.ts';
@@ -13,8 +14,7 @@ export function RunBar({ reader }: { readonly reader: ReaderState }) {
   const [isSending, setSending] = useState(false);
   const input = useRef<HTMLTextAreaElement>(null);
   const confirming = useRef<HTMLDialogElement>(null);
-  const nameOf = (agentId: string) =>
-    reader.agents.find(({ id }) => id === agentId)?.name || 'dispatched agent';
+  const nameOf = (agentId: string) => reader.agents.find(({ id }) => id === agentId)?.name || dispatchedAgent;
   const writers = [...new Set(run.texts.map(({ agentId }) => nameOf(agentId)))];
   const announced = useAnnounced(
     writers.length === 0 ? '' : `${writers.join(', ')} ${writers.length === 1 ? 'is' : 'are'} writing.`,
@@ -80,12 +80,12 @@ export function RunBar({ reader }: { readonly reader: ReaderState }) {
       ) : null}
       <p role="status">{[status, announced].filter(Boolean).join(' ')}</p>
       <dialog ref={confirming} aria-labelledby="abort-question">
-        <p id="abort-question">Abort this dispatch and its workers? What they recorded stays.</p>
+        <p id="abort-question">Abort this session and its workers? What they recorded stays.</p>
         <button type="button" onClick={() => confirming.current?.close()}>
           Let it run
         </button>
         <button type="button" onClick={() => void end()}>
-          Abort the dispatch
+          Abort the session
         </button>
       </dialog>
     </section>

@@ -87,7 +87,7 @@ export function SearchScreen({ place }: { readonly place: SearchPlace }) {
 
 function stateText({ found, searched, isRunning, end }: SearchState): string {
   const hits = found.reduce((sum, one) => sum + one.hits.length, 0);
-  const counted = `${countText(hits)} ${hits === 1 ? 'event' : 'events'} in ${countText(found.length)} ${found.length === 1 ? 'dispatch' : 'dispatches'}`;
+  const counted = `${countText(hits)} ${hits === 1 ? 'event' : 'events'} in ${countText(found.length)} ${found.length === 1 ? 'session' : 'sessions'}`;
   if (isRunning) return searched === 0 ? `${counted} …` : `${counted} · ${countText(searched)} read …`;
   if (end === null) return `${counted} · not all were read`;
   return end.isCut ? `${counted} · there can be more` : counted;
