@@ -20,6 +20,11 @@ const inlined: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
+/** Sources that a program can load without the rest of their package: each becomes a file of its own, of which bundlers drop the others. */
+const loadedAlone: Readonly<Record<string, readonly string[]>> = {
+  '@hansard/events': ['./src/types/new-event.ts'],
+};
+
 /** One build for every package: the entries are the files that its `exports` name under `@hansard/source`. */
 export default defineConfig(async () => {
   const { readFileSync } = await import('node:fs');
@@ -31,8 +36,15 @@ export default defineConfig(async () => {
     path.replace('./dist/', './src/').replace(/\.js$/, '.ts'),
   );
   const libraries = inlined[manifest.name] ?? [];
+  const alone = loadedAlone[manifest.name] ?? [];
+  // An entry whose code is shared with another one only names what is in the shared files, so that bundlers drop the files without use.
+  const shared = alone.length > 0 ? { shared: './src/index.ts' } : {};
+  const named = [...entries, ...binaries, ...alone].map((path) => [
+    path.replace('./src/', '').replace(/\.tsx?$/, ''),
+    path,
+  ]);
   return {
-    entry: [...entries, ...binaries],
+    entry: { ...Object.fromEntries(named), ...shared },
     format: 'esm',
     platform: 'node',
     target: 'node22',
@@ -46,7 +58,7 @@ export default defineConfig(async () => {
     },
     // A few lines of ours, inlined so that the contract package loads nothing at run time.
     noExternal: ['@hansard/events/coded-error', 'zod', ...libraries],
-    esbuildPlugins: [...(libraries.includes('zod') ? [] : [zodOfEvents]), withoutTheirMaps],
+    esbuildPlugins: [libraries.includes('zod') ? zodInPart : zodOfEvents, withoutTheirMaps],
     onSuccess: () => writeLicences(libraries),
   };
 });
@@ -56,6 +68,20 @@ const zodOfEvents: EsbuildPlugin = {
   name: 'zod of @hansard/events',
   setup(build) {
     build.onResolve({ filter: /^zod$/ }, () => ({ path: '@hansard/events/zod', external: true }));
+  },
+};
+
+/** Without the messages in 50 other languages, which are half of zod, and without its compiler of schemas. */
+const zodInPart: EsbuildPlugin = {
+  name: 'a part of zod',
+  setup(build) {
+    build.onLoad({ filter: /zod\/v4\/classic\/external\.js$/ }, async ({ path }) => {
+      const { readFileSync } = await import('node:fs');
+      const contents = readFileSync(path, 'utf8')
+        .replace(/^export \* as (?:core|locales) from .*$/gm, '')
+        .replace(/\b(?:memoizer|compile|withParser|ZodCompile\w+), /g, '');
+      return { contents, loader: 'js' };
+    });
   },
 };
 

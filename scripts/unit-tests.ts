@@ -39,7 +39,7 @@ const importPattern = /^(?:(?:import|export)\b[^'\n]*|\} )from '([^']+)'|\bimpor
 
 /**
  * Why a test file is left out of `pnpm test:unit`, or null. The imports decide, those of its helpers included:
- * `scripts/engines` needs an engine or a browser, `@hansard/testing/postgres-in-tests` starts PostgreSQL, `scripts/pack.ts` needs built packages. A file that itself imports
+ * `scripts/engines` needs an engine or a browser, `@hansard/testing/postgres-in-tests` starts PostgreSQL, `scripts/pack.ts` and `esbuild` need built packages. A file that itself imports
  * `node:child_process` starts processes, and one that replaces modules (`vi.mock`) needs a worker of its own.
  */
 export function heavyReason(file: string, read: (path: string) => string = readSource): HeavyReason | null {
@@ -47,6 +47,7 @@ export function heavyReason(file: string, read: (path: string) => string = readS
   if ([...reached].some((path) => path.startsWith('scripts/engines/'))) return 'engine';
   if (reached.has(databaseServer)) return 'server';
   if (reached.has('scripts/pack.ts') || reached.has('scripts/running-pnpm.ts')) return 'package';
+  if (/^import\b[^'\n]* from 'esbuild'/m.test(read(file))) return 'package';
   if (/^(?:import\b[^'\n]*|\} )from 'node:child_process'/m.test(read(file))) return 'process';
   if (/^\s*vi\.(?:mock|doMock|resetModules)\(/m.test(read(file))) return 'mock';
   return slowTests.includes(file) ? 'slow' : null;
