@@ -310,15 +310,13 @@ export function randomRosterGame(seed: number): RosterGame {
     return entry;
   };
   const list = () => {
-    isWhole = true;
     possible = [...living, ...(hasHost ? ['host'] : [])];
+    isWhole = true;
     const names = living.map(entryOf);
-    if (random() < 0.15) {
-      names.push('Nobody');
-      unmatched.add('Nobody');
-      isWhole = false;
-    }
-    return names;
+    if (random() >= 0.15) return names;
+    unmatched.add('Nobody');
+    isWhole = false;
+    return [...names, 'Nobody'];
   };
   if (isNamed)
     writer.add('game:start', null, random() < 0.5 ? { players: list() } : { living_players: list() });

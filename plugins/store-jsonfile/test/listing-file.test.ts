@@ -74,6 +74,36 @@ function signed(lines: readonly string[]): string {
   return `${JSON.stringify({ format: 1, crc })}\n${body}`;
 }
 
+const start = (at: number) => new Date(Date.UTC(2026, 2, 1) + at * 1_000).toISOString();
+
+/** Damages, swaps, replaces or removes a listing file, or leaves it; `old` has its earlier contents. */
+function damage(path: string, old: string[], random: () => number): void {
+  const below = (count: number) => Math.floor(random() * count);
+  const text = lstatSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, 'utf8') : '';
+  if (text !== '') old.push(text);
+  const lines = text.split('\n').slice(1, -1);
+  const swapped = lines.map((line, at) => {
+    const facts = JSON.parse(line);
+    return JSON.stringify([facts[0], ...JSON.parse(lines[(at + 1) % lines.length] ?? line).slice(1)]);
+  });
+  const contents = [
+    () => text.slice(0, below(text.length + 1)),
+    () => text.replace(/[0-9]/g, (digit) => (random() < 0.05 ? String(below(10)) : digit)),
+    () => String.fromCharCode(...Array.from({ length: 200 }, () => below(256))),
+    () => signed(swapped),
+    () => signed([...lines, JSON.stringify(['foreign', 1, 2, 3, start(1), 'completed', start(2)])]),
+    () => signed(lines.filter(() => random() < 0.5)),
+    () => old[below(old.length)] ?? '',
+    () => text,
+    () => text,
+  ];
+  rmSync(path, { recursive: true, force: true });
+  const kind = below(contents.length + 3);
+  if (kind < contents.length) writeFileSync(path, contents[kind]?.() ?? '');
+  else if (kind === contents.length) mkdirSync(path);
+  else if (kind === contents.length + 1) symlinkSync('/dev/zero', path);
+}
+
 it(`${steps} random damages of the listing file, beside writers, change no listing (seed ${seed})`, () => {
   const random = randomFrom(seed);
   const below = (count: number) => Math.floor(random() * count);
@@ -81,8 +111,6 @@ it(`${steps} random damages of the listing file, beside writers, change no listi
   const path = listingOf(root);
   const writers = [openStore(root), openStore(root)];
   const ids: string[] = [];
-  const start = (at: number) => new Date(Date.UTC(2026, 2, 1) + at * 1_000).toISOString();
-  const old: string[] = [];
   let made = 0;
   let events = 0;
   const create = () => {
@@ -112,36 +140,12 @@ it(`${steps} random damages of the listing file, beside writers, change no listi
       if (random() < 0.7) writer?.releaseDispatch(taskDir, id);
     }
   };
-  const damage = () => {
-    const text = lstatSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path, 'utf8') : '';
-    if (text !== '') old.push(text);
-    const lines = text.split('\n').slice(1, -1);
-    const swapped = lines.map((line, at) => {
-      const facts = JSON.parse(line);
-      return JSON.stringify([facts[0], ...JSON.parse(lines[(at + 1) % lines.length] ?? line).slice(1)]);
-    });
-    const contents = [
-      () => text.slice(0, below(text.length + 1)),
-      () => text.replace(/[0-9]/g, (digit) => (random() < 0.05 ? String(below(10)) : digit)),
-      () => String.fromCharCode(...Array.from({ length: 200 }, () => below(256))),
-      () => signed(swapped),
-      () => signed([...lines, JSON.stringify(['foreign', 1, 2, 3, start(1), 'completed', start(2)])]),
-      () => signed(lines.filter(() => random() < 0.5)),
-      () => old[below(old.length)] ?? '',
-      () => text,
-      () => text,
-    ];
-    rmSync(path, { recursive: true, force: true });
-    const kind = below(contents.length + 3);
-    if (kind < contents.length) writeFileSync(path, contents[kind]?.() ?? '');
-    else if (kind === contents.length) mkdirSync(path);
-    else if (kind === contents.length + 1) symlinkSync('/dev/zero', path);
-  };
+  const old: string[] = [];
   let kept = 0;
   for (let at = 0; at < 20; at += 1) create();
   for (let step = 0; step < steps; step += 1) {
     for (let count = below(4); count > 0; count -= 1) afterwards(root, change);
-    damage();
+    damage(path, old, random);
     const options = [{}, { limit: 7 }, { limit: 5, order: 'newest' } as const][below(3)] ?? {};
     const expected = inFiles(root);
     const listed = inListing(root, options);

@@ -94,8 +94,33 @@ export type Statements = ReturnType<typeof prepareStatements>;
 
 /** Every statement of the store, compiled once. Those that write are compiled when they are first used. */
 export function prepareStatements(database: DatabaseSync) {
-  const read = <Row>(sql: string) => database.prepare(sql) as unknown as Read<Row>;
-  const write = (sql: string): Write => {
+  const prepare = new Preparation(database);
+  return {
+    ...headStatements(prepare),
+    ...taskStatements(prepare),
+    ...dispatchStatements(prepare),
+    ...eventStatements(prepare),
+    ...idStatements(prepare),
+    ...claimStatements(prepare),
+    ...lossStatements(prepare),
+    ...searchStatements(prepare),
+    ...changeStatements(prepare),
+  };
+}
+
+class Preparation {
+  readonly database: DatabaseSync;
+
+  constructor(database: DatabaseSync) {
+    this.database = database;
+  }
+
+  read<Row>(sql: string): Read<Row> {
+    return this.database.prepare(sql) as unknown as Read<Row>;
+  }
+
+  write(sql: string): Write {
+    const { database } = this;
     let statement: StatementSync | undefined;
     return {
       run(...values) {
@@ -103,127 +128,176 @@ export function prepareStatements(database: DatabaseSync) {
         return statement.run(...values);
       },
     };
-  };
-  return {
-    getHead: read<HeadRow>('SELECT database_id AS databaseId, tasks, digest, crc FROM head'),
-    setHead: write('UPDATE head SET tasks = ?, digest = ?, crc = ?'),
+  }
+}
 
-    getTask: read<TaskRow>(`SELECT ${taskColumns} FROM tasks WHERE task_dir = ?`),
-    listTasks: read<TaskRow>(`SELECT ${taskColumns} FROM tasks`),
-    putTask: write(
+function headStatements(prepare: Preparation) {
+  return {
+    getHead: prepare.read<HeadRow>('SELECT database_id AS databaseId, tasks, digest, crc FROM head'),
+    setHead: prepare.write('UPDATE head SET tasks = ?, digest = ?, crc = ?'),
+  };
+}
+
+function taskStatements(prepare: Preparation) {
+  return {
+    getTask: prepare.read<TaskRow>(`SELECT ${taskColumns} FROM tasks WHERE task_dir = ?`),
+    listTasks: prepare.read<TaskRow>(`SELECT ${taskColumns} FROM tasks`),
+    putTask: prepare.write(
       'INSERT OR REPLACE INTO tasks (task_dir, dispatches, digest, crc, task) VALUES (?, ?, ?, ?, ?)',
     ),
-    deleteTask: write('DELETE FROM tasks WHERE task_dir = ?'),
+    deleteTask: prepare.write('DELETE FROM tasks WHERE task_dir = ?'),
+  };
+}
 
-    insertDispatch: write(
+function dispatchStatements(prepare: Preparation) {
+  return {
+    insertDispatch: prepare.write(
       `INSERT INTO dispatches
          (number, task_dir, dispatch_id, started_at, epoch, acknowledged, has_event_ids, searchable_events, crc, envelope)
        VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`,
     ),
-    setEnvelope: write('UPDATE dispatches SET envelope = ?, crc = ? WHERE number = ?'),
-    setStartedAt: write('UPDATE dispatches SET started_at = ? WHERE number = ?'),
-    setEpoch: write('UPDATE dispatches SET epoch = ?, crc = ? WHERE number = ?'),
-    findDispatch: read<FoundRow>(
+    setEnvelope: prepare.write('UPDATE dispatches SET envelope = ?, crc = ? WHERE number = ?'),
+    setStartedAt: prepare.write('UPDATE dispatches SET started_at = ? WHERE number = ?'),
+    setEpoch: prepare.write('UPDATE dispatches SET epoch = ?, crc = ? WHERE number = ?'),
+    findDispatch: prepare.read<FoundRow>(
       `SELECT number, ${eventCount} AS length, acknowledged, has_event_ids AS hasEventIds,
          (SELECT task_dir || ' ' || dispatch_id FROM dispatches AS own WHERE own.number = found.number) AS name
        FROM dispatches AS found WHERE task_dir = ? AND dispatch_id = ?`,
     ),
-    getDispatch: read<DispatchRow>(
+    getDispatch: prepare.read<DispatchRow>(
       `SELECT ${dispatchColumns} FROM dispatches WHERE task_dir = ? AND dispatch_id = ?`,
     ),
-    getDispatchNumbered: read<DispatchRow>(`SELECT ${dispatchColumns} FROM dispatches WHERE number = ?`),
-    hasDispatch: read<{ number: number }>('SELECT number FROM dispatches WHERE number = ?'),
-    listDispatches: read<DispatchRow>(`SELECT ${dispatchColumns} FROM dispatches WHERE task_dir = ?`),
-    listIds: read<{ dispatchId: string }>(
+    getDispatchNumbered: prepare.read<DispatchRow>(
+      `SELECT ${dispatchColumns} FROM dispatches WHERE number = ?`,
+    ),
+    hasDispatch: prepare.read<{ number: number }>('SELECT number FROM dispatches WHERE number = ?'),
+    listDispatches: prepare.read<DispatchRow>(`SELECT ${dispatchColumns} FROM dispatches WHERE task_dir = ?`),
+    listIds: prepare.read<{ dispatchId: string }>(
       'SELECT dispatch_id AS dispatchId FROM dispatches WHERE task_dir = ?',
     ),
-    greatestNumber: read<{ number: number }>(
+    greatestNumber: prepare.read<{ number: number }>(
       `SELECT max(coalesce((SELECT max(seq) FROM sqlite_sequence WHERE name = 'dispatches'), 0),
                   coalesce((SELECT max(number) FROM dispatches), 0)) AS number`,
     ),
-    deleteDispatch: write('DELETE FROM dispatches WHERE number = ?'),
+    deleteDispatch: prepare.write('DELETE FROM dispatches WHERE number = ?'),
+  };
+}
 
+function eventStatements(prepare: Preparation) {
+  return {
     /** Inserts nothing if the claim with the epoch has ended. Used for every event, so not through `write`. */
     insertEvent: lazily(() =>
-      database.prepare(
+      prepare.database.prepare(
         `INSERT INTO events (dispatch, position, batch, crc, line)
          SELECT ?1, ?2, ?3, ?4, ?5 FROM claims WHERE dispatch = ?1 AND epoch = ?6`,
       ),
     ),
-    copyEvent: write('INSERT INTO events (dispatch, position, batch, crc, line) VALUES (?, ?, ?, ?, ?)'),
-    getEvent: read<EventRow>(
+    copyEvent: prepare.write(
+      'INSERT INTO events (dispatch, position, batch, crc, line) VALUES (?, ?, ?, ?, ?)',
+    ),
+    getEvent: prepare.read<EventRow>(
       'SELECT position, batch, crc, line FROM events WHERE dispatch = ? AND position = ?',
     ),
-    pageOfEvents: read<EventRow>(
+    pageOfEvents: prepare.read<EventRow>(
       'SELECT position, batch, crc, line FROM events WHERE dispatch = ? AND position > ? ORDER BY position LIMIT ?',
     ),
-    deleteEvents: write('DELETE FROM events WHERE dispatch = ?'),
+    deleteEvents: prepare.write('DELETE FROM events WHERE dispatch = ?'),
+  };
+}
 
-    setHasEventIds: write('UPDATE dispatches SET has_event_ids = 1, crc = ? WHERE number = ?'),
-    getIdAt: read<{ id: string }>(
+function idStatements(prepare: Preparation) {
+  return {
+    setHasEventIds: prepare.write('UPDATE dispatches SET has_event_ids = 1, crc = ? WHERE number = ?'),
+    getIdAt: prepare.read<{ id: string }>(
       `SELECT json_extract(line, '$.id') AS id FROM events WHERE dispatch = ? AND position = ?`,
     ),
-    insertEventId: write('INSERT INTO event_ids (dispatch, id, position) VALUES (?, ?, ?)'),
-    insertAllEventIds: write(
+    insertEventId: prepare.write('INSERT INTO event_ids (dispatch, id, position) VALUES (?, ?, ?)'),
+    insertAllEventIds: prepare.write(
       `INSERT INTO event_ids (dispatch, id, position)
        SELECT dispatch, json_extract(line, '$.id'), position FROM events WHERE dispatch = ?`,
     ),
-    findEventId: read<{ position: number }>('SELECT position FROM event_ids WHERE dispatch = ? AND id = ?'),
-    greatestEventId: read<{ id: string | null }>('SELECT max(id) AS id FROM event_ids WHERE dispatch = ?'),
-    deleteEventIds: write('DELETE FROM event_ids WHERE dispatch = ?'),
+    findEventId: prepare.read<{ position: number }>(
+      'SELECT position FROM event_ids WHERE dispatch = ? AND id = ?',
+    ),
+    greatestEventId: prepare.read<{ id: string | null }>(
+      'SELECT max(id) AS id FROM event_ids WHERE dispatch = ?',
+    ),
+    deleteEventIds: prepare.write('DELETE FROM event_ids WHERE dispatch = ?'),
+  };
+}
 
-    getClaim: read<ClaimRow>(
+function claimStatements(prepare: Preparation) {
+  return {
+    getClaim: prepare.read<ClaimRow>(
       `SELECT epoch, claims.token, owner, beat
        FROM claims LEFT JOIN openings ON openings.token = claims.token WHERE dispatch = ?`,
     ),
-    putClaim: write('INSERT OR REPLACE INTO claims (dispatch, epoch, token) VALUES (?, ?, ?)'),
-    deleteClaim: write('DELETE FROM claims WHERE dispatch = ?'),
-    deleteClaimsOf: write('DELETE FROM claims WHERE token = ?'),
+    putClaim: prepare.write('INSERT OR REPLACE INTO claims (dispatch, epoch, token) VALUES (?, ?, ?)'),
+    deleteClaim: prepare.write('DELETE FROM claims WHERE dispatch = ?'),
+    deleteClaimsOf: prepare.write('DELETE FROM claims WHERE token = ?'),
     /** Renews the heartbeat of an opening that has one: its timer may have stopped since. */
-    putOpening: write(
+    putOpening: prepare.write(
       `INSERT INTO openings (token, owner, beat) VALUES (?, ?, ?)
        ON CONFLICT DO UPDATE SET beat = excluded.beat`,
     ),
-    renewOpening: write('UPDATE openings SET beat = ? WHERE token = ?'),
-    deleteOpening: write('DELETE FROM openings WHERE token = ?'),
-    deleteIdleOpening: write(
+    renewOpening: prepare.write('UPDATE openings SET beat = ? WHERE token = ?'),
+    deleteOpening: prepare.write('DELETE FROM openings WHERE token = ?'),
+    deleteIdleOpening: prepare.write(
       'DELETE FROM openings WHERE token = ? AND token NOT IN (SELECT token FROM claims)',
     ),
-    keepEventCount: write(
+    keepEventCount: prepare.write(
       `UPDATE dispatches SET acknowledged = max(acknowledged, ${eventCount}) WHERE number = ?`,
     ),
-    keepEventCountsOf: write(
+    keepEventCountsOf: prepare.write(
       `UPDATE dispatches SET acknowledged = max(acknowledged, ${eventCount})
        WHERE number IN (SELECT dispatch FROM claims WHERE token = ?)`,
     ),
+  };
+}
 
-    insertLoss: write('INSERT INTO accepted_losses (number, dispatch, verification) VALUES (?, ?, ?)'),
-    moveLosses: write('UPDATE accepted_losses SET dispatch = ? WHERE dispatch = ?'),
-    listLosses: read<{ number: number }>('SELECT number FROM accepted_losses WHERE dispatch = ?'),
-    deleteLosses: write('DELETE FROM accepted_losses WHERE dispatch = ?'),
+function lossStatements(prepare: Preparation) {
+  return {
+    insertLoss: prepare.write(
+      'INSERT INTO accepted_losses (number, dispatch, verification) VALUES (?, ?, ?)',
+    ),
+    moveLosses: prepare.write('UPDATE accepted_losses SET dispatch = ? WHERE dispatch = ?'),
+    listLosses: prepare.read<{ number: number }>('SELECT number FROM accepted_losses WHERE dispatch = ?'),
+    deleteLosses: prepare.write('DELETE FROM accepted_losses WHERE dispatch = ?'),
+  };
+}
 
-    listSearchBacklog: read<BacklogRow>(
+function searchStatements(prepare: Preparation) {
+  return {
+    listSearchBacklog: prepare.read<BacklogRow>(
       `SELECT number, task_dir AS taskDir, dispatch_id AS dispatchId FROM dispatches
        WHERE task_dir = coalesce(?, task_dir) AND searchable_events < ${eventCount}`,
     ),
-    countSearchable: read<{ count: number }>(
+    countSearchable: prepare.read<{ count: number }>(
       'SELECT searchable_events AS count FROM dispatches WHERE number = ?',
     ),
-    setSearchable: write('UPDATE dispatches SET searchable_events = ? WHERE number = ?'),
-    insertSearchText: write('INSERT INTO event_search (rowid, text) VALUES (? << 32 | ?, ?)'),
+    setSearchable: prepare.write('UPDATE dispatches SET searchable_events = ? WHERE number = ?'),
+    insertSearchText: prepare.write('INSERT INTO event_search (rowid, text) VALUES (? << 32 | ?, ?)'),
     /** The text at rowid 0, which belongs to no event. */
-    findSearchText: read<{ rowid: number }>(
+    findSearchText: prepare.read<{ rowid: number }>(
       'SELECT rowid FROM event_search WHERE event_search MATCH ? AND rowid = 0',
     ),
-    deleteSearchTexts: write("INSERT INTO event_search (event_search) VALUES ('delete-all')"),
-    resetSearchable: write('UPDATE dispatches SET searchable_events = 0'),
-    deleteSearchText: write('DELETE FROM event_search WHERE rowid BETWEEN ? << 32 AND ? << 32 | 0xffffffff'),
-    searchAll: read<HitRow>(hits('')),
-    searchTask: read<HitRow>(hits('AND task_dir = ?')),
-    searchDispatch: read<HitRow>(hits('AND event_search.rowid BETWEEN ? << 32 AND ? << 32 | 0xffffffff')),
+    deleteSearchTexts: prepare.write("INSERT INTO event_search (event_search) VALUES ('delete-all')"),
+    resetSearchable: prepare.write('UPDATE dispatches SET searchable_events = 0'),
+    deleteSearchText: prepare.write(
+      'DELETE FROM event_search WHERE rowid BETWEEN ? << 32 AND ? << 32 | 0xffffffff',
+    ),
+    searchAll: prepare.read<HitRow>(hits('')),
+    searchTask: prepare.read<HitRow>(hits('AND task_dir = ?')),
+    searchDispatch: prepare.read<HitRow>(
+      hits('AND event_search.rowid BETWEEN ? << 32 AND ? << 32 | 0xffffffff'),
+    ),
+  };
+}
 
-    dataVersion: read<{ version: number }>('SELECT data_version AS version FROM pragma_data_version'),
-    fingerprint: read<{ fingerprint: string }>(
+function changeStatements(prepare: Preparation) {
+  return {
+    dataVersion: prepare.read<{ version: number }>('SELECT data_version AS version FROM pragma_data_version'),
+    fingerprint: prepare.read<{ fingerprint: string }>(
       `SELECT concat(number, ' ', (SELECT max(position) FROM events WHERE dispatch = number), ' ', envelope)
          AS fingerprint
        FROM dispatches WHERE task_dir = ? AND dispatch_id = ?`,
