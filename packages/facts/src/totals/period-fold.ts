@@ -23,11 +23,12 @@ type ModelCall = EventData<'agent:inference'>;
 
 const tokenFigures = ['inputTokens', 'outputTokens', ...optionalCounts] as const;
 const amounts = ['costUsd', 'estimatedUsd'] as const;
-const figures = [
+/** The figures of a period that are no amounts. */
+export const periodCounts = [
   ...(['modelCalls', 'failedModelCalls', 'toolCalls', 'failedToolCalls'] as const),
   ...tokenFigures,
-  ...amounts,
 ] as const;
+const figures = [...periodCounts, ...amounts] as const;
 
 type Amount = (typeof amounts)[number];
 type Figure = (typeof figures)[number];

@@ -1,7 +1,7 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { addFigure, spendingOf, unpricedOf } from '../spending/spending.ts';
 import { modelInWords } from '../totals/call-terms.ts';
-import { PeriodFold, type UsagePeriod } from '../totals/period-fold.ts';
+import { PeriodFold, periodCounts, type UsagePeriod } from '../totals/period-fold.ts';
 import { type Tokens, tokensOf } from '../totals/tokens-of.ts';
 import { openCallEvents, withOpenCalls } from '../totals/with-open-calls.ts';
 import type { UsageFigures, UsageSums } from './usage-sums.ts';
@@ -51,7 +51,7 @@ export function usageParts(envelope: DispatchEnvelope): UsagePart[] {
   return rows.map((row) => ({
     at: Date.parse(row.start),
     model: row.model ?? unnamed,
-    figures: { ...figuresOfPeriod(row, counted, isCounted), unpriced: unpriced(row) },
+    figures: figuresOfPeriod(row, counted, isCounted, unpriced(row)),
   }));
 }
 
@@ -90,21 +90,26 @@ function unpricedIn({ cost, prices, models }: DispatchEnvelope): (row: Readonly<
 
 /** As in `spendingOf`: estimates are of dispatches without a stated cost, and then include what is stated for some calls. */
 function figuresOfPeriod(
-  { start: _, model: __, ...row }: Readonly<UsagePeriod>,
+  row: Readonly<UsagePeriod>,
   { cost, prices }: DispatchEnvelope,
   isCounted: boolean,
+  unpriced: readonly string[],
 ): Partial<UsageFigures> {
   const isStated = cost !== null || prices === null;
   const { costUsd = null, estimatedUsd = null } = row;
-  return {
-    ...(isCounted ? noCalls : {}),
-    ...row,
-    costUsd: isStated ? costUsd : null,
-    estimatedUsd: isStated ? null : addFigure(costUsd, estimatedUsd),
-  };
+  const figures: { -readonly [Name in keyof UsageFigures]?: UsageFigures[Name] } = isCounted
+    ? { modelCalls: 0, failedModelCalls: 0, toolCalls: 0, failedToolCalls: 0 }
+    : {};
+  // Spreads of rows cost most of a sum over many dispatches.
+  for (const name of periodCounts) {
+    const count = row[name];
+    if (count !== undefined) figures[name] = count;
+  }
+  figures.costUsd = isStated ? costUsd : null;
+  figures.estimatedUsd = isStated ? null : addFigure(costUsd, estimatedUsd);
+  figures.unpriced = unpriced;
+  return figures;
 }
-
-const noCalls = { modelCalls: 0, failedModelCalls: 0, toolCalls: 0, failedToolCalls: 0 } as const;
 
 export function tokenFigures(usage: Partial<Tokens>): Partial<UsageFigures> {
   // A count that is not known stays undefined, which no sum adds.

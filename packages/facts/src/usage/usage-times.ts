@@ -8,7 +8,11 @@ export interface DateKeys {
 export function dateKeys(zone: 'utc' | 'local'): DateKeys {
   /** By the number of the day. Many parts are of one day. */
   const days = new Map<number, string>();
+  let lastAt = Number.NaN;
+  let lastKey = '';
   const day = (at: number) => {
+    // A quarter of an hour has a part for each model.
+    if (at === lastAt) return lastKey;
     // The local time, as if it were UTC.
     const shown = zone === 'utc' ? at : at - new Date(at).getTimezoneOffset() * 60_000;
     const number = Math.floor(shown / dayMs);
@@ -17,6 +21,8 @@ export function dateKeys(zone: 'utc' | 'local'): DateKeys {
       key = new Date(number * dayMs).toISOString().slice(0, -'T00:00:00.000Z'.length);
       days.set(number, key);
     }
+    lastAt = at;
+    lastKey = key;
     return key;
   };
   return {
