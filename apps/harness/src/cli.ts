@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { commandTable } from './commands/command-table.ts';
-import { addHelp, pathOf } from './commands/help.ts';
+import { addHelp, pathOf, welcome } from './commands/help.ts';
 import { type ExitCode, exitCode } from './terminal/cli-error.ts';
-import { type CommandRow, commandGroups } from './terminal/command.ts';
+import { type CommandRow, commandGroups, pagerOption } from './terminal/command.ts';
 import { CommandContext } from './terminal/command-context.ts';
 import type { CliContext } from './terminal/context.ts';
 
@@ -12,6 +12,10 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
   const usageErrors: string[] = [];
   const own = new CommandContext(context);
   try {
+    if (args.length === 0) {
+      await welcome(context);
+      return exitCode.done;
+    }
     const program = await createProgram(own, namedCommands(args), usageErrors);
     try {
       await program.parseAsync(withSearchedText(withoutHelpForUnknown(program, args)), { from: 'user' });
@@ -55,7 +59,16 @@ export async function createProgram(
     .version(version(), '-V, --version')
     .addHelpText(
       'after',
-      '\nExit codes: 0 done, 1 not found or failed, 2 wrong usage, 3 damaged log,\n4 secrets found by `scan-secrets`.\nExample:\n  hansard demo',
+      [
+        '',
+        'SESSION is one word: latest, a task, TASK/ID, an id or its end, or the beginning of a title.',
+        'EVENT is the next word: a position, a time (@15:04), latest, or a part of an id.',
+        '`hansard help COMMAND` explains a command, `hansard help options` the options of all commands.',
+        '',
+        'Exit codes: 0 done, 1 not found or failed, 2 wrong usage, 3 damaged log, 4 secrets found by `secrets scan`.',
+        'Example:',
+        '  hansard demo',
+      ].join('\n'),
     )
     .configureHelp({ subcommandTerm })
     .showSuggestionAfterError();
@@ -66,7 +79,7 @@ export async function createProgram(
     if (row.usage !== undefined) command.usage(row.usage);
     if (!loaded.includes(row)) continue;
     (await row.load())(command, context);
-    if (row.isPaged) command.option('--no-pager', 'print to the terminal itself, without a pager');
+    if (row.isPaged) command.addOption(pagerOption().hideHelp());
   }
   for (const parent of [program, ...program.commands.filter(({ commands: own }) => own.length > 0)])
     addHelp(parent);

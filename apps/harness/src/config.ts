@@ -92,20 +92,20 @@ export const configSchema = z.strictObject({
     .refine(isPolicy, { error: 'Write full, last:MESSAGES, faded:TOKENS or faded:TOKENS:RESERVE' })
     .optional()
     .describe(
-      'The part of the log that models of `hansard chat` and `hansard resume` receive: full (the default), last:MESSAGES, faded:TOKENS or faded:TOKENS:RESERVE.',
+      'The part of the log that models of `hansard chat` receive: full (the default), last:MESSAGES, faded:TOKENS or faded:TOKENS:RESERVE.',
     ),
   images: z
     .boolean()
     .optional()
     .describe(
-      'Whether models of `hansard chat` and `hansard resume` are sent the images that agents observe, for models that take images. Absent: false, only their type and size.',
+      'Whether models of `hansard chat` are sent the images that agents observe, for models that take images. Absent: false, only their type and size.',
     ),
   parallelToolCalls: z
     .int()
     .min(1)
     .optional()
     .describe(
-      'How many tool calls of one answer are made at the same time in `hansard chat` and `hansard resume`, unless --parallel says otherwise. Absent: 1. Agents of `hansard run` decide that themselves.',
+      'How many tool calls of one answer are made at the same time in `hansard chat`, unless --parallel says otherwise. Absent: 1. Agents of `hansard run` decide that themselves.',
     ),
   prices: z
     .union([z.literal(false), z.string().min(1)], { error: 'Write the path of a file, or false' })

@@ -16,7 +16,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   // A recording continues without a reader, so the process does not end here.
   if (outputClosed.signal.aborted) return;
   outputClosed.abort();
-  // `hansard events … | head` closes the pipe early, which is not an error.
+  // `hansard show … | head` closes the pipe early, which is not an error.
   if (error.code === 'EPIPE') return;
   process.stderr.write(`hansard: The output can't be written: ${error.message}\n`);
   process.exitCode = exitCode.failed;

@@ -28,17 +28,17 @@ beforeAll(async () => {
 afterAll(() => line[Symbol.dispose]());
 
 it.each([
-  ['events', ['events', task, 'latest'], 4],
+  ['events', ['show', `${task}/latest`, '--raw'], 4],
   [
     'events of one type, though its event is not printed',
-    ['events', task, 'latest', '--type', 'agent:text'],
+    ['show', `${task}/latest`, '--raw', '--type', 'agent:text'],
     2,
   ],
-  ['the last events of one type', ['events', task, 'latest', '--type', 'agent:text', '--tail', '1'], 1],
-  ['replay', ['replay', task, '--speed', 'max'], 4],
-  ['replay behind an event', ['replay', task, '--speed', 'max', '--after', 'second'], 1],
-  ['tail as far back as that', ['tail', task], 4],
-  ['tail behind an event', ['tail', task, '--after', 'first'], 2],
+  ['the last events of one type', ['show', `${task}/latest`, '--raw', '--type', 'agent:text', '-n', '1'], 1],
+  ['replay', ['show', task, '--speed', 'max'], 4],
+  ['replay from an event on', ['show', task, 'third', '--speed', 'max'], 1],
+  ['tail as far back as that', ['show', task, '--raw'], 4],
+  ['events from an event on', ['show', task, 'second', '--raw'], 2],
 ])('%s: calls an agent by its name', async (_, args, count) => {
   const { out } = await line.hansard(...args);
   const lines = out.trimEnd().split('\n');
@@ -47,23 +47,23 @@ it.each([
 });
 
 it.each([
-  ['the last events', ['tail', task, '-n', '2']],
-  ['the last events, with events', ['events', task, 'latest', '--tail', '2']],
-  ['what comes behind a position', ['tail', task, '--after', '1']],
+  ['the last events', ['show', task, '--raw', '-n', '2']],
+  ['the last events, with events', ['show', `${task}/latest`, '--raw', '-n', '2']],
+  ['what comes from a position on', ['show', task, '2', '--raw']],
 ])('%s are not read from the beginning, and go by ids', async (_, args) => {
   const { out } = await line.hansard(...args);
   expect(out.match(/\(agent_001\)/g)).toHaveLength(2);
 });
 
 it('events says which types there are where none is of the one that was asked for', async () => {
-  const { code, out, err } = await line.hansard('events', task, 'latest', '--type', 'text');
+  const { code, out, err } = await line.hansard('show', `${task}/latest`, '--raw', '--type', 'text');
   expect([code, out]).toEqual([0, '']);
   expect(err).toMatch(/no event of type text\. Its types: agent:created, agent:text, agent:thinking\.\n$/);
-  const found = await line.hansard('events', task, 'latest', '--type', '*text', '--json');
+  const found = await line.hansard('show', `${task}/latest`, '--raw', '--type', '*text', '--json');
   expect([found.err, found.json()]).toMatchObject(['', [{ type: 'agent:text' }, { type: 'agent:text' }]]);
 });
 
 it('JSON has the ids', async () => {
-  const { out } = await line.hansard('replay', task, '--speed', 'max', '--json');
+  const { out } = await line.hansard('show', task, '--speed', 'max', '--json');
   expect(out.match(/"agentId":"agent_001"/g)).toHaveLength(4);
 });

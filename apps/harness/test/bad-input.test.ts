@@ -17,8 +17,8 @@ describe('hansard, given something wrong,', () => {
     ['no command that exists', ['recrod'], 2, /unknown command 'recrod'/],
     ['an option that does not exist', ['ls', '--jsno'], 2, /unknown option '--jsno'/],
     ['no task', ['run', 'x.jsonl'], 2, /--task/],
-    ['a task that does not exist', ['show', 'no/such'], 1, /no\/such has no dispatches/],
-    ['half a task name', ['ls', 'research'], 1, /There is no task "research"/],
+    ['a task that does not exist', ['show', 'no/such'], 1, /There is no session or task "no\/such"/],
+    ['half a task name', ['ls', 'research'], 1, /There is no session or task "research"/],
     ['a task that leaves the root', ['ls', '../../etc/passwd'], 2, /STORE_INVALID_PATH/],
     [
       'a task that leaves the root, to write',
@@ -54,16 +54,16 @@ describe('hansard, given something wrong,', () => {
   });
 
   it.each([
-    ['events a/b latest --tail many', /whole number from 0 to 999999999, such as 20/],
-    ['events a/b latest --tail 1.5', /whole number from 0/],
-    ['tail a/b -n -1', /whole number from 0/],
+    ['show a/b --raw -n many', /whole number from 0 to 999999999, such as 20/],
+    ['show a/b -n 1.5', /whole number from 0/],
+    ['show a/b -f -n -1', /whole number from 0/],
     ['run x.jsonl --task a/b --delay long', /whole number from 0 .*such as 100/],
     ['run go --agent claude --task a/b --turns abc', /whole number from 1 .*such as 20/],
     ['run go --agent claude --task a/b --turns 0', /whole number from 1 /],
     ['run go --agent claude --task a/b --turns 9999999999', /to 999999999/],
     ['demo --delay 1s', /whole number from 0 .*such as 500/],
-    ['replay a/b --speed x', /factor above 0, such as 4 or 0\.5, or max/],
-    ['replay a/b --max-gap banana', /duration with its unit, such as 500ms, 2s, 1\.5m or 1h/],
+    ['show a/b --speed x', /factor above 0, such as 4 or 0\.5, or max/],
+    ['show a/b --max-gap banana', /duration with its unit, such as 500ms, 2s, 1\.5m or 1h/],
     ['context a/b --policy banana', /full, last:MESSAGES.* Such as last:20/],
     ['context a/b --policy last:0', /Such as last:20/],
   ])('says which value is allowed, with an example: %s', async (words, message) => {
@@ -183,7 +183,7 @@ describe('hansard, given something wrong,', () => {
     using line = commandLine();
     writeFileSync(join(line.cwd, 'stream.jsonl'), text);
     const answer = await line.hansard('run', 'stream.jsonl', '--task', 'a/b', '--quiet');
-    expect(`${answer.err}${(await line.hansard('events', 'a/b', 'latest')).out}`).toMatch(message);
+    expect(`${answer.err}${(await line.hansard('show', 'a/b/latest', '--raw')).out}`).toMatch(message);
     expect(answer.code).not.toBe(0);
   });
 
@@ -193,7 +193,7 @@ describe('hansard, given something wrong,', () => {
     lines.splice(3, 0, '{"type":"assistant","mess', '{"type":"never_heard_of","subtype":"at_all","field":7}');
     writeFileSync(join(line.cwd, 'stream.jsonl'), lines.join('\n'));
     expect(await line.hansard('run', 'stream.jsonl', '--task', 'a/b', '--quiet')).toMatchObject({ code: 0 });
-    const events = (await line.hansard('events', 'a/b', 'latest', '--json')).json() as {
+    const events = (await line.hansard('show', 'a/b/latest', '--raw', '--json')).json() as {
       type: string;
       data: Record<string, unknown>;
     }[];
@@ -233,7 +233,7 @@ describe('hansard, given something wrong,', () => {
   it('a dispatch file cut at any byte gives the whole log or says STORE_CORRUPT with exit code 3', async () => {
     using line = commandLine();
     await line.hansard('run', demoStream('hook-deny'), '--task', 'a/b', '--quiet');
-    const whole = (await line.hansard('events', 'a/b', 'latest', '--json')).json();
+    const whole = (await line.hansard('show', 'a/b/latest', '--raw', '--json')).json();
     const folder = join(line.cwd, '.projects/a/tasks/b/dispatches');
     const file = join(folder, readdirSync(folder).find((name) => name.endsWith('.json')) ?? '');
     const bytes = readFileSync(file);
@@ -244,9 +244,9 @@ describe('hansard, given something wrong,', () => {
       writeFileSync(file, bytes);
       truncateSync(file, size);
       const answer = await line.hansard(
-        'events',
-        'a/b',
-        file.slice(folder.length + 1, -'.json'.length),
+        'show',
+        `a/b/${file.slice(folder.length + 1, -'.json'.length)}`,
+        '--raw',
         '--json',
       );
       seen.add(answer.code);

@@ -109,7 +109,7 @@ describe('chat -i, given a line that the scenario does not know,', { concurrent:
 
     const pears = { when: { contains: 'pears' }, say: 'No pears today.' };
     writeScenario(line.cwd, 'talk.yaml', { user: ['Hello.'], agents: { root: [...root, pears] } });
-    const resumed = await line.hansard('resume', 'chat/talk', '--json');
+    const resumed = await line.hansard('chat', '--resume', 'chat/talk', '--json');
     expect(resumed).toMatchObject({ code: 0 });
     expect(resumed.json()).toMatchObject([{ text: 'No pears today.' }]);
   });
@@ -121,7 +121,11 @@ describe('chat -i, given a line that the scenario does not know,', { concurrent:
     expect(await typeInto(line, ['chat', 'talk.yaml', '-i', '--json'], ['Any pears?'])).toMatchObject({
       code: 0,
     });
-    const { code, out } = await typeInto(line, ['resume', 'chat/talk', '-i', '--json'], ['How many plums?']);
+    const { code, out } = await typeInto(
+      line,
+      ['chat', '--resume', 'chat/talk', '-i', '--json'],
+      ['How many plums?'],
+    );
     expect({ code, text: JSON.parse(out).text }).toEqual({ code: 0, text: 'Seven.' });
   });
 
@@ -172,7 +176,7 @@ describe.each(stores)('a session that ended, in the %s store', { concurrent: tru
     expect(await line.hansard('chat', 'talk.yaml', '--quiet')).toMatchObject({ code: 0 });
     const before = { bytes: bytesOf(line), ended: await envelopesOf(line, 'chat/talk') };
     for (const resume of [typeInto, typeIntoProcess]) {
-      const { code, out, err } = await resume(line, ['resume', 'chat/talk', ...args], []);
+      const { code, out, err } = await resume(line, ['chat', '--resume', 'chat/talk', ...args], []);
       expect({ code, out }).toEqual({ code: 0, out: '' });
       expect(err).toContain('There was nothing to answer');
       expect(err).toContain('the session was not changed');
@@ -190,7 +194,7 @@ describe.each(stores)('a session that ended, in the %s store', { concurrent: tru
     writeScenario(line.cwd, 'talk.yaml', { user: ['Hello.'], agents });
     await line.hansard('chat', 'talk.yaml', '--quiet');
     const typed = ['What do you have?', 'How many?'];
-    const { code, out } = await typeInto(line, ['resume', 'chat/talk', '-i', '--json'], typed);
+    const { code, out } = await typeInto(line, ['chat', '--resume', 'chat/talk', '-i', '--json'], typed);
     expect(code).toBe(0);
     expect(
       out

@@ -57,8 +57,12 @@ describe('hansard', () => {
     expect(out.split('\n').length).toBeGreaterThan(8);
   });
 
-  it('ls lists the tasks, and says what to do where there are none', async () => {
-    expect((await line.hansard('ls')).out).toMatch(/research\/route-models +open +3 +\$/);
+  it('ls lists the sessions, or the tasks, and says what to do where there are none', async () => {
+    const { out } = await line.hansard('ls');
+    expect(out).toMatch(/^title +cost +tokens +duration +role +id$/m);
+    expect(out.match(/^↳ route-models .* \$0\.\d+ .* \w{8}$/gm)).toHaveLength(2);
+    expect(out).toMatch(/^All: project research, when .*, status completed$/m);
+    expect((await line.hansard('ls', '--tasks')).out).toMatch(/ research\/route-models .*\$.* 3 +open$/m);
     using empty = commandLine();
     expect((await empty.hansard('ls')).out).toContain('hansard demo');
     expect(readdirSync(empty.cwd)).toEqual([]);
@@ -67,14 +71,14 @@ describe('hansard', () => {
   it('tree shows workers below who dispatched them, with cost of their own and of the whole', async () => {
     const { out } = await line.hansard('tree', 'research/route-models');
     expect(out).toMatch(/product-analyst[\s\S]*├─ ts-dev[\s\S]*└─ ts-dev/);
-    const [[root]] = (await line.hansard('tree', 'research/route-models', '--json')).json() as [
-      [{ children: unknown[] }],
-    ];
-    expect(root.children).toHaveLength(2);
+    const [tree] = (await line.hansard('tree', 'research/route-models', '--json')).json() as {
+      readonly sessions: readonly { children: unknown[] }[];
+    }[];
+    expect(tree?.sessions[0]?.children).toHaveLength(2);
   });
 
   it('show prints one session, by the end of its id, or all sessions', async () => {
-    const one = await line.hansard('show', 'research/route-models', parent.slice(-6));
+    const one = await line.hansard('show', parent.slice(-6));
     expect(one.out).toContain('a.txt has 6 bytes.');
     const all = await line.hansard('show', 'research/route-models');
     expect(all.out).toContain('a.txt has 6 bytes.');
@@ -82,11 +86,10 @@ describe('hansard', () => {
   });
 
   it('session views name the dispatched agent as they take it, and say what a narrative lacks', async () => {
-    const task = 'research/route-models';
-    const seen = await line.hansard('perspective', task, 'dispatched agent', '--dispatch', parent);
+    const seen = await line.hansard('perspective', parent, '--agent', 'dispatched agent');
     expect(seen).toMatchObject({ code: 0, out: expect.stringContaining('The tester reports 6 bytes.') });
     expect(seen.err).toContain('tool input and output are not in the log');
-    const { err } = await line.hansard('perspective', task, 'nobody', '--dispatch', parent);
+    const { err } = await line.hansard('perspective', 'research/route-models', '--agent', 'nobody');
     expect(err).toMatch(/The agents are: dispatched agent, tester \(/);
   });
 
@@ -95,21 +98,15 @@ describe('hansard', () => {
     expect(err).toContain('no event or message ␛[2J');
   });
 
-  it('timeline prints the role and dispatch of each event if a task has several dispatches', async () => {
-    const { out } = await line.hansard('timeline', 'research/route-models');
+  it('show --raw prints the role and session of each event if a task has several sessions', async () => {
+    const { out } = await line.hansard('show', 'research/route-models', '--raw');
     expect(out).toMatch(new RegExp(`^ *0 .*product-analyst ${parent.slice(-6)} `, 'm'));
     expect(out.match(/^ *0 .*ts-dev \w{6} /gm)).toHaveLength(2);
   });
 
   it('events gives each event a line, by type and from the end', async () => {
-    const calls = await line.hansard(
-      'events',
-      'research/route-models',
-      'latest',
-      '--type',
-      'agent:tool_*',
-      '--json',
-    );
+    const worker = (await line.hansard('ls', '--json')).json()[0] as { readonly dispatchId: string };
+    const calls = await line.hansard('show', worker.dispatchId, '--raw', '--type', 'agent:tool_*', '--json');
     expect(calls.json()).toMatchObject([
       { type: 'agent:tool_call' },
       { type: 'agent:tool_result', data: { status: 'error' } },
@@ -117,29 +114,29 @@ describe('hansard', () => {
       { type: 'agent:tool_result', data: { status: 'completed' } },
     ]);
     const last = await line.hansard(
-      'events',
-      'research/route-models',
-      'latest',
+      'show',
+      worker.dispatchId,
+      '--raw',
       '--type',
       'agent:tool_*',
-      '--tail',
+      '-n',
       '1',
       '--json',
     );
     expect(last.json()).toEqual(calls.json().slice(-1));
-    const tail = await line.hansard('events', 'research/route-models', 'latest', '--tail', '2', '--json');
+    const tail = await line.hansard('show', 'research/route-models/latest', '--raw', '-n', '2', '--json');
     expect(tail.json()).toEqual(
-      (await line.hansard('events', 'research/route-models', 'latest', '--json')).json().slice(-2),
+      (await line.hansard('show', 'research/route-models/latest', '--raw', '--json')).json().slice(-2),
     );
   });
 
   it('tail -f gives the last events, then those that come, until Ctrl-C', async () => {
     using other = commandLine();
     await other.hansard('run', demoStream('hook-deny'), '--task', 'a/b', '--quiet');
-    const all = (await other.hansard('events', 'a/b', 'latest', '--json')).json();
+    const all = (await other.hansard('show', 'a/b/latest', '--raw', '--json')).json();
     const stop = new AbortController();
     let lines = 0;
-    const following = other.start(['tail', '-f', 'a/b', '-n', '3', '--json'], {
+    const following = other.start(['show', 'a/b', '-f', '--raw', '-n', '3', '--json'], {
       signal: stop.signal,
       onOutput: () => {
         lines += 1;
@@ -194,8 +191,10 @@ describe('hansard', () => {
     });
     expect(shown.code).toBe(1);
     expect(shown.out).toContain('ts-dev');
-    expect(shown.out).not.toContain('product-analyst');
-    const listed = await line.start(['events', 'research/route-models', 'latest'], { signal: stop.signal });
+    expect(shown.out).not.toContain('deleting is not allowed here');
+    const listed = await line.start(['show', 'research/route-models/latest', '--raw'], {
+      signal: stop.signal,
+    });
     expect(listed).toMatchObject({ code: 1, out: '', err: '' });
   });
 
@@ -259,9 +258,9 @@ describe('hansard', () => {
       for (const args of [
         ['tree', 'a/b'],
         ['show', 'a/b'],
-        ['events', 'a/b', 'latest'],
+        ['show', 'a/b/latest', '--raw'],
         ['ls', 'a/b'],
-        ['tail', 'a/b'],
+        ['show', 'a/b', '--raw'],
       ]) {
         answers.push(await where.hansard(...args));
       }
@@ -277,6 +276,7 @@ describe('hansard', () => {
 function withoutMinted(text: string): string {
   return text
     .replaceAll(/\b0[0-9A-HJKMNP-TV-Z]{25}\b/g, 'ULID')
+    .replaceAll(/ [0-9A-HJKMNP-TV-Z]{8}$/gm, ' END')
     .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replaceAll(/\b\d\d:\d\d:\d\d\b/g, 'TIME')
     .replaceAll(/\b\d+(\.\d+)? ?m?s\b/g, 'DURATION')

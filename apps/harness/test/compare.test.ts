@@ -51,21 +51,14 @@ afterAll(() => cli?.[Symbol.dispose]());
 
 describe('hansard compare', () => {
   it('finds no difference between two dispatches that say and do the same', async () => {
-    const { code, out, err } = await cli.hansard('compare', 'lab/one', 'first', 'again');
+    const { code, out, err } = await cli.hansard('compare', 'lab/one/first', 'lab/one/again');
     expect([code, err]).toEqual([0, '']);
     expect(out).toContain('The results are the same.\n\nBoth say and do the same.\n');
     expect(out).not.toContain('differs');
   });
 
   it('shows figures, tools, results and the first difference, also across tasks', async () => {
-    const { code, out } = await cli.hansard(
-      'compare',
-      'lab/one',
-      'first',
-      'fails',
-      '--other-task',
-      'lab/two',
-    );
+    const { code, out } = await cli.hansard('compare', 'lab/one/first', 'lab/two/fails');
     expect(code).toBe(0);
     const lines = out.split('\n').map((line) => line.trim().replaceAll(/ {2,}/g, '|'));
     for (const line of [
@@ -83,15 +76,7 @@ describe('hansard compare', () => {
   });
 
   it('prints the same as one JSON document', async () => {
-    const { out } = await cli.hansard(
-      'compare',
-      'lab/one',
-      'first',
-      'fails',
-      '--other-task',
-      'lab/two',
-      '--json',
-    );
+    const { out } = await cli.hansard('compare', 'lab/one/first', 'lab/two/fails', '--json');
     expect(JSON.parse(out)).toMatchObject({
       one: {
         dispatchId: 'first',

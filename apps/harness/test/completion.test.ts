@@ -36,7 +36,7 @@ describe('the completion for bash', () => {
 
   it('offers every command, and those that begin with a word', () => {
     expect(offered('')).toEqual([...commandTable.map(({ name }) => name), 'help'].toSorted());
-    expect(offered('re')).toEqual(['redact', 'replay', 'resume']);
+    expect(offered('s')).toEqual(['search', 'secrets', 'show', 'store']);
   });
 
   it('offers the options of a command, and files', () => {
@@ -49,6 +49,7 @@ describe('the completion for bash', () => {
       '--project',
       '--root',
       '--sort',
+      '--tasks',
       '--utc',
     ]);
     expect(offered('ls', '--json', '--so')).toEqual(['--sort']);

@@ -50,7 +50,7 @@ it('says of a context on the page what the command says with --verify', async ()
     ] as const) {
       const { verification } = await answer(dispatchId, call);
       expect([dispatchId, call, verification.isSame]).toEqual([dispatchId, call, isSame]);
-      const said = await line.hansard('context', 'cafe/menu', dispatchId, String(call), '--verify');
+      const said = await line.hansard('context', `cafe/menu/${dispatchId}`, String(call), '--verify');
       expect(said.code).toBe(isSame === true ? 0 : 1);
       expect(isSame === true ? said.out.trim() : said.err).toContain(verification.text);
     }

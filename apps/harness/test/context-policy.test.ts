@@ -23,7 +23,7 @@ async function chatted(policy: string | undefined, more: object = {}) {
   write(3);
   expect(await line.hansard('chat', 'tale.yaml', '--quiet')).toMatchObject({ code: 0, err: /Recorded/ });
   write(9);
-  expect(await line.hansard('resume', 'chat/tale', '--quiet')).toMatchObject({ code: 0 });
+  expect(await line.hansard('chat', '--resume', 'chat/tale', '--quiet')).toMatchObject({ code: 0 });
   return line;
 }
 

@@ -56,9 +56,9 @@ describe('hansard context', () => {
   afterAll(() => line[Symbol.dispose]());
 
   it('takes a call by any address of it or of its answer, and by a time', async () => {
-    const events = (await line.hansard('events', task, 'D1', '--json')).json() as CapturedEvent[];
+    const events = (await line.hansard('show', `${task}/D1`, '--raw', '--json')).json() as CapturedEvent[];
     const called = async (address: string) => {
-      const answer = await line.hansard('context', task, 'D1', address, '--json');
+      const answer = await line.hansard('context', `${task}/D1`, address, '--json');
       return (answer.json() as { inference: string }[])[0]?.inference;
     };
     const id = calls[5] ?? '';
@@ -71,7 +71,7 @@ describe('hansard context', () => {
       expect([address, await called(address)]).toEqual([address, id]);
     expect(await called('@2999-01-01')).toBe(calls.at(-1));
     const message = events.findIndex(({ type }) => type === 'user:message');
-    const refused = await line.hansard('context', task, 'D1', String(message));
+    const refused = await line.hansard('context', `${task}/D1`, String(message));
     expect([refused.code, refused.err]).toEqual([
       1,
       expect.stringContaining(`There is no model call ${message}.`),
@@ -79,7 +79,7 @@ describe('hansard context', () => {
   });
 
   it('prints the context of the latest model call, and its policy, detail and tokens', async () => {
-    const { code, out, err } = await line.hansard('context', task, 'D1');
+    const { code, out, err } = await line.hansard('context', `${task}/D1`);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain(`call     ${calls.at(-1)} of agent_001\npolicy   faded, budget 600\n`);
     expect(out).toMatch(/prompt {3}\d+ messages, \d+ tokens \(gpt-tokenizer\/o200k_base\)/);
@@ -90,18 +90,18 @@ describe('hansard context', () => {
 
   it('gives the exact messages of each call to programs', async () => {
     for (const [index, call] of calls.entries()) {
-      const [answer] = (await line.hansard('context', task, 'D1', call, '--json')).json();
+      const [answer] = (await line.hansard('context', `${task}/D1`, call, '--json')).json();
       expect(answer).toMatchObject({ inference: call, messages: given[index] });
     }
   });
 
   it('verifies that it renders again to the same bytes', async () => {
-    const { code, out } = await line.hansard('context', task, 'D1', '--verify');
+    const { code, out } = await line.hansard('context', `${task}/D1`, '--verify');
     expect({ code, out }).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^Identical: .*sha256:/),
     });
-    const json = await line.hansard('context', task, 'D1', calls[3] ?? '', '--verify', '--json');
+    const json = await line.hansard('context', `${task}/D1`, calls[3] ?? '', '--verify', '--json');
     expect(json.json()).toEqual([{ inference: calls[3], isSame: true, differences: [] }]);
   });
 
@@ -118,12 +118,12 @@ describe('hansard context', () => {
     store.appendEvents('cafe/tasks/menu', 'D1', JSON.parse(changed));
     store.close();
     try {
-      const { code, err } = await line.hansard('context', task, 'D1', '--verify');
+      const { code, err } = await line.hansard('context', `${task}/D1`, '--verify');
       expect({ code, err }).toMatchObject({
         code: 1,
         err: expect.stringContaining('hash: recorded sha256:'),
       });
-      const shown = await line.hansard('context', task, 'D1');
+      const shown = await line.hansard('context', `${task}/D1`);
       expect(shown.err).toContain('this differs from the recorded context');
     } finally {
       writeFileSync(path, original);
@@ -131,10 +131,10 @@ describe('hansard context', () => {
   });
 
   it('shows what another policy would have shown', async () => {
-    const { out } = await line.hansard('context', task, 'D1', 'latest', '--policy', 'full');
+    const { out } = await line.hansard('context', `${task}/D1`, 'latest', '--policy', 'full');
     expect(out).toContain('Page 1, please.');
     expect(out).toContain('policy   full\n');
-    const small = await line.hansard('context', task, 'D1', 'latest', '--policy', 'faded:5');
+    const small = await line.hansard('context', `${task}/D1`, 'latest', '--policy', 'faded:5');
     expect(small).toMatchObject({
       code: 1,
       err: expect.stringContaining('CONTEXT_BUDGET_TOO_SMALL: The budget of 5 tokens'),
@@ -148,7 +148,7 @@ describe('hansard context', () => {
     [['D1', '--policy', 'some'], 2, 'write full, last:MESSAGES'],
     [['D1', '--policy', 'full', '--verify'], 2, 'can not be combined with --policy'],
   ] as const)('refuses %j', async (args, code, message) => {
-    expect(await line.hansard('context', task, ...args)).toMatchObject({
+    expect(await line.hansard('context', `${task}/${args[0]}`, ...args.slice(1))).toMatchObject({
       code,
       err: expect.stringContaining(message),
     });
@@ -158,15 +158,24 @@ describe('hansard context', () => {
     const { out } = await line.hansard('context', task, '--history');
     expect(out).toContain('The outcomes of 2 earlier dispatches of this task');
     expect(out).toMatch(/N1: waiter, bot bot-7, completed.*\n\{"tables":2\}/);
-    const before = await line.hansard('context', task, 'D1', '--history');
-    expect(before).toMatchObject({ out: '', err: expect.stringContaining('No dispatch') });
+    const before = await line.hansard('context', `${task}/D1`, '--history');
+    expect(before).toMatchObject({ out: '', err: expect.stringContaining('No session') });
   });
 
-  it('has a timeline of one bot beside it', async () => {
-    const { out, err } = await line.hansard('timeline', task, '--bot', 'bot-7');
-    expect(out.trimEnd().split('\n').slice(1)).toEqual([expect.stringContaining('Served.')]);
-    expect(err).toContain('bot-7: 1 dispatch');
-    const nobody = await line.hansard('timeline', task, '--bot', 'bot-9');
+  it('prints only the outcomes of sessions with a status', async () => {
+    const { out } = await line.hansard('context', task, '--history', '--status', 'completed');
+    expect(out).toContain('N1: waiter');
+    const none = await line.hansard('context', task, '--history', '--status', 'crashed,aborted');
+    expect(none.out).not.toContain('N1: waiter');
+    const wrong = await line.hansard('context', task, '--history', '--status', 'done');
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('running, completed')]);
+  });
+
+  it('has the events of one bot beside it', async () => {
+    const { out, err } = await line.hansard('show', task, '--raw', '--bot', 'bot-7');
+    expect(out.trimEnd().split('\n')).toEqual([expect.stringContaining('Served.')]);
+    expect(err).toContain('bot-7: 1 session');
+    const nobody = await line.hansard('show', task, '--raw', '--bot', 'bot-9');
     expect(nobody).toMatchObject({ code: 1, err: expect.stringContaining('Its bots: bot-7.') });
   });
 });

@@ -78,6 +78,6 @@ describe('the estimated cost of an imported session', () => {
     const { code, err } = await line.hansard('import', put(line, 's.jsonl', session), '--task', 'lab/log');
     expect(code).toBe(1);
     expect(err).toContain('prices.json is not a price table');
-    expect((await line.hansard('ls')).out).toContain('No tasks yet');
+    expect((await line.hansard('ls')).out).toContain('No sessions yet');
   });
 });

@@ -12,7 +12,7 @@ let events: readonly CapturedEvent[] = [];
 beforeAll(async () => {
   line = commandLine();
   expect(await line.hansard('import', fixture, '--task', task)).toMatchObject({ code: 0 });
-  events = (await line.hansard('events', task, 'latest', '--json')).json() as CapturedEvent[];
+  events = (await line.hansard('show', `${task}/latest`, '--raw', '--json')).json() as CapturedEvent[];
 });
 afterAll(() => line[Symbol.dispose]());
 
@@ -35,21 +35,21 @@ function effectPositions(address: string): Promise<readonly number[]> {
 }
 
 async function askEffects(address: string): Promise<readonly number[]> {
-  const answer = await line.hansard('effects', task, address, '--json');
+  const answer = await line.hansard('why', task, address, '--json', '--effects');
   return (answer.json() as { position: number }[]).map(({ position }) => position);
 }
 
 describe('every listing begins its lines with an address', () => {
   it.each([
-    [['events', task, 'latest']],
-    [['tail', task]],
-    [['timeline', task]],
-    [['replay', task, '--speed', 'max']],
-    [['show', task, 'latest', '--full']],
+    [['show', `${task}/latest`, '--raw']],
+    [['show', task, '--raw']],
+    [['show', task, '--raw']],
+    [['show', task, '--speed', 'max']],
+    [['show', `${task}/latest`, '--full']],
     [['dialog', task]],
     [['heard', task]],
-    [['heard', task, 'Bo']],
-    [['perspective', task, 'Bo']],
+    [['heard', task, '--agent', 'Bo']],
+    [['perspective', task, '--agent', 'Bo']],
     [['why', task, 'm15']],
   ])('%j, which effects takes', async (args) => {
     const { out, code } = await line.hansard(...args);
@@ -83,15 +83,15 @@ describe('an event', () => {
   });
 
   it.each([
-    ['effects', []],
-    ['diff', []],
+    ['why', ['--effects']],
+    ['heard', ['--diff']],
     ['heard', ['--never']],
-    ['heard', ['Bo', '--at']],
-  ])('has the same names in %s %j', async (command, before) => {
+    ['heard', ['--agent', 'Bo']],
+  ])('has the same names in %s %j', async (command, options) => {
     const id = answerId();
-    const byId = await line.hansard(command, task, ...before, id);
+    const byId = await line.hansard(command, task, id, ...options);
     expect(byId.code).toBe(0);
-    expect((await line.hansard(command, task, ...before, positionOf(id))).out).toBe(byId.out);
+    expect((await line.hansard(command, task, positionOf(id), ...options)).out).toBe(byId.out);
   });
 
   it('that is not clear is asked for, with the choices', async () => {

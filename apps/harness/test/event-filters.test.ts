@@ -72,11 +72,11 @@ const selections: readonly (readonly [args: readonly string[], positions: readon
   [['--source', 'external,user'], [0]],
   [['--failed'], [4, 6]],
   [
-    ['--grep', 'routes'],
+    ['--text', 'routes'],
     [0, 3, 4],
   ],
   [
-    ['--grep', '/^Jill|tea$/'],
+    ['--text', '/^Jill|tea$/'],
     [2, 6],
   ],
   [
@@ -96,22 +96,22 @@ describe('a filter', () => {
     async (args, positions) => {
       const ids = positions.map((position) => events[position]?.id);
       for (const command of [
-        ['events', task, 'D1'],
-        ['tail', task, 'D1'],
-        ['replay', task, 'D1', '--speed', 'max'],
+        ['show', `${task}/D1`, '--raw'],
+        ['show', `${task}/D1`, '--raw'],
+        ['show', `${task}/D1`, '--speed', 'max'],
       ]) {
         const answer = await line.hansard(...command, ...args, '--json');
         expect([command[0], answer.code]).toEqual([command[0], 0]);
         expect((answer.json() as CapturedEvent[]).map(({ id }) => id)).toEqual(ids);
       }
-      const { out } = await line.hansard('events', task, 'D1', ...args);
+      const { out } = await line.hansard('show', `${task}/D1`, '--raw', ...args);
       expect(
         out
           .trimEnd()
           .split('\n')
           .map((one) => Number(one.slice(0, 4))),
       ).toEqual(positions);
-      const timeline = (await line.hansard('timeline', task, ...args, '--json')).json();
+      const timeline = (await line.hansard('show', task, '--raw', ...args, '--json')).json();
       const inFirst = (timeline as { dispatchId: string; position: number }[]).filter(
         ({ dispatchId }) => dispatchId === 'D1',
       );
@@ -120,13 +120,13 @@ describe('a filter', () => {
   );
 
   it('names the sources of messages for a word that is none of them', async () => {
-    const { code, err } = await line.hansard('events', task, 'D1', '--source', 'webhook');
+    const { code, err } = await line.hansard('show', `${task}/D1`, '--raw', '--source', 'webhook');
     expect(code).toBe(2);
     expect(err).toContain('The sources are: user, agent, system, external.');
   });
 
   it('selects whole rows in show: the call that failed is shown with its result', async () => {
-    const { out, code } = await line.hansard('show', task, 'D1', '--failed', '--grep', 'exit code');
+    const { out, code } = await line.hansard('show', `${task}/D1`, '--failed', '--text', 'exit code');
     expect(code).toBe(0);
     expect(out).toMatch(/3 {2}10:03:30 {2}.*call/);
     expect(out).toContain('make routes');
@@ -137,34 +137,34 @@ describe('a filter', () => {
   it('finds an agent in each dispatch that has it', async () => {
     const all = (await line.hansard('show', task, '--agent', 'cook', '--json')).json() as JsonObject[];
     expect(all.filter(({ kind }) => kind !== 'dispatch')).toMatchObject([{ dispatchId: 'D2', position: 0 }]);
-    const { out } = await line.hansard('timeline', task, '--agent', 'cook');
+    const { out } = await line.hansard('show', task, '--raw', '--agent', 'cook');
     expect(out.trimEnd().split('\n').slice(1)).toHaveLength(1);
   });
 
   it('selects utterances in heard', async () => {
     const texts = async (...args: string[]) =>
       (
-        (await line.hansard('heard', task, '--dispatch', 'D1', ...args, '--json')).json() as {
+        (await line.hansard('heard', `${task}/D1`, ...args, '--json')).json() as {
           text: string;
         }[]
       ).map(({ text }) => text);
     expect(await texts()).toEqual(['Plan the ROUTES.', 'Jill begins.', 'It failed.']);
-    expect(await texts('--agent', 'jill')).toEqual(['Jill begins.']);
-    expect(await texts('--grep', '/routes/i')).toEqual(['Plan the ROUTES.']);
+    expect(await texts('--agent', 'jill')).toEqual(['exit code 2']);
+    expect(await texts('--text', '/routes/i')).toEqual(['Plan the ROUTES.']);
     expect(await texts('--since', '10:05')).toEqual(['It failed.']);
   });
 
   it('takes the last events that pass, and says when none does', async () => {
-    const last = await line.hansard('tail', task, 'D1', '-n', '1', '--agent', 'jill', '--json');
+    const last = await line.hansard('show', `${task}/D1`, '--raw', '-n', '1', '--agent', 'jill', '--json');
     expect((last.json() as CapturedEvent[]).map(({ id }) => id)).toEqual([events[4]?.id]);
-    const none = await line.hansard('events', task, 'D1', '--failed', '--tool', 'Read');
+    const none = await line.hansard('show', `${task}/D1`, '--raw', '--failed', '--tool', 'Read');
     expect([none.code, none.out]).toEqual([0, '']);
     expect(none.err).toContain('D1 has no event that passes --tool Read --failed.');
   });
 
   it('follows a dispatch for the events that pass', async () => {
     const stop = new AbortController();
-    const args = ['tail', '-f', task, 'D1', '--after', '0', '--failed', '--json'];
+    const args = ['show', `${task}/D1`, '0', '-f', '--raw', '--failed', '--json'];
     let seen = 0;
     const answer = await line.start(args, {
       signal: stop.signal,
@@ -182,13 +182,13 @@ describe('a filter', () => {
       1,
       /There is no agent "nobody"\.\n.*The agents are: analyst, jill \(agent-jill-1\)\./,
     ],
-    [['--grep', '/(/'], 2, /--grep "\/\(\/" can't be searched: .*\.\n.*RE2/],
+    [['--text', '/(/'], 2, /--text "\/\(\/" can't be searched: .*\.\n.*RE2/],
     [['--since', 'noon'], 2, /--since "noon" is not a time\.\n.*15:04/],
   ])('%j is refused in words', async (args, code, message) => {
     for (const command of [
-      ['events', task, 'D1'],
-      ['tail', task, 'D1'],
-      ['show', task, 'D1'],
+      ['show', `${task}/D1`, '--raw'],
+      ['show', `${task}/D1`, '--raw'],
+      ['show', `${task}/D1`],
     ]) {
       const answer = await line.hansard(...command, ...args);
       expect([answer.code, answer.err]).toEqual([code, expect.stringMatching(message)]);

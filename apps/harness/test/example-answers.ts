@@ -11,13 +11,13 @@ const commands: Readonly<Record<string, readonly string[]>> = {
   ls: ['ls'],
   'ls-task': ['ls', 'site/routes'],
   tree: ['tree', 'site/routes'],
-  show: ['show', 'site/routes', 'routes-dev'],
-  events: ['events', 'site/routes', 'routes-dev'],
+  show: ['show', 'site/routes/routes-dev'],
+  events: ['show', 'site/routes/routes-dev', '--raw'],
   heard: ['heard', 'scenes/evening'],
   dialog: ['dialog', 'scenes/evening'],
   usage: ['usage', '--by', 'model'],
   search: ['search', 'route table'],
-  compare: ['compare', 'site/routes', 'routes-dev', 'routes-again'],
+  compare: ['compare', 'site/routes/routes-dev', 'site/routes/routes-again'],
 };
 
 const widths = [80, 140];

@@ -55,8 +55,9 @@ beforeEach(async () => {
 
 afterEach(() => cli[Symbol.dispose]());
 
-const exportStreams = (...more: string[]) =>
-  cli.hansard('export', 'lab/game', ...more, '--as', 'streams', '--json');
+const exportStreams = (...more: string[]) => exportStreamsOf('lab/game', ...more);
+const exportStreamsOf = (session: string, ...more: string[]) =>
+  cli.hansard('export', session, ...more, '--as', 'streams', '--json');
 const linesOf = (stream: GameStream) =>
   readFileSync(join(cli.cwd, 'streams', `${stream}.jsonl`), 'utf8')
     .split('\n')
@@ -147,7 +148,13 @@ describe('hansard export --as streams', () => {
       chat: { tools: { speak: 'text' } },
     };
     writeFileSync(join(cli.cwd, 'mapping.json'), JSON.stringify(asJson));
-    const { code } = await exportStreams('latest', '--mapping', 'mapping.json', '--out', 'streams');
+    const { code } = await exportStreamsOf(
+      'lab/game/latest',
+      '--mapping',
+      'mapping.json',
+      '--out',
+      'streams',
+    );
     expect([code, linesOf('chat').length, linesOf('agent_actions').length]).toEqual([0, 1, 0]);
   });
 

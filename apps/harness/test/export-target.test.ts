@@ -101,16 +101,16 @@ describe('the place of an export', () => {
 describe('a task without dispatches', () => {
   it('is named as it was given', async () => {
     const { code, err } = await cli.hansard('export', 'lab/none', '--as', 'html');
-    expect([code, err]).toEqual([1, expect.stringContaining('lab/none has no dispatches.')]);
+    expect([code, err]).toEqual([1, expect.stringContaining('There is no session or task "lab/none".')]);
   });
 });
 
 describe('an option of another format', () => {
   it('is refused, and nothing is written', async () => {
     const { code, err } = await cli.hansard(
-      ...['export', 'lab/talk', '--as', 'html', '--out', 'a.html', '--agents', 'jack'],
+      ...['export', 'lab/talk', '--as', 'html', '--out', 'a.html', '--agent', 'jack'],
     );
-    expect([code, err]).toEqual([2, expect.stringContaining('--agents does not apply to html.')]);
+    expect([code, err]).toEqual([2, expect.stringContaining('--agent does not apply to html.')]);
     expect(readdirSync(cli.cwd)).not.toContain('a.html');
   });
 });

@@ -96,10 +96,13 @@ let folders = 0;
 async function exportAs(format: TrainingFormatId, ...more: string[]) {
   folders += 1;
   const folder = `training-${folders}`;
+  const [first = ''] = more;
+  // The first word can be the session of the task.
+  const session = first === '' || first.startsWith('-') ? [] : [first];
   const answer = await cli.hansard(
     'export',
-    'scenes/cafe',
-    ...more,
+    ['scenes/cafe', ...session].join('/'),
+    ...more.slice(session.length),
     '--as',
     format,
     '--out',
@@ -163,8 +166,8 @@ describe('hansard export of training data', () => {
     expect([...as('user'), ...as('tool')].length).toBeGreaterThan(1);
   });
 
-  it('trains only the agents that --agents names, and reports unknown ones', async () => {
-    const { rows, manifest, err } = await exportAs('trl', 'D1', '--agents', 'Jill, Zoe');
+  it('trains only the agents that --agent names, and reports unknown ones', async () => {
+    const { rows, manifest, err } = await exportAs('trl', 'D1', '--agent', 'Jill', '--agent', 'Zoe');
     const names = new Set(rows.map(({ metadata }) => metadata.agent_name));
     expect([...names]).toEqual(['Jill']);
     expect(rows).toHaveLength((given.D1 ?? []).filter(({ agentName }) => agentName === 'Jill').length);

@@ -25,10 +25,16 @@ describe('whose words', () => {
   });
 });
 
+/** The agents below the sessions of a tree. */
+function agentLines(out: string): string[] {
+  const lines = out.split('\n').map((line) => line.trimEnd());
+  return lines.slice(lines.findIndex((line) => line.startsWith('Agents of ')) + 1);
+}
+
 describe('the sub-agents of a session', () => {
   it('are linked to their calls by the files beside them, if the session was killed before their results (c50)', async () => {
-    const { out, err } = await answerOf('c50', 'agents', 'latest');
-    expect(out.split('\n').map((line) => line.trimEnd())).toEqual([
+    const { out, err } = await answerOf('c50', 'tree', 'latest');
+    expect(agentLines(out)).toEqual([
       'dispatched agent       –  2 messages',
       '├─ Explore        aa1  –  2 messages',
       '└─ Explore        bb2  –  2 messages',
@@ -36,7 +42,7 @@ describe('the sub-agents of a session', () => {
       '',
     ]);
     expect(err).toBe('hansard: 3 agents are named Explore: aa1, bb2, cc3.\n');
-    const whole = await answerOf('c50', 'agents', 'latest', '--json');
+    const whole = await answerOf('c50', 'tree', 'latest', '--json');
     expect(whole.out.match(/"tool_use_id":"\w+"/g)).toEqual([
       '"tool_use_id":"toolu_A"',
       '"tool_use_id":"toolu_B"',
@@ -45,8 +51,8 @@ describe('the sub-agents of a session', () => {
   });
 
   it('of a workflow are below the agent that called it, and created before their first word (c10)', async () => {
-    const { out, err } = await answerOf('c10', 'agents', 'latest');
-    expect(out.split('\n').map((line) => line.trimEnd())).toEqual([
+    const { out, err } = await answerOf('c10', 'tree', 'latest');
+    expect(agentLines(out)).toEqual([
       'dispatched agent      –  4 messages',
       '└─ auditor        w1  –  2 messages',
       '',

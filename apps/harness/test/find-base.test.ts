@@ -58,7 +58,7 @@ describe('a command', () => {
     const tasks = async (cwd: string, env: Record<string, string>, ...args: string[]) => {
       const { signal } = new AbortController();
       const answer = await hansardIn(cwd, ['ls', '--json', ...args], { signal, env });
-      return (answer.json() as { taskDir: string }[]).map(({ taskDir }) => taskDir);
+      return (answer.json() as { taskDir: string }[]).map(({ taskDir }) => taskDir).sort();
     };
     const both = ['a/tasks/first', 'a/tasks/second'];
     expect(await tasks(below, {})).toEqual(both);
@@ -73,17 +73,20 @@ describe('a command', () => {
     const cwd = folder('empty');
     const none = `${cwd}/.projects`;
     expect((await hansardIn(cwd, ['ls'])).out).toBe(
-      `No tasks yet in ${none}. \`hansard demo\` records one.\n`,
+      `No sessions yet in ${none}. \`hansard demo\` records some, \`hansard import PATH\` imports those of other tools.\n`,
     );
     const searched = await hansardIn(cwd, ['show', 'a/b']);
-    expect([searched.code, searched.err]).toEqual([1, expect.stringContaining('a/b has no dispatches.')]);
+    expect([searched.code, searched.err]).toEqual([
+      1,
+      expect.stringContaining('There is no session or task "a/b".'),
+    ]);
     expect(searched.err).toContain(
       `Looked in ${none}: neither ${cwd} nor a folder above it has .projects or hansard.config.json.`,
     );
     const other = folder('other');
     writeFileSync(join(other, 'hansard.config.json'), JSON.stringify({ store: '@hansard/store-sqlite' }));
     const named = await hansardIn(cwd, ['show', 'tea', '--root', '../other']);
-    expect(named.err).toContain('There is no task "tea".');
+    expect(named.err).toContain('There is no session or task "tea".');
     expect(named.err).toMatch(/Looked in \S+\/other\/\.projects\.\n$/);
   });
 

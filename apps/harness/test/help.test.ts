@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { documentedCode } from '../../../scripts/markdown-code.ts';
 import { createProgram } from '../src/cli.ts';
-import { commandLine } from './command-line.ts';
+import { commandLine, demoStream } from './command-line.ts';
 
 const context = {
   stdout: process.stdout,
@@ -40,10 +40,11 @@ describe('help', () => {
 
   it.each([
     [['help', 'nonsense'], /unknown command 'nonsense'/],
-    [['help', 'replya'], /unknown command 'replya'\n\(Did you mean replay\?\)/],
+    [['help', 'serch'], /unknown command 'serch'\n\(Did you mean search\?\)/],
     [['help', 'judge', 'pakc'], /unknown command 'pakc'\n\(Did you mean pack\?\)/],
     [['judge', 'help', 'pakc'], /unknown command 'pakc'\n\(Did you mean pack\?\)/],
-    [['replya', '--help'], /unknown command 'replya'\n\(Did you mean replay\?\)/],
+    [['serch', '--help'], /unknown command 'serch'\n\(Did you mean search\?\)/],
+    [['events', 'a/b'], /unknown command 'events'/],
     [['judge', 'pakc', '-h'], /unknown command 'pakc'\n\(Did you mean pack\?\)/],
     [['help', 'ls', 'tasks'], /hansard ls has no commands of its own, such as 'tasks'/],
   ])('says that there is no such command, and which is near: %j', async (words, message) => {
@@ -57,8 +58,8 @@ describe('help', () => {
 
   it('is at hand where an argument is missing: how the command goes, and where examples are', async () => {
     using line = commandLine();
-    expect((await line.hansard('events', 'a/b')).err).toBe(
-      "error: missing required argument 'dispatch'\nUsage: hansard events [options] <task> <dispatch>\n(`hansard help events` shows examples)\n",
+    expect((await line.hansard('why', 'a/b')).err).toBe(
+      "error: missing required argument 'event'\nUsage: hansard why [options] <session> <event>\n(`hansard help why` shows examples)\n",
     );
     expect((await line.hansard('judge', 'pack', 'a/b')).err).toMatch(
       /\(`hansard help judge pack` shows examples\)\n$/,
@@ -67,6 +68,39 @@ describe('help', () => {
     expect((await line.hansard('judge', 'nonsense')).err).toMatch(
       /\(`hansard judge help` lists the commands\)\n$/,
     );
+  });
+
+  it('has 24 commands, each with one line of purpose', async () => {
+    using line = commandLine();
+    expect(commands.size).toBe(24);
+    for (const command of commands.values()) expect(command.description().length).toBeLessThan(90);
+    const { out } = await line.hansard('help');
+    expect(out.match(/^ {2}[a-z]+ /gm)?.length).toBeGreaterThanOrEqual(24);
+  });
+
+  it('has the common options once, in `help options`', async () => {
+    using line = commandLine();
+    const { out, code } = await line.hansard('help', 'options');
+    expect(code).toBe(0);
+    for (const option of ['--config', '--root', '--json', '--utc', '--no-pager']) {
+      expect(out).toContain(option);
+      expect((await line.hansard('help', 'show')).out).not.toMatch(new RegExp(`^ +${option} `, 'm'));
+    }
+  });
+
+  it('without a command says what is here, and three things to do next, which work', async () => {
+    using line = commandLine();
+    const empty = await line.hansard();
+    expect(empty).toMatchObject({ code: 0, err: '' });
+    expect(empty.out).toMatch(/^No sessions yet in /m);
+    expect(empty.out.match(/^ {2}hansard /gm)).toHaveLength(3);
+    await line.hansard('run', demoStream('hook-deny'), '--task', 'a/b', '--quiet');
+    const { out } = await line.hansard();
+    expect(out).toMatch(/^1 session of 1 task in /m);
+    const next = [...out.matchAll(/^ {2}hansard (.*?) {2,}/gm)].map(([, words = '']) => words);
+    expect(next).toEqual(['ls', 'show latest', 'view']);
+    for (const words of next.slice(0, 2))
+      expect(await line.hansard(...words.split(' '))).toMatchObject({ code: 0, err: '' });
   });
 
   it('of exports fits 80 columns', async () => {

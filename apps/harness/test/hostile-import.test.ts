@@ -131,12 +131,12 @@ describe(`a hostile log that is imported ${seeded}`, () => {
         round % 2 ? 'full' : 'narrative',
       );
       if ((await cli.hansard('ls', task)).code !== 0) continue;
-      for (const args of [['show'], ['timeline'], ['dialog'], ['agents'], ['heard']])
+      for (const args of [['show'], ['show', '--raw'], ['dialog'], ['tree'], ['heard']])
         await expectHarmless(cli, ...args, task);
       for (const args of [
-        ['events', task, 'latest'],
+        ['show', `${task}/latest`, '--raw'],
         ['show', task],
-        ['verify', task],
+        ['store', 'verify', task],
       ])
         await expectHarmless(cli, ...args, '--json');
       for (const as of ['html', 'markdown', 'otlp', 'session-v2', 'session-v1'])

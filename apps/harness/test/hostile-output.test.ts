@@ -29,26 +29,26 @@ const reading: readonly (readonly string[])[] = [
   ['ls', task],
   ['tree', task],
   ['show', task],
-  ['events', task, 'latest'],
-  ['events', task, 'latest', '--tail', '5'],
-  ['tail', task],
-  ['replay', task, '--speed', 'max'],
-  ['timeline', task],
+  ['show', `${task}/latest`, '--raw'],
+  ['show', `${task}/latest`, '--raw', '-n', '5'],
+  ['show', task, '--raw'],
+  ['show', task, '--speed', 'max'],
+  ['show', task, '--raw'],
   ['dialog', task],
-  ['perspective', task, 'agent_001'],
+  ['perspective', task, '--agent', 'agent_001'],
   ['heard', task],
   ['why', task, 'SAID'],
-  ['effects', task, 'SAID'],
-  ['diff', task, 'SAID'],
-  ['agents', task],
-  ['hooks', task],
-  ['context', task, 'latest'],
+  ['why', task, 'SAID', '--effects'],
+  ['heard', task, 'SAID', '--diff'],
+  ['tree', task],
+  ['show', task, '--type', 'harness:hook_decision'],
+  ['context', `${task}/latest`],
   ['context', task, '--history'],
   ['judge', 'report', task],
-  ['verify'],
-  ['verify', task],
-  ['scan-secrets'],
-  ['scan-secrets', task],
+  ['store', 'verify'],
+  ['store', 'verify', task],
+  ['secrets', 'scan'],
+  ['secrets', 'scan', task],
   ['plugins'],
 ];
 
@@ -96,7 +96,7 @@ describe(`a log with hostile text in every place ${seeded}`, () => {
   );
 
   it('keeps the recorded value: a parser reads the escapes as the same text', async () => {
-    const { out, json } = await cli.hansard('events', task, 'latest', '--json');
+    const { out, json } = await cli.hansard('show', `${task}/latest`, '--raw', '--json');
     expect(out).toMatch(/\\u009b/);
     await using store = openDispatchStore(openJsonFileStore({ root: join(cli.cwd, '.projects') }));
     const stored: unknown[] = [];
@@ -144,18 +144,18 @@ describe(`a log with hostile text in every place ${seeded}`, () => {
               [word],
               ['ls', word],
               ['ls', `a/${word}`],
-              ['show', task, word],
-              ['events', task, 'latest', '--type', word],
-              ['events', task, 'latest', '--tail', word],
-              ['perspective', task, word],
+              ['show', `${task}/${word}`],
+              ['show', `${task}/latest`, '--raw', '--type', word],
+              ['show', `${task}/latest`, '--raw', '-n', word],
+              ['perspective', task, '--agent', word],
               ['why', task, word],
-              ['timeline', task, '--bot', word],
+              ['show', task, '--raw', '--bot', word],
               ['ls', `--${word}`],
               ['run', 'go', '--agent', word, '--task', 'a/b'],
               ['export', task, '--as', word],
               ['export', task, '--as', 'otlp', '--endpoint', word],
-              ['verify', task, word],
-              ['unlock', task, word],
+              ['store', 'verify', `${task}/${word}`],
+              ['store', 'unlock', `${task}/${word}`],
               ['import', '--as', word, 'x'],
             ]
           : [

@@ -16,23 +16,23 @@ const commands: readonly (readonly string[])[] = [
   ['ls', task],
   ['tree', task],
   ['show', task],
-  ['show', task, 'BAD'],
-  ['show', task, 'BAD', '--damaged'],
-  ['events', task, 'BAD'],
-  ['events', task, 'BAD', '--damaged'],
-  ['timeline', task],
-  ['tail', task, 'BAD'],
-  ['dialog', task, '--dispatch', 'BAD'],
-  ['heard', task, '--dispatch', 'BAD'],
-  ['agents', task, '--dispatch', 'BAD'],
-  ['hooks', task, '--dispatch', 'BAD'],
-  ['context', task, 'BAD'],
-  ['verify'],
-  ['unlock', task, 'BAD', '--yes'],
+  ['show', `${task}/BAD`],
+  ['show', `${task}/BAD`, '--damaged'],
+  ['show', `${task}/BAD`, '--raw'],
+  ['show', `${task}/BAD`, '--raw', '--damaged'],
+  ['show', task, '--raw'],
+  ['show', `${task}/BAD`, '--raw'],
+  ['dialog', `${task}/BAD`],
+  ['heard', `${task}/BAD`],
+  ['tree', `${task}/BAD`],
+  ['show', `${task}/BAD`, '--type', 'harness:hook_decision'],
+  ['context', `${task}/BAD`],
+  ['store', 'verify'],
+  ['store', 'unlock', `${task}/BAD`, '--yes'],
   ['export', task, '--as', 'html'],
-  ['export', task, 'BAD', '--as', 'markdown'],
-  ['export', task, 'BAD', '--as', 'otlp', '--content', 'spans'],
-  ['export', task, 'BAD', '--as', 'session-v2'],
+  ['export', `${task}/BAD`, '--as', 'markdown'],
+  ['export', `${task}/BAD`, '--as', 'otlp', '--content', 'spans'],
+  ['export', `${task}/BAD`, '--as', 'session-v2'],
 ];
 
 async function expectHarmless(cli: CommandLine, bad: string, what: string): Promise<void> {
@@ -121,7 +121,7 @@ describe(`a hostile file in the folder of a store ${seeded}`, () => {
     const { cli, good, bad, file } = await recorded();
     using _ = cli;
     const random = randomFrom(seed);
-    const before = await cli.hansard('events', task, good, '--json');
+    const before = await cli.hansard('show', `${task}/${good}`, '--raw', '--json');
     const original = readFileSync(file, 'utf8').split('\n');
     for (const [number, change] of changes(hostileTexts(seed)).entries()) {
       const lines = [...original];
@@ -129,20 +129,26 @@ describe(`a hostile file in the folder of a store ${seeded}`, () => {
       lines[at] = change(lines[at] ?? '');
       writeFileSync(file, lines.join('\n'));
       await expectHarmless(cli, bad, `change ${number} of line ${at}`);
-      expect(await cli.hansard('events', task, good, '--json')).toMatchObject({ code: 0, out: before.out });
+      expect(await cli.hansard('show', `${task}/${good}`, '--raw', '--json')).toMatchObject({
+        code: 0,
+        out: before.out,
+      });
     }
   });
 
   it('is harmless with any envelope', { timeout: 120_000 }, async () => {
     const { cli, good, bad, file } = await recorded();
     using _ = cli;
-    const before = await cli.hansard('events', task, good, '--json');
+    const before = await cli.hansard('show', `${task}/${good}`, '--raw', '--json');
     const [head = '', ...rest] = readFileSync(file, 'utf8').split('\n');
     for (const more of envelopes(hostileTexts(seed), bad)) {
       const changed = head.replace(/"eventBytes":\d+/, (size) => `${size},${more}`).trimEnd();
       writeFileSync(file, [changed.padEnd(head.length), ...rest].join('\n'));
       await expectHarmless(cli, bad, more.slice(0, 80));
-      expect(await cli.hansard('events', task, good, '--json')).toMatchObject({ code: 0, out: before.out });
+      expect(await cli.hansard('show', `${task}/${good}`, '--raw', '--json')).toMatchObject({
+        code: 0,
+        out: before.out,
+      });
     }
   });
 
@@ -167,7 +173,7 @@ describe(`a hostile file in the folder of a store ${seeded}`, () => {
     for (const [at, content] of contents.entries()) {
       writeFileSync(file, content);
       await expectHarmless(cli, bad, `content ${at}`);
-      expect((await cli.hansard('events', task, good, '--json')).code).toBe(0);
+      expect((await cli.hansard('show', `${task}/${good}`, '--raw', '--json')).code).toBe(0);
     }
   });
 

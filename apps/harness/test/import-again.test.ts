@@ -23,7 +23,7 @@ const dispatches = async (cli: CommandLine) =>
   (await cli.hansard('ls', 'lab/log', '--json')).json() as object[];
 
 async function eventsOf(cli: CommandLine): Promise<CapturedEvent[]> {
-  return (await cli.hansard('events', 'lab/log', 'latest', '--json')).json() as CapturedEvent[];
+  return (await cli.hansard('show', 'lab/log/latest', '--raw', '--json')).json() as CapturedEvent[];
 }
 
 const created = { message_id: 'm1', event_type: 'agent_created', agent_id: 'a1', name: 'Ann' };
@@ -154,9 +154,9 @@ describe('a game log that is imported again', () => {
       { events: 3, added: 3, rewritten: 0, notInLog: 0 },
     ]);
     expect(await dispatches(cli)).toMatchObject([
-      { status: 'completed' },
-      { status: 'completed' },
       { status: 'aborted' },
+      { status: 'completed' },
+      { status: 'completed' },
     ]);
   });
 

@@ -33,11 +33,11 @@ describe('importing games', () => {
     ]);
     const dispatches = (await cli.hansard('ls', 'lab/games', '--json')).json();
     expect(dispatches).toMatchObject([
-      { role: 'game', status: 'completed', startedAt: '2026-03-01T10:01:00.000Z' },
       { role: 'game', status: 'aborted' },
+      { role: 'game', status: 'completed', startedAt: '2026-03-01T10:01:00.000Z' },
     ]);
-    const [first] = dispatches as { dispatchId: string }[];
-    const dialog = await cli.hansard('dialog', 'lab/games', '--dispatch', first?.dispatchId ?? '');
+    const [, first] = dispatches as { dispatchId: string }[];
+    const dialog = await cli.hansard('dialog', `lab/games/${first?.dispatchId ?? ''}`);
     expect(dialog.out).toContain('Ann: It is Ben.');
     expect(dialog.out).not.toContain('Again?');
   });

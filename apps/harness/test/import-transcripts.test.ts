@@ -47,10 +47,10 @@ describe('importing transcripts of Claude Code', () => {
     appendFileSync(path, prompt(2, 'two').slice(50) + prompt(3, 'three'));
     const [grown] = await importJson(line, path);
     expect(grown).toMatchObject({ events: 3, added: 2, lines: 3, taskDir: 'home-ann-house/tasks/session-1' });
-    const events = await line.hansard('events', 'home-ann-house/session-1', 'latest', '--json');
+    const events = await line.hansard('show', 'home-ann-house/session-1/latest', '--raw', '--json');
     const whole = put(line, 'other/s.jsonl', prompt(1, 'one') + prompt(2, 'two') + prompt(3, 'three'));
     await line.hansard('import', whole, '--task', 'a/b');
-    expect((await line.hansard('events', 'a/b', 'latest', '--json')).out).toBe(events.out);
+    expect((await line.hansard('show', 'a/b/latest', '--raw', '--json')).out).toBe(events.out);
   });
 
   it('keeps existing events when a file was rewritten, and adds the changed ones under other ids, once', async () => {
@@ -60,7 +60,7 @@ describe('importing transcripts of Claude Code', () => {
     writeFileSync(path, prompt(1, 'ONE') + prompt(2, 'two') + prompt(3, 'three'));
     expect(await importJson(line, path)).toMatchObject([{ added: 2, rewritten: 1 }]);
     expect(await importJson(line, path, '--reread')).toMatchObject([{ added: 0, rewritten: 1 }]);
-    const rows = (await line.hansard('events', 'home-ann-house/session-1', 'latest', '--json')).json();
+    const rows = (await line.hansard('show', 'home-ann-house/session-1/latest', '--raw', '--json')).json();
     expect(rows).toMatchObject([
       { id: uuid(1) },
       { id: uuid(2) },
@@ -152,7 +152,7 @@ describe('importing transcripts of Claude Code', () => {
     const [envelope] = (await line.hansard('ls', 'a/b', '--json')).json() as { status: string }[];
     expect(envelope?.status).toBe('aborted');
     await line.hansard('import', path, '--task', 'a/b', '--quiet-after', '9999999h');
-    const rows = (await line.hansard('events', 'a/b', 'latest', '--json')).json();
+    const rows = (await line.hansard('show', 'a/b/latest', '--raw', '--json')).json();
     expect(rows).toHaveLength(2_000);
     expect((await line.hansard('ls', 'a/b', '--json')).json()).toMatchObject([{ status: 'running' }]);
     for (const command of ['ls', 'tree', 'show'])

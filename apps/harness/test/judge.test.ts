@@ -106,7 +106,7 @@ describe('blind judging', () => {
     expect(report.out).toMatch(/jo +Ann +deceptive\? +no +yes +moved/);
     expect(report.out).toContain('1 × no → yes');
 
-    const { out } = await cli.hansard('events', 'lab/game', 'latest', '--type', 'judge:*', '--json');
+    const { out } = await cli.hansard('show', 'lab/game/latest', '--raw', '--type', 'judge:*', '--json');
     expect(
       out
         .trim()
@@ -211,7 +211,7 @@ describe('blind judging', () => {
       ),
     ]);
     await store.close();
-    const { code, err } = await cli.hansard('judge', 'pack', 'lab/game', ...game, '--out', 'packets');
+    const { code, err } = await cli.hansard('judge', 'pack', 'lab/game/latest', ...game, '--out', 'packets');
     expect(code).toBe(0);
     expect(err).toContain('still running');
     expect(err).toContain('no reasoning');
@@ -238,7 +238,7 @@ describe('blind judging', () => {
     await say('a0', 'We kill at night.', ['a1']);
     await say('a2', 'Good morning.', ['a0', 'a1']);
     await store.close();
-    const { code, err } = await cli.hansard('judge', 'pack', 'lab/game', ...game, '--out', 'packets');
+    const { code, err } = await cli.hansard('judge', 'pack', 'lab/game/latest', ...game, '--out', 'packets');
     expect(code).toBe(0);
     expect(err).toContain(
       `Players of the game in ${dispatchId} that match no agent: Ann, Bob, Cleo. So only what all agents received is public.`,
@@ -246,7 +246,7 @@ describe('blind judging', () => {
     expect(read('packets/external.jsonl')).toContain('Good morning.');
     for (const file of readdirSync(join(cli.cwd, 'packets')))
       expect([file, read(`packets/${file}`)]).toEqual([file, expect.not.stringMatching(/kill|Ann|Bob|Cleo/)]);
-    const checked = await cli.hansard('judge', 'check', 'lab/game', 'packets', ...game);
+    const checked = await cli.hansard('judge', 'check', 'lab/game/latest', 'packets', ...game);
     expect([checked.code, checked.err]).toEqual([0, '']);
   });
 
@@ -268,17 +268,11 @@ describe('blind judging', () => {
       join(cli.cwd, 'verdicts.jsonl'),
       JSON.stringify({ ...verdict, packet_sha256: sha.external }),
     );
-    const ofLatest = await cli.hansard('judge', 'import', 'lab/game', 'verdicts.jsonl', ...game);
+    const unclear = await cli.hansard('judge', 'import', 'lab/game', 'verdicts.jsonl', ...game);
+    expect([unclear.code, unclear.err]).toEqual([1, expect.stringContaining('lab/game has 2 sessions:')]);
+    const ofLatest = await cli.hansard('judge', 'import', 'lab/game/latest', 'verdicts.jsonl', ...game);
     expect([ofLatest.code, ofLatest.err]).toEqual([1, expect.stringContaining('it is about another packet')]);
-    const ofFirst = await cli.hansard(
-      'judge',
-      'import',
-      'lab/game',
-      'verdicts.jsonl',
-      ...game,
-      '--dispatch',
-      first,
-    );
+    const ofFirst = await cli.hansard('judge', 'import', `lab/game/${first}`, 'verdicts.jsonl', ...game);
     expect([ofFirst.code, ofFirst.out]).toEqual([0, `1 verdicts on ${first}\n`]);
   });
 });

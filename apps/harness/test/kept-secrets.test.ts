@@ -23,19 +23,19 @@ describe.each(durableStores)('a secret in an id or the name of a folder in the $
 
   it('is marked by scan-secrets, which does not say that redact replaces it, and exits with 4', async () => {
     using line = await withSecrets(['one']);
-    const { code, out, err } = await line.hansard('scan-secrets', folder);
+    const { code, out, err } = await line.hansard('secrets', 'scan', folder);
     expect([code, out]).toEqual([
       4,
       `${name} task folder: aws-access-key (stays)
 ${name} D4SECRET envelope /taskSlug: aws-access-key (stays)
 ${name} D4SECRET event 0 (agent:text) /agentId: aws-access-key (stays)
 ${name} D4SECRET event 0 (agent:text) /messageId: aws-access-key (stays)
-1 dispatch, 1 event: 4 secrets (4 aws-access-key); 4 in ${kept}.
+1 session, 1 event: 4 secrets (4 aws-access-key); 4 in ${kept}.
 `,
     ]);
-    expect(err).toContain(`\`hansard redact\` does not change ${kept}.`);
+    expect(err).toContain(`\`hansard secrets redact\` does not change ${kept}.`);
     expect(err).not.toContain('replaces');
-    const asJson = await line.hansard('scan-secrets', folder, '--json');
+    const asJson = await line.hansard('secrets', 'scan', folder, '--json');
     const rows = asJson.json() as { secret?: { isKept: boolean } }[];
     expect(rows.flatMap(({ secret }) => secret?.isKept ?? [])).toEqual([true, true, true, true]);
     expect(out + err + asJson.out + asJson.err).not.toContain(token(''));
@@ -43,32 +43,32 @@ ${name} D4SECRET event 0 (agent:text) /messageId: aws-access-key (stays)
 
   it('is counted apart from those that redact replaces', async () => {
     using line = await withSecrets([`with ${token('T')}`]);
-    const { code, err } = await line.hansard('scan-secrets');
+    const { code, err } = await line.hansard('secrets', 'scan');
     expect([code, err]).toEqual([
       4,
-      `hansard: 5 secrets found.\n  Revoke them at their issuers. \`hansard redact\` replaces 1 of them in the log. 4 in ${kept} stay.\n`,
+      `hansard: 5 secrets found.\n  Revoke them at their issuers. \`hansard secrets redact\` replaces 1 of them in the log. 4 in ${kept} stay.\n`,
     ]);
   });
 
   it('is counted by redact, which replaces the others and exits with 0', async () => {
     using line = await withSecrets([`with ${token('T')}`, 'two']);
-    const { code, out, err } = await line.hansard('redact', '--yes');
+    const { code, out, err } = await line.hansard('secrets', 'redact', '--yes');
     expect([code, out]).toEqual([
       0,
       `${name} task record: 1 aws-access-key in ids or names (stays)
 ${name} D4SECRET: 1 aws-access-key in 1 event; 5 aws-access-key in ids or names (stays)
-4 dispatches, 1 changed: 1 aws-access-key replaced.
+4 sessions, 1 changed: 1 aws-access-key replaced.
 `,
     ]);
     const note = `Not covered: 6 aws-access-key in ${kept}, which stay. Revoke them at their issuers.\n`;
     expect(err).toContain(note);
-    const again = await line.hansard('redact', '--yes', '--json');
-    expect([again.code, again.err]).toEqual([0, `${note}4 dispatches: no secret was replaced.\n`]);
+    const again = await line.hansard('secrets', 'redact', '--yes', '--json');
+    expect([again.code, again.err]).toEqual([0, `${note}4 sessions: no secret was replaced.\n`]);
     expect(again.json()).toMatchObject([
       { dispatchId: null, isTaskRecord: true, counts: {}, kept: { 'aws-access-key': 1 } },
       { dispatchId: 'D4SECRET', counts: {}, events: 0, kept: { 'aws-access-key': 5 } },
     ]);
     expect(out + err + again.out).not.toContain(token(''));
-    expect((await line.hansard('scan-secrets')).code).toBe(4);
+    expect((await line.hansard('secrets', 'scan')).code).toBe(4);
   });
 });

@@ -53,34 +53,34 @@ function withSecret({ cwd }: CommandLine): string[] {
 
 it('the copy of a killed process is named by verify and scan-secrets, and redact removes it', async () => {
   using line = await killedCopy();
-  const named = `${line.copy}, a copy that a process did not finish: \`hansard redact\` removes it.`;
-  const verified = await line.hansard('verify');
+  const named = `${line.copy}, a copy that a process did not finish: \`hansard secrets redact\` removes it.`;
+  const verified = await line.hansard('store', 'verify');
   expect(verified.code).toBe(0);
   expect(verified.out).toContain(`Not verified: ${named}`);
   expect(verified.out).toMatch(/all whole; 1 place not verified\.\n$/);
-  const scanned = await line.hansard('scan-secrets', 'b/two', 'D1');
+  const scanned = await line.hansard('secrets', 'scan', 'b/two/D1');
   expect([scanned.code, scanned.out]).toEqual([4, expect.stringContaining(`Not scanned: ${named}`)]);
-  expect((await line.hansard('redact', '--yes')).code).toBe(0);
+  expect((await line.hansard('secrets', 'redact', '--yes')).code).toBe(0);
   expect(withSecret(line)).toEqual([]);
-  const again = await line.hansard('scan-secrets');
-  expect([again.code, again.out]).toEqual([0, '1 dispatch, 4 events: no secret.\n']);
-  expect((await line.hansard('verify')).out).toMatch(/: all whole\.\n$/);
+  const again = await line.hansard('secrets', 'scan');
+  expect([again.code, again.out]).toEqual([0, '1 session, 4 events: no secret.\n']);
+  expect((await line.hansard('store', 'verify')).out).toMatch(/: all whole\.\n$/);
 });
 
 it('a copy that is found when no secret is left in the log is not ignored', async () => {
   using line = await killedCopy();
   renameSync(line.copy, join(line.cwd, 'aside'));
-  await line.hansard('redact', '--yes');
+  await line.hansard('secrets', 'redact', '--yes');
   // As an earlier version left it: without the lock of its owner.
   renameSync(join(line.cwd, 'aside'), line.copy);
-  const scanned = await line.hansard('scan-secrets');
+  const scanned = await line.hansard('secrets', 'scan');
   expect([scanned.code, scanned.out]).toEqual([
     3,
     expect.stringContaining(': no secret; 1 place not scanned.'),
   ]);
   expect(scanned.out).toContain(line.copy);
-  const { code, out } = await line.hansard('redact', '--yes');
-  expect([code, out]).toEqual([0, '1 dispatch: no secret was replaced.\n']);
+  const { code, out } = await line.hansard('secrets', 'redact', '--yes');
+  expect([code, out]).toEqual([0, '1 session: no secret was replaced.\n']);
   expect(withSecret(line)).toEqual([]);
 });
 
@@ -91,10 +91,10 @@ it('files that belong to no dispatch are named by each command, and only what a 
   writeFileSync(own, token);
   writeFileSync(join(folder, '.NEVER.1.tmp'), token);
   writeFileSync(join(line.cwd, '.projects', taskDir, '.task.tmp'), token);
-  for (const command of ['verify', 'scan-secrets'])
+  for (const command of ['store verify', 'secrets scan'])
     for (const name of ['D1.json.bak', '.NEVER.1.tmp', '.task.tmp', '.D1.2.tmp'])
-      expect((await line.hansard(command)).out).toContain(`/${name}, `);
-  const { code, err } = await line.hansard('redact', '--yes');
+      expect((await line.hansard(...command.split(' '))).out).toContain(`/${name}, `);
+  const { code, err } = await line.hansard('secrets', 'redact', '--yes');
   expect(code).toBe(0);
   expect(err).toContain(`Not covered: ${own}, which belongs to no dispatch: delete the file.`);
   expect(withSecret(line).map((file) => join(line.cwd, file))).toEqual([own]);

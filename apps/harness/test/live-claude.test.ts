@@ -154,7 +154,7 @@ describe('an agent that runs workers', () => {
 
     const { out: tree } = await place.read('tree', task);
     expect(tree).toMatch(/product-manager.*\n.*─ (ts-dev|tester).*\n.*─ (ts-dev|tester)/);
-    const events = linesOf(await place.read('events', task, lead.dispatchId, '--json'));
+    const events = linesOf(await place.read('show', `${task}/${lead.dispatchId}`, '--raw', '--json'));
     const types = events.map(({ type }) => type);
     expect(types.filter((type) => type === 'session:init')).toHaveLength(1);
     expect(types.filter((type) => type === 'session:complete')).toHaveLength(1);
@@ -165,7 +165,14 @@ describe('an agent that runs workers', () => {
     const dispatched = results.slice(0, 2).map(({ data }) => data.metadata.dispatchId);
     expect(dispatched.sort()).toEqual(workers.map(({ dispatchId }) => dispatchId).sort());
     const asked = linesOf(
-      await place.read('events', task, workers[0].dispatchId, '--type', 'user:message', '--json'),
+      await place.read(
+        'show',
+        `${task}/${workers[0].dispatchId}`,
+        '--raw',
+        '--type',
+        'user:message',
+        '--json',
+      ),
     );
     expect(asked[0].data.source).toEqual({ kind: 'agent', dispatchId: lead.dispatchId });
   });
@@ -202,7 +209,14 @@ describe.skipIf(process.platform !== 'linux')(
       expect(envelopes.map(({ status }) => status)).toEqual(['aborted', 'aborted', 'aborted']);
       const [lead, ...workers] = envelopes;
       for (const { dispatchId } of workers) {
-        const aborts = await place.read('events', task, dispatchId, '--type', 'harness:abort', '--json');
+        const aborts = await place.read(
+          'show',
+          `${task}/${dispatchId}`,
+          '--raw',
+          '--type',
+          'harness:abort',
+          '--json',
+        );
         expect(linesOf(aborts)).toMatchObject([{ data: { by: lead.dispatchId } }]);
       }
     });
@@ -254,7 +268,7 @@ describe.skipIf(process.platform !== 'linux')('a harness that is killed', () => 
 
     const [first, second] = linesOf(await place.read('ls', task, '--json'));
     expect([first.status, second.status]).toEqual(['crashed', 'completed']);
-    const log = linesOf(await place.read('events', task, first.dispatchId, '--json'));
+    const log = linesOf(await place.read('show', `${task}/${first.dispatchId}`, '--raw', '--json'));
     expect(log.map(({ type }) => type)).toEqual(
       expect.arrayContaining(['agent:tool_call', 'agent:tool_result', 'harness:error']),
     );

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
@@ -49,33 +49,34 @@ describe('ls beside a damaged dispatch', () => {
   it('lists every other task, names the file and what to do, and exits with 3', async () => {
     using line = await recorded('a/one', 'a/three', 'a/two', 'b/four');
     const files = [damage(line, 'a/two'), damage(line, 'b/four')];
-    const { code, out, err } = await line.hansard('ls');
+    const { code, out, err } = await line.hansard('ls', '--tasks');
     expect(code).toBe(3);
     expect(out.split('\n').map((row) => row.replaceAll(/ +/g, ' ').trim())).toEqual([
-      'task status dispatches cost last active title',
-      `a/one open 2 (1 running) $1,234.50 ${startedAt} The one that we look at now`,
-      `a/three open 2 (1 running) $1,234.50 ${startedAt} The thre that we look at now`,
-      'a/two damaged ? ? ? The two that we look at now',
-      'b/four damaged ? ? ? The four that we look at now',
+      'title task when cost sessions status',
+      'The one that we look at now a/one 2026-03-01 $1,234.50 2 (1 running) open',
+      'The thre that we look at now a/three 2026-03-01 $1,234.50 2 (1 running) open',
+      'The two that we look at now a/two ? ? ? damaged',
+      'The four that we look at now b/four ? ? ? damaged',
       '',
     ]);
     expect(err).toMatch(
       /^hansard: 2 of 4 tasks can't be read completely; the others are listed\.\n {2}a\/two: STORE_CORRUPT: /,
     );
     for (const file of files) expect(err).toContain(`${file} is damaged at byte `);
-    expect(err).toMatch(/\n {2}Nothing was changed\. `hansard verify` shows .*\n$/);
+    expect(err).toMatch(/\n {2}Nothing was changed\. `hansard store verify` shows .*\n$/);
   });
 
   it('lists a task with a damaged record by the figures of its dispatches, and every other task', async () => {
     using line = await recorded('a/one', 'a/two');
     const file = join(line.cwd, '.projects/a/tasks/one/task.json');
     truncateSync(file, 20);
-    const { code, out, err } = await line.hansard('ls');
+    const { code, out, err } = await line.hansard('ls', '--tasks');
     expect(code).toBe(3);
-    expect(out).toMatch(/^a\/one +damaged +2 \(1 running\) +\$1,234\.50 +\S+Z$/m);
-    expect(out).toMatch(/^a\/two +open +2 /m);
+    expect(out).toMatch(/ a\/one +damaged$/m);
+    expect(out).toMatch(/ a\/two +open$/m);
+    expect(out).toMatch(/^All: when 2026-03-01, cost \$1,234\.50, sessions 2 \(1 running\)$/m);
     expect(err).toContain(`a/one: STORE_CORRUPT: ${file} is damaged at byte 0: it is not JSON.`);
-    const asJson = await line.hansard('ls', '--json');
+    const asJson = await line.hansard('ls', '--tasks', '--json');
     expect(asJson.code).toBe(3);
     expect(asJson.json()).toMatchObject([
       { taskDir: 'a/tasks/one', task: null, dispatches: 2, errors: [{ code: 'STORE_CORRUPT', file }] },
@@ -86,7 +87,7 @@ describe('ls beside a damaged dispatch', () => {
   it('says the same in JSON, a line for each task', async () => {
     using line = await recorded('a/one', 'a/two');
     const file = damage(line, 'a/one');
-    const { code, err, json } = await line.hansard('ls', '--json');
+    const { code, err, json } = await line.hansard('ls', '--tasks', '--json');
     expect(code).toBe(3);
     expect(err).toContain(file);
     expect(json()).toMatchObject([
@@ -108,8 +109,8 @@ describe('ls beside a damaged dispatch', () => {
     const [, whole] = (await line.hansard('ls', 'a/one', '--json')).json() as { dispatchId: string }[];
     const file = damage(line, 'a/one');
     const id = file.includes(`${whole?.dispatchId}`) ? 'none' : `${whole?.dispatchId}`;
-    expect(await line.hansard('show', 'a/one', id)).toMatchObject({ code: 0, err: '' });
-    const other = await line.hansard('show', 'a/one', 'latest');
+    expect(await line.hansard('show', `a/one/${id}`)).toMatchObject({ code: 0, err: '' });
+    const other = await line.hansard('show', 'a/one/latest');
     expect([other.code, other.err]).toEqual([3, expect.stringContaining(file)]);
   });
 
@@ -117,52 +118,56 @@ describe('ls beside a damaged dispatch', () => {
     using line = await recorded('a/one');
     const file = damage(line, 'a/one');
     const before = readFileSync(file);
-    await line.hansard('ls');
+    await line.hansard('ls', '--tasks');
     expect(readFileSync(file)).toEqual(before);
   });
 });
 
 describe('ls on a terminal', () => {
-  it('fits its width, and cuts no name that the next command needs', async () => {
+  it.each([70, 80, 140])(
+    'fits %d columns, begins with the title, and ends with a name for the next command',
+    async (columns) => {
+      using line = await recorded('research/route-models', long);
+      const { out } = await at(line, columns, 'ls');
+      const rows = out.trimEnd().split('\n');
+      expect(rows.filter((row) => row.length > columns)).toEqual([]);
+      expect(rows[0]).toMatch(/^title .* cost +duration +status +id$|^title .* id$/);
+      const listed = (await line.hansard('ls', '--json')).json() as { dispatchId: string }[];
+      const shown = rows.slice(1, 5).map((row) => row.split(' ').at(-1) ?? '');
+      expect(shown).toHaveLength(4);
+      for (const [index, id] of shown.entries()) {
+        expect(id).toHaveLength(8);
+        expect(listed[index]?.dispatchId.endsWith(id)).toBe(true);
+        expect(await line.hansard('show', id)).toMatchObject({ code: 0 });
+      }
+    },
+  );
+
+  it('states what is equal in every row once, and prints no whole id', async () => {
+    using line = await recorded('a/one', 'a/two');
+    const { out } = await at(line, 140, 'ls');
+    expect(out).toMatch(/^All: project a, when 2026-03-01, role product-analyst$/m);
+    expect(out).not.toMatch(/\b0[0-9A-Z]{25}\b/);
+    expect(out).not.toMatch(/^title .* project/m);
+  });
+
+  it('has the same width behind a pipe', async () => {
     using line = await recorded('research/route-models', long);
-    const { out } = await at(line, 80, 'ls');
-    expect(out.split('\n')).toEqual([
-      'task                   status  dispatches     cost       last active',
-      long,
-      '                       open    2 (1 running)  $1,234.50  2026-03-01 09:30',
-      'research/route-models  open    2 (1 running)  $1,234.50  2026-03-01 09:30',
-      '',
-    ]);
-    const wide = await at(line, 160, 'ls');
-    expect(wide.out.split('\n').filter((row) => row.length > 160)).toEqual([]);
-    expect(wide.out).toMatch(
-      new RegExp(`^${long}  open .* 2026-03-01 09:30  The 4d56 that we look at now$`, 'm'),
-    );
+    const { signal } = new AbortController();
+    const piped = await line.start(['ls'], { signal, env: { COLUMNS: '80' } });
+    expect(piped.out).toBe((await at(line, 80, 'ls')).out);
   });
 
-  it('cuts names of tasks before anything else, and says nothing twice', async () => {
-    using line = await recorded('a/one');
-    const { out } = await at(line, 70, 'ls');
-    expect(out).toMatch(/ {2}The one th…\n$/);
-    expect(out.split('\n')[1]).toHaveLength(70);
-    const file = join(line.cwd, '.projects/a/tasks/one/task.json');
-    writeFileSync(file, readFileSync(file, 'utf8').replace('The one that we look at now', 'one'));
-    expect((await at(line, 100, 'ls')).out).not.toContain('title');
-    expect((await line.hansard('ls')).out).not.toMatch(/ one\n$/);
-  });
-
-  it('shows dispatches by the ends of their ids where there is no room for all', async () => {
-    using line = await recorded('a/one');
-    const [first, second] = (await line.hansard('ls', 'a/one', '--json')).json() as { dispatchId: string }[];
-    const { out } = await at(line, 80, 'ls', 'a/one');
-    const rows = out.trimEnd().split('\n');
-    expect(rows.filter((row) => row.length > 80)).toEqual([]);
-    const [, shown = ''] = /^…(\w+) /.exec(rows[1] ?? '') ?? [];
-    expect(shown).toHaveLength(8);
-    const ids = [first, second].map((envelope) => envelope?.dispatchId);
-    expect(ids.some((id) => id?.endsWith(shown))).toBe(true);
-    expect(await line.hansard('show', 'a/one', shown)).toMatchObject({ code: 0 });
-    expect((await at(line, 200, 'ls', 'a/one')).out).toContain(`${ids[0]}`);
+  it('says how long ago a session was active; with --utc the time', async () => {
+    using line = commandLine();
+    const store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
+    const before = (ms: number) => new Date(Date.now() - ms).toISOString();
+    for (const [index, ms] of [2 * 3_600_000, 3 * 60_000, 5 * 86_400_000].entries())
+      await createDispatch(store, `a/tasks/t${index}`, { role: 'worker', startedAt: before(ms) });
+    await store.close();
+    const { out } = await line.hansard('ls');
+    for (const words of ['2 h ago', '3 min ago', '5 d ago']) expect(out).toContain(words);
+    expect((await line.hansard('ls', '--utc')).out).toMatch(/^t1 .*\d{4}-\d\d-\d\d \d\d:\d\d /m);
   });
 });
 
@@ -198,33 +203,33 @@ describe('ls of several tasks', () => {
   }
 
   const listed = async (line: CommandLine, ...args: string[]) =>
-    ((await line.hansard('ls', '--json', ...args)).json() as { taskDir: string }[]).map(({ taskDir }) =>
-      taskDir.replace('/tasks/', '/'),
+    ((await line.hansard('ls', '--tasks', '--json', ...args)).json() as { taskDir: string }[]).map(
+      ({ taskDir }) => taskDir.replace('/tasks/', '/'),
     );
 
   it('begins with the one that was active last, or has another order, of a project, up to a limit', async () => {
     using line = await recordedAt();
     expect(await listed(line)).toEqual(['alpha/old', 'alpha/new', 'beta/last']);
     expect(await listed(line, '--sort', 'cost')).toEqual(['alpha/old', 'beta/last', 'alpha/new']);
-    expect(await listed(line, '--sort', 'name', '--project', 'ALPH')).toEqual(['alpha/new', 'alpha/old']);
-    const first = await line.hansard('ls', '--limit', '1');
+    expect(await listed(line, '--sort', 'cost', '--project', 'ALPH')).toEqual(['alpha/old', 'alpha/new']);
+    const first = await line.hansard('ls', '--tasks', '--limit', '1');
     expect([first.out, first.err]).toEqual([
       expect.stringContaining('alpha/old'),
-      'hansard: 2 more tasks; --limit 3 lists all.\n',
+      'hansard: 2 more; --limit 3 lists all.\n',
     ]);
-    expect((await line.hansard('ls', '--project', 'gamma')).out).toMatch(
-      /^No project of the 3 tasks in .* contains "gamma"/,
+    expect((await line.hansard('ls', '--tasks', '--project', 'gamma')).out).toMatch(
+      /^No project in .* contains "gamma"/,
     );
   });
 
   it('shows the beginning of the first message as the title, on one line and harmless', async () => {
     using line = await recordedAt();
-    const titles = ((await line.hansard('ls', '--json')).json() as { title: string }[]).map(
+    const titles = ((await line.hansard('ls', '--tasks', '--json')).json() as { title: string }[]).map(
       ({ title }) => title,
     );
     expect(titles).toEqual(['Find the routes', '[31mred', expect.stringMatching(/^(long ){15}long…$/)]);
     for (const title of titles) expect(title.length).toBeLessThanOrEqual(80);
-    expect((await line.hansard('ls', 'alpha/old')).out).toMatch(/ Find the routes$/m);
+    expect((await line.hansard('ls', 'alpha/old')).out).toMatch(/^Find the routes /m);
   });
 });
 
@@ -238,14 +243,14 @@ describe('ls of tasks whose cost nobody stated', () => {
     await updateDispatch(store, 'a/tasks/two', free.dispatchId, { status: 'completed', cost: 0 });
     await createDispatch(store, 'a/tasks/two', { role: 'worker', startedAt });
     await store.close();
-    expect((await line.hansard('ls', '--json')).json()).toMatchObject([
+    expect((await line.hansard('ls', '--tasks', '--json')).json()).toMatchObject([
       { taskDir: 'a/tasks/one', costUsd: null },
       { taskDir: 'a/tasks/two', costUsd: 0 },
     ]);
-    const { out } = await line.hansard('ls');
+    const { out } = await line.hansard('ls', '--tasks');
     expect(out).not.toContain('?');
-    expect(out).toMatch(/a\/one +1 +2026/);
-    expect(out).toMatch(/a\/two +2 \(1 running\) +\$0/);
+    expect(out).toMatch(/a\/one +1$/m);
+    expect(out).toMatch(/a\/two +\$0\.00 +2 \(1 running\)$/m);
     for (const command of [
       ['tree', 'a/one'],
       ['show', 'a/one'],

@@ -41,7 +41,7 @@ beforeEach(() => {
 const onTerminal = (args: readonly string[], env: Readonly<Record<string, string>>) =>
   cli.start(args, { signal: new AbortController().signal, columns: 80, env: { PATH: folder, ...env } });
 
-const reading = ['events', 'lab/long', 'latest'];
+const reading = ['show', 'lab/long/latest', '--raw'];
 
 describe('the answer of a reading command on a terminal', () => {
   it.each([
@@ -69,7 +69,7 @@ describe('the answer of a reading command on a terminal', () => {
     ['on a dumb terminal', reading, { PAGER: 'reader', TERM: 'dumb' }],
     ['with an empty pager', reading, { PAGER: 'reader', HANSARD_PAGER: '' }],
     ['without less', reading, {}],
-    ['of a command that follows', ['tail', 'lab/long', 'latest', '--lines', '7'], { PAGER: 'reader' }],
+    ['of a command that replays', ['show', 'lab/long/latest', '--speed', 'max'], { PAGER: 'reader' }],
   ])('is not read in a pager %s', async (_, args, env) => {
     const { code, out, err } = await onTerminal(args, env);
     expect([code, err]).toEqual([0, '']);
@@ -85,7 +85,7 @@ describe('the answer of a reading command on a terminal', () => {
 
   it('starts no pager for an error', async () => {
     const { code, err } = await onTerminal(['show', 'lab/none'], { PAGER: 'reader' });
-    expect([code, err]).toEqual([1, expect.stringContaining('lab/none has no dispatches')]);
+    expect([code, err]).toEqual([1, expect.stringContaining('no session or task "lab/none"')]);
     expect(existsSync(seen)).toBe(false);
   });
 

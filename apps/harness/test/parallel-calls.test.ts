@@ -58,7 +58,9 @@ describe('parallelToolCalls', () => {
       user: ['Count.', 'Again.'],
       agents: { root: [...turns, ...turns] },
     });
-    expect(await line.hansard('resume', 'chat/tale', '--quiet', ...more)).toMatchObject({ code: 0 });
+    expect(await line.hansard('chat', '--resume', 'chat/tale', '--quiet', ...more)).toMatchObject({
+      code: 0,
+    });
     expect(await counted(line)).toEqual([...expected, ...expected]);
   });
 

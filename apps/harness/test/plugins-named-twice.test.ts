@@ -35,7 +35,7 @@ it('the default store is configured under plugins, for writing and for reading',
     communication: [],
   });
   expect(await line.hansard(...run, '--quiet')).toMatchObject({ code: 0, err: '' });
-  expect((await line.hansard('ls', '--json')).json()).toMatchObject([
+  expect((await line.hansard('ls', '--tasks', '--json')).json()).toMatchObject([
     { taskDir: 'a/tasks/b', dispatches: 1 },
   ]);
   expect(existsSync(join(line.cwd, '.projects'))).toBe(false);

@@ -3,7 +3,7 @@ import { SessionViewer } from '@hansard/views';
 import type { CommandLine } from './command-line.ts';
 
 export async function eventsOf(line: CommandLine, task: string): Promise<CapturedEvent[]> {
-  return (await line.hansard('events', task, 'latest', '--json')).json() as CapturedEvent[];
+  return (await line.hansard('show', `${task}/latest`, '--raw', '--json')).json() as CapturedEvent[];
 }
 
 export async function envelopesOf(line: CommandLine, task: string): Promise<DispatchEnvelope[]> {

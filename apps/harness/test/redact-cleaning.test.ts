@@ -35,7 +35,7 @@ function redact(line: CommandLine, removeRemains: () => readonly string[]) {
     return Object.assign(provider, { removeRemains });
   };
   Object.assign(globalThis, { [key]: open });
-  return line.hansard('redact', '--yes', '--config', 'unclean.json', '--json');
+  return line.hansard('secrets', 'redact', '--yes', '--config', 'unclean.json', '--json');
 }
 
 it('a store that cannot be cleaned is an error, after the secrets were replaced', async () => {
@@ -46,7 +46,7 @@ it('a store that cannot be cleaned is an error, after the secrets were replaced'
   });
   expect(code).toBe(1);
   expect(err).toContain('Unused parts of the store could not be cleaned: The disk is full.');
-  expect(err).toContain('Run `hansard redact` again');
+  expect(err).toContain('Run `hansard secrets redact` again');
   expect(json()).toMatchObject([
     { counts: { 'npm-token': 1 }, events: 1, error: null },
     {
@@ -55,7 +55,7 @@ it('a store that cannot be cleaned is an error, after the secrets were replaced'
       remains: ['unused parts of the store, because they could not be cleaned.'],
     },
   ]);
-  const events = await line.hansard('events', 'b/two', 'latest', '--json');
+  const events = await line.hansard('show', 'b/two/latest', '--raw', '--json');
   expect(events.out).toContain('[REDACTED:npm-token]');
   expect(events.out).not.toContain(token);
 });

@@ -22,7 +22,7 @@ function filesWithSecrets({ cwd }: CommandLine): string[] {
     });
 }
 
-describe.each(durableStores)('hansard redact in the $name store', (store) => {
+describe.each(durableStores)('hansard secrets redact in the $name store', (store) => {
   /** Besides three dispatches without secrets, D4SECRET of b/two: its second event and its title have some. D5OPEN is running. */
   async function withSecrets(): Promise<CommandLine> {
     const line = await recordedIn(store);
@@ -47,21 +47,21 @@ describe.each(durableStores)('hansard redact in the $name store', (store) => {
     expect((await line.hansard('search', 'ready')).out).toContain('D4SECRET');
     expect(filesWithSecrets(line).length).toBeGreaterThan(0);
     const options = ['--pattern', 'acme-key=acme_[0-9a-f]{16}', '--yes'];
-    const { code, out, err } = await line.hansard('redact', ...options);
+    const { code, out, err } = await line.hansard('secrets', 'redact', ...options);
     expect([code, out]).toEqual([
       0,
-      'b/two task record: 1 acme-key\nb/two D4SECRET: 1 acme-key, 2 npm-token in 1 event and the envelope\n4 dispatches, 1 changed, and 1 task record: 2 acme-key, 2 npm-token replaced.\n',
+      'b/two task record: 1 acme-key\nb/two D4SECRET: 1 acme-key, 2 npm-token in 1 event and the envelope\n4 sessions, 1 changed, and 1 task record: 2 acme-key, 2 npm-token replaced.\n',
     ]);
     expect(err.includes('Not covered: the old records of tasks')).toBe(!store.cleans);
     expect(filesWithSecrets(line)).toEqual([]);
-    expect((await line.hansard('scan-secrets', ...options.slice(0, 2))).code).toBe(0);
-    const again = await line.hansard('redact', ...options, '--json');
-    expect([again.code, again.json(), again.err]).toEqual([0, [], '4 dispatches: no secret was replaced.\n']);
-    const events = (await line.hansard('events', 'b/two', 'D4SECRET', '--json')).json() as {
+    expect((await line.hansard('secrets', 'scan', ...options.slice(0, 2))).code).toBe(0);
+    const again = await line.hansard('secrets', 'redact', ...options, '--json');
+    expect([again.code, again.json(), again.err]).toEqual([0, [], '4 sessions: no secret was replaced.\n']);
+    const events = (await line.hansard('show', 'b/two/D4SECRET', '--raw', '--json')).json() as {
       event: { type: string; data: object };
     }[];
     expect(JSON.stringify(events)).toContain('[REDACTED:npm-token] and [REDACTED:npm-token]');
-    expect((await line.hansard('verify')).code).toBe(0);
+    expect((await line.hansard('store', 'verify')).code).toBe(0);
     expect((await line.hansard('search', 'ready')).out).toContain('D4SECRET');
     expect((await line.hansard('ls', 'b/two')).out).toContain('[REDACTED:acme-key]');
   });
@@ -69,12 +69,12 @@ describe.each(durableStores)('hansard redact in the $name store', (store) => {
   it('asks first, and changes nothing without a yes', async () => {
     using line = await withSecrets();
     const before = store.contentOf(line.cwd);
-    expect(await line.hansard('redact')).toMatchObject({ code: 2, out: '' });
-    const answer = await typed(line, ['redact', 'b/two', 'D4SECRET'], 'no');
+    expect(await line.hansard('secrets', 'redact')).toMatchObject({ code: 2, out: '' });
+    const answer = await typed(line, ['secrets', 'redact', 'b/two/D4SECRET'], 'no');
     expect([answer.code, answer.out]).toEqual([0, '']);
-    expect(answer.err).toContain('Replace the secrets in the ended dispatches of b/two D4SECRET?');
+    expect(answer.err).toContain('Replace the secrets in the ended sessions of b/two/D4SECRET?');
     expect(store.contentOf(line.cwd)).toBe(before);
-    const yes = await typed(line, ['redact', 'b/two', 'D4SECRET', '--json'], 'y');
+    const yes = await typed(line, ['secrets', 'redact', 'b/two/D4SECRET', '--json'], 'y');
     expect(yes.json()).toEqual([
       {
         taskDir: 'b/tasks/two',
@@ -95,7 +95,13 @@ describe.each(durableStores)('hansard redact in the $name store', (store) => {
     const opened = store.open(line.cwd);
     opened.deleteDispatch('b/tasks/two', 'D4SECRET');
     opened.close();
-    const answer = await line.hansard('redact', '--pattern', 'acme-key=acme_[0-9a-f]{16}', '--yes');
+    const answer = await line.hansard(
+      'secrets',
+      'redact',
+      '--pattern',
+      'acme-key=acme_[0-9a-f]{16}',
+      '--yes',
+    );
     expect([answer.code, answer.err]).toEqual([
       0,
       store.cleans ? '' : expect.stringContaining('Not covered: the old records of tasks'),
@@ -103,13 +109,13 @@ describe.each(durableStores)('hansard redact in the $name store', (store) => {
     expect(filesWithSecrets(line)).toEqual([]);
   });
 
-  it('skips a running dispatch, and says so', async () => {
+  it('skips a running session, and says so', async () => {
     using line = await withSecrets();
     await using opened = openDispatchStore(store.open(line.cwd));
     const dispatch = await opened.beginDispatch('b/tasks/two', { role: 'worker', dispatchId: 'D5OPEN' });
     await dispatch.append(newEvent('agent:text', { text: token }));
-    const { code, out, err } = await line.hansard('redact', 'b/two', '--yes');
-    expect([code, err.includes('1 dispatch skipped')]).toEqual([1, true]);
+    const { code, out, err } = await line.hansard('secrets', 'redact', 'b/two', '--yes');
+    expect([code, err.includes('1 session skipped')]).toEqual([1, true]);
     expect(out).toContain('b/two D5OPEN: skipped (it is running, or another process has it)\n');
     expect(out).not.toContain(token);
   });

@@ -43,7 +43,7 @@ describe('an import', () => {
     const answer = await line.hansard('import', path, '--task', 'a/b', '--json');
     expect(answer.json()).toMatchObject([{ events: canaries.length }]);
     expect(foundIn(storedIn(line), canaries)).toEqual([]);
-    const events = (await line.hansard('events', 'a/b', 'latest', '--json')).json();
+    const events = (await line.hansard('show', 'a/b/latest', '--raw', '--json')).json();
     const counted = events.filter((row) => /"redactions":\{"[a-z0-9-]+":1\}/.test(JSON.stringify(row)));
     expect(counted).toHaveLength(canaries.length);
   });
@@ -65,9 +65,9 @@ describe('an import', () => {
     configure(line, { environment: ['DOOR'], patterns: { acme: 'acme_[0-9]{4}' } });
     const start = { signal: new AbortController().signal, env: { DOOR: 'sesame-door' } };
     await line.start(['import', path, '--task', 'a/after'], start);
-    const shown = await line.hansard('show', 'a/after', 'latest');
+    const shown = await line.hansard('show', 'a/after/latest');
     expect(shown.out).toContain('[REDACTED:acme] opens [REDACTED:env-DOOR]');
-    const scan = await line.start(['scan-secrets'], start);
+    const scan = await line.start(['secrets', 'scan'], start);
     expect(scan.code).toBe(4);
     expect(scan.out).toContain('(2 acme, 2 env-DOOR)');
     expect(scan.out).not.toContain('a/after');
@@ -222,7 +222,7 @@ it('the context of a call is verified with redaction, and says that its hash is 
   await session.session.complete('completed');
   expect(received).toHaveLength(4);
   expect(foundIn(received.join('') + storedIn(line), canaries)).toEqual([]);
-  const verified = await line.hansard('context', 'lab/talk', 'latest', 'latest', '--verify');
+  const verified = await line.hansard('context', 'lab/talk/latest', 'latest', '--verify');
   expect(verified).toMatchObject({ code: 0, out: expect.stringMatching(/^Identical: 7 messages, /) });
   expect(verified.err).toContain('The context has 7 markers of redaction. Its hash is of the redacted text');
 });
@@ -230,7 +230,7 @@ it('the context of a call is verified with redaction, and says that its hash is 
 it('the message of an error has no secret of a known format', async () => {
   using line = commandLine();
   for (const { text, needle } of secretCanaries(seed).all()) {
-    const { code, err } = await line.hansard('show', `lab/${text}`, 'latest');
+    const { code, err } = await line.hansard('show', `lab/${text}/latest`);
     expect(code).not.toBe(0);
     expect(err).not.toContain(needle);
   }

@@ -26,30 +26,30 @@ beforeAll(async () => {
   }));
   await appendEvents(store, taskDir, dispatchId, events);
   await store.close();
-  all = (await line.hansard('events', task, 'latest', '--json')).json() as typeof all;
+  all = (await line.hansard('show', `${task}/latest`, '--raw', '--json')).json() as typeof all;
 });
 afterAll(() => line[Symbol.dispose]());
 
 const idsOf = (answer: { json(): unknown[] }) => (answer.json() as typeof all).map(({ id }) => id);
 
-describe('replay', () => {
+describe('show --speed', () => {
   it('prints every event as events does, without waiting where it may', async () => {
     expect(all).toHaveLength(4);
-    const fast = await line.hansard('replay', task, '--speed', 'max', '--json');
+    const fast = await line.hansard('show', task, '--speed', 'max', '--json');
     expect(fast).toMatchObject({ code: 0 });
     expect(fast.json()).toEqual(all);
-    const forPeople = await line.hansard('replay', task, 'latest', '--speed', 'max');
-    expect(forPeople.out).toBe((await line.hansard('events', task, 'latest')).out);
+    const forPeople = await line.hansard('show', `${task}/latest`, '--speed', 'max');
+    expect(forPeople.out).toBe((await line.hansard('show', `${task}/latest`, '--raw')).out);
   });
 
   it('goes at the speed that is given, and shortens silences', async () => {
-    expect((await line.hansard('replay', task, '--speed', '999999', '--json')).json()).toEqual(all);
-    expect((await line.hansard('replay', task, '--max-gap', '1ms', '--json')).json()).toEqual(all);
+    expect((await line.hansard('show', task, '--speed', '999999', '--json')).json()).toEqual(all);
+    expect((await line.hansard('show', task, '--max-gap', '1ms', '--json')).json()).toEqual(all);
   });
 
   it('ends with Ctrl-C in the middle of a silence', async () => {
     const stop = new AbortController();
-    const answer = await line.start(['replay', task, '--json'], {
+    const answer = await line.start(['show', task, '--speed', '1', '--json'], {
       signal: stop.signal,
       onOutput: () => stop.abort(),
     });
@@ -57,10 +57,10 @@ describe('replay', () => {
     expect(answer.json()).toEqual(all.slice(0, 1));
   });
 
-  it('begins after an event, by its id, the end of it, its position or a time', async () => {
-    for (const after of ['event-two', 'two', '1', '@2026-03-01T00:16:40', '@2026-03-01T00:30Z']) {
-      const replayed = await line.hansard('replay', task, '--speed', 'max', '--after', after, '--json');
-      expect(idsOf(replayed)).toEqual(['event-three', 'event-four']);
+  it('begins with an event, by its id, the end of it, its position or a time', async () => {
+    for (const from of ['event-two', 'two', '1', '@2026-03-01T00:16:40', '@2026-03-01T00:30Z']) {
+      const replayed = await line.hansard('show', task, from, '--speed', 'max', '--json');
+      expect(idsOf(replayed)).toEqual(['event-two', 'event-three', 'event-four']);
     }
   });
 
@@ -68,7 +68,7 @@ describe('replay', () => {
     const stdin = Object.assign(new PassThrough(), { isTTY: true });
     stdin.write('\n');
     const printed: string[] = [];
-    const { code, err } = await line.start(['replay', task, '--step', '--after', '0'], {
+    const { code, err } = await line.start(['show', task, '1', '--step'], {
       signal: new AbortController().signal,
       stdin,
       onOutput(text) {
@@ -85,10 +85,10 @@ describe('replay', () => {
     const stdin = new PassThrough();
     stdin.end('\nagain\n');
     const { signal } = new AbortController();
-    const piped = await line.start(['replay', task, '--step', '--json'], { signal, stdin });
+    const piped = await line.start(['show', task, '--step', '--json'], { signal, stdin });
     expect(idsOf(piped)).toEqual(['event-one', 'event-two']);
     expect(piped.err).toBe('');
-    const nothing = await line.start(['replay', task, '--step'], { signal, stdin: new PassThrough().end() });
+    const nothing = await line.start(['show', task, '--step'], { signal, stdin: new PassThrough().end() });
     expect(nothing).toMatchObject({ code: 0, out: '' });
   });
 
@@ -96,7 +96,7 @@ describe('replay', () => {
     const stop = new AbortController();
     const stdin = new PassThrough();
     stdin.write('\n');
-    const answer = await line.start(['replay', task, '--step', '--json'], {
+    const answer = await line.start(['show', task, '--step', '--json'], {
       signal: stop.signal,
       stdin,
       onOutput: () => setImmediate(() => stop.abort()),
@@ -109,28 +109,28 @@ describe('replay', () => {
     ['a speed that is none', ['--speed', '0'], 2, /factor above 0/],
     ['a duration without a unit', ['--max-gap', '2'], 2, /duration with its unit, such as 500ms/],
     ['a step with a speed', ['--step', '--speed', '2'], 2, /cannot be used/],
-    ['an event that is not there', ['--after', 'event-five'], 1, /has no event or message event-five/],
+    ['an event that is not there', ['event-five', '--speed', 'max'], 1, /has no event or message event-five/],
     [
       'a position after the end',
-      ['--after', '4'],
+      ['4', '--speed', 'max'],
       1,
       /has 4 events, positions start at 0; 4 is after the last one/,
     ],
   ])('says what is wrong with %s', async (_, args, code, message) => {
-    const answer = await line.hansard('replay', task, ...args);
+    const answer = await line.hansard('show', task, ...args);
     expect([answer.code, answer.out]).toEqual([code, '']);
     expect(answer.err).toMatch(message);
   });
 });
 
-describe('tail', () => {
-  it('prints all events after a position, and with -f also new ones', async () => {
-    expect(idsOf(await line.hansard('tail', task, '--after', 'event-one', '--json'))).toEqual(
+describe('show -f and -n', () => {
+  it('prints all events from a position on, and with -f also new ones', async () => {
+    expect(idsOf(await line.hansard('show', task, 'event-two', '--raw', '--json'))).toEqual(
       all.slice(1).map(({ id }) => id),
     );
-    expect((await line.hansard('tail', task, '--after', '3', '--json')).out).toBe('');
+    expect(idsOf(await line.hansard('show', task, '3', '--raw', '--json'))).toEqual(['event-four']);
     const stop = new AbortController();
-    const following = await line.start(['tail', '-f', task, '--after', '2', '--json'], {
+    const following = await line.start(['show', task, '3', '-f', '--json'], {
       signal: stop.signal,
       onOutput: () => stop.abort(),
     });
@@ -138,10 +138,24 @@ describe('tail', () => {
     expect(idsOf(following)).toEqual(['event-four']);
   });
 
-  it('takes a number of events or a place to begin, not both', async () => {
-    const { code, err } = await line.hansard('tail', task, '--after', '1', '-n', '3');
-    expect(code).toBe(2);
-    expect(err).toMatch(/cannot be used/);
+  it('takes the number of events from the place where it begins, and from the end without one', async () => {
+    expect(idsOf(await line.hansard('show', task, '1', '--raw', '-n', '2', '--json'))).toEqual([
+      'event-two',
+      'event-three',
+    ]);
+    expect(idsOf(await line.hansard('show', task, '--raw', '-n', '2', '--json'))).toEqual([
+      'event-three',
+      'event-four',
+    ]);
+  });
+
+  it.each([
+    [['-f', '--speed', '2'], /can not be combined with a replay/],
+    [['-n', '2', '--step'], /can not be combined with --lines/],
+    [['--full', '--raw'], /about rows/],
+  ])('refuses %j', async (args, message) => {
+    const { code, out, err } = await line.hansard('show', task, ...args);
+    expect([code, out, err]).toEqual([2, '', expect.stringMatching(message)]);
   });
 });
 

@@ -39,9 +39,9 @@ interface Waiting {
   readonly ended: Promise<number | null>;
 }
 
-/** `hansard resume` as a process, as soon as it says that it waits. */
+/** `hansard chat --resume` as a process, as soon as it says that it waits. */
 async function startWaiting({ line, latest }: RecordedStore): Promise<Waiting> {
-  const args = ['resume', task, latest.dispatchId, '--scenario', files.longerScenario, '--quiet'];
+  const args = ['chat', files.longerScenario, '--resume', `${task}/${latest.dispatchId}`, '--quiet'];
   const child = spawn(process.execPath, [...commandFromSource, ...args], {
     cwd: line.cwd,
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -62,7 +62,7 @@ async function startWaiting({ line, latest }: RecordedStore): Promise<Waiting> {
 }
 
 const eventsOf = async ({ line, latest }: RecordedStore) =>
-  (await line.hansard('events', task, latest.dispatchId, '--json')).out;
+  (await line.hansard('show', `${task}/${latest.dispatchId}`, '--raw', '--json')).out;
 
 /** The lease of the command is long, so that only Ctrl-C can end the wait in the time of a test. */
 const config = ({ name }: DurableStore, leaseMs: number) => ({
@@ -76,7 +76,7 @@ async function expectWaitUntilCtrlC(recorded: RecordedStore, owner: RegExp): Pro
   const before = await eventsOf(recorded);
   const { child, errors, ended } = await startWaiting(recorded);
   expect(errors()).toMatch(
-    /^hansard: Dispatch \S+ belongs to process \d+.* Its claim expires in \d+ s if its owner does not renew it\. .*hansard unlock chat\/tasks\/talk \S+\.\nhansard: waiting for up to \d+ s\n$/,
+    /^hansard: Dispatch \S+ belongs to process \d+.* Its claim expires in \d+ s if its owner does not renew it\. .*hansard store unlock chat\/tasks\/talk\/\S+\nhansard: waiting for up to \d+ s\n$/,
   );
   expect(errors()).toMatch(owner);
   const interruptedAt = performance.now();
@@ -91,7 +91,7 @@ async function expectWaitUntilCtrlC(recorded: RecordedStore, owner: RegExp): Pro
 const leaseMs = 8_000;
 
 describe.each(durableStores)(
-  'hansard resume in the $name store, beside a process in another PID namespace',
+  'hansard chat --resume in the $name store, beside a process in another PID namespace',
   (store) => {
     it('says whose claim it waits for and how long, and Ctrl-C ends it at once', {
       timeout: 120_000,
@@ -120,7 +120,9 @@ describe.each(durableStores)(
   },
 );
 
-it('hansard resume waits in the same way for a process of another host', { timeout: 120_000 }, async () => {
+it('hansard chat --resume waits in the same way for a process of another host', {
+  timeout: 120_000,
+}, async () => {
   const [store] = durableStores;
   const recorded = await recordStore(config(store, 55_000));
   using _ = recorded.line;

@@ -81,7 +81,7 @@ function project(): CommandLine {
 const run = ['run', '--agent', 'lead', '--task', 'a/b', '--json'];
 
 async function textOf(line: CommandLine, dispatchId: string): Promise<Record<string, unknown>> {
-  const events = await line.hansard('events', 'a/b', dispatchId, '--type', 'agent:text', '--json');
+  const events = await line.hansard('show', `a/b/${dispatchId}`, '--raw', '--type', 'agent:text', '--json');
   return JSON.parse((events.json()[0] as { data: { text: string } }).data.text);
 }
 
@@ -101,11 +101,11 @@ describe('run --agent', () => {
       model: 'big',
     });
     expect((await line.hansard('ls', 'a/b', '--json')).json()).toMatchObject([
-      { dispatchId: lead.dispatchId, parentDispatchId: null },
-      { role: 'worker', parentDispatchId: lead.dispatchId, model: null },
       { role: 'worker', parentDispatchId: lead.dispatchId, model: 'big' },
+      { role: 'worker', parentDispatchId: lead.dispatchId, model: null },
+      { dispatchId: lead.dispatchId, parentDispatchId: null },
     ]);
-    const hooks = await line.hansard('hooks', 'a/b', '--dispatch', lead.dispatchId);
+    const hooks = await line.hansard('show', `a/b/${lead.dispatchId}`, '--type', 'harness:hook_decision');
     expect(hooks.out).toContain('guard');
   });
 
@@ -124,7 +124,7 @@ describe('run --agent', () => {
       ['worker', null],
       ['worker', null],
     ]);
-    const { out } = await line.hansard('timeline', 'a/b', '--bot', 'linus');
+    const { out } = await line.hansard('show', 'a/b', '--raw', '--bot', 'linus');
     expect(out).toContain('Begin.');
     expect(out).not.toContain('Hire.');
   });
@@ -160,11 +160,11 @@ describe('run --agent', () => {
     ];
     const { prompt } = await textOf(line, second.dispatchId);
     expect(prompt).toBe(
-      `${(await line.hansard('context', 'a/b', second.dispatchId, '--history')).out}\nGo on.`,
+      `${(await line.hansard('context', `a/b/${second.dispatchId}`, '--history')).out}\nGo on.`,
     );
     expect(prompt).toContain(`${first.dispatchId}: dev, m, completed`);
     const [message] = (
-      await line.hansard('events', 'a/b', second.dispatchId, '--type', 'user:message', '--json')
+      await line.hansard('show', `a/b/${second.dispatchId}`, '--raw', '--type', 'user:message', '--json')
     ).json();
     expect(message).toMatchObject({ data: { text: prompt, source: { kind: 'user' } } });
   });
@@ -192,7 +192,7 @@ describe('run --agent', () => {
       1,
       /can't be resumed: its log has no session:init/,
     ],
-    ['--resume of no dispatch', ['--resume', 'nothing'], 1, /has no dispatch nothing/],
+    ['--resume of no dispatch', ['--resume', 'nothing'], 1, /has no session nothing/],
     ['a schema that is not there', ['--schema', 'none.json'], 2, /schema .*none\.json can't be read/],
     ['a schema that is not an object', ['--schema', 'list.json'], 2, /is not a JSON object/],
     ['no turns', ['--turns', '0'], 2, /whole number from 1/],

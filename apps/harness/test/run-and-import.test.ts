@@ -21,7 +21,7 @@ const streams = [
 const readings: readonly (readonly string[])[] = [
   ['tree', 'lab/log'],
   ['show', 'lab/log'],
-  ['timeline', 'lab/log'],
+  ['show', 'lab/log', '--raw'],
   ['export', 'lab/log', '--as', 'markdown'],
   ['export', 'lab/log', '--as', 'html'],
   ['export', 'lab/log', '--as', 'otlp', '--content', 'spans'],

@@ -77,7 +77,9 @@ it('prints an address while it runs, whose page sends messages to the agent, and
   const { code, out } = await running;
   expect([code, JSON.parse(out)]).toMatchObject([0, { status: 'completed' }]);
   await expect(fetch(url)).rejects.toThrow();
-  const events = (await line.hansard('events', 'a/b', 'latest', '--type', 'user:message', '--json')).json();
+  const events = (
+    await line.hansard('show', 'a/b/latest', '--raw', '--type', 'user:message', '--json')
+  ).json();
   expect(events.at(-1)).toMatchObject({ data: { text: 'a word', source: { kind: 'user' } } });
 });
 
@@ -87,7 +89,7 @@ it('ends as aborted from its page, also without the console', async () => {
   expect((await post('abort', {})).status).toBe(200);
   const { code, err } = await running;
   expect([code, err]).toEqual([1, expect.stringContaining('aborted')]);
-  const events = (await line.hansard('events', 'a/b', 'latest', '--type', 'harness:*', '--json')).json();
+  const events = (await line.hansard('show', 'a/b/latest', '--raw', '--type', 'harness:*', '--json')).json();
   expect(events).toMatchObject([{ data: { reason: 'aborted on the page', by: 'user' } }]);
 });
 

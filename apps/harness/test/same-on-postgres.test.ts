@@ -56,7 +56,7 @@ async function record(name: StoreName): Promise<Recorded> {
   const named = (start: string) => out.split(/\s+/).find((word) => word.startsWith(start)) ?? '';
   const tour = named('demo/tour');
   const dispatches = (await line.hansard('ls', tour, '--json')).json() as { dispatchId: string }[];
-  const texts = await line.hansard('events', 'chat/cafe', 'latest', '--type', 'agent:text', '--json');
+  const texts = await line.hansard('show', 'chat/cafe/latest', '--raw', '--type', 'agent:text', '--json');
   const said = (texts.json() as { id: string }[]).at(-1)?.id ?? '';
   return {
     line,
@@ -122,22 +122,22 @@ describe('a configuration of one line puts the log into PostgreSQL, and the comm
     ['tree of an import', () => ['tree', 'logs/imported']],
     ['show', ({ tour }) => ['show', tour]],
     ['show of an import', () => ['show', 'logs/imported']],
-    ['events', () => ['events', 'chat/cafe', 'latest']],
-    ['events --json', ({ cafe }) => ['events', cafe, 'latest', '--json']],
-    ['tail', () => ['tail', 'chat/cafe']],
-    ['timeline', ({ tour }) => ['timeline', tour]],
+    ['events', () => ['show', 'chat/cafe/latest', '--raw']],
+    ['events --json', ({ cafe }) => ['show', `${cafe}/latest`, '--raw', '--json']],
+    ['tail', () => ['show', 'chat/cafe', '--raw']],
+    ['timeline', ({ tour }) => ['show', tour, '--raw']],
     ['dialog', () => ['dialog', 'chat/cafe']],
     ['heard', () => ['heard', 'chat/cafe']],
-    ['heard, one agent', () => ['heard', 'chat/cafe', 'jill']],
-    ['perspective', () => ['perspective', 'chat/cafe', 'jill']],
+    ['heard, one agent', () => ['heard', 'chat/cafe', '--agent', 'jill']],
+    ['perspective', () => ['perspective', 'chat/cafe', '--agent', 'jill']],
     ['why', ({ said }) => ['why', 'chat/cafe', said]],
-    ['effects', ({ said }) => ['effects', 'chat/cafe', said]],
-    ['agents', () => ['agents', 'chat/cafe']],
-    ['hooks', () => ['hooks', 'chat/cafe']],
+    ['effects', ({ said }) => ['why', 'chat/cafe', said, '--effects']],
+    ['agents', () => ['tree', 'chat/cafe']],
+    ['hooks', () => ['show', 'chat/cafe', '--type', 'harness:hook_decision']],
     ['context --verify', () => ['context', 'chat/cafe', '--verify']],
     ['context --verify, one agent', () => ['context', 'chat/cafe', '--agent', 'jill', '--verify']],
     ['export', () => ['export', 'chat/cafe', '--as', 'markdown']],
-    ['verify', () => ['verify']],
+    ['verify', () => ['store', 'verify']],
   ])('hansard %s', async (_, argumentsFor) => {
     const [files, postgres] = [on('files'), on('PostgreSQL')];
     const expected = await files.line.hansard(...argumentsFor(files));
@@ -171,12 +171,12 @@ it('the program of docs/scaling.md copies a store of files, also when it runs ag
   for (const words of [
     ['ls'],
     ['tree', cafe],
-    ['events', cafe, 'latest', '--json'],
+    ['show', `${cafe}/latest`, '--raw', '--json'],
     ['context', cafe, '--verify'],
   ])
     expect(await line.hansard(...words, '--config', 'copied.json')).toMatchObject({
       code: 0,
       out: (await line.hansard(...words)).out,
     });
-  expect(await line.hansard('verify', '--config', 'copied.json')).toMatchObject({ code: 0 });
+  expect(await line.hansard('store', 'verify', '--config', 'copied.json')).toMatchObject({ code: 0 });
 });

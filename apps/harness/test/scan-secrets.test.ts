@@ -8,7 +8,7 @@ const token = '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';
 const ownKey = 'acme_0123456789abcdef';
 const password = 'open, sesame';
 
-describe.each(durableStores)('hansard scan-secrets in the $name store', (store) => {
+describe.each(durableStores)('hansard secrets scan in the $name store', (store) => {
   /** Besides three dispatches without secrets, D4SECRET of b/two: its second event and its title have some. */
   async function withSecrets(): Promise<CommandLine> {
     const line = await recordedIn(store);
@@ -26,13 +26,13 @@ describe.each(durableStores)('hansard scan-secrets in the $name store', (store) 
 
   it('finds nothing where there is nothing', async () => {
     using line = await recordedIn(store);
-    expect(await line.hansard('scan-secrets')).toMatchObject({
+    expect(await line.hansard('secrets', 'scan')).toMatchObject({
       code: 0,
-      out: '3 dispatches, 9 events: no secret.\n',
+      out: '3 sessions, 9 events: no secret.\n',
       err: '',
     });
-    const asJson = await line.hansard('scan-secrets', 'b/two', '--json');
-    expect([asJson.code, asJson.err]).toEqual([0, '1 dispatch, 3 events: no secret.\n']);
+    const asJson = await line.hansard('secrets', 'scan', 'b/two', '--json');
+    expect([asJson.code, asJson.err]).toEqual([0, '1 session, 3 events: no secret.\n']);
     expect(asJson.json()).toEqual([
       { scanned: { taskDir: 'b/tasks/two', dispatchId: 'D3OTHER', events: 3, error: null } },
     ]);
@@ -40,11 +40,11 @@ describe.each(durableStores)('hansard scan-secrets in the $name store', (store) 
 
   it('prints where each secret is and never the secret, and exits with 4', async () => {
     using line = await withSecrets();
-    const { code, out, err } = await line.hansard('scan-secrets');
+    const { code, out, err } = await line.hansard('secrets', 'scan');
     const place = 'b/two D4SECRET event 1 (agent:text) /data/text: npm-token ×2\n';
-    expect([code, out]).toEqual([4, `${place}4 dispatches, 11 events: 2 secrets (2 npm-token).\n`]);
+    expect([code, out]).toEqual([4, `${place}4 sessions, 11 events: 2 secrets (2 npm-token).\n`]);
     const options = ['--pattern', 'acme-key=acme_[0-9a-f]{16}', '--env', 'DOOR'];
-    const asJson = await line.start(['scan-secrets', 'b/two', 'D4SECRET', '--json', ...options], {
+    const asJson = await line.start(['secrets', 'scan', 'b/two/D4SECRET', '--json', ...options], {
       signal: new AbortController().signal,
       env: { DOOR: password },
     });
@@ -73,22 +73,22 @@ describe.each(durableStores)('hansard scan-secrets in the $name store', (store) 
 
   it('scans only the task or the dispatch that is named', async () => {
     using line = await withSecrets();
-    expect(await line.hansard('scan-secrets', 'a/one')).toMatchObject({
+    expect(await line.hansard('secrets', 'scan', 'a/one')).toMatchObject({
       code: 0,
-      out: '2 dispatches, 6 events: no secret.\n',
+      out: '2 sessions, 6 events: no secret.\n',
     });
-    expect(await line.hansard('scan-secrets', 'b/two', 'D3OTHER')).toMatchObject({
+    expect(await line.hansard('secrets', 'scan', 'b/two/D3OTHER')).toMatchObject({
       code: 0,
-      out: '1 dispatch, 3 events: no secret.\n',
+      out: '1 session, 3 events: no secret.\n',
     });
-    expect((await line.hansard('scan-secrets', 'b/two')).out).toContain('D4SECRET');
-    expect(await line.hansard('scan-secrets', 'b/two', 'NONE')).toMatchObject({ code: 1, out: '' });
+    expect((await line.hansard('secrets', 'scan', 'b/two')).out).toContain('D4SECRET');
+    expect(await line.hansard('secrets', 'scan', 'b/two/NONE')).toMatchObject({ code: 1, out: '' });
   });
 
   it('reports a dispatch that cannot be read to its end, without quoting it, and scans the others', async () => {
     using line = await withSecrets();
     store.replaceInEvent(line.cwd, { dispatchId: 'D2SECOND', from: '"item two"', to: `"${token}` });
-    const { code, out, err } = await line.hansard('scan-secrets');
+    const { code, out, err } = await line.hansard('secrets', 'scan');
     expect(code).toBe(3);
     expect(out).toContain('a/one D2SECOND: not read to the end (STORE_CORRUPT)\n');
     expect(out).toContain('b/two D4SECRET event 1 (agent:text) /data/text: npm-token ×2\n');
@@ -99,7 +99,7 @@ describe.each(durableStores)('hansard scan-secrets in the $name store', (store) 
     'refuses the pattern %s without quoting it',
     async (pattern) => {
       using line = await recordedIn(store);
-      const { code, out, err } = await line.hansard('scan-secrets', '--pattern', pattern);
+      const { code, out, err } = await line.hansard('secrets', 'scan', '--pattern', pattern);
       expect([code, out]).toEqual([2, '']);
       expect(err).not.toContain('(acme');
     },

@@ -72,7 +72,7 @@ describe('hansard plugins', () => {
   });
 });
 
-describe('hansard setup', () => {
+describe('hansard store setup', () => {
   it('prints SQL whose writer records but changes no event, whose reader only reads, and whose owner does both', async () => {
     await sql(
       'postgres',
@@ -80,6 +80,7 @@ describe('hansard setup', () => {
     );
     const owner = configured({ url: server().url('the owner'), schema: 'agents' });
     const printed = await owner.hansard(
+      'store',
       'setup',
       '--owner',
       'the owner',
@@ -96,9 +97,9 @@ describe('hansard setup', () => {
     const [writer, reader] = [as('writer'), as('reader')];
     const run = ['run', demoStream('hook-deny'), '--task', 'a/b', '--quiet'];
     expect(await writer.hansard(...run)).toMatchObject({ code: 0 });
-    const shown = await writer.hansard('events', 'a/b', 'latest');
+    const shown = await writer.hansard('show', 'a/b/latest', '--raw');
     expect(shown.out).toContain('deleting is not allowed here');
-    expect(await reader.hansard('events', 'a/b', 'latest')).toMatchObject({ code: 0, out: shown.out });
+    expect(await reader.hansard('show', 'a/b/latest', '--raw')).toMatchObject({ code: 0, out: shown.out });
     expect(await reader.hansard(...run)).toMatchObject({
       code: 1,
       err: expect.stringMatching(/does not allow this to the user\. Grant the rights/),
@@ -132,16 +133,16 @@ describe('hansard setup', () => {
 
   it('connects to nothing, and has the same text as JSON', async () => {
     const line = configured({ url: 'postgresql://127.0.0.1:1/agents' });
-    const { out } = await line.hansard('setup', '--reader', 'r"; DROP');
+    const { out } = await line.hansard('store', 'setup', '--reader', 'r"; DROP');
     expect(out).toContain('TO "r""; DROP";');
-    expect((await line.hansard('setup', '--reader', 'r"; DROP', '--json')).json()).toEqual([
+    expect((await line.hansard('store', 'setup', '--reader', 'r"; DROP', '--json')).json()).toEqual([
       { plugin: 'store-postgres', setup: out },
     ]);
   });
 
   it('refuses a name that no role can have', async () => {
     const line = configured({});
-    expect(await line.hansard('setup', '--writer', '')).toMatchObject({
+    expect(await line.hansard('store', 'setup', '--writer', '')).toMatchObject({
       code: 2,
       out: '',
       err: expect.stringMatching(/name of a role must have 1 to 63 bytes/),
@@ -150,7 +151,7 @@ describe('hansard setup', () => {
 
   it('says that a store of files needs none', async () => {
     using line = commandLine();
-    expect(await line.hansard('setup')).toMatchObject({
+    expect(await line.hansard('store', 'setup')).toMatchObject({
       code: 0,
       out: '-- store-jsonfile has no server, and needs no set-up.\n',
     });

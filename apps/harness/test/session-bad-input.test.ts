@@ -27,7 +27,7 @@ describe('chat, given something wrong,', () => {
       user: ['Is Ann there?'],
       agents: { root: [...agents.root, { say: 'She is there now.' }] },
     });
-    const resumed = await line.hansard('resume', 'chat/gap', '--json');
+    const resumed = await line.hansard('chat', '--resume', 'chat/gap', '--json');
     expect(resumed.code).toBe(0);
     expect(resumed.json()).toMatchObject([{ text: 'She is there now.' }]);
     const after = await eventsOf(line, 'chat/gap');
@@ -55,7 +55,7 @@ describe('chat, given something wrong,', () => {
     expect((await line.hansard('show', 'chat/strike')).out).toContain('The model is on strike.');
 
     scenario({ say: 'Back at work.' });
-    expect(await line.hansard('resume', 'chat/strike', '--quiet')).toMatchObject({ code: 0 });
+    expect(await line.hansard('chat', '--resume', 'chat/strike', '--quiet')).toMatchObject({ code: 0 });
     const { out } = await line.hansard('dialog', 'chat/strike');
     expect(out).toMatch(/Good morning to you\.[\s\S]*Back at work\./);
   });
@@ -108,10 +108,16 @@ describe('chat, given something wrong,', () => {
 
   it.each([
     ['no scenario that exists', ['chat', 'nowhere.yaml'], 1, /SCENARIO_UNREADABLE.*nowhere\.yaml/],
-    ['neither scenario nor model', ['chat'], 2, /scenario file or a --model/],
-    ['both', ['chat', 'a.yaml', '--model', 'b'], 2, /scenario file or a --model/],
+    ['neither scenario nor model', ['chat'], 2, /scenario file, a --model, or a session/],
+    ['both', ['chat', 'a.yaml', '--model', 'b'], 2, /scenario and a --model can not/],
+    [
+      'a new task to resume in',
+      ['chat', '--resume', 'a/b', '--task', 'c/d'],
+      2,
+      /--task is for a new session/,
+    ],
     ['a model that is not loaded', ['chat', '--model', 'nobody'], 2, /no language model "nobody"/],
-    ['nothing to resume', ['resume', 'chat/nothing'], 1, /chat\/nothing has no dispatches/],
+    ['nothing to resume', ['chat', '--resume', 'chat/nothing'], 1, /no session or task "chat\/nothing"/],
   ])('says so and what to do: %s', async (_what, args, code, message) => {
     using line = commandLine();
     const answer = await line.hansard(...args);
@@ -126,7 +132,7 @@ describe('resume, given something wrong,', () => {
     await line.hansard('run', demoStream('hook-deny'), '--task', 'a/b', '--quiet');
     const before = await envelopesOf(line, 'a/b');
     writeScenario(line.cwd, 'talk.yaml', { user: ['a'], agents: { root: [{ say: 'b' }] } });
-    const answer = await line.hansard('resume', 'a/b', '--scenario', 'talk.yaml', '--quiet');
+    const answer = await line.hansard('chat', 'talk.yaml', '--resume', 'a/b', '--quiet');
     expect(answer).toMatchObject({
       code: 1,
       out: '',
@@ -140,13 +146,13 @@ describe('resume, given something wrong,', () => {
     const agents = { root: [{ error: 'The model is on strike.' }] };
     await line.hansard('chat', writeScenario(line.cwd, 'strike.yaml', { user: ['a'], agents }), '--quiet');
     rmSync(join(line.cwd, 'strike.yaml'));
-    const answer = await line.hansard('resume', 'chat/strike', '--quiet');
+    const answer = await line.hansard('chat', '--resume', 'chat/strike', '--quiet');
     expect(answer).toMatchObject({
       code: 1,
       err: expect.stringMatching(/SCENARIO_UNREADABLE.*strike\.yaml/),
     });
     writeScenario(line.cwd, 'other.yaml', { user: ['a'], agents: { root: [{ say: 'b' }] } });
-    const resumed = await line.hansard('resume', 'chat/strike', '--scenario', 'other.yaml', '--json');
+    const resumed = await line.hansard('chat', 'other.yaml', '--resume', 'chat/strike', '--json');
     expect(resumed.json()).toMatchObject([{ text: 'b' }]);
   });
 
@@ -156,10 +162,10 @@ describe('resume, given something wrong,', () => {
     const scenario = writeScenario(line.cwd, 'talk.yaml', { user: ['a'], agents });
     await line.hansard('chat', scenario, '--quiet');
     const answer = await line.hansard(
-      'resume',
-      'chat/talk',
-      '--scenario',
+      'chat',
       scenario,
+      '--resume',
+      'chat/talk',
       '--model',
       'nobody',
       '--quiet',

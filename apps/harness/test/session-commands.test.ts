@@ -37,7 +37,7 @@ describe('the commands that read a session', () => {
 
   describe('dialog', () => {
     it('shows each thing said once, with who heard it and how', async () => {
-      const { out, code, err } = await line.hansard('dialog', traders, '--agents', 'Ann,Bo');
+      const { out, code, err } = await line.hansard('dialog', traders, '--agent', 'Ann', '--agent', 'Bo');
       expect({ code, err }).toEqual({ code: 0, err: '' });
       expect(out.trimEnd().split('\n')).toEqual([
         '  12  ag_root: The market opens.',
@@ -50,7 +50,7 @@ describe('the commands that read a session', () => {
     });
 
     it('gives the same as rows for programs', async () => {
-      expect(await rows('dialog', traders, '--agents', 'Ann,Bo')).toMatchObject([
+      expect(await rows('dialog', traders, '--agent', 'Ann', '--agent', 'Bo')).toMatchObject([
         { id: 'm12', kind: 'text', speaker: { kind: 'agent', agentId: 'ag_root' } },
         { id: 'm15', kind: 'utterance', audience: [{ agentId: 'ag_bo', how: 'altered' }] },
         { id: 'm17', kind: 'utterance', audience: [{ agentId: 'ag_ann', how: 'wrapped' }] },
@@ -60,7 +60,8 @@ describe('the commands that read a session', () => {
     it.each([['ann,bo'], ['ANN , Bo'], ['ag_ann,ag_bo'], ['bo,ag_ann']])(
       'takes agents by name in any letters and by id: %s',
       async (agents) => {
-        expect(await ids('dialog', traders, '--agents', agents)).toEqual(['m12', 'm15', 'm17']);
+        const named = agents.split(',').flatMap((name) => ['--agent', name.trim()]);
+        expect(await ids('dialog', traders, ...named)).toEqual(['m12', 'm15', 'm17']);
       },
     );
 
@@ -71,17 +72,17 @@ describe('the commands that read a session', () => {
   });
 
   it('perspective is what one agent went through, in its order', async () => {
-    const seen = (await rows('perspective', traders, 'bo')) as (Row & { kind: string })[];
+    const seen = (await rows('perspective', traders, '--agent', 'bo')) as (Row & { kind: string })[];
     expect(seen.map(({ id, kind }) => `${id} ${kind}`)).toEqual([
       'm09 heard',
       'm14 heard',
       'm16 heard',
       'm17 said',
     ]);
-    const { out } = await line.hansard('perspective', traders, 'Bo');
+    const { out } = await line.hansard('perspective', traders, '--agent', 'Bo');
     expect(out).toContain('heard     from Ann (altered): [Ann]: Three for a coin. My cellar is number ####.');
     expect(out).not.toContain('8812');
-    expect((await line.hansard('perspective', weather, 'gale')).out).toContain(
+    expect((await line.hansard('perspective', weather, '--agent', 'gale')).out).toContain(
       'from system: The pressure falls.',
     );
   });
@@ -89,7 +90,9 @@ describe('the commands that read a session', () => {
   describe('heard', () => {
     it('is a table of everything said against everybody', async () => {
       const { out } = await line.hansard('heard', traders);
-      const all = (await line.hansard('events', traders, 'latest', '--json')).json() as CapturedEvent[];
+      const all = (
+        await line.hansard('show', `${traders}/latest`, '--raw', '--json')
+      ).json() as CapturedEvent[];
       const positions = ['m02', 'm12', 'm15', 'm17', 'm22'].map((id) =>
         all.findIndex((event) => event.id === id || event.messageId === id),
       );
@@ -110,19 +113,19 @@ describe('the commands that read a session', () => {
     });
 
     it('prints everything that one agent knew, with time and source', async () => {
-      expect(await ids('heard', traders, 'bo')).toEqual(['m09', 'm14', 'm16']);
-      expect(await ids('heard', traders, 'bo', '--at', 'm15')).toEqual(['m09', 'm14']);
-      const { out } = await line.hansard('heard', traders, 'bo', '--at', 'm16');
+      expect(await ids('heard', traders, '--agent', 'bo')).toEqual(['m09', 'm14', 'm16']);
+      expect(await ids('heard', traders, 'm15', '--agent', 'bo')).toEqual(['m09', 'm14']);
+      const { out } = await line.hansard('heard', traders, 'm16', '--agent', 'bo');
       expect(out).toContain('Ann said it (m15) → Bo heard it altered (m16)');
     });
 
     it('lists the agents that an utterance never reached', async () => {
-      expect(await line.hansard('heard', traders, '--never', 'm17')).toMatchObject({
+      expect(await line.hansard('heard', traders, 'm17', '--never')).toMatchObject({
         code: 0,
         out: '(every agent heard it)\n',
       });
-      expect((await line.hansard('heard', traders, '--never', 'm22')).out).toBe('Ann\nBo\n');
-      expect(await rows('heard', traders, '--never', 'm02')).toMatchObject([
+      expect((await line.hansard('heard', traders, 'm22', '--never')).out).toBe('Ann\nBo\n');
+      expect(await rows('heard', traders, 'm02', '--never')).toMatchObject([
         { agent: { name: 'Ann' }, withheldBy: null },
         { agent: { name: 'Bo' }, withheldBy: null },
       ]);
@@ -136,7 +139,7 @@ describe('the commands that read a session', () => {
     expect(why.at(-1)).toBe('m17');
     expect(why).not.toContain('m22');
 
-    const effects = await ids('effects', traders, 'm15');
+    const effects = await ids('why', traders, 'm15', '--effects');
     expect(effects[0]).toBe('m15');
     expect(effects).toEqual(expect.arrayContaining(['m16', 'm17', 'm18', 'm19', 'm22']));
     expect(effects).not.toContain('m14');
@@ -147,53 +150,77 @@ describe('the commands that read a session', () => {
   });
 
   it('diff compares an utterance with each delivery, or with one delivery', async () => {
-    const { out } = await line.hansard('diff', traders, 'm15');
+    const { out } = await line.hansard('heard', traders, 'm15', '--diff');
     expect(out).toContain(
       'Ann → Bo (altered): {+[Ann]: +}Three for a coin. My cellar is number [-8812-]{+####+}.',
     );
     expect(out).toContain('Ann → ag_root (wrapped)');
-    expect(await rows('diff', traders, 'm15')).toHaveLength(2);
-    expect(await rows('diff', traders, 'm16')).toMatchObject([{ hearing: { agentId: 'ag_bo' } }]);
+    expect(await rows('heard', traders, 'm15', '--diff')).toHaveLength(2);
+    expect(await rows('heard', traders, 'm16', '--diff')).toMatchObject([{ hearing: { agentId: 'ag_bo' } }]);
   });
 
-  it('agents shows who made whom, with what model', async () => {
-    const { out } = await line.hansard('agents', traders);
-    expect(out).toMatch(/^ag_root .*maker\/large.*\n├─ Ann +ag_ann .*maker\/small.*\n└─ Bo +ag_bo /);
-    expect(await rows('agents', traders)).toMatchObject([
-      { agent: { agentId: 'ag_root' }, children: [{ agent: { name: 'Ann' } }, { agent: { name: 'Bo' } }] },
+  it('tree shows who made whom, with what model', async () => {
+    const { out } = await line.hansard('tree', traders);
+    expect(out).toMatch(/^ag_root .*maker\/large.*\n├─ Ann +ag_ann .*maker\/small.*\n└─ Bo +ag_bo /m);
+    expect(await rows('tree', traders)).toMatchObject([
+      {
+        sessions: [{ envelope: { taskSlug: 'traders' } }],
+        agents: [
+          {
+            agent: { agentId: 'ag_root' },
+            children: [{ agent: { name: 'Ann' } }, { agent: { name: 'Bo' } }],
+          },
+        ],
+      },
     ]);
   });
 
-  it('hooks shows who stopped what, and why', async () => {
-    const { out } = await line.hansard('hooks', traders);
-    expect(out).toMatch(/Purse denied a tool_call of ag_root/);
-    expect(out).toMatch(/because +Two traders are enough\./);
-    expect(await rows('hooks', traders)).toMatchObject([
-      { hook: 'Purse', decision: 'deny', effect: 'stopped', subject: { id: 'm20' }, outcome: { id: 'm21' } },
-    ]);
-    expect(await line.hansard('hooks', weather)).toMatchObject({ code: 0, out: '(no interventions)\n' });
+  it('show --type harness:hook_decision shows who stopped what, and why', async () => {
+    const { out } = await line.hansard('show', traders, '--type', 'harness:hook_decision');
+    expect(out).toMatch(/ ag_root +call +task +✗ denied\n/);
+    expect(out).toMatch(
+      /hook Purse denied the tool call: Two traders are enough\.\n +→ Error: Action blocked/,
+    );
+    const all = (await line.hansard('show', traders, '--raw', '--json')).json() as CapturedEvent[];
+    const [, row, ...others] = (await rows(
+      'show',
+      traders,
+      '--type',
+      'harness:hook_decision',
+    )) as unknown as {
+      readonly status: string;
+      readonly events: readonly number[];
+      readonly decisions: readonly object[];
+    }[];
+    expect(others).toEqual([]);
+    expect(row).toMatchObject({ status: 'denied', decisions: [{ hook: 'Purse', decision: 'deny' }] });
+    // The call that was stopped, the decision, and what the agent received instead.
+    expect(row?.events.map((position) => all[position]?.id)).toEqual(expect.arrayContaining(['m20', 'm21']));
+    expect((await line.hansard('show', weather, '--type', 'harness:hook_decision')).out).toMatch(
+      /\(no event passes\)\n$/,
+    );
   });
 
-  it('timeline is all dispatches of a task by time, and no event is missing', async () => {
+  it('show --raw of a task is all its sessions by time, and no event is missing', async () => {
     using other = commandLine();
     const first = other.hansard('import', fixture('weather-v1'), '--task', 'a/b', '--json');
     const [{ dispatchId }] = (await first).json() as [{ dispatchId: string }];
     await other.hansard('import', fixture('twins-v2'), '--task', 'a/b');
-    const placed = (await other.hansard('timeline', 'a/b', '--json')).json() as {
+    const placed = (await other.hansard('show', 'a/b', '--raw', '--json')).json() as {
       dispatchId: string;
       position: number;
-      event: CapturedEvent;
+      timestamp: string;
     }[];
-    const events = (await other.hansard('events', 'a/b', dispatchId, '--json')).json() as CapturedEvent[];
+    const events = (
+      await other.hansard('show', `a/b/${dispatchId}`, '--raw', '--json')
+    ).json() as CapturedEvent[];
     const ofFirst = placed.filter((row) => row.dispatchId === dispatchId);
-    expect(ofFirst.map(({ event }) => event)).toEqual(events);
+    expect(ofFirst.map(({ dispatchId: _, position: __, ...event }) => event)).toEqual(events);
     expect(ofFirst.map(({ position }) => position)).toEqual(events.map((_event, position) => position));
-    expect(placed.map(({ event }) => event.timestamp)).toEqual(
-      placed.map(({ event }) => event.timestamp).sort(),
-    );
+    expect(placed.map(({ timestamp }) => timestamp)).toEqual(placed.map(({ timestamp }) => timestamp).sort());
     expect(new Set(placed.map((row) => row.dispatchId)).size).toBe(2);
-    const { out } = await other.hansard('timeline', 'a/b');
-    const days = new Set(placed.map(({ event }) => event.timestamp.slice(0, 10)));
+    const { out } = await other.hansard('show', 'a/b', '--raw');
+    const days = new Set(placed.map(({ timestamp }) => timestamp.slice(0, 10)));
     expect(out.trimEnd().split('\n')).toHaveLength(placed.length + days.size);
     expect(out).toMatch(/\(Gale\).*Rain, and then more rain\./);
   });
@@ -204,11 +231,11 @@ describe('the commands that read a session', () => {
       expect(code).toBe(0);
       expect(err).toContain('2 agents are named Kit: ag_kit_1, ag_kit_2.');
       expect(out).toContain('   7  Kit ag_kit_1: I am the first.\n      heard by Kit ag_kit_2 (wrapped)');
-      expect(await ids('perspective', twins, 'ag_kit_2')).toEqual(['w8', 'w9']);
+      expect(await ids('perspective', twins, '--agent', 'ag_kit_2')).toEqual(['w8', 'w9']);
     });
 
     it('are asked for by id where the name says too little', async () => {
-      const answer = await line.hansard('perspective', twins, 'kit');
+      const answer = await line.hansard('perspective', twins, '--agent', 'kit');
       expect(answer).toMatchObject({ code: 1, out: '' });
       expect(answer.err).toMatch(
         /2 agents are named "kit": Kit \(ag_kit_1\), Kit \(ag_kit_2\)\.\n.*by its id/,
@@ -219,26 +246,31 @@ describe('the commands that read a session', () => {
   it.each([
     [
       'an agent',
-      ['perspective', traders, 'cid'],
+      ['perspective', traders, '--agent', 'cid'],
       1,
       /no agent "cid"\.\n.*ag_root, Ann \(ag_ann\), Bo \(ag_bo\)/,
     ],
-    ['an agent among others', ['dialog', traders, '--agents', 'ann,cid'], 1, /no agent "cid".*\n.*Ann/],
-    ['no agent', ['dialog', traders, '--agents', ''], 1, /no agent ""/],
-    ['an agent that heard', ['heard', traders, 'cid'], 1, /no agent "cid"/],
-    ['an event', ['why', traders, 'm99'], 1, /no event or message m99\.\n.*hansard events/],
-    ['an event with effects', ['effects', traders, 'm99'], 1, /m99/],
-    ['something said', ['diff', traders, 'm99'], 1, /m99/],
+    [
+      'an agent among others',
+      ['dialog', traders, '--agent', 'ann', '--agent', 'cid'],
+      1,
+      /no agent "cid".*\n.*Ann/,
+    ],
+    ['no agent', ['dialog', traders, '--agent', ''], 1, /no agent ""/],
+    ['an agent that heard', ['heard', traders, '--agent', 'cid'], 1, /no agent "cid"/],
+    ['an event', ['why', traders, 'm99'], 1, /no event or message m99\.\n.*hansard show/],
+    ['an event with effects', ['why', traders, 'm99', '--effects'], 1, /m99/],
+    ['something said', ['heard', traders, 'm99', '--diff'], 1, /m99/],
     [
       'an event that is nothing said',
-      ['diff', traders, 'm04'],
+      ['heard', traders, 'm04', '--diff'],
       1,
       /m04 is neither something said nor a delivery of it/,
     ],
-    ['a point in time', ['heard', traders, 'bo', '--at', 'm99'], 1, /m99/],
-    ['something never heard', ['heard', traders, '--never', 'm99'], 1, /m99/],
-    ['a dispatch', ['dialog', traders, '--dispatch', 'nope'], 1, /no dispatch nope/],
-    ['a task', ['timeline', 'market/none'], 1, /market\/none has no dispatches/],
+    ['a point in time', ['heard', traders, 'm99', '--agent', 'bo'], 1, /m99/],
+    ['something never heard', ['heard', traders, 'm99', '--never'], 1, /m99/],
+    ['a dispatch', ['dialog', `${traders}/nope`], 1, /no session nope/],
+    ['a task', ['show', 'market/none', '--raw'], 1, /no session or task "market\/none"/],
     ['a format to write', ['export', traders, '--as', 'session-v3'], 2, /session-v1, session-v2/],
     ['no format to write', ['export', traders], 2, /--as/],
     [
@@ -248,7 +280,7 @@ describe('the commands that read a session', () => {
       /session-v1, session-v2/,
     ],
     ['a file', ['import', 'nowhere.jsonl', '--task', 'a/b'], 1, /nowhere\.jsonl can't be read/],
-    ['no model to resume with', ['resume', traders], 2, /--model ID .*--scenario FILE/],
+    ['no model to resume with', ['chat', '--resume', traders], 2, /--model ID .*a scenario file/],
   ])('reports the known names for an unknown one: %s', async (_what, args, code, message) => {
     const answer = await line.hansard(...args);
     expect(answer.err).toMatch(message);
@@ -257,13 +289,13 @@ describe('the commands that read a session', () => {
   });
 
   it('does not call it a fault of Hansard when --never names nothing that was said', async () => {
-    const answer = await line.hansard('heard', traders, '--never', 'm04');
+    const answer = await line.hansard('heard', traders, 'm04', '--never');
     expect(answer.code).toBe(1);
     expect(answer.err).not.toContain('unexpected');
   });
 
   it('does not leave --at aside where no agent is named', async () => {
-    const upTo = await line.hansard('heard', traders, '--at', 'm15');
+    const upTo = await line.hansard('heard', traders, 'm15');
     expect(upTo.out).not.toContain('m17');
   });
 });
@@ -287,7 +319,7 @@ describe('import and export', () => {
       code: 0,
     });
     const events = async (task: string) =>
-      ((await line.hansard('events', task, 'latest', '--json')).json() as CapturedEvent[]).map(
+      ((await line.hansard('show', `${task}/latest`, '--raw', '--json')).json() as CapturedEvent[]).map(
         ({ timestamp: _importedAt, ...event }) => event,
       );
     expect(await events('a/again')).toEqual(await events('a/b'));
@@ -298,7 +330,7 @@ describe('import and export', () => {
     const scenario = fileURLToPath(new URL('../../../examples/scenarios/event-driven.yaml', import.meta.url));
     expect(await line.hansard('chat', scenario, '--task', 'a/stock')).toMatchObject({ code: 0 });
     const shown = async (task: string) => {
-      const { out } = await line.hansard('events', task, 'latest', '--type', 'user:message');
+      const { out } = await line.hansard('show', `${task}/latest`, '--raw', '--type', 'user:message');
       return out.split('\n').flatMap((one) => /from [^F]*(?=File changed)/.exec(one)?.[0].trim() ?? []);
     };
     expect(await shown('a/stock')).toEqual(['from external (file)', 'from external (file)']);
@@ -375,7 +407,7 @@ describe('import and export', () => {
       ]),
     );
     for (const { line: at } of diagnostics) expect(answer.err).toContain(`odd.jsonl:${at}: `);
-    expect((await line.hansard('events', 'a/b', 'latest')).out).toContain('grey');
+    expect((await line.hansard('show', 'a/b/latest', '--raw')).out).toContain('grey');
   });
 
   it.each([
@@ -413,12 +445,12 @@ describe('import and export', () => {
       agents: { root: [{ when: { contains: 'Cid' }, say: 'Not today.' }] },
     };
     writeFileSync(join(line.cwd, 'more.yaml'), JSON.stringify(scenario));
-    const resumed = await line.hansard('resume', 'a/b', '--scenario', 'more.yaml', '--json');
+    const resumed = await line.hansard('chat', 'more.yaml', '--resume', 'a/b', '--json');
     expect(resumed).toMatchObject({ code: 0 });
     expect(resumed.json()).toMatchObject([{ text: 'Not today.' }]);
     const rows = (await line.hansard('dialog', 'a/b', '--json')).json() as Row[];
     expect(rows.at(-1)?.text).toBe('Not today.');
-    expect((await line.hansard('agents', 'a/b')).out).toMatch(/^ag_root/);
+    expect((await line.hansard('tree', 'a/b')).out).toMatch(/^ag_root/m);
   });
 });
 

@@ -45,7 +45,15 @@ describe.each(['session-v1', 'session-v2'])('the examples of %s', (format) => {
     async () => {
       using line = commandLine();
       await line.hansard('import', example(1), '--task', 'spec/cafe');
-      const dialog = await line.hansard('dialog', 'spec/cafe', '--agents', 'jack,jill', '--json');
+      const dialog = await line.hansard(
+        'dialog',
+        'spec/cafe',
+        '--agent',
+        'jack',
+        '--agent',
+        'jill',
+        '--json',
+      );
       const rows = dialog.json() as Row[];
       expect(rows.map(({ speaker }) => speaker.agentId)).toEqual(['agent_root', 'agent_jack', 'agent_jill']);
       expect(rows.map(({ audience }) => audience.map(({ agentId }) => agentId))).toEqual([
@@ -53,7 +61,7 @@ describe.each(['session-v1', 'session-v2'])('the examples of %s', (format) => {
         ['agent_jill'],
         ['agent_jack'],
       ]);
-      const { out } = await line.hansard('dialog', 'spec/cafe', '--agents', 'jack,jill');
+      const { out } = await line.hansard('dialog', 'spec/cafe', '--agent', 'jack', '--agent', 'jill');
       expect(out.split(rows[0]?.text ?? '?')).toHaveLength(2);
     },
   );
@@ -61,7 +69,7 @@ describe.each(['session-v1', 'session-v2'])('the examples of %s', (format) => {
   it.skipIf(!isThere)(`2: nobody but Jill hears her inner voice${skipped}`, async () => {
     using line = commandLine();
     await line.hansard('import', example(2), '--as', format, '--task', 'spec/inner');
-    const rows = (await line.hansard('dialog', 'spec/inner', '--agents', 'Inner', '--json')).json() as Row[];
+    const rows = (await line.hansard('dialog', 'spec/inner', '--agent', 'Inner', '--json')).json() as Row[];
     const voice = rows.filter(({ speaker }) => speaker.agentId === 'agent_jill_inner');
     expect(voice).toHaveLength(1);
     const heard = (await line.hansard('heard', 'spec/inner', '--json')).json() as (Row & { cells: object })[];
@@ -73,19 +81,25 @@ describe.each(['session-v1', 'session-v2'])('the examples of %s', (format) => {
     expect(Object.keys(cells ?? {}).sort()).toEqual(recorded);
   });
 
-  it.skipIf(!isThere)(`3: hooks shows the denial, who denied it, and what it stopped${skipped}`, async () => {
-    using line = commandLine();
-    await line.hansard('import', example(3), '--as', format, '--task', 'spec/hook');
-    const rows = (await line.hansard('hooks', 'spec/hook', '--json')).json();
-    expect(rows).toMatchObject([
-      { hook: 'ResourceMonitor', decision: 'deny', effect: 'stopped', subject: { id: 'msg_102' } },
-    ]);
-  });
+  it.skipIf(!isThere)(
+    `3: show --type shows the denial, who denied it, and what it stopped${skipped}`,
+    async () => {
+      using line = commandLine();
+      await line.hansard('import', example(3), '--as', format, '--task', 'spec/hook');
+      const rows = (
+        await line.hansard('show', 'spec/hook', '--json', '--type', 'harness:hook_decision')
+      ).json();
+      expect(rows).toMatchObject([
+        { kind: 'dispatch' },
+        { isFailed: true, status: 'denied', decisions: [{ hook: 'ResourceMonitor', decision: 'deny' }] },
+      ]);
+    },
+  );
 
   it.skipIf(!isThere)(`4: the watcher hears from outside${skipped}`, async () => {
     using line = commandLine();
     await line.hansard('import', example(4), '--as', format, '--task', 'spec/watch');
-    const perspective = await line.hansard('perspective', 'spec/watch', 'agent_watcher', '--json');
+    const perspective = await line.hansard('perspective', 'spec/watch', '--agent', 'agent_watcher', '--json');
     expect(perspective.json()).toMatchObject([
       { id: 'msg_200', kind: 'heard', from: { kind: 'external' } },
       { id: 'msg_201', kind: 'said' },

@@ -62,7 +62,7 @@ describe('a session whose process was killed', { concurrent: true }, () => {
     const before = await eventsOf(line, task);
 
     writeMarket(line.cwd);
-    const resumed = await line.hansard('resume', task, '--quiet');
+    const resumed = await line.hansard('chat', '--resume', task, '--quiet');
     expect(resumed.code).toBe(0);
     expect(resumed.out).toContain('The market is closed.');
 
@@ -78,13 +78,13 @@ describe('a session whose process was killed', { concurrent: true }, () => {
     using line = commandLine();
     await killWhen(line.cwd, ['chat', writeMarket(line.cwd, 'bo')], /\(Bo\).*Plums, and nothing/);
     writeMarket(line.cwd);
-    expect(await line.hansard('resume', task, '--quiet')).toMatchObject({ code: 0 });
+    expect(await line.hansard('chat', '--resume', task, '--quiet')).toMatchObject({ code: 0 });
 
     await expectWholeMarket(line);
     expect(interruptedIn(await eventsOf(line, task))).toMatchObject([
       { agentId: 'agent_001', data: { tool: 'discuss', status: 'error' } },
     ]);
-    const { out } = await line.hansard('perspective', task, 'agent_001');
+    const { out } = await line.hansard('perspective', task, '--agent', 'agent_001');
     expect(out).toMatch(/received +discuss.*interrupted: the session stopped/);
     expect((await line.hansard('show', task)).out).toMatch(/discuss.*error/);
   });
@@ -94,9 +94,9 @@ describe('a session whose process was killed', { concurrent: true }, () => {
     writeFileSync(join(line.cwd, 'hansard.config.json'), '{ "store": "@hansard/store-sqlite" }');
     await killWhen(line.cwd, ['chat', writeMarket(line.cwd, 'inner')], /\(Inner\).*What shall I praise/);
     writeMarket(line.cwd, 'bo');
-    await killWhen(line.cwd, ['resume', task], /\(Bo\).*Plums, and nothing/);
+    await killWhen(line.cwd, ['chat', '--resume', task], /\(Bo\).*Plums, and nothing/);
     writeMarket(line.cwd);
-    const last = await line.process('resume', task);
+    const last = await line.process('chat', '--resume', task);
     expect(last).toMatchObject({ code: 0, err: '' });
     await expectWholeMarket(line);
     expect(interruptedIn(await eventsOf(line, task))).toHaveLength(3);
@@ -110,7 +110,7 @@ describe('a session whose process was killed', { concurrent: true }, () => {
     const [log = ''] = globSync('.projects/chat/tasks/market/dispatches/*', { cwd: line.cwd });
     appendFileSync(join(line.cwd, log), '{"id":"01K0000000000000000000TORN","type":"agent:te');
     writeMarket(line.cwd);
-    expect(await line.hansard('resume', task, '--quiet')).toMatchObject({
+    expect(await line.hansard('chat', '--resume', task, '--quiet')).toMatchObject({
       code: 0,
       err: expect.stringMatching(/repaired .*An append was interrupted/),
     });
@@ -126,7 +126,7 @@ describe('a session that ended', () => {
     const said = (await line.hansard('dialog', task)).out;
     expect(resultOf(await eventsOf(line, task))).toBe('The market is closed.');
 
-    expect(await line.hansard('resume', task, '--quiet')).toMatchObject({
+    expect(await line.hansard('chat', '--resume', task, '--quiet')).toMatchObject({
       code: 0,
       err: expect.stringContaining('There was nothing to answer'),
     });
@@ -137,7 +137,7 @@ describe('a session that ended', () => {
   it('keeps its result when it is resumed and nothing was left', async () => {
     using line = commandLine();
     await line.hansard('chat', writeMarket(line.cwd), '--quiet');
-    await line.hansard('resume', task, '--quiet');
+    await line.hansard('chat', '--resume', task, '--quiet');
     expect(resultOf(await eventsOf(line, task))).toBe('The market is closed.');
   });
 
@@ -155,7 +155,7 @@ describe('a session that ended', () => {
       agents: { root: [...talk.agents.root, { when: { contains: 'Goodbye' }, say: 'Come again.' }] },
     };
     writeScenario(line.cwd, 'longer.yaml', longer);
-    const resumed = await line.hansard('resume', 'chat/talk', '--scenario', 'longer.yaml', '--json');
+    const resumed = await line.hansard('chat', 'longer.yaml', '--resume', 'chat/talk', '--json');
     expect(resumed.json()).toMatchObject([{ text: 'Come again.' }]);
     const rows = (await line.hansard('dialog', 'chat/talk', '--json')).json() as { text: string }[];
     expect(rows.map(({ text }) => text)).toEqual(['Hello.', 'Welcome.', 'Goodbye.', 'Come again.']);
@@ -184,7 +184,9 @@ describe('a session that is typed', () => {
 
     const mended = [...root.slice(0, 2), { say: 'Seven.' }];
     writeScenario(line.cwd, 'talk.yaml', { user: ['Hello.'], agents: { root: mended } });
-    expect((await line.hansard('resume', 'chat/talk', '--json')).json()).toMatchObject([{ text: 'Seven.' }]);
+    expect((await line.hansard('chat', '--resume', 'chat/talk', '--json')).json()).toMatchObject([
+      { text: 'Seven.' },
+    ]);
     const rows = (await line.hansard('dialog', 'chat/talk', '--json')).json() as { text: string }[];
     expect(rows.map(({ text }) => text)).toEqual([
       'Hello.',
@@ -207,7 +209,7 @@ describe('a session that is running', () => {
       asked,
       'SIGINT',
       async () => {
-        const beside = await line.hansard('resume', task, '--quiet');
+        const beside = await line.hansard('chat', '--resume', task, '--quiet');
         expect(beside).toMatchObject({ code: 1, err: expect.stringMatching(/STORE_LOCKED/) });
       },
     );
@@ -217,7 +219,7 @@ describe('a session that is running', () => {
     expect(danglingCalls(stopped)).toEqual([]);
 
     writeMarket(line.cwd);
-    expect(await line.hansard('resume', task, '--quiet')).toMatchObject({ code: 0 });
+    expect(await line.hansard('chat', '--resume', task, '--quiet')).toMatchObject({ code: 0 });
     await expectWholeMarket(line);
   });
 });
@@ -240,7 +242,7 @@ describe.each(['SIGINT', 'SIGTERM'] as const)('a session that was stopped with %
 
   it('is reported as stopped, not as a fault of Hansard', () => {
     expect(output).not.toMatch(/unexpected|fault of Hansard/);
-    expect(output).toMatch(new RegExp(`hansard resume ${task} \\w{26}\``));
+    expect(output).toMatch(new RegExp(`hansard chat --resume ${task}/\\w{26}\``));
   });
 
   it('is no longer running: its envelope says aborted', async () => {

@@ -79,7 +79,7 @@ describe(`what is cut of a title, a target and an error (HANSARD_SEED=${seed})`,
     await line.hansard('import', path, '--task', 'a/b');
     expect(partsIn(join(line.cwd, '.projects'), secrets).length).toBeGreaterThan(rounds / 2);
     writeFileSync(join(line.cwd, 'hansard.config.json'), '{}');
-    const redacted = await line.hansard('redact', '--yes');
+    const redacted = await line.hansard('secrets', 'redact', '--yes');
     expect([redacted.code, redacted.err]).toEqual([0, '']);
     expect(partsIn(join(line.cwd, '.projects'), secrets)).toEqual([]);
   });

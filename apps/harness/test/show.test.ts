@@ -43,7 +43,7 @@ describe('hansard show', () => {
     expect(out).toContain('… 10 more lines; --full shows all');
     expect(out).toContain('▸ 1 harness record: 1 status');
     expect(out).not.toContain(esc);
-    const { out: full } = await cli.hansard('show', task, dispatchId, '--full');
+    const { out: full } = await cli.hansard('show', `${task}/${dispatchId}`, '--full');
     expect(full.match(/^ +(?:→ )?line$/gm)).toHaveLength(30);
     expect(full).not.toContain('more lines');
   });

@@ -20,8 +20,8 @@ describe('lines of events on a terminal', () => {
     using line = commandLine();
     await line.hansard('run', demoStream('hook-deny'), '--task', 'a/b', '--quiet');
     for (const args of [
-      ['events', 'a/b', 'latest'],
-      ['timeline', 'a/b'],
+      ['show', 'a/b/latest', '--raw'],
+      ['show', 'a/b', '--raw'],
     ]) {
       const print = async (env: Readonly<Record<string, string>>) =>
         (await line.start(args, { signal: new AbortController().signal, columns: 100, env })).out;

@@ -19,9 +19,13 @@ async function storeOfLater(store: DurableStore, fields: object) {
   return line;
 }
 
-/** Commands that read the dispatch, and what each prints of the others. */
+/** Commands that read the session, and what each prints of the others. */
 const commands: readonly (readonly [args: readonly string[], shown: readonly string[]])[] = [
-  [['ls'], ['a/one', 'b/two']],
+  [
+    ['ls', '--tasks'],
+    ['a/one', 'b/two'],
+  ],
+  [['ls'], ['D1FIRST', 'D2SECOND', 'D3OTHER']],
   [
     ['ls', 'a/one'],
     ['D1FIRST', 'D2SECOND'],
@@ -43,8 +47,11 @@ const commands: readonly (readonly [args: readonly string[], shown: readonly str
     ['search', 'item', '--json'],
     ['D1FIRST', 'D2SECOND', 'D3OTHER'],
   ],
-  [['verify'], ['4 dispatches, 9 events', '1 damaged']],
-  [['scan-secrets'], ['4 dispatches, 9 events']],
+  [
+    ['store', 'verify'],
+    ['4 sessions, 9 events', '1 damaged'],
+  ],
+  [['secrets', 'scan'], ['4 sessions, 9 events']],
 ];
 
 describe.each(durableStores)('an envelope of a later version in the $name store', (store) => {
@@ -61,12 +68,12 @@ describe.each(durableStores)('an envelope of a later version in the $name store'
         for (const text of shown) expect([words, out]).toEqual([words, expect.stringContaining(text)]);
       }
       for (const args of [
-        ['show', 'b/two', 'D3OTHER'],
-        ['events', 'a/one', 'D1FIRST'],
-        ['verify', 'b/two'],
+        ['show', 'b/two/D3OTHER'],
+        ['show', 'a/one/D1FIRST', '--raw'],
+        ['store', 'verify', 'b/two'],
       ])
         expect(await line.hansard(...args)).toMatchObject({ code: 0, err: '' });
-      const { code, err } = await line.hansard('show', 'a/one', 'D4LATER');
+      const { code, err } = await line.hansard('show', 'a/one/D4LATER');
       expect([code, err]).toEqual([3, expect.stringContaining('this version of Hansard does not know')]);
     },
   );

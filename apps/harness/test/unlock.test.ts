@@ -5,7 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { CommandLine } from './command-line.ts';
 import { type DurableStore, durableStores, recordedIn, typed } from './durable-stores.ts';
 
-const unlock = ['unlock', 'a/one', 'D1FIRST'] as const;
+const unlock = ['store', 'unlock', 'a/one/D1FIRST'] as const;
 const dispatch = { taskDir: 'a/tasks/one', dispatchId: 'D1FIRST' };
 
 /** A process that has claimed D1FIRST until the test ends. */
@@ -35,7 +35,7 @@ async function startOwner({ cwd }: CommandLine, { name }: DurableStore) {
 }
 
 async function idsIn(line: CommandLine): Promise<string[]> {
-  const { code, out } = await line.hansard('events', 'a/one', 'D1FIRST', '--json');
+  const { code, out } = await line.hansard('show', 'a/one/D1FIRST', '--raw', '--json');
   expect(code).toBe(0);
   return out
     .trimEnd()
@@ -43,11 +43,11 @@ async function idsIn(line: CommandLine): Promise<string[]> {
     .map((row) => JSON.parse(row).id);
 }
 
-describe.each(durableStores)('hansard unlock in the $name store', (store) => {
+describe.each(durableStores)('hansard store unlock in the $name store', (store) => {
   it('says that a dispatch is not claimed, as text and as JSON', async () => {
     using line = await recordedIn(store);
     expect(await line.hansard(...unlock)).toEqual(
-      expect.objectContaining({ code: 0, out: 'Dispatch D1FIRST of a/one is not claimed.\n', err: '' }),
+      expect.objectContaining({ code: 0, out: 'Session D1FIRST of a/one is not claimed.\n', err: '' }),
     );
     const asJson = await line.hansard(...unlock, '--json');
     expect([asJson.code, asJson.json()]).toEqual([0, [{ ...dispatch, claim: null, isBroken: false }]]);
@@ -55,14 +55,14 @@ describe.each(durableStores)('hansard unlock in the $name store', (store) => {
 
   it('refuses an unknown dispatch', async () => {
     using line = await recordedIn(store);
-    const { code, err } = await line.hansard('unlock', 'a/one', 'NONE', '--yes');
-    expect([code, err]).toEqual([1, expect.stringContaining('a/one has no dispatch NONE')]);
+    const { code, err } = await line.hansard('store', 'unlock', 'a/one/NONE', '--yes');
+    expect([code, err]).toEqual([1, expect.stringContaining('a/one has no session NONE')]);
   });
 
   it('shows the owner, and changes nothing without an answer or after no', async () => {
     using line = await recordedIn(store);
     const owner = await startOwner(line, store);
-    const described = `Dispatch D1FIRST of a/one belongs to process ${owner.pid} on `;
+    const described = `Session D1FIRST of a/one belongs to process ${owner.pid} on `;
 
     const refused = await line.hansard(...unlock);
     expect([refused.code, refused.out]).toEqual([2, '']);
@@ -71,9 +71,9 @@ describe.each(durableStores)('hansard unlock in the $name store', (store) => {
     expect(await owner.append('E1')).toBe('appended');
 
     const no = await typed(line, unlock, 'n');
-    expect([no.code, no.out]).toEqual([0, 'Dispatch D1FIRST of a/one is unchanged.\n']);
+    expect([no.code, no.out]).toEqual([0, 'Session D1FIRST of a/one is unchanged.\n']);
     expect(no.err).toContain(described);
-    expect(no.err).toContain('End its claim? [y/N]');
+    expect(no.err).toContain('Release it? [y/N]');
     expect(await owner.append('E2')).toBe('appended');
     expect((await idsIn(line)).slice(3)).toEqual(['E1', 'E2']);
   });
@@ -87,7 +87,7 @@ describe.each(durableStores)('hansard unlock in the $name store', (store) => {
     expect(await owner.append('BEFORE')).toBe('appended');
 
     const { code, out, err } = await answer(line);
-    expect([code, out]).toEqual([0, 'Dispatch D1FIRST of a/one is free.\n']);
+    expect([code, out]).toEqual([0, 'Session D1FIRST of a/one is free.\n']);
     expect(err).toContain(`belongs to process ${owner.pid} on `);
 
     for (const id of ['AFTER1', 'AFTER2']) expect(await owner.append(id)).toBe('STORE_LOCKED');
@@ -96,13 +96,13 @@ describe.each(durableStores)('hansard unlock in the $name store', (store) => {
       code: 0,
       out: expect.stringContaining('is not claimed'),
     });
-    expect(await line.hansard('verify')).toMatchObject({ code: 0 });
+    expect(await line.hansard('store', 'verify')).toMatchObject({ code: 0 });
   });
 
   it('prints the claim that it ended as JSON', async () => {
     using line = await recordedIn(store);
     const owner = await startOwner(line, store);
-    const { code, json } = await line.hansard('unlock', 'a/one', 'FIRST', '--yes', '--json');
+    const { code, json } = await line.hansard('store', 'unlock', 'a/one/FIRST', '--yes', '--json');
     const claim = {
       owner: expect.stringContaining(`process ${owner.pid} on `),
       isOwn: false,

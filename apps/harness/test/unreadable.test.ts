@@ -45,7 +45,7 @@ describe.skipIf(process.platform === 'win32').each<[string, (path: string) => un
       const { line, file, hansard } = await damaged();
       using _ = line;
       const { code, out, err } = await hansard(command, 'a/one');
-      expect([code, err]).toEqual([3, expect.stringContaining(`1 of 2 dispatches of a/one can't be read`)]);
+      expect([code, err]).toEqual([3, expect.stringContaining(`1 of 2 sessions of a/one can't be read`)]);
       expect(err).toContain(`STORE_CORRUPT: ${file} is ${kind}, and not a regular file.`);
       expect(out).toContain('SECOND');
     },
@@ -55,7 +55,7 @@ describe.skipIf(process.platform === 'win32').each<[string, (path: string) => un
     const { line, hansard } = await damaged();
     using _ = line;
     for (const name of ['SECOND', 'OND'])
-      expect(await hansard('show', 'a/one', name)).toMatchObject({ code: 0, err: '' });
+      expect(await hansard('show', `a/one/${name}`)).toMatchObject({ code: 0, err: '' });
   });
 
   it('is reported by run, which records all the same', async () => {
@@ -74,7 +74,7 @@ it.each(['latest', 'FIRST', 'RST'])(
     const file = pathOf(line, 'dispatches/FIRST.json');
     rmSync(file);
     mkdirSync(file);
-    const { code, err } = await line.hansard('show', 'a/one', name);
+    const { code, err } = await line.hansard('show', `a/one/${name}`);
     expect([code, err]).toEqual([3, expect.stringContaining(file)]);
   },
 );
@@ -84,7 +84,7 @@ it('export of a dispatch reports a sibling that is a folder, and exports all the
   const file = pathOf(line, 'dispatches/FIRST.json');
   rmSync(file);
   mkdirSync(file);
-  const { code, err } = await line.hansard('export', 'a/one', 'SECOND', '--as', 'otlp', '--out', 'spans');
+  const { code, err } = await line.hansard('export', 'a/one/SECOND', '--as', 'otlp', '--out', 'spans');
   expect([code, err]).toEqual([0, expect.stringContaining(file)]);
 });
 
@@ -96,11 +96,14 @@ it('ls lists every other task where the dispatches of one lead out of the store'
   renameSync(folder, join(line.cwd, 'elsewhere'));
   symlinkSync(join(line.cwd, 'elsewhere'), folder);
   writeFileSync(pathOf(line, 'task.json'), readFileSync(join(line.cwd, '.projects/b/tasks/two/task.json')));
-  const { code, out, err } = await hansard('ls');
+  const { code, out, err } = await hansard('ls', '--tasks');
   expect([code, err]).toEqual([1, expect.stringContaining("1 of 2 tasks can't be read completely")]);
   expect(err).toContain('a/one: STORE_INVALID_PATH:');
-  expect(out).toMatch(/^a\/one +unreadable/m);
-  expect(out).toMatch(/^b\/two +open +1 /m);
+  expect(out).toMatch(/^a\/one .* unreadable$/m);
+  expect(out).toMatch(/^b\/two .* 1 +open$/m);
+  const sessions = await hansard('ls');
+  expect([sessions.code, sessions.err]).toEqual([1, expect.stringContaining('a/one: STORE_INVALID_PATH:')]);
+  expect(sessions.out).toMatch(/^two .* b /m);
 });
 
 it('run and import report a damaged record of the task, and record all the same', async () => {
@@ -129,7 +132,7 @@ describe.skipIf(process.platform === 'win32')('a named pipe as the source', () =
       expect([code, err]).toEqual([1, expect.stringContaining(`${pipe} is a pipe`)]);
       expect(err).toContain('Write it to a file, and name that file. Nothing was recorded.');
       expect((await line.hansard('ls')).out).toMatch(
-        /^No tasks yet in \S+\. `hansard demo` records one\.\n$/,
+        /^No sessions yet in \S+\. `hansard demo` records some, /,
       );
     },
   );

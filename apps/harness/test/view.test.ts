@@ -9,7 +9,7 @@ it('prints an address that shows the dispatch until Ctrl-C, and then answers no 
   await line.hansard('run', demoStream('subagent'), '--task', 'a/b');
   const ending = new AbortController();
   const printed = Promise.withResolvers<string>();
-  const viewing = line.start(['view', 'a/b', 'latest', '--json'], {
+  const viewing = line.start(['view', 'a/b/latest', '--json'], {
     signal: ending.signal,
     onOutput: printed.resolve,
   });
@@ -36,7 +36,7 @@ it('says that a port is in use, and that there is no such dispatch', async () =>
   const used = await line.hansard('view', '--port', String(port));
   server.close();
   expect([used.code, used.err]).toEqual([1, expect.stringContaining(`Port ${port} is in use.`)]);
-  const missing = await line.hansard('view', 'a/b', 'none');
+  const missing = await line.hansard('view', 'a/b/none');
   expect([missing.code, missing.err]).toEqual([1, expect.stringContaining('none')]);
 });
 

@@ -123,7 +123,7 @@ describe('a part of a usage without a price', () => {
 
 /** What the event of the call keeps of the usage beside its typed fields. */
 async function keptUsage(): Promise<unknown> {
-  const events = (await run('events', 'lab/log', 'latest', '--json')).json() as CapturedEvent[];
+  const events = (await run('show', 'lab/log/latest', '--raw', '--json')).json() as CapturedEvent[];
   const call = events.find(({ type }) => type === 'agent:inference');
   return (call?.data.details as { usage?: unknown } | undefined)?.usage;
 }

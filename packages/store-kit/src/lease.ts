@@ -84,5 +84,5 @@ export function leaseRefused(
 /** The command that ends the claim of a dispatch, for `howToRelease`. */
 export function unlockCommand(taskDir: string, dispatchId: string): string {
   const task = /^[\w./-]+$/.test(taskDir) ? taskDir : `'${taskDir.replaceAll("'", "'\\''")}'`;
-  return `hansard unlock ${task} ${dispatchId}`;
+  return `hansard store unlock ${task}/${dispatchId}`;
 }

@@ -67,7 +67,7 @@ describe('the refusal of a claim', () => {
     expect(error.message).toMatch(
       new RegExp(
         `^Dispatch d1 belongs to process ${process.pid} on elsewhere \\(another host, .*\\)\\. ` +
-          'Wait until it is released\\. If that process no longer runs, run hansard unlock lab/maps d1\\.$',
+          'Wait until it is released\\. If that process no longer runs, run hansard store unlock lab/maps/d1\\.$',
       ),
     );
     expect(error.details).toEqual({
@@ -89,7 +89,7 @@ describe('the refusal of a claim', () => {
 
   it('names a command that a shell reads as it is meant', () => {
     const task = "it's a/task";
-    const command = unlockCommand(task, 'd1').replace('hansard unlock', "printf '%s|'");
-    expect(spawnSync('sh', ['-c', command], { encoding: 'utf8' }).stdout).toBe(`${task}|d1|`);
+    const command = unlockCommand(task, 'd1').replace('hansard store unlock', "printf '%s|'");
+    expect(spawnSync('sh', ['-c', command], { encoding: 'utf8' }).stdout).toBe(`${task}/d1|`);
   });
 });

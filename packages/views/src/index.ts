@@ -81,6 +81,7 @@ export { type DeliveryDiff, type DiffPart, deliveryDiffs, wordDiff } from './ses
 export { type BotView, botView } from './task/bot-view.ts';
 export { type DispatchEnding, dispatchEnding } from './task/dispatch-ending.ts';
 export { type DispatchTreeNode, dispatchTree } from './task/dispatch-tree.ts';
+export { inOrderOfTime, type TimedSource } from './task/in-order-of-time.ts';
 export {
   type PriorDispatch,
   type PriorOutcomes,

@@ -21,7 +21,7 @@ export function corrupt(
     });
   return new StoreError(
     'STORE_CORRUPT',
-    `${message} ${wholeText(wholeEvents)} Restore the file from a copy, or see \`hansard verify\`.`,
+    `${message} ${wholeText(wholeEvents)} Restore the file from a copy, or see \`hansard store verify\`.`,
     { details: { file, offset, wholeEvents }, cause },
   );
 }

@@ -32,7 +32,7 @@ it('findRemains names a copy, changes nothing, and looks only at the dispatch th
   const { store, folder } = storeWithCopies();
   const named = [1, 7].map(
     (number) =>
-      `${join(folder, `.d1.${number}.tmp`)}, a copy that a process did not finish: \`hansard redact\` removes it.`,
+      `${join(folder, `.d1.${number}.tmp`)}, a copy that a process did not finish: \`hansard secrets redact\` removes it.`,
   );
   for (const scope of [{}, { taskDir }, { taskDir, dispatchId: 'd1' }])
     expect(store.findRemains(scope)).toEqual(named);

@@ -164,7 +164,7 @@ describe('the right to write a dispatch', () => {
     expect(append).toThrow(
       `${asked} Dispatch d1 belongs to another open store of this process (${process.pid}).`,
     );
-    expect(append).toThrow(`run hansard unlock ${taskDir} d1.`);
+    expect(append).toThrow(`run hansard store unlock ${taskDir}/d1.`);
     other.close();
     leaveExpiredLock(lockFile(root, 'd1', 3));
     expect(append).toThrow(new RegExp(`${asked}$`));
@@ -200,7 +200,7 @@ describe('the right to write a dispatch', () => {
     leaveLock(lockFile(root, 'd1', 3), 'alive', { pid: process.ppid, startTime: null });
     const claim = () => store.claimDispatch(taskDir, 'd1');
     expect(claim).toThrow(`process ${process.ppid}`);
-    expect(claim).toThrow(`run hansard unlock ${taskDir} d1.`);
+    expect(claim).toThrow(`run hansard store unlock ${taskDir}/d1.`);
   });
 
   it.each<[string, Partial<ProcessOwner>]>([

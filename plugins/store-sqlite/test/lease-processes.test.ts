@@ -60,7 +60,9 @@ describe.skipIf(process.platform === 'win32')('a writer that is stopped', () => 
     const refused = writer.append();
     writer.child.kill('SIGCONT');
     // No event was appended since, so only the claim can refuse it.
-    expect(await refused).toMatch(new RegExp(`^STORE_LOCKED .*process ${process.pid} on .*hansard unlock`));
+    expect(await refused).toMatch(
+      new RegExp(`^STORE_LOCKED .*process ${process.pid} on .*hansard store unlock`),
+    );
     taker.appendEvent(taskDir, dispatchId, textEvent('f'));
     taker.releaseDispatch(taskDir, dispatchId);
     expect(await writer.append()).toMatch(/^STORE_LOCKED/);

@@ -64,7 +64,7 @@ describe('the lease of a dispatch', () => {
       const error = errorOf(claim);
       expect(error.code).toBe('STORE_LOCKED');
       expect(error.message).toContain(`(${reason}`);
-      expect(error.message).toContain(`hansard unlock ${taskDir} ${dispatchId}`);
+      expect(error.message).toContain(`hansard store unlock ${taskDir}/${dispatchId}`);
       expect(error.details).toMatchObject({ expiresInMs: leaseMs, dispatchId, taskDir });
       clock.advance(leaseMs - 1);
       expect(errorOf(claim).details).toMatchObject({ expiresInMs: 1 });

@@ -1,7 +1,10 @@
 import { basename, extname, resolve } from 'node:path';
 import { definedOnly } from '@hansard/events';
 import { createSession } from '@hansard/session';
+import type { Harness } from '../harness.ts';
+import { readPriorOutcomes } from '../run/with-history.ts';
 import { converse } from '../session/converse.ts';
+import { resumeSession } from '../session/resume-session.ts';
 import type { ModelChoice } from '../session/session-providers.ts';
 import { typedLines } from '../session/typed-lines.ts';
 import {
@@ -10,9 +13,10 @@ import {
   withSessionProviders,
 } from '../session/with-session-providers.ts';
 import { noteTaskProblem } from '../tasks/ensure-task.ts';
+import { listAll, readableOf } from '../tasks/find-session.ts';
 import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
-import { type AddCommand, withCommonOptions } from '../terminal/command.ts';
+import { type AddCommand, withCommonOptions, withExamples } from '../terminal/command.ts';
 import { type CliContext, note } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 
@@ -21,79 +25,133 @@ interface ChatOptions extends ConversationOptions {
   readonly task?: string;
   readonly bot?: string;
   readonly system?: string;
+  readonly resume?: string;
+  readonly withHistory?: boolean;
 }
 
 export const addChat: AddCommand = (command, context) => {
-  withCommonOptions(command)
-    .option('--model <id>', 'talk to a configured language model instead of a scenario')
-    .option(
-      '--task <project/slug>',
-      'record under this task (default: chat/ and the name of the scenario or model)',
-    )
-    .option('--bot <id>', 'record as a dispatch of this bot (default: bot of the configuration)')
-    .option('--system <text>', 'set the system prompt of the agent')
-    .option(
-      '-i, --interactive',
-      'continue with typed lines after the lines of the scenario; /end or Ctrl-D ends the session',
-    )
-    .option(
-      '--parallel <n>',
-      'make up to this many tool calls of one answer at the same time (default: parallelToolCalls of the configuration, or 1)',
-      parseCount({ from: 1, example: 4 }),
-    )
-    .option('-q, --quiet', 'print only what is said, not the events')
-    .option('--view', 'serve a page of this machine that shows the conversation, and print its address')
-    .addHelpText(
-      'after',
-      '\nExamples:\n  hansard chat examples/scenarios/cafe.yaml\n  hansard chat --model model-ai-sdk --task talks/first',
-    )
-    .action(async (scenario: string | undefined, options: ChatOptions) => {
-      const choice = chooseModel(context, scenario, options);
-      await withConversation(context, options, (harness) =>
-        withSessionProviders(harness, choice, async (providers) => {
-          const taskDir = toTaskDir(options.task ?? defaultTask(choice));
-          const { root, session } = await createSession({
-            store: harness.store,
-            taskDir,
-            onTaskProblem: (error) => noteTaskProblem(context, error),
-            communication: harness.communication,
-            signal: context.signal,
-            ...providers,
-            ...definedOnly({
-              systemPrompt: options.system,
-              botId: options.bot ?? harness.loaded.config.bot,
-              parallelToolCalls: options.parallel ?? providers.parallelToolCalls,
-            }),
-          });
-          const typed = choice.kind === 'plugin' || options.interactive === true;
-          await converse(context, {
-            session,
-            root,
-            inputs: providers.inputs,
-            typed: typed ? typedLines(context, harness, session.dispatchId) : null,
-            json: options.json === true,
-          });
-          note(
-            context,
-            `Recorded as ${toTaskName(taskDir)} ${session.dispatchId}. \`hansard dialog ${toTaskName(taskDir)}\` prints it.`,
-          );
-        }),
-      );
-    });
+  withExamples(
+    withCommonOptions(command)
+      .option('--model <id>', 'talk to a configured language model instead of a scenario')
+      .option(
+        '--resume <session>',
+        'continue a session at the end of its log, with its own scenario or model unless you name another',
+      )
+      .option(
+        '--task <project/slug>',
+        'record under this task (default: chat/ and the name of the scenario or model)',
+      )
+      .option('--bot <id>', 'record as a session of this bot (default: bot of the configuration)')
+      .option('--system <text>', 'set the system prompt of the agent')
+      .option('--with-history', 'begin the system prompt with the outcomes of earlier sessions of the task')
+      .option(
+        '-i, --interactive',
+        'continue with typed lines after the lines of the scenario; /end or Ctrl-D ends the session',
+      )
+      .option(
+        '--parallel <n>',
+        'make up to this many tool calls of one answer at the same time (default: parallelToolCalls of the configuration, or 1)',
+        parseCount({ from: 1, example: 4 }),
+      )
+      .option('-q, --quiet', 'print only what is said, not the events')
+      .option('--view', 'serve a page of this machine that shows the conversation, and print its address'),
+    'chat examples/scenarios/cafe.yaml',
+    'chat --model model-ai-sdk --task talks/first',
+    'chat --resume chat/cafe',
+    'chat --resume 4K7Q --model model-ai-sdk',
+  ).action((scenario: string | undefined, options: ChatOptions) =>
+    options.resume === undefined
+      ? chat(context, scenario, options)
+      : resume(context, options.resume, scenario, options),
+  );
 };
 
-function chooseModel({ cwd }: CliContext, scenario: string | undefined, { model }: ChatOptions): ModelChoice {
-  if (scenario !== undefined && model === undefined)
-    return { kind: 'scenario', path: resolve(cwd, scenario) };
-  if (scenario === undefined && model !== undefined) return { kind: 'plugin', id: model };
-  throw new CliError(
-    exitCode.usage,
-    'A chat needs either a scenario file or a --model, not both.',
-    '`hansard help chat` has examples.',
+async function chat(context: CliContext, scenario: string | undefined, options: ChatOptions): Promise<void> {
+  const choice = chooseModel(context, scenario, options);
+  if (choice === null)
+    throw new CliError(
+      exitCode.usage,
+      'A chat needs either a scenario file, a --model, or a session to --resume.',
+      '`hansard help chat` has examples.',
+    );
+  await withConversation(context, options, (harness) =>
+    withSessionProviders(harness, choice, async (providers) => {
+      const taskDir = toTaskDir(options.task ?? defaultTask(choice));
+      const systemPrompt = await systemPromptOf(harness, taskDir, options);
+      const { root, session } = await createSession({
+        store: harness.store,
+        taskDir,
+        onTaskProblem: (error) => noteTaskProblem(context, error),
+        communication: harness.communication,
+        signal: context.signal,
+        ...providers,
+        ...definedOnly({
+          systemPrompt,
+          botId: options.bot ?? harness.loaded.config.bot,
+          parallelToolCalls: options.parallel ?? providers.parallelToolCalls,
+        }),
+      });
+      const typed = choice.kind === 'plugin' || options.interactive === true;
+      await converse(context, {
+        session,
+        root,
+        inputs: providers.inputs,
+        typed: typed ? typedLines(context, harness, session.dispatchId) : null,
+        json: options.json === true,
+      });
+      const name = `${toTaskName(taskDir)}/${session.dispatchId}`;
+      note(context, `Recorded as ${name}. \`hansard dialog ${name}\` prints it.`);
+    }),
   );
+}
+
+async function resume(
+  context: CliContext,
+  word: string,
+  scenario: string | undefined,
+  options: ChatOptions,
+): Promise<void> {
+  const strange = (['task', 'bot', 'system', 'withHistory'] as const).find(
+    (name) => options[name] !== undefined,
+  );
+  if (strange !== undefined)
+    throw new CliError(
+      exitCode.usage,
+      `--${strange === 'withHistory' ? 'with-history' : strange} is for a new session, so it can not be combined with --resume.`,
+      '`hansard help chat` has examples.',
+    );
+  await resumeSession(context, word, chooseModel(context, scenario, options), options);
+}
+
+/** Null: neither is named. */
+function chooseModel(
+  { cwd }: CliContext,
+  scenario: string | undefined,
+  { model }: ChatOptions,
+): ModelChoice | null {
+  if (scenario !== undefined && model !== undefined)
+    throw new CliError(
+      exitCode.usage,
+      'A scenario and a --model can not be combined.',
+      '`hansard help chat` has examples.',
+    );
+  if (scenario !== undefined) return { kind: 'scenario', path: resolve(cwd, scenario) };
+  return model === undefined ? null : { kind: 'plugin', id: model };
 }
 
 function defaultTask(choice: ModelChoice): string {
   const name = choice.kind === 'scenario' ? basename(choice.path, extname(choice.path)) : choice.id;
   return `chat/${name}`;
+}
+
+/** The system prompt of the options, after the outcomes of earlier sessions of the task if they were asked for. */
+async function systemPromptOf(
+  { store }: Harness,
+  taskDir: string,
+  { system, withHistory }: ChatOptions,
+): Promise<string | undefined> {
+  if (withHistory !== true) return system;
+  const { envelopes } = readableOf(await listAll(store, { taskDir }));
+  const { text } = await readPriorOutcomes(store, taskDir, envelopes);
+  return [text, system ?? ''].filter((part) => part !== '').join('\n\n') || undefined;
 }

@@ -17,16 +17,11 @@ import {
 import { type FirstDifference, firstDifference, type PartingEvent, renderLine } from '@hansard/views';
 import { HeapRestraint } from '../import/heap-restraint.ts';
 import { interruptedPages } from '../tasks/filter-options.ts';
-import { findDispatch } from '../tasks/find-dispatch.ts';
-import { findTask } from '../tasks/find-task.ts';
+import { openSession } from '../tasks/find-session.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, terminalWidth } from '../terminal/context.ts';
 import { plainTable } from '../terminal/plain-table.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
-
-interface CompareOptions extends CommonOptions {
-  readonly otherTask?: string;
-}
 
 /** How many of the last characters of a dispatch's id are printed. */
 const shortId = 6;
@@ -34,7 +29,6 @@ const notKnown = '–';
 
 export const addCompare: AddCommand = (command, context) => {
   withCommonOptions(command)
-    .option('--other-task <task>', 'the task of the second dispatch (default: the same task)')
     .addHelpText(
       'after',
       [
@@ -43,17 +37,15 @@ export const addCompare: AddCommand = (command, context) => {
         'in both. Ids, times, figures and records of the harness are not compared.',
         '',
         'Examples:',
-        '  hansard compare research/route-models 4K7Q latest',
-        '  hansard compare lab/old latest latest --other-task lab/new --json',
+        '  hansard compare 4K7Q latest',
+        '  hansard compare lab/old/latest lab/new/latest --json',
       ].join('\n'),
     )
-    .action((task: string, dispatch: string, other: string, options: CompareOptions) =>
+    .action((word: string, other: string, options: CommonOptions) =>
       answerFromStore(context, options, async ({ store }) => {
-        const taskDir = await findTask(store, task);
-        const otherDir = options.otherTask === undefined ? taskDir : await findTask(store, options.otherTask);
         const [one, two] = [
-          await readCompared(context, await findDispatch(store, taskDir, dispatch), taskDir),
-          await readCompared(context, await findDispatch(store, otherDir, other), otherDir),
+          await readCompared(context, await openSession(store, word)),
+          await readCompared(context, await openSession(store, other)),
         ];
         const difference = await firstDifference(eventsOf(context, one.log), eventsOf(context, two.log));
         return {
@@ -75,7 +67,10 @@ interface Compared {
   readonly result: JsonValue;
 }
 
-async function readCompared(context: CliContext, log: DispatchLog, taskDir: string): Promise<Compared> {
+async function readCompared(
+  context: CliContext,
+  { log, taskDir }: Pick<Compared, 'log' | 'taskDir'>,
+): Promise<Compared> {
   const logged = new LoggedUsage(log.envelope);
   const facts = createDispatchFacts();
   let events = 0;

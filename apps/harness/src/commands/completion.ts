@@ -40,9 +40,9 @@ export const addCompletion: AddCommand = (command, context) => {
 
 function completedOf(command: Command, before = ''): Completed[] {
   const path = `${before}${command.name()}`;
-  const options = command.options
-    .filter(({ hidden }) => !hidden)
-    .flatMap(({ long, description }) => (long == null ? [] : [{ flag: long, description }]));
+  const options = command.options.flatMap(({ long, description }) =>
+    long == null ? [] : [{ flag: long, description }],
+  );
   return [
     {
       path,

@@ -1,4 +1,11 @@
-import { type CapturedEvent, type DispatchEnvelope, replacedBy } from '@hansard/events';
+import type { DispatchStore } from '@hansard/dispatch';
+import {
+  type CapturedEvent,
+  type DispatchEnvelope,
+  type DispatchStatus,
+  dispatchStatuses,
+  replacedBy,
+} from '@hansard/events';
 import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
 import {
   compareContexts,
@@ -11,82 +18,102 @@ import {
 } from '@hansard/prompt';
 import { contextCounters } from '@hansard/prompt/tokens';
 import { type LogIndex, type PriorOutcomes, renderContextText } from '@hansard/views';
-import type { Harness } from '../harness.ts';
+import { InvalidArgumentError, Option } from 'commander';
 import { readPriorOutcomes } from '../run/with-history.ts';
-import { readSessionLog } from '../session/read-session-log.ts';
-import type { SessionLog } from '../session/session-log.ts';
-import { findDispatch, findDispatches } from '../tasks/find-dispatch.ts';
-import { findTask } from '../tasks/find-task.ts';
+import { readSession, type SessionLog } from '../session/session-log.ts';
+import { agentOption } from '../tasks/filter-options.ts';
+import { findScope, listAll, readableSessions } from '../tasks/find-session.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
-import { type AddCommand, agentHelp, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions, withExamples } from '../terminal/command.ts';
 import { parsePolicy } from '../terminal/parse-policy.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
 interface ContextCommandOptions extends CommonOptions {
-  readonly agent?: string;
+  readonly agent?: readonly string[];
+  readonly status?: readonly DispatchStatus[];
   readonly policy?: ReturnType<typeof parsePolicy>;
   readonly verify?: boolean;
   readonly history?: boolean;
 }
 
 export const addContext: AddCommand = (command, context) => {
-  withCommonOptions(command)
-    .option('--agent <agent>', `select only calls of this agent: ${agentHelp}`)
-    .option(
-      '--policy <policy>',
-      'render with another policy: full, last:MESSAGES, faded:TOKENS[:RESERVE]',
-      parsePolicy,
-    )
-    .option(
-      '--verify',
-      'render the context again and compare it with the recorded hash; exit 1 on a difference',
-    )
-    .option(
-      '--history',
-      'print the outcomes of earlier dispatches of the task, as the next prompt begins with them',
-    )
-    .addHelpText(
-      'after',
-      '\nExamples:\n  hansard context chat/cafe\n  hansard context chat/cafe latest 01JM8Z7T3V0000000000000000 --verify\n  hansard context chat/cafe --history',
-    )
-    .action(async (task: string, dispatch: string, call: string, options: ContextCommandOptions) => {
-      if (options.verify && options.policy !== undefined)
-        throw new CliError(
-          exitCode.usage,
-          '--verify uses the recorded policy, so it can not be combined with --policy.',
-          '`hansard help context` has examples.',
-        );
-      await answerFromStore(context, options, async (harness) => {
-        if (options.history) {
-          const earlier = await earlierThan(harness, task, dispatch);
-          return historyAnswer(
-            await readPriorOutcomes(harness.store, await findTask(harness.store, task), earlier),
-          );
-        }
-        const log = await readSessionLog(context, harness, { task, dispatch });
-        assertFull(log.envelope);
-        const agentId = options.agent === undefined ? undefined : log.findAgent(options.agent).agentId;
-        const inference = await findCall(log, call, agentId);
-        const rendered = await render(log.index.events, inference, options);
-        const isRedactedLater = log.index.events.some((event) => replacedBy(event) !== null);
-        return options.verify
-          ? verifiedAnswer(rendered, isRedactedLater)
-          : contextAnswer(rendered, options, isRedactedLater);
-      });
+  withExamples(
+    withCommonOptions(command)
+      .addOption(agentOption('select only calls of these agents'))
+      .option(
+        '--policy <policy>',
+        'render with another policy: full, last:MESSAGES, faded:TOKENS[:RESERVE]',
+        parsePolicy,
+      )
+      .option(
+        '--verify',
+        'render the context again and compare it with the recorded hash; exit 1 on a difference',
+      )
+      .option('--history', 'print what came before in the task: the outcomes of earlier sessions')
+      .addOption(
+        new Option('--status <statuses>', 'with --history, only sessions with these statuses').argParser(
+          parseStatuses,
+        ),
+      ),
+    'context chat/cafe',
+    'context chat/cafe 35 --agent jill --verify',
+    'context chat/cafe --history --status completed',
+  ).action(async (word: string, call: string, options: ContextCommandOptions) => {
+    if (options.verify && options.policy !== undefined)
+      throw new CliError(
+        exitCode.usage,
+        '--verify uses the recorded policy, so it can not be combined with --policy.',
+        '`hansard help context` has examples.',
+      );
+    await answerFromStore(context, options, async (harness) => {
+      const { store } = harness;
+      if (options.history === true) return historyAnswer(await outcomesBefore(store, word, options));
+      const log = await readSession(context, store, word);
+      assertFull(log.envelope);
+      const agentIds = options.agent?.map((name) => log.findAgent(name).agentId);
+      const inference = await findCall(log, call, agentIds);
+      const rendered = await render(log.index.events, inference, options);
+      const isRedactedLater = log.index.events.some((event) => replacedBy(event) !== null);
+      return options.verify
+        ? verifiedAnswer(rendered, isRedactedLater)
+        : contextAnswer(rendered, options, isRedactedLater);
     });
+  });
 };
 
-async function earlierThan({ store }: Harness, task: string, dispatch: string) {
-  const taskDir = await findTask(store, task);
-  if (dispatch === 'latest') return findDispatches(store, taskDir);
-  const { startedAt } = (await findDispatch(store, taskDir, dispatch)).envelope;
-  return (await findDispatches(store, taskDir)).filter((envelope) => envelope.startedAt < startedAt);
+/** The outcomes of the sessions of a task, or of those before one of them. */
+async function outcomesBefore(
+  store: DispatchStore,
+  word: string,
+  { status }: ContextCommandOptions,
+): Promise<PriorOutcomes> {
+  const scope = await findScope(store, word);
+  const { taskDir, dispatchId } = scope;
+  const listings = dispatchId === null ? scope.listings : await listAll(store, { taskDir });
+  const { envelopes } = readableSessions({ taskDir, dispatchId: null, listings });
+  const before = envelopes.find((envelope) => envelope.dispatchId === dispatchId)?.startedAt;
+  return readPriorOutcomes(
+    store,
+    taskDir,
+    envelopes.filter(
+      (envelope) =>
+        (before === undefined || envelope.startedAt < before) &&
+        (status ?? [envelope.status]).includes(envelope.status),
+    ),
+  );
+}
+
+function parseStatuses(text: string): readonly DispatchStatus[] {
+  const words = text.split(',').map((word) => word.trim());
+  const statuses = words.flatMap((word) => dispatchStatuses.find((status) => status === word) ?? []);
+  if (statuses.length === words.length) return statuses;
+  throw new InvalidArgumentError(`Give one or more of these, with commas: ${dispatchStatuses.join(', ')}.`);
 }
 
 function historyAnswer(outcomes: PriorOutcomes): Answer {
   if (outcomes.text === '')
-    return { rows: [outcomes], text: [], notesBefore: ['No dispatch of this task has ended yet.'] };
+    return { rows: [outcomes], text: [], notesBefore: ['No session of this task has ended yet.'] };
   return { rows: [outcomes], text: neutraliseControls(outcomes.text) };
 }
 
@@ -96,7 +123,7 @@ function assertFull(envelope: DispatchEnvelope): void {
   throw new CliError(
     exitCode.failed,
     problem,
-    '`hansard show TASK DISPATCH` prints its session. Record with --fidelity full to keep contexts.',
+    '`hansard show SESSION` prints it. Record with --fidelity full to keep contexts.',
   );
 }
 
@@ -104,20 +131,20 @@ function assertFull(envelope: DispatchEnvelope): void {
 async function findCall(
   log: SessionLog,
   wanted: string,
-  agentId: string | undefined,
+  agentIds: readonly string[] | undefined,
 ): Promise<CapturedEvent> {
   const calls = log.index.nodes.filter(
-    ({ event }) => event.type === 'agent:inference' && (agentId === undefined || event.agentId === agentId),
+    ({ event }) => event.type === 'agent:inference' && (agentIds?.includes(event.agentId ?? '') ?? true),
   );
   const found = calls.length === 0 ? undefined : await callAt(log, wanted, calls);
   if (found !== undefined) return found.event;
-  const whose = agentId === undefined ? '' : ` of ${agentId}`;
+  const whose = agentIds === undefined ? '' : ` of ${agentIds.join(' or ')}`;
   throw new CliError(
     exitCode.failed,
     wanted === 'latest' ? `There is no model call${whose}.` : `There is no model call ${wanted}${whose}.`,
     calls.length === 0
       ? 'Sessions and agents record them (agent:inference); imported session logs and games do not.'
-      : '`hansard events TASK DISPATCH --type agent:inference` shows them.',
+      : '`hansard show SESSION --type agent:inference --raw` shows them.',
   );
 }
 

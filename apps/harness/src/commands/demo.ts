@@ -5,7 +5,7 @@ import { playStreams, type Say } from '../demo/streams-scene.ts';
 import { type Harness, withHarness } from '../harness.ts';
 import { ensureTask } from '../tasks/ensure-task.ts';
 import { toTaskName } from '../tasks/task-name.ts';
-import { type AddCommand, configOption, rootOption } from '../terminal/command.ts';
+import { type AddCommand, withPlaceOptions } from '../terminal/command.ts';
 import { printLine } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 
@@ -16,9 +16,7 @@ interface DemoOptions {
 }
 
 export const addDemo: AddCommand = (command, context) => {
-  command
-    .addOption(configOption())
-    .addOption(rootOption())
+  withPlaceOptions(command)
     .option('--delay <ms>', 'wait this long before each message', parseCount({ example: 500 }), 110)
     .addHelpText('after', '\nExample:\n  hansard demo')
     .action(async (options: DemoOptions) => {
@@ -41,9 +39,9 @@ export const addDemo: AddCommand = (command, context) => {
         say('\nTry next:');
         const inRepository = context.env.npm_package_name === 'hansard-workspace';
         const hansard = inRepository ? 'npx pnpm@12 hansard' : 'hansard';
-        say(`  ${hansard} show ${toTaskName(taskDir)} ${analyst.dispatchId.slice(-6)}`);
-        say(`  ${hansard} perspective ${toTaskName(cafeDir)} jill`);
-        if (folder === null) say(`  ${hansard} events ${toTaskName(taskDir)} latest --type 'agent:tool_*'`);
+        say(`  ${hansard} show ${analyst.dispatchId.slice(-8)}`);
+        say(`  ${hansard} perspective ${toTaskName(cafeDir)} --agent jill`);
+        if (folder === null) say(`  ${hansard} show ${toTaskName(taskDir)} --type 'agent:tool_*'`);
         else say(`  grep -rn '"status":"error"' ${folder}`);
       });
     });

@@ -36,7 +36,7 @@ export const addExport: AddCommand = (command, context) => {
         '',
         'Examples:',
         '  hansard export research/cafe --as html --out cafe.html',
-        '  hansard export research/cafe latest --as session-v2 --out session.jsonl',
+        '  hansard export latest --as session-v2 --out session.jsonl',
         '  hansard export village/game --as streams --mapping game.yaml --out streams',
         '  hansard export research/cafe --as markdown | less',
         '  hansard export --as pages --project research --out site',
@@ -45,14 +45,14 @@ export const addExport: AddCommand = (command, context) => {
         'the name of its file or folder ends in .part; a failed export leaves no files.',
       ].join('\n'),
     )
-    .action((task: string | undefined, dispatch: string | undefined, options: ExportOptions) =>
+    .action((word: string | undefined, options: ExportOptions) =>
       withStore(context, options, async (harness) => {
         const format = taskExports.find(({ id }) => id === options.as);
         if (format === undefined) throw new TypeError(`Unknown format ${options.as}.`);
         assertOwnOptions(command, format);
-        const chosen = await chooseTasks(harness.store, format, { task, dispatch, ...options });
+        const chosen = await chooseTasks(harness.store, format, { word, ...options });
         const target = openExportTarget(context, options.out, format);
-        const progress = createExportProgress(context, task ?? `${chosen.tasks.length} tasks`, target);
+        const progress = createExportProgress(context, word ?? `${chosen.tasks.length} tasks`, target);
         try {
           const opened: ExportSource[] = [];
           const sources = openSources(context, harness, chosen.tasks, progress, opened);

@@ -1,110 +1,233 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
-import { explainEstimates, formatSpending, spendingOf } from '@hansard/facts';
-import type { StoreError } from '@hansard/provider';
+import {
+  dispatchDuration,
+  explainEstimates,
+  formatDuration,
+  formatSpending,
+  formatTokens,
+  spendingOf,
+} from '@hansard/facts';
+import type { DispatchListing, StoreError } from '@hansard/provider';
 import { Option } from 'commander';
+import type { Harness } from '../harness.ts';
 import { storePlace } from '../store-place.ts';
-import { findReadable } from '../tasks/find-dispatch.ts';
-import { findTask } from '../tasks/find-task.ts';
+import { findScope, listingsOf, noSession, unreadableSessions } from '../tasks/find-session.ts';
 import {
   type ListedTask,
   listAllTasks,
   sortTasks,
-  type TaskOrder,
   taskFigures,
-  taskOrders,
   titleOf,
+  tokensOf,
+  unreadableTasks,
 } from '../tasks/listed-task.ts';
 import { type ShownStatus, shownStatus } from '../tasks/shown-status.ts';
 import { projectOf, toTaskName } from '../tasks/task-name.ts';
-import { unreadableTasks } from '../tasks/unreadable-tasks.ts';
 import type { Answer } from '../terminal/answer.ts';
-import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
-import { type CliContext, terminalWidth } from '../terminal/context.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions, withExamples } from '../terminal/command.ts';
+import type { CliContext } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
-import { plainTable } from '../terminal/plain-table.ts';
-import { shownTime } from '../terminal/shown-time.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
-
-/** How many of the last characters of a dispatch's id are printed if the whole id does not fit. */
-const leastOfId = 9;
+import { ago, listing, shortIds } from './listing.ts';
 
 interface LsOptions extends CommonOptions {
   readonly project?: string;
-  readonly sort: TaskOrder;
+  readonly sort: Order;
   readonly limit?: number;
+  readonly tasks?: boolean;
 }
 
 export const addLs: AddCommand = (command, context) => {
-  withCommonOptions(command)
-    .option('--project <text>', 'list only the tasks whose project contains this text, ignoring case')
-    .addOption(
-      new Option('--sort <order>', 'the order of tasks; by their last event, unless you choose another one')
-        .choices(taskOrders)
-        .default('active'),
-    )
-    .option(
-      '--limit <n>',
-      'list only the first n tasks, or the n dispatches that began last',
-      parseCount({ from: 1, example: 20 }),
-    )
-    .addHelpText(
-      'after',
-      '\nExamples:\n  hansard ls\n  hansard ls --project devenv --sort cost --limit 10\n  hansard ls research/route-models\n  hansard ls research/route-models --json',
-    )
-    .action((task: string | undefined, options: LsOptions) =>
-      answerFromStore(context, options, async (harness) => {
-        const { store } = harness;
-        return task === undefined
-          ? await tasksAnswer(context, await listAllTasks(store), storePlace(harness), options)
-          : await dispatchesAnswer(context, store, await findTask(store, task), options);
-      }),
-    );
+  withExamples(
+    withCommonOptions(command)
+      .option('--tasks', 'list the tasks, with the sums of their sessions')
+      .option('--project <text>', 'list only projects whose name contains this text, ignoring case')
+      .addOption(new Option('--sort <order>', 'the order').choices(Object.keys(orders)).default('newest'))
+      .option('--limit <n>', 'list only the first n', parseCount({ from: 1, example: 20 })),
+    'ls',
+    'ls --project devenv --sort cost --limit 10',
+    'ls research/route-models --json',
+    'ls --tasks',
+  ).action((word: string | undefined, options: LsOptions) =>
+    answerFromStore(context, options, (harness) =>
+      options.tasks === true
+        ? tasksAnswer(context, harness, word, options)
+        : sessionsAnswer(context, harness, word, options),
+    ),
+  );
 };
 
-async function tasksAnswer(
+/** A session of a listing. */
+type Listed = DispatchListing & { readonly envelope: DispatchEnvelope };
+
+const orders = {
+  newest: () => 0,
+  active: (one, other) => compareTexts(activeAt(other), activeAt(one)),
+  cost: (one, other) => costOf(other) - costOf(one),
+  tokens: (one, other) => (tokensOf(other.envelope) ?? 0) - (tokensOf(one.envelope) ?? 0),
+  duration: (one, other) => (dispatchDuration(other.envelope) ?? 0) - (dispatchDuration(one.envelope) ?? 0),
+  title: (one, other) => compareTexts(titleOfSession(one), titleOfSession(other)),
+} as const satisfies Record<string, (one: Listed, other: Listed) => number>;
+
+type Order = keyof typeof orders;
+
+async function sessionsAnswer(
   context: CliContext,
-  all: readonly ListedTask[],
-  place: string,
-  { project, sort, limit = all.length }: LsOptions,
+  harness: Harness,
+  word: string | undefined,
+  { project, sort, limit = Number.POSITIVE_INFINITY }: LsOptions,
 ): Promise<Answer> {
-  const wanted = project?.toLowerCase();
-  const ofProject = all.filter(
-    ({ taskDir }) => wanted === undefined || projectOf(taskDir).toLowerCase().includes(wanted),
-  );
-  const tasks = sortTasks(ofProject, sort).slice(0, limit);
+  const { store } = harness;
+  const named = word === undefined ? null : await findScope(store, word);
+  const all =
+    named === null
+      ? await newest(store, project, sort === 'newest' ? limit : Number.POSITIVE_INFINITY)
+      : { listings: (await listingsOf(store, named)).toSorted(byStart), isMore: false };
+  if (named !== null && all.listings.length === 0) throw noSession(named.taskDir);
+  const readable = all.listings.filter((one): one is Listed => one.envelope !== null);
+  const sorted = readable.toSorted(orders[sort]);
+  const shown = sorted.slice(0, limit);
+  const hidden = sorted.length - shown.length;
   return {
-    rows: tasks.map(toJson),
-    text: tasks.length === 0 ? noTasks(all, place, project) : await taskTable(context, tasks),
-    notesAfter: moreThan(limit, ofProject.length, 'tasks'),
-    failure: unreadableTasks(tasks, 'listed'),
+    rows: shown.map(({ taskDir, lastActiveAt, envelope }) => ({
+      taskDir,
+      lastActiveAt,
+      ...envelope,
+      ...spendingOf(envelope),
+    })),
+    text: shown.length === 0 ? nothing(harness, project) : await sessionTable(context, store, shown),
+    notesAfter: moreThan(limit, hidden, all.isMore),
+    failure: unreadableSessions(all.listings, named === null ? null : named.taskDir, 'listed'),
   };
 }
 
-function noTasks(all: readonly ListedTask[], place: string, project: string | undefined): string {
-  if (all.length === 0) return `No tasks yet in ${place}. \`hansard demo\` records one.`;
-  return `No project of the ${all.length} tasks in ${place} contains ${JSON.stringify(project)}.`;
+/** The newest sessions of projects, and those that cannot be read, if the limit is not reached before. */
+async function newest(
+  store: DispatchStore,
+  project: string | undefined,
+  limit: number,
+): Promise<{ readonly listings: readonly DispatchListing[]; readonly isMore: boolean }> {
+  const listings: DispatchListing[] = [];
+  const options = {
+    order: 'newest',
+    ...(limit < 1_000 && project === undefined && { limit: limit + 1 }),
+  } as const;
+  for await (const one of store.dispatches(options)) {
+    if (!isOfProject(one, project)) continue;
+    if (listings.length >= limit) return { listings, isMore: true };
+    listings.push(one);
+  }
+  return { listings, isMore: false };
 }
 
-function moreThan(limit: number, count: number, what: string): string[] {
-  return count <= limit ? [] : [`hansard: ${count - limit} more ${what}; --limit ${count} lists all.`];
+function byStart(one: DispatchListing, other: DispatchListing): number {
+  return compareTexts(other.envelope?.startedAt ?? '', one.envelope?.startedAt ?? '');
 }
 
-async function dispatchesAnswer(
+function isOfProject({ taskDir }: { readonly taskDir: string }, project: string | undefined): boolean {
+  return project === undefined || projectOf(taskDir).toLowerCase().includes(project.toLowerCase());
+}
+
+function nothing(harness: Harness, project: string | undefined): string {
+  const place = storePlace(harness);
+  if (project === undefined)
+    return `No sessions yet in ${place}. \`hansard demo\` records some, \`hansard import PATH\` imports those of other tools.`;
+  return `No project in ${place} contains ${JSON.stringify(project)}.`;
+}
+
+function moreThan(limit: number, hidden: number, isMore: boolean): string[] {
+  if (isMore) return [`hansard: there are more; --limit ${limit * 10} lists up to that many.`];
+  return hidden <= 0 ? [] : [`hansard: ${hidden} more; --limit ${limit + hidden} lists all.`];
+}
+
+async function sessionTable(
   context: CliContext,
   store: DispatchStore,
-  taskDir: string,
-  { limit }: LsOptions,
+  listings: readonly Listed[],
+): Promise<string> {
+  const statusOf = await statusesOf(store, listings);
+  const ids = shortIds(listings.map(({ envelope }) => envelope.dispatchId));
+  const cells = (cell: (envelope: DispatchEnvelope, listed: Listed) => string | null) =>
+    listings.map((listed) => cell(listed.envelope, listed) ?? '');
+  const table = await listing(
+    context,
+    [
+      { name: 'title', cells: cells((_, listed) => titleOfSession(listed)), least: 20 },
+      { name: 'project', cells: cells((_, { taskDir }) => projectOf(taskDir)), least: 8, keep: 'end' },
+      { name: 'when', cells: cells((_, listed) => ago(context, activeAt(listed))) },
+      { name: 'cost', cells: cells((envelope) => formatSpending(spendingOf(envelope))) },
+      { name: 'tokens', cells: cells((envelope) => inWords(tokensOf(envelope), formatTokens)), least: 0 },
+      {
+        name: 'duration',
+        cells: cells((envelope) => inWords(dispatchDuration(envelope), formatDuration)),
+        least: 0,
+      },
+      { name: 'status', cells: cells(statusOf), least: 8 },
+      { name: 'role', cells: cells(({ role }) => role), least: 0 },
+      { name: 'id', cells: ids },
+    ],
+    ['role', 'project', 'status', 'duration', 'title', 'tokens'],
+  );
+  return withNote(
+    table,
+    listings.map(({ envelope }) => envelope),
+  );
+}
+
+/** The statuses in words: whether those that run are claimed is asked once for a task. */
+async function statusesOf(store: DispatchStore, listings: readonly Listed[]): Promise<ShownStatus> {
+  const byTask = Map.groupBy(listings, ({ taskDir }) => taskDir);
+  const words = new Map<DispatchEnvelope, string>();
+  for (const [taskDir, own] of byTask) {
+    const envelopes = own.map(({ envelope }) => envelope);
+    const statusOf = await shownStatus(store, taskDir, envelopes);
+    for (const envelope of envelopes) words.set(envelope, statusOf(envelope));
+  }
+  return (envelope) => words.get(envelope) ?? envelope.status;
+}
+
+function titleOfSession({ taskDir, envelope: { title, parentDispatchId } }: Listed): string {
+  const words = title ?? toTaskName(taskDir).split('/').at(-1) ?? '';
+  return parentDispatchId === null ? words : `↳ ${words}`;
+}
+
+function activeAt({ lastActiveAt, envelope: { startedAt } }: Listed): string {
+  return lastActiveAt ?? startedAt;
+}
+
+function costOf({ envelope }: Listed): number {
+  const { costUsd, estimatedUsd } = spendingOf(envelope);
+  return costUsd ?? estimatedUsd ?? 0;
+}
+
+function inWords(figure: number | null, format: (figure: number) => string): string | null {
+  return figure === null ? null : format(figure);
+}
+
+function compareTexts(one: string, other: string): number {
+  if (one === other) return 0;
+  return one < other ? -1 : 1;
+}
+
+async function tasksAnswer(
+  context: CliContext,
+  harness: Harness,
+  word: string | undefined,
+  { project, sort, limit = Number.POSITIVE_INFINITY }: LsOptions,
 ): Promise<Answer> {
-  const { envelopes: all, failure } = await findReadable(store, taskDir);
-  const envelopes = limit === undefined ? all : all.slice(-limit);
-  const statusOf = await shownStatus(store, taskDir, envelopes);
+  const { store } = harness;
+  const taskDir = word === undefined ? undefined : (await findScope(store, word)).taskDir;
+  const all = (await listAllTasks(store)).filter(
+    (one) => isOfProject(one, project) && (taskDir ?? one.taskDir) === one.taskDir,
+  );
+  const tasks = sortTasks(all, sort).slice(0, limit);
   return {
-    rows: envelopes,
-    text: await dispatchTable(context, envelopes, statusOf),
-    notesAfter: moreThan(envelopes.length, all.length, 'dispatches'),
-    failure,
+    rows: tasks.map(toJson),
+    text: tasks.length === 0 ? nothing(harness, project) : await taskTable(context, tasks),
+    notesAfter: moreThan(limit, all.length - tasks.length, false),
+    failure: unreadableTasks(tasks, 'listed'),
   };
 }
 
@@ -122,75 +245,42 @@ function toJson(listed: ListedTask): object {
 }
 
 async function taskTable(context: CliContext, tasks: readonly ListedTask[]): Promise<string> {
-  const width = terminalWidth(context);
-  const rows = tasks.map((listed) => {
-    const { taskDir, task, errors } = listed;
-    const status = errors.length === 0 ? (task?.status ?? '') : stateOf(errors);
-    return [toTaskName(taskDir), status, ...figuresOf(context, listed), titleOf(listed)];
-  });
-  const head = ['task', 'status', 'dispatches', 'cost', 'last active', 'title'];
-  const table = await plainTable(head, rows, { width, cut: [{ column: 'title', least: 0 }] });
+  const cells = (cell: (listed: ListedTask) => string | null) => tasks.map((listed) => cell(listed) ?? '');
+  const known = (cell: (listed: ListedTask) => string | null) =>
+    cells((listed) => (listed.envelopes === null ? '?' : cell(listed)));
+  const table = await listing(
+    context,
+    [
+      { name: 'title', cells: cells((listed) => titleOf(listed) || null), least: 20 },
+      { name: 'task', cells: cells(({ taskDir }) => toTaskName(taskDir)), least: 24, keep: 'end' },
+      {
+        name: 'when',
+        cells: known(({ lastActiveAt }) => (lastActiveAt === null ? null : ago(context, lastActiveAt))),
+      },
+      { name: 'cost', cells: known((listed) => formatSpending(taskFigures(listed))) },
+      { name: 'sessions', cells: known(sessionsOf) },
+      {
+        name: 'status',
+        cells: cells(({ task, errors }) => (errors.length === 0 ? (task?.status ?? null) : stateOf(errors))),
+      },
+    ],
+    ['title', 'task'],
+  );
   return withNote(
     table,
     tasks.flatMap(({ envelopes }) => envelopes ?? []),
   );
 }
 
-function figuresOf(context: CliContext, listed: ListedTask): string[] {
-  const width = terminalWidth(context);
-  const figures = taskFigures(listed);
-  const { dispatches, running } = figures;
-  if (listed.envelopes === null) return ['?', '?', '?'];
-  return [
-    running === 0 ? String(dispatches) : `${dispatches} (${running} running)`,
-    formatSpending(figures) ?? '',
-    listed.lastActiveAt === null ? '' : timeOf(shownTime(context, listed.lastActiveAt), width),
-  ];
+function sessionsOf(listed: ListedTask): string {
+  const { dispatches, running } = taskFigures(listed);
+  return running === 0 ? String(dispatches) : `${dispatches} (${running} running)`;
 }
 
 /** Says what estimated costs come from, where there are some. */
 function withNote(table: string, envelopes: readonly DispatchEnvelope[]): string {
   const note = explainEstimates(envelopes);
   return note === null ? table : `${table}\n${neutraliseControlsInLine(note)}`;
-}
-
-async function dispatchTable(
-  context: CliContext,
-  envelopes: readonly DispatchEnvelope[],
-  statusOf: ShownStatus,
-): Promise<string> {
-  const width = terminalWidth(context);
-  const rows = envelopes.map((envelope) => {
-    const { dispatchId, role, title, model, startedAt, parentDispatchId } = envelope;
-    return [
-      dispatchId,
-      role,
-      statusOf(envelope),
-      model ?? '',
-      formatSpending(spendingOf(envelope)) ?? '',
-      timeOf(shownTime(context, startedAt), width),
-      parentDispatchId ?? '',
-      title ?? '',
-    ];
-  });
-  const head = ['dispatch', 'role', 'status', 'model', 'cost', 'started', 'parent', 'title'];
-  const table = await plainTable(head, rows, {
-    width,
-    cut: [
-      { column: 'title', least: 0 },
-      { column: 'parent', least: leastOfId, keep: 'end' },
-      { column: 'dispatch', least: leastOfId, keep: 'end' },
-      { column: 'model', least: 8 },
-      { column: 'role', least: 8 },
-      { column: 'status', least: 8 },
-    ],
-  });
-  return withNote(table, envelopes);
-}
-
-/** The recorded time; on a terminal to the minute, also in UTC. */
-function timeOf(timestamp: string, width: number | undefined): string {
-  return width === undefined ? timestamp : `${timestamp.slice(0, 10)} ${timestamp.slice(11, 16)}`;
 }
 
 function stateOf(errors: readonly StoreError[]): string {

@@ -11,7 +11,7 @@ import { type PlannedRun, planStreams } from '../run/planned-run.ts';
 import { reportBadEnds } from '../run/report-bad-ends.ts';
 import { withHistory } from '../run/with-history.ts';
 import { noteTaskProblem } from '../tasks/ensure-task.ts';
-import { findDispatch } from '../tasks/find-dispatch.ts';
+import { findSession, inTask } from '../tasks/find-session.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
 import { printAnswer } from '../terminal/answer.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
@@ -36,16 +36,22 @@ export const addRun: AddCommand = (command, context) => {
   withCommonOptions(command)
     .requiredOption('--task <project/slug>', 'record under this task')
     .option('--role <role>', 'set the role of the dispatched agent', 'agent')
-    .option('--parent <dispatch>', 'record as workers of this dispatch of the task')
-    .option('--bot <id>', 'record as dispatches of this bot (default: bot of the configuration)')
     .option(
-      '--agent <id>',
+      '--parent <session>',
+      'record as workers of this session of the task: its id, the end of it, or latest',
+    )
+    .option('--bot <id>', 'record as sessions of this bot (default: bot of the configuration)')
+    .option(
+      '--agent <name>',
       'run this agent with the words as its prompt: claude, or the id of a configured plugin',
     )
-    .option('--resume <dispatch>', 'resume the session of an earlier dispatch of the task (with --agent)')
+    .option(
+      '--resume <session>',
+      'resume an earlier session of the task: its id, the end of it, or latest (with --agent)',
+    )
     .option(
       '--with-history',
-      'begin the prompt with the outcomes of earlier dispatches of the task (with --agent)',
+      'begin the prompt with the outcomes of earlier sessions of the task (with --agent)',
     )
     .option('--schema <file>', 'request a result of this JSON Schema (with --agent)')
     .option(
@@ -96,7 +102,7 @@ async function* recordAll(
   const taskDir = toTaskDir(options.task);
   const plan = await planRuns(context, harness, taskDir, words, options);
   const parent =
-    options.parent === undefined ? null : await findDispatch(harness.store, taskDir, options.parent);
+    options.parent === undefined ? null : await findSession(harness.store, inTask(taskDir, options.parent));
   await using _left = await LeftRunning.close(context, harness.store, taskDir);
   const ended: DispatchEnvelope[] = [];
   for (const { what, ...as } of plan) {

@@ -17,9 +17,9 @@ import {
   FilterRequest,
   interruptedPages,
   withFilterOptions,
+  withSessionFilter,
 } from '../tasks/filter-options.ts';
-import { findDispatchId } from '../tasks/find-dispatch.ts';
-import { findTask } from '../tasks/find-task.ts';
+import { findScope, partOfStore } from '../tasks/find-session.ts';
 import { toTaskName } from '../tasks/task-name.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
@@ -46,7 +46,7 @@ const leastSnippet = 30;
 const shortId = 9;
 
 export const addSearch: AddCommand = (command, context) => {
-  withFilterOptions(withCommonOptions(command))
+  withSessionFilter(withFilterOptions(withCommonOptions(command)))
     .option(
       '--limit <n>',
       `print at most N hits (default: ${usualLimit})`,
@@ -65,41 +65,38 @@ export const addSearch: AddCommand = (command, context) => {
         'Examples:',
         "  hansard search 'route table'",
         '  hansard search walrus research/route-models',
-        '  hansard search ENOENT research/route-models latest --limit 5 --json',
+        '  hansard search ENOENT latest --limit 5 --json',
         '',
         'Records of the harness and names of models are searched with --records or a filter such as --type.',
         'The exit code is 1 if nothing was found.',
       ].join('\n'),
     )
-    .action(
-      (text: string, task: string | undefined, dispatch: string | undefined, options: SearchCommandOptions) =>
-        answerFromStore(context, options, async ({ store }) => {
-          const words = new EventWords(text).words;
-          if (words.length === 0) throw noWord(text);
-          const taskDir = task === undefined ? undefined : await findTask(store, task);
-          const filter = await FilterRequest.parse(context, options);
-          const dispatchId =
-            taskDir === undefined || dispatch === undefined
-              ? undefined
-              : await findDispatchId(store, taskDir, dispatch);
-          const isAll = options.records === true || !filter.isOpen;
-          const search = new Search(context, {
-            text,
-            words,
-            limit: options.limit,
-            scope: task,
-            filter,
-            store,
-          });
-          const scope = {
-            ...(taskDir === undefined ? {} : { taskDir }),
-            ...(dispatchId === undefined ? {} : { dispatchId }),
-          };
-          const limit = filter.isOpen ? options.limit : mostFiltered;
-          const isWanted = isAll ? undefined : hitsInTalk(new EventWords(text));
-          const found = searchDispatches(store, { query: text, limit, isWanted, ...scope, ...search.calls });
-          return search.answer(found);
-        }),
+    .action((text: string, word: string | undefined, options: SearchCommandOptions) =>
+      answerFromStore(context, options, async ({ store }) => {
+        const words = new EventWords(text).words;
+        if (words.length === 0) throw noWord(text);
+        const scope = word === undefined ? null : await findScope(store, word);
+        const filter = await FilterRequest.parse(context, options);
+        const isAll = options.records === true || !filter.isOpen;
+        const search = new Search(context, {
+          text,
+          words,
+          limit: options.limit,
+          scope: word,
+          filter,
+          store,
+        });
+        const limit = filter.isOpen ? options.limit : mostFiltered;
+        const isWanted = isAll ? undefined : hitsInTalk(new EventWords(text));
+        const found = searchDispatches(store, {
+          query: text,
+          limit,
+          isWanted,
+          ...partOfStore(scope),
+          ...search.calls,
+        });
+        return search.answer(found);
+      }),
     );
 };
 
@@ -226,7 +223,7 @@ class Search {
   async #filtered({ taskDir, dispatchId, envelope, hits }: DispatchHits): Promise<readonly SearchHit[]> {
     const { filter, store } = this.#asked;
     if (filter.isOpen) return hits;
-    if (envelope === null) return [];
+    if (envelope === null || !filter.takes(envelope)) return [];
     const context = this.#context;
     const chosen = await filter.forOneOf({
       envelope,

@@ -1,25 +1,42 @@
-import { dispatchTree, renderDispatchTree } from '@hansard/views';
-import { findReadable } from '../tasks/find-dispatch.ts';
-import { findTask } from '../tasks/find-task.ts';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
+import { agentTree, createLogIndex, dispatchTree, renderAgentTree, renderDispatchTree } from '@hansard/views';
+import { findScope, listingsOf, readableSessions } from '../tasks/find-session.ts';
 import { shownStatus } from '../tasks/shown-status.ts';
-import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
-import { terminalWidth } from '../terminal/context.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions, withExamples } from '../terminal/command.ts';
+import { note, terminalWidth } from '../terminal/context.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
 export const addTree: AddCommand = (command, context) => {
-  withCommonOptions(command)
-    .addHelpText('after', '\nExample:\n  hansard tree research/route-models')
-    .action((task: string, options: CommonOptions) =>
-      answerFromStore(context, options, async ({ store }) => {
-        const taskDir = await findTask(store, task);
-        const { envelopes, failure } = await findReadable(store, taskDir);
-        const tree = dispatchTree(envelopes);
-        const statusOf = await shownStatus(store, taskDir, envelopes);
-        return {
-          rows: [tree],
-          text: renderDispatchTree(tree, { statusOf, width: terminalWidth(context) }),
-          failure,
-        };
-      }),
-    );
+  withExamples(
+    withCommonOptions(command).addHelpText(
+      'after',
+      '\nThe agents are those of the session that is named, or of the only one of a task.',
+    ),
+    'tree research/route-models',
+    'tree 4K7Q',
+  ).action((word: string, options: CommonOptions) =>
+    answerFromStore(context, options, async ({ store }) => {
+      const scope = await findScope(store, word);
+      const { taskDir } = scope;
+      const listings = await listingsOf(store, scope);
+      const { envelopes, failure } = readableSessions({ taskDir, dispatchId: null, listings });
+      const tree = dispatchTree(envelopes);
+      const statusOf = await shownStatus(store, taskDir, envelopes);
+      // The log of one session is read, never all logs of a task.
+      const [root, ...others] = tree;
+      const only = scope.dispatchId ?? (others.length === 0 ? root?.envelope.dispatchId : undefined);
+      const index = only === undefined ? null : createLogIndex(await store.getDispatchEvents(taskDir, only));
+      for (const { message } of index?.diagnostics ?? []) note(context, `hansard: ${message}`);
+      const agents = index === null ? null : agentTree(index);
+      const title = neutraliseControlsInLine(`Agents of ${root?.envelope.role}`);
+      return {
+        rows: [{ sessions: tree, agents }],
+        text: [
+          renderDispatchTree(tree, { statusOf, width: terminalWidth(context) }),
+          ...(agents === null ? [] : ['', `${title}:`, renderAgentTree(agents)]),
+        ],
+        failure,
+      };
+    }),
+  );
 };

@@ -16,8 +16,7 @@ import {
 import type { DispatchListing, StoreError } from '@hansard/provider';
 import { Option } from 'commander';
 import { interruptedPages } from '../tasks/filter-options.ts';
-import { listAll } from '../tasks/find-dispatch.ts';
-import { findTask } from '../tasks/find-task.ts';
+import { findScope, listAll, listingsOf } from '../tasks/find-session.ts';
 import { type LimitOptions, timeLimitsOf, withTimeLimits } from '../tasks/time-limits.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
@@ -53,8 +52,8 @@ export const addUsage: AddCommand = (command, context) => {
         '',
         'Every call counts at its own time, in quarters of an hour. Days, weeks (by their Monday) and months are those of',
         'the local time zone, or of UTC with --utc. A block is five hours of a Claude subscription, from the full hour of',
-        'its first call. The envelopes of the dispatches are enough for all keys except agent and tool, for which',
-        'every event is read. A dispatch does not include its workers, which are dispatches of their own.',
+        'its first call. The envelopes of the sessions are enough for all keys except agent and tool, for which',
+        'every event is read. A named session includes its workers.',
         '',
         'Model calls gave an answer; failed ones did not, and are not among them. Tool calls include the failed ones.',
         `${notKnown} means that nothing recorded says it. Estimates are never in the cost.`,
@@ -67,10 +66,12 @@ export const addUsage: AddCommand = (command, context) => {
         '  hansard usage --by month --since 2026-01-01 --utc --json',
       ].join('\n'),
     )
-    .action((task: string | undefined, options: UsageOptions) =>
+    .action((word: string | undefined, options: UsageOptions) =>
       answerFromStore(context, options, async ({ store }) => {
-        const taskDir = task === undefined ? undefined : await findTask(store, task);
-        const listings = await listAll(store, taskDir === undefined ? {} : { taskDir });
+        const listings =
+          word === undefined
+            ? await listAll(store, {})
+            : await listingsOf(store, await findScope(store, word));
         const failures = listings.flatMap(({ error }) => error ?? []);
         const limits = limitsOf(context, options);
         const used = await sumUp(context, store, { listings, by: options.by, limits, failures });

@@ -1,7 +1,7 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import { createViewer, type RunningViewer } from '@hansard/viewer';
-import { findDispatchId } from '../tasks/find-dispatch.ts';
-import { findTask } from '../tasks/find-task.ts';
+import { findEvent, searchedDispatch } from '../tasks/find-event.ts';
+import { findScope, onlySession } from '../tasks/find-session.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
@@ -38,11 +38,11 @@ export const addView: AddCommand = (command, context) => {
     )
     .addHelpText(
       'after',
-      '\nThe page reads the log and changes nothing. Anyone with the printed address can read\neverything in the store; it is valid until the command ends. With --token-file\nthe address is printed without its token, and stays valid.\n\nAnother --host than 127.0.0.1 needs a token file, because there is no TLS: who\ncan read the traffic between can read the log. This shows the page of another\nmachine without both:\n  ssh -L 4700:127.0.0.1:4700 MACHINE hansard view --port 4700\n\nExamples:\n  hansard view\n  hansard view research/route-models\n  hansard view research/route-models latest --port 4700\n  hansard view --open\n  hansard view --host 0.0.0.0 --port 4700 --token-file ~/.hansard-token',
+      '\nThe page reads the log and changes nothing. Anyone with the printed address can read\neverything in the store; it is valid until the command ends. With --token-file\nthe address is printed without its token, and stays valid.\n\nAnother --host than 127.0.0.1 needs a token file, because there is no TLS: who\ncan read the traffic between can read the log. This shows the page of another\nmachine without both:\n  ssh -L 4700:127.0.0.1:4700 MACHINE hansard view --port 4700\n\nExamples:\n  hansard view\n  hansard view research/route-models\n  hansard view latest 31 --port 4700\n  hansard view --open\n  hansard view --host 0.0.0.0 --port 4700 --token-file ~/.hansard-token',
     )
-    .action((task: string | undefined, dispatch: string | undefined, options: ViewOptions) =>
+    .action((word: string | undefined, event: string | undefined, options: ViewOptions) =>
       withStore(context, { ...options, retryMs }, async ({ store }) => {
-        const place = await placeOf(store, task, dispatch);
+        const place = await placeOf(context, store, word, event);
         const running = await start(context, store, options);
         try {
           const { origin } = new URL(running.url);
@@ -61,15 +61,21 @@ export const addView: AddCommand = (command, context) => {
 
 /** The part of the address that says what the page shows. */
 async function placeOf(
+  context: CliContext,
   store: DispatchStore,
-  task: string | undefined,
-  dispatch: string | undefined,
+  word: string | undefined,
+  event: string | undefined,
 ): Promise<string> {
-  if (task === undefined) return '';
-  const taskDir = await findTask(store, task);
-  if (dispatch === undefined) return `#/t/${encodeURIComponent(taskDir)}`;
-  const id = await findDispatchId(store, taskDir, dispatch);
-  return `#/d/${encodeURIComponent(taskDir)}/${encodeURIComponent(id)}`;
+  if (word === undefined) return '';
+  const scope = await findScope(store, word);
+  const task = encodeURIComponent(scope.taskDir);
+  if (scope.dispatchId === null && event === undefined) return `#/t/${task}`;
+  const reference = onlySession(scope, word);
+  const place = `#/d/${task}/${encodeURIComponent(reference.dispatchId)}`;
+  if (event === undefined) return place;
+  const log = await store.openDispatch(reference);
+  const { position } = await findEvent(searchedDispatch(context, log), event);
+  return `${place}?at=${position}&open=${position}`;
 }
 
 async function start(

@@ -39,13 +39,13 @@ export async function playCafe(
   );
   const task = toTaskName(taskDir);
   say(
-    `\nSeveral agents in one log: the dialog of Jack and Jill (hansard dialog ${task} --agents jack,jill):\n`,
+    `\nSeveral agents in one log: the dialog of Jack and Jill (hansard dialog ${task} --agent jack --agent jill):\n`,
   );
   say(renderDialog(index, dialog));
   say(`\nWho heard each utterance (hansard heard ${task}):\n`);
   say(renderHearing(index, hearingMatrix(index)));
   const altered = dialog.find(({ audience }) => audience.some(({ how }) => how === 'altered'));
   if (altered === undefined) return;
-  say(`\nThe words that a hook removed for Jill (hansard diff ${task} ${altered.id}):\n`);
+  say(`\nThe words that a hook removed for Jill (hansard heard ${task} ${altered.id} --diff):\n`);
   say(renderDeliveryDiffs(index, deliveryDiffs(index, altered.id)));
 }

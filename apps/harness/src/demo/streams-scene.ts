@@ -37,10 +37,10 @@ export async function playStreams(scene: StreamsScene): Promise<DispatchRun> {
   await Promise.all(started.map(({ ended }) => ended));
   await communication.close();
 
-  say(`\nThe dispatches with their workers and costs (hansard tree ${task}):\n`);
+  say(`\nThe sessions with their workers and costs (hansard tree ${task}):\n`);
   say(renderDispatchTree(dispatchTree(await store.getDispatchEnvelopes(taskDir))));
   const reviewer = started.at(-1) ?? analyst;
-  say(`\nThe reviewer's session (hansard show ${task} ${reviewer.dispatchId.slice(-6)}):\n`);
+  say(`\nThe reviewer's session (hansard show ${reviewer.dispatchId.slice(-8)}):\n`);
   say(await renderSessionView(store, taskDir, reviewer.dispatchId));
   return analyst;
 }

@@ -1,10 +1,8 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import { findDispatch, findDispatches } from '../tasks/find-dispatch.ts';
-import { findTask } from '../tasks/find-task.ts';
-import { listAllTasks, sortTasks } from '../tasks/listed-task.ts';
+import { allSessions, findScope, onlySession } from '../tasks/find-session.ts';
+import { listAllTasks, sortTasks, unreadableTasks } from '../tasks/listed-task.ts';
 import { projectOf } from '../tasks/task-name.ts';
-import { unreadableTasks } from '../tasks/unreadable-tasks.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import type { StoreExport, TaskExport } from './task-export.ts';
 
@@ -20,8 +18,8 @@ export interface Chosen {
 }
 
 export interface Choice {
-  readonly task: string | undefined;
-  readonly dispatch: string | undefined;
+  /** Absent: all tasks. */
+  readonly word: string | undefined;
   readonly project?: string;
 }
 
@@ -29,22 +27,27 @@ export interface Choice {
 export async function chooseTasks(
   store: DispatchStore,
   { id, scope }: TaskExport | StoreExport,
-  { task, dispatch, project }: Choice,
+  { word, project }: Choice,
 ): Promise<Chosen> {
-  if (task === undefined && scope === 'store') return allTasks(store, project);
-  if (task === undefined)
+  if (word === undefined && scope === 'store') return allTasks(store, project);
+  if (word === undefined)
     throw new CliError(
       exitCode.usage,
-      `${id} is written of one task.`,
-      'Name it as PROJECT/SLUG; `hansard ls` lists the tasks.',
+      `${id} is written of one ${scope === 'latest' ? 'session' : 'task or session'}.`,
+      'Name it; `hansard ls` lists the sessions.',
     );
   if (project !== undefined)
-    throw new CliError(exitCode.usage, '--project chooses among all tasks.', 'Remove it, or the task.');
-  const taskDir = await findTask(store, task);
+    throw new CliError(
+      exitCode.usage,
+      '--project chooses among all tasks.',
+      'Remove it, or the name of a session.',
+    );
+  const named = await findScope(store, word);
+  const { taskDir } = named;
   const envelopes =
-    dispatch !== undefined || scope === 'latest'
-      ? [(await findDispatch(store, taskDir, dispatch ?? 'latest')).envelope]
-      : await findDispatches(store, taskDir);
+    named.dispatchId !== null || scope === 'latest'
+      ? [(await store.openDispatch(onlySession(named, word))).envelope]
+      : allSessions(named);
   return { tasks: [{ taskDir, envelopes }], failure: null };
 }
 

@@ -11,6 +11,6 @@ export function redactionNotes(counts: RedactionCounts): string[] {
   const kinds = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
   if (kinds.length === 0) return [];
   return [
-    `Secrets replaced in the export: ${kinds.join(', ')}. The log still has them; \`hansard redact\` replaces them there.`,
+    `Secrets replaced in the export: ${kinds.join(', ')}. The log still has them; \`hansard secrets redact\` replaces them there.`,
   ];
 }

@@ -13,6 +13,7 @@ import {
 import { type JsonValue, messageOf } from '@hansard/events';
 import { createTokenCounter, tokenEncodings } from '@hansard/prompt/tokens';
 import { Option } from 'commander';
+import { agentOption } from '../tasks/filter-options.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type CliContext, note } from '../terminal/context.ts';
 import { byteCount, parseBytes } from './parse-bytes.ts';
@@ -28,10 +29,7 @@ const descriptions: Readonly<Record<TrainingFormatId, string>> = {
 };
 
 const options = [
-  new Option(
-    '--agents <names>',
-    'train only these agents: names or ids, separated by commas (training data)',
-  ),
+  agentOption('train only these agents (training data)'),
   new Option(
     '--thoughts <how>',
     'write thoughts as think-tags, or for TRL as reasoning_content or thinking (training data; default: drop)',
@@ -56,7 +54,7 @@ function trainingExport(id: TrainingFormatId): TaskExport {
     options,
     async write(source, target, chosen) {
       const { context } = source;
-      const { agents, thoughts, tools, mapping, maxBytes } = chosen;
+      const { agent: agents, thoughts, tools, mapping, maxBytes } = chosen;
       let estimate: TrainingEstimate | undefined;
       const rows = writeTrainingData(source, {
         format: id,
@@ -67,7 +65,7 @@ function trainingExport(id: TrainingFormatId): TaskExport {
           note(context, estimateNote(estimated));
         },
         ...(typeof maxBytes === 'number' ? { maxBytes } : {}),
-        ...(typeof agents === 'string' ? { agents: agents.split(',').map((name) => name.trim()) } : {}),
+        ...(isListOfNames(agents) ? { agents } : {}),
         ...(thoughts === undefined ? {} : { reasoning: reasoningMode(id, thoughts) }),
         ...(typeof tools === 'string' ? { tools: readTools(context, tools) } : {}),
         ...(typeof mapping === 'string' ? { mapping: readGameMapping(context, mapping) } : {}),
@@ -97,13 +95,17 @@ function trainingExport(id: TrainingFormatId): TaskExport {
 
 export const trainingExports: readonly TaskExport[] = trainingFormatIds.map(trainingExport);
 
+function isListOfNames(value: unknown): value is readonly string[] {
+  return Array.isArray(value);
+}
+
 /** Fails if none of the requested agents exists. */
 function assertSomebody({ rows, missingAgents }: TrainingManifest): void {
   if (rows > 0 || missingAgents.length === 0) return;
   throw new CliError(
     exitCode.failed,
     `Unknown agents: ${missingAgents.map((agent) => JSON.stringify(agent)).join(', ')}.`,
-    '`hansard agents TASK` lists the agents of a dispatch. Nothing was written.',
+    '`hansard tree SESSION` lists the agents of a session. Nothing was written.',
   );
 }
 

@@ -1,17 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { DispatchLog, DispatchStore, RunDispatchOptions } from '@hansard/dispatch';
-import {
-  type DispatchEnvelope,
-  definedOnly,
-  isEventOf,
-  isPlainObject,
-  type JsonObject,
-  messageOf,
-} from '@hansard/events';
+import type { DispatchStore, RunDispatchOptions } from '@hansard/dispatch';
+import { definedOnly, isEventOf, isPlainObject, type JsonObject, messageOf } from '@hansard/events';
 import { dispatchLimits } from '../dispatch-limits.ts';
 import type { Harness } from '../harness.ts';
-import { findDispatch } from '../tasks/find-dispatch.ts';
+import { inTask, openSession } from '../tasks/find-session.ts';
 import { toTaskName } from '../tasks/task-name.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import type { CliContext } from '../terminal/context.ts';
@@ -67,26 +60,13 @@ export function assertNoAgentOptions(options: AgentOptions): void {
   );
 }
 
-/** Of `latest`, the latest dispatch that is not a worker. */
-async function findLead(store: DispatchStore, taskDir: string, wanted: string): Promise<DispatchLog> {
-  if (wanted === 'latest') {
-    for await (const { envelope } of store.dispatches({ taskDir, order: 'newest' }))
-      if (envelope !== null && isLead(envelope)) return findDispatch(store, taskDir, envelope.dispatchId);
-  }
-  return findDispatch(store, taskDir, wanted);
-}
-
-function isLead({ parentDispatchId }: DispatchEnvelope): boolean {
-  return parentDispatchId === null;
-}
-
 /** The last session that the agent of an earlier dispatch began, and the folder of that session. */
 async function resumeFrom(
   store: DispatchStore,
   taskDir: string,
   wanted: string,
 ): Promise<Pick<RunDispatchOptions, 'resumeSessionId' | 'cwd'>> {
-  const log = await findLead(store, taskDir, wanted);
+  const { log } = await openSession(store, inTask(taskDir, wanted));
   let found: { readonly sessionId: string; readonly cwd?: string | undefined } | null = null;
   for await (const { event } of log.events({ types: ['session:init'] })) {
     if (isEventOf(event, 'session:init') && event.agentId === undefined) found = event.data;
@@ -94,8 +74,8 @@ async function resumeFrom(
   if (found === null) {
     throw new CliError(
       exitCode.failed,
-      `The dispatch ${log.dispatchId} of ${toTaskName(taskDir)} can't be resumed: its log has no session:init.`,
-      'Name a dispatch whose agent began a session, or run without --resume.',
+      `The session ${log.dispatchId} of ${toTaskName(taskDir)} can't be resumed: its log has no session:init.`,
+      'Name a session whose log has one, or run without --resume.',
     );
   }
   const cwd = found.cwd ?? log.envelope.cwd;

@@ -25,6 +25,6 @@ export async function reportBadEnds(
   throw new CliError(
     exitCode.failed,
     reports.join('\n  '),
-    `The log has everything up to that point: \`hansard show ${toTaskName(taskDir)} ${bad[0]?.dispatchId}\`.`,
+    `The log has everything up to that point: \`hansard show ${toTaskName(taskDir)}/${bad[0]?.dispatchId}\`.`,
   );
 }

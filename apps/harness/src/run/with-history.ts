@@ -2,7 +2,7 @@ import type { DispatchStore, RunDispatchOptions } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { isStoreError } from '@hansard/provider';
 import { type DispatchEnding, dispatchEnding, type PriorOutcomes, priorOutcomes } from '@hansard/views';
-import { listReadable } from '../tasks/find-dispatch.ts';
+import { listAll, readableOf } from '../tasks/find-session.ts';
 
 /** More outcomes do not fit into the text, because each takes more than 80 of its 8,000 characters. */
 const mostRead = 100;
@@ -16,7 +16,7 @@ export async function withHistory(
   taskDir: string,
   options: Partial<RunDispatchOptions>,
 ): Promise<Partial<RunDispatchOptions>> {
-  const { envelopes } = await listReadable(store, taskDir);
+  const { envelopes } = readableOf(await listAll(store, { taskDir }));
   const { text } = await readPriorOutcomes(store, taskDir, envelopes);
   if (text === '') return options;
   return { ...options, prompt: options.prompt === undefined ? text : `${text}\n\n${options.prompt}` };

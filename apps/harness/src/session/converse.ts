@@ -46,7 +46,7 @@ export async function converse(context: CliContext, conversation: Conversation):
   throw new CliError(
     exitCode.failed,
     `Stopped by ${context.signal.reason}.`,
-    `\`hansard resume ${toTaskName(session.taskDir)} ${session.dispatchId}\` continues it.`,
+    `\`hansard chat --resume ${toTaskName(session.taskDir)}/${session.dispatchId}\` continues it.`,
   );
 }
 

@@ -1,18 +1,48 @@
+import type { DispatchStore } from '@hansard/dispatch';
 import { type DispatchEnvelope, definedOnly } from '@hansard/events';
 import { findNamed } from '@hansard/facts';
-import { addressedEvents, type FoundEvent, type LogAgent, type LogIndex } from '@hansard/views';
+import {
+  addressedEvents,
+  createLogIndex,
+  type FoundEvent,
+  type LogAgent,
+  type LogIndex,
+} from '@hansard/views';
 import { findEvent } from '../tasks/find-event.ts';
+import { openSession } from '../tasks/find-session.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
-import type { CliContext } from '../terminal/context.ts';
+import { type CliContext, note } from '../terminal/context.ts';
+import { createProgress } from '../terminal/progress.ts';
+
+/** Reads the log of the session that a word names, and its index. Diagnostics are printed on standard error. */
+export async function readSession(
+  context: CliContext,
+  store: DispatchStore,
+  word: string,
+): Promise<SessionLog> {
+  const { taskDir, log } = await openSession(store, word);
+  const { envelope } = log;
+  const progress = createProgress(context, 'reading events');
+  const events = await store.getDispatchEvents(taskDir, envelope.dispatchId);
+  progress.update(events.length);
+  progress.end();
+  const index = createLogIndex(events);
+  for (const { message } of index.diagnostics) note(context, `hansard: ${message}`);
+  if (envelope.fidelity === 'narrative')
+    note(context, 'hansard: recorded as a narrative: tool input and output are not in the log.');
+  return new SessionLog(taskDir, envelope, index, context.zone);
+}
 
 /** The log of one dispatch in memory, whose events and agents can be named as on the command line. */
 export class SessionLog {
+  readonly taskDir: string;
   readonly envelope: DispatchEnvelope;
   readonly index: LogIndex;
 
   readonly #zone: CliContext['zone'];
 
-  constructor(envelope: DispatchEnvelope, index: LogIndex, zone?: CliContext['zone']) {
+  constructor(taskDir: string, envelope: DispatchEnvelope, index: LogIndex, zone?: CliContext['zone']) {
+    this.taskDir = taskDir;
     this.envelope = envelope;
     this.index = index;
     this.#zone = zone;

@@ -2,7 +2,7 @@ import type { DispatchLog } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { AgentRoster } from '@hansard/facts';
 import { EventFilter, parseTextPattern, type TextPattern } from '@hansard/views';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { agentHelp } from '../terminal/command.ts';
 import { type CliContext, letInterrupt } from '../terminal/context.ts';
@@ -12,27 +12,43 @@ const sourceKinds = ['user', 'agent', 'system', 'external'] as const;
 
 /** The options that select events, in every command that lists them. */
 export interface FilterOptions extends LimitOptions {
-  readonly agent?: string;
+  readonly agent?: readonly string[];
+  readonly bot?: string;
+  readonly role?: string;
   readonly type?: string;
   readonly tool?: string;
   readonly source?: string;
   readonly failed?: boolean;
-  readonly grep?: string;
+  readonly text?: string;
 }
 
-/** Adds the options that select events to a command that lists events. */
-export function withFilterOptions(command: Command): Command {
+/** Adds the options that select events to a command that lists events. `agentWhat`: what `--agent` selects there. */
+export function withFilterOptions(command: Command, agentWhat = 'print only events of this agent'): Command {
   const selecting = command
-    .option('--agent <agent>', `print only events of this agent: ${agentHelp}`)
+    .addOption(agentOption(agentWhat))
     .option('--type <types>', "print only these types, such as 'agent:*' or 'agent:text,user:message'")
     .option('--tool <tools>', "print only events of these tools, such as Bash or 'mcp__*,Read'")
     .option('--source <kinds>', `print only messages from these: ${sourceKinds.join(', ')}`)
-    .option('--failed', 'print only failures: of calls, of the harness, and denials by hooks')
+    .option('--failed', 'print only failures: of calls, of the engine, and denials by hooks')
     .option(
-      '--grep <text>',
+      '--text <text>',
       'print only events that contain this text, ignoring case; /…/ is a regular expression',
     );
   return withTimeLimits(selecting, 'print only events');
+}
+
+/** Adds the options that select sessions, to a command that lists the events of several. */
+export function withSessionFilter(command: Command): Command {
+  return command
+    .option('--bot <id>', 'print only sessions of this bot, and end with its sums')
+    .option('--role <role>', 'print only sessions whose agent has this role');
+}
+
+/** An option that names an agent, and can be given several times. */
+export function agentOption(what: string): Option {
+  return new Option('--agent <name>', `${what} (repeatable): ${agentHelp}`).argParser(
+    (name: string, before: readonly string[] = []) => [...before, name],
+  );
 }
 
 /** A dispatch whose events are filtered. */
@@ -56,12 +72,12 @@ export class FilterRequest {
 
   /** @throws CliError for a regular expression that is not valid */
   static async parse(context: CliContext, options: FilterOptions): Promise<FilterRequest> {
-    if (options.grep === undefined) return new FilterRequest(context, options, null);
-    const parsed = await parseTextPattern(options.grep);
+    if (options.text === undefined) return new FilterRequest(context, options, null);
+    const parsed = await parseTextPattern(options.text);
     if ('pattern' in parsed) return new FilterRequest(context, options, parsed.pattern);
     throw new CliError(
       exitCode.usage,
-      `--grep ${JSON.stringify(options.grep)} can't be searched: ${parsed.problem}.`,
+      `--text ${JSON.stringify(options.text)} can't be searched: ${parsed.problem}.`,
       'Give a plain text, or a regular expression of RE2 between slashes, such as /exit (code|status) [1-9]/i.',
     );
   }
@@ -82,30 +98,42 @@ export class FilterRequest {
   }
 
   #words(select: (options: FilterOptions) => FilterOptions): string {
-    const { agent, type, tool, source, failed, grep, since, until } = select(this.#options);
-    const given = Object.entries({ agent, type, tool, source, grep, since, until });
-    const words = given.flatMap(([name, value]) => (value === undefined ? [] : `--${name} ${value}`));
+    const { agent = [], bot, role, type, tool, source, failed, text, since, until } = select(this.#options);
+    const given = Object.entries({ bot, role, type, tool, source, text, since, until });
+    const words = [
+      ...agent.map((name) => `--agent ${name}`),
+      ...given.flatMap(([name, value]) => (value === undefined ? [] : `--${name} ${value}`)),
+    ];
     return [...words, ...(failed ? ['--failed'] : [])].join(' ');
+  }
+
+  /** Whether a dispatch can have requested events, by its bot and its role. */
+  takes({ botId, role }: Pick<DispatchEnvelope, 'botId' | 'role'>): boolean {
+    const { bot = botId, role: wanted = role } = this.#options;
+    return bot === botId && wanted === role;
   }
 
   /** The filter of one of several dispatches. An agent that it does not have has no events in it. @throws CliError */
   async forOneOf(dispatch: FilteredDispatch): Promise<EventFilter> {
     const { agent } = this.#options;
+    if (!this.takes(dispatch.envelope)) return this.#filter(dispatch.envelope, []);
     if (agent === undefined) return this.#filter(dispatch.envelope, null);
     const roster = await rosterOf(dispatch);
+    const known = agent.filter((name) => roster.find(name).kind !== 'unknown');
     return this.#filter(
       dispatch.envelope,
-      roster.find(agent).kind === 'unknown' ? [] : [agentIn(roster, agent)],
+      known.map((name) => agentIn(roster, name)),
     );
   }
 
   /** The filter of the only dispatch. @throws CliError, including for an agent that it does not have */
   async forOnly(dispatch: FilteredDispatch): Promise<EventFilter> {
     const { agent } = this.#options;
-    const roster = agent === undefined ? null : await rosterOf(dispatch);
+    if (agent === undefined || !this.takes(dispatch.envelope)) return this.forOneOf(dispatch);
+    const roster = await rosterOf(dispatch);
     return this.#filter(
       dispatch.envelope,
-      roster === null || agent === undefined ? null : [agentIn(roster, agent)],
+      agent.map((name) => agentIn(roster, name)),
     );
   }
 

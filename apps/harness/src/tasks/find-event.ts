@@ -93,7 +93,7 @@ function noEvent(
   text: string,
   dispatchId: string,
 ): Explanation {
-  const advice = '`hansard events TASK DISPATCH` prints the positions of the events, with --json their ids.';
+  const advice = '`hansard show SESSION --raw` prints the positions of the events, with --json their ids.';
   if (begins === null) return { message: `${dispatchId} has no events.`, advice };
   if (text.startsWith('@'))
     return { message: `${dispatchId} has no event up to ${text.slice(1)}; it begins at ${begins}.`, advice };

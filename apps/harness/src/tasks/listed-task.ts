@@ -1,8 +1,11 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import { addSpending, nothingSpent, type Spending, spendingOf } from '@hansard/facts';
+import { addSpending, dispatchDuration, nothingSpent, type Spending, spendingOf } from '@hansard/facts';
 import type { StoreError, TaskListing } from '@hansard/provider';
-import { listAll, readableOf } from './find-dispatch.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import { explainError } from '../terminal/explain-error.ts';
+import { listAll, readableOf } from './find-session.ts';
+import { toTaskName } from './task-name.ts';
 
 /** A task with its dispatches; null if they are unreadable, with the reason in `errors`. */
 export interface ListedTask extends Omit<TaskListing, 'error'> {
@@ -55,21 +58,29 @@ export function titleOf({ taskDir, task, envelopes }: ListedTask): string {
   return envelopes?.findLast(({ title }) => title !== null)?.title ?? '';
 }
 
-const orders = {
-  active: (one, other) => compareTexts(other.lastActiveAt ?? '', one.lastActiveAt ?? ''),
-  name: () => 0,
-  cost: (one, other) => (taskFigures(other).costUsd ?? 0) - (taskFigures(one).costUsd ?? 0),
-  dispatches: (one, other) => (other.envelopes?.length ?? 0) - (one.envelopes?.length ?? 0),
-} as const satisfies Record<string, (one: ListedTask, other: ListedTask) => number>;
+/** How tasks can be ordered; those that are equal in it by their names. */
+export type TaskOrder = 'newest' | 'active' | 'cost' | 'tokens' | 'duration' | 'title';
 
-export type TaskOrder = keyof typeof orders;
-export const taskOrders = Object.keys(orders) as TaskOrder[];
-
-/** In an order; those that are equal in it by their names. */
 export function sortTasks(tasks: readonly ListedTask[], order: TaskOrder): ListedTask[] {
-  return tasks.toSorted(
-    (one, other) => orders[order](one, other) || compareTexts(one.taskDir, other.taskDir),
-  );
+  const figure = (listed: ListedTask): number => {
+    if (order === 'cost') return taskFigures(listed).costUsd ?? 0;
+    const of = order === 'tokens' ? tokensOf : dispatchDuration;
+    return listed.readable.reduce((sum, envelope) => sum + (of(envelope) ?? 0), 0);
+  };
+  const compare = (one: ListedTask, other: ListedTask): number => {
+    if (order === 'title') return compareTexts(titleOf(one), titleOf(other));
+    if (order === 'newest' || order === 'active')
+      return compareTexts(other.lastActiveAt ?? '', one.lastActiveAt ?? '');
+    return figure(other) - figure(one);
+  };
+  return tasks.toSorted((one, other) => compare(one, other) || compareTexts(one.taskDir, other.taskDir));
+}
+
+/** All its tokens, also those from a cache; null: not known. */
+export function tokensOf({ usage }: DispatchEnvelope): number | null {
+  if (usage === null) return null;
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+  return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
 }
 
 function compareTexts(one: string, other: string): number {
@@ -85,4 +96,23 @@ export function taskFigures({ envelopes }: ListedTask): TaskFigures {
     ...envelopes.map(spendingOf).reduce(addSpending, nothingSpent),
     lastStartedAt: envelopes.at(-1)?.startedAt ?? null,
   };
+}
+
+/** The error that reports each unreadable task with its place; null if all tasks are readable. */
+export function unreadableTasks(tasks: readonly ListedTask[], done: 'listed' | 'exported'): CliError | null {
+  const problems = tasks.flatMap(({ taskDir, errors }) =>
+    errors.map((error) => ({ name: toTaskName(taskDir), ...explainError(error) })),
+  );
+  const [first] = problems;
+  if (first === undefined) return null;
+  const worst = problems.find((one) => one.exitCode === exitCode.damaged) ?? first;
+  const bad = tasks.filter(({ errors }) => errors.length > 0);
+  const count = `${bad.length} of ${tasks.length} tasks can't be read completely; the others are ${done}.`;
+  const lines = problems.map(({ name, message }) => `${name}: ${message}`);
+  // The wrong path is in the store, not in the arguments.
+  const [code, advice] =
+    worst.exitCode === exitCode.usage
+      ? [exitCode.failed, 'Remove the link that points outside the folder of the store.']
+      : [worst.exitCode, worst.advice];
+  return new CliError(code, [count, ...lines].join('\n  '), advice);
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type CliContext, note, printJson, printLine, printPainted, terminalWidth } from './context.ts';
 
 /** Pieces of an answer, printed one by one. A generator that is not read does nothing. */
-export type Pieces<Piece> = Iterable<Piece> | AsyncIterable<Piece>;
+type Pieces<Piece> = Iterable<Piece> | AsyncIterable<Piece>;
 
 /** The answer of a command: rows for programs, and text for people. Only one of the two is read. */
 export interface Answer {

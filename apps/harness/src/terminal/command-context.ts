@@ -45,9 +45,11 @@ export class CommandContext implements CliContext {
 
   /** Called before a command runs. One that can use a pager has the option `--no-pager`. */
   begin(command: Command): void {
-    const { utc, pager, json } = command.opts();
+    const { utc, pager, json, follow, speed, step, maxGap } = command.opts();
     this.zone = utc === true ? 'utc' : 'local';
-    if (pager !== true || json === true) return;
+    // What is printed as it comes, or asks for lines, is not paged.
+    const isLive = [follow, speed, step, maxGap].some((option) => option !== undefined);
+    if (pager !== true || json === true || isLive) return;
     this.#pager = PagedOutput.open(this.#given);
     if (this.#pager !== null)
       this.readSignal = AbortSignal.any([this.#given.readSignal, this.#pager.readerGone]);

@@ -6,7 +6,7 @@ import { harmlessJson } from './harmless-json.ts';
 /** Everything of its process that a command may use. */
 export interface CliContext {
   readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
-  readonly stderr: Writable & { readonly isTTY?: boolean };
+  readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;

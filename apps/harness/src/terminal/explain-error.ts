@@ -7,7 +7,7 @@ import { exitCodeOf, type HansardErrorCode } from './error-exit-code.ts';
 /** Advice for the command line, for codes whose own advice is for programs. */
 const commandAdvice: Readonly<Partial<Record<HansardErrorCode, string>>> = {
   EVENT_ENVELOPE_INVALID: 'Correct the option that gives that field, such as --role.',
-  STORE_DISPATCH_NOT_FOUND: '`hansard ls TASK` lists the dispatches of a task.',
+  STORE_DISPATCH_NOT_FOUND: '`hansard ls TASK` lists the sessions of a task.',
   STORE_INVALID_PATH:
     'Name a task as PROJECT/SLUG. Neither part may begin with a dot or contain a backslash or "..".',
   STORE_UNSUPPORTED:
@@ -15,11 +15,11 @@ const commandAdvice: Readonly<Partial<Record<HansardErrorCode, string>>> = {
   PLUGIN_NOT_FOUND: '`hansard plugins` lists the configured plugins and where each was found.',
   PLUGIN_CONFIG_INVALID: 'Correct the "config" of that plugin in hansard.config.json.',
   SESSION_MODEL_FAILED:
-    'The log has the session up to this point: `hansard resume TASK` asks the model again.',
+    'The log has the session up to this point: `hansard chat --resume SESSION` asks the model again.',
   FORMAT_NO_RECORDS: 'Nothing was imported. Check the path and the format (--as).',
   FORMAT_NOT_FULL: 'Record with --fidelity full; sessions always do. Nothing was written.',
   FORMAT_TOO_LARGE:
-    'Name fewer agents (--agents) or one dispatch, choose trl-chat or openai (one row per conversation), or raise the limit: --max-bytes 10GB. Nothing was written.',
+    'Name fewer agents (--agent) or one session, choose trl-chat or openai (one row per conversation), or raise the limit: --max-bytes 10GB. Nothing was written.',
   IMPORT_TASK_REQUIRED: 'Name it: --task PROJECT/SLUG.',
   IMPORT_FIDELITY_FIXED: 'Remove --fidelity, or import into another task (--task).',
   IMPORT_AMBIGUOUS: 'Import each into its own task: --task PROJECT/SLUG.',

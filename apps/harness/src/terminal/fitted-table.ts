@@ -1,8 +1,13 @@
-import { columnsOf, fitColumns } from '@hansard/views';
 import { columnWidths, drawTable, tableGap } from './draw-table.ts';
 import type { TableFit } from './table-fit.ts';
 
 const leastWorth = 8;
+
+/** How wide text is, and how it is cut. */
+export interface Measure {
+  columnsOf(text: string): number;
+  fitColumns(text: string, columns: number, keep?: 'start' | 'end'): string;
+}
 
 /**
  * A table of text cells, the head first, at most `columns` characters wide (undefined: no limit). To fit, empty columns are
@@ -12,6 +17,7 @@ const leastWorth = 8;
 export function fittedTable(
   [head = [], ...rows]: readonly (readonly string[])[],
   { width, cut }: TableFit,
+  { columnsOf, fitColumns }: Measure,
 ): string {
   if (width === undefined) return drawTable([head, ...rows], columnsOf);
   const hasText = head.map((_, index) => rows.some((row) => row[index] !== ''));
@@ -26,13 +32,16 @@ export function fittedTable(
       row.splice(index, 1, ...(isWorthIt ? [fitColumns(row[index] ?? '', room, keep)] : []));
   }
   const widths = columnWidths(shown, columnsOf);
-  return tableWidth(widths) <= width ? drawTable(shown, columnsOf) : drawOnTwoLines(shown, widths, width);
+  return tableWidth(widths) <= width
+    ? drawTable(shown, columnsOf)
+    : drawOnTwoLines(shown, widths, width, columnsOf);
 }
 
 function drawOnTwoLines(
   rows: readonly (readonly string[])[],
   widths: readonly number[],
   width: number,
+  columnsOf: Measure['columnsOf'],
 ): string {
   const room = Math.max(0, width - (tableWidth(widths) - (widths[0] ?? 0)));
   const isTooLong = ([first = '']: readonly string[]) => columnsOf(first) > room;

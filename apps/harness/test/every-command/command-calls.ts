@@ -19,20 +19,25 @@ const newPath = 'NEW PATH';
 /** How many arguments a command needs at least, where options could stand for one that it declares as optional. */
 const leastArguments: Readonly<Record<string, number>> = { chat: 1, export: 1 };
 
-const writing = /^(?:run|import|chat|resume|demo|redact|unlock|judge import)\b/;
+const writing = /^(?:run|import|chat|demo|task|secrets redact|store unlock|judge import)\b/;
+
+/** The commands for which a task means all its sessions. */
+const ofAll = /^(?:show|ls|usage|search|tree|view|export|store verify|secrets (?:scan|redact))$/;
 
 /** The options without which a command does nothing, and those that select another way of reading. */
 const options: Readonly<Record<string, readonly (readonly string[])[]>> = {
   run: [['--task', task, '--quiet']],
   import: [['--task', task]],
   chat: [['--task', task, '--quiet']],
-  resume: [['--scenario', files.longerScenario, '--quiet']],
-  replay: [['--speed', 'max']],
-  show: [[], ['--damaged']],
-  events: [[], ['--damaged']],
+  ls: [[], ['--tasks']],
+  show: [[], ['--damaged'], ['--raw'], ['--raw', '--damaged']],
+  task: [['--status', 'open']],
+  perspective: [['--agent', agent]],
+  heard: [[], ['--agent', agent]],
+  why: [[], ['--effects']],
   context: [[], ['--history']],
-  redact: [['--yes']],
-  unlock: [['--yes']],
+  'secrets redact': [['--yes']],
+  'store unlock': [['--yes']],
   'judge pack': [['--mapping', files.mapping, '--out', newPath]],
   'judge check': [['--mapping', files.mapping]],
   'judge import': [['--mapping', files.mapping]],
@@ -44,6 +49,15 @@ const options: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ...(id === 'streams' ? ['--mapping', files.mapping] : []),
   ]),
 };
+
+/** Options that need an event, or one session. */
+const moreOptions: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  show: [['--speed', 'max']],
+  heard: [['--never'], ['--diff']],
+};
+
+/** Formats that are written of one session. */
+const ofOneSession = taskExports.flatMap(({ id, scope }) => (scope === 'latest' ? [id] : []));
 
 /**
  * Calls of every command of the catalogue: with each number of its arguments, and with the latest dispatch and its sibling
@@ -74,37 +88,50 @@ function callsOf(command: Command, { latest, sibling }: RecordedStore): CommandC
   const args = command.registeredArguments;
   const least = leastArguments[name] ?? args.filter((argument) => argument.required).length;
   const counts = Array.from({ length: args.length - least + 1 }, (_, more) => least + more);
-  const hasOption = command.options.some(({ long }) => long === '--dispatch');
-  return (options[name] ?? [[]]).flatMap((given) =>
-    counts.flatMap((count) => {
-      const used = args.slice(0, count).map((argument) => argument.name());
-      const takesDispatch = hasOption || used.includes('dispatch');
-      // The latest is named only where a command needs a name.
-      const isNamed = used.at(-1) === 'dispatch' && count > least;
-      const dispatches = takesDispatch ? [...(isNamed ? [] : [latest]), sibling] : [latest];
-      return dispatches.map((dispatch) => ({
-        args: [
-          ...words,
-          ...used.flatMap((argument) => wordFor(argument, dispatch)),
-          ...given,
-          ...(hasOption && !used.includes('dispatch') ? ['--dispatch', dispatch.dispatchId] : []),
-        ],
-        isWriting: writing.test(name),
-        isOfSibling: dispatch === sibling && !given.includes('--history'),
-      }));
-    }),
-  );
+  const calls = counts.flatMap((count) => {
+    const used = args.slice(0, count).map((argument) => argument.name());
+    const isOfSession = used.includes('session');
+    // Null: all sessions of the task.
+    const named = isOfSession
+      ? [...(ofAll.test(name) && !used.includes('event') ? [null] : []), latest, sibling]
+      : [latest];
+    return named.flatMap((dispatch) => {
+      const isOne = isOfSession && dispatch !== null;
+      const all = [
+        ...(options[name] ?? [[]]),
+        ...(isOne && (used.includes('event') || name === 'show') ? (moreOptions[name] ?? []) : []),
+      ];
+      return all
+        .filter(([, format = '']) => isOne || !ofOneSession.includes(format as never))
+        .map((given) => ({
+          args: [
+            ...words,
+            ...used.flatMap((argument) => wordFor(argument, dispatch ?? latest, isOne)),
+            ...given,
+          ],
+          isWriting: writing.test(name),
+          isOfSibling: isOne && dispatch === sibling && !given.includes('--history'),
+        }));
+    });
+  });
+  return name === 'chat'
+    ? [...calls, ...[latest, sibling].map((dispatch) => resumed(dispatch, dispatch === sibling))]
+    : calls;
+}
+
+function resumed({ dispatchId }: RecordedDispatch, isOfSibling: boolean): CommandCall {
+  const args = ['chat', files.longerScenario, '--resume', `${task}/${dispatchId}`, '--quiet'];
+  return { args, isWriting: true, isOfSibling };
 }
 
 /** What an argument of a command stands for. */
-function wordFor(argument: string, dispatch: RecordedDispatch): string {
+function wordFor(argument: string, dispatch: RecordedDispatch, isOne: boolean): string {
+  const session = `${task}/${dispatch.dispatchId}`;
   const values: Readonly<Record<string, string>> = {
     task,
-    dispatch: dispatch.dispatchId,
-    other: dispatch.dispatchId,
-    agent,
-    event: dispatch.utteranceId,
-    call: dispatch.inferenceId,
+    session: isOne ? session : task,
+    other: session,
+    event: dispatch.inferenceId,
     words: files.stream,
     text: 'the',
     path: files.stream,

@@ -61,12 +61,18 @@ export async function recordStore(config: object): Promise<RecordedStore> {
 
 async function recordDispatch(line: CommandLine): Promise<RecordedDispatch> {
   await succeed(line, 'chat', files.scenario, '--task', task, '--quiet');
-  const dispatchId = (await succeed(line, 'ls', task, '--json')).at(-1)?.dispatchId as string;
-  const events = (await succeed(line, 'events', task, dispatchId, '--json')) as unknown as CapturedEvent[];
+  const dispatchId = (await succeed(line, 'ls', task, '--json'))[0]?.dispatchId as string;
+  const events = (await succeed(
+    line,
+    'show',
+    `${task}/${dispatchId}`,
+    '--raw',
+    '--json',
+  )) as unknown as CapturedEvent[];
   const isOf = (type: string) => (event: CapturedEvent) => event.type === type && event.agentId !== undefined;
   const [packed] = (await succeed(
     line,
-    ...['judge', 'pack', task, '--mapping', files.mapping, '--dispatch', dispatchId],
+    ...['judge', 'pack', `${task}/${dispatchId}`, '--mapping', files.mapping],
     ...['--out', `packets-${dispatchId}`, '--json'],
   )) as unknown as [{ packets: { pass: string; sha256: string; players: string[] }[] }];
   const verdicts = `verdicts-${dispatchId}.jsonl`;
@@ -86,17 +92,7 @@ async function recordDispatch(line: CommandLine): Promise<RecordedDispatch> {
       )
       .join('\n'),
   );
-  await succeed(
-    line,
-    'judge',
-    'import',
-    task,
-    verdicts,
-    '--mapping',
-    files.mapping,
-    '--dispatch',
-    dispatchId,
-  );
+  await succeed(line, 'judge', 'import', `${task}/${dispatchId}`, verdicts, '--mapping', files.mapping);
   return {
     dispatchId,
     utteranceId: events.find(isOf('agent:text'))?.id ?? '',

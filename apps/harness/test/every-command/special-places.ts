@@ -75,9 +75,7 @@ export const places: Readonly<Record<string, Place>> = {
   'task.json': {
     store: 'JSON-file',
     path: () => join(dispatches, '../task.json'),
-    mayFail: ({ args: [command = '', ...more] }) =>
-      ['scan-secrets', 'redact'].includes(command) ||
-      (more.length === 0 && ['ls', 'verify'].includes(command)),
+    mayFail: ({ args }) => ['secrets', 'task', 'store'].includes(args[0] ?? '') || args.includes('--tasks'),
     // An export names the task. It reports that it does not have the name.
     mayDiffer: ({ args }) => args[0] === 'export',
   },

@@ -11,7 +11,7 @@ export const contextErrors = defineErrors({
   CONTEXT_MANIFEST_UNKNOWN: {
     when: 'The recorded context of a model call cannot be rendered again: another version wrote it, its token counter is not available, or the log lacks an event that it names.',
     advice:
-      'Use the version that recorded it, or give that counter; `hansard context TASK DISPATCH ID --policy full` shows what the model could have seen.',
+      'Use the version that recorded it, or give that counter; `hansard context SESSION EVENT --policy full` shows what the model could have seen.',
     details: ['eventId?', 'counter?'],
   },
 });

@@ -36,13 +36,13 @@ export const storeErrors = defineErrors({
   STORE_LOCKED: {
     when: 'Another process, which the message names, has claimed this dispatch; or an object of this process writes it; or a write was made without a claim.',
     advice:
-      'Wait until that process is done, or stop it. In your own process, use the object that writes the dispatch, or end it; open a dispatch with `{ write: true }` before you write to it. The claim of a process that has exited is taken over without your help. A process of another host, boot or PID namespace (a container) cannot be checked: its claim can be taken when it was not renewed for a lease, and `hansard unlock` ends it at once.',
+      'Wait until that process is done, or stop it. In your own process, use the object that writes the dispatch, or end it; open a dispatch with `{ write: true }` before you write to it. The claim of a process that has exited is taken over without your help. A process of another host, boot or PID namespace (a container) cannot be checked: its claim can be taken when it was not renewed for a lease, and `hansard store unlock` ends it at once.',
     details: ['owner', 'expiresInMs?', 'taskDir?', 'dispatchId?', 'file?'],
   },
   STORE_CORRUPT: {
     when: 'Stored data is damaged, and not only in a torn last record; acknowledged events are missing; something that is not a regular file (a folder, a link, a named pipe) is in the place of a file; or a file was renamed, removed or replaced while it was written.',
     advice:
-      'Nothing was changed. `hansard verify` shows what is damaged and how many events are whole; `--accept-loss` makes the dispatch usable without the damaged ones.',
+      'Nothing was changed. `hansard store verify` shows what is damaged and how many events are whole; `--accept-loss` makes the dispatch usable without the damaged ones.',
     details: ['file', 'offset?', 'wholeEvents?'],
   },
   STORE_UNAVAILABLE: {

@@ -122,7 +122,7 @@ export function EventPanel({ name, position, version, onShow, onClose }: EventPa
             The same in a terminal: <code>{commandOf(name, position)}</code>
           </p>
           <p class="command">
-            All of its causes: <code>{`hansard why ${commandPlace(name)} ${detail.event.id}`}</code>
+            All of its causes: <code>{`hansard why ${commandPlace(name)} ${position}`}</code>
           </p>
         </>
       )}
@@ -178,7 +178,5 @@ function textOf({ data }: CapturedEvent, json: string): string {
 }
 
 function commandOf(name: DispatchName, position: number): string {
-  return position === 0
-    ? `hansard events ${commandPlace(name)} --json | head -n 1`
-    : `hansard tail ${commandPlace(name)} --after ${position - 1} --json | head -n 1`;
+  return `hansard show ${commandPlace(name)} ${position} -n 1 --raw --json`;
 }

@@ -177,7 +177,7 @@ it('opens a row: input, edits, outcome, what was said and received, and links bo
     data: { input },
   });
   expect(await panel.locator('.command').first().textContent()).toContain(
-    'hansard tail lab/maps talk --after 3',
+    'hansard show lab/maps/talk 4 -n 1',
   );
   await panel.locator('.links button', { hasText: '3' }).first().click();
   await page.waitForSelector(`.current${rowAt(2)}`);

@@ -25,7 +25,7 @@ interface Remainder {
   readonly taskFolder?: string;
 }
 
-const removed = '`hansard redact` removes it.';
+const removed = '`hansard secrets redact` removes it.';
 
 /** Finds the files that belong to no dispatch: remainders of killed processes, damaged dispatches that were kept, and files of others. */
 export class StoreRemains {

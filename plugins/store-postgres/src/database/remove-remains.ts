@@ -30,7 +30,7 @@ export function placesAfterRewrite(tables: Tables): string[] {
 
 function statisticsOf({ quoted, name }: Tables): string {
   const names = recorded.map((table) => `${quoted}.${table}`).join(', ');
-  return `The statistics of the tables (pg_stats) of ${name}, until the owner of the tables runs \`ANALYZE ${names}\`, as \`hansard redact\` does at its end.`;
+  return `The statistics of the tables (pg_stats) of ${name}, until the owner of the tables runs \`ANALYZE ${names}\`, as \`hansard secrets redact\` does at its end.`;
 }
 
 function placesOutsideTables({ quoted, name }: Tables): string[] {

@@ -200,7 +200,7 @@ export class EventReader {
       this.#tables.name,
       `in dispatch ${dispatchId}, at position ${damage?.offset ?? position}: ${what}`,
       {
-        advice: `It has ${wholeEvents} whole events; --damaged reads them, and \`hansard verify ${taskDir} ${dispatchId} --accept-loss\` makes the dispatch usable again.`,
+        advice: `It has ${wholeEvents} whole events; --damaged reads them, and \`hansard store verify ${taskDir}/${dispatchId} --accept-loss\` makes the dispatch usable again.`,
         cause,
         details: {
           dispatchId,
@@ -232,7 +232,7 @@ export function lostTail(
   cause?: unknown,
 ): StoreError {
   return corrupt(name, `dispatch ${dispatchId} had ${had} events and has only ${found}`, {
-    advice: `A failover or a restored backup has lost the others. \`hansard verify ${taskDir} ${dispatchId} --accept-loss\` makes the dispatch usable again.`,
+    advice: `A failover or a restored backup has lost the others. \`hansard store verify ${taskDir}/${dispatchId} --accept-loss\` makes the dispatch usable again.`,
     cause,
     details: { dispatchId, offset: found, wholeEvents: found },
   });

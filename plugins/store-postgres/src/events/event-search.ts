@@ -110,7 +110,7 @@ export class EventSearch {
     if (event === null || start === null || eventChecksum(start, line) !== checksum) {
       const what = `the event at position ${position} of dispatch ${dispatchId} does not have its checksum`;
       throw corrupt(this.#tables.name, what, {
-        advice: `Run \`hansard verify ${taskDir} ${dispatchId}\`.`,
+        advice: `Run \`hansard store verify ${taskDir}/${dispatchId}\`.`,
         details: { dispatchId, offset: position },
       });
     }

@@ -26,7 +26,7 @@ export function rewriteDispatch(
     if (damage !== undefined)
       throw new StoreError(
         'STORE_CORRUPT',
-        `Dispatch ${dispatchId} of ${taskDir} in ${tables.name} is damaged: ${damage.reason}. See \`hansard verify\`.`,
+        `Dispatch ${dispatchId} of ${taskDir} in ${tables.name} is damaged: ${damage.reason}. See \`hansard store verify\`.`,
         { details: { file: tables.name, offset: damage.offset, wholeEvents: damage.eventsBefore } },
       );
     const text = JSON.stringify(envelope(decodeEnvelope(row, tables.name)));

@@ -213,7 +213,7 @@ export class EventReader {
     if (damage === undefined && this.#statements.getDispatch.get(taskDir, dispatchId)?.number !== number)
       return dispatchNotFound(taskDir, dispatchId);
     return corrupt(this.#file, describe(dispatchId, damage, position, found), {
-      advice: `It has ${wholeEvents} whole events; --damaged reads them, and \`hansard verify ${taskDir} ${dispatchId} --accept-loss\` makes the dispatch usable again.`,
+      advice: `It has ${wholeEvents} whole events; --damaged reads them, and \`hansard store verify ${taskDir}/${dispatchId} --accept-loss\` makes the dispatch usable again.`,
       cause,
       details: {
         dispatchId,

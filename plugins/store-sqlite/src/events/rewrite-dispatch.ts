@@ -61,7 +61,7 @@ export function rewriteDispatch(
   // Nothing from here on fails: the new content is stored.
   acknowledgements.note(acknowledgements.begin({ number, taskDir, dispatchId, length, inFile: -1 }));
   const remains = [
-    `Unused parts of ${file}, its log, and its index of words. \`removeRemains\` cleans them, which \`hansard redact\` calls after the last dispatch.`,
+    `Unused parts of ${file}, its log, and its index of words. \`removeRemains\` cleans them, which \`hansard secrets redact\` calls after the last dispatch.`,
   ];
   if (losses > 0) remains.push(damagedRows(losses, file));
   return { remains };

@@ -2,34 +2,28 @@ import type { DispatchLog, DispatchStore } from '@hansard/dispatch';
 import type { Command } from 'commander';
 import { openExportSource } from '../../exports/export-source.ts';
 import type { ExportSource } from '../../exports/task-export.ts';
-import { findDispatch } from '../../tasks/find-dispatch.ts';
-import { findTask } from '../../tasks/find-task.ts';
+import { openSession } from '../../tasks/find-session.ts';
 import type { Answer } from '../../terminal/answer.ts';
-import { type CommonOptions, dispatchHelp } from '../../terminal/command.ts';
+import type { CommonOptions } from '../../terminal/command.ts';
 import type { CliContext } from '../../terminal/context.ts';
 import { createProgress } from '../../terminal/progress.ts';
 import { answerFromStore } from '../../terminal/with-store.ts';
 
-export interface JudgedOptions extends CommonOptions {
-  readonly dispatch: string;
-}
-
-export interface MappedOptions extends JudgedOptions {
+export interface MappedOptions extends CommonOptions {
   readonly mapping: string;
 }
 
-/** Finds the judged dispatch, asks about it, and prints the answer after the progress line is removed. */
+/** Finds the judged session, asks about it, and prints the answer after the progress line is removed. */
 export async function answerOnJudged(
   context: CliContext,
-  task: string,
-  options: JudgedOptions,
+  word: string,
+  options: CommonOptions,
   ask: (source: ExportSource, log: DispatchLog, store: DispatchStore) => Promise<Answer>,
 ): Promise<void> {
   await answerFromStore(context, options, async (harness) => {
     const { store } = harness;
-    const taskDir = await findTask(store, task);
-    const log = await findDispatch(store, taskDir, options.dispatch);
-    const progress = createProgress(context, `judging ${task}: events`);
+    const { taskDir, log } = await openSession(store, word);
+    const progress = createProgress(context, `judging ${word}: events`);
     try {
       const source = await openExportSource(context, harness, taskDir, [log.envelope], progress);
       return await ask(source, log, store);
@@ -39,12 +33,8 @@ export async function answerOnJudged(
   });
 }
 
-export function withDispatch(command: Command): Command {
-  return command.option('--dispatch <dispatch>', `select the dispatch: ${dispatchHelp}`, 'latest');
-}
-
 export function withMapping(command: Command): Command {
-  return withDispatch(command).requiredOption(
+  return command.requiredOption(
     '--mapping <file>',
     'use this game mapping (JSON or YAML), as for `export --as streams`',
   );

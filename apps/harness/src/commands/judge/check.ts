@@ -5,7 +5,7 @@ import { messageOf } from '@hansard/events';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
-import { taskHelp, withCommonOptions } from '../../terminal/command.ts';
+import { sessionHelp, withCommonOptions } from '../../terminal/command.ts';
 import type { CliContext } from '../../terminal/context.ts';
 import { answerOnJudged, type MappedOptions, withMapping } from './answer-on-judged.ts';
 
@@ -16,7 +16,7 @@ export function addCheck(judge: Command, context: CliContext): void {
     withCommonOptions(
       judge
         .command('check')
-        .argument('<task>', taskHelp)
+        .argument('<session>', sessionHelp)
         .argument('<folder>', 'the folder that `judge pack` wrote'),
     ),
   )
@@ -33,8 +33,8 @@ export function addCheck(judge: Command, context: CliContext): void {
         '  hansard judge check game/village packets --mapping village.yaml',
       ].join('\n'),
     )
-    .action((task: string, folder: string, options: MappedOptions) =>
-      answerOnJudged(context, task, options, async ({ readEvents }, { envelope: { dispatchId } }) => {
+    .action((word: string, folder: string, options: MappedOptions) =>
+      answerOnJudged(context, word, options, async ({ readEvents }, { envelope: { dispatchId } }) => {
         const mapping = readMapping(context, options.mapping);
         const checked: CheckedPacket[] = [];
         for (const pass of passes) {

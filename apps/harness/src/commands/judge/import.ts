@@ -6,20 +6,20 @@ import { readCast } from '@hansard/formats';
 import type { Command } from 'commander';
 import { readGameMapping } from '../../exports/read-game-mapping.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
-import { taskHelp, withCommonOptions } from '../../terminal/command.ts';
+import { sessionHelp, withCommonOptions } from '../../terminal/command.ts';
 import type { CliContext } from '../../terminal/context.ts';
 import { answerOnJudged, type MappedOptions, withMapping } from './answer-on-judged.ts';
 
 export function addVerdictImport(judge: Command, context: CliContext): void {
-  withMapping(withCommonOptions(judge.command('import').argument('<task>', taskHelp)))
+  withMapping(withCommonOptions(judge.command('import').argument('<session>', sessionHelp)))
     .argument('<file>', 'verdicts, one JSON object per line')
     .description('import verdicts into the log of the judged dispatch, each with the events that it cites')
     .addHelpText(
       'after',
       '\nA verdict:\n  {"judge":"ann","pass":"external","target":"P3","question":"deceptive?","label":"yes","citations":[4,9],"packet_sha256":"…"}\nExample:\n  hansard judge import game/village verdicts.jsonl --mapping village.yaml',
     )
-    .action((task: string, file: string, options: MappedOptions) =>
-      answerOnJudged(context, task, options, async (source, log, store) => {
+    .action((word: string, file: string, options: MappedOptions) =>
+      answerOnJudged(context, word, options, async (source, log, store) => {
         const { dispatchId } = log;
         const mapping = readGameMapping(context, options.mapping);
         const text = readText(context, file);

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { openExportTarget } from '../../exports/export-target.ts';
 import { packedAnswer, writePackets } from '../../exports/judge-packets.ts';
 import { readGameMapping } from '../../exports/read-game-mapping.ts';
-import { taskHelp, withCommonOptions } from '../../terminal/command.ts';
+import { sessionHelp, withCommonOptions } from '../../terminal/command.ts';
 import type { CliContext } from '../../terminal/context.ts';
 import { answerOnJudged, type MappedOptions, withMapping } from './answer-on-judged.ts';
 
@@ -12,7 +12,7 @@ interface PackOptions extends MappedOptions {
 }
 
 export function addPack(judge: Command, context: CliContext): void {
-  withMapping(withCommonOptions(judge.command('pack').argument('<task>', taskHelp)))
+  withMapping(withCommonOptions(judge.command('pack').argument('<session>', sessionHelp)))
     .description('write two packets of a dispatch: speech and actions, and the same with the reasoning')
     .requiredOption('--out <folder>', 'write to this new folder')
     .option(
@@ -23,8 +23,8 @@ export function addPack(judge: Command, context: CliContext): void {
       'after',
       '\nExample:\n  hansard judge pack game/village --mapping village.yaml --out packets',
     )
-    .action((task: string, options: PackOptions) =>
-      answerOnJudged(context, task, options, async (source, { envelope }) => {
+    .action((word: string, options: PackOptions) =>
+      answerOnJudged(context, word, options, async (source, { envelope }) => {
         const mapping = readGameMapping(context, options.mapping);
         const target = openExportTarget(context, options.out, { id: 'judge pack', target: 'folder' });
         try {

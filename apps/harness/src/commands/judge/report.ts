@@ -3,17 +3,17 @@ import type { CapturedEvent } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import type { Command } from 'commander';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
-import { taskHelp, withCommonOptions } from '../../terminal/command.ts';
+import { type CommonOptions, sessionHelp, withCommonOptions } from '../../terminal/command.ts';
 import type { CliContext } from '../../terminal/context.ts';
 import { plainTable } from '../../terminal/plain-table.ts';
-import { answerOnJudged, type JudgedOptions, withDispatch } from './answer-on-judged.ts';
+import { answerOnJudged } from './answer-on-judged.ts';
 
 export function addReport(judge: Command, context: CliContext): void {
-  withDispatch(withCommonOptions(judge.command('report').argument('<task>', taskHelp)))
+  withCommonOptions(judge.command('report').argument('<session>', sessionHelp))
     .description('show how verdicts change between the passes: before and after judges saw the reasoning')
     .addHelpText('after', '\nExample:\n  hansard judge report game/village --json')
-    .action((task: string, options: JudgedOptions) =>
-      answerOnJudged(context, task, options, async (source, { dispatchId }) => {
+    .action((word: string, options: CommonOptions) =>
+      answerOnJudged(context, word, options, async (source, { dispatchId }) => {
         const moves = verdictMoves(await verdictsIn(source.readEvents(dispatchId)));
         if (moves.length === 0) {
           throw new CliError(

@@ -9,13 +9,14 @@ import {
 } from '@hansard/maintenance';
 import { isStoreError, type StoreError } from '@hansard/provider';
 import { createRedactor } from '@hansard/redaction';
-import { findDispatchId } from '../../tasks/find-dispatch.ts';
-import { toTaskDir, toTaskName } from '../../tasks/task-name.ts';
+import type { Command } from 'commander';
+import { findScope, partOfStore } from '../../tasks/find-session.ts';
+import { toTaskName } from '../../tasks/task-name.ts';
 import { printAnswer } from '../../terminal/answer.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
-import { type AddCommand, withCommonOptions } from '../../terminal/command.ts';
+import { sessionHelp, withCommonOptions } from '../../terminal/command.ts';
 import { confirm, yesOption } from '../../terminal/confirm.ts';
-import { note } from '../../terminal/context.ts';
+import { type CliContext, note } from '../../terminal/context.ts';
 import { createProgress } from '../../terminal/progress.ts';
 import { withStore } from '../../terminal/with-store.ts';
 import {
@@ -32,26 +33,26 @@ interface RedactOptions extends SecretOptions {
   readonly yes?: boolean;
 }
 
-export const addRedact: AddCommand = (command, context) => {
+export function addRedact(parent: Command, context: CliContext): void {
+  const command = parent
+    .command('redact')
+    .description('replace stored secrets of ended sessions')
+    .argument('[session]', `${sessionHelp} (default: all sessions)`);
   withSecretOptions(withCommonOptions(command), 'replace')
     .option(...yesOption)
     .addHelpText(
       'after',
-      "\nReplaces each secret in task records, and in the envelopes and events of ended dispatches, by [REDACTED:kind], with the same ids, positions and times; each dispatch in one step, with a notice that counts it at the end. Then cleans unused parts of the store once, which can take as long as writing the whole store again. This cannot be undone. Dispatches that are running are skipped. Secrets in ids, types, times and names of folders stay, and are counted. Exports, backups and copies elsewhere keep the secrets, too: revoke them at their issuers.\n\nExit codes: 0 done, 1 some dispatches were skipped, or the store could not be cleaned.\n\nExamples:\n  hansard scan-secrets\n  hansard redact\n  hansard redact research/route-models latest --yes\n  hansard redact --pattern 'acme-key=acme_[0-9a-f]{32}' --yes --json",
+      "\nReplaces each secret in task records, and in the envelopes and events of ended dispatches, by [REDACTED:kind], with the same ids, positions and times; each dispatch in one step, with a notice that counts it at the end. Then cleans unused parts of the store once, which can take as long as writing the whole store again. This cannot be undone. Dispatches that are running are skipped. Secrets in ids, types, times and names of folders stay, and are counted. Exports, backups and copies elsewhere keep the secrets, too: revoke them at their issuers.\n\nExit codes: 0 done, 1 some dispatches were skipped, or the store could not be cleaned.\n\nExamples:\n  hansard secrets scan\n  hansard secrets redact\n  hansard secrets redact research/route-models --yes\n  hansard secrets redact --pattern 'acme-key=acme_[0-9a-f]{32}' --yes --json",
     )
-    .action((task: string | undefined, dispatch: string | undefined, options: RedactOptions) =>
+    .action((word: string | undefined, options: RedactOptions) =>
       withStore(context, options, async ({ store, loaded }) => {
         const redactor = createRedactor(redactorOptions(loaded.config, context, options));
-        const taskDir = task === undefined ? undefined : toTaskDir(task);
         const scope = {
-          ...(taskDir === undefined ? {} : { taskDir }),
-          ...(taskDir === undefined || dispatch === undefined
-            ? {}
-            : { dispatchId: await findDispatchId(store, taskDir, dispatch) }),
+          ...partOfStore(word === undefined ? null : await findScope(store, word)),
           signal: context.readSignal,
         };
-        const place = task === undefined ? 'the whole store' : [task, dispatch].filter(Boolean).join(' ');
-        const question = `Replace the secrets in the ended dispatches of ${place}? This cannot be undone.`;
+        const place = word === undefined ? 'the whole store' : word;
+        const question = `Replace the secrets in the ended sessions of ${place}? This cannot be undone.`;
         if (!(await confirm(context, question, options))) {
           note(context, 'Nothing was changed.');
           return;
@@ -81,7 +82,7 @@ export const addRedact: AddCommand = (command, context) => {
         summary.assertAllDone();
       }),
     );
-};
+}
 
 /** The result for a dispatch, or for the record of a task; at the end, the places that can still hold old text. */
 type Result =
@@ -201,7 +202,7 @@ class Summary {
   }
 
   get text(): string {
-    const all = counted(this.dispatches, 'dispatch', 'dispatches');
+    const all = counted(this.dispatches, 'session', 'sessions');
     if (this.#changed + this.#tasks === 0) return `${all}: no secret was replaced.`;
     const tasks = this.#tasks === 0 ? '' : `, and ${counted(this.#tasks, 'task record')}`;
     const changed = `${this.#changed.toLocaleString('en')} changed${tasks}`;
@@ -211,7 +212,7 @@ class Summary {
   /** @throws CliError if dispatches were skipped, or the store could not be cleaned */
   assertAllDone(): void {
     const passedOver = [
-      ...(this.#passedOver === 0 ? [] : [counted(this.#passedOver, 'dispatch', 'dispatches')]),
+      ...(this.#passedOver === 0 ? [] : [counted(this.#passedOver, 'session', 'sessions')]),
       ...(this.#tasksPassedOver === 0 ? [] : [counted(this.#tasksPassedOver, 'task record')]),
     ];
     if (this.#failure !== null) {
@@ -219,14 +220,14 @@ class Summary {
       throw new CliError(
         exitCode.failed,
         `Unused parts of the store could not be cleaned: ${this.#failure.message}${also}`,
-        'Run `hansard redact` again: it cleans them, even if no secret is left to replace.',
+        'Run `hansard secrets redact` again: it cleans them, even if no secret is left to replace.',
       );
     }
     if (passedOver.length === 0) return;
     throw new CliError(
       exitCode.failed,
       `${passedOver.join(' and ')} skipped.`,
-      'Try again when they have ended; `hansard verify` shows damage.',
+      'Try again when they have ended; `hansard store verify` shows damage.',
     );
   }
 }

@@ -84,5 +84,5 @@ export function kindsInWords(counts: RedactionCounts): string {
     .join(', ');
 }
 
-/** What `hansard redact` never changes. */
+/** What `hansard secrets redact` never changes. */
 export const keptPlaces = 'ids, types, times and names of folders';

@@ -1,18 +1,25 @@
 import type { SetupRoles } from '@hansard/provider';
-import { loadConfig } from '../config.ts';
-import { importStore } from '../harness.ts';
-import { printAnswer } from '../terminal/answer.ts';
-import { CliError, exitCode } from '../terminal/cli-error.ts';
-import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import type { Command } from 'commander';
+import { loadConfig } from '../../config.ts';
+import { importStore } from '../../harness.ts';
+import { printAnswer } from '../../terminal/answer.ts';
+import { CliError, exitCode } from '../../terminal/cli-error.ts';
+import { type CommonOptions, withCommonOptions } from '../../terminal/command.ts';
+import type { CliContext } from '../../terminal/context.ts';
 
-export const addSetup: AddCommand = (command, context) => {
+export function addSetup(parent: Command, context: CliContext): void {
+  const command = parent
+    .command('setup')
+    .description(
+      'print the SQL that prepares the server of the configured store: its tables, and the rights of its roles',
+    );
   withCommonOptions(command)
     .option('--owner <role>', 'the role that owns the tables (default: the user that runs the SQL)')
     .option('--writer <role>', 'a role that records, and can never change or delete an event')
     .option('--reader <role>', 'a role that only reads')
     .addHelpText(
       'after',
-      '\nThe roles must exist on the server. The command connects to nothing: read the SQL, and run it as a user that may create schemas.\n\nExamples:\n  hansard setup\n  hansard setup --owner agents_owner --writer agents_writer --reader agents_reader | psql agents',
+      '\nThe roles must exist on the server. The command connects to nothing: read the SQL, and run it as a user that may create schemas.\n\nExamples:\n  hansard store setup\n  hansard store setup --owner agents_owner --writer agents_writer --reader agents_reader | psql agents',
     )
     .action(async ({ owner, writer, reader, ...options }: CommonOptions & SetupRoles) => {
       const { plugin, config } = await importStore(loadConfig(context, options));
@@ -27,7 +34,7 @@ export const addSetup: AddCommand = (command, context) => {
         text: text?.trimEnd() ?? `-- ${plugin.id} has no server, and needs no set-up.`,
       });
     });
-};
+}
 
 /** @throws CliError for a name that the server does not allow */
 function setupOf(make: () => string | null): string | null {

@@ -2,24 +2,28 @@ import type { DispatchStore } from '@hansard/dispatch';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { type VerifiedDispatch, verifyDispatches } from '@hansard/maintenance';
 import type { DispatchDamage } from '@hansard/provider';
-import { findDispatchId } from '../tasks/find-dispatch.ts';
-import { findTask } from '../tasks/find-task.ts';
-import { toTaskName } from '../tasks/task-name.ts';
-import { printAnswer } from '../terminal/answer.ts';
-import { CliError, exitCode } from '../terminal/cli-error.ts';
-import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
-import { confirm, yesOption } from '../terminal/confirm.ts';
-import { type CliContext, note } from '../terminal/context.ts';
-import { explainError } from '../terminal/explain-error.ts';
-import { createProgress } from '../terminal/progress.ts';
-import { withStore } from '../terminal/with-store.ts';
+import type { Command } from 'commander';
+import { findScope, findSession, partOfStore } from '../../tasks/find-session.ts';
+import { toTaskName } from '../../tasks/task-name.ts';
+import { printAnswer } from '../../terminal/answer.ts';
+import { CliError, exitCode } from '../../terminal/cli-error.ts';
+import { type CommonOptions, sessionHelp, withCommonOptions } from '../../terminal/command.ts';
+import { confirm, yesOption } from '../../terminal/confirm.ts';
+import { type CliContext, note } from '../../terminal/context.ts';
+import { explainError } from '../../terminal/explain-error.ts';
+import { createProgress } from '../../terminal/progress.ts';
+import { withStore } from '../../terminal/with-store.ts';
 
 interface VerifyOptions extends CommonOptions {
   readonly acceptLoss?: boolean;
   readonly yes?: boolean;
 }
 
-export const addVerify: AddCommand = (command, context) => {
+export function addVerify(parent: Command, context: CliContext): void {
+  const command = parent
+    .command('verify')
+    .description('check every stored byte')
+    .argument('[session]', `${sessionHelp} (default: all sessions)`);
   withCommonOptions(command)
     .option(
       '--accept-loss',
@@ -28,37 +32,27 @@ export const addVerify: AddCommand = (command, context) => {
     .option(...yesOption)
     .addHelpText(
       'after',
-      '\nExit codes: 0 everything is whole, including with places that belong to no dispatch, 3 something is damaged.\n\nExamples:\n  hansard verify\n  hansard verify research/route-models --json\n  hansard verify research/route-models 4K7Q --accept-loss',
+      '\nExit codes: 0 everything is whole, including with places that belong to no dispatch, 3 something is damaged.\n\nExamples:\n  hansard store verify\n  hansard store verify research/route-models --json\n  hansard store verify 4K7Q --accept-loss',
     )
-    .action((task: string | undefined, dispatch: string | undefined, options: VerifyOptions) =>
+    .action((word: string | undefined, options: VerifyOptions) =>
       withStore(context, options, async ({ store }) => {
-        if (options.acceptLoss === true) await acceptLoss(context, store, task, dispatch, options);
-        else await verify(context, store, task, dispatch, options);
+        if (options.acceptLoss === true) await acceptLoss(context, store, word, options);
+        else await verify(context, store, word, options);
       }),
     );
-};
+}
 
 async function verify(
   context: CliContext,
   store: DispatchStore,
-  task: string | undefined,
-  dispatch: string | undefined,
+  word: string | undefined,
   options: VerifyOptions,
 ): Promise<void> {
-  const taskDir = task === undefined ? undefined : await findTask(store, task);
-  const dispatchId =
-    taskDir === undefined || dispatch === undefined
-      ? undefined
-      : await findDispatchId(store, taskDir, dispatch);
+  const named = partOfStore(word === undefined ? null : await findScope(store, word));
   const summary = new Summary();
   const progress = createProgress(context, 'Verified dispatches');
   const results = async function* () {
-    const scope = {
-      ...(taskDir === undefined ? {} : { taskDir }),
-      ...(dispatchId === undefined ? {} : { dispatchId }),
-      signal: context.readSignal,
-    };
-    for await (const result of verifyDispatches(store, scope)) {
+    for await (const result of verifyDispatches(store, { ...named, signal: context.readSignal })) {
       summary.add(result);
       progress.update(summary.dispatches);
       if (!isWhole(result)) progress.end();
@@ -67,11 +61,7 @@ async function verify(
     progress.end();
   };
   const remains = async function* () {
-    const scope = {
-      ...(taskDir === undefined ? {} : { taskDir }),
-      ...(dispatchId === undefined ? {} : { dispatchId }),
-    };
-    for (const place of await store.findRemains(scope)) {
+    for (const place of await store.findRemains(named)) {
       summary.remains += 1;
       yield place;
     }
@@ -86,21 +76,18 @@ async function verify(
 async function acceptLoss(
   context: CliContext,
   store: DispatchStore,
-  task: string | undefined,
-  dispatch: string | undefined,
+  word: string | undefined,
   options: VerifyOptions,
 ): Promise<void> {
-  if (task === undefined || dispatch === undefined)
+  if (word === undefined)
     throw new CliError(
       exitCode.usage,
-      '--accept-loss is for one dispatch.',
-      'Name it: hansard verify TASK DISPATCH --accept-loss.',
+      '--accept-loss is for one session.',
+      'Name it: hansard store verify SESSION --accept-loss.',
     );
-  const taskDir = await findTask(store, task);
-  const dispatchId = await findDispatchId(store, taskDir, dispatch);
-  const reference = { taskDir, dispatchId };
+  const reference = await findSession(store, word);
   const found = await store.verifyDispatch(reference);
-  const name = `Dispatch ${dispatchId} of ${toTaskName(taskDir)}`;
+  const name = `Session ${reference.dispatchId} of ${toTaskName(reference.taskDir)}`;
   let isAccepted = false;
   if (found.damages.length > 0) {
     for (const line of found.damages.map(describeDamage)) note(context, line);
@@ -143,12 +130,12 @@ class Summary {
   }
 
   get text(): string {
-    const all = `${count(this.dispatches, 'dispatch', 'dispatches')}, ${count(this.#events, 'event')}, ${count(this.#bytes, 'byte')}`;
+    const all = `${count(this.dispatches, 'session', 'sessions')}, ${count(this.#events, 'event')}, ${count(this.#bytes, 'byte')}`;
     const state = this.#damaged === 0 ? 'all whole' : `${this.#damaged} damaged`;
     const checked =
       this.#withoutChecksums === 0
         ? ''
-        : `\n${count(this.#withoutChecksums, 'dispatch', 'dispatches')} without checksums: only what is not an event was found there.`;
+        : `\n${count(this.#withoutChecksums, 'session', 'sessions')} without checksums: only what is not an event was found there.`;
     const remains = this.remains === 0 ? '' : `; ${count(this.remains, 'place')} not verified`;
     return `${all}: ${state}${remains}.${checked}`;
   }
@@ -158,8 +145,8 @@ class Summary {
     if (this.#damaged === 0) return;
     throw new CliError(
       exitCode.damaged,
-      `${this.#damaged} of ${count(this.dispatches, 'dispatch', 'dispatches')} can't be read completely.`,
-      '`hansard show TASK DISPATCH --damaged` reads what is whole; `hansard verify TASK DISPATCH --accept-loss` makes a dispatch usable again.',
+      `${this.#damaged} of ${count(this.dispatches, 'session', 'sessions')} can't be read completely.`,
+      '`hansard show SESSION --damaged` reads what is whole; `hansard store verify SESSION --accept-loss` makes a dispatch usable again.',
     );
   }
 }

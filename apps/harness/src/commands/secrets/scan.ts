@@ -1,12 +1,13 @@
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { type ScanItem, type StoredSecret, scanSecrets } from '@hansard/maintenance';
 import { createRedactor, type Redactor } from '@hansard/redaction';
-import { findDispatchId } from '../../tasks/find-dispatch.ts';
-import { toTaskDir, toTaskName } from '../../tasks/task-name.ts';
+import type { Command } from 'commander';
+import { findScope, partOfStore } from '../../tasks/find-session.ts';
+import { toTaskName } from '../../tasks/task-name.ts';
 import { printAnswer } from '../../terminal/answer.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
-import { type AddCommand, withCommonOptions } from '../../terminal/command.ts';
-import { note } from '../../terminal/context.ts';
+import { sessionHelp, withCommonOptions } from '../../terminal/command.ts';
+import { type CliContext, note } from '../../terminal/context.ts';
 import { createProgress } from '../../terminal/progress.ts';
 import { withStore } from '../../terminal/with-store.ts';
 import {
@@ -18,21 +19,21 @@ import {
   withSecretOptions,
 } from './secret-options.ts';
 
-export const addScanSecrets: AddCommand = (command, context) => {
+export function addScan(parent: Command, context: CliContext): void {
+  const command = parent
+    .command('scan')
+    .description('find stored secrets')
+    .argument('[session]', `${sessionHelp} (default: all sessions)`);
   withSecretOptions(withCommonOptions(command), 'find')
     .addHelpText(
       'after',
-      "\nPrints the task, the dispatch, the position, the field and the kind of each secret, never the secret, which is also replaced in the names that are printed. A secret that stays is in an id or a name, which `hansard redact` does not change.\n\nExit codes: 0 no secret was found, 3 something could not be read or belongs to no dispatch, 4 secrets were found.\n\nExamples:\n  hansard scan-secrets\n  hansard scan-secrets research/route-models latest --json\n  hansard scan-secrets --env DATABASE_PASSWORD --pattern 'acme-key=acme_[0-9a-f]{32}'",
+      "\nPrints the task, the dispatch, the position, the field and the kind of each secret, never the secret, which is also replaced in the names that are printed. A secret that stays is in an id or a name, which `hansard secrets redact` does not change.\n\nExit codes: 0 no secret was found, 3 something could not be read or belongs to no dispatch, 4 secrets were found.\n\nExamples:\n  hansard secrets scan\n  hansard secrets scan research/route-models --json\n  hansard secrets scan --env DATABASE_PASSWORD --pattern 'acme-key=acme_[0-9a-f]{32}'",
     )
-    .action((task: string | undefined, dispatch: string | undefined, options: SecretOptions) =>
+    .action((word: string | undefined, options: SecretOptions) =>
       withStore(context, options, async ({ store, loaded }) => {
         const redactor = createRedactor(redactorOptions(loaded.config, context, options));
-        const taskDir = task === undefined ? undefined : toTaskDir(task);
         const scope = {
-          ...(taskDir === undefined ? {} : { taskDir }),
-          ...(taskDir === undefined || dispatch === undefined
-            ? {}
-            : { dispatchId: await findDispatchId(store, taskDir, dispatch) }),
+          ...partOfStore(word === undefined ? null : await findScope(store, word)),
           signal: context.readSignal,
         };
         const summary = new Summary();
@@ -52,7 +53,7 @@ export const addScanSecrets: AddCommand = (command, context) => {
         summary.assertNothingFound();
       }),
     );
-};
+}
 
 /** The item with names that can be printed. */
 function withoutSecrets(redactor: Redactor, item: ScanItem): ScanItem {
@@ -132,20 +133,20 @@ class Summary {
       kinds.length === 0 ? 'no secret' : `${counted(this.#total, 'secret')} (${kinds.join(', ')})`;
     const kept = this.#kept === 0 ? '' : `; ${this.#kept.toLocaleString('en')} in ${keptPlaces}`;
     const remains = this.#remains === 0 ? '' : `; ${counted(this.#remains, 'place')} not scanned`;
-    return `${counted(this.#dispatches, 'dispatch', 'dispatches')}, ${counted(this.events, 'event')}: ${found}${kept}${remains}.`;
+    return `${counted(this.#dispatches, 'session', 'sessions')}, ${counted(this.events, 'event')}: ${found}${kept}${remains}.`;
   }
 
   /** @throws CliError with the exit code for an incomplete scan, or else for secrets */
   assertNothingFound(): void {
     const unread = [
-      ...(this.#unread === 0 ? [] : [counted(this.#unread, 'dispatch', 'dispatches')]),
+      ...(this.#unread === 0 ? [] : [counted(this.#unread, 'session', 'sessions')]),
       ...(this.#unreadTasks === 0 ? [] : [counted(this.#unreadTasks, 'task record')]),
     ];
     if (unread.length > 0)
       throw new CliError(
         exitCode.damaged,
         `${unread.join(' and ')} could not be read to the end, so the scan is incomplete.`,
-        '`hansard verify` shows the damage.',
+        '`hansard store verify` shows the damage.',
       );
     if (this.#remains > 0 && this.#total === 0)
       throw new CliError(
@@ -163,9 +164,10 @@ class Summary {
 
   get #advice(): string {
     const [kept, all] = [this.#kept, this.#total];
-    if (kept === 0) return '`hansard redact` replaces them in the log.';
-    if (kept === all) return `They stay in the log: \`hansard redact\` does not change ${keptPlaces}.`;
+    if (kept === 0) return '`hansard secrets redact` replaces them in the log.';
+    if (kept === all)
+      return `They stay in the log: \`hansard secrets redact\` does not change ${keptPlaces}.`;
     const [replaced, staying] = [all - kept, kept].map((count) => count.toLocaleString('en'));
-    return `\`hansard redact\` replaces ${replaced} of them in the log. ${staying} in ${keptPlaces} stay.`;
+    return `\`hansard secrets redact\` replaces ${replaced} of them in the log. ${staying} in ${keptPlaces} stay.`;
   }
 }

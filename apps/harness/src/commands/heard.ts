@@ -1,0 +1,127 @@
+import {
+  deliveryDiffs,
+  type HearingMatrix,
+  hearingMatrix,
+  knownBy,
+  neverHeard,
+  renderDeliveryDiffs,
+  renderHearing,
+  renderKnown,
+  renderNeverHeard,
+} from '@hansard/views';
+import type { SessionLog } from '../session/session-log.ts';
+import { type FilterOptions, FilterRequest, inOnePage, withFilterOptions } from '../tasks/filter-options.ts';
+import type { Answer } from '../terminal/answer.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import { type AddCommand, type CommonOptions, withCommonOptions, withExamples } from '../terminal/command.ts';
+import { type CliContext, terminalWidth } from '../terminal/context.ts';
+import { answerOnSession } from './questions.ts';
+
+interface HeardOptions extends CommonOptions, FilterOptions {
+  readonly never?: boolean;
+  readonly diff?: boolean;
+}
+
+export const addHeard: AddCommand = (command, context) => {
+  withExamples(
+    withFilterOptions(withCommonOptions(command), 'print what this agent knew, and its source')
+      .option('--never', 'list the agents that the event never reached, or of which it is not known')
+      .option('--diff', 'compare the event, an utterance, with each of its deliveries, word by word'),
+    'heard chat/cafe',
+    'heard chat/cafe 31 --never',
+    'heard chat/cafe 18 --diff',
+    'heard chat/cafe @15:04 --agent jill',
+  ).action((word: string, event: string | undefined, options: HeardOptions) =>
+    answerOnSession(context, word, options, async (log) => {
+      const { agent: agents = [], never, diff } = options;
+      const id = event === undefined ? null : await log.findEventId(event);
+      if (never === true || diff === true) {
+        assertOne(id, agents, never === true && diff === true);
+        return never === true ? neverAnswer(log, id) : diffAnswer(log, id);
+      }
+      const filter = await filterOf(context, log, options);
+      const [agent, ...others] = agents;
+      if (agent === undefined || others.length > 0) return matrixAnswer(context, log, { id, agents, filter });
+      const known = knownBy(log.index, log.findAgent(agent).agentId, id ?? undefined);
+      const rows = known.filter(({ event: one }) => filter.passes(one));
+      return { rows, text: renderKnown(log.index, rows) };
+    }),
+  );
+};
+
+function assertOne(id: string | null, agents: readonly string[], isBoth: boolean): asserts id is string {
+  const problem =
+    id === null
+      ? '--never and --diff need an event.'
+      : isBoth
+        ? '--never and --diff can not be combined.'
+        : agents.length > 0
+          ? '--never and --diff are about all agents, so they can not be combined with --agent.'
+          : null;
+  if (problem !== null) throw new CliError(exitCode.usage, problem, '`hansard help heard` has examples.');
+}
+
+/** The filter of what is listed; --agent names whose hearing it is. */
+async function filterOf(context: CliContext, log: SessionLog, { agent: _, ...options }: HeardOptions) {
+  const { envelope, index } = log;
+  const request = await FilterRequest.parse(context, options);
+  return request.forOnly({ envelope, pages: () => inOnePage(index.events) });
+}
+
+function neverAnswer({ index }: SessionLog, id: string): Answer {
+  const rows = explainSaying(() => neverHeard(index, id));
+  return { rows, text: renderNeverHeard(rows) };
+}
+
+function diffAnswer({ index }: SessionLog, id: string): Answer {
+  const rows = explainSaying(() => deliveryDiffs(index, id));
+  return { rows, text: renderDeliveryDiffs(index, rows) };
+}
+
+interface Asked {
+  readonly id: string | null;
+  /** Absent: all agents. */
+  readonly agents: readonly string[];
+  readonly filter: Awaited<ReturnType<typeof filterOf>>;
+}
+
+/** A row for each utterance, or for the one that was asked for, and a column for each agent. */
+function matrixAnswer(context: CliContext, log: SessionLog, { id, agents, filter }: Asked): Answer {
+  const { index } = log;
+  const all = hearingMatrix(index);
+  const wanted = new Set(agents.map((name) => log.findAgent(name).agentId));
+  const node = id === null ? null : index.find(id);
+  const only = node === null ? null : index.sayingOf(node);
+  // Says what the event is, if nothing was said in it.
+  if (id !== null) explainSaying(() => neverHeard(index, id));
+  const rows = all.rows.filter(
+    ({ saying }) => filter.passes(saying.event) && (only === null || saying.id === only.id),
+  );
+  const matrix: HearingMatrix = {
+    agents: all.agents.filter(({ agentId }) => wanted.size === 0 || wanted.has(agentId)),
+    rows,
+  };
+  return {
+    rows: rows.map(({ saying, cells, notKnown }) => ({
+      ...saying,
+      cells: Object.fromEntries(cells),
+      notKnown,
+    })),
+    text: renderHearing(index, matrix, { width: terminalWidth(context) }),
+  };
+}
+
+/** Looks up an utterance by id. @throws CliError for the id of another event, or of text compiled from several utterances */
+function explainSaying<Rows>(ask: () => Rows): Rows {
+  try {
+    return ask();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new CliError(
+      exitCode.failed,
+      error.message,
+      '`hansard dialog SESSION` prints the positions of what was said.',
+      { cause: error },
+    );
+  }
+}

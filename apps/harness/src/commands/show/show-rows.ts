@@ -1,0 +1,177 @@
+import type { DispatchLog } from '@hansard/dispatch';
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
+import {
+  createDispatchFacts,
+  type DispatchFacts,
+  formatCost,
+  formatUsage,
+  withOpenCalls,
+} from '@hansard/facts';
+import { filterRows, inOrderOfTime, type Row, renderEnvelope, renderRow } from '@hansard/views';
+import { HeapRestraint } from '../../import/heap-restraint.ts';
+import { interruptedPages } from '../../tasks/filter-options.ts';
+import { findEvent, searchedDispatch } from '../../tasks/find-event.ts';
+import { shownStatus } from '../../tasks/shown-status.ts';
+import type { Answer } from '../../terminal/answer.ts';
+import { type CliContext, letInterrupt, terminalWidth } from '../../terminal/context.ts';
+import { fitLines } from '../../terminal/fit-lines.ts';
+import { createPainter } from '../../terminal/painter.ts';
+import { atShownTime, shownTime } from '../../terminal/shown-time.ts';
+import { damagedAccess, type Shown } from './shown.ts';
+
+/** A session whose rows are printed. */
+interface Printed {
+  readonly envelope: DispatchEnvelope;
+  /** The figures of the events that were read so far. */
+  readonly totals: DispatchFacts;
+}
+
+interface PrintedRow {
+  readonly of: Printed;
+  readonly row: Row;
+}
+
+/** The rows of sessions in order of time. `event`: where to begin, in the only one. */
+export async function rowsAnswer(
+  context: CliContext,
+  shown: Shown,
+  event: string | undefined,
+): Promise<Answer> {
+  const from = event === undefined ? 0 : await positionOf(context, shown, event);
+  const printed = shown.envelopes.map((envelope) => ({ envelope, totals: createDispatchFacts() }));
+  const all = () =>
+    inOrderOfTime(
+      printed.map((of) => ({ envelope: of.envelope, items: () => timedRows(context, shown, of, from) })),
+    );
+  const { lines } = shown.options;
+  const rows = () =>
+    lines === undefined ? all() : event === undefined ? lastOf(all(), lines) : firstOf(all(), lines);
+  return {
+    rows: documents(printed, rows()),
+    text: texts(context, shown, printed, rows()),
+    isPainted: true,
+  };
+}
+
+async function positionOf(
+  context: CliContext,
+  { store, taskDir, envelopes, options }: Shown,
+  event: string,
+): Promise<number> {
+  const log = await store.openDispatch(taskDir, envelopes[0]?.dispatchId ?? '', damagedAccess(options));
+  return (await findEvent(searchedDispatch(context, log), event)).position;
+}
+
+async function* timedRows(
+  context: CliContext,
+  { store, taskDir, envelopes, request, options }: Shown,
+  of: Printed,
+  from: number,
+): AsyncGenerator<{ readonly time: string; readonly item: PrintedRow }, undefined> {
+  await letInterrupt(context);
+  const log = await store.openDispatch(taskDir, of.envelope.dispatchId, damagedAccess(options));
+  const source = { envelope: log.envelope, pages: () => interruptedPages(context, log) };
+  const filter = await (envelopes.length === 1 ? request.forOnly(source) : request.forOneOf(source));
+  const hasEnded = log.envelope.status !== 'running';
+  for await (const row of filterRows(pagesOf(context, log, of.totals), filter, { hasEnded }))
+    if (row.position >= from || row.events.includes(from)) yield { time: row.timestamp, item: { of, row } };
+}
+
+async function* pagesOf(
+  context: CliContext,
+  log: DispatchLog,
+  totals: DispatchFacts,
+): AsyncGenerator<readonly CapturedEvent[]> {
+  using heap = new HeapRestraint();
+  for await (const { events } of log.pages()) {
+    await letInterrupt(context);
+    heap.hold();
+    for (const event of events) totals.observe(event);
+    yield events;
+  }
+}
+
+async function* firstOf<Item>(items: AsyncIterable<Item>, count: number): AsyncGenerator<Item> {
+  let left = count;
+  if (left === 0) return;
+  for await (const item of items) {
+    yield item;
+    left -= 1;
+    if (left === 0) return;
+  }
+}
+
+async function* lastOf<Item>(items: AsyncIterable<Item>, count: number): AsyncGenerator<Item> {
+  const last: Item[] = [];
+  for await (const item of items) {
+    last.push(item);
+    if (last.length > count) last.shift();
+  }
+  yield* last;
+}
+
+/** A document for each session, before its first row, and one for each row. */
+async function* documents(
+  printed: readonly Printed[],
+  rows: AsyncIterable<PrintedRow>,
+): AsyncGenerator<unknown> {
+  for (const { envelope } of printed) yield { kind: 'dispatch', dispatchId: envelope.dispatchId, envelope };
+  for await (const { of, row } of rows) yield { dispatchId: of.envelope.dispatchId, ...row };
+}
+
+async function* texts(
+  context: CliContext,
+  { store, taskDir, envelopes, request, options }: Shown,
+  printed: readonly Printed[],
+  rows: AsyncIterable<PrintedRow>,
+): AsyncGenerator<string> {
+  const statusOf = await shownStatus(store, taskDir, envelopes);
+  const paint = createPainter(context);
+  const width = terminalWidth(context);
+  const rowOptions = { width, full: options.full ?? false, hint: '--full shows all', paint };
+  for (const { envelope } of printed) {
+    const facts = renderEnvelope(inZone(context, envelope), { status: statusOf(envelope) });
+    yield `${width === undefined ? facts : fitLines(facts, width)}\n`;
+  }
+  let [day, last] = ['', ''];
+  for await (const { of, row: recorded } of rows) {
+    const row = atShownTime(context, recorded);
+    const own = row.timestamp.slice(0, 'YYYY-MM-DD'.length);
+    if (own !== day) yield paint('dim', own);
+    day = own;
+    const { dispatchId, role } = of.envelope;
+    if (printed.length > 1 && dispatchId !== last)
+      yield paint('strong', neutraliseControlsInLine(`${role} ${shortId(dispatchId)}`));
+    last = dispatchId;
+    yield renderRow(row, rowOptions);
+  }
+  if (day === '') yield request.isOpen ? '(no events)' : '(no event passes)';
+  for (const { envelope, totals } of printed) yield* soFar(envelope, totals);
+}
+
+/** How many of the last characters of an id are printed. */
+const shortColumns = 6;
+
+function shortId(dispatchId: string): string {
+  return dispatchId.length <= shortColumns * 2 ? dispatchId : dispatchId.slice(-shortColumns);
+}
+
+function inZone(context: CliContext, envelope: DispatchEnvelope): DispatchEnvelope {
+  const { startedAt, completedAt } = envelope;
+  return {
+    ...envelope,
+    startedAt: shownTime(context, startedAt),
+    completedAt: completedAt === null ? null : shownTime(context, completedAt),
+  };
+}
+
+/** What the log says about cost and usage while the envelope does not. */
+function* soFar(envelope: DispatchEnvelope, totals: DispatchFacts): Generator<string> {
+  const { cost, usage } = withOpenCalls(envelope);
+  const lines = [
+    ...(cost === null && totals.costUsd !== null ? [`cost so far   ${formatCost(totals.costUsd)}`] : []),
+    ...(usage === null && totals.usage !== null ? [`usage so far  ${formatUsage(totals.usage)}`] : []),
+  ];
+  if (lines.length > 0) yield ['', ...lines].join('\n');
+}

@@ -1,0 +1,167 @@
+import type { ReplayPace } from '@hansard/dispatch';
+import type { DispatchEnvelope } from '@hansard/events';
+import { formatDuration, formatSpending } from '@hansard/facts';
+import { botView } from '@hansard/views';
+import { InvalidArgumentError, Option } from 'commander';
+import type { Harness } from '../../harness.ts';
+import { FilterRequest, withFilterOptions, withSessionFilter } from '../../tasks/filter-options.ts';
+import { findScope, onlySession, readableSessions, type Scope } from '../../tasks/find-session.ts';
+import { toTaskName } from '../../tasks/task-name.ts';
+import type { Answer } from '../../terminal/answer.ts';
+import { CliError, exitCode } from '../../terminal/cli-error.ts';
+import { type AddCommand, withCommonOptions, withExamples } from '../../terminal/command.ts';
+import type { CliContext } from '../../terminal/context.ts';
+import { parseCount } from '../../terminal/parse-count.ts';
+import { parseDuration } from '../../terminal/parse-duration.ts';
+import { answerFromStore } from '../../terminal/with-store.ts';
+import { rawAnswer, rawAnswerOfSeveral } from './show-raw.ts';
+import { rowsAnswer } from './show-rows.ts';
+import { damagedAccess, isLive, type Shown, type ShowOptions } from './shown.ts';
+
+export const addShow: AddCommand = (command, context) => {
+  withExamples(
+    withSessionFilter(withFilterOptions(withCommonOptions(command)))
+      .option('--full', 'print long inputs and results whole, and the records of the engine')
+      .option('--raw', 'print the events, one on a line')
+      .option(
+        '-n, --lines <n>',
+        'print the last n rows, or the first n from the event on',
+        parseCount({ example: 20 }),
+      )
+      .option('-f, --follow', 'print also new events of any process, until Ctrl-C (implies --raw)')
+      .option(
+        '--speed <factor>',
+        'replay as recorded (1), faster (4), slower (0.5) or without waiting (max); implies --raw',
+        parseSpeed,
+      )
+      .option(
+        '--max-gap <duration>',
+        'shorten each pause of a replay to this, such as 500ms, 2s or 1m',
+        parseDuration,
+      )
+      .addOption(
+        new Option('--step', 'replay, and wait for Enter before each event').conflicts(['speed', 'maxGap']),
+      )
+      .option(
+        '--damaged',
+        'read the whole events of a damaged session and omit the others; positions then count whole events only',
+      ),
+    'show chat/cafe',
+    'show 4K7Q 120 -n 5',
+    'show research/route-models --tool Edit --text routes.ts',
+    "show latest --raw --type 'agent:*' --json",
+    'show latest -f',
+    'show chat/cafe 18 --speed 4 --max-gap 2s',
+  ).action((word: string, event: string | undefined, options: ShowOptions) => {
+    assertTogether(options);
+    return answerFromStore(context, options, (harness) => show(context, harness, { word, event, options }));
+  });
+};
+
+interface Asked {
+  readonly word: string;
+  readonly event: string | undefined;
+  readonly options: ShowOptions;
+}
+
+async function show(
+  context: CliContext,
+  { store }: Harness,
+  { word, event, options }: Asked,
+): Promise<Answer> {
+  const request = await FilterRequest.parse(context, options);
+  const scope = await findScope(store, word);
+  const { taskDir } = scope;
+  const isOfOne = event !== undefined || isLive(options);
+  const { envelopes, failure } =
+    scope.dispatchId !== null || isOfOne
+      ? { envelopes: null, failure: null }
+      : chosen(readableSessions(scope), options, scope);
+  const access = damagedAccess(options);
+  if (envelopes === null || envelopes.length === 1) {
+    const dispatchId = envelopes?.[0]?.dispatchId ?? onlySession(scope, word).dispatchId;
+    const log = await store.openDispatch(taskDir, dispatchId, access);
+    const one = { store, taskDir, envelopes: [log.envelope], request, options };
+    assertTaken(one);
+    const answer =
+      options.raw === true || isLive(options)
+        ? await rawAnswer(context, one, log, event)
+        : await rowsAnswer(context, one, event);
+    return withSums({ ...answer, failure }, one);
+  }
+  const several = { store, taskDir, envelopes, request, options };
+  const answer =
+    options.raw === true
+      ? await rawAnswerOfSeveral(context, several)
+      : await rowsAnswer(context, several, undefined);
+  return withSums({ ...answer, failure }, several);
+}
+
+type Readable = ReturnType<typeof readableSessions>;
+
+/** The sessions whose bot and role were asked for. @throws CliError that names the others if there are none */
+function chosen({ envelopes, failure }: Readable, { bot, role }: ShowOptions, { taskDir }: Scope): Readable {
+  const taken = envelopes.filter(
+    (one) => (bot ?? one.botId) === one.botId && (role ?? one.role) === one.role,
+  );
+  if (taken.length > 0) return { envelopes: taken, failure };
+  throw nothingTaken(envelopes, taskDir, { bot, role });
+}
+
+function assertTaken({ envelopes, request, options, taskDir }: Shown): void {
+  if (!envelopes.every((envelope) => request.takes(envelope)))
+    throw nothingTaken(envelopes, taskDir, options);
+}
+
+function nothingTaken(
+  envelopes: readonly DispatchEnvelope[],
+  taskDir: string,
+  { bot, role }: { readonly bot?: string | undefined; readonly role?: string | undefined },
+): CliError {
+  const bots = [...new Set(envelopes.flatMap(({ botId }) => botId ?? []))];
+  const roles = [...new Set(envelopes.map((envelope) => envelope.role))];
+  const what = [bot === undefined ? [] : `the bot ${bot}`, role === undefined ? [] : `the role ${role}`];
+  const known =
+    bot !== undefined && bots.length === 0
+      ? 'None of its sessions names a bot.'
+      : `Its bots: ${bots.join(', ')}.`;
+  return new CliError(
+    exitCode.failed,
+    `No session of ${toTaskName(taskDir)} has ${what.flat().join(' and ')}.`,
+    bot === undefined ? `Its roles: ${roles.join(', ')}.` : known,
+  );
+}
+
+/** Ends with the sums of the bot that was asked for. */
+function withSums(answer: Answer, { envelopes, options: { bot } }: Shown): Answer {
+  if (bot === undefined) return answer;
+  const { figures } = botView(envelopes, bot);
+  const spent = formatSpending(figures);
+  const words = [
+    `${bot}: ${envelopes.length} ${envelopes.length === 1 ? 'session' : 'sessions'}`,
+    ...(figures.durationMs === null ? [] : [formatDuration(figures.durationMs)]),
+    ...(spent === null ? [] : [spent]),
+  ];
+  return { ...answer, notesAfter: [...(answer.notesAfter ?? []), words.join(', ')] };
+}
+
+/** @throws CliError for options that exclude each other */
+function assertTogether({ follow, full, raw, lines, speed, step, maxGap, ...options }: ShowOptions): void {
+  const isReplay = speed !== undefined || step === true || maxGap !== undefined;
+  const problem =
+    follow === true && isReplay
+      ? '--follow prints new events as they come, so it can not be combined with a replay.'
+      : lines !== undefined && isReplay
+        ? 'A replay goes on to the end, so it can not be combined with --lines.'
+        : full === true && (raw === true || isLive({ follow, speed, step, maxGap, ...options }))
+          ? '--full is about rows, so it can not be combined with events (--raw).'
+          : null;
+  if (problem !== null) throw new CliError(exitCode.usage, problem, '`hansard help show` has examples.');
+}
+
+function parseSpeed(text: string): ReplayPace {
+  if (text === 'max') return 'fast';
+  const factor = /^\d{1,6}(\.\d{1,6})?$/.test(text) ? Number(text) : 0;
+  if (factor > 0) return factor;
+  throw new InvalidArgumentError('Give a factor above 0, such as 4 or 0.5, or max.');
+}

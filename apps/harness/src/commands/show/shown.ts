@@ -1,0 +1,33 @@
+import type { DispatchStore, ReadAccess, ReplayPace } from '@hansard/dispatch';
+import type { DispatchEnvelope } from '@hansard/events';
+import type { FilterOptions, FilterRequest } from '../../tasks/filter-options.ts';
+import type { CommonOptions } from '../../terminal/command.ts';
+
+export interface ShowOptions extends CommonOptions, FilterOptions {
+  readonly full?: boolean;
+  readonly raw?: boolean;
+  readonly lines?: number;
+  readonly follow?: boolean;
+  readonly speed?: ReplayPace;
+  readonly maxGap?: number;
+  readonly step?: boolean;
+  readonly damaged?: boolean;
+}
+
+/** The sessions that are shown, all of one task. */
+export interface Shown {
+  readonly store: DispatchStore;
+  readonly taskDir: string;
+  readonly envelopes: readonly DispatchEnvelope[];
+  readonly request: FilterRequest;
+  readonly options: ShowOptions;
+}
+
+/** Whether the events of one session are printed as they come, or came. */
+export function isLive(options: Partial<Record<'follow' | 'speed' | 'step' | 'maxGap', unknown>>): boolean {
+  return [options.follow, options.speed, options.step, options.maxGap].some((one) => one !== undefined);
+}
+
+export function damagedAccess({ damaged = false }: ShowOptions): ReadAccess {
+  return { skipDamaged: damaged };
+}

@@ -1,0 +1,365 @@
+import type { DispatchLog, DispatchRef, DispatchStore, ReadAccess } from '@hansard/dispatch';
+import type { DispatchEnvelope } from '@hansard/events';
+import { findNamed } from '@hansard/facts';
+import {
+  type DispatchListing,
+  isStoreError,
+  type ListDispatchesOptions,
+  type StoreError,
+  type TaskListing,
+} from '@hansard/provider';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
+import { type Explanation, explainError } from '../terminal/explain-error.ts';
+import { listChoices } from '../terminal/list-choices.ts';
+import { toTaskDir, toTaskName } from './task-name.ts';
+
+/** What a word names: a session, or all sessions of a task. */
+export interface Scope {
+  readonly taskDir: string;
+  /** Null: the word names a task. */
+  readonly dispatchId: string | null;
+  /** The dispatches of the task, oldest first; those that cannot be read follow the others. */
+  readonly listings: readonly DispatchListing[];
+}
+
+type NamedListing = DispatchListing & { readonly dispatchId: string };
+
+const latest = 'latest';
+
+/** In every message about a word that names nothing. */
+const howToName =
+  'Name a session as PROJECT/SLUG/ID, by the end of its id, by the beginning of its title, or as "latest"; `hansard ls` lists them.';
+
+/**
+ * What a word names, tried in this order: `latest`, a task, `TASK/ID`, an id or its end, a part of a task's name, a title or its
+ * beginning. The number of calls of the store does not depend on how many sessions it has.
+ * @throws CliError if it names nothing, or several things; then it lists the choices
+ */
+export async function findScope(store: DispatchStore, word: string): Promise<Scope> {
+  if (word === latest) return latestSession(store);
+  const found = word.includes('/') ? await byPath(store, word) : await byName(store, word);
+  if (found !== null) return found;
+  throw new CliError(exitCode.failed, `There is no session or task ${JSON.stringify(word)}.`, howToName, {
+    isMissing: true,
+  });
+}
+
+/** The task that a word names, which need not have sessions. @throws CliError */
+export async function findTask(store: DispatchStore, word: string): Promise<string> {
+  if (word.includes('/') || word === latest)
+    return word === latest ? (await findScope(store, word)).taskDir : toTaskDir(word);
+  const tasks = await store.listTasks();
+  const found = wholeTask(tasks, word) ?? partOfTask(tasks, word);
+  if (found !== null) return found;
+  throw new CliError(
+    exitCode.failed,
+    `There is no task ${JSON.stringify(word)}.`,
+    'Name it as PROJECT/SLUG, such as research/route-models; `hansard ls --tasks` lists the tasks.',
+    { isMissing: true },
+  );
+}
+
+/** The one session that a word names: of a task, its only one. It can be damaged. @throws CliError for a task with several, with the choices */
+export async function findSession(store: DispatchStore, word: string): Promise<DispatchRef> {
+  return onlySession(await findScope(store, word), word);
+}
+
+/** Opens the session that a word names, to read it. @throws CliError */
+export async function openSession(
+  store: DispatchStore,
+  word: string,
+  access: ReadAccess = {},
+): Promise<{ readonly taskDir: string; readonly log: DispatchLog }> {
+  const { taskDir, dispatchId } = await findSession(store, word);
+  return { taskDir, log: await store.openDispatch(taskDir, dispatchId, access) };
+}
+
+/** What a word without a slash means inside a task: its `latest`, or an id there. Any other word means what it means elsewhere. */
+export function inTask(taskDir: string, word: string): string {
+  return word.includes('/') ? word : `${taskDir}/${word}`;
+}
+
+/** The reference of a scope, for calls that take a task or one of its sessions. */
+export function partOfStore(scope: Scope | null): {
+  readonly taskDir?: string;
+  readonly dispatchId?: string;
+} {
+  if (scope === null) return {};
+  const { taskDir, dispatchId } = scope;
+  return dispatchId === null ? { taskDir } : { taskDir, dispatchId };
+}
+
+/** The newest session that is no worker of another. Beside a session that cannot be read, which can be it, only if there is a newer one. */
+async function latestSession(store: DispatchStore): Promise<Scope> {
+  let worker: NamedListing | null = null;
+  for await (const listing of store.dispatches({ order: 'newest' })) {
+    if (listing.envelope === null && worker === null) throw listing.error;
+    if (listing.envelope === null) break;
+    const named = listing as NamedListing;
+    if (named.envelope?.parentDispatchId == null) return scopeOf(named);
+    worker ??= named;
+  }
+  if (worker !== null) return scopeOf(worker);
+  throw new CliError(exitCode.failed, 'There is no session yet.', '`hansard demo` records some.', {
+    isMissing: true,
+  });
+}
+
+function scopeOf(listing: NamedListing): Scope {
+  return { taskDir: listing.taskDir, dispatchId: listing.dispatchId, listings: [listing] };
+}
+
+/** `PROJECT/SLUG`, a whole `taskDir`, or one of them, or a slug, before the id of a session. */
+async function byPath(store: DispatchStore, word: string): Promise<Scope | null> {
+  let refusal: unknown = null;
+  const listed = async (name: string) => {
+    try {
+      const taskDir = toTaskDir(name);
+      return { taskDir, listings: await listAll(store, { taskDir }) };
+    } catch (error) {
+      if (!isStoreError(error, 'STORE_INVALID_PATH') && !(error instanceof CliError)) throw error;
+      refusal ??= error;
+      return null;
+    }
+  };
+  const task = await listed(word);
+  if (task !== null && task.listings.length > 0) return { ...task, dispatchId: null };
+  const cut = word.lastIndexOf('/');
+  const [head, id] = [word.slice(0, cut), word.slice(cut + 1)];
+  const place = head.includes('/') ? await listed(head) : await bySlug(store, head);
+  if (place !== null && place.listings.length > 0 && id !== '') return ofTask(place, id);
+  if (task !== null && (await hasRecord(store, task.taskDir))) return { ...task, dispatchId: null };
+  const found = byTitle(await listAll(store, {}), word);
+  if (found === null && refusal !== null) throw refusal;
+  return found;
+}
+
+async function hasRecord(store: DispatchStore, taskDir: string): Promise<boolean> {
+  return (await store.getTask(taskDir)) !== null;
+}
+
+type Place = Pick<Scope, 'taskDir' | 'listings'>;
+
+async function bySlug(store: DispatchStore, word: string): Promise<Place | null> {
+  const tasks = await store.listTasks();
+  const taskDir = wholeTask(tasks, word);
+  return taskDir === null ? null : { taskDir, listings: await listAll(store, { taskDir }) };
+}
+
+/** A session of a task by its id there. @throws CliError */
+function ofTask(place: Place, id: string): Scope {
+  const { taskDir, listings } = place;
+  const name = toTaskName(taskDir);
+  const unnamed = listings.find(({ dispatchId }) => dispatchId === null);
+  if (id === latest) {
+    const unread = listings.find(({ envelope }) => envelope === null);
+    if (unread?.error != null) throw unread.error;
+    const newest = leadsOf(listings).at(-1) ?? listings.at(-1);
+    return { ...place, dispatchId: newest?.dispatchId ?? null };
+  }
+  const found = byId(listings, id, `sessions of ${name}`);
+  if (found !== null) return { ...place, dispatchId: found.dispatchId };
+  if (unnamed?.error != null) throw unnamed.error;
+  throw new CliError(
+    exitCode.failed,
+    `${name} has no session ${id}.`,
+    `\`hansard ls ${name}\` lists them; the last characters of an id are enough, and so is "${name}/latest".`,
+  );
+}
+
+async function byName(store: DispatchStore, word: string): Promise<Scope | null> {
+  if (word === '') return null;
+  const tasks = await store.listTasks();
+  const whole = wholeTask(tasks, word);
+  const asTask = async (taskDir: string): Promise<Scope> => ({
+    taskDir,
+    dispatchId: null,
+    listings: await listAll(store, { taskDir }),
+  });
+  if (whole !== null) return asTask(whole);
+  const listings = await listAll(store, {});
+  const found = byId(listings, word, 'sessions');
+  if (found !== null) return scopeOf(found);
+  const part = partOfTask(tasks, word);
+  return part === null ? byTitle(listings, word) : asTask(part);
+}
+
+/** The task with this slug. @throws CliError if several have it */
+function wholeTask(tasks: readonly TaskListing[], word: string): string | null {
+  const fit = tasks.filter(({ taskDir, task }) => {
+    const name = toTaskName(taskDir);
+    return name === word || name.endsWith(`/${word}`) || task?.slug === word;
+  });
+  return onlyTask(fit, word);
+}
+
+/** The task whose PROJECT/SLUG ends or begins so, or whose name does. @throws CliError if several do */
+function partOfTask(tasks: readonly TaskListing[], word: string): string | null {
+  const answer = findNamed(tasks, word, ({ taskDir, task }) => ({
+    id: toTaskName(taskDir),
+    names: [task?.slug ?? null, task?.name ?? null],
+  }));
+  if (answer.kind === 'unknown') return null;
+  return onlyTask(answer.kind === 'found' ? [answer.item] : answer.items, word);
+}
+
+function onlyTask(tasks: readonly TaskListing[], word: string): string | null {
+  const [first, ...others] = tasks;
+  if (first === undefined) return null;
+  if (others.length === 0) return first.taskDir;
+  const lines = tasks.map(({ taskDir, task }) =>
+    [toTaskName(taskDir), task?.name ?? ''].filter(Boolean).join('  '),
+  );
+  throw new CliError(
+    exitCode.failed,
+    `${word} fits ${tasks.length} tasks:${listChoices(lines)}`,
+    'Name one as PROJECT/SLUG.',
+  );
+}
+
+/** The session whose id this is, or ends or begins so. @throws CliError for several */
+function byId(listings: readonly DispatchListing[], word: string, what: string): NamedListing | null {
+  const named = listings.filter((listing): listing is NamedListing => listing.dispatchId !== null);
+  const answer = findNamed(named, word, ({ dispatchId }) => ({ id: dispatchId }));
+  if (answer.kind === 'unknown') return null;
+  if (answer.kind === 'found') return answer.item;
+  throw severalSessions(answer.items, `${word} fits ${answer.items.length} ${what}:`);
+}
+
+/** Titles are texts of others: what they name, nothing else may. */
+function byTitle(listings: readonly DispatchListing[], word: string): Scope | null {
+  const named = listings.filter((listing): listing is NamedListing => listing.dispatchId !== null);
+  const lower = word.toLowerCase();
+  const titleOf = ({ envelope }: NamedListing) => envelope?.title?.toLowerCase() ?? '';
+  const whole = named.filter((listing) => titleOf(listing) === lower);
+  const fit = whole.length > 0 ? whole : named.filter((listing) => titleOf(listing).startsWith(lower));
+  const [first, ...others] = fit;
+  if (first === undefined) return null;
+  if (others.length === 0) return scopeOf(first);
+  throw severalSessions(fit, `${fit.length} titles begin with ${JSON.stringify(word)}:`);
+}
+
+/** The session of a scope. @throws CliError for a task without a session, or with several */
+export function onlySession({ taskDir, dispatchId, listings }: Scope, word: string): DispatchRef {
+  if (dispatchId !== null) return { taskDir, dispatchId };
+  const unnamed = listings.find(({ dispatchId }) => dispatchId === null);
+  if (unnamed?.error != null) throw unnamed.error;
+  const [first, ...others] = leadsOf(listings);
+  if (first === undefined) throw noSession(taskDir);
+  if (others.length === 0) return { taskDir, dispatchId: first.dispatchId };
+  throw severalSessions([first, ...others], `${word} has ${others.length + 1} sessions:`);
+}
+
+/** The dispatches that are no workers of another one of the task. */
+function leadsOf(listings: readonly DispatchListing[]): NamedListing[] {
+  const ids = new Set(listings.map(({ dispatchId }) => dispatchId));
+  return listings.filter(
+    (listing): listing is NamedListing =>
+      listing.dispatchId !== null && !ids.has(listing.envelope?.parentDispatchId ?? ''),
+  );
+}
+
+function severalSessions(listings: readonly NamedListing[], message: string): CliError {
+  return new CliError(
+    exitCode.failed,
+    `${message}${listChoices(listings.map(inWords))}`,
+    'Name one as it stands here, or the newest of a task as PROJECT/SLUG/latest.',
+  );
+}
+
+function inWords({ taskDir, dispatchId, envelope }: NamedListing): string {
+  const name = `${toTaskName(taskDir)}/${dispatchId}`;
+  if (envelope === null) return `${name}  unreadable`;
+  const { role, status, startedAt, title } = envelope;
+  return [name, role, status, startedAt, title ?? ''].filter(Boolean).join('  ');
+}
+
+export function noSession(taskDir: string): CliError {
+  return new CliError(
+    exitCode.failed,
+    `${toTaskName(taskDir)} has no sessions.`,
+    '`hansard ls` lists the sessions.',
+    { isMissing: true },
+  );
+}
+
+export async function listAll(
+  store: DispatchStore,
+  options: ListDispatchesOptions,
+): Promise<readonly DispatchListing[]> {
+  const listings: DispatchListing[] = [];
+  for await (const listing of store.dispatches(options)) listings.push(listing);
+  return listings;
+}
+
+/** The readable dispatches among these, and the errors of the others. */
+export function readableOf(listings: readonly DispatchListing[]): {
+  readonly envelopes: readonly DispatchEnvelope[];
+  readonly errors: readonly StoreError[];
+} {
+  return {
+    envelopes: listings.flatMap(({ envelope }) => envelope ?? []),
+    errors: listings.flatMap(({ error }) => error ?? []),
+  };
+}
+
+/** The dispatches of a task, oldest first. @throws CliError if there are none, or if one is unreadable */
+export function allSessions({ taskDir, listings }: Place): readonly DispatchEnvelope[] {
+  const { envelopes, errors } = readableOf(listings);
+  if (errors[0] !== undefined) throw errors[0];
+  if (envelopes.length === 0) throw noSession(taskDir);
+  return envelopes;
+}
+
+/** The readable dispatches of a scope, oldest first, and an error that names each unreadable one. @throws if none is readable */
+export function readableSessions({ taskDir, dispatchId, listings }: Scope): {
+  readonly envelopes: readonly DispatchEnvelope[];
+  readonly failure: CliError | null;
+} {
+  const chosen = dispatchId === null ? listings : listings.filter((one) => one.dispatchId === dispatchId);
+  const { envelopes, errors } = readableOf(chosen);
+  if (envelopes.length === 0) throw errors[0] ?? noSession(taskDir);
+  return { envelopes, failure: unreadableSessions(chosen, taskDir, 'shown') };
+}
+
+/** The error that names each unreadable one among these dispatches, of a task or of all (null); null if all are readable. */
+export function unreadableSessions(
+  listings: readonly DispatchListing[],
+  taskDir: string | null,
+  done: 'shown' | 'listed',
+): CliError | null {
+  const bad = listings.flatMap(({ error, taskDir: own }) => (error == null ? [] : [{ error, own }]));
+  const [first] = bad;
+  if (first === undefined) return null;
+  const explained = bad.map(({ error, own }) => ({ own, ...explainError(error) }));
+  const worst = explained.find((one) => one.exitCode === exitCode.damaged) ?? explainError(first.error);
+  const where = taskDir === null ? '' : ` of ${toTaskName(taskDir)}`;
+  const count = `${bad.length} of ${listings.length} sessions${where} can't be read; the others are ${done}.`;
+  const lines = explained.map(({ own, message }) =>
+    taskDir === null ? `${toTaskName(own)}: ${message}` : message,
+  );
+  return new CliError(...codeAndAdvice([count, ...lines].join('\n  '), worst));
+}
+
+/** A wrong path is in the store here, and not in the arguments. */
+function codeAndAdvice(
+  message: string,
+  { exitCode: code, advice }: Explanation,
+): ConstructorParameters<typeof CliError> {
+  return code === exitCode.usage
+    ? [exitCode.failed, message, 'Remove the link that points outside the folder of the store.']
+    : [code, message, advice];
+}
+
+/** The listings of a scope: all of a task, or a session with the workers below it. */
+export async function listingsOf(store: DispatchStore, scope: Scope): Promise<readonly DispatchListing[]> {
+  const { taskDir, dispatchId, listings } = scope;
+  if (dispatchId === null) return listings;
+  const all = listings.length > 1 ? listings : await listAll(store, { taskDir });
+  const workers = Map.groupBy(all, ({ envelope }) => envelope?.parentDispatchId ?? null);
+  const found = all.filter((one) => one.dispatchId === dispatchId);
+  // The iteration of an array includes the entries that are added during it.
+  for (const { dispatchId: id } of found)
+    if (id !== null) found.push(...(workers.get(id) ?? []).filter((one) => !found.includes(one)));
+  return all.filter((one) => found.includes(one));
+}
