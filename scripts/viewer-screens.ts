@@ -69,7 +69,7 @@ try {
     await page.waitForSelector('ol.given li');
     await shoot('context');
     await page.evaluate("location.hash = '#/search?text=jack'");
-    await page.locator('.search output', { hasText: /dispatch(es)?$/ }).waitFor();
+    await page.locator('.search output', { hasText: /sessions?$/ }).waitFor();
     await shoot('search');
     await page.close();
   }

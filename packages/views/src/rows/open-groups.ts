@@ -1,7 +1,6 @@
-import type { CapturedEvent } from '@hansard/events';
+import type { CapturedEvent, JsonValue } from '@hansard/events';
 import type { LogNode } from '../log/log-node.ts';
 import { type Nameable, type RowGroup, saysSomething } from './row-group.ts';
-import { sizeOf } from './size-of.ts';
 
 export interface RowReach {
   /**
@@ -213,4 +212,14 @@ function messageKey(
 
 function callKey({ agentId = '', data }: CapturedEvent): string | null {
   return typeof data.toolCallId === 'string' ? `of ${agentId} ${data.toolCallId}` : null;
+}
+
+/** About how many characters a value has as JSON. */
+function sizeOf(value: JsonValue | undefined): number {
+  if (typeof value === 'string') return value.length + 2;
+  if (typeof value !== 'object' || value === null) return 6;
+  let size = 2;
+  if (Array.isArray(value)) for (const item of value) size += sizeOf(item);
+  else for (const key in value) size += key.length + 4 + sizeOf(value[key]);
+  return size;
 }

@@ -5,7 +5,6 @@ import { rowsOf } from '../rows/read-rows.ts';
 import { type RenderRowOptions, renderRow } from '../rows/render-row.ts';
 import type { Row } from '../rows/row.ts';
 import { renderEnvelope } from '../task/render-envelope.ts';
-import { newDays } from '../text/new-days.ts';
 import { sessionFacts } from './session-facts.ts';
 
 /** Where a dispatch is read from: a dispatch store is one. */
@@ -69,4 +68,16 @@ function indented(text: string): string {
     .split('\n')
     .map((line) => `  ${line}`.trimEnd())
     .join('\n');
+}
+
+const dayLength = 'YYYY-MM-DD'.length;
+
+/**
+ * For each timestamp its day (UTC) if it differs from that of the timestamp before, otherwise ''. If all are of one day, all
+ * are '', because the times of day are enough.
+ */
+function newDays(timestamps: readonly string[]): readonly string[] {
+  const days = timestamps.map((timestamp) => timestamp.slice(0, dayLength));
+  const isOneDay = days.every((day) => day === days[0]);
+  return days.map((day, index) => (isOneDay || day === days[index - 1] ? '' : day));
 }

@@ -13,18 +13,27 @@ export interface TalkWords extends Words {
   readonly agentId: string | null;
 }
 
+interface DialogWordsOptions extends RowWordsOptions {
+  readonly isPart?: boolean;
+  readonly isLinked?: boolean;
+}
+
 /**
  * A saying in words: who said it, its text, and a note for each clause about who heard it. An altered text follows its note. Words of all agents
- * are known only in a whole log: with `isPart`, nobody is said to have missed it.
+ * are known only in a whole log: with `isPart`, nobody is said to have missed it. With `isLinked`, a surface links the deliveries, and the id of the decision is left out.
  */
 export function dialogWords(
   index: LogIndex,
   { position, event, speaker, text, audience, missing }: DialogRow,
-  { self = dispatchedAgent, isPart = false }: RowWordsOptions & { readonly isPart?: boolean } = {},
+  { self = dispatchedAgent, isPart = false, isLinked = false }: DialogWordsOptions = {},
 ): TalkWords {
   const nameOf = (agentId: string) => agentLabel(index, agentId) || self;
   const clauses = hearingClauses({
-    heard: audience.map((hearing) => ({ ...hearing, name: nameOf(hearing.agentId) })),
+    heard: audience.map(({ via, ...hearing }) => ({
+      ...hearing,
+      name: nameOf(hearing.agentId),
+      ...(via !== undefined && !isLinked && { via }),
+    })),
     missing: isPart ? [] : missing.map(nameOf),
     notKnown: [],
   });

@@ -13,7 +13,7 @@ export function dialogLens(
   return {
     ...recent.part(),
     agents: recent.agents(),
-    ...lastLines(rows, end, (row) => talkLine(recent, dialogWords(index, row, { isPart }))),
+    ...lastLines(rows, end, (row) => talkLine(recent, dialogWords(index, row, { isPart, isLinked: true }))),
   };
 }
 
