@@ -27,7 +27,7 @@ export async function* importLogs(
 ): AsyncGenerator<ImportItem, undefined> {
   let isChanged = false;
   for await (const item of importEach(store, paths, options)) {
-    isChanged ||= item.kind === 'imported';
+    isChanged ||= item.kind === 'imported' && item.added > 0;
     yield item;
   }
   if (isChanged && options.signal?.aborted !== true) await titleBySummaries(store);
