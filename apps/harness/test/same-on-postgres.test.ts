@@ -24,7 +24,7 @@ interface Recorded {
   /** The tasks of the demonstration. */
   readonly tour: string;
   readonly cafe: string;
-  /** The ids of the dispatches of the tour, which some views shorten. */
+  /** The ids of all dispatches, which some views shorten. */
   readonly ids: readonly string[];
   /** An utterance of the last agent that spoke in the session. */
   readonly said: string;
@@ -52,10 +52,10 @@ async function record(name: StoreName): Promise<Recorded> {
     await line.hansard('import', stream, '--task', 'logs/imported'),
     await line.hansard('import', stream, '--task', 'logs/imported', '--reread'),
   ];
-  const { out } = await line.hansard('ls');
+  const { out } = await line.hansard('ls', '--tasks');
   const named = (start: string) => out.split(/\s+/).find((word) => word.startsWith(start)) ?? '';
   const tour = named('demo/tour');
-  const dispatches = (await line.hansard('ls', tour, '--json')).json() as { dispatchId: string }[];
+  const dispatches = (await line.hansard('ls', '--json')).json() as { dispatchId: string }[];
   const texts = await line.hansard('show', 'chat/cafe/latest', '--raw', '--type', 'agent:text', '--json');
   const said = (texts.json() as { id: string }[]).at(-1)?.id ?? '';
   return {
@@ -88,7 +88,8 @@ function comparable({ code, out, err }: Answer, { line, ids: known }: Recorded):
   let text = `exit ${code}\n${out}${err}`
     .replaceAll(line.cwd, '<folder>')
     .replaceAll(/01[0-9A-HJKMNP-TV-Z]{24}/g, numberOf);
-  for (const [id, number] of ids) text = text.replaceAll(id.slice(-6), `${number}, short`);
+  for (const [id, number] of ids)
+    for (const columns of [8, 6]) text = text.replaceAll(id.slice(-columns), `${number}, short`);
   return text
     .replaceAll(/(tour|cafe)-\d{8}-\d{6}/g, '$1-<start>')
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, '<time>')
@@ -96,7 +97,7 @@ function comparable({ code, out, err }: Answer, { line, ids: known }: Recorded):
     .replaceAll(/"(duration\w*)":[\d.]+/g, '"$1":<duration>')
     .replaceAll(/\b[\d.]+ ?(ms|s)\b/g, '<duration>')
     .replaceAll(/[\d,]+ bytes: all whole/g, '<size>: all whole')
-    .replaceAll(/^(\nThe files, one readable .*| {2}grep -rn .*| {2}hansard events .*)\n/gm, '')
+    .replaceAll(/^(\nThe files, one readable .*| {2}grep -rn .*| {2}hansard show \S+ --type .*)\n/gm, '')
     .replaceAll(/ +/g, ' ');
 }
 

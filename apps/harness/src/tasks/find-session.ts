@@ -89,7 +89,7 @@ export function partOfStore(scope: Scope | null): {
   return dispatchId === null ? { taskDir } : { taskDir, dispatchId };
 }
 
-/** The newest session that is no worker of another. Beside a session that cannot be read, which can be it, only if there is a newer one. */
+/** The newest session, except workers. Sessions that cannot be read follow the others in the order: they are named only if no other is there. */
 async function latestSession(store: DispatchStore): Promise<Scope> {
   let worker: NamedListing | null = null;
   for await (const listing of store.dispatches({ order: 'newest' })) {
@@ -193,7 +193,7 @@ function wholeTask(tasks: readonly TaskListing[], word: string): string | null {
   return onlyTask(fit, word);
 }
 
-/** The task whose PROJECT/SLUG ends or begins so, or whose name does. @throws CliError if several do */
+/** The task whose PROJECT/SLUG ends or begins with the word, or whose name begins with it. @throws CliError for several */
 function partOfTask(tasks: readonly TaskListing[], word: string): string | null {
   const answer = findNamed(tasks, word, ({ taskDir, task }) => ({
     id: toTaskName(taskDir),
@@ -217,7 +217,7 @@ function onlyTask(tasks: readonly TaskListing[], word: string): string | null {
   );
 }
 
-/** The session whose id this is, or ends or begins so. @throws CliError for several */
+/** The session whose id is the word, ends with it or begins with it. @throws CliError for several */
 function byId(listings: readonly DispatchListing[], word: string, what: string): NamedListing | null {
   const named = listings.filter((listing): listing is NamedListing => listing.dispatchId !== null);
   const answer = findNamed(named, word, ({ dispatchId }) => ({ id: dispatchId }));
@@ -250,7 +250,7 @@ export function onlySession({ taskDir, dispatchId, listings }: Scope, word: stri
   throw severalSessions([first, ...others], `${word} has ${others.length + 1} sessions:`);
 }
 
-/** The dispatches that are no workers of another one of the task. */
+/** The dispatches of a task that were not started by another of its dispatches. */
 function leadsOf(listings: readonly DispatchListing[]): NamedListing[] {
   const ids = new Set(listings.map(({ dispatchId }) => dispatchId));
   return listings.filter(

@@ -23,7 +23,7 @@ type ModelCall = EventData<'agent:inference'>;
 
 const tokenFigures = ['inputTokens', 'outputTokens', ...optionalCounts] as const;
 const amounts = ['costUsd', 'estimatedUsd'] as const;
-/** The figures of a period that are no amounts. */
+/** The figures of a period, except amounts of money. */
 export const periodCounts = [
   ...(['modelCalls', 'failedModelCalls', 'toolCalls', 'failedToolCalls'] as const),
   ...tokenFigures,

@@ -152,7 +152,7 @@ function assertTogether({ follow, full, raw, lines, speed, step, maxGap, ...opti
     follow === true && isReplay
       ? '--follow prints new events as they come, so it can not be combined with a replay.'
       : lines !== undefined && isReplay
-        ? 'A replay goes on to the end, so it can not be combined with --lines.'
+        ? 'A replay continues to the end, so it can not be combined with --lines.'
         : full === true && (raw === true || isLive({ follow, speed, step, maxGap, ...options }))
           ? '--full is about rows, so it can not be combined with events (--raw).'
           : null;
