@@ -71,6 +71,7 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
       leftCopies: new LeftCopies(system.files),
       sync,
       onRepair: (repair) => this.#repairs.push(repair),
+      onAppend: (taskDir, dispatchId) => this.#watches.notify(taskDir, dispatchId),
       later,
     };
     this.#dispatches = new OpenDispatches(this.#context);
@@ -139,9 +140,7 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
   appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): number {
     const handle = this.#dispatches.get(taskDir, dispatchId);
     try {
-      const { at, isAdded } = handle.append(event);
-      if (isAdded) this.#watches.notify(taskDir, dispatchId);
-      return at;
+      return handle.append(event);
     } catch (error) {
       throw toFileError(error, 'append to', handle.name.paths.file);
     }
@@ -149,12 +148,7 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
 
   appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): readonly number[] {
     const handle = this.#dispatches.get(taskDir, dispatchId);
-    const { file } = handle.name.paths;
-    return withFile('append to', file, () => {
-      const { at, isAdded } = handle.appendAll(events);
-      if (isAdded) this.#watches.notify(taskDir, dispatchId);
-      return at;
-    });
+    return withFile('append to', handle.name.paths.file, () => handle.appendAll(events));
   }
 
   getDispatchEnvelopes(taskDir: string): DispatchEnvelope[] {

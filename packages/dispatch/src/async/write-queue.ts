@@ -16,6 +16,11 @@ export class WriteQueue {
     this.#haltsOnFailure = haltsOnFailure;
   }
 
+  /** Whether no write is pending. */
+  get isIdle(): boolean {
+    return this.#latest === null;
+  }
+
   /** Calls the store after the pending writes. Returns null if none is pending and the store answers synchronously. */
   run<T>(call: () => Awaitable<T>, onDone: (result: T) => void): Promise<void> | null {
     if (this.#latest !== null) {
@@ -25,7 +30,7 @@ export class WriteQueue {
         if (this.#stopped !== null) throw this.#stopped;
         return call();
       });
-      return this.#follow(made.then(onDone));
+      return this.follow(made.then(onDone));
     }
     let answer: Awaitable<T>;
     try {
@@ -33,7 +38,7 @@ export class WriteQueue {
     } catch (error) {
       return Promise.reject(error);
     }
-    if (isPromise(answer)) return this.#follow(answer.then(onDone));
+    if (isPromise(answer)) return this.follow(answer.then(onDone));
     onDone(answer);
     return null;
   }
@@ -54,7 +59,8 @@ export class WriteQueue {
     this.#stopped = error;
   }
 
-  #follow(write: Promise<void>): Promise<void> {
+  /** Lets later writes wait for one that the store has received. */
+  follow(write: Promise<void>): Promise<void> {
     this.#latest = write;
     const onSettled = () => {
       if (this.#latest !== write) return;

@@ -117,10 +117,23 @@ export class EventIntake {
   /** Returns a new object, or a value that is not an object unchanged. */
   #mint(event: NewEvent, { createId = this.#createId, now }: EventMinting): unknown {
     if (typeof event !== 'object' || event === null) return event;
-    return inLineOrder({
-      ...event,
-      id: event.id ?? createId(),
-      timestamp: event.timestamp ?? toTimestamp(now === undefined ? this.#clock.now() : now()),
-    });
+    const id = event.id ?? createId();
+    const timestamp = event.timestamp ?? toTimestamp(now === undefined ? this.#clock.now() : now());
+    return usualLine(event, id, timestamp) ?? inLineOrder({ ...event, id, timestamp });
   }
+}
+
+/** The event with its keys in the order of the line, if it has only those of most events. Null: it has others. */
+function usualLine(event: NewEvent, id: string, timestamp: string): CapturedEvent | null {
+  let [type, agentId, data]: unknown[] = [];
+  for (const key in event) {
+    if (!Object.hasOwn(event, key)) return null;
+    if (key === 'type') type = event.type;
+    else if (key === 'data') data = event.data;
+    else if (key === 'agentId') agentId = event.agentId;
+    else if (key !== 'id' && key !== 'timestamp') return null;
+  }
+  if (data === undefined) return null;
+  const line = agentId === undefined ? { id, type, timestamp, data } : { id, type, timestamp, agentId, data };
+  return line as CapturedEvent;
 }

@@ -75,10 +75,8 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
       if (recorded !== null) await recorded;
       return [...events];
     }
-    this.#finishDeltas([input]);
-    const { event, recorded } = this.#recorder.recordOne(input);
-    if (recorded !== null) await recorded;
-    return event;
+    if (this.#deltas !== null) this.#finishDeltas([input]);
+    return this.#recorder.recordOne(input);
   }
 
   check(events: readonly NewEvent[]): readonly CapturedEvent[] {

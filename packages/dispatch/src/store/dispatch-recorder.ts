@@ -72,14 +72,21 @@ export class DispatchRecorder {
   }
 
   /** @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL */
-  recordOne(event: NewEvent): { readonly event: CapturedEvent; readonly recorded: Promise<void> | null } {
+  recordOne(event: NewEvent): Awaitable<CapturedEvent> {
     const taken = this.#take(event);
-    const recorded = this.#write(
-      [taken],
-      () => (this.#redacted === null ? this.#stored.appendEvent(taken) : this.#redacted.appendOne(taken)),
-      (position) => this.#publish(taken, position),
-    );
-    return { event: taken, recorded };
+    const append = () =>
+      this.#redacted === null ? this.#stored.appendEvent(taken) : this.#redacted.appendOne(taken);
+    let recorded: Promise<void> | null;
+    if (this.#writes.isIdle && this.#context.retries.isQuiet) {
+      // As a rule. Then nothing has to wait, and a store that answers at once needs no promise.
+      const position = append();
+      if (typeof position === 'number') {
+        this.#publish(taken, position);
+        return taken;
+      }
+      recorded = this.#writes.follow(position.then((at) => this.#publish(taken, at)));
+    } else recorded = this.#write([taken], append, (position) => this.#publish(taken, position));
+    return recorded === null ? taken : recorded.then(() => taken);
   }
 
   /** @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL */

@@ -50,6 +50,11 @@ export class Retries {
     this.#limits = limits;
   }
 
+  /** Whether no call to write a dispatch has failed lately. */
+  get isQuiet(): boolean {
+    return this.#outages.size === 0;
+  }
+
   /** A call that succeeds at once is made in the same tick, and its answer is returned as it is. */
   run<T>(call: () => Awaitable<T>, repetition: Repetition<T> = {}): Awaitable<T> {
     let answer: Awaitable<T>;
@@ -64,7 +69,8 @@ export class Retries {
         (value) => this.#answered(value, writes),
         (error: unknown) => this.#repeat(error, call, repetition),
       );
-    return this.#answered(answer, writes);
+    if (this.#isAway || this.#outages.size > 0) this.#answered(answer, writes);
+    return answer;
   }
 
   /**

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DispatchEnvelope } from '@hansard/events';
 import { type DispatchStoreProvider, isStoreError } from '@hansard/provider';
+import type { DispatchRef } from './dispatch-ref.ts';
 import type { Retries } from './retries.ts';
 
 /** Calls that change nothing, or that have the same effect when they are made again. */
@@ -47,10 +48,10 @@ export function withRetries(provider: DispatchStoreProvider, retries: Retries): 
     wrapped[name] = (...args) => retries.run(() => methods[name]?.call(provider, ...args));
   }
   for (const name of repeatableWrites) {
-    wrapped[name] = (...args) => {
-      const [taskDir, dispatchId] = args as [string, string];
-      return retries.run(() => methods[name]?.call(provider, ...args), { writes: { taskDir, dispatchId } });
-    };
+    wrapped[name] = (taskDir, dispatchId, third) =>
+      retries.run(() => methods[name]?.call(provider, taskDir, dispatchId, third), {
+        writes: { taskDir, dispatchId } as DispatchRef,
+      });
   }
   const { deleteDispatch, breakClaim, acceptLoss, rewriteDispatch } = provider;
   return {

@@ -71,6 +71,7 @@ export function narrowBy(rules: NarrativeRules): Narrowing {
   return (event) => {
     const { data } = event;
     const rule = ruleFor(rules, event.type);
+    if (isKeptWhole(rule, data) && otherFieldsOf(event) === null) return event;
     const narrowed = new NarrowedData(rules, data);
     const kept: [string, JsonValue][] = [];
     for (const [key, value] of fieldsOf(data)) {
@@ -229,6 +230,17 @@ function ruleFor({ ofType, ofCaptured, ofOthers }: NarrativeRules, type: string)
 
 function treatmentOf(fields: Readonly<Record<string, Treatment>>, key: string): Treatment | undefined {
   return Object.hasOwn(fields, key) ? fields[key] : undefined;
+}
+
+/** Whether data has only fields that are kept whole, or have nothing to leave out. False: only a treatment of each field knows. */
+function isKeptWhole({ fields }: KeptFields, data: JsonObject): boolean {
+  for (const key in data) {
+    const treatment = treatmentOf(fields, key);
+    if (treatment === 'whole') continue;
+    const value = data[key];
+    if (treatment !== 'said' || typeof value !== 'string' || value.includes('<')) return false;
+  }
+  return true;
 }
 
 /** A key whose value is undefined is absent. */

@@ -1,8 +1,8 @@
 import { type CapturedEvent, encodeEvent } from '@hansard/events';
 import { eventConflict, hasSameContent } from '@hansard/store-kit';
-import { closings, type IdOrder } from '../disk-format.ts';
+import { closings, type IdOrder, lineSeparator } from '../disk-format.ts';
 import type { Acknowledged } from '../head/head-codec.ts';
-import { appendBytes } from '../lines/append-bytes.ts';
+import { type AppendBytes, appendBytes, appendLine } from '../lines/append-bytes.ts';
 import { damagedLine } from '../lines/damaged-line.ts';
 import { EventIndex } from '../lines/event-index.ts';
 import { eventIdOf, eventText, parseEventText } from '../lines/event-line.ts';
@@ -31,12 +31,6 @@ interface Lines {
   readonly texts: readonly string[];
   /** The position of each event that was given, stored or new. */
   readonly positions: readonly number[];
-}
-
-/** The result of an append: the position of an event, or of each event, and whether any was added. */
-export interface Appended<Positions> {
-  readonly at: Positions;
-  readonly isAdded: boolean;
 }
 
 /** The place of the next append, found at the end of a dispatch file. */
@@ -103,27 +97,29 @@ export class AppendWriter {
     this.#file = file;
   }
 
-  /** Appends an event, unless it is stored already. @throws STORE_EVENT_CONFLICT */
-  append(event: CapturedEvent): Appended<number> {
+  /** Appends an event, unless it is stored already. @returns its position @throws STORE_EVENT_CONFLICT */
+  append(event: CapturedEvent): number {
     const { id } = event;
     const text = encodeEvent(event);
-    const stored = this.#positionOf(id, text);
-    if (stored !== null) return { at: stored, isAdded: false };
-    const [offset = 0] = this.#write([text], id > this.#greatestId ? this.#idOrder : 'mixed');
-    const at = this.#count - 1;
-    this.#remember(id, offset, at);
-    return { at, isAdded: true };
+    const isGreatest = id > this.#greatestId;
+    const stored = isGreatest ? null : this.#positionOf(id, text);
+    if (stored !== null) return stored;
+    const idOrder = isGreatest ? this.#idOrder : 'mixed';
+    const line = this.#count === 0 ? null : appendLine(text, this.#crc, closings[idOrder]);
+    if (line === null) this.#writeAll([id], [text], idOrder);
+    else {
+      const offset = this.#end - this.#start + lineSeparator.length;
+      this.#write(line, 1, idOrder);
+      this.#remember(id, offset, this.#count - 1);
+    }
+    return this.#count - 1;
   }
 
-  /** Appends the events that are not stored yet, all or none. @throws STORE_EVENT_CONFLICT */
-  appendAll(events: readonly CapturedEvent[]): Appended<readonly number[]> {
+  /** Appends the events that are not stored yet, all or none. @returns their positions @throws STORE_EVENT_CONFLICT */
+  appendAll(events: readonly CapturedEvent[]): readonly number[] {
     const { ids, texts, positions } = this.#selectNew(events);
-    if (ids.length === 0) return { at: positions, isAdded: false };
-    const first = this.#count;
-    const offsets = this.#write(texts, this.#orderWith(ids));
-    for (let at = 0; at < ids.length; at += 1)
-      this.#remember(ids[at] as string, offsets[at] as number, first + at);
-    return { at: positions, isAdded: true };
+    if (ids.length > 0) this.#writeAll(ids, texts, this.#orderWith(ids));
+    return positions;
   }
 
   #selectNew(events: readonly CapturedEvent[]): Lines {
@@ -150,6 +146,12 @@ export class AppendWriter {
     return { ids, texts, positions };
   }
 
+  /** `offset` is that of the line, counted from the opening bracket. */
+  #remember(id: string, offset: number, position: number): void {
+    if (id > this.#greatestId) this.#greatestId = id;
+    this.#index?.add(id, { offset, position });
+  }
+
   #orderWith(ids: readonly string[]): IdOrder {
     if (this.#idOrder === 'mixed') return 'mixed';
     let greatestId = this.#greatestId;
@@ -158,11 +160,6 @@ export class AppendWriter {
       greatestId = id;
     }
     return this.#idOrder;
-  }
-
-  #remember(id: string, offset: number, position: number): void {
-    if (id > this.#greatestId) this.#greatestId = id;
-    this.#index?.add(id, { offset: offset - this.#start, position });
   }
 
   /** The position of an event that is stored with this text; null: it is new. @throws STORE_EVENT_CONFLICT */
@@ -189,14 +186,19 @@ export class AppendWriter {
     return null;
   }
 
-  /** Writes lines and the closing brackets over the old brackets. @returns the offsets of the lines */
-  #write(texts: readonly string[], idOrder: IdOrder): number[] {
+  #writeAll(ids: readonly string[], texts: readonly string[], idOrder: IdOrder): void {
+    const lines = appendBytes(texts, this.#count === 0 ? null : this.#crc, closings[idOrder]);
+    const [offset, position] = [this.#end - this.#start, this.#count];
+    this.#write(lines, ids.length, idOrder);
+    for (let at = 0; at < ids.length; at += 1)
+      this.#remember(ids[at] as string, offset + (lines.starts[at] as number), position + at);
+  }
+
+  /** Writes lines and the closing brackets over the old brackets. */
+  #write({ bytes, from, length, crc }: AppendBytes, count: number, idOrder: IdOrder): void {
     if (this.#isTorn) this.#removeTorn();
-    const closing = closings[idOrder];
-    const previous = this.#count === 0 ? null : this.#crc;
-    const { bytes, length, starts, crc } = appendBytes(texts, previous, closing);
     try {
-      this.#file.write(bytes, length, this.#end);
+      this.#file.write(bytes, length, this.#end, from);
       if (this.#sync) this.#file.syncData();
     } catch (error) {
       this.#isTorn = true;
@@ -207,12 +209,10 @@ export class AppendWriter {
       }
       throw error;
     }
-    const offsets = starts.map((start) => this.#end + start);
-    this.#end += length - closing.length;
-    this.#count += texts.length;
+    this.#end += length - closings[idOrder].length;
+    this.#count += count;
     this.#crc = crc;
     this.#idOrder = idOrder;
-    return offsets;
   }
 
   /** Removes the bytes of a failed write. */

@@ -13,5 +13,7 @@ export interface DispatchContext extends StoreSystem {
   /** Whether each write waits for the disk. */
   readonly sync: boolean;
   readonly onRepair: (repair: StoreRepair) => void;
+  /** Called after events were added to a dispatch. */
+  readonly onAppend: (taskDir: string, dispatchId: string) => void;
   readonly later: LaterWork;
 }

@@ -4,7 +4,6 @@ import { dispatchNotFound } from '@hansard/store-kit';
 import { keptDamaged } from '../integrity/accept-loss.ts';
 import { syncFolder } from '../lines/open-file.ts';
 import { readAllEvents, readEventPage, readRecentEvents } from '../lines/read-events.ts';
-import type { Appended } from './append-writer.ts';
 import { beginWriting } from './begin-writing.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
@@ -62,11 +61,13 @@ export class DispatchHandle {
     }
   }
 
-  append(event: CapturedEvent): Appended<number> {
+  /** @returns the position of the event */
+  append(event: CapturedEvent): number {
     return this.#writing().append(event);
   }
 
-  appendAll(events: readonly CapturedEvent[]): Appended<readonly number[]> {
+  /** @returns the position of each event */
+  appendAll(events: readonly CapturedEvent[]): readonly number[] {
     return this.#writing().appendAll(events);
   }
 

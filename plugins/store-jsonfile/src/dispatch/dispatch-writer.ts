@@ -6,7 +6,7 @@ import { type HeadChanges, HeadKeeper } from '../head/head-keeper.ts';
 import { PositionIndex } from '../lines/position-index.ts';
 import { readAllEvents } from '../lines/read-events.ts';
 import { currentMoment, elapsedSince, type Moment } from '../locks/moment.ts';
-import type { Appended, AppendWriter } from './append-writer.ts';
+import type { AppendWriter } from './append-writer.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import { assertInPlace, type DispatchFile, type DispatchName } from './dispatch-file.ts';
 import { DispatchReader, type ReadWork } from './dispatch-reader.ts';
@@ -64,21 +64,23 @@ export class DispatchWriter {
   }
 
   /** @throws STORE_EVENT_CONFLICT, STORE_LOCKED, STORE_CORRUPT */
-  append(event: CapturedEvent): Appended<number> {
+  append(event: CapturedEvent): number {
     this.#checkIfDue(checkInterval);
-    const appended = this.#events.append(event);
+    const before = this.#events.count;
+    const position = this.#events.append(event);
     this.#confirm(event.id);
-    if (appended.isAdded) this.#acknowledge();
-    return appended;
+    if (this.#events.count !== before) this.#added();
+    return position;
   }
 
   /** @throws STORE_EVENT_CONFLICT, STORE_LOCKED, STORE_CORRUPT */
-  appendAll(events: readonly CapturedEvent[]): Appended<readonly number[]> {
+  appendAll(events: readonly CapturedEvent[]): readonly number[] {
     this.#checkIfDue(checkInterval);
-    const appended = this.#events.appendAll(events);
+    const before = this.#events.count;
+    const positions = this.#events.appendAll(events);
     this.#confirm(events.at(-1)?.id ?? null);
-    if (appended.isAdded) this.#acknowledge();
-    return appended;
+    if (this.#events.count !== before) this.#added();
+    return positions;
   }
 
   /** Changes the envelope and returns it. @throws STORE_LOCKED, STORE_CORRUPT */
@@ -220,9 +222,13 @@ export class DispatchWriter {
     }
   }
 
-  /** Writes the acknowledged length, now or within a second. */
+  /** Writes the acknowledged length, now or within a second, and notifies the listeners of this opening. */
+  #added(): void {
+    if (!this.#isOver) this.#acknowledge();
+    this.#context.onAppend(this.#name.taskDir, this.#name.dispatchId);
+  }
+
   #acknowledge(): void {
-    if (this.#isOver) return;
     if (this.#head.isStale(this.#events.count, this.#checkedAt.monotonic)) this.#acknowledgeNow();
     else if (!this.#isAcknowledgedLater) {
       this.#isAcknowledgedLater = true;

@@ -8,12 +8,19 @@ import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
 import { DispatchHandle } from './dispatch-handle.ts';
 import type { DispatchWriter } from './dispatch-writer.ts';
-import { HandleCache } from './handle-cache.ts';
 
-/** Finds the dispatches of one opening of a store, and keeps the ones that it used last open. */
+const mostHandles = 64;
+
+/**
+ * Finds the dispatches of one opening of a store, and keeps the ones that it used last open. To open one more than 64, it closes the
+ * least recently used one.
+ */
 export class OpenDispatches {
   readonly #context: DispatchContext;
-  readonly #handles = new HandleCache();
+  /** By task and id, in the order of their last use. */
+  readonly #handles = new Map<string, DispatchHandle>();
+  /** The handle that was used last: nearly every call is for the dispatch of the call before. */
+  #latest: DispatchHandle | null = null;
   #isClosed = false;
 
   constructor(context: DispatchContext) {
@@ -56,7 +63,7 @@ export class OpenDispatches {
   /** The places of a dispatch that is open already, or of any other. @throws STORE_INVALID_PATH */
   openName(taskDir: string, dispatchId: string): DispatchName {
     this.assertOpen();
-    return this.#handles.get(taskDir, dispatchId)?.name ?? this.name(taskDir, dispatchId);
+    return this.#find(taskDir, dispatchId)?.name ?? this.name(taskDir, dispatchId);
   }
 
   /** Creates a dispatch, and keeps a `running` one open. @throws STORE_DISPATCH_EXISTS */
@@ -73,19 +80,22 @@ export class OpenDispatches {
     }
     // If another program has removed a dispatch of this id.
     this.close(taskDir, dispatchId);
-    if (writer !== null) this.#handles.add(DispatchHandle.ofNew(this.#context, name, writer));
+    if (writer !== null) this.#add(DispatchHandle.ofNew(this.#context, name, writer));
   }
 
   /** @throws STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT, STORE_INVALID_PATH */
   get(taskDir: string, dispatchId: string): DispatchHandle {
+    const latest = this.#latest;
+    if (latest !== null && latest.name.dispatchId === dispatchId && latest.name.taskDir === taskDir)
+      return latest;
     this.assertOpen();
-    return this.#handles.get(taskDir, dispatchId) ?? this.#open(this.name(taskDir, dispatchId));
+    return this.#find(taskDir, dispatchId) ?? this.#open(this.name(taskDir, dispatchId));
   }
 
   /** Releases a claim, including when the head cannot be written. If the file is missing, there is no head to write. */
   release(name: DispatchName): void {
     try {
-      const handle = this.#handles.get(name.taskDir, name.dispatchId) ?? this.#open(name);
+      const handle = this.#find(name.taskDir, name.dispatchId) ?? this.#open(name);
       handle.finish();
     } catch (error) {
       // The dispatch was deleted, or another opening has taken it over: there is nothing to finish.
@@ -98,22 +108,57 @@ export class OpenDispatches {
 
   /** Closes the files of a dispatch. A claim is kept. */
   close(taskDir: string, dispatchId: string): void {
-    const handle = this.#handles.get(taskDir, dispatchId);
-    if (handle !== null) this.#handles.close(handle);
+    const handle = this.#find(taskDir, dispatchId);
+    if (handle !== null) this.#close(handle);
   }
 
   /** The steps that end the opening. Each can fail on its own. */
   *closing(): Generator<() => void> {
     for (const name of this.#context.claims.all()) yield () => this.release(name);
     yield () => this.#context.later.doAll();
-    yield () => this.#handles.closeAll();
+    yield () => {
+      for (const handle of this.#handles.values()) this.#close(handle);
+    };
     yield () => {
       this.#isClosed = true;
+      this.#latest = null;
     };
   }
 
   #open(name: DispatchName): DispatchHandle {
     const { file } = name.paths;
-    return this.#handles.add(withFile('open', file, () => DispatchHandle.open(this.#context, name)));
+    return this.#add(withFile('open', file, () => DispatchHandle.open(this.#context, name)));
   }
+
+  /** Null: the dispatch is not open. */
+  #find(taskDir: string, dispatchId: string): DispatchHandle | null {
+    const key = keyOf(taskDir, dispatchId);
+    const handle = this.#handles.get(key);
+    if (handle === undefined) return null;
+    this.#handles.delete(key);
+    return this.#use(key, handle);
+  }
+
+  #add(handle: DispatchHandle): DispatchHandle {
+    const [oldest] = this.#handles.size >= mostHandles ? this.#handles.values() : [];
+    if (oldest !== undefined) this.#close(oldest);
+    return this.#use(keyOf(handle.name.taskDir, handle.name.dispatchId), handle);
+  }
+
+  #use(key: string, handle: DispatchHandle): DispatchHandle {
+    this.#handles.set(key, handle);
+    this.#latest = handle;
+    return handle;
+  }
+
+  #close(handle: DispatchHandle): void {
+    this.#handles.delete(keyOf(handle.name.taskDir, handle.name.dispatchId));
+    if (this.#latest === handle) this.#latest = null;
+    handle.close();
+  }
+}
+
+/** Valid names contain no line feed, so different dispatches have different keys. */
+function keyOf(taskDir: string, dispatchId: string): string {
+  return `${taskDir}\n${dispatchId}`;
 }

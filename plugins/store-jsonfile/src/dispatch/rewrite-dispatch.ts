@@ -57,8 +57,8 @@ export class EventCopier {
 
   #write(closing: string): void {
     const previous = this.#count === 0 ? null : this.#crc;
-    const { bytes, length, crc } = appendBytes(this.#texts, previous, closing, this.#marks);
-    this.#file.write(bytes, length, this.#end);
+    const { bytes, from, length, crc } = appendBytes(this.#texts, previous, closing, this.#marks);
+    this.#file.write(bytes, length, this.#end, from);
     this.#end += length - closing.length;
     this.#count += this.#texts.length;
     this.#crc = crc;

@@ -75,10 +75,13 @@ function slotForText(text: string, least: number): number {
   return slot;
 }
 
-/** Both slots, of which each is written on its own. The record must fit. */
-export function encodeSlots(record: HeadRecord, slot: number): readonly [Buffer, Buffer] {
-  const head = encodeHead(record, slot);
-  return [head.subarray(0, slot), head.subarray(slot, slot * 2)];
+/** One slot, with the index 0 or 1. The record must fit. `envelopeText` is its envelope as JSON. */
+export function encodeSlot(record: HeadRecord, index: number, slot: number, envelopeText: string): Buffer {
+  const bytes = Buffer.alloc(slot, space);
+  const text = encodeRecord(record, envelopeText);
+  bytes.write(index === 0 ? text : copyKey + text + closingBrace);
+  bytes.write(lineSeparator, slot - lineSeparator.length);
+  return bytes;
 }
 
 /** The beginning of a file: both slots, and the bracket that opens the events. */
@@ -111,14 +114,11 @@ export function decodeHead(bytes: Buffer, slot: number, file: string): DecodedHe
 }
 
 /** The head without its closing brace, which is at the end of the file for the first one. */
-function encodeRecord({ revision, epoch, acknowledged, envelope }: HeadRecord): string {
-  const text = JSON.stringify({
-    format: diskFormatVersion,
-    revision,
-    epoch,
-    acknowledged: { ...acknowledged, crc: encodeChecksum(acknowledged.crc) },
-    envelope,
-  }).slice(0, -1);
+function encodeRecord(record: HeadRecord, envelopeText = JSON.stringify(record.envelope)): string {
+  const { revision, epoch, acknowledged } = record;
+  const { bytes, events, crc } = acknowledged;
+  const length = `{"bytes":${bytes},"events":${events},"crc":"${encodeChecksum(crc)}"}`;
+  const text = `{"format":${diskFormatVersion},"revision":${revision},"epoch":${epoch},"acknowledged":${length},"envelope":${envelopeText}`;
   return `${text}${checksumKey}${encodeChecksum(checksumOf(text.slice(1)))}"`;
 }
 

@@ -2,7 +2,7 @@ import type { DispatchEnvelope } from '@hansard/events';
 import { acknowledgedAge } from '../disk-format.ts';
 import type { OpenFile } from '../lines/open-file.ts';
 import type { DispatchHead } from './dispatch-head.ts';
-import { type Acknowledged, encodeSlots, fitHead, type HeadRecord } from './head-codec.ts';
+import { type Acknowledged, encodeSlot, fitHead, type HeadRecord } from './head-codec.ts';
 
 /** The head of a dispatch that this opening writes. Only the owner of the lock may have one. */
 export class HeadKeeper {
@@ -16,6 +16,8 @@ export class HeadKeeper {
   /** Whether the slot that counts can be missing on the disk. */
   #isLoose = false;
   #acknowledgedAt: number;
+  /** The envelope as JSON, once a length was acknowledged; null after a change. */
+  #envelopeText: string | null = null;
 
   /** `now` is the monotonic time. */
   constructor(
@@ -66,7 +68,9 @@ export class HeadKeeper {
   /** Writes the acknowledged length, into the slot that does not count; then that one counts. */
   acknowledge(file: OpenFile, acknowledged: Acknowledged, now: number): void {
     const record = this.#next({ acknowledged });
-    this.#writeSlot(file, record, 1 - this.#counting, encodeSlots(record, this.#slot));
+    const other = 1 - this.#counting;
+    this.#envelopeText ??= JSON.stringify(record.envelope);
+    this.#writeSlot(file, record, other, encodeSlot(record, other, this.#slot, this.#envelopeText));
     this.#isLoose = true;
     this.#acknowledgedAt = now;
   }
@@ -82,8 +86,10 @@ export class HeadKeeper {
     const slots = [bytes.subarray(0, slot), bytes.subarray(slot, slot * 2)];
     // A loss of power must not tear both slots.
     if (sync && this.#isLoose) file.syncData();
+    this.#envelopeText = null;
     for (const _ of slots) {
-      this.#writeSlot(file, record, 1 - this.#counting, slots);
+      const other = 1 - this.#counting;
+      this.#writeSlot(file, record, other, slots[other] as Buffer);
       if (sync) file.syncData();
     }
     this.#isSame = true;
@@ -109,8 +115,7 @@ export class HeadKeeper {
     return { ...this.#record, ...changes, revision: this.#record.revision + 1 };
   }
 
-  #writeSlot(file: OpenFile, record: HeadRecord, slot: number, slots: readonly Buffer[]): void {
-    const bytes = slots[slot] as Buffer;
+  #writeSlot(file: OpenFile, record: HeadRecord, slot: number, bytes: Buffer): void {
     this.#isSame = false;
     file.write(bytes, bytes.length, slot * this.#slot);
     this.#record = record;

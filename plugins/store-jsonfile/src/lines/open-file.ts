@@ -90,10 +90,11 @@ export class OpenFile {
     }
   }
 
-  /** Writes the first `length` bytes of `buffer`, with as many calls as the system needs. */
-  write(buffer: Buffer, length: number, position: number): void {
+  /** Writes `length` bytes of `buffer`, from its offset `from`, with as many calls as the system needs. */
+  write(buffer: Buffer, length: number, position: number, from = 0): void {
     let done = 0;
-    while (done < length) done += this.#files.write(this.#fd, buffer, done, length - done, position + done);
+    while (done < length)
+      done += this.#files.write(this.#fd, buffer, from + done, length - done, position + done);
   }
 
   truncate(length: number): void {
