@@ -5,9 +5,10 @@
  */
 import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
+import { createGameStreams, readCast } from '@hansard/datasets';
 import { openDispatchStore, openTaskSource } from '@hansard/dispatch';
 import type { TaskSource } from '@hansard/events';
-import { createGameStreams, readCast, writeTaskMarkdown, writeTaskPage } from '@hansard/formats';
+import { writeTaskMarkdown, writeTaskPage } from '@hansard/pages';
 import { otlpLines, traceDispatches } from '@hansard/traces';
 import { median, microsecondsSince } from './measure.ts';
 import { report, rounded, type Target } from './report.ts';

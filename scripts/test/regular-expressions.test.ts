@@ -19,7 +19,7 @@ const built: Readonly<Record<string, string>> = {
   'packages/datasets/src/judging/pseudonyms.ts': 'of letters only',
   'packages/events/src/fidelity/command-output.ts': 'of names in the source, joined by |',
   'packages/events/src/plain/check-shape.ts': 'of schemas in the source',
-  'packages/formats/src/task-report/markdown-text.ts': 'of characters in the source',
+  'packages/pages/src/markdown-text.ts': 'of characters in the source',
   'packages/plugin-loader/src/manifest/plugin-manifest.ts': 'each part of a path ends at a /',
   'packages/provider/src/store/event-words.ts': 'of letters and digits, with one character on each side',
   'packages/provider/src/store/search-text.ts': 'of runs of letters of one script each',

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { createPseudonyms, playersOf } from '@hansard/datasets';
+import { createPseudonyms, parseGameMapping, playersOf } from '@hansard/datasets';
 import { newEvent, parseEvent } from '@hansard/events';
-import { parseGameMapping } from '@hansard/formats';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type GameStream, gameStreams, streamLineSchemas } from '@hansard/datasets';
 import { openDispatchStore } from '@hansard/dispatch';
 import { type NewEvent, newEvent } from '@hansard/events';
-import { type GameStream, gameStreams, streamLineSchemas } from '@hansard/formats';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { appendEvents, createDispatch, updateDispatch } from '@hansard/testing';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

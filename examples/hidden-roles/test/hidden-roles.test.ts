@@ -1,23 +1,21 @@
 import { readFileSync } from 'node:fs';
 import {
-  createJudgePacket,
-  createPseudonyms,
-  type JudgePass,
-  judgePasses,
-  playersOf,
-} from '@hansard/datasets';
-import { checkPacket, type PacketMapping } from '@hansard/datasets/checking';
-import { createIdSource, parseEvent } from '@hansard/events';
-import {
   Cast,
   createGameStreams,
+  createJudgePacket,
+  createPseudonyms,
   type GameStream,
   gameStreams,
+  type JudgePass,
+  judgePasses,
   parseGameMapping,
+  playersOf,
   readCast,
   type StreamLine,
   streamLineSchemas,
-} from '@hansard/formats';
+} from '@hansard/datasets';
+import { checkPacket, type PacketMapping } from '@hansard/datasets/checking';
+import { createIdSource, parseEvent } from '@hansard/events';
 import { createMemoryStore } from '@hansard/store-memory';
 import { createLogIndex, hearingMatrix, knownBy } from '@hansard/views';
 import { beforeAll, describe, expect, it } from 'vitest';

@@ -1,3 +1,17 @@
+export { Cast, readCast } from './game-streams/cast.ts';
+export {
+  createGameStreams,
+  type GameStreams,
+  type GameStreamsOptions,
+} from './game-streams/create-game-streams.ts';
+export { gameLogMapping } from './game-streams/game-log-mapping.ts';
+export { type GameMapping, type GameMappingInput, parseGameMapping } from './game-streams/game-mapping.ts';
+export {
+  type GameStream,
+  gameStreams,
+  type StreamLine,
+  streamLineSchemas,
+} from './game-streams/stream-lines.ts';
 export {
   createJudgePacket,
   type JudgePacketOptions,

@@ -47,7 +47,7 @@ export const formatErrors = defineErrors({
   },
   FORMAT_MAPPING_INVALID: {
     when: 'The mapping of a game has a wrong field, or lacks a required one.',
-    advice: 'Correct the field that the message names; the README of `@hansard/formats` shows a mapping.',
+    advice: 'Correct the field that the message names; the README of `@hansard/datasets` shows a mapping.',
     details: ['path', 'value'],
   },
   FORMAT_NAME_TOO_LONG: {

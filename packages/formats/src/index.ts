@@ -6,24 +6,9 @@ export type {
 } from './format-diagnostic.ts';
 export { detectGameFormat, type GameFormat, type GameFormatId, gameFormats } from './game-formats.ts';
 export type { GameLogFile, ReadGame, ReadGameOptions } from './game-log/game-log-file.ts';
-export { gameLogMapping } from './game-log/game-log-mapping.ts';
 export { gameShares, isWholeGameLog } from './game-log/is-game-log.ts';
 export { otherStreamOf } from './game-log/other-streams.ts';
 export { readGameLog } from './game-log/read-game-log.ts';
-export { Cast, readCast } from './game-streams/cast.ts';
-export {
-  createGameStreams,
-  type GameStreams,
-  type GameStreamsOptions,
-} from './game-streams/create-game-streams.ts';
-export { type GameMapping, type GameMappingInput, parseGameMapping } from './game-streams/game-mapping.ts';
-export { foldedName, type RosterEntry, rosterNewsOf } from './game-streams/roster.ts';
-export {
-  type GameStream,
-  gameStreams,
-  type StreamLine,
-  streamLineSchemas,
-} from './game-streams/stream-lines.ts';
 export {
   detectSessionFormat,
   hasSessionRecord,
@@ -39,13 +24,4 @@ export { readSessionV1 } from './session-v1/read-session-v1.ts';
 export { writeSessionV1 } from './session-v1/write-session-v1.ts';
 export { readSessionV2 } from './session-v2/read-session-v2.ts';
 export { writeSessionV2 } from './session-v2/write-session-v2.ts';
-export {
-  type ReportFile,
-  type TaskPagesOptions,
-  type TaskPagesSummary,
-  writeTaskPages,
-} from './task-report/pages/task-pages.ts';
-export type { ReportOptions } from './task-report/report-options.ts';
-export { writeTaskMarkdown } from './task-report/task-markdown.ts';
-export { writeTaskPage } from './task-report/task-page.ts';
 export { readWerewolfMatch } from './werewolf-match/read-werewolf-match.ts';

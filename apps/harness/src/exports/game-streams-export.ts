@@ -5,7 +5,7 @@ import {
   gameStreams,
   readCast,
   type StreamLine,
-} from '@hansard/formats';
+} from '@hansard/datasets';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import type { CliContext } from '../terminal/context.ts';
 import { gameMappingOption, readGameMapping } from './read-game-mapping.ts';

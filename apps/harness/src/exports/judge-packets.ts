@@ -1,15 +1,16 @@
 import {
   createJudgePacket,
+  type GameMapping,
   type JudgePass,
   judgePasses,
   type NameSuspect,
   type PacketManifest,
+  readCast,
   readPseudonyms,
   type WrittenLine,
 } from '@hansard/datasets';
 import type { DispatchEnvelope, RedactionCounts } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
-import { type GameMapping, readCast } from '@hansard/formats';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { redactionNotes } from './redaction-notes.ts';

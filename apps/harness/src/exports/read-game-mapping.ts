@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { type GameMapping, parseGameMapping } from '@hansard/datasets';
 import { messageOf } from '@hansard/events';
-import { type GameMapping, parseGameMapping } from '@hansard/formats';
 import { Option } from 'commander';
 import { parse } from 'yaml';
 import { CliError, exitCode } from '../terminal/cli-error.ts';

@@ -1,5 +1,5 @@
 import type { TaskSource } from '@hansard/events';
-import { writeTaskMarkdown, writeTaskPage, writeTaskPages } from '@hansard/formats';
+import { writeTaskMarkdown, writeTaskPage, writeTaskPages } from '@hansard/pages';
 import { Option } from 'commander';
 import type { StoreExport, TaskExport } from './task-export.ts';
 

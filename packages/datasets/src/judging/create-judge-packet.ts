@@ -1,13 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { CapturedEvent } from '@hansard/events';
-import {
-  type Cast,
-  createGameStreams,
-  type GameMapping,
-  type GameMappingInput,
-  parseGameMapping,
-  type StreamLine,
-} from '@hansard/formats';
+import type { Cast } from '../game-streams/cast.ts';
+import { createGameStreams } from '../game-streams/create-game-streams.ts';
+import { type GameMapping, type GameMappingInput, parseGameMapping } from '../game-streams/game-mapping.ts';
+import type { StreamLine } from '../game-streams/stream-lines.ts';
 import { hiddenJson } from './hidden-json.ts';
 import { type JudgePass, packetKind } from './judge-pass.ts';
 import type { PacketLine, PacketManifest } from './packet-line.ts';

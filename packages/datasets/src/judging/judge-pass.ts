@@ -1,4 +1,4 @@
-import type { GameStream } from '@hansard/formats';
+import type { GameStream } from '../game-streams/stream-lines.ts';
 
 /**
  * The material that a judge receives (G4). `external`: speech and actions. `internal`: the same and the reasoning.

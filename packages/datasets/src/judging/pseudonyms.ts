@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { FormatError } from '@hansard/events';
-import type { GameMapping } from '@hansard/formats';
+import type { GameMapping } from '../game-streams/game-mapping.ts';
 import { createNameFinder } from './names/name-finder.ts';
 import { NameSuspects } from './names/name-suspects.ts';
 import { type NamedPerson, somebody } from './names/named-person.ts';

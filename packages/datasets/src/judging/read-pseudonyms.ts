@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { type GameMappingInput, parseGameMapping } from '@hansard/formats';
+import { type GameMappingInput, parseGameMapping } from '../game-streams/game-mapping.ts';
 import { TakenPrefixes } from './names/taken-prefixes.ts';
 import { playersOf } from './players-of.ts';
 import { createPseudonyms, type Pseudonyms } from './pseudonyms.ts';

@@ -1,7 +1,7 @@
 import { type CapturedEvent, type DispatchEnvelope, isEventOf } from '@hansard/events';
 import { matchesEventType } from '@hansard/events/plain';
-import type { GameMapping } from '@hansard/formats';
 import type { TokenCounter } from '@hansard/prompt';
+import type { GameMapping } from '../game-streams/game-mapping.ts';
 import { AgentCalls, type CallSetting } from './agent-calls.ts';
 import type { InferenceRecords } from './inference-records.ts';
 import { RecordedRoles } from './recorded-roles.ts';

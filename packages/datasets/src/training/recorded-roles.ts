@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 import { matchesEventType } from '@hansard/events/plain';
-import type { GameMapping } from '@hansard/formats';
+import type { GameMapping } from '../game-streams/game-mapping.ts';
 
 /** Without a mapping: events of a game that state a `player` and its `role`, or `roles` by player. */
 const usual = { events: ['game:*'], player: 'player', role: 'role', players: 'roles' };

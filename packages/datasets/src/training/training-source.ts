@@ -5,8 +5,8 @@ import {
   type JsonValue,
   type TaskSource,
 } from '@hansard/events';
-import { type GameMapping, type GameMappingInput, parseGameMapping } from '@hansard/formats';
 import type { TokenCounter } from '@hansard/prompt';
+import { type GameMapping, type GameMappingInput, parseGameMapping } from '../game-streams/game-mapping.ts';
 import { type CallRun, CallRuns, runOf } from './call-run.ts';
 import { AgentFilter, DispatchCalls } from './dispatch-calls.ts';
 import { InferenceRecords } from './inference-records.ts';

@@ -2,13 +2,18 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type CapturedEvent, type NewEvent, newEvent, parseEvent } from '@hansard/events';
-import { type GameMappingInput, readCast } from '@hansard/formats';
 import { canaryGame, canaryMapping, randomRosterGame, rosterGames, rosterMapping } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import type { PacketProblem } from '../../src/checking/check-packet.ts';
 import { checkPacket, type PacketMapping } from '../../src/checking.ts';
-import { createJudgePacket, type JudgePass, judgePasses, readPseudonyms } from '../../src/index.ts';
-
+import {
+  createJudgePacket,
+  type GameMappingInput,
+  type JudgePass,
+  judgePasses,
+  readCast,
+  readPseudonyms,
+} from '../../src/index.ts';
 import { dispatchId, events as judged, mapping as judgedMapping } from './judged-game.ts';
 
 interface Game {

@@ -1,5 +1,5 @@
 import { type CapturedEvent, type NewEvent, newEvent, parseEvent } from '@hansard/events';
-import type { GameMappingInput } from '@hansard/formats';
+import type { GameMappingInput } from '../../src/index.ts';
 
 export const dispatchId = '01JM0000000000000000000000';
 

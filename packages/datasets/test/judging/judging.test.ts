@@ -1,5 +1,4 @@
 import { type CapturedEvent, isFormatError, newEvent, parseEvent } from '@hansard/events';
-import { readCast } from '@hansard/formats';
 import { describe, expect, it } from 'vitest';
 import {
   countMoves,
@@ -10,6 +9,7 @@ import {
   packetLineSchema,
   packetManifestSchema,
   playersOf,
+  readCast,
   readVerdicts,
   verdictMoves,
 } from '../../src/index.ts';

@@ -1,8 +1,13 @@
 import type { CapturedEvent } from '@hansard/events';
-import { type GameMappingInput, readCast } from '@hansard/formats';
 import { type CanaryGame, canariesIn, canaryGame, canaryMapping } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { createJudgePacket, type JudgePass, readPseudonyms } from '../../src/index.ts';
+import {
+  createJudgePacket,
+  type GameMappingInput,
+  type JudgePass,
+  readCast,
+  readPseudonyms,
+} from '../../src/index.ts';
 
 const games = Array.from({ length: 20 }, (_, at) => canaryGame(at + 1));
 const speech = ['speak message', 'public utterance'];

@@ -1,8 +1,7 @@
 import type { CapturedEvent } from '@hansard/events';
-import { readCast } from '@hansard/formats';
 import { type RosterGame, randomRosterGame, rosterGames, rosterMapping } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { createJudgePacket, readPseudonyms } from '../../src/index.ts';
+import { createJudgePacket, readCast, readPseudonyms } from '../../src/index.ts';
 
 const dispatchId = 'D1';
 

@@ -1,15 +1,18 @@
-import {
-  Cast,
-  createGameStreams,
-  gameLogMapping,
-  readWerewolfMatch,
-  type StreamLine,
-} from '@hansard/formats';
+import { readWerewolfMatch } from '@hansard/formats';
 import { gameText, isCorpusThere, skipped } from '@hansard/testing';
 import { audienceOf, createLogIndex } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { checkPacket, type PacketMapping } from '../../src/checking.ts';
-import { createJudgePacket, createPseudonyms, judgePasses, playersOf } from '../../src/index.ts';
+import {
+  Cast,
+  createGameStreams,
+  createJudgePacket,
+  createPseudonyms,
+  gameLogMapping,
+  judgePasses,
+  playersOf,
+  type StreamLine,
+} from '../../src/index.ts';
 
 interface Message {
   readonly from: string;

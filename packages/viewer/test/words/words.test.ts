@@ -1,5 +1,5 @@
 import { type DispatchEnvelope, envelopeSchemaVersion } from '@hansard/events';
-import { writeTaskMarkdown, writeTaskPage } from '@hansard/formats';
+import { writeTaskMarkdown, writeTaskPage } from '@hansard/pages';
 import {
   createLogIndex,
   dialogOf,

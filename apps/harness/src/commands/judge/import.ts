@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import { indexPackets, readPseudonyms, readVerdicts } from '@hansard/datasets';
+import { indexPackets, readCast, readPseudonyms, readVerdicts } from '@hansard/datasets';
 import { type CapturedEvent, messageOf } from '@hansard/events';
-import { readCast } from '@hansard/formats';
 import type { Command } from 'commander';
 import { readGameMapping } from '../../exports/read-game-mapping.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';

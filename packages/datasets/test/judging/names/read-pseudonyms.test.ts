@@ -1,8 +1,16 @@
 import { type CapturedEvent, type NewEvent, newEvent, parseEvent } from '@hansard/events';
-import { type GameMappingInput, gameLogMapping, readCast, readWerewolfMatch } from '@hansard/formats';
+import { readWerewolfMatch } from '@hansard/formats';
 import { gameText, isCorpusThere, skipped } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { createJudgePacket, judgePasses, playersOf, readPseudonyms } from '../../../src/index.ts';
+import {
+  createJudgePacket,
+  type GameMappingInput,
+  gameLogMapping,
+  judgePasses,
+  playersOf,
+  readCast,
+  readPseudonyms,
+} from '../../../src/index.ts';
 
 const base: GameMappingInput = {
   turn: { events: ['game:day'] },

@@ -1,6 +1,6 @@
-import type { GameMappingInput } from '../game-streams/game-mapping.ts';
+import type { GameMappingInput } from './game-mapping.ts';
 
-/** The mapping that writes the games of `readGameLog` as streams again. */
+/** The mapping that writes the games of `readGameLog` in `@hansard/formats` as streams again. */
 export const gameLogMapping: GameMappingInput = {
   turn: { events: ['game:*'] },
   gameEvents: { events: ['game:*'], payload: 'payload' },

@@ -1,16 +1,9 @@
 import { type JsonObject, parseEvent } from '@hansard/events';
+import { type ReadGame, readGameLog, readWerewolfMatch } from '@hansard/formats';
 import { gameText, isCorpusThere, skipped } from '@hansard/testing';
 import { createLogIndex, dialogOf, hearingMatrix, knownBy } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
-import {
-  Cast,
-  createGameStreams,
-  gameLogMapping,
-  type ReadGame,
-  readGameLog,
-  readWerewolfMatch,
-  type StreamLine,
-} from '../../src/index.ts';
+import { Cast, createGameStreams, gameLogMapping, type StreamLine } from '../../src/index.ts';
 
 interface RawLine extends JsonObject {
   readonly timestamp: string;

@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import type { DispatchEnvelope, TaskSource } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
-import { type ReportFile, writeTaskPages } from '../../src/index.ts';
-import { PageNames } from '../../src/task-report/pages/page-names.ts';
+import { type ReportFile, writeTaskPages } from '../src/index.ts';
+import { PageNames } from '../src/pages/page-names.ts';
 import { envelope, events, hostileTexts, sourceOf } from './hostile-task.ts';
 
 /** Files in memory. */

@@ -1,7 +1,7 @@
 import { type CapturedEvent, toNarrative } from '@hansard/events';
 import { canariesIn, narrativeCanaries } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { writeTaskMarkdown, writeTaskPage } from '../../src/index.ts';
+import { writeTaskMarkdown, writeTaskPage } from '../src/index.ts';
 import { envelope, sourceOf, wholeOf } from './hostile-task.ts';
 
 const seeds = [1, 2];

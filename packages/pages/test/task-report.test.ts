@@ -3,9 +3,9 @@ import { gunzipSync } from 'node:zlib';
 import type { TaskSource } from '@hansard/events';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
-import { type ReportOptions, writeTaskMarkdown, writeTaskPage } from '../../src/index.ts';
-import { textBlock } from '../../src/task-report/html-text.ts';
-import { blockMarkdown, inlineMarkdown } from '../../src/task-report/markdown-text.ts';
+import { textBlock } from '../src/html-text.ts';
+import { type ReportOptions, writeTaskMarkdown, writeTaskPage } from '../src/index.ts';
+import { blockMarkdown, inlineMarkdown } from '../src/markdown-text.ts';
 import { envelope, events, hostileTexts, sourceOf, wholeOf } from './hostile-task.ts';
 
 const source = sourceOf([envelope], events);

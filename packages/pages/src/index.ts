@@ -1,0 +1,9 @@
+export {
+  type ReportFile,
+  type TaskPagesOptions,
+  type TaskPagesSummary,
+  writeTaskPages,
+} from './pages/task-pages.ts';
+export type { ReportOptions } from './report-options.ts';
+export { writeTaskMarkdown } from './task-markdown.ts';
+export { writeTaskPage } from './task-page.ts';
