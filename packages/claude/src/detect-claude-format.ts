@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
-import { splitRecords } from './json-lines/split-records.ts';
-import { asObject } from './values/json-fields.ts';
+import { asObject } from './lines/json-fields.ts';
+import { splitRecords } from './lines/split-records.ts';
 
 export type ClaudeFormatId = 'claude-transcript' | 'claude-stream';
 

@@ -1,28 +1,32 @@
+export type {
+  ClaudeLog,
+  ClaudeLogRest,
+  ClaudeLogSummary,
+  ContinuedSession,
+  ReadLogOptions,
+} from './claude-log.ts';
+export { dispatchIdOf } from './claude-log.ts';
 export {
   type ClaudeFormatId,
   type ClaudeShares,
   claudeShares,
   detectClaudeFormat,
 } from './detect-claude-format.ts';
-export type { ClaudeDiagnostic, ClaudeDiagnosticCode } from './json-lines/claude-diagnostic.ts';
-export { type FileLine, readLines } from './json-lines/read-lines.ts';
-export { bytesOfPackedStart, isGzip, unpack } from './json-lines/unpack.ts';
-export type { ClaudeLog, ClaudeLogRest, ClaudeLogSummary, ReadLogOptions } from './log/claude-log.ts';
-export type { DiagnosticCounts } from './log/diagnostic-log.ts';
-export { dispatchIdOf } from './log/dispatch-id.ts';
-export { type OwnPath, resolveOwn } from './log/own-file.ts';
-export type { ContinuedSession } from './log/read-log-head.ts';
-export type { ClaudeActivity } from './mapping/claude-activity.ts';
-export type { RecordPlace } from './mapping/mapping-step.ts';
+export type { ClaudeDiagnostic, ClaudeDiagnosticCode, DiagnosticCounts } from './lines/claude-diagnostic.ts';
+export { bytesOfPackedStart, type FileLine, isGzip, readLines, unpack } from './lines/read-lines.ts';
 export {
   type ClaudeMapping,
   type ClaudeMappingOptions,
   createClaudeMapping,
-} from './messages/create-claude-mapping.ts';
-export { openClaudeStream } from './stream/open-claude-stream.ts';
-export { findClaudeStreamStart, readClaudeStream } from './stream/read-claude-stream.ts';
+} from './map/create-claude-mapping.ts';
+export type { ClaudeActivity } from './map/event-writer.ts';
+export type { RecordPlace } from './map/mapping-step.ts';
+export { openClaudeStream } from './open-claude-stream.ts';
 export {
   findSubAgents,
   type OpenTranscriptOptions,
+  type OwnPath,
   openClaudeTranscript,
-} from './transcript/open-claude-transcript.ts';
+  resolveOwn,
+} from './open-claude-transcript.ts';
+export { findClaudeStreamStart, readClaudeStream } from './read-claude-stream.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { CapturedEvent, JsonObject } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
 import { createClaudeMapping } from '../../src/index.ts';
-import { identityFields } from '../../src/mapping/left-out.ts';
+import { identityFields } from '../../src/map/mapping-step.ts';
 import { corpus, fixtures, readMessages, recorded } from './mapped.ts';
 
 /** Fields that an event holds under another name. */

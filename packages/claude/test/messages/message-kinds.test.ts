@@ -1,6 +1,6 @@
 import type { SDKMessage } from '@anthropic-ai/claude-agent-sdk';
 import { describe, expect, it } from 'vitest';
-import type { ClaudeMessageKind } from '../../src/messages/message-kinds.ts';
+import type { ClaudeMessageKind } from '../../src/map/message-kinds.ts';
 import { assistant, mapMessages, result, user } from './mapped.ts';
 
 type KindOf<Message> = Message extends {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { RecentMap } from '../../src/values/recent-map.ts';
+import { RecentMap } from '../../src/map/horizon.ts';
 
 it('keeps the latest entries, and never more than twice as many', () => {
   const map = new RecentMap<number>(10);

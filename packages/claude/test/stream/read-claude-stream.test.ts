@@ -6,8 +6,8 @@ import { isFormatError } from '@hansard/events';
 import type { RecordedActivities } from '@hansard/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type ClaudeActivity, readClaudeStream } from '../../src/index.ts';
-import { readLines } from '../../src/json-lines/read-lines.ts';
-import { splitRecords } from '../../src/json-lines/split-records.ts';
+import { readLines } from '../../src/lines/read-lines.ts';
+import { splitRecords } from '../../src/lines/split-records.ts';
 import { ofType, recorded, result, start, user } from '../messages/mapped.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hansard-claude-stream-'));

@@ -1,0 +1,286 @@
+import { type CapturedEvent, isFormatError, type JsonValue } from '@hansard/events';
+import type { ClaudeLogSummary, ReadLogOptions } from '../claude-log.ts';
+import { DiagnosticLog } from '../lines/claude-diagnostic.ts';
+import { asName, asObject } from '../lines/json-fields.ts';
+import { type LogPart, readParts } from '../lines/log-parts.ts';
+import { recordedTime } from '../lines/recorded-time.ts';
+import { asBlocks, isToolResult } from '../map/blocks.ts';
+import { asId } from '../map/ids.ts';
+import { TranscriptMapping } from '../map/transcript-mapping.ts';
+import { isTranscriptRecord, isUnchanged, type KeptFile, type SessionFile } from './kept-reading.ts';
+import { NeededLines } from './needed-lines.ts';
+import { OpenFile, type ReadingSteps } from './open-file.ts';
+import { ReadingOutput } from './reading-output.ts';
+import { type EarlierReading, keepReading, recall } from './recall.ts';
+
+/** The time of a prompt, in milliseconds since 1970; -Infinity for any other record. */
+function promptTime(part: LogPart): number {
+  const record = part.kind === 'record' ? asObject(part.record) : undefined;
+  if (record?.type !== 'user' || record.toolUseResult !== undefined) return Number.NEGATIVE_INFINITY;
+  const isResult = asBlocks(asObject(record.message)?.content)?.some(isToolResult) ?? true;
+  return isResult ? Number.NEGATIVE_INFINITY : (recordedTime(record) ?? Number.NEGATIVE_INFINITY);
+}
+
+/** One reading of the files of a session, or of what follows an earlier reading. */
+export class TranscriptReading {
+  readonly #files: readonly SessionFile[];
+  readonly #hasTime: boolean;
+  readonly #continuation: string | null;
+  readonly #before: EarlierReading | undefined;
+  readonly #readCountedBefore: () => Promise<ReadonlySet<string> | null>;
+  readonly #diagnostics = new DiagnosticLog();
+  readonly #needed: NeededLines;
+  #file = '';
+  readonly #output: ReadingOutput;
+  #bytes = 0;
+  #order = 0;
+  #startsAt = 0;
+  #isComplete = false;
+  #isRecalling: boolean;
+  #mapping: TranscriptMapping | null = null;
+  #open: readonly OpenFile[] = [];
+  readonly #ofAgents = new Map<string, OpenFile>();
+
+  /** `continuation`: the id of a session whose file begins with records of another one, which has counted some messages. */
+  constructor(
+    files: readonly SessionFile[],
+    hasTime: boolean,
+    continuation: string | null,
+    readCountedBefore: () => Promise<ReadonlySet<string> | null>,
+    before?: EarlierReading,
+  ) {
+    this.#readCountedBefore = readCountedBefore;
+    this.#files = files;
+    this.#hasTime = hasTime;
+    this.#continuation = continuation;
+    this.#before = before;
+    this.#isRecalling = before !== undefined;
+    this.#output = new ReadingOutput(before?.kept);
+    const agents = files.map(({ agentId }) => asId(agentId));
+    const starts = files.flatMap(({ meta }, at) => {
+      const [agent, toolCallId] = [agents[at], asName(meta.toolUseId)];
+      return agent === undefined || toolCallId === undefined ? [] : [{ agent, toolCallId }];
+    });
+    this.#needed = new NeededLines(
+      agents,
+      starts,
+      (id, record) => this.#mapping?.isCounted(id, record) ?? false,
+      before?.kept.lostAgents,
+    );
+  }
+
+  async *read({
+    fidelity = 'full',
+    startsAt,
+    signal,
+    onProgress,
+  }: ReadLogOptions = {}): AsyncGenerator<CapturedEvent[]> {
+    if (this.#mapping !== null) throw new TypeError('A log is read once; open it again to read it again.');
+    const countedBefore = await this.#readCountedBefore();
+    const mapping = new TranscriptMapping({
+      fidelity,
+      report: this.#report.bind(this),
+      continuation: this.#continuation ?? undefined,
+      countedBefore,
+    });
+    this.#mapping = mapping;
+    const [main] = this.#files;
+    if (main !== undefined) this.#startsAt = this.#hasTime ? main.startsAt : (startsAt ?? main.startsAt);
+    this.#open = this.#files.map((_, number) => this.#openFile(mapping, number, signal));
+    try {
+      if (this.#before !== undefined) await this.#recall(mapping, this.#before);
+      for (const file of this.#open) {
+        for await (const batch of this.#readUntil(mapping, file, Number.POSITIVE_INFINITY)) {
+          yield batch;
+          onProgress?.(this.#bytes);
+        }
+        if (signal?.aborted || mapping.isLost) return;
+      }
+      this.#keepEnded(mapping, mapping.end());
+      if (mapping.isLost) return;
+      const last = this.#output.takeBatch();
+      if (last.length > 0) yield last;
+      onProgress?.(this.#bytes);
+      this.#end();
+    } finally {
+      for (const { steps } of this.#open) await steps?.return(undefined);
+    }
+  }
+
+  /** Whether the rest of a log refers to something that was not read again. */
+  get isLost(): boolean {
+    return this.#mapping?.isLost ?? false;
+  }
+
+  #openFile(mapping: TranscriptMapping, number: number, signal: AbortSignal | undefined): OpenFile {
+    const file = this.#files[number] as SessionFile;
+    const { prefix: name, meta, agentId } = file;
+    const before = this.#keptOf(number);
+    const startsAt = name === undefined ? this.#startsAt : file.startsAt;
+    const open = new OpenFile(file, number, mapping.open({ name, agentId, startsAt, meta }), before);
+    open.steps = this.#steps(mapping, open, signal);
+    this.#bytes += open.offset;
+    if (agentId !== undefined) this.#ofAgents.set(agentId, open);
+    return open;
+  }
+
+  #keptOf(number: number): KeptFile | undefined {
+    const at = this.#before?.places.indexOf(number) ?? -1;
+    const kept = this.#before?.kept.files[at];
+    return kept === undefined || kept.bytes === 0 ? undefined : kept;
+  }
+
+  async #recall(mapping: TranscriptMapping, before: EarlierReading): Promise<void> {
+    await recall(before, {
+      files: this.#files,
+      open: this.#open,
+      needed: this.#needed,
+      mapping,
+      nextOrder: () => this.#nextOrder(),
+    });
+    this.#isRecalling = false;
+  }
+
+  #nextOrder(): number {
+    this.#order += 1;
+    return this.#order;
+  }
+
+  /** Reads a file up to the first prompt after a time. */
+  async *#readUntil(
+    mapping: TranscriptMapping,
+    open: OpenFile,
+    until: number,
+  ): AsyncGenerator<CapturedEvent[]> {
+    open.until = until;
+    open.isReading = true;
+    this.#enter(mapping, open);
+    while (open.steps !== null) {
+      const { value, done } = await open.steps.next();
+      if (done === true || value === 'paused') break;
+      yield value;
+    }
+    open.isReading = false;
+  }
+
+  #enter(mapping: TranscriptMapping, { file, state }: OpenFile): void {
+    this.#file = file.path;
+    mapping.enter(state);
+  }
+
+  async *#steps(mapping: TranscriptMapping, open: OpenFile, signal: AbortSignal | undefined): ReadingSteps {
+    const { file, linesBefore, checksum } = open;
+    const before = this.#keptOf(open.current.file);
+    if (this.#cannotRead(file)) return;
+    if (before !== undefined && isUnchanged(before, file)) {
+      this.#bytes += file.bytes - open.offset;
+      open.skip(before);
+      return;
+    }
+    const from = { offset: open.offset, line: open.line, checksum };
+    for await (const lines of readParts(file.path, isTranscriptRecord, this.#report.bind(this), from)) {
+      for (const line of lines) {
+        if (signal?.aborted) return;
+        if (open.line >= linesBefore) this.#output.lines += 1;
+        for (const part of line.parts) {
+          open.parts += 1;
+          if (open.parts <= open.partsBefore) continue;
+          const time = promptTime(part);
+          while (time > open.until) yield 'paused';
+          open.latestPrompt = Math.max(open.latestPrompt, time);
+          const reported = mapping.reportedAgent(part);
+          const agent = reported === undefined ? undefined : this.#ofAgents.get(reported.agentId);
+          if (reported !== undefined && agent !== undefined && !agent.isReading) {
+            if (agent.latestPrompt > reported.time) mapping.lose();
+            yield* this.#readUntil(mapping, agent, reported.time);
+            this.#enter(mapping, open);
+          }
+          this.#take(mapping, open, part, reported?.agentId);
+          if (mapping.isLost) return;
+        }
+        open.endLine(line.bytes, line.isWhole, this.#nextOrder());
+        this.#bytes += line.bytes;
+        const batch = this.#output.endLine(line.bytes);
+        if (batch !== null) yield batch;
+      }
+    }
+    mapping.endFile();
+  }
+
+  /** Keeps events that are written because the session ends here. If it grows, its rest gives them again. */
+  #keepEnded(mapping: TranscriptMapping, events: readonly CapturedEvent[]): void {
+    for (const event of events) if (!this.#output.addEnded(event)) mapping.lose();
+  }
+
+  #take(mapping: TranscriptMapping, open: OpenFile, part: LogPart, reporting: string | undefined): void {
+    if (part.kind === 'record') this.#output.records += 1;
+    const events = mapping.map(part);
+    this.#needed.observe(open.current, part, reporting, events);
+    for (const event of events) if (!this.#output.add(event)) mapping.lose();
+  }
+
+  summary(): ClaudeLogSummary {
+    const { latest = 0, turn, lastMessage = null, summarises = [] } = this.#mapping?.facts ?? {};
+    const { lines, records, events } = this.#output.counts;
+    return {
+      lines,
+      records,
+      events,
+      counts: this.#diagnostics.counts,
+      diagnostics: this.#diagnostics.kept,
+      model: this.#output.model,
+      completedAt: Math.max(this.#startsAt, latest),
+      lastRecordAt: this.#hasTime ? latest : null,
+      status: turn?.status ?? 'running',
+      statusIfQuiet: turn?.statusIfQuiet ?? 'crashed',
+      openCalls: this.#mapping?.openCalls ?? [],
+      structuredResult: null,
+      lastMessage,
+      summarises,
+      kept: this.#isComplete ? this.#kept() : null,
+    };
+  }
+
+  /** Null: the log has to be read as a whole. */
+  #kept(): JsonValue | null {
+    if (this.#mapping === null || !this.#hasTime) return null;
+    return keepReading({
+      continuation: this.#continuation,
+      open: this.#open,
+      needed: this.#needed,
+      facts: this.#mapping.facts,
+      output: this.#output,
+    });
+  }
+
+  #report(code: Parameters<DiagnosticLog['add']>[0], line: number, message: string): void {
+    if (!this.#isRecalling) this.#diagnostics.add(code, this.#file, line, message);
+  }
+
+  #cannotRead({ problem }: SessionFile): boolean {
+    if (problem === undefined) return false;
+    if (!isFormatError(problem) || problem.code === 'FORMAT_UNREADABLE') throw problem;
+    this.#report('empty', 1, `${problem.message} It was left out.`);
+    return true;
+  }
+
+  #end(): void {
+    this.#isComplete = true;
+    for (const { path, metaProblem } of this.#files) {
+      if (metaProblem === undefined) continue;
+      this.#file = path;
+      const sidecar = path.replace(/\.jsonl$/, '.meta.json');
+      this.#report('sidecar_not_read', 1, `${sidecar} ${metaProblem}. It was left out.`);
+    }
+    const [main] = this.#files;
+    this.#file = main?.path ?? '';
+    if (this.#output.counts.messages === 0)
+      this.#report('no_conversation', 1, 'This transcript has no messages.');
+    if (!this.#hasTime)
+      this.#report(
+        'time_missing',
+        1,
+        'No record has a time; all get the time at which the file was written.',
+      );
+  }
+}

@@ -1,0 +1,88 @@
+import type { Fidelity, JsonObject } from '@hansard/events';
+import { asList, asObject, asText } from '../lines/json-fields.ts';
+import { Horizon } from './horizon.ts';
+import { EventIds } from './ids.ts';
+import { Inferences } from './inferences.ts';
+import { RunTotals } from './run-totals.ts';
+import { SubAgents } from './sub-agents.ts';
+import { ToolCalls } from './tool-calls.ts';
+
+/** Links from a result to the utterance that it carries, or to those that it was made from. */
+export interface AnswerLinks {
+  readonly substance?: string;
+  readonly cause?: string[];
+}
+
+/** The last text of a sub-agent that was not followed by a tool call: its answer, if it ended there. */
+interface Answer {
+  readonly id: string;
+  readonly text: string;
+}
+
+/** Links a result to the utterances that it was made from (see `ToolOutcome` of `@hansard/provider`). */
+export function linksToUtterances(ids: readonly string[]): AnswerLinks {
+  const [first] = ids;
+  if (first === undefined) return {};
+  return ids.length === 1 ? { substance: first } : { cause: [...ids] };
+}
+
+/**
+ * Links the result of a call to the answer of the sub-agent that it started: as its substance if the result holds the
+ * answer word for word, otherwise as its cause.
+ */
+export function linksToAnswer(
+  answer: Answer | undefined,
+  output: JsonObject | undefined,
+  text: string,
+): AnswerLinks {
+  if (answer === undefined) return {};
+  const parts = asList(output?.content)?.map((block) => asText(asObject(block)?.text)) ?? [];
+  const holdsIt = parts.includes(answer.text) || text.includes(answer.text);
+  return holdsIt ? { substance: answer.id } : { cause: [answer.id] };
+}
+
+/** The message of one agent that is currently streamed. */
+interface StreamingMessage {
+  readonly messageId: string | undefined;
+  /** Tool call ids by block index. */
+  readonly toolCallIds: Map<number, string>;
+}
+
+/** The facts of a compaction whose summary is in a later message. */
+interface AwaitedSummary {
+  readonly trigger: string;
+  readonly keptFrom?: string | undefined;
+  /** The event of the boundary. */
+  readonly cause: string | undefined;
+}
+
+/** The state that a mapping keeps between messages. */
+export class MappingState {
+  readonly fidelity: Fidelity;
+  readonly horizon = new Horizon();
+  readonly ids = new EventIds();
+  readonly agents = new SubAgents(this.horizon);
+  readonly calls = new ToolCalls(this.horizon);
+  readonly inferences = new Inferences();
+  readonly totals = new RunTotals();
+  /** By agent id; undefined is the dispatched agent. */
+  readonly streaming = new Map<string | undefined, StreamingMessage>();
+  /** Ids of the tool calls whose denial is recorded. */
+  readonly denied = new Set<string>();
+  /** Facts about results that the caller supplied before they arrived in the stream, by tool call. */
+  readonly outcomes = new Map<string, AnswerLinks & { readonly metadata: JsonObject }>();
+  /** The answers of sub-agents, by agent. */
+  readonly answers = new Map<string, Answer>();
+  /** The ids of the members of a team that have a file, by name. */
+  readonly members = new Map<string, string>();
+  /** The compactions whose boundary names the message that will hold their summary, by the uuid of that message. */
+  readonly compactions = new Map<string, AwaitedSummary>();
+  /** The latest `system/init` of each session. */
+  readonly sessions = new Map<string, JsonObject>();
+  /** The session that the latest message named. */
+  sessionId: string | undefined;
+
+  constructor(fidelity: Fidelity) {
+    this.fidelity = fidelity;
+  }
+}

@@ -1,0 +1,330 @@
+import {
+  definedOnly,
+  type EventData,
+  type EventType,
+  type JsonObject,
+  type JsonValue,
+} from '@hansard/events';
+import { asCount, asName, asObject, asText, without } from '../lines/json-fields.ts';
+import { asBlocks, blockDetails, isToolResult, mapOtherBlock, mapToolResult } from './blocks.ts';
+import { unknownEventType, withDetails } from './event-writer.ts';
+import { asEventId, asId } from './ids.ts';
+import { type AnswerLinks, linksToAnswer, type MappingState } from './mapping-state.ts';
+import { mapModelMessage } from './model-message.ts';
+import { originSource, type Source, spokenIn } from './speakers.ts';
+import type { SubAgent } from './sub-agents.ts';
+import type { TranscriptStep } from './transcript-step.ts';
+
+/** A record without an event type of its own, with all its fields: `system:` and the type or subtype of the record. */
+function mapOther(step: TranscriptStep): void {
+  const { type, subtype } = step.message;
+  const words = type === 'system' ? [subtype] : [type, subtype];
+  const word = words.map(asName).filter((name) => name !== undefined);
+  writeAs(step, unknownEventType('system', word.join('_')), step.others());
+}
+
+/** A change of the session's state: `session:status`, with the type of the record as `kind`. */
+function mapStatus(step: TranscriptStep): void {
+  const { type, subtype } = step.message;
+  writeAs(step, 'session:status', { kind: asName(subtype) ?? type ?? null, ...step.others() });
+}
+
+/** The end of a turn, and so of its last message. */
+function mapTurnEnd(step: TranscriptStep): void {
+  step.state.inferences.end(step.agent());
+  step.writeInferences();
+  if (step.message.subtype === 'turn_duration') mapStatus(step);
+  else mapOther(step);
+}
+
+/** Writes an event of the agent that the record belongs to. */
+function writeAs(step: TranscriptStep, type: EventType, data: JsonObject): void {
+  const agent = step.agent();
+  step.announce(agent);
+  step.events.other(type, data, { agentId: agent?.id });
+}
+
+/**
+ * The boundary of a compaction. One with a summary becomes `session:compaction` with the next record, which holds the
+ * summary. A boundary without one, of a microcompaction, is the whole record of it.
+ */
+function mapBoundary(step: TranscriptStep): void {
+  const agent = step.agent();
+  step.announce(agent);
+  step.state.inferences.end(agent);
+  step.writeInferences();
+  const { uuid, compactMetadata } = step.message;
+  const boundary = asName(uuid);
+  if (boundary !== undefined && compactMetadata !== undefined)
+    step.transcript.boundaries.set(boundary, asObject(compactMetadata) ?? {});
+  mapOther(step);
+}
+
+/** A compaction of the model's context without a summary: tool results were dropped from it. */
+function mapMicrocompaction(step: TranscriptStep): void {
+  const agent = step.agent();
+  step.announce(agent);
+  step.state.inferences.end(agent);
+  step.writeInferences();
+  const { subtype = null, microcompactMetadata } = step.message;
+  const metadata = asObject(microcompactMetadata) ?? {};
+  const { facts, others } = compactionFacts(step, metadata);
+  step.keepOthers(['microcompactMetadata']);
+  step.events.details = { subtype, ...step.events.details, microcompactMetadata: others };
+  step.events.event('session:compaction', facts, { agentId: agent?.id });
+}
+
+/** The summary of a compaction: `session:compaction`, caused by the boundary before it. */
+function mapSummary(step: TranscriptStep, texts: readonly string[]): void {
+  const agent = step.agent();
+  const boundary = asName(step.message.parentUuid);
+  const metadata = boundary === undefined ? undefined : step.transcript.boundaries.get(boundary);
+  if (metadata === undefined) step.state.horizon.missed();
+  const { facts } = compactionFacts(step, metadata ?? {});
+  step.events.event(
+    'session:compaction',
+    { ...facts, summary: texts.join('\n\n') },
+    { agentId: agent?.id, cause: metadata === undefined ? undefined : asEventId(boundary) },
+  );
+}
+
+function compactionFacts(
+  step: TranscriptStep,
+  metadata: JsonObject,
+): { readonly facts: EventData<'session:compaction'>; readonly others: JsonObject } {
+  const preTokens = asCount(metadata.preTokens);
+  const postTokens = asCount(metadata.postTokens);
+  const kept = asEventId(asObject(metadata.preservedSegment)?.headUuid);
+  const keptFrom = kept !== undefined && step.state.ids.has(kept) ? kept : undefined;
+  if (kept !== keptFrom) step.state.horizon.missed();
+  const named = definedOnly({ trigger: asText(metadata.trigger), preTokens, postTokens });
+  return {
+    facts: { ...named, trigger: named.trigger ?? 'unknown', ...definedOnly({ keptFrom }) },
+    others: without(metadata, Object.keys(named)),
+  };
+}
+
+/** The ids at the start of a notification that Claude Code writes when a background task stops. */
+const heading =
+  /^<task-notification>\s*<task-id>([^<\s]+)<\/task-id>(?:\s*<tool-use-id>([^<\s]+)<\/tool-use-id>)?/;
+
+/** A background task that a record says has stopped. For a sub-agent, the id is that of the agent. */
+interface NotifiedTask {
+  readonly taskId: string;
+  readonly toolCallId: string | undefined;
+}
+
+/** The task that a record is about, by the ids in it; undefined for other records, and for what a person wrote. */
+export function notifiedTask(record: JsonObject): NotifiedTask | undefined {
+  const attachment = asObject(record.attachment);
+  const origin = asName(asObject(record.origin ?? attachment?.origin)?.kind) ?? 'task-notification';
+  if (origin !== 'task-notification') return undefined;
+  const isQueued = attachment?.type === 'queued_command';
+  if (record.type !== 'user' && !isQueued) return undefined;
+  const [block] = asBlocks(isQueued ? attachment.prompt : asObject(record.message)?.content) ?? [];
+  const [, taskId, toolCallId] = heading.exec(asText(asObject(block)?.text) ?? '') ?? [];
+  return taskId === undefined ? undefined : { taskId, toolCallId };
+}
+
+/**
+ * Whether a record belongs to the agent that made a call. Another agent's file may be read before or after that of the
+ * caller, so a notification there links nothing.
+ */
+export function isOfCaller(
+  { calls }: Pick<MappingState, 'calls'>,
+  { isSidechain, agentId }: JsonObject,
+  toolCallId: string | undefined,
+): boolean {
+  const call = calls.get(toolCallId);
+  return call !== undefined && call.agentId === (isSidechain === true ? asId(agentId) : undefined);
+}
+
+interface PromptLinks {
+  readonly agentId: string | undefined;
+  readonly messageId: string | undefined;
+  readonly cause?: string | undefined;
+}
+
+/** Maps input to an agent: results of its tools (`agent:tool_result`) and messages to it (`user:message`). */
+function mapPrompt(step: TranscriptStep): void {
+  const message = asObject(step.message.message) ?? {};
+  const blocks = asBlocks(message.content);
+  if (blocks === undefined || blocks.length === 0) {
+    step.report('wrong_value', 'A user record without content; it is kept as a notice.');
+    step.notice('a user record without content', step.message);
+    return;
+  }
+  const agent = step.agent();
+  step.announce(agent);
+  // A new prompt shows that the message before it is over. A result or a text of a tool may come within a message.
+  if (
+    step.message.isMeta !== true &&
+    step.message.sourceToolUseID === undefined &&
+    !blocks.some(isToolResult)
+  ) {
+    step.state.inferences.end(agent);
+    step.writeInferences();
+  }
+  step.keepOthers(agent?.id === step.message.agentId ? ['message', 'agentId'] : ['message']);
+  const more = without(message, ['role', 'content']);
+  if (Object.keys(more).length > 0) step.events.details = { ...step.events.details, message: more };
+  const links = { agentId: agent?.id, messageId: blocks.length > 1 ? asId(step.message.uuid) : undefined };
+  const texts = step.message.isCompactSummary === true ? textsOf(blocks) : [];
+  if (texts.length > 0) mapSummary(step, texts);
+  const results = blocks.filter(isToolResult);
+  // A record has one `toolUseResult`; with several results, it cannot be assigned.
+  const output = results.length === 1 ? step.message.toolUseResult : undefined;
+  for (const block of blocks) {
+    if (texts.length > 0 && textOf(block) !== undefined) continue;
+    if (isToolResult(block)) {
+      step.transcript.callCheck.answered(step, String(block.tool_use_id));
+      mapToolResult(step, block, links, { output });
+    } else mapText(step, block, { ...links, cause: causeOf(step, agent) }, sourceOf(step, block, agent));
+  }
+}
+
+/** Maps a block of a message to an agent, other than a tool result. */
+function mapText(step: TranscriptStep, block: JsonValue, links: PromptLinks, source: Source): void {
+  const fields = asObject(block);
+  const text = textOf(block);
+  if (fields === undefined || text === undefined) {
+    if (fields === undefined) step.report('wrong_value', 'A block of a message is not an object.');
+    mapOtherBlock(step, 'user', block, links);
+    return;
+  }
+  const { details = {} } = blockDetails(fields, ['text']);
+  const { attachment, origin = asObject(attachment)?.origin } = step.message;
+  const { members } = step.state;
+  for (const said of spokenIn(text, { origin, members, otherwise: source }))
+    step.events.event('user:message', withDetails(said, details), { ...links, ...reportLinks(step, text) });
+}
+
+/** Links the report of a background sub-agent to the answer that it carries, by the id of the agent in the record. */
+function reportLinks(step: TranscriptStep, text: string): AnswerLinks {
+  const task = notifiedTask(step.message);
+  const agent = task === undefined ? undefined : step.state.agents.find(task.taskId);
+  if (agent === undefined || !isOfCaller(step.state, step.message, agent.toolCallId)) return {};
+  return linksToAnswer(step.state.answers.get(agent.id), undefined, text);
+}
+
+function textsOf(blocks: readonly JsonValue[]): string[] {
+  return blocks.map(textOf).filter((text) => text !== undefined);
+}
+
+function textOf(block: JsonValue): string | undefined {
+  const fields = asObject(block);
+  return fields?.type === 'text' ? asText(fields.text) : undefined;
+}
+
+/** The cause of a text that a tool added is the call of the tool; that of a sub-agent's first prompt, its creation. */
+function causeOf(step: TranscriptStep, agent: SubAgent | undefined): string | undefined {
+  const { parentUuid, sourceToolUseID } = step.message;
+  const created = agent !== undefined && parentUuid === null ? `${agent.id}:created` : undefined;
+  const isCreated = agent?.waiting !== undefined || (created !== undefined && step.state.ids.has(created));
+  if (isCreated) return asEventId(created);
+  return step.state.calls.get(asName(sourceToolUseID))?.reference;
+}
+
+/** Texts that Claude Code writes in the name of the user. */
+const written =
+  /^<(local-command-caveat|local-command-stdout|local-command-stderr|bash-stdout|bash-stderr|task-notification|user-prompt-submit-hook)>/;
+
+/** The speaker: the origin that the record names, Claude Code if the record says so, or the caller of a sub-agent. */
+function sourceOf(step: TranscriptStep, block: JsonValue, agent: SubAgent | undefined): Source {
+  const { isMeta, promptSource } = step.message;
+  const origin = originSource(step.message.origin);
+  if (origin !== undefined && agent === undefined) return origin;
+  const text = asText(asObject(block)?.text) ?? '';
+  const isSystem = isMeta === true || promptSource === 'system';
+  if (isSystem || written.test(text)) return { kind: 'system' };
+  if (agent === undefined) return { kind: 'user' };
+  const caller = step.state.calls.get(agent.toolCallId)?.agentId;
+  return { kind: 'agent', ...definedOnly({ agentId: caller }) };
+}
+
+const progressTypes: ReadonlyMap<string, EventType> = new Map([
+  ['hook_progress', 'system:hook_progress'],
+  ['agent_progress', 'system:task_progress'],
+  ['waiting_for_task', 'system:task_progress'],
+]);
+
+/** Progress of a hook, a sub-agent or a tool. */
+function mapProgress(step: TranscriptStep): void {
+  const data = asObject(step.message.data);
+  endAnswer(step, data);
+  const kind = asName(data?.type);
+  if (data === undefined || kind === undefined) {
+    mapOther(step);
+    return;
+  }
+  const agentName = asName(data.agentId);
+  if (agentName !== undefined && step.message.isSidechain !== true)
+    step.announce(step.state.agents.resolve(agentName, asName(step.message.parentToolUseID)));
+  writeAs(step, progressTypes.get(kind) ?? 'system:tool_progress', step.others());
+}
+
+/** An attachment to the conversation: an answer of a hook, a queued prompt, or other input to the model. */
+function mapAttachment(step: TranscriptStep): void {
+  const attachment = asObject(step.message.attachment);
+  const kind = asName(attachment?.type) ?? '';
+  endAnswer(step, attachment);
+  if (attachment === undefined) mapOther(step);
+  else if (kind === 'queued_command' && asBlocks(attachment.prompt) !== undefined)
+    mapQueuedPrompt(step, attachment);
+  else writeAs(step, kind.startsWith('hook_') ? 'system:hook_response' : 'system:attachment', step.others());
+}
+
+const lastHooks: ReadonlySet<unknown> = new Set(['Stop', 'SubagentStop', 'SessionEnd']);
+
+/** A hook for the end of a turn shows that the message before it is over. */
+function endAnswer(step: TranscriptStep, fields: JsonObject | undefined): void {
+  if (!lastHooks.has(fields?.hookEvent)) return;
+  step.state.inferences.end(step.agent());
+  step.writeInferences();
+}
+
+/** A prompt that the user typed while the agent worked: `user:message`. */
+function mapQueuedPrompt(step: TranscriptStep, attachment: JsonObject): void {
+  const agent = step.agent();
+  step.announce(agent);
+  step.keepOthers(['attachment']);
+  step.events.details = { ...step.events.details, attachment: without(attachment, ['prompt']) };
+  const blocks = asBlocks(attachment.prompt) ?? [];
+  const messageId = blocks.length > 1 ? asId(step.message.uuid) : undefined;
+  const isNotice = attachment.commandMode === 'task-notification';
+  const source = originSource(attachment.origin) ?? { kind: isNotice ? 'system' : 'user' };
+  for (const block of blocks) mapText(step, block, { agentId: agent?.id, messageId }, source);
+}
+
+type Mapper = (step: TranscriptStep) => void;
+
+/** The mapper of each kind of record (`type`, or `type/subtype`). Any other is kept as `system:` and its own name. */
+const mappers: ReadonlyMap<string, Mapper> = new Map(
+  Object.entries({
+    assistant: mapModelMessage,
+    user: mapPrompt,
+    progress: mapProgress,
+    attachment: mapAttachment,
+    mode: mapStatus,
+    'permission-mode': mapStatus,
+    'ai-title': mapStatus,
+    'custom-title': mapStatus,
+    'agent-name': mapStatus,
+    'agent-setting': mapStatus,
+    'bridge-session': mapStatus,
+    'system/bridge_status': mapStatus,
+    'system/stop_hook_summary': mapTurnEnd,
+    'system/turn_duration': mapTurnEnd,
+    'system/compact_boundary': mapBoundary,
+    'system/microcompact_boundary': mapMicrocompaction,
+  }),
+);
+
+export function mapRecord(step: TranscriptStep): void {
+  const { type, subtype } = step.message;
+  const mapper =
+    (typeof subtype === 'string' ? mappers.get(`${String(type)}/${subtype}`) : undefined) ??
+    mappers.get(String(type)) ??
+    mapOther;
+  mapper(step);
+}

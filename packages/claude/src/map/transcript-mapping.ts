@@ -1,0 +1,404 @@
+import {
+  type CapturedEvent,
+  type EventOf,
+  eventProblem,
+  type Fidelity,
+  type JsonObject,
+  type JsonValue,
+  messageOf,
+  preview,
+  toNarrative,
+  toTimestamp,
+} from '@hansard/events';
+import type { ClaudeDiagnosticCode } from '../lines/claude-diagnostic.ts';
+import { asName, asObject, rawFields } from '../lines/json-fields.ts';
+import type { LogPart } from '../lines/log-parts.ts';
+import { longestStepBack, recordedTime } from '../lines/recorded-time.ts';
+import { asBlocks, isToolResult } from './blocks.ts';
+import { asEventId, asId } from './ids.ts';
+import { inferenceIdOf } from './inferences.ts';
+import { MappingStep, openCallsOf } from './mapping-step.ts';
+import { isOfCaller, mapRecord, notifiedTask } from './records.ts';
+import type { SubAgent } from './sub-agents.ts';
+import {
+  CallCheck,
+  type FileState,
+  ParentCheck,
+  problemOf,
+  type TranscriptPart,
+  TranscriptState,
+} from './transcript-state.ts';
+import { TranscriptStep } from './transcript-step.ts';
+import { type TurnFacts, TurnStatus } from './turn-status.ts';
+
+export interface TranscriptMappingOptions {
+  readonly fidelity: Fidelity;
+  readonly report: (code: ClaudeDiagnosticCode, line: number, message: string) => void;
+  /** The id of a session whose file begins with records of another one. */
+  readonly continuation?: string | undefined;
+  /** The messages that the other one counts; null without its file. */
+  readonly countedBefore?: ReadonlySet<string> | null;
+}
+
+export interface MappingFacts {
+  readonly turn: TurnFacts;
+  /** The latest time of all records, in milliseconds since 1970; 0 if none has a time. */
+  readonly latest: number;
+  /** The sessions with a `session:init`. */
+  readonly begun: readonly string[];
+  /** The uuid of the last message of the session itself; null: none has one. */
+  readonly lastMessage: string | null;
+  /** The `leafUuid` of each summary, each once. */
+  readonly summarises: readonly string[];
+}
+
+const mostSummaries = 1_000;
+
+function notMapped(problem: string): string {
+  return `This record could not be mapped, and is kept as a notice: ${problem}`;
+}
+
+/** Maps the files of one session to events. It does no I/O. */
+export class TranscriptMapping {
+  readonly #state: TranscriptState;
+  readonly #report: TranscriptMappingOptions['report'];
+  #file: FileState;
+  readonly #agentsWithFile = new Set<string>();
+  /** Agents that the next record names. */
+  #named: (SubAgent | undefined)[] = [];
+  /** The record that reports the end of a background agent. Lines of the agent can be mapped before it. */
+  #ending: { readonly part: LogPart; readonly agent: SubAgent | undefined } | undefined;
+  readonly #turn = new TurnStatus();
+  #latestOfAll = 0;
+  #lastMessage: string | null = null;
+  readonly #summarises = new Set<string>();
+
+  constructor({ fidelity, report, continuation, countedBefore = null }: TranscriptMappingOptions) {
+    this.#state = new TranscriptState(fidelity, report);
+    this.#state.continuation = continuation;
+    this.#state.countedBefore = countedBefore;
+    this.#report = report;
+    this.#file = this.open({ startsAt: 0 });
+  }
+
+  /** Opens a file. Its records are mapped while it is entered. */
+  open({ name, agentId, startsAt, meta = {} }: TranscriptPart): FileState {
+    const agent = asId(agentId);
+    if (agent !== undefined) this.#agentsWithFile.add(agent);
+    const { name: member, toolUseId } = meta;
+    if (agentId !== undefined && asName(toolUseId) !== undefined)
+      this.#state.agents.link(agentId, String(toolUseId));
+    if (agent !== undefined && asName(member) !== undefined) this.#state.members.set(String(member), agent);
+    return {
+      agentId: agent,
+      prefix: name === undefined ? '' : `${asId(name) ?? 'file'}:`,
+      meta,
+      parents: new ParentCheck(this.#state.records),
+      calls: new CallCheck(),
+      horizon: Number.NEGATIVE_INFINITY,
+      clock: startsAt,
+      latest: startsAt,
+      latestUuid: undefined,
+      conversation: undefined,
+    };
+  }
+
+  /** The parts that are mapped next are from this file. */
+  enter(file: FileState): void {
+    this.#file.conversation = this.#state.conversation;
+    this.#file = file;
+    this.#state.agentMeta = file.meta;
+    this.#state.callCheck = file.calls;
+    this.#state.conversation = file.conversation ?? this.#state.conversation;
+  }
+
+  /** The sub-agent that a record names as the author of a tool result or of a report, and the time of the record. */
+  reportedAgent(part: LogPart): { readonly agentId: string; readonly time: number } | undefined {
+    const record = part.kind === 'record' ? asObject(part.record) : undefined;
+    if (record === undefined) return undefined;
+    const author = this.#authorOf(record);
+    const named = author ?? this.#notifierOf(record);
+    if (named === undefined) return undefined;
+    const agent = this.#state.agents.resolve(named.agentId, named.toolCallId);
+    this.#named.push(agent);
+    if (author === undefined) this.#ending = { part, agent };
+    const isRunning = asObject(record.toolUseResult)?.status === 'async_launched';
+    return isRunning ? undefined : { agentId: named.agentId, time: recordedTime(record) ?? this.#file.clock };
+  }
+
+  #authorOf(record: JsonObject): { agentId: string; toolCallId: string } | undefined {
+    const agentId = asName(asObject(record.toolUseResult)?.agentId);
+    if (agentId === undefined) return undefined;
+    const results = asBlocks(asObject(record.message)?.content)?.filter(isToolResult) ?? [];
+    const toolCallId = asName(results[0]?.tool_use_id);
+    return results.length === 1 && toolCallId !== undefined ? { agentId, toolCallId } : undefined;
+  }
+
+  /** Other background tasks, such as commands, have notifications, too. */
+  #notifierOf(record: JsonObject): { agentId: string; toolCallId: string | undefined } | undefined {
+    const task = notifiedTask(record);
+    if (task === undefined) return undefined;
+    const { taskId, toolCallId } = task;
+    const known = this.#state.agents.find(taskId)?.toolCallId;
+    if (known === undefined && !this.#agentsWithFile.has(asId(taskId) ?? '')) return undefined;
+    const isAgent = isOfCaller(this.#state, record, known ?? toolCallId);
+    return isAgent ? { agentId: taskId, toolCallId } : undefined;
+  }
+
+  /** The events of one part of a file. Each has an id and a time; no two have the same id. */
+  map(part: LogPart): CapturedEvent[] {
+    const named = this.#named.length === 0 ? [] : this.#announceNamed(part);
+    const ended = this.#ending?.part === part ? this.#endNamed(part, this.#ending.agent) : [];
+    const mapped = this.#mapPart(part);
+    return named.length + ended.length === 0 ? mapped : [...named, ...ended, ...mapped];
+  }
+
+  /** The `agent:created` of agents that have waited for the call that started them. */
+  #announceNamed({ line }: LogPart): CapturedEvent[] {
+    const step = MappingStep.of(this.#state, {}, this.#file.clock, {});
+    for (const agent of this.#named) if (agent?.waiting !== undefined) step.announce(agent);
+    this.#named = [];
+    return this.#finish(step, `${this.#file.prefix}line-${line}:named`);
+  }
+
+  /** The last call of a background agent that a record reports as ended. */
+  #endNamed({ line }: LogPart, agent: SubAgent | undefined): CapturedEvent[] {
+    const step = MappingStep.of(this.#state, {}, this.#file.clock, {});
+    this.#ending = undefined;
+    this.#state.inferences.end(agent);
+    step.writeInferences();
+    return this.#finish(step, `${this.#file.prefix}line-${line}:ended`);
+  }
+
+  #mapPart(part: LogPart): CapturedEvent[] {
+    const place = `${this.#file.prefix}line-${part.line}${part.part === 1 ? '' : `:${part.part}`}`;
+    if (part.kind === 'damaged') {
+      const raw = part.raw === undefined ? {} : rawFields(part.raw);
+      return [this.#notice(place, { problem: part.problem, line: part.line, ...raw })];
+    }
+    const record = asObject(part.record);
+    const problem = problemOf(part.record, record);
+    if (record === undefined || problem !== undefined) {
+      this.#report(problem?.code ?? 'not_an_object', part.line, `${problem?.text}; it is kept as a notice.`);
+      return [this.#notice(place, { problem: problem?.text ?? '', line: part.line, ...problem?.raw })];
+    }
+    const id = this.#idOf(record, part, place);
+    if (id === null) return [];
+    const step = new TranscriptStep(this.#state, record, id, this.#timeOf(record, part.line), part.line);
+    this.#checkParent(record.parentUuid, part.line);
+    this.#file.latestUuid = asName(record.uuid) ?? this.#file.latestUuid;
+    const failure = this.#mapRecord(step, record);
+    if (failure !== null || !step.events.hasEvent) {
+      const reason = failure ?? 'it has no content';
+      this.#report('not_mapped', part.line, notMapped(reason));
+      step.events.details = {};
+      step.events.other('system:notice', { problem: reason, line: part.line, ...rawFields(record) });
+    }
+    return this.#finish(step, place, part);
+  }
+
+  /** Maps a record. Returns why the mapping failed, or null. What it wrote before stays. */
+  #mapRecord(step: TranscriptStep, record: JsonObject): string | null {
+    try {
+      mapRecord(step);
+      if (record.isSidechain !== true) this.#observe(record);
+      return null;
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+
+  /** Notes the facts of a record of the main agent. */
+  #observe(record: JsonObject): void {
+    this.#turn.observe(record);
+    const { type, uuid, leafUuid } = record;
+    if (type === 'summary' && this.#summarises.size < mostSummaries) {
+      const leaf = asName(leafUuid);
+      if (leaf !== undefined) this.#summarises.add(leaf);
+    } else if (type === 'assistant' || type === 'user') this.#lastMessage = asName(uuid) ?? this.#lastMessage;
+  }
+
+  /** Ends a file: parents that have not arrived are missing. */
+  endFile(): void {
+    this.#file.parents.end();
+    this.#file.calls.end();
+  }
+
+  /**
+   * Ends the session: writes the `agent:created` of agents whose call is not known. One that a call without a result may have
+   * started still waits.
+   */
+  end(): CapturedEvent[] {
+    const step = MappingStep.of(this.#state, {}, this.#file.clock, {});
+    for (const agent of this.#state.agents.waiting) {
+      const { time, about } = agent.waiting;
+      if (!this.#state.calls.isOpenSince(time)) step.writeCreated(agent, about, time);
+    }
+    return this.#finish(step, 'end');
+  }
+
+  /** The events that model messages which are not over become. */
+  get openCalls(): EventOf<'agent:inference'>[] {
+    return openCallsOf(this.#state);
+  }
+
+  /** Facts about all records so far. */
+  get facts(): MappingFacts {
+    const { begun } = this.#state;
+    return {
+      turn: this.#turn.facts,
+      latest: this.#latestOfAll,
+      begun: [...begun],
+      lastMessage: this.#lastMessage,
+      summarises: [...this.#summarises],
+    };
+  }
+
+  /**
+   * Continues after a part of the log of which only some lines were mapped again, with the facts of all of it. Everything
+   * that is mapped next is new. `lostAgents`: see `Horizon`.
+   */
+  continueAfter({
+    facts,
+    openCalls,
+    openMessages,
+    lostAgents,
+  }: {
+    readonly facts: MappingFacts;
+    /** Calls without a result. */
+    readonly openCalls: readonly string[];
+    /** Messages that are not counted yet, each as agent and message. */
+    readonly openMessages: readonly string[];
+    readonly lostAgents: readonly string[];
+  }): void {
+    this.#turn.facts = facts.turn;
+    this.#latestOfAll = facts.latest;
+    this.#lastMessage = facts.lastMessage;
+    for (const leaf of facts.summarises) this.#summarises.add(leaf);
+    for (const session of facts.begun) this.#state.begun.add(session);
+    this.#state.calls.retainOpen(new Set(openCalls));
+    this.#state.inferences.retain(new Set(openMessages));
+    this.#state.inferences.takeOver();
+    this.#state.horizon.set(lostAgents);
+    this.#file = this.open({ startsAt: 0 });
+  }
+
+  /** Whether the model message of a record is counted, here or in the session before. */
+  isCounted(messageId: string, record: JsonObject): boolean {
+    return this.#state.isCountedBefore(record) || this.#state.ids.has(inferenceIdOf(messageId) ?? '');
+  }
+
+  /** Notes that a message was counted, in a part of the log of which only some lines are mapped again. */
+  noteCounted(messageId: string): void {
+    this.#state.ids.claim(inferenceIdOf(messageId));
+  }
+
+  /** Notes that only a mapping of the whole log gives the right events. */
+  lose(): void {
+    this.#state.horizon.missed();
+  }
+
+  /** Whether only a mapping of the whole log gives the right events. Known after each record. */
+  get isLost(): boolean {
+    return this.#state.horizon.isCrossed;
+  }
+
+  /** The id of the record's first event; null if the record is a repetition. */
+  #idOf(record: JsonObject, { line, checksum }: LogPart, place: string): string | null {
+    const uuid = asName(record.uuid);
+    if (uuid === undefined) return place;
+    const sighting = this.#state.records.see(uuid, record, checksum);
+    if (sighting.kind === 'repeated') {
+      this.#report('id_repeated', line, `The record ${uuid} occurs again; it is kept once.`);
+      return null;
+    }
+    this.#file.parents.arrived(uuid, line);
+    const id = asEventId(uuid);
+    if (id === undefined) this.#report('id_missing', line, `No event can have the id ${preview(uuid)}.`);
+    if (sighting.kind === 'first') return id ?? place;
+    const other = `${id ?? place}:${sighting.number}`;
+    this.#report(
+      'id_taken',
+      line,
+      `Another record has the id ${preview(uuid)}; this one is kept as ${other}.`,
+    );
+    return other;
+  }
+
+  #timeOf(record: JsonObject, line: number): number {
+    const time = recordedTime(record);
+    const hasId = asName(record.uuid) !== undefined;
+    // A record of the time of the part before may be a repetition of one in it.
+    if (hasId && (time ?? Number.NEGATIVE_INFINITY) <= this.#file.horizon) this.#state.horizon.missed();
+    if (time === undefined) {
+      if (hasId)
+        this.#report('time_missing', line, 'A record without a time; it gets the latest time before it.');
+      return this.#file.clock;
+    }
+    if (time < this.#file.latest - longestStepBack)
+      this.#report(
+        'time_goes_back',
+        line,
+        `The time goes back by ${this.#file.latest - time} ms; it is kept unchanged.`,
+      );
+    this.#file.latest = time;
+    this.#file.clock = Math.max(this.#file.clock, time);
+    this.#latestOfAll = Math.max(this.#latestOfAll, time);
+    return time;
+  }
+
+  #checkParent(value: JsonValue | undefined, line: number): void {
+    const uuid = asName(value);
+    if (uuid === undefined || uuid === this.#file.latestUuid || this.#state.records.has(uuid)) return;
+    this.#file.parents.check(uuid, line, (isAhead) => {
+      // The part before may have it.
+      if (!isAhead && this.#state.horizon.isSet) return;
+      const where = isAhead ? 'comes much later' : 'is not in the transcript';
+      const code = isAhead ? 'reference_ahead' : 'reference_missing';
+      this.#report(code, line, `The parent ${preview(uuid)} ${where}.`);
+    });
+  }
+
+  /** `part`: the record that the events come from, if they come from one. */
+  #finish({ events }: MappingStep, place: string, part?: LogPart): CapturedEvent[] {
+    const { ids } = this.#state;
+    const captured: CapturedEvent[] = [];
+    for (const [index, activity] of events.activities.entries()) {
+      if (activity.kind !== 'event') continue;
+      const { event } = activity;
+      // If another event of the file has that id, the place names this one.
+      const id = event.id ?? ids.claim(`${place}.${index}`) ?? `${place}..${index}`;
+      const made = event.id === undefined ? ({ ...event, id } as CapturedEvent) : (event as CapturedEvent);
+      captured.push(this.#recordable(made, part));
+    }
+    return captured;
+  }
+
+  /** The event, or a notice with its id and its record if no store can record the event. */
+  #recordable(event: CapturedEvent, part: LogPart | undefined): CapturedEvent {
+    const problem = eventProblem(event);
+    if (problem === null) return event;
+    const line = part?.line ?? 1;
+    this.#report('not_mapped', line, notMapped(problem));
+    const raw = part?.kind === 'record' ? part.record : (event.data as JsonValue);
+    const { id, timestamp } = event;
+    const notice: CapturedEvent = {
+      id,
+      type: 'system:notice',
+      timestamp,
+      data: { problem, line, ...rawFields(raw) },
+    };
+    return this.#state.fidelity === 'full' ? notice : toNarrative(notice);
+  }
+
+  #notice(place: string, data: JsonObject): CapturedEvent {
+    const id = this.#state.ids.claim(place) ?? `${place}..0`;
+    const notice: CapturedEvent = {
+      id,
+      type: 'system:notice',
+      timestamp: toTimestamp(this.#file.clock),
+      data,
+    };
+    return this.#state.fidelity === 'full' ? notice : toNarrative(notice);
+  }
+}

@@ -1,0 +1,284 @@
+import { crc32 } from 'node:zlib';
+import { type Fidelity, type JsonObject, type JsonValue, preview } from '@hansard/events';
+import type { ClaudeDiagnosticCode } from '../lines/claude-diagnostic.ts';
+import { asName, asObject, rawFields } from '../lines/json-fields.ts';
+import { isStorable } from '../lines/log-parts.ts';
+import { RecentMap } from './horizon.ts';
+import { asId, type EventIds } from './ids.ts';
+import { MappingState } from './mapping-state.ts';
+import type { SubAgent, SubAgents } from './sub-agents.ts';
+
+/** Whether the `uuid` of a record was seen before. */
+type Sighting =
+  | { readonly kind: 'first' }
+  /** The same record again, or the same message in a record with other fields. */
+  | { readonly kind: 'repeated' }
+  /** Another record with a known uuid. The numbers begin at 2. */
+  | { readonly kind: 'other'; readonly number: number };
+
+const first: Sighting = { kind: 'first' };
+
+/** The uuids of all records, which are the ids of their events, and checksums of the records' content. */
+class SeenRecords {
+  readonly #ids: EventIds;
+
+  constructor(ids: EventIds) {
+    this.#ids = ids;
+  }
+
+  has(uuid: string): boolean {
+    return this.#ids.has(uuid);
+  }
+
+  /** Reserves the uuid for the record's event, if it is new. `lineChecksum`: of the bytes of the record. */
+  see(uuid: string, record: JsonObject, lineChecksum: number): Sighting {
+    const checksum = messageChecksum(record) ?? lineChecksum;
+    for (let number = 1; ; number += 1) {
+      const key = number === 1 ? uuid : `${uuid}\n${number}`;
+      if (this.#ids.take(key, checksum)) return number === 1 ? first : { kind: 'other', number };
+      if (this.#ids.checksumOf(key) === checksum) return { kind: 'repeated' };
+    }
+  }
+}
+
+/**
+ * The checksum of a message and its place in the conversation. When another version of Claude Code, or one in another folder, resumes
+ * a session, it writes records again with another `version` and `cwd` and in another order of keys: they hold the same message.
+ */
+function messageChecksum({ type, parentUuid, timestamp, message }: JsonObject): number | undefined {
+  const { id, content } = asObject(message) ?? {};
+  if (content === undefined) return undefined;
+  return crc32(JSON.stringify([type, parentUuid, timestamp, id, content]));
+}
+
+const mostWaiting = 1_000;
+
+/** How many lines before its parent or its call a record may be: Claude Code writes records out of order. */
+const usualDistance = 20;
+
+interface Waiting {
+  readonly line: number;
+  readonly report: (isAhead: boolean) => void;
+}
+
+/** Finds records whose parent comes much later or is missing. Keeps at most a thousand records without a parent. */
+export class ParentCheck {
+  readonly #records: SeenRecords;
+  readonly #waiting = new Map<string, Waiting>();
+
+  constructor(records: SeenRecords) {
+    this.#records = records;
+  }
+
+  /** Calls `report` once if the parent is unknown: when it arrives, or when the record is dropped or the file ends. */
+  check(parentUuid: string, line: number, report: (isAhead: boolean) => void): void {
+    if (this.#records.has(parentUuid)) return;
+    const before = this.#waiting.get(parentUuid);
+    if (before !== undefined) {
+      report(false);
+      return;
+    }
+    this.#waiting.set(parentUuid, { line, report });
+    if (this.#waiting.size <= mostWaiting) return;
+    const [oldest] = this.#waiting;
+    if (oldest === undefined) return;
+    this.#waiting.delete(oldest[0]);
+    oldest[1].report(false);
+  }
+
+  arrived(uuid: string, line: number): void {
+    const waiting = this.#waiting.size === 0 ? undefined : this.#waiting.get(uuid);
+    if (waiting === undefined) return;
+    this.#waiting.delete(uuid);
+    if (line - waiting.line > usualDistance) waiting.report(true);
+  }
+
+  end(): void {
+    for (const { report } of this.#waiting.values()) report(false);
+    this.#waiting.clear();
+  }
+}
+
+const mostRemembered = 10_000;
+
+/** The record that holds a call or a result. */
+interface CheckedRecord {
+  readonly line: number;
+  readonly state: Pick<MappingState, 'calls'>;
+  report(code: ClaudeDiagnosticCode, message: string): void;
+}
+
+/**
+ * Finds results of a file without a call, and second results of a call, among at least the latest ten thousand results. A call
+ * may come a few lines after its result, because Claude Code writes records out of order.
+ */
+export class CallCheck {
+  /** The results that came before their call, by tool call. */
+  readonly #awaited = new Map<string, CheckedRecord>();
+  readonly #answered = new RecentMap<true>(mostRemembered);
+
+  called(step: CheckedRecord, toolCallId: string): void {
+    const result = this.#awaited.get(toolCallId);
+    if (result === undefined) return;
+    this.#awaited.delete(toolCallId);
+    const distance = step.line - result.line;
+    if (distance > usualDistance)
+      step.report(
+        'reference_ahead',
+        `The result of the tool call ${toolCallId} comes ${distance} lines before the call.`,
+      );
+  }
+
+  answered(step: CheckedRecord, toolCallId: string): void {
+    if (this.#answered.has(toolCallId)) {
+      step.report('call_answered_twice', `Another result of the tool call ${toolCallId}; both are kept.`);
+      return;
+    }
+    this.#answered.set(toolCallId, true);
+    if (step.state.calls.get(toolCallId) !== undefined) return;
+    if (this.#awaited.size < mostRemembered) this.#awaited.set(toolCallId, step);
+    else reportMissing(step, toolCallId);
+  }
+
+  /** Reports the results whose calls have not come. */
+  end(): void {
+    for (const [toolCallId, step] of this.#awaited) reportMissing(step, toolCallId);
+    this.#awaited.clear();
+  }
+}
+
+function reportMissing(step: CheckedRecord, toolCallId: string): void {
+  step.report('call_missing', `A result of the tool call ${toolCallId}, which is not in the transcript.`);
+}
+
+/**
+ * Finds the agent of a sidechain record. Newer records name their agent. Older ones are threads among the records of the
+ * session; each thread starts with a prompt without a parent and is an agent of its own, named by its first record. No record
+ * names the call that started it.
+ */
+class Sidechains {
+  readonly #agents: SubAgents;
+  readonly #byRecord = new RecentMap<SubAgent>(mostRemembered);
+
+  constructor(agents: SubAgents) {
+    this.#agents = agents;
+  }
+
+  agentOf(record: JsonObject): SubAgent | undefined {
+    if (record.isSidechain !== true) return undefined;
+    const uuid = asName(record.uuid);
+    const known = uuid === undefined ? undefined : this.#byRecord.get(uuid);
+    if (known !== undefined) return known;
+    const named = asName(record.agentId);
+    const agent = named === undefined ? this.#ofThread(record) : this.#named(named);
+    if (named === undefined && uuid !== undefined && agent !== undefined) this.#byRecord.set(uuid, agent);
+    return agent;
+  }
+
+  #named(name: string): SubAgent | undefined {
+    return this.#agents.find(name) ?? this.#agents.resolve(name, undefined);
+  }
+
+  #ofThread(record: JsonObject): SubAgent | undefined {
+    const parent = asName(record.parentUuid);
+    const thread = parent === undefined ? undefined : this.#byRecord.get(parent);
+    const name = `sidechain-${asName(record.uuid) ?? 'unknown'}`;
+    return thread ?? this.#agents.resolve(name, undefined);
+  }
+}
+
+/** The state that a mapping of transcripts keeps between records, over all files of a session. */
+export class TranscriptState extends MappingState {
+  readonly records = new SeenRecords(this.ids);
+  readonly sidechains = new Sidechains(this.agents);
+  /** That of the file that is read. */
+  callCheck = new CallCheck();
+  /** Sessions with a `session:init`. */
+  readonly begun = new Set<string>();
+  /** The content of the metadata file beside a sub-agent's transcript. */
+  agentMeta: JsonObject = {};
+  /** The id of a session whose file begins with records of another one. */
+  continuation: string | undefined;
+  /** The messages that the session before counts; null without its file. */
+  countedBefore: ReadonlySet<string> | null = null;
+  /** The session that the latest record named. */
+  conversation: string | undefined;
+  /** The metadata of compactions whose summary comes next, by the uuid of their boundary. */
+  readonly boundaries = new RecentMap<JsonObject>(100);
+  readonly #report: (code: ClaudeDiagnosticCode, line: number, message: string) => void;
+
+  constructor(
+    fidelity: Fidelity,
+    report: (code: ClaudeDiagnosticCode, line: number, message: string) => void,
+  ) {
+    super(fidelity);
+    this.#report = report;
+  }
+
+  /** Whether the session before counts the model message of a record, which was copied from it. */
+  isCountedBefore({ sessionId, message }: JsonObject): boolean {
+    if (this.continuation === undefined) return false;
+    if (this.countedBefore === null) return sessionId !== this.continuation;
+    return this.countedBefore.has(asId(asObject(message)?.id) ?? '');
+  }
+
+  report(code: ClaudeDiagnosticCode, line: number, message: string): void {
+    this.#report(code, line, message);
+  }
+}
+
+/** A file of a session. */
+export interface TranscriptPart {
+  /** Names records without an id; absent for the session itself. */
+  readonly name?: string | undefined;
+  /** The sub-agent whose file it is. */
+  readonly agentId?: string | undefined;
+  /** Milliseconds since 1970, for records before the first one with a time. */
+  readonly startsAt: number;
+  /** The content of the metadata file beside a sub-agent's transcript. */
+  readonly meta?: JsonObject | undefined;
+}
+
+/** The state of the mapping of one file, so that several files can be read by turns. */
+export interface FileState {
+  readonly prefix: string;
+  readonly agentId: string | undefined;
+  readonly meta: JsonObject;
+  readonly parents: ParentCheck;
+  calls: CallCheck;
+  /** Of a continued file: the latest time of the records that were not mapped again. */
+  horizon: number;
+  clock: number;
+  latest: number;
+  /** The uuid of the record before, which is the parent of most records. */
+  latestUuid: string | undefined;
+  /** The session that the latest record named. Undefined before the first record. */
+  conversation: string | undefined;
+}
+
+interface RecordProblem {
+  readonly code: ClaudeDiagnosticCode;
+  readonly text: string;
+  readonly raw: JsonObject;
+}
+
+/** Why a value cannot be mapped; undefined if it can. `record` is the value, if it is an object. */
+export function problemOf(value: JsonValue, record: JsonObject | undefined): RecordProblem | undefined {
+  if (!isStorable(value)) {
+    const text = 'A value that nests too deep, or holds a number that is too large';
+    return { code: 'wrong_value', text, raw: rawFields(printed(value)) };
+  }
+  if (record === undefined)
+    return { code: 'not_an_object', text: 'A value that is not an object', raw: { raw: value } };
+  if (asName(record.type) === undefined)
+    return { code: 'unknown_kind', text: 'A record without a type', raw: { raw: value } };
+  return undefined;
+}
+
+function printed(value: JsonValue): string {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return preview(value);
+  }
+}

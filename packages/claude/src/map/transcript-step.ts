@@ -1,0 +1,81 @@
+import type { JsonObject, JsonValue } from '@hansard/events';
+import type { ClaudeDiagnosticCode } from '../lines/claude-diagnostic.ts';
+import { asName, asText } from '../lines/json-fields.ts';
+import { isUtcTime, recordedTime } from '../lines/recorded-time.ts';
+import { MappingStep } from './mapping-step.ts';
+import type { SubAgent } from './sub-agents.ts';
+import type { TranscriptState } from './transcript-state.ts';
+
+/** Maps one record of a transcript. */
+export class TranscriptStep extends MappingStep {
+  readonly transcript: TranscriptState;
+  readonly line: number;
+
+  constructor(state: TranscriptState, record: JsonObject, id: string, time: number, line: number) {
+    super(state, record, {
+      id,
+      isTaken: id === record.uuid,
+      time,
+      held: heldElsewhere(state, record, id),
+      place: nowhere,
+    });
+    this.transcript = state;
+    this.line = line;
+    const conversation = asName(record.sessionId) ?? state.conversation;
+    const isExpected = conversation === state.conversation || conversation === state.continuation;
+    if (state.conversation !== undefined && !isExpected)
+      this.report('session_changed', `The records of the session ${conversation} begin here.`);
+    state.conversation = conversation;
+  }
+
+  report(code: ClaudeDiagnosticCode, message: string): void {
+    this.transcript.report(code, this.line, message);
+  }
+
+  /** The sub-agent that the record belongs to, by name or, for records without a name, by their thread. */
+  override agent(): SubAgent | undefined {
+    return this.transcript.sidechains.agentOf(this.message);
+  }
+
+  /** An agent that is named before the call that started it waits for the call. */
+  override announce(agent: SubAgent | undefined): void {
+    if (agent === undefined || agent.announced) return;
+    if (this.message.isSidechain === true) {
+      const { agentType, description, name } = this.transcript.agentMeta;
+      const about = { subagent_type: name ?? agentType ?? null, task_description: description ?? null };
+      if (asName(this.message.agentId) === undefined) super.announce(agent, undefined, about);
+      else agent.waiting ??= { time: this.events.time, about };
+    }
+    // The file beside the records may be written before the call.
+    const isCalled = agent.isLinked !== true || this.state.calls.has(agent.toolCallId);
+    if (agent.waiting !== undefined && isCalled) super.announce(agent);
+  }
+
+  /** Keeps a whole record that could be read but not mapped. */
+  notice(problem: string, raw: JsonValue): void {
+    this.events.event('system:notice', { problem, line: this.line, raw });
+  }
+}
+
+const nowhere = {};
+
+/** Fields whose values are in the event's id, time and type, or in an earlier record of the same session. */
+function heldElsewhere(
+  { conversation }: TranscriptState,
+  record: JsonObject,
+  id: string,
+): ReadonlySet<string> {
+  const { uuid, sessionId, session_id } = record;
+  const hasId = uuid === id;
+  const hasTime = recordedTime(record) !== undefined && isUtcTime(record);
+  const hasSession = asText(sessionId) === conversation;
+  if (hasId && hasTime && hasSession && session_id === undefined) return usuallyHeld;
+  const held = new Set(['type', 'subtype']);
+  if (hasId) held.add('uuid');
+  if (hasTime) held.add('timestamp');
+  if (hasSession) held.add('sessionId');
+  if (session_id === sessionId) held.add('session_id');
+  return held;
+}
+
+const usuallyHeld: ReadonlySet<string> = new Set(['type', 'subtype', 'uuid', 'timestamp', 'sessionId']);

@@ -1,0 +1,170 @@
+import { constants, globSync, lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { basename, dirname, extname, isAbsolute, join, relative } from 'node:path';
+import { definedOnly, messageOf } from '@hansard/events';
+import { type ClaudeLog, readLogHead } from './claude-log.ts';
+import { asKeptReading, findKept, isTranscriptRecord, type SessionFile } from './continue/kept-reading.ts';
+import { TranscriptReading } from './continue/transcript-reading.ts';
+import { asObject } from './lines/json-fields.ts';
+
+/** What a path below a folder leads to, after links are resolved. */
+export type OwnPath =
+  | { readonly kind: 'own'; readonly stats: Stats }
+  /** A link to a place outside of the folder. */
+  | { readonly kind: 'outside'; readonly target: string; readonly stats: Stats }
+  /** Nothing can be examined, as for a link in a circle. */
+  | { readonly kind: 'unreadable' }
+  | { readonly kind: 'absent' };
+
+/** Resolves the links of a path, and checks whether it leads out of a folder. The links of the folder itself do not count. */
+export function resolveOwn(path: string, folder: string): OwnPath {
+  try {
+    const target = realpathSync(path);
+    const stats = statSync(target);
+    return isBelow(target, realpathSync(folder))
+      ? { kind: 'own', stats }
+      : { kind: 'outside', target, stats };
+  } catch {
+    return isThere(path) ? { kind: 'unreadable' } : { kind: 'absent' };
+  }
+}
+
+function isBelow(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !/^\.\.[\\/]/.test(way) && !isAbsolute(way);
+}
+
+function isThere(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export interface OpenTranscriptOptions {
+  /** Transcripts of the session's sub-agents. Absent: those in the folder `SESSION/subagents` beside the file, where Claude Code keeps them. */
+  readonly subAgents?: readonly string[];
+}
+
+/**
+ * Opens the transcript of a Claude Code session, with the transcripts of its sub-agents, which become agents of the same
+ * dispatch. Reads up to the first record with a time.
+ * @throws FORMAT_UNREADABLE, FORMAT_EMPTY, FORMAT_NOT_JSONL
+ */
+export async function openClaudeTranscript(
+  path: string,
+  { subAgents = findSubAgents(path) }: OpenTranscriptOptions = {},
+): Promise<ClaudeLog> {
+  const { startedAt, ...head } = await readLogHead(path, isTranscriptRecord);
+  const agents: SessionFile[] = [];
+  const folder = dirname(path);
+  for (const file of subAgents)
+    agents.push(await openSubAgent(file, folder, head.hasTime ? startedAt : undefined));
+  // An agent is called before it begins, so its caller is read first.
+  agents.sort((a, b) => a.startsAt - b.startsAt || (a.path < b.path ? -1 : 1));
+  const { bytes, modifiedAt, firstTime } = head;
+  const main: SessionFile = { path, name: basename(path), bytes, modifiedAt, startsAt: firstTime, meta: {} };
+  const files = [main, ...agents];
+  const continuation = head.continues === null ? null : head.sessionId;
+  const before = head.continues === null ? null : sessionBeside(folder, head.continues.sessionId);
+  const readCountedBefore = () => (before === null ? Promise.resolve(null) : countedMessages(before));
+  const reading = new TranscriptReading(files, head.hasTime, continuation, readCountedBefore);
+  return {
+    format: 'claude-transcript',
+    files: files.map((file) => file.path),
+    bytes: files.reduce((sum, file) => sum + file.bytes, 0),
+    dispatchId: head.dispatchId,
+    sessionId: head.sessionId,
+    continues: head.continues,
+    cwd: head.cwd,
+    startedAt,
+    hasTime: head.hasTime,
+    read: (options) => reading.read(options),
+    summary: () => reading.summary(),
+    continueAfter(value) {
+      const kept = asKeptReading(value);
+      if (kept === null || !head.hasTime || kept.continuation !== continuation) return null;
+      const places = findKept(kept, files);
+      if (places === null) return null;
+      const rest = new TranscriptReading(files, true, continuation, readCountedBefore, { kept, places });
+      return {
+        read: (options) => rest.read(options),
+        summary: () => rest.summary(),
+        isLost: () => rest.isLost,
+      };
+    },
+  };
+}
+
+/** The messages that the file of a session and those before it count; null if there is no such file. */
+async function countedMessages(path: string): Promise<ReadonlySet<string> | null> {
+  const log = await openClaudeTranscript(path, { subAgents: [] });
+  const earlier = log.continues === null ? null : sessionBeside(dirname(path), log.continues.sessionId);
+  const before = earlier === null || earlier === path ? null : await countedMessages(earlier);
+  const counted = new Set(before);
+  for await (const events of log.read())
+    for (const { type, messageId } of events)
+      if (type === 'agent:inference' && messageId !== undefined) counted.add(messageId);
+  for (const { messageId } of log.summary().openCalls) if (messageId !== undefined) counted.add(messageId);
+  return counted;
+}
+
+/** The file of a session beside another one; null if there is none. A record names the session, so its name may be hostile. */
+function sessionBeside(folder: string, sessionId: string): string | null {
+  const path = join(folder, `${sessionId}.jsonl`);
+  const found = dirname(path) === folder ? resolveOwn(path, folder) : null;
+  return found?.kind === 'own' && found.stats.isFile() ? path : null;
+}
+
+/** The transcripts of sub-agents beside the transcript of a session, sorted. A link out of the session's folder is not followed. */
+export function findSubAgents(path: string): string[] {
+  const folder = join(dirname(path), basename(path, extname(path)), 'subagents');
+  return globSync('**/*.jsonl', { cwd: folder })
+    .sort()
+    .map((name) => join(folder, name))
+    .filter((file) => resolveOwn(file, dirname(path)).kind !== 'outside');
+}
+
+/** A file that is empty, or holds no record yet, is opened like any other and reported when it is read. */
+async function openSubAgent(
+  path: string,
+  folder: string,
+  sessionStart: number | undefined,
+): Promise<SessionFile> {
+  const prefix = basename(path, extname(path));
+  const { meta, metaProblem } = await readMeta(join(dirname(path), `${prefix}.meta.json`), folder);
+  const facts = { path, name: relative(folder, path), prefix, meta, ...definedOnly({ metaProblem }) };
+  try {
+    const { bytes, modifiedAt, startedAt, hasTime, agentId } = await readLogHead(path, isTranscriptRecord);
+    const startsAt = hasTime ? startedAt : (sessionStart ?? startedAt);
+    return { ...facts, bytes, modifiedAt, ...(agentId === null ? {} : { agentId }), startsAt };
+  } catch (error) {
+    return { ...facts, bytes: 0, modifiedAt: 0, startsAt: sessionStart ?? 0, problem: error };
+  }
+}
+
+const mostBytesOfMeta = 1_000_000;
+
+type Sidecar = Pick<SessionFile, 'meta' | 'metaProblem'>;
+
+/** Reads the metadata file beside a sub-agent's transcript, if it is a regular file below the folder of the session. */
+async function readMeta(path: string, folder: string): Promise<Sidecar> {
+  const found = resolveOwn(path, folder);
+  if (found.kind === 'absent') return { meta: {} };
+  const problem = (metaProblem: string): Sidecar => ({ meta: {}, metaProblem });
+  if (found.kind === 'outside') return problem(`is a link to ${found.target}, outside of ${folder}`);
+  if (found.kind === 'unreadable') return problem('is a link that leads nowhere');
+  try {
+    // A pipe would block the import, and a device never ends.
+    await using file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    const stats = await file.stat();
+    if (!stats.isFile()) return problem('is not a regular file');
+    if (stats.size > mostBytesOfMeta) return problem(`has ${stats.size} bytes, more than ${mostBytesOfMeta}`);
+    const meta = asObject(JSON.parse(await file.readFile('utf8')));
+    return meta === undefined ? problem('does not hold a JSON object') : { meta };
+  } catch (error) {
+    return problem(`cannot be read: ${messageOf(error)}`);
+  }
+}
