@@ -1,7 +1,6 @@
 import { definedOnly } from '@hansard/events';
-import type { GameLogFile, ReadGame, ReadGameOptions } from './game-log/game-log-file.ts';
-import { isGameLog } from './game-log/is-game-log.ts';
-import { readGameLog } from './game-log/read-game-log.ts';
+import { type GameLogFile, isGameLog, type ReadGame, type ReadGameOptions } from './games/game-lines.ts';
+import { readGameLog } from './games/read-game-log.ts';
 import { isWerewolfMatch, readWerewolfMatch } from './werewolf-match/read-werewolf-match.ts';
 
 export type GameFormatId = 'game-log' | 'werewolf-match';

@@ -1,20 +1,15 @@
 import type { CapturedEvent, JsonObject } from '@hansard/events';
-import { idText } from './session-records/id-text.ts';
-import { parseLines } from './session-records/parse-lines.ts';
-import type { ReadOptions, ReadSession } from './session-records/read-session.ts';
+import { idText, parseLines } from './lines/parse-lines.ts';
+import { type ReadOptions, type ReadSession, readSessionV1, readSessionV2 } from './sessions/read-session.ts';
 import {
   foreignTrait,
   isForeignEntry,
   recordKind,
   type SessionFormatId,
-} from './session-records/session-dialect.ts';
-import type { WrittenSession } from './session-records/writing/write-session.ts';
-import { readSessionV1 } from './session-v1/read-session-v1.ts';
-import { sessionV1Dialect } from './session-v1/session-v1-dialect.ts';
-import { writeSessionV1 } from './session-v1/write-session-v1.ts';
-import { readSessionV2 } from './session-v2/read-session-v2.ts';
-import { sessionV2Dialect } from './session-v2/session-v2-dialect.ts';
-import { writeSessionV2 } from './session-v2/write-session-v2.ts';
+  sessionV1Dialect,
+  sessionV2Dialect,
+} from './sessions/session-dialect.ts';
+import { type WrittenSession, writeSessionV1, writeSessionV2 } from './sessions/write-session.ts';
 
 /** A format of session logs, chosen by its id. */
 export interface SessionFormat {

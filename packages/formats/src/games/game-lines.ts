@@ -1,14 +1,50 @@
-import { isPlainObject, type JsonObject } from '@hansard/events';
-import type { FormatDiagnosticCode } from '../format-diagnostic.ts';
-import { timeOf } from '../session-records/log-origin.ts';
-import {
-  type DamagedLine,
-  describeDamage,
-  parseLines,
-  type SessionLine,
-} from '../session-records/parse-lines.ts';
-import type { GameLogFile } from './game-log-file.ts';
-import { otherStreamOf } from './other-streams.ts';
+import { type CapturedEvent, isPlainObject, type JsonObject } from '@hansard/events';
+import type { FormatDiagnosticCode, FormatReport } from '../lines/format-diagnostic.ts';
+import { type LogOrigin, timeOf } from '../lines/log-origin.ts';
+import { type DamagedLine, describeDamage, parseLines, type SessionLine } from '../lines/parse-lines.ts';
+
+/** The streams of the specification that are not read yet. Beside a game the lines of the first three are kept as records. */
+type OtherStream = 'agent_actions' | 'agent_reasoning' | 'inference_trace' | 'sft_dataset';
+
+/** The stream that a record is a line of, if it is one beside the game; null: none. */
+export function otherStreamOf(record: JsonObject): OtherStream | null {
+  const { prompt, completion, metadata, agent, event_type, action_type, thinking_process, payload } = record;
+  if (typeof prompt === 'string' && typeof completion === 'string' && isPlainObject(metadata))
+    return 'game_id' in metadata || 'agent_name' in metadata ? 'sft_dataset' : null;
+  if (!hasPlace(record) || typeof agent !== 'string') return null;
+  if (typeof thinking_process === 'string') return 'agent_reasoning';
+  if (typeof action_type === 'string') return 'agent_actions';
+  return typeof event_type === 'string' && isPlainObject(payload) ? 'inference_trace' : null;
+}
+
+/** The lines of all streams have a time or a turn. */
+function hasPlace({ timestamp, turn }: JsonObject): boolean {
+  return typeof timestamp === 'string' || typeof turn === 'string';
+}
+
+/** A file of a game log. Its lines show which streams it holds. */
+export interface GameLogFile {
+  /** Its name in messages and diagnostics. */
+  readonly file?: string;
+  readonly source: string | Uint8Array;
+}
+
+/**
+ * One game as the events of one dispatch. When the log has grown, each game has the same events and then more. In a log
+ * without times, the times of the events may differ.
+ */
+export interface ReadGame {
+  readonly events: readonly CapturedEvent[];
+  readonly report: FormatReport;
+  /** Whether the log has the end of the game. */
+  readonly isComplete: boolean;
+  readonly origin: LogOrigin;
+}
+
+export interface ReadGameOptions {
+  /** Milliseconds since 1970: the time of a log without any time. */
+  readonly now?: () => number;
+}
 
 interface Place {
   readonly file: string | undefined;
@@ -114,7 +150,7 @@ function contentOf(line: SessionLine): Content<LogLine> {
 }
 
 /** The kind of a record in a game log. */
-export function contentOfRecord(record: JsonObject): Exclude<Content<LogLine>, { kind: 'damaged' }> {
+function contentOfRecord(record: JsonObject): Exclude<Content<LogLine>, { kind: 'damaged' }> {
   const { event_type: eventType, payload, speaker, message, agent } = record;
   // A line of the inference trace has these too, and an agent.
   if (typeof eventType === 'string' && isPlainObject(payload) && agent === undefined)
@@ -155,4 +191,44 @@ function diagnosticsOf(line: SessionLine): Place['diagnostics'] {
           },
         ]),
   ];
+}
+
+/** Whether a file looks like a game log: most records at its start are lines of its streams. */
+export function isGameLog(start: string | Uint8Array): boolean {
+  const { records, game, chat, other } = gameShares(start);
+  return game + chat + other > records / 2;
+}
+
+/** The streams of a game log file, detected from its start: game events, chat, or both. */
+export function isWholeGameLog(start: string | Uint8Array): boolean {
+  const kinds = parseLines(start).map((line) =>
+    line.kind === 'record' ? contentOfRecord(line.record).kind : line.kind,
+  );
+  return kinds.includes('game') && kinds.includes('chat');
+}
+
+/** How many records a file has, and how many are of each kind that a game log has. `other`: of a stream beside the game. */
+interface GameShares {
+  readonly records: number;
+  readonly game: number;
+  readonly chat: number;
+  readonly other: number;
+}
+
+export function gameShares(source: string | Uint8Array): GameShares {
+  const shares = { records: 0, game: 0, chat: 0, other: 0 };
+  for (const line of parseLines(source)) {
+    if (line.kind !== 'record') continue;
+    shares.records += 1;
+    const { record } = line;
+    const { kind } = contentOfRecord(record);
+    if (kind === 'other') shares.other += Number(isBesideGame(record));
+    else if (hasPlace(record)) shares[kind] += 1;
+  }
+  return shares;
+}
+
+function isBesideGame(record: JsonObject): boolean {
+  const stream = otherStreamOf(record);
+  return stream !== null && stream !== 'sft_dataset';
 }

@@ -2,31 +2,37 @@ import {
   type CapturedEvent,
   definedOnly,
   eventProblem,
+  FormatError,
   type JsonObject,
   type JsonValue,
   messageOf,
   toTimestamp,
 } from '@hansard/events';
-import type { FormatDiagnostic, FormatDiagnosticCode } from '../format-diagnostic.ts';
-import { originOf } from '../session-records/log-origin.ts';
-import { createNamePool } from '../session-records/name-pool.ts';
-import { fileName } from '../session-records/parse-lines.ts';
-import type { ReadGame } from './game-log-file.ts';
-import type { LogLine } from './lines-in-order.ts';
+import type { FormatDiagnostic, FormatDiagnosticCode } from '../lines/format-diagnostic.ts';
+import { originOf } from '../lines/log-origin.ts';
+import { createNamePool } from '../lines/name-pool.ts';
+import { describeDamage, fileName } from '../lines/parse-lines.ts';
+import {
+  type GameLogFile,
+  type LogLine,
+  linesInOrder,
+  type ReadGame,
+  type ReadGameOptions,
+} from './game-lines.ts';
 
 /** Maps the lines of one game to events. */
-export interface GameWriter {
+interface GameWriter {
   add(line: LogLine): void;
   report(place: Pick<LogLine, 'file' | 'line'>, code: FormatDiagnosticCode, message: string): void;
   finish(): ReadGame;
 }
 
 /** The first line of a game, which identifies it. */
-export type FirstLine = LineOf<'game' | 'chat'>;
+type FirstLine = LineOf<'game' | 'chat'>;
 
 type LineOf<K extends LogLine['kind']> = Extract<LogLine, { kind: K }>;
 
-export function createGameWriter(firstLine: FirstLine): GameWriter {
+function createGameWriter(firstLine: FirstLine): GameWriter {
   const events: CapturedEvent[] = [];
   const diagnostics: FormatDiagnostic[] = [];
   const eventIds = createNamePool(new Set());
@@ -185,4 +191,60 @@ function actionOf(eventType: string): string {
 
 function namesIn(value: JsonValue | undefined): string[] {
   return Array.isArray(value) ? value.filter((name): name is string => typeof name === 'string') : [];
+}
+
+/**
+ * Reads the files of a game log (`game_events`, `chat`) as games, in the order of time. Each GAME_START begins a game.
+ * @throws FORMAT_NO_RECORDS
+ */
+export function readGameLog(
+  files: readonly GameLogFile[],
+  { now = Date.now }: ReadGameOptions = {},
+): ReadGame[] {
+  const lines = linesInOrder(files, now);
+  refuseOthers(files, lines);
+  const games: GameWriter[] = [];
+  /** Lines before the first start belong to the first game. */
+  const above: LogLine[] = [];
+  for (const line of lines) {
+    if (isUnfinished(line)) continue;
+    const isStart = line.kind === 'game' && line.eventType === 'GAME_START';
+    if (isStart || (games.length === 0 && isOfGame(line))) {
+      const begun = createGameWriter(line);
+      games.push(begun);
+      if (!isStart)
+        begun.report(
+          line,
+          'game_without_start',
+          'The log begins in the middle of a game: there is no GAME_START before.',
+        );
+      for (const earlier of above.splice(0)) begun.add(earlier);
+    }
+    const game = games.at(-1);
+    if (game === undefined) above.push(line);
+    else game.add(line);
+  }
+  for (const line of lines) {
+    if (isUnfinished(line)) games.at(-1)?.report(line, line.code, describeDamage(line));
+  }
+  return games.map((game) => game.finish());
+}
+
+function isOfGame(line: LogLine): line is FirstLine {
+  return line.kind === 'game' || line.kind === 'chat';
+}
+
+/** A truncated line does not belong to a game until it is complete. */
+function isUnfinished(line: LogLine): line is Extract<LogLine, { kind: 'damaged' }> {
+  return line.kind === 'damaged' && line.code === 'unfinished';
+}
+
+function refuseOthers(files: readonly GameLogFile[], lines: readonly LogLine[]): void {
+  if (lines.some(isOfGame)) return;
+  const name = files.map(({ file = 'The log' }) => file).join(', ');
+  throw new FormatError(
+    'FORMAT_NO_RECORDS',
+    `${name} does not hold any line of a game log: no event_type with a payload, no speaker with a message.`,
+    { details: { file: name, lines: lines.length } },
+  );
 }

@@ -1,5 +1,5 @@
 import { definedOnly, type JsonObject } from '@hansard/events';
-import { idText } from './id-text.ts';
+import { idText } from './parse-lines.ts';
 
 /** Facts from the beginning of a log, which stay the same when the log grows. */
 export interface LogOrigin {

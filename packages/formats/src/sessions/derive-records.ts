@@ -1,13 +1,219 @@
-import { type CapturedEvent, definedOnly, type JsonObject } from '@hansard/events';
+import { type CapturedEvent, definedOnly, type EventLinks, type JsonObject } from '@hansard/events';
 import {
   putTogether,
   type TranscriptEntry,
   type TranscriptMessage,
   type TranscriptToolCall,
 } from '@hansard/prompt';
-import { type SessionDialect, unknownTypePrefix } from '../session-dialect.ts';
-import { createLinkWriter, type WrittenLinks } from './link-writer.ts';
-import { sameNames, type WrittenNames } from './written-names.ts';
+import { keptRemainder } from './remainder.ts';
+import { isRecordType, type SessionDialect, unknownTypePrefix } from './session-dialect.ts';
+import { exactCallKey, meantCall } from './session-reading.ts';
+
+/** Says which call of an earlier message with several a record means by its causes. */
+interface CallWriter {
+  /** The agent of an earlier message with exactly one call; undefined for any other id. */
+  soleCaller(id: string): string | undefined;
+  /** Adds the events of a record, after its own links were written. */
+  add(blocks: readonly CapturedEvent[]): void;
+  /**
+   * `callId` is the call that the record has to name; absent if its references are enough. `isLost`: no call id says what is
+   * meant.
+   */
+  meantCall(causes: readonly string[], ownCallId: string | undefined): MeantCall;
+}
+
+interface MeantCall {
+  readonly callId?: string;
+  readonly isLost: boolean;
+}
+
+interface Call {
+  readonly id: string;
+  readonly toolCallId: string;
+}
+
+function createCallWriter(): CallWriter {
+  /** The calls of messages with several, by the ids of their events. */
+  const messages = new Map<string, readonly Call[]>();
+  const soleCallers = new Map<string, string>();
+
+  return {
+    soleCaller: (id) => soleCallers.get(id),
+
+    add(blocks) {
+      const calls = blocks.filter(({ type }) => type === 'agent:tool_call').map(callOf);
+      if (calls.length === 1) for (const { id, agentId = '' } of blocks) soleCallers.set(id, agentId);
+      if (calls.length < 2) return;
+      for (const { id } of blocks) messages.set(id, calls);
+      const messageId = blocks[0]?.messageId;
+      if (messageId !== undefined && !messages.has(messageId)) messages.set(messageId, calls);
+    },
+
+    meantCall(causes, ownCallId) {
+      if (messages.size === 0) return { isLost: false };
+      const meant = new Map<readonly Call[], Set<Call>>();
+      for (const cause of causes) {
+        const calls = messages.get(cause);
+        // The id of a message means its first call.
+        const call = calls?.find(({ id }) => id === cause) ?? calls?.[0];
+        if (calls === undefined || call === undefined) continue;
+        meant.set(calls, (meant.get(calls) ?? new Set()).add(call));
+      }
+      const own = ownCallId === undefined ? {} : { role: 'tool', tool_call_id: ownCallId };
+      const says = (callId: string | undefined) =>
+        [...meant].every(([calls, chosen]) => {
+          const call = meantCall(callId === undefined ? own : { cause_tool_call_id: callId }, calls);
+          return call === undefined ? chosen.size === calls.length : chosen.size === 1 && chosen.has(call);
+        });
+      if (says(undefined)) return { isLost: false };
+      const candidates = [...meant.values()].flatMap((chosen) =>
+        [...chosen].map(({ toolCallId }) => toolCallId),
+      );
+      const callId = candidates.find(says);
+      if (callId !== undefined) return { callId, isLost: false };
+      const isFirst = [...meant].every(
+        ([calls, chosen]) => chosen.size === 1 && chosen.has(calls[0] as Call),
+      );
+      // A reference to a message that does not say which call it means is read as its first.
+      return { isLost: !isFirst };
+    },
+  };
+}
+
+function callOf({ id, data: { toolCallId } }: CapturedEvent): Call {
+  return { id, toolCallId: typeof toolCallId === 'string' ? toolCallId : '' };
+}
+
+/** The ids of records and agents as their own log has them, for events that had to get other ids. */
+interface WrittenNames {
+  /** The id of the record with this first event. */
+  idOf(first: CapturedEvent): string;
+  agentId(agentId: string): string;
+}
+
+const sameNames: WrittenNames = { idOf: ({ id }) => id, agentId: (agentId) => agentId };
+
+export function createWrittenNames(events: readonly CapturedEvent[]): WrittenNames {
+  const agents = new Map<string, string>();
+  for (const event of events) {
+    const written = event.agentId === undefined ? undefined : writtenAs(event, 'agent_id');
+    if (event.agentId !== undefined && written !== undefined && !agents.has(event.agentId))
+      agents.set(event.agentId, written);
+  }
+  return {
+    idOf: (first) => writtenAs(first, 'message_id') ?? first.id,
+    agentId: (agentId) => agents.get(agentId) ?? agentId,
+  };
+}
+
+/** The text that a record of a log has as its id or as its agent; undefined if its events have it. */
+function writtenAs(event: CapturedEvent, key: 'message_id' | 'agent_id'): string | undefined {
+  const value = isRecordType(event.type) ? event.data[key] : keptRemainder(event)?.put?.[`/${key}`];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** The links of a record in the form of a dialect, and the keys of those that the dialect cannot hold. */
+interface WrittenLinks {
+  readonly fields: JsonObject;
+  readonly lost: ReadonlySet<string>;
+}
+
+/** Writes the links of each record, in order. */
+type WriteLinks = (
+  links: Pick<EventLinks, 'substance' | 'cause' | 'via'>,
+  blocks: readonly CapturedEvent[],
+  message?: Partial<TranscriptMessage>,
+) => WrittenLinks;
+
+/** `records` holds the events of each record, of which the first names it; `events` holds all events of the log. */
+function createLinkWriter(
+  dialect: SessionDialect,
+  events: readonly CapturedEvent[],
+  records: readonly (readonly [CapturedEvent, ...CapturedEvent[]])[],
+  names: WrittenNames,
+): WriteLinks {
+  const { substanceKey, causeKey, mayHaveBoth } = dialect;
+  const recordIds = new Map<string, string>();
+  for (const blocks of records) {
+    const recordId = names.idOf(blocks[0]);
+    for (const { id } of blocks) recordIds.set(id, recordId);
+  }
+  for (const [first] of records) {
+    const { messageId } = first;
+    if (messageId !== undefined && !recordIds.has(messageId)) recordIds.set(messageId, names.idOf(first));
+  }
+  const calls = createCallWriter();
+  const known = new Map(events.map((event) => [event.id, event]));
+
+  /** Leaves out references to events that are not written. A reference to an unknown id stays. */
+  function refer(id: string, field: string, lost: Set<string>): string[] {
+    const recordId = recordIds.get(id);
+    if (recordId !== undefined) return [recordId];
+    const event = known.get(id);
+    if (event === undefined) return [id];
+    if (!isAddedByReader(event)) lost.add(field);
+    return [];
+  }
+
+  /** In a dialect without pieces of text, a delivery stands for the piece: text that a tool call caused. */
+  function unwrittenPiece(substance: string | undefined): CapturedEvent | undefined {
+    const piece = substance === undefined || recordIds.has(substance) ? undefined : known.get(substance);
+    return piece?.type === 'agent:piece_of_text' ? piece : undefined;
+  }
+
+  return ({ substance, cause = [], via }, blocks, { toolCallId: ownCallId, source } = noMessage) => {
+    const lost = new Set<string>();
+    const piece = unwrittenPiece(substance);
+    const [carried] =
+      substance === undefined || piece !== undefined ? [] : refer(substance, substanceKey, lost);
+    if (piece !== undefined && !isAddedByReader(piece)) lost.add(substanceKey);
+    const isSubstanceLost = lost.size > 0;
+    // The cause of a piece takes its place; a log with both links may have named its substance as its cause, too.
+    if (isSubstanceLost) lost.add(causeKey);
+    const named: string[] = [piece?.cause ?? cause].flat();
+    const causes = named.flatMap((id) => refer(id, causeKey, lost));
+    if (substance !== undefined && via !== undefined) {
+      const passed = refer(via, causeKey, lost);
+      if (carried === undefined || mayHaveBoth) {
+        causes.push(...passed);
+        named.push(via);
+      } else if (passed.length > 0) {
+        lost.add(causeKey);
+        const { callId } = calls.meantCall([...named, via], ownCallId);
+        if (callId !== undefined) lost.add(exactCallKey);
+      }
+    }
+    // A content that came directly has the same record as its cause.
+    if (carried !== undefined && mayHaveBoth && causes.length === 0) causes.push(carried);
+    const written = named.filter((id) => recordIds.has(id) || !known.has(id));
+    const [onlyCause, ...otherCauses] = substance === undefined ? written : [];
+    const caller =
+      onlyCause === undefined || otherCauses.length > 0 ? undefined : calls.soleCaller(onlyCause);
+    if (!dialect.kinds.includes('piece_of_text') && caller !== undefined && source?.agentId === caller) {
+      // In such a dialect, these are the links of a delivery of a piece of text, and are read as that.
+      lost.add(substanceKey).add(causeKey);
+    }
+    const meant = calls.meantCall(named, ownCallId);
+    calls.add(blocks);
+    if (meant.isLost || (isSubstanceLost && meant.callId !== undefined)) lost.add(exactCallKey);
+    const [first, ...others] = new Set(causes);
+    return {
+      fields: {
+        ...definedOnly({ [substanceKey]: carried }),
+        ...(first === undefined ? {} : { [causeKey]: others.length === 0 ? first : [first, ...others] }),
+        ...definedOnly({ [exactCallKey]: meant.callId }),
+      },
+      lost,
+    };
+  };
+}
+
+const noMessage: Partial<TranscriptMessage> = {};
+
+/** Whether an event was added when the log was read: a decision or a text that has no record of its own. */
+export function isAddedByReader({ type, data }: CapturedEvent): boolean {
+  return data.record === null && (type === 'agent:piece_of_text' || type === 'harness:hook_decision');
+}
 
 /** A record derived from its events alone, without fields that only the original record has. */
 export interface DerivedRecord {

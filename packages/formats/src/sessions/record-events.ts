@@ -1,12 +1,159 @@
-import { type CapturedEvent, definedOnly, type EventData, type JsonObject } from '@hansard/events';
-import { type MessageFields, type TranscriptMessage, takeApart } from '@hansard/prompt';
-import { hookDenial } from './hook-denial.ts';
-import { idText, references } from './id-text.ts';
-import { linksOf } from './record-links.ts';
-import { answerOf, contentText, isToolCall, textOr } from './record-message.ts';
+import {
+  type CapturedEvent,
+  definedOnly,
+  type EventData,
+  isPlainObject,
+  type JsonObject,
+  type JsonValue,
+} from '@hansard/events';
+import {
+  type MessageFields,
+  type TranscriptMessage,
+  type TranscriptToolCall,
+  takeApart,
+} from '@hansard/prompt';
+import { idText, parseJson, references } from '../lines/parse-lines.ts';
 import { unknownTypePrefix } from './session-dialect.ts';
-import { callKey, type SeenCall, type SessionEntry, type SessionReading } from './session-reading.ts';
-import { unwrittenPiece } from './unwritten-pieces.ts';
+import {
+  callKey,
+  linksOf,
+  type SeenCall,
+  type SessionEntry,
+  type SessionReading,
+} from './session-reading.ts';
+
+/** The text by which both dialects report to an agent that a hook denied its call. */
+const denial = /^Error: Action blocked by hook '([^']+)': (.*)$/s;
+
+/**
+ * The decision that a tool result reports, if any. Its causes are the call, and the verdict: what the agent with the name
+ * of the hook said between call and result. It has no verdict if several agents have the name or several things were said.
+ */
+function hookDenial(
+  { names, timestamp, agentsByName, utterances }: SessionReading,
+  { id, agentId }: SessionEntry,
+  text: string,
+  call: SeenCall | undefined,
+): CapturedEvent | null {
+  const [, hook, reason] = denial.exec(text) ?? [];
+  if (hook === undefined || reason === undefined) return null;
+  const [hookAgent, ...namesakes] = agentsByName.get(hook) ?? [];
+  const ofHook = hookAgent === undefined || namesakes.length > 0 ? [] : (utterances.get(hookAgent) ?? []);
+  const [earlier, last] = [ofHook.at(-2), ofHook.at(-1)];
+  const isSinceCall = (utterance: typeof last) => call !== undefined && (utterance?.line ?? 0) > call.line;
+  const verdict = isSinceCall(last) && !isSinceCall(earlier) ? last : undefined;
+  return {
+    id: names.newId(`${id}:hook`),
+    type: 'harness:hook_decision',
+    timestamp,
+    ...definedOnly({ agentId }),
+    ...(call === undefined
+      ? {}
+      : { cause: verdict === undefined ? call.eventId : [call.eventId, verdict.id] }),
+    data: {
+      hook,
+      on: 'tool_call',
+      decision: 'deny',
+      reason,
+      ...definedOnly({ toolCallId: call?.toolCallId, subject: call?.eventId }),
+      // It has no record of its own.
+      record: null,
+    },
+  };
+}
+
+/** The text of a message: the text itself, the texts of its parts, or any other content as JSON. */
+function contentText(content: JsonValue | undefined): string | null {
+  if (content === undefined || content === null) return null;
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return JSON.stringify(content);
+  return content.map((part) => (isTextPart(part) ? part.text : JSON.stringify(part))).join('\n');
+}
+
+/** The answer of a model in a transcript. */
+function answerOf(record: JsonObject, id: string): TranscriptMessage {
+  const calls = Array.isArray(record.tool_calls) ? record.tool_calls : [];
+  const content = contentText(record.content);
+  if (calls.length === 0) return { role: 'assistant', content };
+  return {
+    role: 'assistant',
+    content,
+    toolCalls: calls.map((call, index) => toolCallOf(call, `${id}:call-${index}`)),
+  };
+}
+
+/** Whether a value is a tool call in the form of the dialects. */
+function isToolCall(value: JsonValue): boolean {
+  if (!isPlainObject(value) || !isText(value.id) || !isPlainObject(value.function)) return false;
+  return isText(value.function.name) && typeof value.function.arguments === 'string';
+}
+
+/** Non-empty text, or the fallback. */
+function textOr(value: unknown, fallback: string): string {
+  return isText(value) ? value : fallback;
+}
+
+function toolCallOf(value: JsonValue, ownId: string): TranscriptToolCall {
+  const call = isPlainObject(value) ? value : {};
+  const { name, arguments: raw = null } = (isPlainObject(call.function) ? call.function : {}) as JsonObject;
+  return { toolCallId: textOr(call.id, ownId), tool: textOr(name, '?'), input: inputOf(raw) };
+}
+
+/** The parsed arguments; the text itself if it is not JSON. */
+function inputOf(raw: JsonValue): JsonValue {
+  const parsed = typeof raw === 'string' ? parseJson(raw) : undefined;
+  return parsed === undefined ? raw : (parsed.value as JsonValue);
+}
+
+function isTextPart(part: JsonValue): part is { text: string } {
+  return isPlainObject(part) && part.type === 'text' && typeof part.text === 'string';
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}
+
+interface UnwrittenPiece {
+  readonly id: string;
+  /** The piece itself, the first time; null if an earlier message has it. */
+  readonly event: CapturedEvent | null;
+}
+
+/**
+ * The text that a call delivered to the receiver of a message, in a dialect without pieces of text. Messages share it if
+ * they name the same call as their cause and have the same text: the call links them, and their text only distinguishes the
+ * texts of one call. A message that names several calls does not say which one made its text, so it has no piece. Null for any other message.
+ */
+function unwrittenPiece(
+  { dialect, names, timestamp, pieces }: SessionReading,
+  { id, record }: SessionEntry,
+  { source, content }: TranscriptMessage,
+): UnwrittenPiece | null {
+  if (dialect.kinds.includes('piece_of_text') || references(record[dialect.substanceKey]).length > 0)
+    return null;
+  const [reference, ...others] = references(record[dialect.causeKey]);
+  const call = reference === undefined ? undefined : names.definitionOf(reference)?.record;
+  const isOneCall =
+    call?.role === 'assistant' && Array.isArray(call.tool_calls) && call.tool_calls.length === 1;
+  const caller = names.agentId(call?.agent_id);
+  const isTheirs = source?.kind === 'agent' && source.agentId === caller;
+  if (reference === undefined || others.length > 0 || !isOneCall || !isTheirs || content === null)
+    return null;
+  const key = JSON.stringify([reference, content]);
+  const known = pieces.get(key);
+  if (known !== undefined) return { id: known, event: null };
+  const event: CapturedEvent = {
+    id: names.newId(`${id}:text`),
+    type: 'agent:piece_of_text',
+    timestamp,
+    ...(caller === undefined ? {} : { agentId: caller }),
+    cause: names.refer(reference),
+    // It has no record of its own.
+    data: { text: content, record: null },
+  };
+  pieces.set(key, event.id);
+  return { id: event.id, event };
+}
 
 /**
  * The events of one record: first those without a record of their own (a decision of a hook, the text of a call), then

@@ -61,3 +61,25 @@ export function unknownTypePrefix({ id }: SessionDialect): 'session_v1:' | 'sess
 export function isRecordType(type: string): boolean {
   return type.startsWith('session_v1:') || type.startsWith('session_v2:');
 }
+
+export const sessionV1Dialect: SessionDialect = {
+  id: 'session-v1',
+  kinds: ['agent_created', 'transcript_entry'],
+  entryType: null,
+  substanceKey: 'utterance_ref',
+  causeKey: 'caused_by',
+  sourceKey: 'source',
+  mayHaveBoth: true,
+  foreignKeys: ['substance', 'cause'],
+};
+
+export const sessionV2Dialect: SessionDialect = {
+  id: 'session-v2',
+  kinds: ['agent_created', 'transcript_entry', 'piece_of_text'],
+  entryType: 'transcript_entry',
+  substanceKey: 'substance',
+  causeKey: 'cause',
+  sourceKey: null,
+  mayHaveBoth: false,
+  foreignKeys: ['utterance_ref', 'caused_by', 'source'],
+};

@@ -1,7 +1,15 @@
-import type { JsonObject, JsonValue } from '@hansard/events';
-import { references } from '../id-text.ts';
-import { applyRemainder, dialectFields, type KeptRemainder } from '../remainder.ts';
-import type { SessionDialect } from '../session-dialect.ts';
+import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
+import type { WriteDiagnostic } from '../lines/format-diagnostic.ts';
+import { idText, references } from '../lines/parse-lines.ts';
+import { createWrittenNames, type DerivedRecord, deriveRecords, isAddedByReader } from './derive-records.ts';
+import { applyRemainder, dialectFields, type KeptRemainder, keptRemainder } from './remainder.ts';
+import {
+  isRecordType,
+  type SessionDialect,
+  sessionV1Dialect,
+  sessionV2Dialect,
+  unknownTypePrefix,
+} from './session-dialect.ts';
 
 /** The links of the dialects, each with its key in the other one. */
 const otherKeys: Readonly<Record<string, string>> = {
@@ -15,7 +23,7 @@ const otherKeys: Readonly<Record<string, string>> = {
  * Completes a record with the remainder of a record of the other dialect. Links that its events do not have as they were
  * written get their key in this dialect. `lost` are the keys that the record cannot have; the result adds to them.
  */
-export function crossDialect(
+function crossDialect(
   dialect: SessionDialect,
   derived: JsonObject,
   { put = {}, absent = [] }: KeptRemainder,
@@ -73,4 +81,117 @@ function mayPut(
 
 function rank(pointer: string): number {
   return /substance|utterance_ref/.test(pointer) ? 0 : 1;
+}
+
+/**
+ * In a dialect without sources, the sender of a user message follows from its links: the agent of the record that it
+ * names, or the outside world if it names none. The function says of each record, in the order of the log, whether its source differs from that.
+ */
+function createSourceCheck(): (derived: DerivedRecord, record: JsonObject) => boolean {
+  const agents = new Map<string, string | undefined>();
+
+  function followingSource({ substance, cause }: JsonObject): string {
+    const [origin] = [...references(substance), ...references(cause)];
+    return (origin === undefined ? undefined : agents.get(origin)) ?? 'external';
+  }
+
+  return (derived, record) => {
+    const id = idText(record.message_id);
+    if (id !== undefined && !agents.has(id)) agents.set(id, idText(record.agent_id));
+    const following = derived.source === undefined ? undefined : followingSource(record);
+    return sourceOf(derived) !== following;
+  };
+}
+
+/** The source in the record itself, if it was read from a log with sources; otherwise the one that its events have. */
+function sourceOf({ source, events: [first] }: DerivedRecord): JsonValue | undefined {
+  const { format, put = {}, absent = [] } = keptRemainder(first) ?? {};
+  if (format !== 'session-v1') return source;
+  if (Object.hasOwn(put, '/source')) return put['/source'];
+  return absent.includes('/source') ? undefined : source;
+}
+
+/** A session log, and what it does not hold. */
+export interface WrittenSession {
+  /** One record per line; empty without records. */
+  readonly text: string;
+  /** The number of events of each type that are not in it. */
+  readonly leftOut: Readonly<Record<string, number>>;
+  /** What records of a session log lose in the other dialect, and the links to events that are left out. `line` is that of `text`. */
+  readonly diagnostics: readonly WriteDiagnostic[];
+}
+
+function writeSession(dialect: SessionDialect, events: readonly CapturedEvent[]): WrittenSession {
+  const derived = deriveRecords(dialect, events, createWrittenNames(events));
+  const diagnostics: WriteDiagnostic[] = [];
+  const isSourceLost = dialect.sourceKey === null ? createSourceCheck() : () => false;
+  const lines = derived.map((unit, index) => {
+    const { record, lost } = complete(dialect, unit);
+    if (isSourceLost(unit, record)) lost.add('source');
+    const [{ id: eventId }] = unit.events;
+    for (const field of lost) {
+      const message = `${dialect.id} cannot hold the ${field} of ${eventId} as recorded.`;
+      diagnostics.push({ code: 'field_not_written', line: index + 1, eventId, field, message });
+    }
+    return `${JSON.stringify(record)}\n`;
+  });
+  const written = new Set(derived.flatMap((record) => record.events));
+  for (const event of events) {
+    if (written.has(event) || !hasRecordElsewhere(event)) continue;
+    const message = `${dialect.id} has no record for ${event.id}, a record of the other dialect (${event.type}).`;
+    diagnostics.push({ code: 'record_not_written', eventId: event.id, message });
+  }
+  return { text: lines.join(''), leftOut: countLeftOut(events, written), diagnostics };
+}
+
+/** The record with the fields that its events lack, and the keys of those fields that it cannot have. */
+function complete(
+  dialect: SessionDialect,
+  { record, events: [first], lost }: DerivedRecord,
+): { record: JsonObject; lost: Set<string> } {
+  // A record of an unknown kind is written as it is.
+  if (first.type.startsWith(unknownTypePrefix(dialect))) return { record, lost: new Set() };
+  const kept = keptRemainder(first);
+  if (kept === null) return { record, lost: new Set(lost) };
+  if (kept.format !== dialect.id) return crossDialect(dialect, record, kept, lost);
+  return { record: applyRemainder(record, kept), lost: new Set() };
+}
+
+function hasRecordElsewhere(event: CapturedEvent): boolean {
+  return isRecordType(event.type) || (event.type === 'agent:piece_of_text' && !isAddedByReader(event));
+}
+
+function countLeftOut(
+  events: readonly CapturedEvent[],
+  written: ReadonlySet<CapturedEvent>,
+): Record<string, number> {
+  // A piece of text without a record of its own is in the deliveries that carry it.
+  const carried = new Set([...written].flatMap(({ substance }) => substance ?? []));
+  const leftOut: Record<string, number> = {};
+  for (const event of events) {
+    const isCarried = event.type === 'agent:piece_of_text' && carried.has(event.id);
+    if (written.has(event) || isCarried || isAddedByReader(event)) continue;
+    leftOut[event.type] = (leftOut[event.type] ?? 0) + 1;
+  }
+  return leftOut;
+}
+
+/**
+ * Writes events as a session log of the older dialect. Events from `readSessionV1` become the same records. A delivery of
+ * an `agent:piece_of_text`, for which this dialect has no record, names the tool call as its cause.
+ *
+ * @throws EVENT_INVALID for a part of a transcript whose data has a shape that this version does not know
+ */
+export function writeSessionV1(events: readonly CapturedEvent[]): WrittenSession {
+  return writeSession(sessionV1Dialect, events);
+}
+
+/**
+ * Writes events as a session log. Events from `readSessionV2` become the same records. Events that a session log cannot
+ * hold are left out and counted.
+ *
+ * @throws EVENT_INVALID for a part of a transcript whose data has a shape that this version does not know
+ */
+export function writeSessionV2(events: readonly CapturedEvent[]): WrittenSession {
+  return writeSession(sessionV2Dialect, events);
 }

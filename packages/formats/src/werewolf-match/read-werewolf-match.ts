@@ -8,11 +8,11 @@ import {
   toTimestamp,
 } from '@hansard/events';
 import { z } from 'zod';
-import type { FormatDiagnostic } from '../format-diagnostic.ts';
-import type { ReadGame } from '../game-log/game-log-file.ts';
-import { originOf } from '../session-records/log-origin.ts';
-import { createNamePool } from '../session-records/name-pool.ts';
-import type { ReadOptions } from '../session-records/read-session.ts';
+import type { ReadGame } from '../games/game-lines.ts';
+import type { FormatDiagnostic } from '../lines/format-diagnostic.ts';
+import { originOf } from '../lines/log-origin.ts';
+import { createNamePool } from '../lines/name-pool.ts';
+import type { ReadOptions } from '../sessions/read-session.ts';
 import { createMatchCompany } from './match-company.ts';
 
 const matchSchema = z.looseObject({
