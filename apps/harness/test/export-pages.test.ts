@@ -94,7 +94,10 @@ describe('all tasks as pages', () => {
 
   it('are wrong usage of a format of one task, and of a project beside a task', async () => {
     const noTask = await cli.hansard('export', '--as', 'html', '--out', 'x.html');
-    expect([noTask.code, noTask.err]).toEqual([2, expect.stringContaining('html is written of one task.')]);
+    expect([noTask.code, noTask.err]).toEqual([
+      2,
+      expect.stringContaining('html is written of one task or session.'),
+    ]);
     const both = await cli.hansard('export', 'shop/tea', '--as', 'pages', '--project', 'lab', '--out', 'x');
     expect([both.code, both.err]).toEqual([2, expect.stringContaining('--project chooses among all tasks.')]);
     const none = await cli.hansard('export', '--as', 'pages', '--project', 'none', '--out', 'x');

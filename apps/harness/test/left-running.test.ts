@@ -21,7 +21,10 @@ it('run reports the status of each dispatch that a process left running', async 
   const { pid } = spawnSync(process.execPath, ['-e', '']);
   for (const name of ['DONE.lock.3', 'LOST.lock.2']) {
     const lock = join(line.cwd, '.projects', taskDir, 'dispatches', name);
-    writeFileSync(lock, JSON.stringify({ ...currentProcess(), pid, startTime: '1', token: 'gone' }));
+    writeFileSync(
+      lock,
+      JSON.stringify({ ...currentProcess(), pid, startTime: '1', leaseMs: 10_000, token: 'gone' }),
+    );
   }
 
   const run = ['run', demoStream('hook-deny'), '--task', 'research/route-models', '--json'];
@@ -35,8 +38,8 @@ it('run reports the status of each dispatch that a process left running', async 
   );
   const listed = (await line.hansard('ls', 'research/route-models', '--json')).json() as DispatchEnvelope[];
   expect(listed.filter(({ role }) => role === 'worker')).toMatchObject([
-    { dispatchId: 'DONE', status: 'completed', cost: 0.25 },
     { dispatchId: 'LOST', status: 'crashed', cost: null },
+    { dispatchId: 'DONE', status: 'completed', cost: 0.25 },
   ]);
 });
 
@@ -47,7 +50,13 @@ it('run in a sandbox leaves a dispatch alone whose writer it cannot see, such as
   const taskDir = 'research/tasks/route-models';
   const parent = await createDispatch(store, taskDir, { role: 'lead', dispatchId: 'PARENT' });
   await store.close();
-  const outside = { ...currentProcess(), pid: 999_999_999, pidNamespace: 'pid:[1]', token: 'outside' };
+  const outside = {
+    ...currentProcess(),
+    pid: 999_999_999,
+    pidNamespace: 'pid:[1]',
+    leaseMs: 10_000,
+    token: 'outside',
+  };
   writeFileSync(join(root, taskDir, 'dispatches/PARENT.lock.2'), JSON.stringify(outside));
 
   const run = ['run', demoStream('hook-deny'), '--task', 'research/route-models', '--json'];

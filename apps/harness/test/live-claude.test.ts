@@ -207,7 +207,8 @@ describe.skipIf(process.platform !== 'linux')(
       expect(enginesIn(place.cwd)).toEqual([]);
       const envelopes = linesOf(await place.read('ls', task, '--json'));
       expect(envelopes.map(({ status }) => status)).toEqual(['aborted', 'aborted', 'aborted']);
-      const [lead, ...workers] = envelopes;
+      const lead = envelopes.find(({ parentDispatchId }) => parentDispatchId === null);
+      const workers = envelopes.filter((envelope) => envelope !== lead);
       for (const { dispatchId } of workers) {
         const aborts = await place.read(
           'show',
@@ -266,7 +267,7 @@ describe.skipIf(process.platform !== 'linux')('a harness that is killed', () => 
     expect(JSON.stringify(resumed?.messages)).toContain('Make a plan.');
     expect(JSON.stringify(resumed?.messages)).toContain('planned');
 
-    const [first, second] = linesOf(await place.read('ls', task, '--json'));
+    const [second, first] = linesOf(await place.read('ls', task, '--json'));
     expect([first.status, second.status]).toEqual(['crashed', 'completed']);
     const log = linesOf(await place.read('show', `${task}/${first.dispatchId}`, '--raw', '--json'));
     expect(log.map(({ type }) => type)).toEqual(

@@ -65,7 +65,8 @@ export const places: Readonly<Record<string, Place>> = {
   'the latest dispatch': {
     store: 'JSON-file',
     path: ({ latest }) => `${dispatches}/${latest.dispatchId}.json`,
-    mayFail: ({ isOfSibling }) => !isOfSibling,
+    // A listing of tasks reads every session of each.
+    mayFail: ({ args, isOfSibling }) => !isOfSibling || args.includes('--tasks'),
   },
   'the lock of the latest dispatch': {
     store: 'JSON-file',
