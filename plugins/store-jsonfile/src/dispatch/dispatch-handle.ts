@@ -63,7 +63,8 @@ export class DispatchHandle {
 
   /** @returns the position of the event */
   append(event: CapturedEvent): number {
-    return this.#writing().append(event);
+    const writer = this.#writer;
+    return (writer === null || writer.isOver ? this.#writing() : writer).append(event);
   }
 
   /** @returns the position of each event */

@@ -68,7 +68,7 @@ export class DispatchWriter {
     this.#checkIfDue(checkInterval);
     const before = this.#events.count;
     const position = this.#events.append(event);
-    this.#confirm(event.id);
+    if (this.#isCheckDue) this.#confirm(event.id);
     if (this.#events.count !== before) this.#added();
     return position;
   }
@@ -78,7 +78,7 @@ export class DispatchWriter {
     this.#checkIfDue(checkInterval);
     const before = this.#events.count;
     const positions = this.#events.appendAll(events);
-    this.#confirm(events.at(-1)?.id ?? null);
+    if (this.#isCheckDue) this.#confirm(events.at(-1)?.id ?? null);
     if (this.#events.count !== before) this.#added();
     return positions;
   }
@@ -90,7 +90,7 @@ export class DispatchWriter {
     // A copy, which only the caller has.
     const text = JSON.stringify({ ...this.envelope, ...Object.fromEntries(given) });
     this.writeHead({ envelope: JSON.parse(text) });
-    this.#confirm(null);
+    if (this.#isCheckDue) this.#confirm(null);
     return JSON.parse(text);
   }
 
@@ -110,9 +110,7 @@ export class DispatchWriter {
 
   /** Ends without the claim if another opening has taken it, and this process may not have noticed. */
   noticeLoss(): void {
-    const { claims, clock } = this.#context;
-    if (elapsedSince(this.#checkedAt, clock) < checkInterval) return;
-    if (!claims.isKept(this.#name)) this.drop();
+    if (this.#isCheckDue && !this.#context.claims.isKept(this.#name)) this.drop();
   }
 
   /** Gives up a claim that another opening has taken over. */
@@ -143,6 +141,11 @@ export class DispatchWriter {
     if (!this.#head.write(this.#file.open, all, clock.monotonic(), sync)) this.#growHead(all);
   }
 
+  /** Whether this process may have been stopped since the last check. */
+  get #isCheckDue(): boolean {
+    return elapsedSince(this.#checkedAt, this.#context.clock) >= checkInterval;
+  }
+
   /** Checks the claim and the place of the file if the last check is at least `interval` milliseconds old. */
   #checkIfDue(interval: number): void {
     if (this.#context.clock.monotonic() - this.#checkedAt.monotonic >= interval) this.#check();
@@ -169,12 +172,11 @@ export class DispatchWriter {
   }
 
   /**
-   * Before a write is acknowledged: checks the claim, if this process may have been stopped since the last check. If the claim
+   * Before a write is acknowledged: checks the claim. If the claim
    * was lost during the write, the event `lastId` counts as written if the next owner has copied it.
    * @throws STORE_LOCKED, STORE_CORRUPT, STORE_DISPATCH_NOT_FOUND
    */
   #confirm(lastId: string | null): void {
-    if (elapsedSince(this.#checkedAt, this.#context.clock) < checkInterval) return;
     try {
       this.#check();
     } catch (error) {
@@ -224,16 +226,15 @@ export class DispatchWriter {
 
   /** Writes the acknowledged length, now or within a second, and notifies the listeners of this opening. */
   #added(): void {
-    if (!this.#isOver) this.#acknowledge();
-    this.#context.onAppend(this.#name.taskDir, this.#name.dispatchId);
-  }
-
-  #acknowledge(): void {
-    if (this.#head.isStale(this.#events.count, this.#checkedAt.monotonic)) this.#acknowledgeNow();
-    else if (!this.#isAcknowledgedLater) {
+    const { later, onAppend } = this.#context;
+    const { taskDir, dispatchId, paths } = this.#name;
+    if (!this.#isOver && this.#head.isStale(this.#events.count, this.#checkedAt.monotonic))
+      this.#acknowledgeNow();
+    else if (!this.#isOver && !this.#isAcknowledgedLater) {
       this.#isAcknowledgedLater = true;
-      this.#context.later.add(this.#name.paths.file, () => this.#acknowledgeNow());
+      later.add(paths.file, () => this.#acknowledgeNow());
     }
+    onAppend(taskDir, dispatchId);
   }
 
   /** A refusal of the system is ignored: the events are stored, and the next write or the release tries again. */
