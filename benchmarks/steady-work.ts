@@ -7,6 +7,7 @@
  *
  * Each is the least of several measurements: work that is due from time to time, such as a check of the claim, is not in it.
  */
+import './frozen-time.ts';
 import { createHook } from 'node:async_hooks';
 import { rmSync } from 'node:fs';
 import { Session as Inspector, type Profiler } from 'node:inspector/promises';
@@ -16,6 +17,7 @@ import { createIdSource, newEvent } from '@hansard/events';
 import { createRedactor } from '@hansard/redaction';
 import { createSession } from '@hansard/session';
 import { RowReader } from '@hansard/views';
+import { freezeTime, thawTime } from './frozen-time.ts';
 import { sampleEnvelope, sampleEvent, taskDir, text } from './sample-events.ts';
 import { openStore } from './stores.ts';
 import { temporaryFolder } from './temporary-folder.ts';
@@ -57,6 +59,7 @@ async function steadyWork(run: Work): Promise<SteadyWork> {
 
 async function countOnce(run: Work): Promise<SteadyWork> {
   await inspector.post('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
+  freezeTime();
   await run();
   await inspector.post('Profiler.takePreciseCoverage');
   promises = 0;
@@ -64,6 +67,7 @@ async function countOnce(run: Work): Promise<SteadyWork> {
   const answer = run();
   if (answer instanceof Promise) await answer;
   hook.disable();
+  thawTime();
   const { result } = await inspector.post('Profiler.takePreciseCoverage');
   await inspector.post('Profiler.stopPreciseCoverage');
   return { ...entered(result), promises };
