@@ -1,12 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { describeIssues, jsonObjectSchema, messageOf } from '@hansard/events';
+import { describeIssues, didYouMean, jsonObjectSchema, messageOf } from '@hansard/events';
 import { longestTimeout, previewWithoutSecrets } from '@hansard/plugin-loader';
 import { type ContextPolicy, parseContextPolicy } from '@hansard/prompt';
 import { z } from 'zod';
 import { redactionSchema } from './configured-redactor.ts';
 import { type Base, configFileName, findBase } from './find-base.ts';
-import { mistypedKeys } from './mistyped-keys.ts';
 import { CliError, exitCode } from './terminal/cli-error.ts';
 import type { CliContext } from './terminal/context.ts';
 
@@ -142,6 +141,7 @@ export const configSchema = z.strictObject({
 });
 
 export type HarnessConfig = z.infer<typeof configSchema>;
+
 export type PluginUse = z.infer<typeof pluginUseSchema>;
 
 export interface LoadedConfig {
@@ -250,4 +250,46 @@ function offsetOf(message: string, text: string): number | null {
   const start = text.indexOf(quoted);
   if (start < 0 || (before ?? after) === undefined) return null;
   return before === undefined ? start + quoted.length - quotedAround : start + quotedAround;
+}
+
+/** The parts of a JSON Schema that define its keys. */
+interface KeySchema {
+  readonly properties?: Readonly<Record<string, KeySchema>>;
+  readonly items?: KeySchema;
+  readonly anyOf?: readonly KeySchema[];
+}
+
+/** "Did you mean …" for each unknown key that resembles a key of the JSON Schema at the same place; '' if there is none. */
+function mistypedKeys(error: z.ZodError, schema: Readonly<Record<string, unknown>>): string {
+  return unknownKeys(error.issues, [])
+    .map(({ path, key }) => ({ key, meant: didYouMean(key, keysAt([schema as KeySchema], path)) }))
+    .filter(({ meant }) => meant !== undefined)
+    .map(({ key, meant }) => `Did you mean "${meant}" instead of "${key}"?`)
+    .join(' ');
+}
+
+interface UnknownKey {
+  readonly path: readonly PropertyKey[];
+  readonly key: string;
+}
+
+function unknownKeys(issues: readonly z.core.$ZodIssue[], place: readonly PropertyKey[]): UnknownKey[] {
+  return issues.flatMap((issue) => {
+    const path = [...place, ...issue.path];
+    if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => ({ path, key }));
+    return issue.code === 'invalid_union' ? issue.errors.flatMap((errors) => unknownKeys(errors, path)) : [];
+  });
+}
+
+function keysAt(schemas: readonly KeySchema[], path: readonly PropertyKey[]): string[] {
+  const all = schemas.flatMap((schema) => [schema, ...(schema.anyOf ?? [])]);
+  const [key, ...rest] = path;
+  if (key === undefined) return all.flatMap(({ properties }) => Object.keys(properties ?? {}));
+  const below = all.map(({ properties, items }) =>
+    typeof key === 'number' ? items : properties?.[String(key)],
+  );
+  return keysAt(
+    below.filter((schema) => schema !== undefined),
+    rest,
+  );
 }

@@ -1,4 +1,5 @@
 import { fileURLToPath } from 'node:url';
+import type { RunPage } from '@hansard/comm-web';
 import {
   type CommunicationHub,
   createCommunicationHub,
@@ -7,6 +8,7 @@ import {
   describeCommunicationProblem,
   findMalformedEvent,
   openDispatchStore,
+  type StoreOutage,
 } from '@hansard/dispatch';
 import { isCodedError, messageOf } from '@hansard/events';
 import {
@@ -19,12 +21,21 @@ import {
 import type { AgentProvider, StoreError } from '@hansard/provider';
 import { type LoadedConfig, loadConfig, type PlaceOptions, type PluginUse } from './config.ts';
 import { configuredRedactor, type RedactorLoader } from './configured-redactor.ts';
-import { agentId, pluginsForAgent } from './run/known-agents.ts';
 import { lookedIn } from './store-place.ts';
 import { CliError, exitCode } from './terminal/cli-error.ts';
 import { type CliContext, note } from './terminal/context.ts';
-import { noteOutages } from './terminal/note-outages.ts';
-import { openRunPage, runPagePlugin } from './view/run-page.ts';
+import { explainError } from './terminal/explain-error.ts';
+
+/** How long calls can fail before it is worth a note, in milliseconds. */
+const noteAfterMs = 1_000;
+
+/** Agents that are installed with the command, by the names for `run --agent`. They are loaded even if no configuration names them. */
+const knownAgents: Readonly<Record<string, { readonly id: string; readonly plugin: string }>> = {
+  claude: { id: 'agent-claude', plugin: '@hansard/agent-claude' },
+};
+
+/** The id of the plugin that has the same page. */
+const runPagePlugin = 'comm-web';
 
 /** The open providers of a configuration. */
 export interface Harness {
@@ -203,4 +214,52 @@ function findAgent(plugins: LoadedPlugins, id: string): AgentProvider {
     `There is no agent ${JSON.stringify(id)} (loaded: ${known}).`,
     'Use --agent claude for Claude Code, or name the plugin of another agent under "plugins" in hansard.config.json; `hansard plugins` lists the loaded plugins.',
   );
+}
+
+/** The page of `run --view`. It prints its address when the first dispatch begins. */
+async function openRunPage(context: CliContext): Promise<RunPage> {
+  const { createRunPage } = await import('@hansard/comm-web');
+  return createRunPage({ announce: (address) => note(context, `The page of this run: ${address}`) });
+}
+
+/** The id of the plugin of a named agent. */
+function agentId(name: string): string {
+  return knownAgents[name]?.id ?? name;
+}
+
+/** The plugins to load for an agent in addition to the configured ones. */
+function pluginsForAgent(name: string | undefined, configured: readonly PluginUse[]): PluginUse[] {
+  const known =
+    name === undefined ? undefined : Object.values(knownAgents).find(({ id }) => id === agentId(name));
+  if (known === undefined) return [];
+  const names = configured.map((use) => (typeof use === 'string' ? use : use.plugin));
+  return names.some((plugin) => plugin === known.plugin || plugin.endsWith(known.id)) ? [] : [known.plugin];
+}
+
+/** Says on standard error that the store has not answered for a second, and then that it answers again. For `onOutage`. */
+export function noteOutages(context: CliContext): (outage: StoreOutage | null) => void {
+  let since = 0;
+  let isNoted = false;
+  let timer: NodeJS.Timeout | undefined;
+  return (outage) => {
+    clearTimeout(timer);
+    if (outage !== null) {
+      since = performance.now();
+      const { message } = explainError(outage.error);
+      timer = setTimeout(() => {
+        isNoted = true;
+        const seconds = (outage.retryMs / 1_000).toLocaleString('en');
+        note(
+          context,
+          `hansard: the store does not answer: ${message}\n  Each call is repeated for ${seconds} s.`,
+        );
+      }, noteAfterMs);
+      // The calls that are repeated keep the process running.
+      timer.unref();
+    } else if (isNoted) {
+      isNoted = false;
+      const seconds = ((performance.now() - since) / 1_000).toFixed(1);
+      note(context, `hansard: the store answers again, after ${seconds} s.`);
+    }
+  };
 }

@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { StoreError } from '@hansard/provider';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { noteOutages } from '../src/harness.ts';
 import type { CliContext } from '../src/terminal/context.ts';
-import { noteOutages } from '../src/terminal/note-outages.ts';
 
 const error = new StoreError('STORE_UNAVAILABLE', 'The server \u001b[2J is away.', { isTransient: true });
 const outage = { error, retryMs: 30_000 };

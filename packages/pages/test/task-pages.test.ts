@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { DispatchEnvelope, TaskSource } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
 import { type ReportFile, writeTaskPages } from '../src/index.ts';
-import { PageNames } from '../src/pages/page-names.ts';
+import { PageNames } from '../src/pages/task-pages.ts';
 import { envelope, events, hostileTexts, sourceOf } from './hostile-task.ts';
 
 /** Files in memory. */

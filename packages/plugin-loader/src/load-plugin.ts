@@ -1,13 +1,15 @@
 import { messageOf } from '@hansard/events';
 import {
   type Awaitable,
+  contractVersion,
+  describeContractProblem,
   isPluginError,
   PluginError,
   type ProviderType,
   type ProviderTypes,
+  requiredMethods,
 } from '@hansard/provider';
 import { checkConfiguration } from './checks/check-configuration.ts';
-import { checkContract } from './checks/check-contract.ts';
 import { checkExport } from './checks/check-export.ts';
 import { checkApiVersion, checkDuplicateId } from './checks/check-manifest.ts';
 import { checkMethods } from './checks/check-methods.ts';
@@ -15,6 +17,7 @@ import { checkDenied, type Denial } from './checks/check-trust.ts';
 import type { FolderPlugin } from './find/find-folder-plugins.ts';
 import { findPlugin, isPath } from './find/find-plugin.ts';
 import type { LoadedProvider } from './loaded-plugins.ts';
+import type { PluginManifest } from './manifest/plugin-manifest.ts';
 import { readManifestFiles, validateManifest } from './manifest/read-plugin-manifest.ts';
 import { type LoadCheck, loadChecks } from './report/load-check.ts';
 import type { PluginReportEntry, PluginSource } from './report/load-report.ts';
@@ -122,4 +125,18 @@ function unexpected(cause: unknown, check: LoadCheck, id: string): PluginError {
       details: { plugin: id },
     },
   );
+}
+
+/**
+ * Checks the `contract` of a provider. The provider types of third parties have their own versions and are not checked.
+ * @throws PLUGIN_API_VERSION
+ */
+function checkContract(provider: object, { id, provides }: PluginManifest): void {
+  if (!Object.hasOwn(requiredMethods, provides)) return;
+  const { contract } = provider as { readonly contract?: unknown };
+  const problem = describeContractProblem(contract);
+  if (problem === null) return;
+  throw new PluginError('PLUGIN_API_VERSION', `The provider of plugin ${id} ${problem}`, {
+    details: { plugin: id, contract, expected: contractVersion },
+  });
 }

@@ -1,7 +1,6 @@
 import { messageOf } from '@hansard/events';
-import type { PluginError, ProviderType, ProviderTypes } from '@hansard/provider';
+import { type Awaitable, PluginError, type ProviderType, type ProviderTypes } from '@hansard/provider';
 import type { LoadReport } from './report/load-report.ts';
-import { closeProvider } from './start/close-provider.ts';
 
 /** The loaded providers, and the report of the loading. */
 export interface LoadedPlugins extends AsyncDisposable {
@@ -95,4 +94,20 @@ export class ProviderSet implements LoadedPlugins {
 
 function rejections(results: readonly PromiseSettledResult<void>[]): unknown[] {
   return results.filter((result) => result.status === 'rejected').map((result) => result.reason);
+}
+
+/**
+ * Closes a provider, if it has `close`.
+ * @throws PLUGIN_CLOSE_FAILED
+ */
+async function closeProvider(id: string, provider: object): Promise<void> {
+  try {
+    await (provider as { close?: () => Awaitable<void> }).close?.();
+  } catch (cause) {
+    throw new PluginError(
+      'PLUGIN_CLOSE_FAILED',
+      `Plugin ${id} could not close its provider: ${messageOf(cause)}`,
+      { cause, details: { plugin: id } },
+    );
+  }
 }

@@ -1,7 +1,6 @@
 import type { DispatchLog } from '@hansard/dispatch';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { learnPositions } from '../src/server/learn-positions.ts';
-import { LogRows } from '../src/server/log-rows.ts';
+import { LogRows, learnPositions } from '../src/server/log-rows.ts';
 
 /** A log of this number of events that notes what is read of it. */
 function noted(count: number) {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { StreamPlaces } from '../src/server/stream-places.ts';
+import { StreamPlaces } from '../src/server/routes.ts';
 import { openStore, startedViewer, taskDir } from './viewed.ts';
 
 /** A stream that lasts until it is ended. */

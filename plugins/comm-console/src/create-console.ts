@@ -1,5 +1,8 @@
+import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { type DispatchEnvelope, messageOf } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
+import { dispatchDuration, formatCost, formatDuration, formatUsage } from '@hansard/facts';
 import type {
   CommunicationHost,
   CommunicationProvider,
@@ -8,14 +11,22 @@ import type {
   DispatchStartNotice,
   EventNotice,
 } from '@hansard/provider';
-import { eventWords, type Words } from '@hansard/views';
-import { DispatchNames } from './dispatch-names.ts';
-import { dispatchEndWords, dispatchStartWords } from './dispatch-words.ts';
+import {
+  AgentNames,
+  columnsOf,
+  eventWords,
+  type LineSegment,
+  lineSegments,
+  padColumns,
+  type RenderLineOptions,
+  type Tone,
+  type Words,
+} from '@hansard/views';
+import picocolors from 'picocolors';
 import { LiveText } from './live-text.ts';
-import { createPainter } from './painter.ts';
-import { readMessages } from './read-messages.ts';
-import { RunningDispatches } from './running-dispatches.ts';
 import { type ConsoleOutput, Screen } from './screen.ts';
+
+const shownOfId = 4;
 
 export interface ConsoleOptions {
   readonly output: ConsoleOutput;
@@ -101,5 +112,156 @@ export function createConsole(options: ConsoleOptions): ConsoleProvider {
 
     close,
     [Symbol.asyncDispose]: close,
+  };
+}
+
+/** The names of the agents of running dispatches. */
+class DispatchNames {
+  readonly #byDispatch = new Map<string, AgentNames>();
+
+  of(dispatchId: string): AgentNames {
+    const names = this.#byDispatch.get(dispatchId) ?? new AgentNames();
+    this.#byDispatch.set(dispatchId, names);
+    return names;
+  }
+
+  forget(dispatchId: string): void {
+    this.#byDispatch.delete(dispatchId);
+  }
+}
+
+/** The running dispatches, and the labels that distinguish their lines. */
+class RunningDispatches {
+  readonly #envelopes = new Map<string, DispatchEnvelope>();
+
+  add(envelope: DispatchEnvelope): void {
+    this.#envelopes.set(envelope.dispatchId, envelope);
+  }
+
+  remove(dispatchId: string): void {
+    this.#envelopes.delete(dispatchId);
+  }
+
+  /**
+   * The label of a dispatch's lines, padded to the widest: its role, with the end of its id if another dispatch has the
+   * same role. Undefined while no other dispatch runs.
+   */
+  labelOf(envelope: DispatchEnvelope): string | undefined {
+    const all = [...this.#envelopes.values()].filter(({ dispatchId }) => dispatchId !== envelope.dispatchId);
+    if (all.length === 0) return undefined;
+    all.push(envelope);
+    const widest = Math.max(...all.map((one) => columnsOf(label(one, all))));
+    return padColumns(label(envelope, all), widest);
+  }
+}
+
+function label({ role, dispatchId }: DispatchEnvelope, all: readonly DispatchEnvelope[]): string {
+  const isShared = all.filter((other) => other.role === role).length > 1;
+  return neutraliseControlsInLine(isShared ? `${role} ${dispatchId.slice(-shownOfId)}` : role);
+}
+
+/** The words of a dispatch that starts. */
+function dispatchStartWords({ taskDir, envelope }: DispatchStartNotice): Words {
+  const { role, model, startedAt } = envelope;
+  const text = [model, taskDir, envelope.dispatchId].filter(Boolean).join(', ');
+  return {
+    timestamp: startedAt,
+    tone: 'notice',
+    isFailed: false,
+    spans: [
+      { label: 'word', text: 'start' },
+      { label: 'head', text: role },
+    ],
+    blocks: [{ kind: 'text', source: 'content', text, isProse: false }],
+  };
+}
+
+/** The words of a dispatch that has ended, with its cost and usage. */
+function dispatchEndWords(envelope: DispatchEnvelope): Words {
+  const { role, status, cost, usage, startedAt, completedAt } = envelope;
+  const figures = [cost === null ? '' : formatCost(cost), usage === null ? '' : formatUsage(usage)];
+  const durationMs = dispatchDuration(envelope);
+  return {
+    timestamp: completedAt ?? startedAt,
+    tone: status === 'completed' ? 'good' : 'bad',
+    isFailed: status !== 'completed',
+    spans: [
+      { label: 'word', text: 'end' },
+      { label: 'head', text: role },
+      { label: 'status', text: status },
+      { label: 'duration', text: durationMs === null ? '' : formatDuration(durationMs) },
+    ],
+    blocks: [{ kind: 'text', source: 'content', text: figures.filter(Boolean).join(', '), isProse: false }],
+  };
+}
+
+/**
+ * Delivers each line of an input as a message, one after the other, and ignores empty lines. Reports a message that was not
+ * delivered. Returns a function that ends the reading.
+ */
+function readMessages(input: Readable, host: CommunicationHost, say: (text: string) => void): () => void {
+  let stopped = false;
+  let delivered = Promise.resolve();
+  const lines = createInterface({ input, terminal: false, crlfDelay: Number.POSITIVE_INFINITY });
+
+  async function deliver(text: string): Promise<void> {
+    if (stopped) return;
+    try {
+      if (await host.deliver({ text })) return;
+      if (!stopped) say('Not delivered: no dispatch is running.');
+    } catch (error) {
+      if (!stopped) say(`Not delivered: ${messageOf(error)}`);
+    }
+  }
+
+  lines.on('line', (line) => {
+    const text = line.trim();
+    if (text !== '') delivered = delivered.then(() => deliver(text));
+  });
+  // Errors of the input arrive here, too.
+  lines.on('error', (error) => say(`No more messages can be typed: ${messageOf(error)}`));
+
+  return () => {
+    stopped = true;
+    lines.close();
+  };
+}
+
+type Paint = (text: string) => string;
+
+interface Painter {
+  line(words: Words, options: RenderLineOptions): string;
+  readonly dim: Paint;
+  readonly notice: Paint;
+}
+
+/** Colours each part of a line, or returns it unchanged. */
+function createPainter(enabled: boolean): Painter {
+  const colors = picocolors.createColors(enabled);
+  const plain: Paint = (text) => text;
+  const tones: Readonly<Record<Tone, Paint>> = {
+    plain,
+    dim: colors.dim,
+    good: colors.green,
+    bad: colors.red,
+    notice: colors.yellow,
+  };
+  const quietTones: Readonly<Record<Tone, Paint>> = { ...tones, good: plain, notice: plain };
+  const parts: Readonly<Record<LineSegment['part'], (tone: Tone) => Paint>> = {
+    time: () => colors.dim,
+    role: () => colors.cyan,
+    agent: () => colors.magenta,
+    word: (tone) => tones[tone],
+    head: (tone) => (tone === 'dim' ? colors.dim : colors.bold),
+    status: (tone) => tones[tone],
+    text: (tone) => quietTones[tone],
+  };
+  return {
+    line: (words, options) =>
+      lineSegments(words, options)
+        .map(({ part, text }) => parts[part](words.tone)(text))
+        .join(''),
+    dim: colors.dim,
+    notice: colors.yellow,
   };
 }

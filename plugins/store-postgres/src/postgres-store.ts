@@ -11,6 +11,7 @@ import {
   type DispatchStoreProvider,
   type DispatchVerification,
   type EventPage,
+  isStoreError,
   type ListDispatchesOptions,
   type ReadEventsOptions,
   type SearchEventsOptions,
@@ -23,8 +24,10 @@ import {
 } from '@hansard/provider';
 import { assertDispatchPath, dispatchNotFound, storeClosed } from '@hansard/store-kit';
 import { Claims } from './claims/claims.ts';
+import { recordChecksum } from './database/checksums.ts';
 import { toStoreError } from './database/postgres-errors.ts';
 import { removeRemains } from './database/remove-remains.ts';
+import type { TaskRow } from './database/statements.ts';
 import type { Tables } from './database/tables.ts';
 import { acceptLoss } from './events/accept-loss.ts';
 import { EventReader } from './events/event-reader.ts';
@@ -32,9 +35,9 @@ import { EventSearch } from './events/event-search.ts';
 import { EventWriter } from './events/event-writer.ts';
 import type { RenewalSetup } from './events/renewal.ts';
 import { rewriteDispatch } from './events/rewrite-dispatch.ts';
+import { decodeRecord } from './tables/decode.ts';
 import { DispatchTable } from './tables/dispatch-table.ts';
 import { listDispatches } from './tables/list-dispatches.ts';
-import { TaskTable } from './tables/task-table.ts';
 import type { ChangeWatch } from './watch/change-watch.ts';
 
 export interface PostgresStoreSetup {
@@ -320,4 +323,43 @@ export class PostgresStore implements DispatchStoreProvider {
 function assertScope({ taskDir, dispatchId }: WatchScope): void {
   if (taskDir !== undefined) assertTaskDir(taskDir);
   if (dispatchId !== undefined) assertDispatchId(dispatchId);
+}
+
+/** The records of tasks. */
+class TaskTable {
+  readonly #tables: Tables;
+
+  constructor(tables: Tables) {
+    this.#tables = tables;
+  }
+
+  async put(taskDir: string, task: TaskRecord): Promise<void> {
+    const record = JSON.stringify(task);
+    await this.#tables.create();
+    const values = [taskDir, recordChecksum(taskDir, record), record];
+    await this.#tables.repeatable(this.#tables.statements.putTask, values);
+  }
+
+  async get(taskDir: string): Promise<TaskRecord | null> {
+    const [row] = await this.#tables.rows(this.#tables.statements.getTask, [taskDir]);
+    return row === undefined ? null : decodeRecord(row, this.#tables.name);
+  }
+
+  /** Every task that has a record or a dispatch. */
+  async list(): Promise<TaskListing[]> {
+    const rows = await this.#tables.rows(this.#tables.statements.listTasks, []);
+    return rows
+      .map((row) => this.#listed(row))
+      .sort((left, right) => (left.taskDir < right.taskDir ? -1 : 1));
+  }
+
+  #listed(row: TaskRow): TaskListing {
+    const { taskDir } = row;
+    try {
+      return { taskDir, task: decodeRecord(row, this.#tables.name) };
+    } catch (error) {
+      if (isStoreError(error)) return { taskDir, task: null, error };
+      throw error;
+    }
+  }
 }

@@ -12,13 +12,14 @@ import {
 } from '@hansard/datasets';
 import { type JsonValue, messageOf } from '@hansard/events';
 import { createTokenCounter, tokenEncodings } from '@hansard/prompt/tokens';
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { agentOption } from '../tasks/filter-options.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type CliContext, note } from '../terminal/context.ts';
-import { byteCount, parseBytes } from './parse-bytes.ts';
 import { gameMappingOption, readGameMapping } from './read-game-mapping.ts';
 import type { TaskExport } from './task-export.ts';
+
+const unitBytes = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 } as const;
 
 const descriptions: Readonly<Record<TrainingFormatId, string>> = {
   sft: 'training data, prompt and completion as text (sft_dataset.jsonl)',
@@ -162,4 +163,18 @@ function readTools({ cwd }: CliContext, name: string): JsonValue[] {
       { cause },
     );
   }
+}
+
+/** A size such as `500MB` or `1.5GB`, as an option's value; in bytes. */
+function parseBytes(text: string): number {
+  const [, amount, unit] = /^(\d{1,9}(?:\.\d{1,9})?)(B|KB|MB|GB|TB)$/.exec(text) ?? [];
+  if (amount === undefined)
+    throw new InvalidArgumentError('Give a size with its unit, such as 500MB, 1.5GB or 2TB.');
+  return Number(amount) * unitBytes[unit as keyof typeof unitBytes];
+}
+
+/** A number of bytes in the largest unit in which it is at least 1, such as `5.2GB`. */
+function byteCount(bytes: number): string {
+  const [unit, size] = Object.entries(unitBytes).findLast(([, least]) => bytes >= least) ?? ['B', 1];
+  return `${Number((bytes / size).toFixed(1))}${unit}`;
 }

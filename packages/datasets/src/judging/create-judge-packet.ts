@@ -1,10 +1,9 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { CapturedEvent } from '@hansard/events';
+import type { CapturedEvent, JsonValue } from '@hansard/events';
 import type { Cast } from '../game-streams/cast.ts';
 import { createGameStreams } from '../game-streams/create-game-streams.ts';
 import { type GameMapping, type GameMappingInput, parseGameMapping } from '../game-streams/game-mapping.ts';
 import type { StreamLine } from '../game-streams/stream-lines.ts';
-import { hiddenJson } from './hidden-json.ts';
 import { type JudgePass, packetKind } from './judge-pass.ts';
 import type { PacketLine, PacketManifest } from './packet-line.ts';
 import { type Pseudonyms, sha256 } from './pseudonyms.ts';
@@ -161,4 +160,19 @@ function typesWithoutShape({ actions }: GameMapping): ReadonlySet<string> {
 
 function speakerOf({ line }: StreamLine): string {
   return 'speaker' in line ? line.speaker : 'agent' in line ? line.agent : '';
+}
+
+/** A JSON value as text. Names in strings and keys are replaced before JSON escapes are added. */
+function hiddenJson(value: JsonValue, hide: (text: string) => string): string {
+  if (Array.isArray(value)) return `[${value.map((item) => hiddenJson(item, hide)).join(',')}]`;
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).map(
+      ([key, item]) => `${JSON.stringify(hide(key))}:${hiddenJson(item ?? null, hide)}`,
+    );
+    return `{${entries.join(',')}}`;
+  }
+  if (typeof value === 'string') return JSON.stringify(hide(value));
+  const plain = JSON.stringify(value);
+  const hidden = hide(plain);
+  return hidden === plain ? plain : JSON.stringify(hidden);
 }

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import {
   detectGameFormat,
   type GameFormatId,
@@ -6,11 +7,10 @@ import {
   isWholeGameLog,
   type ReadGame,
 } from '@hansard/formats';
-import type { LogImporterProvider } from '@hansard/provider';
+import type { LogFile, LogImporterProvider } from '@hansard/provider';
 import { readHead, readSource } from '../find/read-source.ts';
 import { assertKnown } from './assert-known.ts';
 import { unsupported } from './choose-importer.ts';
-import { groupGameLogs } from './group-game-logs.ts';
 import { identifyLog } from './identify-log.ts';
 import { nameProduct } from './name-product.ts';
 import { wholeLines } from './whole-lines.ts';
@@ -71,4 +71,27 @@ function identifyGames(format: GameFormatId, games: readonly ReadGame[]): string
     numbers.set(id, number);
     return number === 1 ? id : identifyLog(format, origin, number);
   });
+}
+
+/**
+ * The game logs that some files make up: the files that were named together are one; otherwise the files of a folder are,
+ * except each that is a log by itself because it has both the game and the chat.
+ */
+function groupGameLogs(files: readonly LogFile[], isByItself: (file: LogFile) => boolean): string[][] {
+  const named = files.filter(({ isNamed }) => isNamed).map(({ path }) => path);
+  const logs: string[][] = named.length === 0 ? [] : [named];
+  const ofFolders = new Map<string, string[]>();
+  for (const file of files) {
+    if (file.isNamed) continue;
+    const folder = dirname(file.path);
+    const isAlone = isByItself(file);
+    const parts = isAlone ? undefined : ofFolders.get(folder);
+    if (parts !== undefined) parts.push(file.path);
+    else {
+      const log = [file.path];
+      logs.push(log);
+      if (!isAlone) ofFolders.set(folder, log);
+    }
+  }
+  return logs;
 }

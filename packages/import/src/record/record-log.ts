@@ -1,20 +1,27 @@
+import { statSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { Dispatch, DispatchStore, NewDispatch } from '@hansard/dispatch';
 import {
   type DispatchEnvelope,
   type DispatchSource,
   definedOnly,
+  type EventOf,
   type Fidelity,
+  type OpenCall,
   toTimestamp,
 } from '@hansard/events';
-import type { PriceTable } from '@hansard/facts';
-import type { LogSummary, OpenLog, ReadOpenLogOptions } from '@hansard/provider';
+import { factsOf, type PriceTable } from '@hansard/facts';
+import {
+  isStoreError,
+  type LogRest,
+  type LogSummary,
+  type OpenLog,
+  type ReadOpenLogOptions,
+} from '@hansard/provider';
 import { ImportError } from '../import-error.ts';
 import { appendEvents, countRewritten } from './append-events.ts';
-import { appendRest, restOf } from './append-rest.ts';
 import { endOf, leave, sourceOf, withTooLarge } from './end-of-log.ts';
-import { openCallsBeside, openCallsOf } from './open-calls.ts';
 import { defaultQuietAfterMs, endIfQuiet, type QuietClock, type QuietEnd } from './quiet-log.ts';
-import { areSameFiles, sourceFiles } from './source-files.ts';
 
 export interface RecordLogOptions {
   /** Absent: that of an existing dispatch, or else `full`. */
@@ -55,7 +62,9 @@ export interface RecordedLog {
 }
 
 const mostNamed = 20;
+
 export const importWriter = { holder: 'an import', isMapped: true } as const;
+
 /** The role of a dispatch whose log names none. */
 export const importedRole = 'imported';
 
@@ -231,4 +240,91 @@ function otherFidelity({ files, dispatchId }: OpenLog, fidelity: Fidelity): Impo
     `${file} was imported as ${dispatchId} with the fidelity ${fidelity}, which a dispatch keeps.`,
     { details: { file, dispatchId, fidelity } },
   );
+}
+
+type SourceFiles = DispatchSource['files'];
+
+/** The files of a log as they are now. Called before they are read, so that what grows meanwhile is seen by the next import. */
+function sourceFiles(paths: readonly string[]): SourceFiles {
+  return paths.map((path) => {
+    const { size, mtimeMs } = statSync(path);
+    return { name: basename(path), bytes: size, modifiedAt: mtimeMs };
+  });
+}
+
+/** Whether these are the files that the last complete import read, in size and time. */
+function areSameFiles(one: SourceFiles, other: SourceFiles): boolean {
+  return (
+    one.length === other.length &&
+    one.every(({ name, bytes, modifiedAt }, at) => {
+      const file = other[at];
+      return name === file?.name && bytes === file.bytes && modifiedAt === file.modifiedAt;
+    })
+  );
+}
+
+/** What a log has since its last complete import. Null where it cannot be continued. */
+async function restOf(log: OpenLog, { source }: DispatchEnvelope): Promise<LogRest | null> {
+  if (source?.kept === undefined || log.continueAfter === undefined) return null;
+  return (await log.continueAfter(source.kept)) ?? null;
+}
+
+/**
+ * Appends the rest of a log. False if the log has to be read as a whole: the rest refers to something before it, or an event
+ * of it is already stored.
+ */
+async function appendRest(dispatch: Dispatch, rest: LogRest, options: ReadOpenLogOptions): Promise<boolean> {
+  try {
+    for await (const events of rest.read(options)) {
+      if (options.signal?.aborted) return true;
+      await dispatch.append(events);
+    }
+  } catch (error) {
+    if (isStoreError(error, 'STORE_EVENT_CONFLICT')) return false;
+    throw error;
+  }
+  if (options.signal?.aborted) return true;
+  return !rest.isLost() && (await dispatch.count()) === rest.summary().events;
+}
+
+/** The open calls of a log, with estimates from a table. Null: it has none. */
+function openCallsOf({ openCalls = [] }: LogSummary, table: PriceTable | null): OpenCall[] | null {
+  return listed(openCalls.flatMap((event) => openCallOf(event, table)));
+}
+
+/**
+ * The open calls of a dispatch after an import of a copy that lacks some of its events: those of the copy and those that the
+ * dispatch had, without the calls that are events. Of two states of a call, the larger one counts.
+ */
+async function openCallsBeside(
+  dispatch: Dispatch,
+  summary: LogSummary,
+  table: PriceTable | null,
+  before: DispatchEnvelope | null,
+): Promise<OpenCall[] | null> {
+  const calls = new Map((before?.openCalls ?? []).map((call) => [call.id, call]));
+  for (const call of openCallsOf(summary, table) ?? []) {
+    const known = calls.get(call.id);
+    if (known === undefined || known.usage.outputTokens <= call.usage.outputTokens) calls.set(call.id, call);
+  }
+  if (calls.size === 0) return null;
+  for await (const { event } of dispatch.events({ types: ['agent:inference'] })) calls.delete(event.id);
+  return listed([...calls.values()]);
+}
+
+function openCallOf(event: EventOf<'agent:inference'>, table: PriceTable | null): OpenCall[] {
+  const { id, agentId, messageId, timestamp } = event;
+  const { models, prices } = factsOf([event], { prices: table });
+  return (models ?? []).map((usage) => ({
+    id,
+    ...(agentId === undefined ? {} : { agentId }),
+    ...(messageId === undefined ? {} : { messageId }),
+    timestamp,
+    usage,
+    prices,
+  }));
+}
+
+function listed(calls: readonly OpenCall[]): OpenCall[] | null {
+  return calls.length === 0 ? null : [...calls];
 }

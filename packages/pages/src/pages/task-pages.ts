@@ -11,9 +11,48 @@ import { pageTree } from '../page-tree.ts';
 import type { ReportOptions } from '../report-options.ts';
 import { settlingRows } from '../settling-rows.ts';
 import { taskTitle } from '../task-title.ts';
-import { indexBar, indexScript } from './index-bar.ts';
-import { PageNames } from './page-names.ts';
-import { RowRun } from './row-run.ts';
+
+/** The control of an index. Shown by its script. */
+const indexBar = `<form id="bar" role="search" hidden>
+<input id="find" type="search" placeholder="Find a session" aria-label="Find a session" autocomplete="off"><kbd>/</kbd>
+<output id="shown" aria-live="polite"></output>
+</form>`;
+
+/** The script of an index: find. Without it the whole index is shown. */
+const indexScript = `'use strict';
+(() => {
+  const find = document.getElementById('find'), shown = document.getElementById('shown');
+  const rows = [...document.querySelectorAll('tbody tr')].map((row) => ({
+    row, section: row.closest('section.task'),
+    text: (row.textContent + ' ' + row.closest('section.task').querySelector('h2').textContent).toLowerCase(),
+  }));
+  document.getElementById('bar').hidden = false;
+  const apply = () => {
+    const words = find.value.trim().toLowerCase().split(/\\s+/);
+    const open = new Set();
+    let count = 0;
+    for (const { row, section, text } of rows) {
+      const isShown = words.every((word) => text.includes(word));
+      row.hidden = !isShown;
+      if (isShown) { open.add(section); count += 1; }
+    }
+    const isAll = find.value.trim() === '';
+    for (const section of document.querySelectorAll('section.task')) section.hidden = !isAll && !open.has(section);
+    shown.textContent = isAll ? '' : count.toLocaleString('en') + ' of ' + rows.length.toLocaleString('en') + ' sessions';
+  };
+  find.addEventListener('input', apply);
+  document.addEventListener('keydown', (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === 'Escape') { find.value = ''; find.blur(); apply(); }
+    else if (event.key === '/' && event.target !== find) { event.preventDefault(); find.focus(); }
+  });
+})();
+`;
+
+const longest = 80;
+
+/** The names of the index, and of devices on Windows. */
+const reserved = /^(?:index|con|prn|aux|nul|com\d|lpt\d)$/;
 
 export interface TaskPagesOptions extends ReportOptions {
   /** How many events of a dispatch a file has at most; the others follow in further files. Absent: 100,000. */
@@ -155,4 +194,52 @@ function relatives({ dispatchId, parentDispatchId }: DispatchEnvelope, task: Wri
     ...(parent === undefined ? [] : [link(parent, 'from')]),
     ...workers.map((one) => link(one, 'to')),
   ].join('');
+}
+
+/** Names of files and folders for foreign names: of letters, digits, `.`, `_` and `-`, and different on every file system. */
+export class PageNames {
+  readonly #used = new Set<string>();
+
+  nameFor(text: string): string {
+    const plain = text.replaceAll(/[^A-Za-z0-9_-]+/g, '-').slice(0, longest);
+    const own = /^-*$/.test(plain) ? 'unnamed' : plain;
+    for (let number = 1; ; number += 1) {
+      const name = number === 1 ? own : `${own}.${number}`;
+      const key = name.toLowerCase();
+      if (this.#used.has(key) || reserved.test(key)) continue;
+      this.#used.add(key);
+      return name;
+    }
+  }
+}
+
+/** Rows in order, taken in runs. */
+class RowRun {
+  readonly #rows: AsyncIterator<Row>;
+  #next: IteratorResult<Row> | null = null;
+
+  constructor(rows: AsyncIterable<Row>) {
+    this.#rows = rows[Symbol.asyncIterator]();
+  }
+
+  /** The position of the next row; null after the last one. */
+  async nextPosition(): Promise<number | null> {
+    this.#next ??= await this.#rows.next();
+    return this.#next.done === true ? null : this.#next.value.position;
+  }
+
+  /** The next rows whose position is less. */
+  async *upTo(position: number): AsyncGenerator<Row> {
+    for (;;) {
+      this.#next ??= await this.#rows.next();
+      if (this.#next.done === true || this.#next.value.position >= position) return;
+      const row = this.#next.value;
+      this.#next = null;
+      yield row;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#rows.return?.();
+  }
 }

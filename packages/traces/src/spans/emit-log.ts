@@ -1,11 +1,19 @@
-import { type CapturedEvent, definedOnly, type JsonObject } from '@hansard/events';
+import {
+  type CapturedEvent,
+  definedOnly,
+  eventDataSchemas,
+  type JsonObject,
+  type KnownEventType,
+} from '@hansard/events';
 import { agentAttributes } from './agent-attributes.ts';
 import { hansard } from './attributes.ts';
 import { ContentBudget } from './content.ts';
 import type { FoldContext, FoldStep } from './fold-context.ts';
 import { causesOf } from './links.ts';
 import { logShapeOf } from './log-shapes.ts';
-import { withoutThoughts } from './without-thoughts.ts';
+
+/** Types that have thoughts, or what a provider gets back of them, in fields of their own. */
+const thoughtful: ReadonlySet<string> = new Set<KnownEventType>(['agent:thinking', 'agent:inference']);
 
 /** The log record of an event: type, agent and place; its data only if content was requested. */
 export function emitLog(context: FoldContext, { event, agent, time }: FoldStep, spanId: string): void {
@@ -47,4 +55,21 @@ function dataToSend(
 ): JsonObject | undefined {
   if (content === 'none') return undefined;
   return reasoning ? event.data : withoutThoughts(event, dataOf);
+}
+
+/**
+ * The data of an event as far as it cannot have thoughts: the fields that its type defines. Other fields, such as
+ * `details`, and data without defined fields can be a whole message of a model as another program recorded it. Undefined:
+ * the type defines no fields, is not one of Hansard's, or its data does not match. `dataOf`: of which other types the data has none.
+ */
+function withoutThoughts(
+  { type, data }: CapturedEvent,
+  dataOf: (type: string) => boolean,
+): JsonObject | undefined {
+  if (!Object.hasOwn(eventDataSchemas, type)) return dataOf(type) ? data : undefined;
+  if (thoughtful.has(type)) return undefined;
+  const schema = eventDataSchemas[type as KnownEventType];
+  if (!('shape' in schema)) return undefined;
+  const result = schema.safeParse(data);
+  return result.success ? (result.data as JsonObject) : undefined;
 }

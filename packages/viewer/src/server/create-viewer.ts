@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { isStoreError } from '@hansard/provider';
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
@@ -7,13 +8,22 @@ import { guard, OneTimeCodes, randomToken } from './guard.ts';
 import { lensRoutes } from './lenses/lens-routes.ts';
 import { isLoopback } from './listening-address.ts';
 import { OpenDispatches } from './open-dispatches.ts';
-import { pageFiles } from './page-files.ts';
 import { routes } from './routes.ts';
 import { runPath, runRoutes } from './run/run-routes.ts';
 import type { ViewedRuns } from './run/viewed-runs.ts';
 import { searchRoutes } from './search/search-routes.ts';
 import { type RunningViewer, type StartOptions, startViewer } from './start-viewer.ts';
 import { type ViewedStore, viewedStore } from './viewed-store.ts';
+
+/** The files of the page. */
+const files = {
+  '/': ['index.html', 'text/html; charset=utf-8'],
+  '/app.js': ['app.js', 'text/javascript; charset=utf-8'],
+  '/app.css': ['app.css', 'text/css; charset=utf-8'],
+} as const;
+
+/** The built page: beside the built server, or from the sources in the folder of the build. */
+const folder = new URL(import.meta.url.endsWith('.ts') ? '../../dist/page/' : './page/', import.meta.url);
 
 export interface ViewerOptions {
   readonly store: ViewedStore;
@@ -77,4 +87,15 @@ export function createViewer({ store, token: ownToken, runs }: ViewerOptions): V
       return running;
     },
   };
+}
+
+/** The page. */
+function pageFiles(): Hono {
+  const app = new Hono();
+  for (const [path, [name, type]] of Object.entries(files))
+    app.get(path, async (context) => {
+      context.header('content-type', type);
+      return context.body(await readFile(new URL(name, folder)));
+    });
+  return app;
 }

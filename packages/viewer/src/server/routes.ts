@@ -1,26 +1,40 @@
-import { rowKinds } from '@hansard/views';
+import { renderRow, rowKinds } from '@hansard/views';
 import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { streamSSE } from 'hono/streaming';
-import { sendChanges } from './changes.ts';
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
+import type { History } from '../answers.ts';
 import { eventDetail } from './event-detail.ts';
 import { sendFoundRows } from './find-rows.ts';
-import { historyOf } from './history.ts';
 import { sendLiveRows } from './live-rows.ts';
-import type { RowPage } from './log-rows.ts';
+import type { LogRows, RowPage } from './log-rows.ts';
 import type { OpenDispatch, OpenDispatches } from './open-dispatches.ts';
 import { onePart, wholeNumber } from './parameters.ts';
 import { readerRow } from './reader-row.ts';
 import { SentWriting } from './run/sent-writing.ts';
 import type { ViewedRuns } from './run/viewed-runs.ts';
-import { StreamPlaces } from './stream-places.ts';
 import { treeOf } from './tree-of.ts';
 import type { ViewedStore } from './viewed-store.ts';
 
+/** Milliseconds. Changes within this time share a message. */
+const gatherMs = 500;
+
+/** Milliseconds. How often a store that cannot be watched is taken as changed. */
+const blindMs = 5_000;
+
+const keepAliveMs = 15_000;
+
+/** The most events that a history has. */
+const mostEvents = 2_000;
+
+/** The most characters of a history. A longer last row is whole. */
+const mostCharacters = 1_000_000;
+
 /** The most rows of an answer. */
 const mostRows = 500;
+
 /** The most streams that have no end. A browser has six connections: two are left for requests. */
 const mostStreams = 4;
+
 /** The most dispatches of a page of the library. */
 const mostDispatches = 500;
 
@@ -164,4 +178,79 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches, runs?: Vi
 
 function shown({ rows, ...page }: RowPage) {
   return { ...page, rows: rows.map(readerRow) };
+}
+
+/** What happened up to an event, as text. Nothing of it is from later events. Null: there is no such event. */
+async function historyOf(rows: LogRows, position: number): Promise<History | null> {
+  const page = await rows.upTo(position, mostEvents);
+  if (page === null) return null;
+  const shown: string[] = [];
+  let characters = 0;
+  let first = position + 1;
+  for (const row of page.rows.toReversed()) {
+    const text = renderRow(row, { full: true });
+    characters += text.length + 1;
+    if (characters > mostCharacters && shown.length > 0) break;
+    shown.unshift(text);
+    first = row.position;
+  }
+  if (page.first === 0 && shown.length === page.rows.length) first = 0;
+  const before = first === 0 ? [] : [`… ${first} earlier events are left out …`];
+  return { first, text: `${[...before, ...shown].join('\n')}\n` };
+}
+
+/**
+ * A browser has six connections for one address, over all of its tabs, and a request beyond them waits without end. So only a few streams stay
+ * open: a new one ends the oldest, whose page continues a second later and ends another one. With more pages than places, each has its turn.
+ */
+export class StreamPlaces {
+  readonly #most: number;
+  readonly #open = new Set<AbortController>();
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Runs until the work returns. The signal of the work aborts when a newer stream needs its place, or by `ending.abort()`. */
+  async hold(ending: AbortController, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    this.#open.add(ending);
+    for (const oldest of this.#open) {
+      if (this.#open.size <= this.#most) break;
+      this.#open.delete(oldest);
+      oldest.abort();
+    }
+    try {
+      await work(ending.signal);
+    } finally {
+      this.#open.delete(ending);
+    }
+  }
+}
+
+/** Sends a message after changes of the store, until the signal aborts. */
+async function sendChanges(stream: SSEStreamingApi, store: ViewedStore, signal: AbortSignal): Promise<void> {
+  let timer: NodeJS.Timeout | null = null;
+  const send = () => {
+    timer = null;
+    stream.writeSSE({ data: '{}' }).catch(() => undefined);
+  };
+  const onChange = () => {
+    timer ??= setTimeout(send, gatherMs);
+  };
+  const comments = setInterval(() => void stream.write(': \n\n').catch(() => undefined), keepAliveMs);
+  const stop = await watchAll(store, onChange);
+  await stream.writeSSE({ event: 'hello', data: '{}', retry: 1_000 });
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve());
+  });
+  stop();
+  clearInterval(comments);
+  if (timer !== null) clearTimeout(timer);
+}
+
+async function watchAll(store: ViewedStore, onChange: () => void): Promise<() => void> {
+  if (store.capabilities.watch) return store.watch({}, onChange);
+  const interval = setInterval(onChange, blindMs);
+  return () => clearInterval(interval);
 }

@@ -1,8 +1,10 @@
 import type { LogIndex } from '../log/log-index.ts';
 import type { Saying } from '../log/saying.ts';
-import { companyAt } from './company-at.ts';
 import { deliveryRecordOf } from './delivery-record.ts';
 import { OpenAudience } from './open-audience.ts';
+import { PresentAgents } from './present-agents.ts';
+
+const presences = new WeakMap<LogIndex, readonly Presence[]>();
 
 /** Who received a saying, from its deliveries alone. */
 export interface Audience {
@@ -37,4 +39,40 @@ export function audienceOf(
   const notKnown = audience.missing.filter((agentId) => !isShown(agentId));
   const isPublic = missing.length > 0 ? false : notKnown.length > 0 ? null : true;
   return { receivers: audience.receivers, missing, notKnown, isPublic };
+}
+
+/** From the position of the event with which it came up to that of its end. */
+interface Presence {
+  readonly agentId: string;
+  readonly from: number;
+  to: number;
+}
+
+/** The ids of the agents that can take part at a position, in the order in which they came. */
+function companyAt(index: LogIndex, position: number): string[] {
+  return presencesOf(index).flatMap(({ agentId, from, to }) =>
+    from <= position && position < to ? [agentId] : [],
+  );
+}
+
+function presencesOf(index: LogIndex): readonly Presence[] {
+  const known = presences.get(index);
+  if (known !== undefined) return known;
+  const found: Presence[] = [];
+  const latest = new Map<string, Presence>();
+  const present = new PresentAgents();
+  for (const { event, position } of index.nodes) {
+    const { agentId = '' } = event;
+    const wasPresent = present.has(agentId);
+    present.observe(event);
+    if (present.has(agentId) === wasPresent) continue;
+    const presence = latest.get(agentId);
+    if (wasPresent && presence !== undefined) presence.to = position;
+    if (wasPresent) continue;
+    const begun = { agentId, from: position, to: Infinity };
+    latest.set(agentId, begun);
+    found.push(begun);
+  }
+  presences.set(index, found);
+  return found;
 }

@@ -1,9 +1,19 @@
-import type { CapturedEvent, JsonObject } from '@hansard/events';
+import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
 import { matchesEventType } from '@hansard/events/plain';
 import type { Speaker } from '../log/saying.ts';
-import { hasText } from './has-text.ts';
-import { isFailedEvent } from './is-failed-event.ts';
+import { isFailedRecord } from '../rows/noise.ts';
 import type { TextPattern } from './text-pattern.ts';
+
+/** A signature of reasoning, which nobody reads. */
+const signature = /^[\w+/=-]{40,}$/;
+
+const failures: ReadonlySet<string> = new Set([
+  'harness:loop_kill',
+  'harness:stall',
+  'harness:timeout',
+  'harness:abort',
+  'harness:error',
+]);
 
 /** What an event must have to pass. An absent criterion is met by every event. */
 export interface EventCriteria {
@@ -104,4 +114,42 @@ function checksOf({
   if (failed === true) checks.push(isFailedEvent);
   if (text !== undefined) checks.push(({ data }) => hasText(data, (one) => text.matches(one)));
   return checks;
+}
+
+/** Whether an event reports a failure: of a call, of the harness, of the dispatch, or a denial by a hook. */
+function isFailedEvent({ type, data }: CapturedEvent): boolean {
+  if (type === 'agent:tool_result') return data.status === 'error';
+  if (type === 'harness:hook_decision') return data.decision === 'deny';
+  if (type === 'session:complete') return data.status !== 'completed';
+  if (type.startsWith('system:')) return type !== 'system:notice' && isFailedRecord(type, data);
+  return failures.has(type);
+}
+
+/**
+ * Whether a text in a value fits, at any depth. The names of fields and the bytes of images and files are not among its
+ * texts.
+ */
+function hasText(value: JsonValue, fits: (text: string) => boolean): boolean {
+  // A stack of its own: a log can be nested deeper than calls can.
+  const open: JsonValue[] = [value];
+  while (open.length > 0) {
+    const next = open.pop();
+    if (typeof next === 'string') {
+      if (fits(next)) return true;
+    } else if (Array.isArray(next)) for (const inner of next) open.push(inner);
+    else if (typeof next === 'object' && next !== null)
+      for (const [key, inner] of Object.entries(next))
+        if (inner !== undefined && !isBytes(next, key, inner)) open.push(inner);
+  }
+  return false;
+}
+
+/**
+ * An observed image has its bytes as `base64`, a content block of Claude as `data`. Signed reasoning has a `signature`, and the
+ * provider of a model gets `replay` back.
+ */
+function isBytes(owner: JsonObject, key: string, value: JsonValue): boolean {
+  if (key === 'replay') return true;
+  if (key === 'signature') return typeof value === 'string' && signature.test(value);
+  return (owner.kind === 'image' && key === 'base64') || (owner.type === 'base64' && key === 'data');
 }

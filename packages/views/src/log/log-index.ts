@@ -8,7 +8,6 @@ import { checkReferences } from './references.ts';
 import type { Hearing, Saying } from './saying.ts';
 import { gatherSayings } from './sayings.ts';
 import { linkSubstances } from './substances.ts';
-import { linkToolCalls } from './tool-calls.ts';
 
 /** The log of one dispatch with the lookups that the views need. Immutable; it holds all events. */
 export interface LogIndex {
@@ -86,4 +85,34 @@ export function nodeNamed(index: LogIndex, id: string): LogNode {
   const node = index.find(id);
   if (node === null) throw new TypeError(`No event or message of this log has the id ${id}.`);
   return node;
+}
+
+/**
+ * The pass that links each tool result and each hook decision to its tool call: the latest of its agent with that call id.
+ * By the position of the result or decision.
+ */
+function linkToolCalls({
+  nodes,
+  messageAt,
+  decisions,
+}: Pick<ReadLog, 'nodes' | 'messageAt' | 'decisions'>): ReadonlyMap<number, LogNode> {
+  const latest = new Map<string, LogNode>();
+  const callAt = new Map<number, LogNode>();
+  const decisionsAt = new Set(decisions.map(({ position }) => position));
+  for (const node of nodes) {
+    const { event, position } = node;
+    const isReadable = messageAt[position] != null || decisionsAt.has(position);
+    if (!isReadable || event.data.toolCallId === undefined) continue;
+    if (event.type === 'agent:tool_call') latest.set(callKey(event), node);
+    else if (event.type === 'agent:tool_result' || event.type === 'harness:hook_decision') {
+      const call = latest.get(callKey(event));
+      if (call !== undefined) callAt.set(position, call);
+    }
+  }
+  return callAt;
+}
+
+/** An agent id contains no space. */
+function callKey({ agentId = '', data }: CapturedEvent): string {
+  return `${agentId} ${data.toolCallId}`;
 }

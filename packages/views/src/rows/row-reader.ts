@@ -2,12 +2,12 @@ import type { CapturedEvent, EventOf } from '@hansard/events';
 import { isReadableAs } from '@hansard/events/plain';
 import type { LinkReading } from '../audience/delivery-record.ts';
 import type { LogNode } from '../log/log-node.ts';
+import type { HowHeard } from '../log/saying.ts';
 import { callOfRecord, isNoise } from './noise.ts';
 import { OpenGroups, type RowReach } from './open-groups.ts';
-import type { Row, RowKind } from './row.ts';
+import type { Row, RowAgent, RowKind } from './row.ts';
 import { RowAgents } from './row-agents.ts';
 import { type GroupedDecision, type RowGroup, textOf } from './row-group.ts';
-import { hear, withhold } from './row-hearings.ts';
 import { rowOf } from './row-of.ts';
 import type { RowQuery } from './row-query.ts';
 
@@ -258,4 +258,31 @@ function speakerOf(event: CapturedEvent): string | null {
   if (!isReadableAs(event, 'user:message')) return null;
   const { kind, agentId = '', dispatchId } = event.data.source;
   return kind === 'agent' && dispatchId === undefined ? agentId : null;
+}
+
+/** Adds a delivery to the row of what was said. */
+function hear(
+  group: RowGroup,
+  { event, position }: LogNode,
+  {
+    text,
+    agent,
+    isAltered,
+  }: { readonly text: string; readonly agent: RowAgent; readonly isAltered: boolean },
+): void {
+  const { substance, id: eventId } = event;
+  const passedOn = group.hearings.find((earlier) => earlier.eventId === substance);
+  const how = isAltered ? 'altered' : howHeard(textOf(group), text, passedOn?.how);
+  group.hearings.push({ agent, how, position, eventId, text });
+}
+
+/** Adds the decision that kept what was said from an agent. */
+function withhold(group: RowGroup, { event, position }: LogNode, agent: RowAgent): void {
+  group.hearings.push({ agent, how: 'withheld', position, eventId: event.id, text: null });
+}
+
+/** An altered text that is passed on stays altered, unless it is again exactly what was said. */
+function howHeard(said: string, received: string, passedOn: HowHeard | undefined): HowHeard {
+  if (received === said) return 'same';
+  return received.includes(said) && passedOn !== 'altered' ? 'wrapped' : 'altered';
 }

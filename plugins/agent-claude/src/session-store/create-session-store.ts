@@ -1,8 +1,8 @@
 import type { SessionKey, SessionStore, SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
-import type { DispatchRef } from '@hansard/dispatch';
+import type { DispatchLog, DispatchRef } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/provider';
 import { KnownTranscripts } from './known-transcripts.ts';
-import { assertEntries, type BatchNote } from './session-events.ts';
+import { assertEntries, type BatchNote, batchNoteOf, entryOf } from './session-events.ts';
 import type { SessionLog } from './session-log.ts';
 import {
   defaultTaskDir,
@@ -11,9 +11,7 @@ import {
   type TranscriptPlace,
   transcriptPlace,
 } from './transcript-place.ts';
-import { readEntries, readNote } from './transcript-reader.ts';
 import { mainRole, partRole, TranscriptWriter } from './transcript-writer.ts';
-import { Turns } from './turns.ts';
 
 export interface SessionStoreOptions {
   /** The open Hansard store for the sessions. The caller closes it. */
@@ -162,4 +160,50 @@ function sharedOn(store: SessionLog): Shared {
   const shared = sharedByStore.get(store) ?? { known: new KnownTranscripts(), turns: new Turns() };
   sharedByStore.set(store, shared);
   return shared;
+}
+
+/** Runs work under one name sequentially, in the order of the calls. Other names do not wait. */
+class Turns {
+  readonly #last = new Map<string, Promise<unknown>>();
+
+  take<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const result = (this.#last.get(name) ?? Promise.resolve()).then(work);
+    // The next work waits for the end only. The caller receives the result or the error.
+    const over = result.then(
+      () => {},
+      () => {},
+    );
+    this.#last.set(name, over);
+    void over.then(() => {
+      if (this.#last.get(name) === over) this.#last.delete(name);
+    });
+    return result;
+  }
+}
+
+/** Every entry of a transcript in order; null for a transcript without entries. */
+async function readEntries(store: SessionLog, transcript: DispatchRef): Promise<SessionStoreEntry[] | null> {
+  const log = await store.findDispatch(transcript);
+  if (log === null) return null;
+  const entries: SessionStoreEntry[] = [];
+  for await (const { event } of log.events()) {
+    const entry = entryOf(event);
+    if (entry !== null) entries.push(entry);
+  }
+  return entries.length === 0 ? null : entries;
+}
+
+/**
+ * The note of the last batch of a transcript; null if there is none. The note is the last event, unless another program
+ * appended to the dispatch. Each attempt looks back twice as far as the one before.
+ */
+async function readNote(log: DispatchLog): Promise<BatchNote | null> {
+  for (let count = 1; ; count *= 2) {
+    const { events } = await log.last(count);
+    for (const event of events.toReversed()) {
+      const note = batchNoteOf(event);
+      if (note !== null) return note;
+    }
+    if (events.length < count) return null;
+  }
 }

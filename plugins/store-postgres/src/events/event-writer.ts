@@ -8,7 +8,6 @@ import { isLostConnection, isUniqueViolation } from '../database/postgres-errors
 import type { BigInt64 } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
 import { type EventReader, leastOf, lostTail } from './event-reader.ts';
-import { KeyedQueue } from './keyed-queue.ts';
 
 /** What is known of a claimed dispatch between appends. */
 interface OpenDispatch {
@@ -27,6 +26,7 @@ interface Target {
 
 /** The greatest number of characters in one statement. A larger batch is several statements of one transaction. */
 const statementCharacters = 8_000_000;
+
 /** An append is tried so often after the dispatch changed under it. Each time the facts are read again. */
 const mostTries = 4;
 
@@ -248,4 +248,23 @@ function linesById(events: readonly CapturedEvent[]): ReadonlyMap<string, string
     else if (!hasSameContent(known, line)) return event.id;
   }
   return lines;
+}
+
+/** Runs the works of one key one after the other, and those of different keys side by side. */
+class KeyedQueue {
+  readonly #last = new Map<string, Promise<void>>();
+
+  run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#last.get(key);
+    const result = before === undefined ? work() : before.then(work);
+    const ended = result.then(
+      () => {},
+      () => {},
+    );
+    this.#last.set(key, ended);
+    void ended.then(() => {
+      if (this.#last.get(key) === ended) this.#last.delete(key);
+    });
+    return result;
+  }
 }

@@ -1,13 +1,16 @@
-import { existsSync, lstatSync, statSync } from 'node:fs';
+import { existsSync, lstatSync, type Stats, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { StoreError } from '@hansard/provider';
 import { orMissing } from '@hansard/store-kit';
 import { corrupt, isPermissionError, toOpenError } from '../sqlite-errors.ts';
 import type { StoreSystem } from '../store-system.ts';
-import { assertRegularFiles } from './assert-regular-files.ts';
 import { FilePlace } from './file-place.ts';
 import { assertFormat, createTables } from './schema.ts';
 import { useWriteAheadLog } from './write-ahead-log.ts';
+
+/** The database, and what SQLite and this store open beside it. */
+const suffixes = ['', '-wal', '-shm', '-journal', '-lengths'];
 
 export interface DatabaseOptions {
   readonly file: string;
@@ -129,4 +132,27 @@ function hasLog(file: string): boolean {
 function stampOf(file: string): string | null {
   const found = orMissing(() => statSync(file, { bigint: true }), ['ENOENT']);
   return found && `${found.ino} ${found.size} ${found.mtimeNs}`;
+}
+
+/**
+ * Checks that SQLite opens only regular files. It would wait for the writer of a FIFO, and nothing could end that.
+ * @throws STORE_CORRUPT
+ */
+function assertRegularFiles(file: string): void {
+  for (const suffix of suffixes) {
+    const path = `${file}${suffix}`;
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined || found.isFile()) continue;
+    throw new StoreError(
+      'STORE_CORRUPT',
+      `${path} is ${kindOf(found)}, and not a regular file. Move it away. If there was a file, restore it from a copy.`,
+      { details: { file: path } },
+    );
+  }
+}
+
+function kindOf(stats: Stats): string {
+  if (stats.isDirectory()) return 'a folder';
+  if (stats.isFIFO()) return 'a named pipe (FIFO)';
+  return stats.isSocket() ? 'a socket' : 'a device';
 }

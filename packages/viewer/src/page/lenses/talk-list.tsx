@@ -1,7 +1,6 @@
 import { Fragment } from 'preact';
 import type { TalkLine } from '../../answers.ts';
-import { colourOf } from '../words.ts';
-import { Place } from './place.tsx';
+import { clockText, colourOf } from '../words.ts';
 
 interface TalkListProps {
   readonly lines: readonly TalkLine[];
@@ -53,5 +52,23 @@ export function TalkList({ lines, toEvent }: TalkListProps) {
         </li>
       ))}
     </ol>
+  );
+}
+
+interface PlaceProps {
+  readonly position: number;
+  readonly time: number | null;
+  toEvent(position: number): string;
+}
+
+/** The position of an event, as a link to it, and its time. */
+function Place({ position, time, toEvent }: PlaceProps) {
+  return (
+    <small>
+      <a href={toEvent(position)} aria-label={`Event ${position}`}>
+        {position}
+      </a>{' '}
+      <time>{clockText(time)}</time>
+    </small>
   );
 }

@@ -1,8 +1,8 @@
 import { dispatchedAgent } from '@hansard/views';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { type DispatchName, pathOf } from '../api.ts';
 import type { ReaderState } from '../reader-state.ts';
 import { colourOf } from '../words.ts';
-import { sendToRun } from './send.ts';
 
 /** Milliseconds. A writer is announced at most this often. */
 const announceMs = 5_000;
@@ -139,4 +139,24 @@ function useAnnounced(text: string): string {
     return () => clearTimeout(timer);
   }, [text, announced]);
   return announced;
+}
+
+/** Sends something to a run. Null: it was received; otherwise why not, for people. */
+async function sendToRun(
+  name: DispatchName,
+  what: 'message' | 'abort',
+  body: Readonly<Record<string, string>>,
+): Promise<string | null> {
+  try {
+    const answer = await fetch(`${pathOf(name)}/${what}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-hansard': 'page' },
+      body: JSON.stringify(body),
+    });
+    if (answer.ok) return null;
+    const { code, message } = (await answer.json().catch(() => ({}))) as { code?: string; message?: string };
+    return [code, message ?? `The viewer answered ${answer.status}.`].filter(Boolean).join(': ');
+  } catch {
+    return 'The viewer does not answer.';
+  }
 }

@@ -1,14 +1,42 @@
 import type { DispatchRef } from '@hansard/dispatch';
+import type { DispatchEnvelope } from '@hansard/events';
+import { explainEstimates, formatSpending } from '@hansard/facts';
+import {
+  basisNote,
+  cellInWords,
+  type DispatchTreeNode,
+  dialogOf,
+  dialogWords,
+  dispatchTree,
+  type HearingRow,
+  hearingMatrix,
+  type LogAgent,
+  perspectiveOf,
+  perspectiveWords,
+  type Speaker,
+  speakerLabel,
+} from '@hansard/views';
 import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
+import type {
+  DialogAnswer,
+  HeardAnswer,
+  HeardLine,
+  PerspectiveAnswer,
+  TreeAnswer,
+  TreeLine,
+} from '../../answers.ts';
 import type { OpenDispatches } from '../open-dispatches.ts';
 import { wholeNumber } from '../parameters.ts';
 import type { ViewedStore } from '../viewed-store.ts';
-import { dialogLens } from './dialog-lens.ts';
-import { heardLens } from './heard-lens.ts';
-import { perspectiveLens } from './perspective-lens.ts';
+import { lastLines, shownText, talkLine } from './lens-page.ts';
 import { type RecentIndex, RecentIndexes } from './recent-index.ts';
-import { treeLens } from './tree-lens.ts';
+
+/** The most dispatches of a tree. */
+const mostDispatches = 2_000;
+
+/** Code points of a text. */
+const longestText = 120;
 
 /**
  * The answers of the lenses, below `/api`: at most 200 lines before line `end`, or the last ones.
@@ -54,4 +82,93 @@ export function lensRoutes(store: ViewedStore, dispatches: OpenDispatches): Hono
       throw error;
     }
   }
+}
+
+/** What one agent was given, thought, did and said. @throws TypeError for an agent that is not in the log */
+function perspectiveLens(
+  recent: RecentIndex,
+  { agentId, end }: { readonly agentId: string; readonly end: number | null },
+): PerspectiveAnswer {
+  const rows = perspectiveOf(recent.index, agentId);
+  return {
+    ...recent.part(basisNote(rows)),
+    agents: recent.agents(),
+    agentId,
+    ...lastLines(rows, end, (row) => talkLine(recent, perspectiveWords(recent.index, row))),
+  };
+}
+
+/** Who heard what, and how. */
+function heardLens(recent: RecentIndex, { end }: { readonly end: number | null }): HeardAnswer {
+  const { agents, rows } = hearingMatrix(recent.index);
+  return {
+    ...recent.part(),
+    agents: agents.map(({ agentId: id, label: name }) => ({ id, name })),
+    ...lastLines(rows, end, (row) => heardLine(recent, agents, row)),
+  };
+}
+
+function heardLine(recent: RecentIndex, agents: readonly LogAgent[], row: HearingRow): HeardLine {
+  const { saying, cells, notKnown } = row;
+  return {
+    position: recent.positionOf(saying.position),
+    ...shownText(saying.text, longestText),
+    ...speakerOf(recent, saying.speaker),
+    cells: agents.map(({ agentId }) => cellInWords(cells.get(agentId), notKnown.includes(agentId))),
+  };
+}
+
+/** What was said among the chosen agents, or by all. @throws TypeError for an agent that is not in the log */
+function dialogLens(
+  recent: RecentIndex,
+  { agents, end }: { readonly agents: readonly string[]; readonly end: number | null },
+): DialogAnswer {
+  const { index, isPartial: isPart } = recent;
+  const rows = dialogOf(index, agents.length === 0 ? undefined : agents);
+  return {
+    ...recent.part(),
+    agents: recent.agents(),
+    ...lastLines(rows, end, (row) => talkLine(recent, dialogWords(index, row, { isPart, isLinked: true }))),
+  };
+}
+
+function speakerOf({ index }: RecentIndex, speaker: Speaker) {
+  return {
+    speaker: speakerLabel(index, speaker),
+    speakerId: speaker.kind === 'agent' ? (speaker.agentId ?? '') : null,
+  };
+}
+
+/** The newest dispatches of a task as trees, with the figures of each, alone and with those below it. */
+async function treeLens(store: ViewedStore, taskDir: string): Promise<TreeAnswer> {
+  const envelopes: DispatchEnvelope[] = [];
+  let after: string | null = null;
+  do {
+    const page = await store.listDispatches({
+      taskDir,
+      order: 'newest',
+      ...(after === null ? {} : { after }),
+    });
+    for (const { envelope } of page.dispatches) if (envelope !== null) envelopes.push(envelope);
+    after = page.next;
+  } while (after !== null && envelopes.length < mostDispatches);
+  const shown = envelopes.slice(0, mostDispatches);
+  return {
+    lines: dispatchTree(shown).flatMap((node) => [...linesOf(node, 0)]),
+    isCut: after !== null || shown.length < envelopes.length,
+    note: explainEstimates(shown),
+  };
+}
+
+function* linesOf(node: DispatchTreeNode, depth: number): Generator<TreeLine> {
+  const { envelope, own, subtree, orphan: isOrphan, children } = node;
+  const { dispatchId, title, role, status, model, startedAt } = envelope;
+  const { turns, inputTokens, outputTokens, durationMs } = own;
+  yield {
+    ...{ dispatchId, depth, name: title ?? role, status, model, startedAt, isOrphan },
+    ...{ turns, inputTokens, outputTokens, durationMs },
+    cost: formatSpending(own),
+    subtreeCost: children.length === 0 ? null : formatSpending(subtree),
+  };
+  for (const child of children) yield* linesOf(child, depth + 1);
 }

@@ -1,9 +1,13 @@
 import type { EventData, JsonObject, JsonValue } from '@hansard/events';
 import { isPlainObject } from '@hansard/events/plain';
-import type { RowPart } from '../row.ts';
-import { lineDiff } from './line-diff.ts';
+import { diffLines } from 'diff';
+import type { DiffLine, RowPart } from '../row.ts';
+
+/** The largest number of differing lines. With more, the comparison takes very long and says little. */
+const mostEdits = 1_000;
 
 const code = /^(?:command|cmd|code|script|source|query|sql|pattern|content|patch|new_source|stdin)$/i;
+
 const prose = /^(?:prompt|message|text|body|plan|question|instructions|description|summary|reason)$/i;
 
 /** A longer value gets lines of its own. */
@@ -78,4 +82,21 @@ function editParts(edit: JsonObject, index: number, edits: readonly JsonObject[]
   if (edits.length === 1) return parts;
   const label = `edit ${index + 1} of ${edits.length}`;
   return parts.map((part) => (part.kind === 'diff' ? { ...part, label } : part));
+}
+
+/** An edit, line by line: the removed and the same lines are the old text, the added and the same ones the new text. */
+function lineDiff(before: string, after: string): DiffLine[] {
+  // Every line ends in a line break here, so that a last line without one is compared like the others.
+  const changes =
+    before === '' || after === ''
+      ? undefined
+      : diffLines(`${before}\n`, `${after}\n`, { maxEditLength: mostEdits });
+  if (changes === undefined) return [...linesOf('removed', before), ...linesOf('added', after)];
+  return changes.flatMap(({ added, removed, value }) =>
+    linesOf(removed ? 'removed' : added ? 'added' : 'same', value.slice(0, -1), true),
+  );
+}
+
+function linesOf(kind: DiffLine['kind'], text: string, isPiece = false): DiffLine[] {
+  return text === '' && !isPiece ? [] : text.split('\n').map((line) => ({ kind, text: line }));
 }
