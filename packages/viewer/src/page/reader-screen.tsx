@@ -6,6 +6,7 @@ import { everything, type Query } from './find/query.ts';
 import { goTo, isWritten } from './go-to.ts';
 import { isTyping } from './is-typing.ts';
 import { Tabs } from './lenses/tabs.tsx';
+import { oncePerFrame } from './once-per-frame.ts';
 import { addressOf, parseAddress, type ReaderPlace } from './place-in-address.ts';
 import { ReaderState } from './reader-state.ts';
 import { RowList } from './row-list.tsx';
@@ -162,21 +163,4 @@ function onReaderKey(key: string, reader: ReaderState, { open, setOpen, next }: 
   else if (key === 'Escape' && open !== null) setOpen(null);
   else return false;
   return true;
-}
-
-/** Draws at once. What changes before the next frame is drawn with it, however much it is. */
-export function oncePerFrame(draw: () => void): () => void {
-  let isWaiting = false;
-  let hasChanged = false;
-  const onChange = () => {
-    hasChanged = isWaiting;
-    if (isWaiting) return;
-    isWaiting = true;
-    draw();
-    requestAnimationFrame(() => {
-      isWaiting = false;
-      if (hasChanged) onChange();
-    });
-  };
-  return onChange;
 }
