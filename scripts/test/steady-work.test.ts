@@ -4,8 +4,8 @@ import { root } from '../workspace.ts';
 
 /**
  * The most work of one steady append, row and listed dispatch. Appends once became half as slow again, a little with each change, and no
- * test noticed. These counts do not depend on time or load, so they notice (the `calls` of a listing differ by one). A commit that lowers a count lowers its ceiling. A commit may raise a
- * ceiling only if its message says what the user gets for the work.
+ * test noticed. These counts do not depend on time or load; only the `calls` of a listing differ, by one. A commit that lowers a count
+ * lowers its ceiling. A commit may raise a ceiling only if its message says what the user gets for the work.
  */
 const ceilings = {
   provider: { files: 15, functions: 28, calls: 36, promises: 0, fileOperations: 1 },

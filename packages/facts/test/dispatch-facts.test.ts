@@ -1,6 +1,6 @@
+import { anyEvent, event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { createDispatchFacts, factsOf } from '../src/index.ts';
-import { anyEvent, event } from './make.ts';
 
 const usage = { inputTokens: 10, outputTokens: 2 };
 const call = (id: string) => event('agent:inference', { model: 'm', usage, costUsd: 0.5 }, { id });

@@ -1,8 +1,7 @@
 import type { CapturedEvent, Usage } from '@hansard/events';
-import { randomFrom } from '@hansard/testing';
+import { envelope, randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { createDispatchFacts, type DispatchFacts, factsOf } from '../src/index.ts';
-import { envelope } from './make.ts';
 
 const first = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1_000_000));
 const seeds = Array.from({ length: 60 }, (_, at) => first + at);

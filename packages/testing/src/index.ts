@@ -23,6 +23,7 @@ export {
   nearMisses,
   type SecretText,
 } from './issued-secrets.ts';
+export { anyEvent, envelope, event } from './made-events.ts';
 export { ManualClock, startOfTest } from './manual-clock.ts';
 export { type NarrativeCanaries, narrativeCanaries } from './narrative-canaries.ts';
 export { randomFrom } from './random-from.ts';

@@ -1,5 +1,5 @@
 import type { CapturedEvent, EventData, EventLinks, JsonValue } from '@hansard/events';
-import { event } from './make.ts';
+import { event } from '@hansard/testing';
 
 type Links = Omit<EventLinks, 'agentId'>;
 

@@ -21,7 +21,7 @@ import { makeEvent, makeRoot, openStore, taskDir } from './sample.ts';
 
 const seed = Number(process.env.HANSARD_SEED ?? 20_261_126);
 /** `HANSARD_STEPS=1000` for a campaign. */
-const steps = Number(process.env.HANSARD_STEPS ?? 200);
+const steps = Number(process.env.HANSARD_STEPS ?? 100);
 /** By this clock, what was just written is older than what a listing distrusts. `afterwards` keeps the times of changes apart. */
 const clock = { ...systemClock, now: () => systemClock.now() + 1_000 };
 const listingOf = (root: string) => join(root, taskDir, '.listing');
@@ -93,6 +93,7 @@ function damage(path: string, old: string[], random: () => number): void {
     () => signed(swapped),
     () => signed([...lines, JSON.stringify(['foreign', 1, 2, 3, start(1), 'completed', start(2)])]),
     () => signed(lines.filter(() => random() < 0.5)),
+    () => signed([...lines, '{', 'null']),
     () => old[below(old.length)] ?? '',
     () => text,
     () => text,

@@ -291,7 +291,7 @@ function noWord(text: string): CliError {
 function unsearched(errors: readonly StoreError[], first: StoreError): CliError {
   const explained = errors.map(explainError);
   const worst = explained.find((one) => one.exitCode === exitCode.damaged) ?? explainError(first);
-  const count = `${errors.length} ${errors.length === 1 ? 'dispatch' : 'dispatches'} could not be searched; the others were.`;
+  const count = `${errors.length} ${errors.length === 1 ? 'session' : 'sessions'} could not be searched; the others were.`;
   return new CliError(
     worst.exitCode,
     [count, ...explained.map(({ message }) => message)].join('\n  '),

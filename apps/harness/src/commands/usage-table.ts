@@ -39,7 +39,7 @@ export async function usageTable(
   const wide = width === undefined || width >= wideColumns;
   const head = [
     ...by,
-    'dispatches',
+    'sessions',
     ...(wide ? wideCounts : counts),
     ...['in', 'out', 'cache read', 'written', 'cost', 'estimated', 'time', ''],
   ];
@@ -60,7 +60,7 @@ export async function usageTable(
   return plainTable(keep(head), lines.map(keep), {
     width,
     cut: [
-      ...['', 'time', 'dispatches'].map((column) => ({ column, least: 0 })),
+      ...['', 'time', 'sessions'].map((column) => ({ column, least: 0 })),
       ...by.map((key) => ({
         column: key,
         least: 12,

@@ -125,7 +125,7 @@ async function sumUp(
   const isLimited = Number.isFinite(limits.since) || Number.isFinite(limits.until);
   const isOfDispatches = !isLimited && by.every((key) => key === 'task' || key === 'project');
   if (by.includes('block')) keys.learn(timesOf(listings));
-  const progress = createProgress(context, 'reading dispatches');
+  const progress = createProgress(context, 'reading sessions');
   try {
     for (const [at, listing] of listings.entries()) {
       const parts = await partsOf(context, store, listing, by, failures);
@@ -238,6 +238,6 @@ function notCounted(failures: readonly StoreError[], first: StoreError): CliErro
   const explained = failures.map(explainError);
   const { exitCode: code, advice } =
     explained.find((one) => one.exitCode === exitCode.damaged) ?? explainError(first);
-  const count = `${failures.length} ${failures.length === 1 ? 'dispatch' : 'dispatches'} can't be read and are not counted.`;
+  const count = `${failures.length} ${failures.length === 1 ? 'session' : 'sessions'} can't be read and are not counted.`;
   return new CliError(code, [count, ...explained.map(({ message }) => message)].join('\n  '), advice);
 }

@@ -1,6 +1,6 @@
+import { event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { AgentRoster, findNamed } from '../../src/index.ts';
-import { event } from '../make.ts';
 
 const things = [
   { id: 'alpha-1', title: 'Plan the routes' },

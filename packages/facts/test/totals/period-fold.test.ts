@@ -1,5 +1,5 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import { randomFrom } from '@hansard/testing';
+import { envelope as envelopeOf, randomFrom } from '@hansard/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   addParts,
@@ -13,7 +13,6 @@ import {
   usageBlocks,
   usageParts,
 } from '../../src/index.ts';
-import { envelope as envelopeOf } from '../make.ts';
 
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1_000_000));
 const seeds = Array.from({ length: 40 }, (_, at) => seed + at);

@@ -1,9 +1,20 @@
-import { agentLabel, dialogOf, type LogIndex, perspectiveOf, type SessionFacts } from '@hansard/views';
+import {
+  agentLabel,
+  type DialogRow,
+  dialogOf,
+  dialogWords,
+  type LogIndex,
+  type PerspectiveRow,
+  perspectiveOf,
+  perspectiveWords,
+  type SessionFacts,
+  spanText,
+} from '@hansard/views';
 import { dispatchFacts } from '../dispatch-facts.ts';
 import { type DispatchReport, envelopeOf } from '../dispatch-report.ts';
 import { escapeHtmlInLine, textBlock } from '../html-text.ts';
-import { dialogItem, perspectiveItem } from '../page-rows.ts';
 import { anchorOf } from '../page-tree.ts';
+import { noteHtml } from './block-html.ts';
 
 /** A dispatch on a page up to its rows: facts and result. */
 export function* sectionStart(report: DispatchReport): Generator<string> {
@@ -61,3 +72,22 @@ function openLens(title: string, isOpen: boolean, className: string): string {
 }
 
 const closeLens = '</ol></details>\n';
+
+/** One utterance and its receivers. */
+function dialogItem(index: LogIndex, row: DialogRow): string {
+  const words = dialogWords(index, row);
+  const blocks = words.blocks.map((block) => {
+    if (block.kind === 'text') return textBlock(block.text);
+    return block.kind === 'note' ? noteHtml(block, block.tone === 'notice' ? 'notice' : 'heard') : '';
+  });
+  const speaker = escapeHtmlInLine(spanText(words, 'agent'));
+  return `<li><span class="who" dir="auto">${speaker}</span><div>${blocks.join('')}</div></li>`;
+}
+
+/** One thing that an agent heard, thought, did, received or said. */
+function perspectiveItem(index: LogIndex, row: PerspectiveRow): string {
+  const words = perspectiveWords(index, row);
+  const about = escapeHtmlInLine(spanText(words, 'head'));
+  const head = about === '' ? '' : `<div class="heard">${about}</div>`;
+  return `<li><span class="kind">${spanText(words, 'word')}</span><div>${head}${textBlock(row.text)}</div></li>`;
+}

@@ -1,4 +1,5 @@
 import { type EventData, isEventError, snapshot } from '@hansard/events';
+import { anyEvent, event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import {
   type ContextMessage,
@@ -6,7 +7,6 @@ import {
   createContextRenderer,
   renderContext,
 } from '../../src/index.ts';
-import { anyEvent, event } from '../make.ts';
 import { hashOf, policies, seeds, texts, thrown } from './context-scenario.ts';
 import {
   called,

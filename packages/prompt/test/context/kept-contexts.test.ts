@@ -1,4 +1,4 @@
-import { randomFrom } from '@hansard/testing';
+import { event, randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { SharedMessages } from '../../src/context/shared-messages.ts';
 import {
@@ -7,7 +7,6 @@ import {
   type RenderedContext,
   renderCalls,
 } from '../../src/index.ts';
-import { event } from '../make.ts';
 import { hashOf, policies, seeds, texts } from './context-scenario.ts';
 import { called, heard, observed, randomLog, result, said, words } from './make-agent-log.ts';
 

@@ -1,7 +1,6 @@
 import type { CapturedEvent, JsonValue } from '@hansard/events';
-import { randomFrom } from '@hansard/testing';
+import { event, randomFrom } from '@hansard/testing';
 import type { TokenCounter } from '../../src/index.ts';
-import { event } from '../make.ts';
 
 /** Counts words, so that tests need no vocabulary. */
 export const words: TokenCounter = {

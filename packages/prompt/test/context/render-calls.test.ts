@@ -1,4 +1,5 @@
 import { type CapturedEvent, isEventOf, type JsonObject } from '@hansard/events';
+import { event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import {
   type ContextPolicy,
@@ -7,7 +8,6 @@ import {
   isContextError,
   renderCalls,
 } from '../../src/index.ts';
-import { event } from '../make.ts';
 import { thrown } from './context-scenario.ts';
 import { heard, randomLog, said, system, words } from './make-agent-log.ts';
 

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@hansard/events';
+import { event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { renderContext } from '../../src/index.ts';
-import { event } from '../make.ts';
 import { heard } from './make-agent-log.ts';
 
 const whose = { messageId: 'm1' };

@@ -6,10 +6,9 @@ import {
   type NewEvent,
   toTimestamp,
 } from '@hansard/events';
-import { randomFrom } from '@hansard/testing';
+import { anyEvent, event, randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { putTogether, type TranscriptMessage, type TranscriptToolCall, takeApart } from '../../src/index.ts';
-import { anyEvent, event } from '../make.ts';
 
 function recorded(events: readonly NewEvent[]): CapturedEvent[] {
   return events.map((event, index) => ({

@@ -24,7 +24,7 @@ interface Column {
 }
 
 const columns: readonly Column[] = [
-  { title: 'dispatch', side: 'left', cell: ({ envelope }) => envelope.dispatchId },
+  { title: 'session', side: 'left', cell: ({ envelope }) => envelope.dispatchId },
   {
     title: 'status',
     side: 'left',
@@ -63,7 +63,7 @@ export function renderDispatchTree(
 /** What is cut to fit, in this order, and to how many columns at least. The last characters of an id are enough to name it. */
 const cuts = [
   { title: 'model', least: 8, keep: 'start' },
-  { title: 'dispatch', least: 9, keep: 'end' },
+  { title: 'session', least: 9, keep: 'end' },
   { title: 'role', least: 10, keep: 'start' },
 ] as const;
 

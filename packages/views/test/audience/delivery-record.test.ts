@@ -1,7 +1,7 @@
 import type { CapturedEvent } from '@hansard/events';
+import { event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { audienceOf, createLogIndex, neverHeard, RowReader, renderNeverHeard } from '../../src/index.ts';
-import { event } from '../make.ts';
 import { calls, created, decides, heard, receives, says } from '../market-log.ts';
 
 const inferred = (id: string, agentId: string, messageId: string, more = {}): CapturedEvent =>

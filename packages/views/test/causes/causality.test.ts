@@ -1,3 +1,4 @@
+import { event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import {
   causesOf,
@@ -8,7 +9,6 @@ import {
   renderCauses,
   SessionViewer,
 } from '../../src/index.ts';
-import { event } from '../make.ts';
 import { calls, created, heard, marketLog, piece, says } from '../market-log.ts';
 
 function ids(rows: readonly { readonly id: string }[]): string[] {

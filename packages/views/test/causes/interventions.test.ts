@@ -1,6 +1,6 @@
+import { anyEvent } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { causesOf, createLogIndex, interventionsOf, renderInterventions } from '../../src/index.ts';
-import { anyEvent } from '../make.ts';
 import { calls, decides, heard, marketLog, receives, says } from '../market-log.ts';
 
 describe('interventionsOf', () => {

@@ -1,5 +1,6 @@
 import type { CapturedEvent, JsonObject } from '@hansard/events';
 import { renderCalls } from '@hansard/prompt';
+import { anyEvent, event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import {
   causesOf,
@@ -17,7 +18,6 @@ import {
   renderPerspective,
   textOfItem,
 } from '../../src/index.ts';
-import { anyEvent, event } from '../make.ts';
 import { calls, created, heard, instructed, receives, says } from '../market-log.ts';
 
 /** The model call of an answer; without a context, nothing is recorded of what it was given. */

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@hansard/events';
 import { createContextRenderer, type TranscriptMessage, takeApart } from '@hansard/prompt';
+import { anyEvent } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { renderContextText } from '../../src/index.ts';
-import { anyEvent } from '../make.ts';
 
 const messages: readonly TranscriptMessage[] = [
   { role: 'system', content: 'Be brief.' },

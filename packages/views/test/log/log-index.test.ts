@@ -1,6 +1,6 @@
+import { anyEvent } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { agentNamed, agentsNamed, createLogIndex, findEvent, renderDiagnostics } from '../../src/index.ts';
-import { anyEvent } from '../make.ts';
 import { calls, created, decides, heard, marketLog, piece, says, thinks } from '../market-log.ts';
 
 describe('createLogIndex', () => {

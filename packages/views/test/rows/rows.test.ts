@@ -1,6 +1,6 @@
+import { event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { type Row, RowReader, readRows, rowsOf } from '../../src/index.ts';
-import { event } from '../make.ts';
 import { RandomLog } from './random-log.ts';
 import { wrongRows } from './rows-oracle.ts';
 

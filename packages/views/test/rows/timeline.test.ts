@@ -1,4 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
+import { anyEvent, envelope } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import {
   renderTimeline,
@@ -7,7 +8,6 @@ import {
   type TimelineSource,
   taskTimeline,
 } from '../../src/index.ts';
-import { anyEvent, envelope } from '../make.ts';
 import { calls, created, receives } from '../market-log.ts';
 
 const events = [

@@ -1,6 +1,6 @@
+import { event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { createLogIndex, perspectiveOf, renderPerspective } from '../../src/index.ts';
-import { event } from '../make.ts';
 import { calls, created, heard, marketLog, says } from '../market-log.ts';
 
 describe('perspectiveOf', () => {

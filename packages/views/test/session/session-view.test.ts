@@ -1,7 +1,7 @@
 import type { CapturedEvent, DispatchEnvelope, EventData, EventLinks } from '@hansard/events';
+import { anyEvent, envelope, event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { renderSessionView, rowsOf, rowWords, sessionFacts, wordsLine } from '../../src/index.ts';
-import { anyEvent, envelope, event } from '../make.ts';
 
 function call(toolCallId: string, tool: string, target: string, links: EventLinks & { id?: string } = {}) {
   return event('agent:tool_call', { toolCallId, tool, target, metadata: {} }, links);

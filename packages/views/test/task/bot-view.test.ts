@@ -1,6 +1,6 @@
+import { envelope } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { botView } from '../../src/index.ts';
-import { envelope } from '../make.ts';
 
 describe('botView', () => {
   it('has the dispatches of a bot, with the sums of their figures', () => {

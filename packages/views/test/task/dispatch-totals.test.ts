@@ -1,8 +1,8 @@
 import type { CapturedEvent } from '@hansard/events';
 import { type DispatchFacts, factsOf } from '@hansard/facts';
+import { envelope, event } from '@hansard/testing';
 import { dispatchTree, sessionFacts } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
-import { envelope, event } from '../make.ts';
 
 const usage = { inputTokens: 10, outputTokens: 2 };
 

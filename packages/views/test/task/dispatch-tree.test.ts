@@ -1,6 +1,6 @@
+import { envelope } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { type DispatchTreeNode, dispatchTree, renderDispatchTree } from '../../src/index.ts';
-import { envelope } from '../make.ts';
 
 const analyst = envelope({ dispatchId: 'A' });
 const developer = envelope({
@@ -114,12 +114,12 @@ describe('renderDispatchTree', () => {
       completedAt: null,
     });
     expect(`\n${renderDispatchTree(dispatchTree([analyst, developer, tester, below, lost]))}\n`).toBe(`
-role                       dispatch  status     model              turns   in  out     cost  subtree  duration
-product-analyst            A         completed  claude-sonnet-4-5      3  300   60    $0.15  $0.1718    1m 10s
-├─ tester                  C         running    –                      –    –    –        –  $0.0018         –
-│  └─ helper               D         completed  haiku                  3  300   60  $0.0018  $0.0018    1m 10s
-└─ ts-dev                  B         completed  claude-sonnet-4-5      2   1K   40    $0.02    $0.02     500ms
-lost (parent Z not found)  E         completed  claude-sonnet-4-5      3  300   60    $0.15    $0.15         –
+role                       session  status     model              turns   in  out     cost  subtree  duration
+product-analyst            A        completed  claude-sonnet-4-5      3  300   60    $0.15  $0.1718    1m 10s
+├─ tester                  C        running    –                      –    –    –        –  $0.0018         –
+│  └─ helper               D        completed  haiku                  3  300   60  $0.0018  $0.0018    1m 10s
+└─ ts-dev                  B        completed  claude-sonnet-4-5      2   1K   40    $0.02    $0.02     500ms
+lost (parent Z not found)  E        completed  claude-sonnet-4-5      3  300   60    $0.15    $0.15         –
 `);
   });
 

@@ -1,7 +1,7 @@
 import type { CapturedEvent, JsonObject } from '@hansard/events';
+import { envelope } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { dispatchEnding, type PriorDispatch, priorOutcomes } from '../../src/index.ts';
-import { envelope } from '../make.ts';
 
 const at = (
   day: number,

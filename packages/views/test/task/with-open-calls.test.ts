@@ -12,10 +12,9 @@ import {
   usageParts,
   withOpenCalls,
 } from '@hansard/facts';
-import { randomFrom } from '@hansard/testing';
+import { envelope, randomFrom } from '@hansard/testing';
 import { renderEnvelope, sessionFacts } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
-import { envelope } from '../make.ts';
 
 const prices: PriceTable = {
   name: 'a table',

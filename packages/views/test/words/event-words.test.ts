@@ -1,7 +1,7 @@
 import { type EventData, eventDataSchemas, type KnownEventType } from '@hansard/events';
+import { anyEvent, event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { AgentNames, eventWords, lineSegments, renderLine, type Words, wordsLine } from '../../src/index.ts';
-import { anyEvent, event } from '../make.ts';
 
 const hostile = '\x1b[2Jx\ny';
 

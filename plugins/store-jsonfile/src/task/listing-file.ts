@@ -29,9 +29,14 @@ export function readListing(files: Files, taskFolder: string): Map<string, Liste
   const end = text.indexOf('\n');
   const body = text.slice(end + 1);
   if (end < 0 || text.slice(0, end) !== headOf(body)) return kept;
-  for (const line of body.split('\n').slice(0, -1)) {
-    const [id, ino, size, ctimeMs, startedAt, status, lastActiveAt] = JSON.parse(line);
-    kept.set(id, { ino, size, ctimeMs, startedAt, status, ...definedOnly({ lastActiveAt }) });
+  try {
+    for (const line of body.split('\n').slice(0, -1)) {
+      const [id, ino, size, ctimeMs, startedAt, status, lastActiveAt] = JSON.parse(line);
+      kept.set(id, { ino, size, ctimeMs, startedAt, status, ...definedOnly({ lastActiveAt }) });
+    }
+  } catch {
+    // Another program wrote it, with the right checksum.
+    return new Map();
   }
   return kept;
 }
