@@ -10,7 +10,7 @@ import type { CliContext } from './terminal/context.ts';
 /** Runs the `hansard` command. It prints only through the context and never ends the process. */
 export async function runCli(args: readonly string[], context: CliContext): Promise<ExitCode> {
   const usageErrors: string[] = [];
-  const own = new CommandContext(context);
+  const own = new CommandContext(context, (others) => runCli(others, context));
   try {
     if (args.length === 0) {
       await welcome(context);

@@ -276,7 +276,7 @@ describe('hansard', () => {
 function withoutMinted(text: string): string {
   return text
     .replaceAll(/\b0[0-9A-HJKMNP-TV-Z]{25}\b/g, 'ULID')
-    .replaceAll(/ [0-9A-HJKMNP-TV-Z]{8}$/gm, ' END')
+    .replaceAll(/ [0-9A-HJKMNP-TV-Z]{8}(?= |$)/gm, ' END')
     .replaceAll(/\b\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
     .replaceAll(/\b\d\d:\d\d:\d\d\b/g, 'TIME')
     .replaceAll(/\b\d+(\.\d+)? ?m?s\b/g, 'DURATION')

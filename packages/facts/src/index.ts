@@ -23,6 +23,8 @@ export {
   formatTime,
   formatTokens,
   formatUsage,
+  shortId,
+  shortIds,
 } from './spending/format.ts';
 export {
   addFigure,

@@ -9,6 +9,7 @@ import {
   formatTokens,
   LoggedUsage,
   openCallEvents,
+  shortId,
   type UsageFigures,
   type UsageRow,
   UsageSums,
@@ -23,8 +24,6 @@ import { type CliContext, terminalWidth } from '../terminal/context.ts';
 import { plainTable } from '../terminal/plain-table.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
-/** How many of the last characters of a dispatch's id are printed. */
-const shortId = 6;
 const notKnown = '–';
 
 export const addCompare: AddCommand = (command, context) => {
@@ -170,8 +169,7 @@ async function inWords(
 }
 
 function nameOf({ envelope: { role, dispatchId } }: Compared): string {
-  const id = dispatchId.length <= shortId * 2 ? dispatchId : dispatchId.slice(-shortId);
-  return neutraliseControlsInLine(`${role} ${id}`);
+  return neutraliseControlsInLine(`${role} ${shortId(dispatchId)}`);
 }
 
 type Format = (value: number) => string;

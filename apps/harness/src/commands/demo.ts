@@ -1,51 +1,110 @@
 import { resolve } from 'node:path';
 import { toTimestamp } from '@hansard/events';
+import { shortId } from '@hansard/facts';
 import { playCafe } from '../demo/cafe-scene.ts';
 import { playStreams, type Say } from '../demo/streams-scene.ts';
 import { type Harness, withHarness } from '../harness.ts';
 import { ensureTask } from '../tasks/ensure-task.ts';
 import { toTaskName } from '../tasks/task-name.ts';
-import { type AddCommand, withPlaceOptions } from '../terminal/command.ts';
-import { printLine } from '../terminal/context.ts';
+import { exitCode } from '../terminal/cli-error.ts';
+import { type AddCommand, withExamples, withPlaceOptions } from '../terminal/command.ts';
+import { type CliContext, printLine, terminalWidth } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 
 interface DemoOptions {
   readonly config?: string;
   readonly root?: string;
   readonly delay: number;
+  readonly view?: boolean;
 }
 
 export const addDemo: AddCommand = (command, context) => {
-  withPlaceOptions(command)
-    .option('--delay <ms>', 'wait this long before each message', parseCount({ example: 500 }), 110)
-    .addHelpText('after', '\nExample:\n  hansard demo')
-    .action(async (options: DemoOptions) => {
-      const { signal } = context;
-      const { config, root } = options;
-      const say: Say = (line = '') => printLine(context, line);
-      await withHarness(context, { config, root, load: 'live' }, async (harness) => {
-        const stamp = toTimestamp(Date.now()).slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
-        const taskDir = `demo/tasks/tour-${stamp}`;
-        const cafeDir = `demo/tasks/cafe-${stamp}`;
-        await ensureTask(context, harness.store, taskDir, 'Find out how long a.txt is');
-        const analyst = await playStreams({ harness, taskDir, delayMs: options.delay, signal, say });
-        if (!signal.aborted) {
-          await ensureTask(context, harness.store, cafeDir, 'A table in a café');
-          await playCafe(harness, cafeDir, signal, say);
-        }
-
-        const folder = dispatchesFolder(harness, taskDir);
-        if (folder !== null) say(`\nThe files, one readable file per dispatch, are in ${folder}`);
-        say('\nTry next:');
-        const inRepository = context.env.npm_package_name === 'hansard-workspace';
-        const hansard = inRepository ? 'npx pnpm@12 hansard' : 'hansard';
-        say(`  ${hansard} show ${analyst.dispatchId.slice(-8)}`);
-        say(`  ${hansard} perspective ${toTaskName(cafeDir)} --agent jill`);
-        if (folder === null) say(`  ${hansard} show ${toTaskName(taskDir)} --type 'agent:tool_*'`);
-        else say(`  grep -rn '"status":"error"' ${folder}`);
-      });
-    });
+  withExamples(
+    withPlaceOptions(command)
+      .option('--delay <ms>', 'wait this long before each recorded message', parseCount({ example: 500 }), 15)
+      .option('--view', 'serve the page until Ctrl-C (default on a terminal)')
+      .option('--no-view', 'print how to open the page, and end'),
+    'demo',
+    'demo --no-view',
+  ).action(async (options: DemoOptions) => {
+    const say: Say = (line = '') => printLine(context, line);
+    const played = await play(context, options, say);
+    if (context.signal.aborted) return;
+    if (played.isGone)
+      say('\nThe configured store keeps nothing after the command, so no view can be shown.');
+    else await showAround(context, options, played, say);
+  });
 };
+
+interface Played {
+  readonly task: string;
+  readonly scene: string;
+  /** The id of the session in which a hook denied a call. */
+  readonly denied: string;
+  /** Of the sessions' files; null with a store of another kind. */
+  readonly folder: string | null;
+  /** The store forgets everything when it is closed. */
+  readonly isGone: boolean;
+}
+
+async function play(context: CliContext, options: DemoOptions, say: Say): Promise<Played> {
+  const { signal } = context;
+  const { config, root, delay: delayMs } = options;
+  const stamp = toTimestamp(Date.now()).slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-');
+  const taskDir = `demo/tasks/tour-${stamp}`;
+  const sceneDir = `demo/tasks/cafe-${stamp}`;
+  const played: Played[] = [];
+  await withHarness(context, { config, root, load: 'live without communication' }, async (harness) => {
+    say('Playing three recorded sessions of Claude and a scene of scripted agents:');
+    await ensureTask(context, harness.store, taskDir, 'Find out how long a.txt is');
+    const reviewer = await playStreams({ harness, taskDir, delayMs, signal, say });
+    if (!signal.aborted) {
+      await ensureTask(context, harness.store, sceneDir, 'A table in a café');
+      await playCafe(harness, sceneDir, signal, say);
+    }
+    played.push({
+      task: toTaskName(taskDir),
+      scene: toTaskName(sceneDir),
+      denied: shortId(reviewer.dispatchId),
+      folder: dispatchesFolder(harness, taskDir),
+      isGone: harness.store.capabilities.durability === 'memory',
+    });
+  });
+  const [first] = played;
+  if (first === undefined) throw new Error('Nothing was played.');
+  return first;
+}
+
+/** Three views, each printed by the command that is named above it, and the page. */
+async function showAround(
+  context: CliContext,
+  options: DemoOptions,
+  { task, scene, denied, folder }: Played,
+  say: Say,
+): Promise<void> {
+  const { config, root } = options;
+  const place = [
+    ...(config === undefined ? [] : ['--config', config]),
+    ...(root === undefined ? [] : ['--root', root]),
+  ];
+  const hansard = context.env.npm_package_name === 'hansard-workspace' ? 'npx pnpm@12 hansard' : 'hansard';
+  const run = async (words: readonly string[]) => {
+    const code = await context.runCommand?.([...words, ...place]);
+    if (code !== undefined && code !== exitCode.done) process.exitCode = code;
+  };
+  const show = async (title: string, ...words: string[]) => {
+    say(`\n${title}\n$ ${[hansard, ...words].join(' ')}\n`);
+    await run([...words, '--no-pager']);
+  };
+  await show('1. The sessions, their workers, and what they cost', 'tree', task);
+  await show('2. What the reviewer did, and what a hook denied', 'show', denied);
+  await show('3. Who heard what: a hook altered a message on its way to Jill', 'heard', scene);
+  if (folder !== null) say(`\nThe files, one for each session: ${folder}`);
+  say('\nThe same as a page:');
+  const isServed = options.view ?? terminalWidth(context) !== undefined;
+  if (isServed) await run(['view', task]);
+  else say(`${hansard} view   # prints the address`);
+}
 
 /** Null with a store of another kind. */
 function dispatchesFolder({ loaded, plugins }: Harness, taskDir: string): string | null {

@@ -58,21 +58,6 @@ export async function listing(
   return `${table}\nAll: ${words.join(', ')}`;
 }
 
-/** How many of the last characters of an id are printed at least. */
-const leastOfId = 8;
-
-/** The ends of ids that name them: each is the end of no other. */
-export function shortIds(ids: readonly string[]): string[] {
-  const all = [...new Set(ids)];
-  return ids.map((id) => {
-    for (let length = leastOfId; length < id.length - 4; length += 1) {
-      const end = id.slice(-length);
-      if (all.every((other) => other === id || !other.endsWith(end))) return end;
-    }
-    return id;
-  });
-}
-
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;

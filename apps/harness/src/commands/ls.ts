@@ -7,6 +7,7 @@ import {
   formatDuration,
   formatSpending,
   formatTokens,
+  shortIds,
   spendingOf,
 } from '@hansard/facts';
 import type { DispatchListing, StoreError } from '@hansard/provider';
@@ -30,7 +31,7 @@ import { type AddCommand, type CommonOptions, withCommonOptions, withExamples } 
 import type { CliContext } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
-import { ago, listing, shortIds } from './listing.ts';
+import { ago, listing } from './listing.ts';
 
 interface LsOptions extends CommonOptions {
   readonly project?: string;

@@ -1,7 +1,7 @@
 import { type DispatchHits, type DispatchStore, searchDispatches } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
-import { formatTime } from '@hansard/facts';
+import { formatTime, shortId } from '@hansard/facts';
 import {
   EventWords,
   foldWord,
@@ -43,7 +43,6 @@ const usualWidth = 160;
 /** The number of hits that are filtered. */
 const mostFiltered = 10_000;
 const leastSnippet = 30;
-const shortId = 9;
 
 export const addSearch: AddCommand = (command, context) => {
   withSessionFilter(withFilterOptions(withCommonOptions(command)))
@@ -168,7 +167,7 @@ class Search {
     let isFirst = true;
     for await (const { taskDir, dispatchId, envelope, hits } of this.#counted(found)) {
       const names = await this.#agentNames({ taskDir, dispatchId, hits });
-      const head = [toTaskName(taskDir), shortIdOf(dispatchId), ...namesOf(this.#context, envelope)]
+      const head = [toTaskName(taskDir), shortId(dispatchId), ...namesOf(this.#context, envelope)]
         .map(neutraliseControlsInLine)
         .join('  ');
       yield `${isFirst ? '' : '\n'}${paint('strong', fitColumns(head, width))}`;
@@ -305,7 +304,7 @@ function aboutOf(
   names: AgentNames,
 ): string {
   const name = agentId === undefined ? '' : names.of(agentId);
-  const shown = agentId === undefined || name !== agentId ? name : shortIdOf(agentId);
+  const shown = agentId === undefined || name !== agentId ? name : shortId(agentId);
   return [formatTime(shownTime(context, timestamp)), type, shown].filter(Boolean).join('  ');
 }
 
@@ -317,9 +316,4 @@ function namesOf(context: CliContext, envelope: DispatchEnvelope | null): readon
     shownTime(context, startedAt).slice(0, 16).replace('T', ' '),
     ...(title === null ? [] : [JSON.stringify(title)]),
   ];
-}
-
-/** Every command takes the last characters of an id. */
-function shortIdOf(id: string): string {
-  return id.length <= shortId + 3 ? id : id.slice(-shortId);
 }

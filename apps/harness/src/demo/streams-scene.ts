@@ -1,9 +1,8 @@
 import { createReplayAgent } from '@hansard/agent-claude';
 import { type DispatchRun, startDispatch } from '@hansard/dispatch';
 import { definedOnly } from '@hansard/events';
-import { dispatchTree, renderDispatchTree, renderSessionView } from '@hansard/views';
+import { formatCost } from '@hansard/facts';
 import type { Harness } from '../harness.ts';
-import { toTaskName } from '../tasks/task-name.ts';
 import { demoFile } from './demo-file.ts';
 
 /** Prints a line of a scene. */
@@ -22,27 +21,19 @@ export interface StreamsScene {
   readonly say: Say;
 }
 
-/** Plays an analyst and its two workers into the log, and prints their tree and one session. Returns the analyst's run. */
+/** Plays an analyst and its two workers into the log, and prints a line as each ends. Returns the run of the last worker. */
 export async function playStreams(scene: StreamsScene): Promise<DispatchRun> {
-  const { harness, taskDir, say } = scene;
-  const { store, communication } = harness;
-  const task = toTaskName(taskDir);
-  say(
-    'Three recorded streams of the Claude Agent SDK, played into the log with the times of the recording: an',
-  );
-  say('analyst asks its tester, while two workers write and review.\n');
   const analyst = await start(scene, 'product-analyst', 'subagent.jsonl');
-  const started = [analyst];
-  for (const { role, stream } of workers) started.push(await start(scene, role, stream, analyst.dispatchId));
-  await Promise.all(started.map(({ ended }) => ended));
-  await communication.close();
-
-  say(`\nThe sessions with their workers and costs (hansard tree ${task}):\n`);
-  say(renderDispatchTree(dispatchTree(await store.getDispatchEnvelopes(taskDir))));
-  const reviewer = started.at(-1) ?? analyst;
-  say(`\nThe reviewer's session (hansard show ${reviewer.dispatchId.slice(-8)}):\n`);
-  say(await renderSessionView(store, taskDir, reviewer.dispatchId));
-  return analyst;
+  const started = [{ role: 'product-analyst', run: analyst }];
+  for (const { role, stream } of workers)
+    started.push({ role, run: await start(scene, role, stream, analyst.dispatchId) });
+  await Promise.all(
+    started.map(async ({ role, run }) => {
+      const { status, cost } = await run.ended;
+      scene.say(`  ${role.padEnd(15)}  ${status}, ${cost === null ? 'cost not recorded' : formatCost(cost)}`);
+    }),
+  );
+  return started.at(-1)?.run ?? analyst;
 }
 
 function start(

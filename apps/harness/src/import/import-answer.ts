@@ -1,3 +1,4 @@
+import { shortId } from '@hansard/facts';
 import type { ImportReport, UnchangedLog } from '@hansard/import';
 import { noteTaskProblem } from '../tasks/ensure-task.ts';
 import { toTaskName } from '../tasks/task-name.ts';
@@ -26,15 +27,15 @@ function noteDiagnostics(
 /** The line of text of one imported dispatch. */
 export function importLine(report: ImportReport | UnchangedLog): string {
   if (report.kind === 'unchanged')
-    return `${toTaskName(report.taskDir)} ${report.dispatchId}: ${report.format}, unchanged since its last import${endOf(report)}`;
+    return `${toTaskName(report.taskDir)} ${shortId(report.dispatchId)}: ${report.format}, unchanged since its last import${endOf(report)}`;
   const { taskDir, counts, rewrittenCount } = report;
   const all = { ...counts, ...(rewrittenCount > 0 ? { rewritten: rewrittenCount } : {}) };
   const diagnostics = Object.entries(all).map(([code, count]) => `${code} ${count}`);
   return [
-    `${toTaskName(taskDir)} ${report.dispatchId}: ${report.format}`,
+    `${toTaskName(taskDir)} ${shortId(report.dispatchId)}: ${report.format}`,
     recordsOf(report),
     `events: ${eventsOf(report)}`,
-    `diagnostics: ${diagnostics.join(', ') || 'none'}`,
+    ...(diagnostics.length === 0 ? [] : [`diagnostics: ${diagnostics.join(', ')}`]),
   ].join(', ');
 }
 
@@ -50,7 +51,8 @@ function recordsOf({ role, number, of, lines, records }: ImportReport): string {
 
 function eventsOf({ events, added, lines, notInLog }: ImportReport): string {
   const more = lines !== undefined || (notInLog ?? 0) === 0 ? '' : `, ${notInLog} not in the file`;
-  return `${added} new, ${events - added} already imported${more}`;
+  const known = events === added ? '' : `, ${events - added} already imported`;
+  return `${added} new${known}${more}`;
 }
 
 /** The columns of a JSON row: of a log that is read line by line, of a game, and of a session. */

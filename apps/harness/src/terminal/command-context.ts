@@ -12,12 +12,14 @@ export class CommandContext implements CliContext {
   readonly signal: AbortSignal;
   readonly #errors: Writable;
   readonly now: () => number;
+  readonly runCommand: NonNullable<CliContext['runCommand']>;
   zone: 'utc' | 'local' = 'local';
   readSignal: AbortSignal;
   #pager: PagedOutput | null = null;
 
-  constructor(given: CliContext) {
+  constructor(given: CliContext, runCommand: NonNullable<CliContext['runCommand']>) {
     this.#given = given;
+    this.runCommand = runCommand;
     this.stdin = given.stdin;
     this.cwd = given.cwd;
     this.env = given.env;

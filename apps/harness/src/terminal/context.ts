@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { neutraliseControls } from '@hansard/events/plain';
+import type { ExitCode } from './cli-error.ts';
 import { harmlessJson } from './harmless-json.ts';
 
 /** Everything of its process that a command may use. */
@@ -18,6 +19,8 @@ export interface CliContext {
   readonly signal: AbortSignal;
   /** Aborted by the same, and when the reader of the output has gone (`| head`). Ends a command that only reads. */
   readonly readSignal: AbortSignal;
+  /** Runs another command with the same output, and returns its exit code. Absent: the command was not called through `runCli`. */
+  readonly runCommand?: (args: readonly string[]) => Promise<ExitCode>;
 }
 
 /** Lets signals be handled between two reads, because a store can answer synchronously. @throws AbortError after `readSignal` */

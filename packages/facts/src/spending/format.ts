@@ -72,3 +72,23 @@ function lazily(options: Intl.NumberFormatOptions): () => Intl.NumberFormat {
 function twoDigits(count: number): string {
   return String(count).padStart(2, '0');
 }
+
+/** How many of the last characters of an id are printed at least. */
+const leastOfId = 8;
+
+/** The ends of ids that name them: each is the end of no other. */
+export function shortIds(ids: readonly string[]): string[] {
+  const all = [...new Set(ids)];
+  return ids.map((id) => {
+    for (let length = leastOfId; length < id.length - 4; length += 1) {
+      const end = id.slice(-length);
+      if (all.every((other) => other === id || !other.endsWith(end))) return end;
+    }
+    return id;
+  });
+}
+
+/** The end of an id that names it, without others beside it. */
+export function shortId(id: string): string {
+  return shortIds([id])[0] ?? id;
+}

@@ -1,6 +1,6 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
-import { explainEstimates, formatDuration, formatSpending, formatTokens } from '@hansard/facts';
+import { explainEstimates, formatDuration, formatSpending, formatTokens, shortIds } from '@hansard/facts';
 import { alignColumns } from '../text/align-columns.ts';
 import { branchesOf } from '../text/branches.ts';
 import { columnsOf, fitColumns } from '../text/columns.ts';
@@ -24,7 +24,6 @@ interface Column {
 }
 
 const columns: readonly Column[] = [
-  { title: 'session', side: 'left', cell: ({ envelope }) => envelope.dispatchId },
   {
     title: 'status',
     side: 'left',
@@ -46,10 +45,12 @@ export function renderDispatchTree(
 ): string {
   const branches = branchesOf(nodes);
   if (branches.length === 0) return '';
+  const ids = shortIds(branches.map(({ node }) => node.envelope.dispatchId));
   const rows = [
-    ['role', ...columns.map(({ title }) => title)],
-    ...branches.map(({ node, branch }) => [
+    ['role', 'session', ...columns.map(({ title }) => title)],
+    ...branches.map(({ node, branch }, at) => [
       branch + roleOf(node),
+      neutraliseControlsInLine(ids[at] ?? ''),
       ...columns.map(({ cell }) => neutraliseControlsInLine(cell(node, options))),
     ]),
   ];

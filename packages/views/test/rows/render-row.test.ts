@@ -21,6 +21,22 @@ function show(events: readonly CapturedEvent[], options: RenderRowOptions = {}):
 }
 
 describe('renderRow', () => {
+  it.each([
+    ['the whole error', 'exit code 1\n2 tests failed', 'exit code 1\n2 tests failed'],
+    ['the beginning of the output', 'exit code 1', 'exit code 1\n2 tests failed'],
+    ['the beginning of the output, cut', 'exit co…', 'exit code 1\n2 tests failed'],
+  ])('shows once an error that is %s', (_, error, output) => {
+    const text = show([call('t1', 'Bash', {}), result('t1', { status: 'error', error, output })]);
+    expect(text.match(/exit co/g)).toHaveLength(1);
+    expect(text).toContain('2 tests failed');
+  });
+
+  it('shows an error that the output does not begin with beside the output', () => {
+    const fields = { status: 'error', error: 'killed', output: 'exit code 1' } as const;
+    const text = show([call('t1', 'Bash', {}), result('t1', fields)]);
+    expect(text).toContain('→ killed\n                  exit code 1');
+  });
+
   it('shows an edit as a difference, a command and a prompt whole, and a result below its call', () => {
     const edit = {
       file_path: 'src/schedule.ts',

@@ -6,6 +6,7 @@ import {
   type DispatchFacts,
   formatCost,
   formatUsage,
+  shortId,
   withOpenCalls,
 } from '@hansard/facts';
 import { filterRows, inOrderOfTime, type Row, renderEnvelope, renderRow } from '@hansard/views';
@@ -148,13 +149,6 @@ async function* texts(
   }
   if (day === '') yield request.isOpen ? '(no events)' : '(no event passes)';
   for (const { envelope, totals } of printed) yield* soFar(envelope, totals);
-}
-
-/** How many of the last characters of an id are printed. */
-const shortColumns = 6;
-
-function shortId(dispatchId: string): string {
-  return dispatchId.length <= shortColumns * 2 ? dispatchId : dispatchId.slice(-shortColumns);
 }
 
 function inZone(context: CliContext, envelope: DispatchEnvelope): DispatchEnvelope {

@@ -7,11 +7,16 @@ type Result = EventData<'agent:tool_result'>;
 
 /** What came back from a call: its error, its output as text, images or JSON, and the recorded facts about it. */
 export function outcomeParts({ error, output, metadata, target }: Result): RowPart[] {
-  const parts: RowPart[] = error === undefined ? [] : [plain(error)];
-  // An engine often repeats the error as the output.
-  if (output !== undefined && output !== null && output !== error) parts.push(...outputParts(output));
+  const shown = output === undefined || output === null ? [] : outputParts(output);
+  // An engine often repeats the error as the beginning of the output.
+  const isRepeated = error !== undefined && textOf(shown[0]).startsWith(error.replace(/…$/, ''));
+  const parts = error === undefined || isRepeated ? shown : [plain(error), ...shown];
   // Facts of a full output are in it, or beside it in its engine's own words; a narrative has nothing else.
   return parts.length > 0 ? parts : objectParts(metadata as JsonObject, target);
+}
+
+function textOf(part: RowPart | undefined): string {
+  return part?.kind === 'text' ? part.text : '';
 }
 
 /** Recorded output: content blocks as what they contain. */
