@@ -38,7 +38,7 @@ report({ benchmark: 'install', part: 'all', megabytes: rounded(diskMegabytes(ins
 rmSync(folder, { recursive: true });
 
 function isCommand([name]: readonly [string, string]): boolean {
-  return name === '@hansard/harness';
+  return name === 'hansard';
 }
 
 /** What `du` counts: the blocks on the disk, folders included. */

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -47,5 +47,32 @@ describe('the oldest Node of users', () => {
     const programs = ofLanguage(['ts', 'js']);
     expect(programs.length).toBeGreaterThan(20);
     for (const { place, code } of programs) expect(code, place).not.toMatch(/^\s*(?:await )?using \w+ =/m);
+  });
+});
+
+describe('the commands of the front page', () => {
+  const [block] = ofLanguage(['console']).filter(({ place }) => place.startsWith('README.md:'));
+  const shown = (block?.code ?? '').split(/^\$ /m).slice(1);
+
+  it('are three, and begin with the package of the command', () => {
+    const { name } = JSON.parse(readFileSync(join(root, 'apps/harness/package.json'), 'utf8'));
+    expect(shown).toHaveLength(3);
+    for (const one of shown) expect(one).toMatch(new RegExp(`^npx ${name} `));
+  });
+
+  it('print what the page shows', async () => {
+    const home = join(folder, 'home');
+    cpSync(join(root, 'docs/front-page'), join(home, '.claude'), { recursive: true });
+    const printed: string[] = [];
+    for (const one of shown) {
+      const [, words = ''] = /^npx \S+ (.*)$/m.exec(one) ?? [];
+      const args = words.split(' ').map((word) => word.replace(/^~/, home));
+      const command = ['--conditions=@hansard/source', join(root, 'apps/harness/src/bin.ts'), ...args];
+      const env = { PATH: process.env.PATH, HOME: home, TZ: 'UTC', NO_COLOR: '1' };
+      const { stdout, stderr } = await promisify(execFile)(process.execPath, command, { cwd: home, env });
+      expect(stderr).toBe('');
+      printed.push(`npx hansard ${words}\n${stdout}`);
+    }
+    expect(printed.map((text) => text.trimEnd())).toEqual(shown.map((text) => text.trimEnd()));
   });
 });

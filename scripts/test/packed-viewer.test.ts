@@ -31,7 +31,7 @@ const env = {
 };
 
 beforeAll(() => {
-  const names = neededBy('@hansard/harness');
+  const names = neededBy('hansard');
   expect(names).toContain('@hansard/viewer');
   const tarballs = mkdtempSync(join(tmpdir(), 'hansard-tarballs-'));
   for (const { name, tarball } of packPackages(tarballs, names)) {
@@ -42,7 +42,7 @@ beforeAll(() => {
   for (const name of names) linkLibraries(name);
   const bin = join(modules, '.bin/hansard');
   mkdirSync(dirname(bin));
-  symlinkSync('../@hansard/harness/dist/bin.js', bin);
+  symlinkSync('../hansard/dist/bin.js', bin);
   chmodSync(bin, 0o755);
 }, 240_000);
 

@@ -56,7 +56,7 @@ describe('the floors of packages', () => {
 
 describe('docs/packages.md', () => {
   const listed = [
-    ...read('docs/packages.md').matchAll(/^\| \[`(@hansard\/[a-z-]+)`\]\(\.\.\/([^)]+)\)/gm),
+    ...read('docs/packages.md').matchAll(/^\| \[`((?:@hansard\/)?[a-z-]+)`\]\(\.\.\/([^)]+)\)/gm),
   ].map(([, name = '', folder = '']) => ({ name, folder }));
   const packages = workspacePackages().filter((entry) => !entry.private);
 

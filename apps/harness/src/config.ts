@@ -44,7 +44,7 @@ export const configSchema = z.strictObject({
   $schema: z
     .string()
     .optional()
-    .describe('For editors: ./node_modules/@hansard/harness/hansard.config.schema.json'),
+    .describe('For editors: ./node_modules/hansard/hansard.config.schema.json'),
   store: pluginUseSchema.default('@hansard/store-jsonfile').describe('The store of the dispatches.'),
   communication: z
     .array(pluginUseSchema)
