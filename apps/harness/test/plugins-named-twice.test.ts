@@ -40,7 +40,7 @@ it('the default store is configured under plugins, for writing and for reading',
   ]);
   expect(existsSync(join(line.cwd, '.projects'))).toBe(false);
   const { out } = await line.hansard('demo', '--delay', '0');
-  const folder = /one readable file per dispatch, are in (.*)/.exec(out)?.[1] ?? '';
+  const folder = /^The files, one for each session: (.*)/m.exec(out)?.[1] ?? '';
   expect(readdirSync(folder).length).toBeGreaterThan(0);
 });
 

@@ -1,6 +1,7 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { shortId } from '@hansard/facts';
 import { claudeStreamFixtures, corpus } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { commandLine } from './command-line.ts';
@@ -48,7 +49,7 @@ async function recorded(path: string, command: 'run' | 'import', ...options: str
 function withoutIds(text: string, dispatchId: string): string {
   return text
     .replaceAll(dispatchId, 'ID')
-    .replaceAll(dispatchId.slice(-6), 'ID')
+    .replaceAll(shortId(dispatchId), 'ID')
     .replaceAll(/"(traceId|spanId|parentSpanId)":"[0-9a-f]+"/g, '"$1":"ID"');
 }
 

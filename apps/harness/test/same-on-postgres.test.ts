@@ -97,7 +97,7 @@ function comparable({ code, out, err }: Answer, { line, ids: known }: Recorded):
     .replaceAll(/"(duration\w*)":[\d.]+/g, '"$1":<duration>')
     .replaceAll(/\b[\d.]+ ?(ms|s)\b/g, '<duration>')
     .replaceAll(/[\d,]+ bytes: all whole/g, '<size>: all whole')
-    .replaceAll(/^(\nThe files, one readable .*| {2}grep -rn .*| {2}hansard show \S+ --type .*)\n/gm, '')
+    .replaceAll(/^\nThe files, one for each session: .*\n/gm, '')
     .replaceAll(/ +/g, ' ');
 }
 
