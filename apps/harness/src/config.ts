@@ -41,10 +41,7 @@ const pluginUseSchema = z
 
 /** `hansard.config.json`. Every key is optional. */
 export const configSchema = z.strictObject({
-  $schema: z
-    .string()
-    .optional()
-    .describe('For editors: ./node_modules/hansard/hansard.config.schema.json'),
+  $schema: z.string().optional().describe('For editors: ./node_modules/hansard/hansard.config.schema.json'),
   store: pluginUseSchema.default('@hansard/store-jsonfile').describe('The store of the dispatches.'),
   communication: z
     .array(pluginUseSchema)

@@ -21,18 +21,16 @@ export interface StreamsScene {
   readonly say: Say;
 }
 
-/** Plays an analyst and its two workers into the log, and prints a line as each ends. Returns the run of the last worker. */
+/** Plays an analyst and its two workers into the log, and prints a line for each. Returns the run of the last worker. */
 export async function playStreams(scene: StreamsScene): Promise<DispatchRun> {
   const analyst = await start(scene, 'product-analyst', 'subagent.jsonl');
   const started = [{ role: 'product-analyst', run: analyst }];
   for (const { role, stream } of workers)
     started.push({ role, run: await start(scene, role, stream, analyst.dispatchId) });
-  await Promise.all(
-    started.map(async ({ role, run }) => {
-      const { status, cost } = await run.ended;
-      scene.say(`  ${role.padEnd(15)}  ${status}, ${cost === null ? 'cost not recorded' : formatCost(cost)}`);
-    }),
-  );
+  for (const { role, run } of started) {
+    const { status, cost } = await run.ended;
+    scene.say(`  ${role.padEnd(15)}  ${status}, ${cost === null ? 'cost not recorded' : formatCost(cost)}`);
+  }
   return started.at(-1)?.run ?? analyst;
 }
 
