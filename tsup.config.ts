@@ -57,7 +57,7 @@ export default defineConfig(async () => {
       options.charset = 'utf8';
     },
     // A few lines of ours, inlined so that the contract package loads nothing at run time.
-    noExternal: ['@hansard/events/coded-error', 'zod', ...libraries],
+    noExternal: ['@hansard/events/hansard-error', 'zod', ...libraries],
     esbuildPlugins: [libraries.includes('zod') ? zodInPart : zodOfEvents, withoutTheirMaps],
     onSuccess: () => writeLicences(libraries),
   };

@@ -8,7 +8,7 @@ const head = `# Errors
 
 Every error that Hansard throws on purpose has a \`code\` from a closed set, stable between major versions, a message about the
 event and its place, \`advice\` on how to continue, \`details\` for programs, and the original error as \`cause\`.
-Recognise one by its guard (\`isStoreError(error, 'STORE_LOCKED')\`), not by \`instanceof\`: the guard also knows errors that
+Recognise an error by its family (\`storeErrors.is(error, 'STORE_LOCKED')\`), not by \`instanceof\`: the family also knows errors that
 another copy of a package made. Wrong use by a programmer (a missing argument, a negative count) is a plain \`TypeError\` and
 has no code.
 
@@ -24,10 +24,13 @@ export function errorsDoc(): string {
   ].join('\n');
 }
 
-function sectionText({ title, guard, family, before, after }: ErrorSection, packageName: string): string {
+function sectionText(
+  { title, table: name, family, before, after }: ErrorSection,
+  packageName: string,
+): string {
   const rows = Object.entries(family.rows).map(([code, row]) => tableRow(code, row));
   const table = ['| code | when | what to do | details |', '|---|---|---|---|', ...rows].join('\n');
-  const heading = `## ${title}: \`${guard}\` of \`${packageName}\``;
+  const heading = `## ${title}: \`${name}\` of \`${packageName}\``;
   return `${[heading, before, table, after].filter((part) => part !== undefined).join('\n\n')}\n`;
 }
 

@@ -10,7 +10,7 @@ import {
   openDispatchStore,
   type StoreOutage,
 } from '@hansard/dispatch';
-import { isCodedError, messageOf } from '@hansard/events';
+import { isHansardError, messageOf } from '@hansard/events';
 import {
   type ImportedPlugin,
   importPlugin,
@@ -145,7 +145,7 @@ function withPlace({ exitCode: code, message, advice, cause }: CliError, harness
 function isExplained(error: unknown): boolean {
   return (
     error instanceof CliError ||
-    isCodedError(error) ||
+    isHansardError(error) ||
     !(error instanceof Error) ||
     error.name === 'AbortError'
   );

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { durableStores } from './durable-stores.ts';
 
 /**
@@ -24,6 +24,6 @@ for await (const id of createInterface({ input: process.stdin })) {
     await store.appendEvent(taskDir, dispatchId, event);
     writeSync(1, 'appended\n');
   } catch (error) {
-    writeSync(1, `${isStoreError(error) ? error.code : error}\n`);
+    writeSync(1, `${storeErrors.is(error) ? error.code : error}\n`);
   }
 }

@@ -1,12 +1,12 @@
-import { CodedError, FormatError } from '@hansard/events';
-import { PluginError, StoreError } from '@hansard/provider';
+import { defineErrors, formatErrors } from '@hansard/events';
+import { pluginErrors, storeErrors } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { errorSections } from '../../../scripts/error-families.ts';
 import { CliError, exitCode } from '../src/terminal/cli-error.ts';
 import { exitCodeByErrorCode } from '../src/terminal/error-exit-code.ts';
 import { explainError } from '../src/terminal/explain-error.ts';
 
-const codes = errorSections.flatMap(({ family }) => family.codes);
+const codes = errorSections.flatMap(({ family }) => Object.keys(family.rows));
 
 describe('the command, stopped by an error,', () => {
   it('has an exit code for each code of each family, and for no other', () => {
@@ -38,7 +38,7 @@ describe('the command, stopped by an error,', () => {
   });
 
   it('says what the error family advises', () => {
-    const error = new StoreError('STORE_CORRUPT', 'a.jsonl is damaged.');
+    const error = storeErrors.error('STORE_CORRUPT', 'a.jsonl is damaged.');
     expect(explainError(error)).toEqual({
       message: 'STORE_CORRUPT: a.jsonl is damaged.',
       advice: error.advice,
@@ -48,20 +48,25 @@ describe('the command, stopped by an error,', () => {
   });
 
   it('names its own options and commands where that helps more', () => {
-    expect(explainError(new FormatError('FORMAT_NO_RECORDS', 'x')).advice).toContain('--as');
-    expect(explainError(new StoreError('STORE_DISPATCH_NOT_FOUND', 'x')).advice).toContain('hansard ls TASK');
+    expect(explainError(formatErrors.error('FORMAT_NO_RECORDS', 'x')).advice).toContain('--as');
+    expect(explainError(storeErrors.error('STORE_DISPATCH_NOT_FOUND', 'x')).advice).toContain(
+      'hansard ls TASK',
+    );
   });
 
   it('explains a store that can not be opened by the error of the store', () => {
-    const cause = new StoreError('STORE_UNAVAILABLE', 'No space.');
-    const error = new PluginError('PLUGIN_CREATE_FAILED', 'could not create', { cause });
+    const cause = storeErrors.error('STORE_UNAVAILABLE', 'No space.');
+    const error = pluginErrors.error('PLUGIN_CREATE_FAILED', 'could not create', { cause });
     expect(explainError(error)).toEqual(explainError(cause));
   });
 
-  it('has advice for a code of an unknown package', () => {
-    expect(explainError(new CodedError('ACME_LOST', 'The line was lost.'))).toEqual({
+  it('repeats the advice of a plugin that declares its own errors', () => {
+    const acmeErrors = defineErrors('acme', {
+      ACME_LOST: { when: 'The line broke.', advice: 'Call again.' },
+    });
+    expect(explainError(acmeErrors.error('ACME_LOST', 'The line was lost.'))).toEqual({
       message: 'ACME_LOST: The line was lost.',
-      advice: 'The documentation of the package that threw it explains ACME_LOST.',
+      advice: 'Call again.',
       exitCode: exitCode.failed,
     });
   });

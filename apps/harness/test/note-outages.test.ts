@@ -1,10 +1,10 @@
 import { PassThrough } from 'node:stream';
-import { StoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { noteOutages } from '../src/harness.ts';
 import type { CliContext } from '../src/terminal/context.ts';
 
-const error = new StoreError('STORE_UNAVAILABLE', 'The server \u001b[2J is away.', { isTransient: true });
+const error = storeErrors.error('STORE_UNAVAILABLE', 'The server \u001b[2J is away.', { isTransient: true });
 const outage = { error, retryMs: 30_000 };
 
 beforeEach(() => void vi.useFakeTimers());

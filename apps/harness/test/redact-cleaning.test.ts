@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
-import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
+import { type DispatchStoreProvider, storeErrors } from '@hansard/provider';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { expect, it } from 'vitest';
 import { type CommandLine, commandLine } from './command-line.ts';
@@ -42,7 +42,7 @@ it('a store that cannot be cleaned is an error, after the secrets were replaced'
   using line = commandLine();
   await withSecret(line);
   const { code, err, json } = await redact(line, () => {
-    throw new StoreError('STORE_UNAVAILABLE', 'The disk is full.');
+    throw storeErrors.error('STORE_UNAVAILABLE', 'The disk is full.');
   });
   expect(code).toBe(1);
   expect(err).toContain('Unused parts of the store could not be cleaned: The disk is full.');

@@ -1,5 +1,5 @@
 import { openDispatchStore } from '@hansard/dispatch';
-import { StoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { shownStatus } from '../src/tasks/shown-status.ts';
@@ -29,7 +29,7 @@ describe('the status of a dispatch that is running', () => {
     const silent = Object.create(store, {
       getClaims: {
         value: async () => {
-          throw new StoreError('STORE_UNSUPPORTED', 'This store has no claims.');
+          throw storeErrors.error('STORE_UNSUPPORTED', 'This store has no claims.');
         },
       },
     }) as typeof store;

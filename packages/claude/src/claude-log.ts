@@ -6,7 +6,7 @@ import {
   type DispatchStatus,
   type EventOf,
   type Fidelity,
-  FormatError,
+  formatErrors,
   type JsonObject,
   type JsonValue,
 } from '@hansard/events';
@@ -133,10 +133,10 @@ function sessionOf(record: JsonObject): string | undefined {
 
 function refuse(path: string, size: number): never {
   if (size === 0)
-    throw new FormatError('FORMAT_EMPTY', `${path} is empty.`, {
+    throw formatErrors.error('FORMAT_EMPTY', `${path} is empty.`, {
       details: { file: path },
     });
-  throw new FormatError(
+  throw formatErrors.error(
     'FORMAT_NOT_JSONL',
     `${path} is neither a transcript nor a recorded stream: none of its ${size} bytes belong to a record, a JSON object with a type.`,
     { details: { file: path } },

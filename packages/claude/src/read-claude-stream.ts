@@ -1,4 +1,4 @@
-import { type Fidelity, FormatError, type JsonObject, shortened, toNarrative } from '@hansard/events';
+import { type Fidelity, formatErrors, type JsonObject, shortened, toNarrative } from '@hansard/events';
 import { asName, asObject } from './lines/json-fields.ts';
 import { type FileLine, readLines } from './lines/read-lines.ts';
 import { recordedTime } from './lines/recorded-time.ts';
@@ -74,11 +74,11 @@ export async function findClaudeStreamStart(path: string, signal: AbortSignal): 
   }
   if (hasMessage) return undefined;
   if (firstLine === undefined) {
-    throw new FormatError('FORMAT_EMPTY', `The stream ${path} is empty.`, {
+    throw formatErrors.error('FORMAT_EMPTY', `The stream ${path} is empty.`, {
       details: { file: path },
     });
   }
-  throw new FormatError(
+  throw formatErrors.error(
     'FORMAT_NOT_JSONL',
     `${path} is not a recorded stream: none of its lines is a message, a JSON object with a type. ` +
       `Line ${firstLine.number} begins with ${JSON.stringify(shortened(firstLine.text, 60))}.`,

@@ -1,5 +1,5 @@
 import { toTimestamp } from '@hansard/events';
-import { type ListDispatchesOptions, StoreError, type WatchScope } from '@hansard/provider';
+import { type ListDispatchesOptions, storeErrors, type WatchScope } from '@hansard/provider';
 
 /** @throws TypeError if the number is not whole or is below the minimum */
 export function assertCount(name: string, value: number, least: number): void {
@@ -10,7 +10,7 @@ export function assertCount(name: string, value: number, least: number): void {
 /** @throws STORE_INVALID_CURSOR if the cursor is neither the position of an event nor -1 */
 export function assertCursor(after: number): void {
   if (Number.isSafeInteger(after) && after >= -1) return;
-  throw new StoreError(
+  throw storeErrors.error(
     'STORE_INVALID_CURSOR',
     `A cursor is the position of an event, or -1 for the beginning; it is ${String(after)}.`,
     { details: { after } },

@@ -9,12 +9,7 @@ export {
   describeCommunicationProblem,
 } from './communication/communication-problem.ts';
 export { describeFailure } from './describe-failure.ts';
-export {
-  DispatchError,
-  type DispatchErrorCode,
-  dispatchErrors,
-  isDispatchError,
-} from './dispatch-error.ts';
+export { dispatchErrors } from './dispatch-errors.ts';
 export type { EventDiagnostic } from './intake/event-intake.ts';
 export { defaultLoopLimits, type LoopLimits } from './limits/loop-detector.ts';
 export { openTaskSource, type TaskSourceOptions } from './open-task-source.ts';

@@ -1,5 +1,5 @@
 import type { DispatchEnvelope, TaskRecord, TaskSource } from '@hansard/events';
-import { isStoreError, type StoreError } from '@hansard/provider';
+import { type StoreError, storeErrors } from '@hansard/provider';
 import type { DispatchStore } from './store/dispatch-store.ts';
 
 export interface TaskSourceOptions {
@@ -53,7 +53,7 @@ async function readTask(
   try {
     return await store.getTask(taskDir);
   } catch (error) {
-    if (!isStoreError(error, 'STORE_CORRUPT') && !isStoreError(error, 'STORE_UNAVAILABLE')) throw error;
+    if (!storeErrors.is(error, 'STORE_CORRUPT') && !storeErrors.is(error, 'STORE_UNAVAILABLE')) throw error;
     onUnreadable(error, 'task');
     return null;
   }

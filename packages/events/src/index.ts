@@ -1,17 +1,8 @@
-export {
-  CodedError,
-  defineErrors,
-  type ErrorCodeOf,
-  type ErrorFamily,
-  type ErrorGuard,
-  type ErrorRow,
-  isCodedError,
-} from './coded-error.ts';
 export { type DefinedOnly, definedOnly } from './defined-only.ts';
 export type { Diagnostic } from './diagnostic.ts';
 export { didYouMean } from './did-you-mean.ts';
 export { encodeEvent, inLineOrder } from './encode-event.ts';
-export { EventError, type EventErrorCode, eventErrors, isEventError } from './event-error.ts';
+export { type EventError, eventErrors } from './event-errors.ts';
 export { firstLine, isTypeOfProgram, narrowWith, toNarrative } from './fidelity/narrative.ts';
 export {
   addRedactions,
@@ -22,7 +13,15 @@ export {
   replacedBy,
   replacedField,
 } from './fidelity/redaction-counts.ts';
-export { FormatError, type FormatErrorCode, formatErrors, isFormatError } from './format-error.ts';
+export { formatErrors } from './format-errors.ts';
+export {
+  defineErrors,
+  type ErrorFamily,
+  type ErrorOf,
+  type ErrorRow,
+  type HansardError,
+  isHansardError,
+} from './hansard-error.ts';
 export { createIdSource, type IdSource } from './id.ts';
 export { describeIssues, preview } from './json/describe-issues.ts';
 export { findNotJson, isPlainObject, type JsonObject, type JsonValue } from './json/json.ts';

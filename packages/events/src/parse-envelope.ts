@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { EventError, type EventErrorCode } from './event-error.ts';
+import { type EventError, eventErrors } from './event-errors.ts';
 import { describeIssues } from './json/describe-issues.ts';
 import { isPlainEnvelope, isPlainTask } from './plain/is-readable.ts';
 import {
@@ -33,9 +33,9 @@ export function parseTaskRecord(value: unknown): TaskRecord {
   return check(taskRecordSchema, value, 'EVENT_TASK_INVALID', 'a task record');
 }
 
-function check<T>(schema: z.ZodType<T>, value: unknown, code: EventErrorCode, what: string): T {
+function check<T>(schema: z.ZodType<T>, value: unknown, code: EventError['code'], what: string): T {
   const result = schema.safeParse(value);
   if (result.success) return value as T;
   const { text, details } = describeIssues(result.error, value);
-  throw new EventError(code, `Not ${what}: ${text}`, { cause: result.error, details });
+  throw eventErrors.error(code, `Not ${what}: ${text}`, { cause: result.error, details });
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { EventError } from './event-error.ts';
+import { type EventError, eventErrors } from './event-errors.ts';
 import { describeIssues, preview } from './json/describe-issues.ts';
 import { findNotJson, holdsOnlyJson, isPlainObject } from './json/json.ts';
 import { jsonObjectSchema } from './json/json-value-schema.ts';
@@ -23,7 +23,7 @@ export function parseEvent(value: unknown, schemas: EventDataSchemas = eventData
   if (!hasUsualFields(value)) checkFields(value);
   const event = value as CapturedEvent;
   if (event.substance !== undefined && event.cause !== undefined) {
-    throw new EventError(
+    throw eventErrors.error(
       'EVENT_INVALID',
       `Not an event: it has both substance (${event.substance}) and cause.`,
       {
@@ -35,7 +35,7 @@ export function parseEvent(value: unknown, schemas: EventDataSchemas = eventData
   const data = (schema ?? jsonObjectSchema).safeParse(event.data);
   const notJson = findNotJson(event);
   if (notJson !== null) {
-    throw new EventError(
+    throw eventErrors.error(
       'EVENT_NOT_JSON',
       `${notJson.path} of a ${event.type} event is ${preview(notJson.value)}, which JSON cannot hold; snapshot it first.`,
       { details: { path: notJson.path, value: preview(notJson.value) } },
@@ -100,7 +100,7 @@ function isTimestamp(value: unknown): boolean {
 function checkFields(value: unknown): void {
   const type = (value as { type?: unknown } | null)?.type;
   if (typeof type === 'string' && type.startsWith('delta:')) {
-    throw new EventError(
+    throw eventErrors.error(
       'EVENT_EPHEMERAL',
       `A streaming delta (${type}) is never an event; publish it instead.`,
     );
@@ -138,5 +138,5 @@ function invalid(error: z.ZodError, value: unknown, prefix: string): EventError 
   const problem =
     typeof type === 'string' ? `Not a valid ${preview(type).slice(1, -1)} event` : 'Not an event';
   const { text, details } = describeIssues(error, value, prefix);
-  return new EventError('EVENT_INVALID', `${problem}: ${text}`, { cause: error, details });
+  return eventErrors.error('EVENT_INVALID', `${problem}: ${text}`, { cause: error, details });
 }

@@ -1,6 +1,7 @@
 // Exports without schemas, so that a page that shows events does not load zod.
-export { CodedError, defineErrors } from './coded-error.ts';
-export { EventError, isEventError } from './event-error.ts';
+
+export { eventErrors } from './event-errors.ts';
+export { defineErrors } from './hansard-error.ts';
 export { freezeDeep } from './json/freeze-deep.ts';
 export { findNotJson, isPlainObject } from './json/json.ts';
 export { matchesEventType } from './matches-event-type.ts';

@@ -1,4 +1,4 @@
-import { isEventError, parseEvent } from '@hansard/events';
+import { eventErrors, parseEvent } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { eventFields } from '../src/types/event.ts';
@@ -17,7 +17,7 @@ function codeOf(value: unknown): string | null {
     parseEvent(value);
     return null;
   } catch (error) {
-    if (isEventError(error)) return error.code;
+    if (eventErrors.is(error)) return error.code;
     throw error;
   }
 }

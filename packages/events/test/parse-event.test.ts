@@ -2,9 +2,9 @@ import { sampleEvents } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import {
   eventDataSchemas,
+  eventErrors,
   findNotJson,
   isEvent,
-  isEventError,
   isEventOf,
   newEvent,
   parseEvent,
@@ -17,7 +17,7 @@ function failure(value: unknown): { code: string; message: string; details: unkn
   try {
     parseEvent(value);
   } catch (error) {
-    if (isEventError(error)) return { code: error.code, message: error.message, details: error.details };
+    if (eventErrors.is(error)) return { code: error.code, message: error.message, details: error.details };
     throw error;
   }
   throw new Error('it was accepted');

@@ -1,5 +1,4 @@
-import type { CapturedEvent, JsonObject } from '@hansard/events';
-import { FormatError, isFormatError } from '@hansard/events';
+import { type CapturedEvent, formatErrors, type HansardError, type JsonObject } from '@hansard/events';
 import { causesOf, createLogIndex } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import {
@@ -308,11 +307,11 @@ describe('readSessionV1', () => {
 });
 
 describe('a file that is not a session log', () => {
-  function failureOf(read: () => unknown): FormatError {
+  function failureOf(read: () => unknown): HansardError {
     try {
       read();
     } catch (error) {
-      if (error instanceof FormatError) return error;
+      if (formatErrors.is(error)) return error;
       throw error;
     }
     throw new Error('it was read');
@@ -325,7 +324,7 @@ describe('a file that is not a session log', () => {
     ['a log of something else', logOf({ type: 'user', message: 'hello' })],
   ])('is an error that names the file: %s', (_, text) => {
     const error = failureOf(() => readSessionV2(text, { file: 'diary.jsonl' }));
-    expect(isFormatError(error, 'FORMAT_NO_RECORDS')).toBe(true);
+    expect(formatErrors.is(error, 'FORMAT_NO_RECORDS')).toBe(true);
     expect(error.message).toContain('diary.jsonl');
   });
 

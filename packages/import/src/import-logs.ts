@@ -2,7 +2,7 @@ import type { DispatchStore } from '@hansard/dispatch';
 import type { LogFile, LogImporterProvider, LogSource } from '@hansard/provider';
 import { type FoundLogs, findLogs, toAbsolute } from './find/find-logs.ts';
 import { readHead, refuseWiped } from './find/read-source.ts';
-import { isImportError } from './import-error.ts';
+import { importErrors } from './import-errors.ts';
 import type { ImportOptions } from './import-options.ts';
 import type { ImportFailure, ImportReport, UnchangedLog } from './import-report.ts';
 import { importSource, type TakenDispatches } from './import-source.ts';
@@ -100,7 +100,7 @@ function failuresOf(
 ): ImportFailure[] {
   const stopsAll = paths.length === 1 || named?.group !== undefined;
   const others = problems.filter(
-    ({ path, error }) => !(isImportError(error, 'IMPORT_NO_LOGS') && unsupported.isBelow(path)),
+    ({ path, error }) => !(importErrors.is(error, 'IMPORT_NO_LOGS') && unsupported.isBelow(path)),
   );
   const failures = others.map(
     ({ path, error, isNamed }): ImportFailure => ({

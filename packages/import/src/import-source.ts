@@ -1,14 +1,15 @@
 import { setImmediate } from 'node:timers/promises';
 import { type DispatchStore, ensureTaskRecord } from '@hansard/dispatch';
+import type { HansardError } from '@hansard/events';
 import {
-  isStoreError,
   type LogImporterProvider,
   type LogSource,
   type OpenLog,
   type StoreError,
+  storeErrors,
 } from '@hansard/provider';
 import { assertRegularFile } from './find/read-source.ts';
-import { ImportError } from './import-error.ts';
+import { importErrors } from './import-errors.ts';
 import type { ImportOptions } from './import-options.ts';
 import type { ImportReport, UnchangedLog } from './import-report.ts';
 import { importedRole, recordLog } from './record/record-log.ts';
@@ -85,7 +86,7 @@ async function taskProblemOf(
     await ensureTaskRecord(store, taskDir, { now });
     return null;
   } catch (error) {
-    if (isStoreError(error, 'STORE_CORRUPT') || isStoreError(error, 'STORE_UNAVAILABLE')) return error;
+    if (storeErrors.is(error, 'STORE_CORRUPT') || storeErrors.is(error, 'STORE_UNAVAILABLE')) return error;
     throw error;
   }
 }
@@ -100,7 +101,7 @@ function take(
   const key = `${taskDir} ${dispatchId}`;
   const other = taken.get(key) ?? file;
   if (other !== file)
-    throw new ImportError(
+    throw importErrors.error(
       'IMPORT_AMBIGUOUS',
       `${file} and ${other} have the same name and the same first record, so nothing shows whether they are one log.`,
       { details: { file, other } },
@@ -108,8 +109,8 @@ function take(
   taken.set(key, file);
 }
 
-function taskRequired({ files, format }: OpenLog): ImportError {
-  return new ImportError(
+function taskRequired({ files, format }: OpenLog): HansardError {
+  return importErrors.error(
     'IMPORT_TASK_REQUIRED',
     `${files.join(', ')} does not say which task it belongs to (${format}).`,
     { details: { files, format } },

@@ -1,6 +1,6 @@
 export { type FoundLogs, findLogs, type PathProblem } from './find/find-logs.ts';
 export { assertRegularFile } from './find/read-source.ts';
-export { ImportError, type ImportErrorCode, importErrors, isImportError } from './import-error.ts';
+export { importErrors } from './import-errors.ts';
 export { type ImportItem, importLogs } from './import-logs.ts';
 export type { ImportOptions, ImportProgress } from './import-options.ts';
 export type { ImportFailure, ImportReport, UnchangedLog } from './import-report.ts';

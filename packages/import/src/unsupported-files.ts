@@ -1,9 +1,9 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { isFormatError } from '@hansard/events';
+import { formatErrors } from '@hansard/events';
 import { toAbsolute } from './find/find-logs.ts';
 import { readHead } from './find/read-source.ts';
-import { isImportError } from './import-error.ts';
+import { importErrors } from './import-errors.ts';
 import type { ImportFailure } from './import-report.ts';
 import { unsupported } from './importers/choose-importer.ts';
 import { nameProduct } from './importers/name-product.ts';
@@ -29,7 +29,7 @@ export class UnsupportedFiles {
 
   /** Adds the file that an error is about; false for any other error. */
   take(error: unknown): boolean {
-    if (!isImportError(error, 'IMPORT_PRODUCT_UNSUPPORTED')) return false;
+    if (!importErrors.is(error, 'IMPORT_PRODUCT_UNSUPPORTED')) return false;
     const { product, files } = error.details;
     for (const file of files as readonly string[]) this.#add(String(product), file);
     return true;
@@ -64,7 +64,7 @@ function productOf(file: string): string | null {
   try {
     return nameProduct(readHead(file));
   } catch (error) {
-    if (isFormatError(error)) return null;
+    if (formatErrors.is(error)) return null;
     throw error;
   }
 }

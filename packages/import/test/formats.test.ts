@@ -1,8 +1,8 @@
 import { openDispatchStore } from '@hansard/dispatch';
-import { isCodedError } from '@hansard/events';
+import { isHansardError } from '@hansard/events';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
-import { isImportError, logImporters } from '../src/index.ts';
+import { importErrors, logImporters } from '../src/index.ts';
 import { importAll, LogFolder, logOfFormat } from './logs.ts';
 
 const task = 'lab/tasks/logs';
@@ -33,7 +33,7 @@ describe('the format of a log', () => {
     expect(items).toMatchObject([{ kind: 'failed', isOnly: true }]);
     const [item] = items;
     const error = item?.kind === 'failed' ? item.error : null;
-    expect([isCodedError(error), stored]).toEqual([true, []]);
+    expect([isHansardError(error), stored]).toEqual([true, []]);
     const areDialects = as.startsWith('session') && of.startsWith('session');
     expect((error as { code: string }).code).toBe(
       areDialects ? 'FORMAT_OTHER_DIALECT' : 'IMPORT_FORMAT_MISMATCH',
@@ -50,6 +50,6 @@ describe('the format of a log', () => {
 
   it('that is unknown is refused', async () => {
     const error = await importAs('{}', 'diary').catch((thrown: unknown) => thrown);
-    expect(isImportError(error, 'IMPORT_FORMAT_UNKNOWN')).toBe(true);
+    expect(importErrors.is(error, 'IMPORT_FORMAT_UNKNOWN')).toBe(true);
   });
 });

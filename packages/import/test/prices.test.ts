@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { importErrors, isImportError, readPriceFile, standardPrices } from '@hansard/import';
+import { importErrors, readPriceFile, standardPrices } from '@hansard/import';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 const timestamp = '2026-01-01T00:00:00.000Z';
@@ -134,7 +134,7 @@ describe('a price table in a file', () => {
     try {
       read();
     } catch (error) {
-      expect(isImportError(error, 'IMPORT_PRICES_INVALID')).toBe(true);
+      expect(importErrors.is(error, 'IMPORT_PRICES_INVALID')).toBe(true);
     }
   });
 });

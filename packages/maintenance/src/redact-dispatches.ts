@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DispatchRedaction, DispatchRef, DispatchStore } from '@hansard/dispatch';
 import { addRedactions, type RedactionCounts } from '@hansard/events';
-import { isStoreError, type StoreError } from '@hansard/provider';
+import { type StoreError, storeErrors } from '@hansard/provider';
 import type { Redactor } from '@hansard/redaction';
 import type { VerifyScope } from './verify-dispatches.ts';
 
@@ -45,7 +45,7 @@ export async function* redactDispatches(
     try {
       yield await redactOne(store, redactor, { taskDir: place, dispatchId: id }, signal);
     } catch (failure) {
-      if (!isStoreError(failure, 'STORE_DISPATCH_NOT_FOUND')) throw failure;
+      if (!storeErrors.is(failure, 'STORE_DISPATCH_NOT_FOUND')) throw failure;
     }
   }
 }
@@ -60,7 +60,7 @@ async function redactOne(
     const kept = await keptOf(store, redactor, dispatch, signal);
     return { ...dispatch, redaction: await store.redactDispatch(dispatch, redactor), kept, error: null };
   } catch (error) {
-    const isPassedOver = passedOver.some((code) => isStoreError(error, code));
+    const isPassedOver = passedOver.some((code) => storeErrors.is(error, code));
     if (!isPassedOver) throw error;
     return { ...dispatch, redaction: null, kept: {}, error: error as StoreError };
   }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DispatchRef, DispatchStore } from '@hansard/dispatch';
-import { isStoreError, type StoreError } from '@hansard/provider';
+import { type StoreError, storeErrors } from '@hansard/provider';
 import type { RecordFinding, RecordKind, Redactor } from '@hansard/redaction';
 import type { VerifyScope } from './verify-dispatches.ts';
 
@@ -80,7 +80,7 @@ export async function* scanSecrets(
     try {
       yield* scanDispatch(store, redactor, reference, signal);
     } catch (error) {
-      if (!isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
+      if (!storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
     }
   }
   for (const remains of await store.findRemains(within)) yield { remains };
@@ -136,6 +136,6 @@ async function* scanDispatch(
 /** Whether an error concerns one dispatch. */
 function isUnreadable(error: unknown): error is StoreError {
   return (['STORE_CORRUPT', 'STORE_UNAVAILABLE', 'STORE_INVALID_PATH'] as const).some((code) =>
-    isStoreError(error, code),
+    storeErrors.is(error, code),
   );
 }

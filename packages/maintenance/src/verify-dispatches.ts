@@ -3,8 +3,8 @@ import type { DispatchRef, DispatchStore } from '@hansard/dispatch';
 import {
   type DispatchListing,
   type DispatchVerification,
-  isStoreError,
   type StoreError,
+  storeErrors,
   type TaskListing,
 } from '@hansard/provider';
 
@@ -76,7 +76,7 @@ async function* verifyTask(
     try {
       yield await verifyOne(store, { taskDir, dispatchId });
     } catch (error) {
-      if (!isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
+      if (!storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
     }
   }
 }
@@ -109,7 +109,7 @@ async function readWhole(store: DispatchStore, dispatch: DispatchRef): Promise<D
 /** @throws the error if it does not concern one dispatch or one task */
 function asDamage(error: unknown): StoreError {
   const codes = ['STORE_CORRUPT', 'STORE_UNAVAILABLE', 'STORE_INVALID_PATH'] as const;
-  if (codes.some((code) => isStoreError(error, code))) return error as StoreError;
+  if (codes.some((code) => storeErrors.is(error, code))) return error as StoreError;
   throw error;
 }
 

@@ -3,10 +3,10 @@ import {
   type Awaitable,
   contractVersion,
   describeContractProblem,
-  isPluginError,
-  PluginError,
+  type PluginError,
   type ProviderType,
   type ProviderTypes,
+  pluginErrors,
   requiredMethods,
 } from '@hansard/provider';
 import { checkConfiguration } from './checks/check-configuration.ts';
@@ -103,7 +103,7 @@ export async function loadPlugin(candidate: Candidate, context: LoadContext): Pr
       loaded: { id, type, provider: provider as ProviderTypes[typeof type], config },
     };
   } catch (thrown) {
-    const error = isPluginError(thrown) ? thrown : unexpected(thrown, check, entry.id);
+    const error = pluginErrors.is(thrown) ? thrown : unexpected(thrown, check, entry.id);
     const { code, message } = error;
     const state = code === 'PLUGIN_NOT_TRUSTED' ? 'denied' : 'failed';
     return { entry: { ...entry, state, check, error: { code, message } }, error };
@@ -117,7 +117,7 @@ function introduce(candidate: Candidate): { readonly id: string; readonly source
 }
 
 function unexpected(cause: unknown, check: LoadCheck, id: string): PluginError {
-  return new PluginError(
+  return pluginErrors.error(
     loadChecks[check],
     `Plugin ${id} failed at the check "${check}": ${messageOf(cause)}`,
     {
@@ -136,7 +136,7 @@ function checkContract(provider: object, { id, provides }: PluginManifest): void
   const { contract } = provider as { readonly contract?: unknown };
   const problem = describeContractProblem(contract);
   if (problem === null) return;
-  throw new PluginError('PLUGIN_API_VERSION', `The provider of plugin ${id} ${problem}`, {
+  throw pluginErrors.error('PLUGIN_API_VERSION', `The provider of plugin ${id} ${problem}`, {
     details: { plugin: id, contract, expected: contractVersion },
   });
 }

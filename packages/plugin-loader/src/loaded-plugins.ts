@@ -1,5 +1,11 @@
 import { messageOf } from '@hansard/events';
-import { type Awaitable, PluginError, type ProviderType, type ProviderTypes } from '@hansard/provider';
+import {
+  type Awaitable,
+  type PluginError,
+  type ProviderType,
+  type ProviderTypes,
+  pluginErrors,
+} from '@hansard/provider';
 import type { LoadReport } from './report/load-report.ts';
 
 /** The loaded providers, and the report of the loading. */
@@ -104,7 +110,7 @@ async function closeProvider(id: string, provider: object): Promise<void> {
   try {
     await (provider as { close?: () => Awaitable<void> }).close?.();
   } catch (cause) {
-    throw new PluginError(
+    throw pluginErrors.error(
       'PLUGIN_CLOSE_FAILED',
       `Plugin ${id} could not close its provider: ${messageOf(cause)}`,
       { cause, details: { plugin: id } },

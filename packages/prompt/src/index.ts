@@ -1,10 +1,5 @@
 export { compareContexts } from './context/compare-contexts.ts';
-export {
-  ContextError,
-  type ContextErrorCode,
-  contextErrors,
-  isContextError,
-} from './context/context-error.ts';
+export { contextErrors } from './context/context-errors.ts';
 export {
   type ContextManifest,
   type ContextPart,

@@ -11,14 +11,13 @@ export type {
   Usage,
 } from '@hansard/events';
 export {
-  CodedError,
   defineErrors,
-  type ErrorCodeOf,
   type ErrorFamily,
-  type ErrorGuard,
+  type ErrorOf,
   type ErrorRow,
-  isCodedError,
-} from '@hansard/events/coded-error';
+  type HansardError,
+  isHansardError,
+} from '@hansard/events/hansard-error';
 export type {
   AgentHost,
   AgentInfo,
@@ -79,7 +78,7 @@ export type {
   ReadOpenLogOptions,
 } from './log-importer-provider.ts';
 export { LoggedString } from './logged-string.ts';
-export { isPluginError, PluginError, type PluginErrorCode, pluginErrors } from './plugin-error.ts';
+export { type PluginError, pluginErrors } from './plugin-errors.ts';
 export { type ProviderType, type ProviderTypes, requiredMethods } from './provider-type.ts';
 export { compareByStart } from './store/compare-by-start.ts';
 export type { DispatchListing, DispatchPage, ListDispatchesOptions } from './store/dispatch-listing.ts';
@@ -111,7 +110,7 @@ export {
   unsearchableKeys,
 } from './store/search-text.ts';
 export type { StoreCapabilities } from './store/store-capabilities.ts';
-export { isStoreError, StoreError, type StoreErrorCode, storeErrors } from './store/store-error.ts';
+export { type StoreError, storeErrors } from './store/store-errors.ts';
 export { assertDispatchId, assertTaskDir } from './store/store-path.ts';
 export type { StopWatching, WatchScope } from './store/watch-scope.ts';
 export type { ToolCall, ToolOutcome, ToolProvider } from './tool-provider.ts';

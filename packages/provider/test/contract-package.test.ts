@@ -16,7 +16,7 @@ describe('@hansard/provider', () => {
     );
     expect(loaded.split('\n').filter((url) => !/packages\/(provider|events)\/src\//.test(url))).toEqual([]);
     expect(loaded.split('\n').filter((url) => url.includes('packages/events/'))).toEqual([
-      expect.stringMatching(/coded-error\.ts$/),
+      expect.stringMatching(/hansard-error\.ts$/),
     ]);
   });
 });

@@ -8,10 +8,5 @@ export {
 export { differsInSecretsOnly, hasMarker } from './differs-in-secrets.ts';
 export type { RecordFinding, RecordKind, SecretFinding } from './find-secrets.ts';
 export { type RedactedSource, redactSource } from './redact-source.ts';
-export {
-  isRedactionError,
-  RedactionError,
-  type RedactionErrorCode,
-  redactionErrors,
-} from './redaction-error.ts';
+export { redactionErrors } from './redaction-errors.ts';
 export type { OwnPatterns } from './search/own-patterns.ts';

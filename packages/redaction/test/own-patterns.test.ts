@@ -1,6 +1,6 @@
 import { randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { createRedactor, isRedactionError } from '../src/index.ts';
+import { createRedactor, redactionErrors } from '../src/index.ts';
 
 const seed = 4096;
 const random = randomFrom(seed);
@@ -103,7 +103,7 @@ describe('patterns of a user', () => {
       createRedactor({ patterns: { [name]: source } });
       expect.unreachable();
     } catch (error) {
-      if (!isRedactionError(error, 'REDACTION_PATTERN_INVALID')) throw error;
+      if (!redactionErrors.is(error, 'REDACTION_PATTERN_INVALID')) throw error;
       expect(error.message).toContain(reason);
       expect(JSON.stringify([error.message, error.details, error.cause])).not.toContain('secret-word');
     }

@@ -9,7 +9,7 @@ export type { ObservationLinks } from './log/log-output.ts';
 export type { TranscriptLinks } from './log/log-transcript-entry.ts';
 export { readSessionState, type SessionState } from './read-session-state.ts';
 export { Session, type SessionStatus } from './session.ts';
-export { isSessionError, SessionError, type SessionErrorCode, sessionErrors } from './session-error.ts';
+export { sessionErrors } from './session-errors.ts';
 export type {
   LoadSessionOptions,
   PeerSessionOptions,

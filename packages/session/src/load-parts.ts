@@ -1,8 +1,9 @@
 import { type Dispatch, type DispatchLog, openToolbox, toDispatchRef } from '@hansard/dispatch';
+import type { HansardError } from '@hansard/events';
 import { takeApart } from '@hansard/prompt';
 import { DiagnosticFinder, type SessionDiagnostic } from './log/diagnostic.ts';
 import type { SessionRecord } from './log/session-record.ts';
-import { SessionError } from './session-error.ts';
+import { sessionErrors } from './session-errors.ts';
 import {
   checkSessionOptions,
   type LoadSessionOptions,
@@ -73,7 +74,7 @@ async function restore(
 export function assertFull(log: DispatchLog): void {
   const { fidelity } = log.envelope;
   if (fidelity === 'full') return;
-  throw new SessionError(
+  throw sessionErrors.error(
     'SESSION_NOT_FULL',
     `The dispatch ${log.dispatchId} was recorded with fidelity ${fidelity}: its log does not contain the input and output of tools, so no transcript can be continued. Start a new session.`,
     { details: { ...toDispatchRef(log) } },
@@ -94,16 +95,16 @@ async function closeOpenCalls({ log, registry }: SessionRecord): Promise<void> {
   if (results.length > 0) await log.append(results);
 }
 
-export function noRoot(dispatchId: string): SessionError {
-  return new SessionError(
+export function noRoot(dispatchId: string): HansardError {
+  return sessionErrors.error(
     'SESSION_NO_ROOT',
     `The session ${dispatchId} has no root: its agents are peers. Load it with Session.load, and take an agent with getAgent.`,
     { details: { dispatchId } },
   );
 }
 
-export function noAgents(dispatchId: string): SessionError {
-  return new SessionError(
+export function noAgents(dispatchId: string): HansardError {
+  return sessionErrors.error(
     'SESSION_LOG_INVALID',
     `The dispatch ${dispatchId} has no agent:created, so it contains no session and nothing that could be resumed.`,
     { details: { dispatchId } },

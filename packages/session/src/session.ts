@@ -15,7 +15,7 @@ import type { SessionDiagnostic } from './log/diagnostic.ts';
 import { logOutput, type ObservationLinks } from './log/log-output.ts';
 import { logTranscriptEntry, type TranscriptLinks } from './log/log-transcript-entry.ts';
 import { sessionWasClosed } from './log/session-log.ts';
-import { SessionError } from './session-error.ts';
+import { sessionErrors } from './session-errors.ts';
 import type { LoadSessionOptions } from './session-options.ts';
 import type { SessionParts } from './session-parts.ts';
 
@@ -89,7 +89,7 @@ export class Session implements AsyncDisposable {
   logAgentCreated(agentId: string, creation: AgentCreation = {}): string {
     const { log, registry } = this.#parts.record;
     if (registry.has(agentId))
-      throw new SessionError(
+      throw sessionErrors.error(
         'SESSION_AGENT_EXISTS',
         `The session has or had an agent ${inWords(registry.get(agentId))}; take an id from allocateAgentId.`,
         { details: { agentId } },

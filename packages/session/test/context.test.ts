@@ -1,5 +1,5 @@
 import { type CapturedEvent, isEventOf, newEvent } from '@hansard/events';
-import { isContextError, renderContext, type TokenCounter } from '@hansard/prompt';
+import { contextErrors, renderContext, type TokenCounter } from '@hansard/prompt';
 import type { ModelMessage } from '@hansard/provider';
 import { appendEvents } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
@@ -144,7 +144,7 @@ describe('the context of each call', () => {
     });
     await root.harken(long);
     const failure = await root.response().catch((error: unknown) => error);
-    expect(isContextError(failure, 'CONTEXT_BUDGET_TOO_SMALL')).toBe(true);
+    expect(contextErrors.is(failure, 'CONTEXT_BUDGET_TOO_SMALL')).toBe(true);
     expect(find(await prepared.events(), 'harness:error').data).toMatchObject({
       message: expect.stringContaining('budget of 50 tokens'),
     });

@@ -1,4 +1,4 @@
-import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
+import { type DispatchStoreProvider, storeErrors } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 
 /** A store whose calls all fail after this number of appends, until it recovers. */
@@ -7,7 +7,7 @@ export function failingStore(
   inner: DispatchStoreProvider = createMemoryStore(),
   isTransient = false,
 ) {
-  const error = new StoreError('STORE_UNAVAILABLE', 'The disk is gone.', { isTransient });
+  const error = storeErrors.error('STORE_UNAVAILABLE', 'The disk is gone.', { isTransient });
   let limit = appends;
   let made = 0;
   let isBroken = false;

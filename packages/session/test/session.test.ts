@@ -1,4 +1,4 @@
-import { StoreError, type ToolProvider } from '@hansard/provider';
+import { storeErrors, type ToolProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { failingStore } from './failing-store.ts';
@@ -50,7 +50,7 @@ describe('a new session', () => {
       status: 'open',
       created: startedAt,
     });
-    const damaged = new StoreError('STORE_CORRUPT', 'The record is damaged.');
+    const damaged = storeErrors.error('STORE_CORRUPT', 'The record is damaged.');
     const provider = createMemoryStore();
     const other = prepare(Object.assign(provider, { getTask: () => Promise.reject(damaged) }));
     const problems: unknown[] = [];

@@ -1,4 +1,4 @@
-import { type DispatchStoreProvider, type StoreCapabilities, StoreError } from '@hansard/provider';
+import { type DispatchStoreProvider, type StoreCapabilities, storeErrors } from '@hansard/provider';
 import { describe, expect, it, vi } from 'vitest';
 import { runStoreConformance, type StoreFixture } from '../src/index.ts';
 import { createModelStore, emptyModelData, type ModelData } from '../src/model/model-store.ts';
@@ -57,7 +57,7 @@ const sharingFaults: ReadonlyArray<readonly [fault: string, caseIds: readonly st
     (_, data) => ({
       ...createModelStore(data),
       claimDispatch() {
-        throw new StoreError('STORE_LOCKED', 'It belongs to another opening.');
+        throw storeErrors.error('STORE_LOCKED', 'It belongs to another opening.');
       },
     }),
   ],

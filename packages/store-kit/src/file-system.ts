@@ -1,5 +1,5 @@
 import { linkSync } from 'node:fs';
-import { isStoreError, StoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 
 /** Whether a call of the operating system failed, such as one of `node:fs`. */
 export function isSystemError(error: unknown): error is NodeJS.ErrnoException & { code: string } {
@@ -53,21 +53,21 @@ export function linkIfFree(
  */
 export function toFileError(error: unknown, action: string, path: string): unknown {
   if (isTooLarge(error))
-    return new StoreError(
+    return storeErrors.error(
       'STORE_TOO_LARGE',
       `Could not ${action} ${path}: a value is larger than this process can hold (${error.message}).`,
       { details: { file: path }, cause: error },
     );
-  if (isStoreError(error) || !isSystemError(error)) return error;
+  if (storeErrors.is(error) || !isSystemError(error)) return error;
   const file = error.path ?? path;
   if (error.code === 'ENAMETOOLONG') {
-    return new StoreError(
+    return storeErrors.error(
       'STORE_INVALID_PATH',
       `The name ${file} is too long for this file system. Use a shorter one.`,
       { details: { file }, cause: error },
     );
   }
-  return new StoreError(
+  return storeErrors.error(
     'STORE_UNAVAILABLE',
     `Could not ${action} ${file}: ${error.message}. Check the disk and its permissions, then try again.`,
     {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { StoreError } from '@hansard/provider';
+import { type StoreError, storeErrors } from '@hansard/provider';
 import {
   describeOwner,
   type Processes,
@@ -74,7 +74,7 @@ export function leaseRefused(
     expiresInMs === null
       ? ''
       : ` Its claim expires in ${Math.ceil(expiresInMs / 1_000)} s if its owner does not renew it.`;
-  return new StoreError(
+  return storeErrors.error(
     'STORE_LOCKED',
     `${what} belongs to ${name}.${expiry} Wait until it is released. If that process no longer runs, ${howToRelease}.`,
     { details: { owner: name, expiresInMs, ...details } },

@@ -2,7 +2,8 @@ import {
   type DispatchEnvelope,
   type DispatchListing,
   type ListDispatchesOptions,
-  StoreError,
+  type StoreError,
+  storeErrors,
 } from '@hansard/provider';
 import { defaultPageLimit } from './page-range.ts';
 
@@ -83,7 +84,7 @@ export function readListingCursor(after: string): ListingKey {
 }
 
 function invalidCursor(after: string): StoreError {
-  return new StoreError(
+  return storeErrors.error(
     'STORE_INVALID_CURSOR',
     `${JSON.stringify(after)} is not the \`next\` of a page of dispatches. Continue after the \`next\` of an earlier page, or begin without \`after\`.`,
     { details: { after } },

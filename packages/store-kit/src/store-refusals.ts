@@ -1,11 +1,11 @@
-import { type DispatchEnvelope, isEventError, parseEnvelope } from '@hansard/events';
-import { StoreError } from '@hansard/provider';
+import { type DispatchEnvelope, eventErrors, parseEnvelope } from '@hansard/events';
+import { type StoreError, storeErrors } from '@hansard/provider';
 
 // The errors by which every store refuses the same requests, with the details that `storeErrors` lists for each code.
 
 /** For `createDispatch` with an id that the task already has: STORE_DISPATCH_EXISTS. */
 export function dispatchExists(taskDir: string, dispatchId: string, cause?: unknown): StoreError {
-  return new StoreError(
+  return storeErrors.error(
     'STORE_DISPATCH_EXISTS',
     `Task ${taskDir} already has a dispatch ${dispatchId}. Create the new one with its own id.`,
     { details: { taskDir, dispatchId }, cause },
@@ -14,7 +14,7 @@ export function dispatchExists(taskDir: string, dispatchId: string, cause?: unkn
 
 /** For every use of a missing dispatch: STORE_DISPATCH_NOT_FOUND. */
 export function dispatchNotFound(taskDir: string, dispatchId: string): StoreError {
-  return new StoreError(
+  return storeErrors.error(
     'STORE_DISPATCH_NOT_FOUND',
     `Task ${taskDir} has no dispatch ${dispatchId}. Check the id, or create the dispatch first.`,
     { details: { taskDir, dispatchId } },
@@ -31,14 +31,14 @@ export function dispatchNotClaimed(
   refusal: StoreError | null = null,
 ): StoreError {
   const message = `This opening of the store has not claimed dispatch ${dispatchId} of ${taskDir}. Claim it before you write to it.`;
-  return new StoreError('STORE_LOCKED', refusal === null ? message : `${message} ${refusal.message}`, {
+  return storeErrors.error('STORE_LOCKED', refusal === null ? message : `${message} ${refusal.message}`, {
     details: { taskDir, dispatchId, ...refusal?.details },
   });
 }
 
 /** For an append of other content under a stored id: STORE_EVENT_CONFLICT. */
 export function eventConflict(eventId: string): StoreError {
-  return new StoreError(
+  return storeErrors.error(
     'STORE_EVENT_CONFLICT',
     `The dispatch already has an event ${eventId} with other content. Events never change: append the new content under a new id.`,
     { details: { eventId } },
@@ -47,7 +47,7 @@ export function eventConflict(eventId: string): StoreError {
 
 /** For `readEvents` after a position that does not exist: STORE_INVALID_CURSOR. */
 export function cursorAfterEnd(after: number, count: number): StoreError {
-  return new StoreError(
+  return storeErrors.error(
     'STORE_INVALID_CURSOR',
     `There is no event at position ${after}, because the dispatch has ${count} events. Continue after the \`next\` of an earlier page.`,
     { details: { after, count } },
@@ -56,7 +56,7 @@ export function cursorAfterEnd(after: number, count: number): StoreError {
 
 /** For every call after `close`: STORE_CLOSED. `name` identifies the store, such as its path. */
 export function storeClosed(name: string): StoreError {
-  return new StoreError('STORE_CLOSED', `The store ${name} is closed. Open it again.`, {
+  return storeErrors.error('STORE_CLOSED', `The store ${name} is closed. Open it again.`, {
     details: { store: name },
   });
 }
@@ -74,8 +74,8 @@ export function knownEnvelope(
   try {
     return parseEnvelope(value);
   } catch (cause) {
-    if (!isEventError(cause)) throw cause;
-    throw new StoreError(
+    if (!eventErrors.is(cause)) throw cause;
+    throw storeErrors.error(
       'STORE_CORRUPT',
       `${place} has an envelope that this version of Hansard does not know. ${cause.message} Update Hansard, or restore a copy.`,
       { details, cause },

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
-import { assertDispatchId, assertTaskDir, StoreError } from '@hansard/provider';
+import { assertDispatchId, assertTaskDir, storeErrors } from '@hansard/provider';
 import { orMissing } from './file-system.ts';
 
 /**
@@ -27,7 +27,7 @@ export function taskFolderBelow(
   const folder = join(root, ...taskDir.split('/'));
   const real = realPath(join(folder, inner), resolve);
   if (real === root || real.startsWith(root.endsWith(sep) ? root : root + sep)) return folder;
-  throw new StoreError(
+  throw storeErrors.error(
     'STORE_INVALID_PATH',
     `${JSON.stringify(taskDir)} can't be a task: a symbolic link leads to ${real}, outside of ${root}.`,
     { details: { taskDir } },

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { StoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   assertDispatchPath,
@@ -119,7 +119,7 @@ describe('the error of a file operation', () => {
   });
 
   it('stays as it is if it has a code of the contract, or is a mistake in a program', () => {
-    const errors = [new StoreError('STORE_CLOSED', 'Closed.'), new TypeError('not a function')];
+    const errors = [storeErrors.error('STORE_CLOSED', 'Closed.'), new TypeError('not a function')];
     for (const error of errors) expect(toFileError(error, 'read', '/a')).toBe(error);
   });
 });

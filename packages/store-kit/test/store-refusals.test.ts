@@ -1,4 +1,4 @@
-import { StoreError, storeErrors } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import {
   cursorAfterEnd,
@@ -20,7 +20,7 @@ const refusals = [
 
 describe('the error of a refused request', () => {
   it.each(refusals)('$code has the details that the contract lists, and says what to do', (error) => {
-    expect(error).toBeInstanceOf(StoreError);
+    expect(storeErrors.is(error, error.code)).toBe(true);
     const row: { readonly details?: readonly string[] } = storeErrors.rows[error.code];
     const required = (row.details ?? []).filter((name) => !name.endsWith('?') && name !== 'owner');
     expect(Object.keys(error.details)).toEqual(expect.arrayContaining(required));
@@ -28,7 +28,7 @@ describe('the error of a refused request', () => {
   });
 
   it('repeats the owner of a dispatch that another opening has claimed', () => {
-    const refusal = new StoreError('STORE_LOCKED', 'It belongs to process 7.', {
+    const refusal = storeErrors.error('STORE_LOCKED', 'It belongs to process 7.', {
       details: { owner: 'process 7' },
     });
     const error = dispatchNotClaimed('a/b', 'd1', refusal);

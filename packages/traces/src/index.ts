@@ -3,6 +3,6 @@ export { type RefusedRecord, type SendOptions, type Sent, sendOtlp } from './otl
 export { shownEndpoint } from './otlp/shown-endpoint.ts';
 export { spanIdOf, traceIdOf } from './spans/identity.ts';
 export { traceDispatches } from './trace-dispatches.ts';
-export { isTraceError, TraceError, type TraceErrorCode, traceErrors } from './trace-error.ts';
+export { traceErrors } from './trace-errors.ts';
 export { type ContentMode, contentModes, type TraceOptions } from './trace-options.ts';
 export type { TraceRecord } from './trace-record.ts';

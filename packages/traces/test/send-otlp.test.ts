@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, it } from 'vitest';
-import { isTraceError, sendOtlp, traceDispatches } from '../src/index.ts';
+import { sendOtlp, traceDispatches, traceErrors } from '../src/index.ts';
 import { openReceiver } from './receiver.ts';
 import { event, oneDispatch, sampleRun } from './sample-run.ts';
 
@@ -102,8 +102,8 @@ it('reports the answer of a receiver that refuses', async () => {
   const error: unknown = await sendOtlp(traceDispatches(sampleRun), receiver.endpoint).catch(
     (reason) => reason,
   );
-  expect(isTraceError(error, 'TRACE_RECEIVER_FAILED') && error.message).toMatch(/403 .*no such key/);
-  expect(isTraceError(error) && error.details.status).toBe(403);
+  expect(traceErrors.is(error, 'TRACE_RECEIVER_FAILED') && error.message).toMatch(/403 .*no such key/);
+  expect(traceErrors.is(error) && error.details.status).toBe(403);
   expect(receiver.requests.length).toBe(1);
 });
 
@@ -113,7 +113,7 @@ it('reports that a receiver accepted only a part', async () => {
   const error: unknown = await sendOtlp(traceDispatches(sampleRun), receiver.endpoint).catch(
     (reason) => reason,
   );
-  expect(isTraceError(error, 'TRACE_RECEIVER_REJECTED') && error.message).toMatch(/3 rejected. too old/);
+  expect(traceErrors.is(error, 'TRACE_RECEIVER_REJECTED') && error.message).toMatch(/3 rejected. too old/);
 });
 
 it('reports a receiver that does not answer', async () => {
@@ -121,14 +121,14 @@ it('reports a receiver that does not answer', async () => {
   await gone[Symbol.asyncDispose]();
   const sending = sendOtlp(traceDispatches(sampleRun), gone.endpoint, { timeoutMs: 200 });
   const error: unknown = await sending.catch((reason) => reason);
-  expect(isTraceError(error, 'TRACE_RECEIVER_FAILED') && error.message).toMatch(/ECONNREFUSED/);
+  expect(traceErrors.is(error, 'TRACE_RECEIVER_FAILED') && error.message).toMatch(/ECONNREFUSED/);
 });
 
 it.each(['', 'localhost:4318', 'ftp://x', 'http://x/?key=1'])(
   'refuses %j as an address',
   async (endpoint) => {
     const error: unknown = await sendOtlp(traceDispatches(sampleRun), endpoint).catch((reason) => reason);
-    expect(isTraceError(error, 'TRACE_ENDPOINT_INVALID')).toBe(true);
+    expect(traceErrors.is(error, 'TRACE_ENDPOINT_INVALID')).toBe(true);
   },
 );
 
@@ -144,7 +144,7 @@ it.each([
   const error: unknown = await sendOtlp(traceDispatches(sampleRun), endpoint, { timeoutMs: 200 }).catch(
     (reason) => reason,
   );
-  expect(isTraceError(error)).toBe(true);
+  expect(traceErrors.is(error)).toBe(true);
   expect(inspect(error, { depth: 9 })).toContain('(hidden)');
   expect(inspect(error, { depth: 9 })).not.toContain('hunter2');
 });

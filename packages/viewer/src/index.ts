@@ -2,4 +2,4 @@ export { createViewer, type Viewer, type ViewerOptions } from './server/create-v
 export type { OpenText, RunChange, ViewedRuns } from './server/run/viewed-runs.ts';
 export type { RunningViewer, StartOptions } from './server/start-viewer.ts';
 export type { ViewedStore } from './server/viewed-store.ts';
-export { isViewerError, ViewerError, type ViewerErrorCode, viewerErrors } from './viewer-error.ts';
+export { viewerErrors } from './viewer-errors.ts';

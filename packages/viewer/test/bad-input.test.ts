@@ -2,7 +2,7 @@ import { globSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { type DispatchStore, openDispatchStore } from '@hansard/dispatch';
 import type { NewEvent } from '@hansard/events';
-import { StoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { expect, it, onTestFinished } from 'vitest';
 import type { EventDetail, ReaderRow } from '../src/answers.ts';
@@ -108,7 +108,7 @@ it('says why a store that is away does not answer, and answers when it is back',
       if (typeof member !== 'function') return member;
       return (...args: unknown[]) => {
         if (isAway && name !== 'close')
-          throw new StoreError('STORE_UNAVAILABLE', 'db.example.com:5432 does not answer.', {
+          throw storeErrors.error('STORE_UNAVAILABLE', 'db.example.com:5432 does not answer.', {
             isTransient: true,
           });
         return Reflect.apply(member, target, args) as unknown;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createViewer, isViewerError } from '../src/index.ts';
+import { createViewer, viewerErrors } from '../src/index.ts';
 import { hostsAt, isLoopback, type MachineNames } from '../src/server/listening-address.ts';
 import { openStore } from './viewed.ts';
 
@@ -40,7 +40,7 @@ it('listens at another address only with a token of the user', async () => {
   const refused = await createViewer({ store })
     .start({ host: '127.0.0.2' })
     .catch((error: unknown) => error);
-  expect(isViewerError(refused) && refused.code).toBe('VIEW_TOKEN_NEEDED');
+  expect(viewerErrors.is(refused) && refused.code).toBe('VIEW_TOKEN_NEEDED');
   const token = 'a-token-that-the-user-has-chosen';
   // Linux has every address of 127.0.0.0/8. Other platforms have one of them.
   const host = process.platform === 'linux' ? '127.0.0.2' : 'localhost';

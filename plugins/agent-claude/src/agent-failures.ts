@@ -1,11 +1,11 @@
-import { definedOnly, messageOf } from '@hansard/events';
-import { ClaudeAgentError } from './claude-agent-error.ts';
+import { definedOnly, type HansardError, messageOf } from '@hansard/events';
+import { claudeAgentErrors } from './claude-agent-errors.ts';
 import type { EngineProcess } from './engine-process.ts';
 
 // The narrative of a dispatch keeps the first 200 characters of an error, so what to do comes first.
 
-export function sdkMissing(cause: unknown): ClaudeAgentError {
-  return new ClaudeAgentError(
+export function sdkMissing(cause: unknown): HansardError {
+  return claudeAgentErrors.error(
     'AGENT_SDK_MISSING',
     'A live agent needs the Claude Agent SDK: `npm install @anthropic-ai/claude-agent-sdk`. ' +
       '`hansard run STREAM.jsonl` replays a recording without it. The SDK is not installed or can not be loaded.',
@@ -13,8 +13,8 @@ export function sdkMissing(cause: unknown): ClaudeAgentError {
   );
 }
 
-export function notLoggedIn(said: string): ClaudeAgentError {
-  return new ClaudeAgentError(
+export function notLoggedIn(said: string): HansardError {
+  return claudeAgentErrors.error(
     'AGENT_NOT_LOGGED_IN',
     'Set ANTHROPIC_API_KEY, or log in with `claude` and /login; `hansard run STREAM.jsonl` needs neither. ' +
       `Claude: ${JSON.stringify(said)}. With ANTHROPIC_BASE_URL, the key is one of that API.`,
@@ -22,8 +22,8 @@ export function notLoggedIn(said: string): ClaudeAgentError {
   );
 }
 
-export function sessionMissing(said: string, sessionId: string | undefined): ClaudeAgentError {
-  return new ClaudeAgentError(
+export function sessionMissing(said: string, sessionId: string | undefined): HansardError {
+  return claudeAgentErrors.error(
     'AGENT_SESSION_MISSING',
     `The engine can't resume the session ${sessionId}: ${JSON.stringify(said)}. It keeps sessions for some weeks, on ` +
       'the machine and in the folder where they began. Run without resuming, or give the agent the ' +
@@ -32,8 +32,8 @@ export function sessionMissing(said: string, sessionId: string | undefined): Cla
   );
 }
 
-export function cwdMissing(cwd: string): ClaudeAgentError {
-  return new ClaudeAgentError(
+export function cwdMissing(cwd: string): HansardError {
+  return claudeAgentErrors.error(
     'AGENT_CWD_MISSING',
     `The folder ${cwd} that the agent is to work in does not exist. Create it, or name another as cwd.`,
     { details: { cwd } },
@@ -41,7 +41,7 @@ export function cwdMissing(cwd: string): ClaudeAgentError {
 }
 
 /** Why the engine ended without a result. */
-export function engineFailure(engine: EngineProcess, error: unknown, executable?: string): ClaudeAgentError {
+export function engineFailure(engine: EngineProcess, error: unknown, executable?: string): HansardError {
   const message = messageOf(error);
   const isMissing =
     engine.failure?.code === 'ENOENT' ||
@@ -56,7 +56,7 @@ export function engineFailure(engine: EngineProcess, error: unknown, executable?
           '@hansard/agent-claude.'
         : `The Claude Code executable ${executable} does not exist or can't be run. Correct \`executable\`, or leave ` +
           'it out to take the one of the SDK.';
-    return new ClaudeAgentError(
+    return claudeAgentErrors.error(
       'AGENT_ENGINE_MISSING',
       `${what} \`hansard run STREAM.jsonl\` replays a recording without it.`,
       {
@@ -66,7 +66,7 @@ export function engineFailure(engine: EngineProcess, error: unknown, executable?
     );
   }
   const { errorOutput, exitCode } = engine;
-  return new ClaudeAgentError(
+  return claudeAgentErrors.error(
     'AGENT_ENGINE_FAILED',
     `The engine of the Claude Agent SDK ended without a result: ${message}${errorOutput === '' ? '' : `\n${errorOutput}`}`,
     { cause: error, details: { errorOutput, exitCode } },

@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { findClaudeStreamStart, readClaudeStream } from '@hansard/claude';
-import { isFormatError, toTimestamp } from '@hansard/events';
+import { formatErrors, toTimestamp } from '@hansard/events';
 import type { AgentActivity, AgentProvider, AgentRunRequest } from '@hansard/provider';
 
 export interface ReplayAgentOptions {
@@ -34,7 +34,7 @@ async function findStart(path: string, signal: AbortSignal): Promise<string | nu
     return start === undefined ? null : toTimestamp(start);
   } catch (error) {
     // `run` throws the same error, and records it in the log.
-    if (isFormatError(error)) return null;
+    if (formatErrors.is(error)) return null;
     throw error;
   }
 }

@@ -4,12 +4,7 @@ import type { ClaudeAgentOptions } from './claude-agent-options.ts';
 import { createClaudeAgent } from './create-claude-agent.ts';
 import { createReplayAgent } from './create-replay-agent.ts';
 
-export {
-  ClaudeAgentError,
-  type ClaudeAgentErrorCode,
-  claudeAgentErrors,
-  isClaudeAgentError,
-} from './claude-agent-error.ts';
+export { claudeAgentErrors } from './claude-agent-errors.ts';
 export type { ClaudeAgentOptions, ClaudePermissionMode, ClaudeSessionStore } from './claude-agent-options.ts';
 export { createClaudeAgent } from './create-claude-agent.ts';
 export { createReplayAgent, type ReplayAgentOptions } from './create-replay-agent.ts';

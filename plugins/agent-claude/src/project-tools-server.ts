@@ -1,7 +1,7 @@
 import type { McpSdkServerConfigWithInstance } from '@anthropic-ai/claude-agent-sdk';
 import { definedOnly, type JsonObject } from '@hansard/events';
 import type { OfferedTool, ToolOutcome } from '@hansard/provider';
-import { ClaudeAgentError } from './claude-agent-error.ts';
+import { claudeAgentErrors } from './claude-agent-errors.ts';
 
 export const projectServerName = 'hansard';
 
@@ -66,7 +66,7 @@ async function importMcp() {
     const types = await import('@modelcontextprotocol/sdk/types.js');
     return { McpServer, ...types };
   } catch (cause) {
-    throw new ClaudeAgentError(
+    throw claudeAgentErrors.error(
       'AGENT_SDK_MISSING',
       'The project has tools for the agent, and @modelcontextprotocol/sdk, which brings them to it, is not ' +
         'installed. Install it beside @anthropic-ai/claude-agent-sdk.',

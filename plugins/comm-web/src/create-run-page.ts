@@ -2,7 +2,7 @@ import type { CommunicationHost, CommunicationProvider, DispatchStartNotice } fr
 import { type Clock, systemClock } from '@hansard/provider';
 import { createViewer, type RunningViewer, type ViewedStore, type Viewer } from '@hansard/viewer';
 import { Runs } from './runs.ts';
-import { WebError } from './web-error.ts';
+import { webErrors } from './web-errors.ts';
 
 export interface RunPageOptions {
   /** Absent, or 0: any port that is free. */
@@ -73,7 +73,7 @@ async function listen(viewer: Viewer, port: number): Promise<RunningViewer> {
     return await viewer.start({ port });
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause;
-    throw new WebError('COMM_WEB_PORT_IN_USE', `Port ${port} is in use.`, { cause, details: { port } });
+    throw webErrors.error('COMM_WEB_PORT_IN_USE', `Port ${port} is in use.`, { cause, details: { port } });
   }
 }
 
@@ -81,7 +81,7 @@ const methods = ['listTasks', 'listDispatches', 'watch', 'findDispatch'] as cons
 
 function storeOf({ store }: CommunicationHost): ViewedStore {
   if (store !== undefined && isViewedStore(store)) return store;
-  throw new WebError('COMM_WEB_NO_STORE', 'The host gives no store that the page could read.');
+  throw webErrors.error('COMM_WEB_NO_STORE', 'The host gives no store that the page could read.');
 }
 
 function isViewedStore(store: object): store is ViewedStore {

@@ -3,7 +3,7 @@ import { createCommunicationHub, runDispatch, startDispatch } from '@hansard/dis
 import type { AgentProvider } from '@hansard/provider';
 import { ManualClock } from '@hansard/testing';
 import { expect, it } from 'vitest';
-import { createRunPage, isWebError } from '../src/index.ts';
+import { createRunPage, webErrors } from '../src/index.ts';
 import { type Message, openClient, startedPage, taskDir } from './page-client.ts';
 
 /** Writes half a text, waits for a message, and then records the text with it. */
@@ -153,7 +153,7 @@ it('says with a code that there is no store, and that the port is in use', async
   const page = createRunPage({ announce: () => {} });
   for (const store of [undefined, {}, { capabilities: {} }]) {
     const started = Promise.resolve(page.start?.(store === undefined ? host : { ...host, store }));
-    await expect(started).rejects.toSatisfy((error) => isWebError(error, 'COMM_WEB_NO_STORE'));
+    await expect(started).rejects.toSatisfy((error) => webErrors.is(error, 'COMM_WEB_NO_STORE'));
   }
   await page.close();
   const server = createServer();
@@ -179,5 +179,5 @@ it('says with a code that there is no store, and that the port is in use', async
   await hub.close();
   await late.close();
   server.close();
-  expect(problems.map((problem) => isWebError(problem, 'COMM_WEB_PORT_IN_USE'))).toEqual([true]);
+  expect(problems.map((problem) => webErrors.is(problem, 'COMM_WEB_PORT_IN_USE'))).toEqual([true]);
 });

@@ -4,7 +4,7 @@ import {
   type HookDecision,
   type HookProvider,
   type HookQuestion,
-  PluginError,
+  pluginErrors,
   type ToolResultQuestion,
 } from '@hansard/provider';
 
@@ -71,7 +71,7 @@ function toRedaction(
   } catch (cause) {
     // The message of the engine quotes the pattern, which can itself be a secret. Its last part is the reason.
     const reason = (cause as Error).message.split(': ').at(-1);
-    throw new PluginError(
+    throw pluginErrors.error(
       'PLUGIN_CONFIG_INVALID',
       `The configuration of plugin hook-redact is not valid: patterns[${index}] is not a regular expression: ${reason}.`,
       { details: { plugin: 'hook-redact' } },

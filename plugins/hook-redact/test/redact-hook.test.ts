@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { type AgentInfo, type HookQuestion, isPluginError } from '@hansard/provider';
+import { type AgentInfo, type HookQuestion, pluginErrors } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { createRedactHook } from '../src/index.ts';
 
@@ -118,7 +118,7 @@ it.each([
   } catch (thrown) {
     error = thrown;
   }
-  expect(isPluginError(error, 'PLUGIN_CONFIG_INVALID')).toBe(true);
+  expect(pluginErrors.is(error, 'PLUGIN_CONFIG_INVALID')).toBe(true);
 });
 
 it('does not quote a wrong pattern in its error: a pattern can be a secret', () => {

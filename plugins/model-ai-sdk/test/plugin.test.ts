@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { contractVersion, isPluginError, requiredMethods } from '@hansard/provider';
+import { contractVersion, pluginErrors, requiredMethods } from '@hansard/provider';
 import { afterAll, expect, it } from 'vitest';
 import plugin from '../src/index.ts';
 import { request } from './reply.ts';
@@ -36,6 +36,6 @@ it('asks the module of its configuration for the model', async () => {
 
 it('says so when the module exports no function by default', async () => {
   const error: unknown = await open('export const model = 1;').catch((caught) => caught);
-  expect(isPluginError(error, 'PLUGIN_CONFIG_INVALID')).toBe(true);
+  expect(pluginErrors.is(error, 'PLUGIN_CONFIG_INVALID')).toBe(true);
   expect((error as Error).message).toContain('has no function as its default export');
 });

@@ -5,12 +5,7 @@ import { openScriptedModel } from './open-scripted-model.ts';
 export { openScriptedModel, type ScriptedModelOptions } from './open-scripted-model.ts';
 export { readScenario } from './read-scenario.ts';
 export type { Scenario, ScenarioInput, ScriptedTurn } from './scenario.ts';
-export {
-  isScenarioError,
-  ScenarioError,
-  type ScenarioErrorCode,
-  scenarioErrors,
-} from './scenario-error.ts';
+export { scenarioErrors } from './scenario-errors.ts';
 
 export default definePlugin({
   id: 'model-scripted',

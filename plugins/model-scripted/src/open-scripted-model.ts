@@ -3,7 +3,7 @@ import type { LanguageModelProvider, ModelRequest, ModelResponse } from '@hansar
 import { pickTurn } from './pick-turn.ts';
 import { checkScenario, readScenario } from './read-scenario.ts';
 import type { Scenario, ScenarioInput, ScriptedTurn } from './scenario.ts';
-import { ScenarioError } from './scenario-error.ts';
+import { scenarioErrors } from './scenario-errors.ts';
 
 /** A scenario file, or a scenario and what errors call it (default `scenario`). */
 export type ScriptedModelOptions =
@@ -26,7 +26,7 @@ export async function openScriptedModel(options: ScriptedModelOptions): Promise<
       const turn = findTurn(scenario, name, request);
       if (turn.delayMs > 0) await wait(turn.delayMs, undefined, { signal: request.signal });
       if (turn.error !== undefined)
-        throw new ScenarioError('SCENARIO_MODEL_FAILED', turn.error, { details: placeOf(name, request) });
+        throw scenarioErrors.error('SCENARIO_MODEL_FAILED', turn.error, { details: placeOf(name, request) });
       const response = respond(turn, request);
       if (turn.stream) stream(response, request);
       return response;
@@ -43,7 +43,7 @@ function findTurn({ agents }: Scenario, name: string, request: ModelRequest): Sc
     turns === undefined
       ? `the scenario has only the agents ${Object.keys(agents).join(', ')}`
       : `none of its turns (${turns.length}) is left that fits what it heard last`;
-  throw new ScenarioError(
+  throw scenarioErrors.error(
     'SCENARIO_NO_ANSWER',
     `No answer for ${agent}, turn ${turn}, in ${name}: ${reason}. Add a turn under agents.${agent}.`,
     { details: placeOf(name, request) },

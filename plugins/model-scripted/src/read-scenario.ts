@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { describeIssues, messageOf } from '@hansard/events';
+import { describeIssues, type HansardError, messageOf } from '@hansard/events';
 import { type Document, isNode, LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { type Scenario, scenarioSchema } from './scenario.ts';
-import { ScenarioError } from './scenario-error.ts';
+import { scenarioErrors } from './scenario-errors.ts';
 
 /**
  * Reads a scenario file.
@@ -15,7 +15,7 @@ export async function readScenario(path: string): Promise<Scenario> {
   try {
     source = await readFile(path, 'utf8');
   } catch (cause) {
-    throw new ScenarioError(
+    throw scenarioErrors.error(
       'SCENARIO_UNREADABLE',
       `The scenario ${path} can't be read: ${messageOf(cause)}`,
       { cause, details: { path } },
@@ -56,9 +56,9 @@ interface Fault {
   readonly text: string;
 }
 
-function invalid(name: string, faults: readonly Fault[], cause?: unknown): ScenarioError {
+function invalid(name: string, faults: readonly Fault[], cause?: unknown): HansardError {
   const text = faults.map((fault) => `${fault.place}: ${fault.text}`).join('\n');
-  return new ScenarioError('SCENARIO_INVALID', `The scenario ${name} is not valid.\n${text}`, {
+  return scenarioErrors.error('SCENARIO_INVALID', `The scenario ${name} is not valid.\n${text}`, {
     cause,
     details: { scenario: name, faults },
   });

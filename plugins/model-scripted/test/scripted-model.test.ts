@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isScenarioError, openScriptedModel, type ScenarioInput } from '../src/index.ts';
+import { openScriptedModel, type ScenarioInput, scenarioErrors } from '../src/index.ts';
 import { collectDeltas, converse, request, toMessage, user } from './make.ts';
 
 type Turns = ScenarioInput['agents'][string];
@@ -175,7 +175,7 @@ describe('a missing answer', () => {
     const model = await play({ say: 'one' }, { when: { contains: 'never' }, say: 'two' });
     const messages = [user('a'), { role: 'assistant' as const, text: 'one', toolCalls: [] }, user('b')];
     const error: unknown = await Promise.resolve(model.generate(request(messages))).catch((caught) => caught);
-    expect(isScenarioError(error, 'SCENARIO_NO_ANSWER')).toBe(true);
+    expect(scenarioErrors.is(error, 'SCENARIO_NO_ANSWER')).toBe(true);
     expect(error).toMatchObject({
       message:
         'No answer for jill, turn 2, in cafe.yaml: none of its turns (2) is left that fits what it heard last. Add a turn under agents.jill.',

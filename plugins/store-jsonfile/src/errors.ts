@@ -1,4 +1,4 @@
-import { StoreError } from '@hansard/provider';
+import { type StoreError, storeErrors } from '@hansard/provider';
 
 export interface CorruptOptions {
   /** The number of whole events before the damage; absent if the damage is not in the events. */
@@ -15,11 +15,15 @@ export function corrupt(
 ): StoreError {
   const message = `${file} is damaged at byte ${offset}: ${what}.`;
   if (wholeEvents === undefined)
-    return new StoreError('STORE_CORRUPT', `${message} Restore the file from a copy, or repair it by hand.`, {
-      details: { file, offset },
-      cause,
-    });
-  return new StoreError(
+    return storeErrors.error(
+      'STORE_CORRUPT',
+      `${message} Restore the file from a copy, or repair it by hand.`,
+      {
+        details: { file, offset },
+        cause,
+      },
+    );
+  return storeErrors.error(
     'STORE_CORRUPT',
     `${message} ${wholeText(wholeEvents)} Restore the file from a copy, or see \`hansard store verify\`.`,
     { details: { file, offset, wholeEvents }, cause },
@@ -33,7 +37,7 @@ function wholeText(events: number): string {
 
 /** The error of a folder, a link or another special file in the place of a file. */
 export function notAFile(file: string, kind: string): StoreError {
-  return new StoreError(
+  return storeErrors.error(
     'STORE_CORRUPT',
     `${file} is ${kind}, and not a regular file. Move it away. If there was a file, restore it from a copy.`,
     { details: { file } },

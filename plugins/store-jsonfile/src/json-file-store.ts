@@ -9,7 +9,6 @@ import {
   type DispatchStoreProvider,
   type DispatchVerification,
   type EventPage,
-  isStoreError,
   type ListDispatchesOptions,
   type ReadEventsOptions,
   type RemainsScope,
@@ -18,6 +17,7 @@ import {
   type StopWatching,
   type StoreCapabilities,
   type StoreRepair,
+  storeErrors,
   type TaskListing,
   type WatchScope,
 } from '@hansard/provider';
@@ -282,9 +282,9 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
       return [];
     } catch (error) {
       const file = join(task, names.task);
-      if (isStoreError(error, 'STORE_CORRUPT'))
+      if (storeErrors.is(error, 'STORE_CORRUPT'))
         return [`${file}, which is damaged: repair its record, or delete the file.`];
-      if (!isStoreError(error, 'STORE_LOCKED')) throw error;
+      if (!storeErrors.is(error, 'STORE_LOCKED')) throw error;
       this.#index.refresh(task, dispatchId);
       return [`${file}, which another process was writing: the next change of a dispatch replaces it.`];
     }

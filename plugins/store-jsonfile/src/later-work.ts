@@ -1,4 +1,4 @@
-import { type Clock, isStoreError } from '@hansard/provider';
+import { type Clock, storeErrors } from '@hansard/provider';
 import { isSystemError } from '@hansard/store-kit';
 
 /** Milliseconds. */
@@ -43,7 +43,7 @@ export class LaterWork {
       try {
         work();
       } catch (error) {
-        if (!isStoreError(error) && !isSystemError(error)) throw error;
+        if (!storeErrors.is(error) && !isSystemError(error)) throw error;
       }
     }
   }

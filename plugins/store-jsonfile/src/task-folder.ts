@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
-import { assertTaskDir, isStoreError, StoreError } from '@hansard/provider';
+import { assertTaskDir, storeErrors } from '@hansard/provider';
 import { isTransientSystemError, orMissing, taskFolderBelow } from '@hansard/store-kit';
 import { names } from './disk-format.ts';
 import type { Files } from './files.ts';
@@ -16,7 +16,7 @@ export function resolveTaskFolder(files: Files, root: string, taskDir: string): 
   const folder = taskFolderBelow(root, taskDir, names.dispatches, files.realPath);
   const reserved = taskDir.split('/').find((part) => reservedNames.has(part.toLowerCase()));
   if (reserved === undefined) return folder;
-  throw new StoreError(
+  throw storeErrors.error(
     'STORE_INVALID_PATH',
     `${JSON.stringify(taskDir)} can't be a task: this store reserves the name ${reserved}.`,
     { details: { taskDir } },
@@ -70,7 +70,7 @@ function isSegment(name: string): boolean {
     assertTaskDir(name);
     return true;
   } catch (error) {
-    if (isStoreError(error)) return false;
+    if (storeErrors.is(error)) return false;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { readFileSync, statSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import type { JsonFileDispatchStore } from '../src/index.ts';
 import { makeEnvelope } from './envelope.ts';
@@ -80,7 +80,8 @@ function expectMissing(work: () => unknown, file: string, offset: number): void 
   } catch (thrown) {
     error = thrown;
   }
-  if (!isStoreError(error, 'STORE_CORRUPT')) throw error ?? new Error(`A file of ${offset} bytes is taken.`);
+  if (!storeErrors.is(error, 'STORE_CORRUPT'))
+    throw error ?? new Error(`A file of ${offset} bytes is taken.`);
   expect(error.details).toEqual({ file, offset, wholeEvents: expect.any(Number) });
 }
 

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { makeEnvelope } from './envelope.ts';
 import { checkReadOfCut, checkRepairOfCut, late, reopened, writeCutSample } from './integrity/cut-file.ts';
@@ -89,7 +89,7 @@ describe('a changed byte', () => {
             try {
               expect(read(), `byte ${at} ^ ${flip}`).toHaveLength(events.length);
             } catch (error) {
-              if (!isStoreError(error, 'STORE_CORRUPT')) throw error;
+              if (!storeErrors.is(error, 'STORE_CORRUPT')) throw error;
               expect(error.details).toMatchObject({ file, offset: expect.any(Number) });
               found += 1;
             }

@@ -2,7 +2,7 @@ import {
   type DispatchEnvelope,
   type EnvelopeUpdates,
   type ReadEventsOptions,
-  StoreError,
+  storeErrors,
 } from '@hansard/provider';
 import { MemoryStore } from '../src/memory-store.ts';
 import type { BrokenStore } from './broken-store.ts';
@@ -89,7 +89,7 @@ export const brokenAnswers: readonly BrokenStore[] = [
         override readEvents(taskDir: string, dispatchId: string, options: ReadEventsOptions = {}) {
           const count = this.getDispatchEvents(taskDir, dispatchId).length;
           const after = options.last === undefined ? options.after : count - options.last - 1;
-          if (after !== undefined && after < -1) throw new StoreError('STORE_INVALID_CURSOR', 'Too many.');
+          if (after !== undefined && after < -1) throw storeErrors.error('STORE_INVALID_CURSOR', 'Too many.');
           return super.readEvents(taskDir, dispatchId, options);
         }
       })(),

@@ -1,4 +1,4 @@
-import { type DispatchEnvelope, type EnvelopeUpdates, StoreError } from '@hansard/provider';
+import { type DispatchEnvelope, type EnvelopeUpdates, storeErrors } from '@hansard/provider';
 import { MemoryStore } from '../src/memory-store.ts';
 import type { BrokenStore, Events } from './broken-store.ts';
 
@@ -143,7 +143,7 @@ export const brokenClaims: readonly BrokenStore[] = [
           const envelope = this.getDispatchEnvelope(taskDir, dispatchId);
           if (envelope === null || envelope.status === 'running')
             return super.claimDispatch(taskDir, dispatchId);
-          throw new StoreError('STORE_LOCKED', 'It has ended.');
+          throw storeErrors.error('STORE_LOCKED', 'It has ended.');
         }
       })(),
   },

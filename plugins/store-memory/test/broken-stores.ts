@@ -1,9 +1,9 @@
 import {
   type DispatchEnvelope,
   type EnvelopeUpdates,
-  isStoreError,
   type ReadEventsOptions,
   type SearchEventsOptions,
+  storeErrors,
   type TaskRecord,
 } from '@hansard/provider';
 import { MemoryStore } from '../src/memory-store.ts';
@@ -54,7 +54,7 @@ export const brokenStores: readonly BrokenStore[] = [
           try {
             return super.appendEvents(taskDir, dispatchId, events);
           } catch (error) {
-            if (!isStoreError(error, 'STORE_EVENT_CONFLICT')) throw error;
+            if (!storeErrors.is(error, 'STORE_EVENT_CONFLICT')) throw error;
             return events.map(() => 0);
           }
         }

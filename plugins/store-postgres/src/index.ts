@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { definePlugin, StoreError } from '@hansard/provider';
+import { definePlugin, storeErrors } from '@hansard/provider';
 import { openPostgresStore, type PostgresStoreOptions } from './open-postgres-store.ts';
 import { setupSql } from './setup-sql.ts';
 
@@ -27,7 +27,7 @@ export default definePlugin<'DispatchStoreProvider', PostgresStoreConfig>({
 function urlOf(variable: string): string {
   const url = process.env[variable];
   if (url !== undefined && url !== '') return url;
-  throw new StoreError(
+  throw storeErrors.error(
     'STORE_UNAVAILABLE',
     `store-postgres has no URL: the environment variable ${variable} is not set. Set it to postgresql://USER:PASSWORD@HOST:PORT/DATABASE, or set \`url\` or \`urlFrom\` in the configuration.`,
     { details: { reason: variable } },

@@ -11,7 +11,6 @@ import {
   type DispatchStoreProvider,
   type DispatchVerification,
   type EventPage,
-  isStoreError,
   type ListDispatchesOptions,
   type ReadEventsOptions,
   type SearchEventsOptions,
@@ -19,6 +18,7 @@ import {
   type StopWatching,
   type StoreCapabilities,
   type StoreServer,
+  storeErrors,
   type TaskListing,
   type WatchScope,
 } from '@hansard/provider';
@@ -358,7 +358,7 @@ class TaskTable {
     try {
       return { taskDir, task: decodeRecord(row, this.#tables.name) };
     } catch (error) {
-      if (isStoreError(error)) return { taskDir, task: null, error };
+      if (storeErrors.is(error)) return { taskDir, task: null, error };
       throw error;
     }
   }

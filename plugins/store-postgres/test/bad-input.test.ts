@@ -1,4 +1,4 @@
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { useServer } from '@hansard/testing/postgres-in-tests';
 import { DatabaseError } from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -19,7 +19,7 @@ async function failureOf(
   try {
     await call;
   } catch (error) {
-    if (!isStoreError(error)) throw error;
+    if (!storeErrors.is(error)) throw error;
     const { code, message, isTransient } = error;
     return { code, message, isTransient, printed: `${error.stack} ${JSON.stringify(error)}` };
   }

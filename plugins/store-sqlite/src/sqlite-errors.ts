@@ -1,4 +1,4 @@
-import { StoreError } from '@hansard/provider';
+import { type StoreError, storeErrors } from '@hansard/provider';
 import { isSystemError, isTransientSystemError } from '@hansard/store-kit';
 
 /** SQLite's primary result codes: https://sqlite.org/rescode.html */
@@ -48,7 +48,7 @@ export function toStoreError(error: unknown, file: string): unknown {
   const reason = (error as Error).message;
   const what =
     code === null ? 'could not be opened or created' : (unavailable[code] ?? 'refused a statement');
-  return new StoreError('STORE_UNAVAILABLE', `${file} ${what} (${reason}).`, {
+  return storeErrors.error('STORE_UNAVAILABLE', `${file} ${what} (${reason}).`, {
     cause: error,
     details: { file },
     isTransient: code === null ? isTransientSystemError(error) : transientResults.has(code),
@@ -76,7 +76,7 @@ export function corrupt(
   reason: string,
   { advice = recoverAdvice, cause, details }: DamageOptions = {},
 ): StoreError {
-  return new StoreError('STORE_CORRUPT', `${file} is damaged: ${reason}. ${advice}`, {
+  return storeErrors.error('STORE_CORRUPT', `${file} is damaged: ${reason}. ${advice}`, {
     cause,
     details: { file, ...details },
   });

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { isStoreError, type StoreError } from '@hansard/provider';
+import { type StoreError, storeErrors } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../src/index.ts';
 import { toStoreError } from '../src/sqlite-errors.ts';
@@ -37,7 +37,7 @@ function readAll(path: string): { readonly length: number } | StoreError {
       store.close();
     }
   } catch (error) {
-    if (!isStoreError(error)) throw error;
+    if (!storeErrors.is(error)) throw error;
     return error;
   }
 }
@@ -59,7 +59,7 @@ describe('a damaged database', () => {
       for (let index = 0; index < 64; index += 1) damaged[offset + index] = (offset + index * 131) % 251;
       writeFileSync(path, damaged);
       const answer = readAll(path);
-      if (!isStoreError(answer)) expect(answer.length, `damaged at ${offset}`).toBe(stored.length);
+      if (!storeErrors.is(answer)) expect(answer.length, `damaged at ${offset}`).toBe(stored.length);
     }
   });
 

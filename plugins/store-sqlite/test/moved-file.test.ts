@@ -4,7 +4,7 @@ import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
-import { isStoreError, type StoreError } from '@hansard/provider';
+import { type StoreError, storeErrors } from '@hansard/provider';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openSqliteStore, type SqliteStore } from '../src/index.ts';
 import { dispatchId, envelope, growingEvents, taskDir } from './sample-data.ts';
@@ -58,7 +58,7 @@ function errorOf(work: () => unknown): StoreError {
   try {
     work();
   } catch (error) {
-    if (isStoreError(error)) return error;
+    if (storeErrors.is(error)) return error;
     throw error;
   }
   throw new Error('It reported nothing.');

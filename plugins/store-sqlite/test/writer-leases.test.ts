@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { isStoreError, type StoreError } from '@hansard/provider';
+import { type StoreError, storeErrors } from '@hansard/provider';
 import { currentProcess, defaultLeaseMs, encodeLease, type ProcessOwner } from '@hansard/store-kit';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openStoreOn } from '../src/open-sqlite-store.ts';
@@ -42,7 +42,7 @@ function errorOf(work: () => unknown): StoreError {
   try {
     work();
   } catch (error) {
-    if (isStoreError(error)) return error;
+    if (storeErrors.is(error)) return error;
     throw error;
   }
   throw new Error('It reported nothing.');

@@ -1,5 +1,5 @@
 import { shortened } from '@hansard/events';
-import { type DispatchEnvelope, type DispatchHost, isStoreError } from '@hansard/provider';
+import { type DispatchEnvelope, type DispatchHost, storeErrors } from '@hansard/provider';
 import { ToolRefusal } from '@hansard/provider/tools';
 import { z } from 'zod';
 
@@ -11,7 +11,7 @@ export async function findWorker(host: DispatchHost, dispatchId: string): Promis
   try {
     return await host.getWorker(dispatchId);
   } catch (error) {
-    if (!isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
+    if (!storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
     const workers = (await host.listWorkers()).slice(-mostListed);
     const known = workers.map((worker) => `${worker.dispatchId} (${worker.role}, ${worker.status})`);
     const there = known.length === 0 ? 'You have started none yet.' : `Yours are: ${known.join(', ')}.`;

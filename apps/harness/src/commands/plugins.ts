@@ -4,7 +4,7 @@ import {
   renderLoadReport,
   type ServerReport,
 } from '@hansard/plugin-loader';
-import { type DispatchStoreProvider, isStoreError, systemClock } from '@hansard/provider';
+import { type DispatchStoreProvider, storeErrors, systemClock } from '@hansard/provider';
 import { loadConfig } from '../config.ts';
 import { loadConfigured } from '../harness.ts';
 import { printAnswer } from '../terminal/answer.ts';
@@ -57,13 +57,13 @@ async function askServer(store: DispatchStoreProvider): Promise<ServerReport | u
     const { name, version } = await store.getServer();
     return { name, version, latencyMs: systemClock.monotonic() - start };
   } catch (error) {
-    if (!isStoreError(error)) throw error;
+    if (!storeErrors.is(error)) throw error;
     return { error: { code: error.code, message: error.message } };
   }
 }
 
 /** The ids of the stores that were not opened because their server cannot be reached now. */
 function serversAway({ errors }: LoadedPlugins): ReadonlySet<unknown> {
-  const away = errors.filter(({ cause }) => isStoreError(cause) && cause.isTransient);
+  const away = errors.filter(({ cause }) => storeErrors.is(cause) && cause.isTransient);
   return new Set(away.map(({ details }) => details.plugin));
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { Fidelity } from '@hansard/events';
 import type { PriceTable } from '@hansard/facts';
-import { type ImportItem, importLogs, isImportError, logImporters, readPriceFile } from '@hansard/import';
+import { type ImportItem, importErrors, importLogs, logImporters, readPriceFile } from '@hansard/import';
 import type { LoadedConfig } from '../config.ts';
 import { type Harness, withHarness } from '../harness.ts';
 import { toTaskDir } from '../tasks/task-name.ts';
@@ -109,7 +109,7 @@ function pricesOf({ config: { prices }, baseDir }: LoadedConfig): PriceTable | f
 
 /** Adds the detected format to the advice. */
 function inCommandWords(error: unknown): unknown {
-  if (!isImportError(error, 'IMPORT_FORMAT_MISMATCH')) return error;
+  if (!importErrors.is(error, 'IMPORT_FORMAT_MISMATCH')) return error;
   const { message, details } = error;
   return new CliError(
     exitCode.usage,

@@ -1,6 +1,6 @@
 import type { DispatchStore, RunDispatchOptions } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { type DispatchEnding, dispatchEnding, type PriorOutcomes, priorOutcomes } from '@hansard/views';
 import { listAll, readableOf } from '../tasks/find-session.ts';
 
@@ -45,8 +45,8 @@ async function readEnding(
   try {
     return dispatchEnding(envelope, await store.getRecentEvents(taskDir, envelope.dispatchId, lastEvents));
   } catch (error) {
-    const isDamaged = isStoreError(error, 'STORE_CORRUPT');
-    if (!isDamaged && !isStoreError(error, 'STORE_UNAVAILABLE')) throw error;
+    const isDamaged = storeErrors.is(error, 'STORE_CORRUPT');
+    if (!isDamaged && !storeErrors.is(error, 'STORE_UNAVAILABLE')) throw error;
     const state = isDamaged ? 'is damaged' : "can't be read";
     return { result: null, lastText: null, trouble: `Its log ${state}: ${error.message}` };
   }

@@ -1,6 +1,6 @@
 import { neutraliseControls } from '@hansard/events/plain';
-import { isScenarioError } from '@hansard/model-scripted';
-import { type Agent, isSessionError, type Session } from '@hansard/session';
+import { scenarioErrors } from '@hansard/model-scripted';
+import { type Agent, type Session, sessionErrors } from '@hansard/session';
 import { toTaskName } from '../tasks/task-name.ts';
 import { printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
@@ -120,11 +120,11 @@ async function* promptedLines(
 
 /** After these errors the line is in the log, and the agent can be asked again. */
 function canContinueAfter(error: unknown): boolean {
-  return isSessionError(error, 'SESSION_MODEL_FAILED') || isSessionError(error, 'SESSION_TURN_LIMIT');
+  return sessionErrors.is(error, 'SESSION_MODEL_FAILED') || sessionErrors.is(error, 'SESSION_TURN_LIMIT');
 }
 
 function isUnknownLine(error: unknown): boolean {
-  return isSessionError(error) && isScenarioError(error.cause, 'SCENARIO_NO_ANSWER');
+  return sessionErrors.is(error) && scenarioErrors.is(error.cause, 'SCENARIO_NO_ANSWER');
 }
 
 export function noteNothingLeft(context: CliContext, consequence = ''): void {

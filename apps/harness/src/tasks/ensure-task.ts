@@ -1,5 +1,5 @@
 import { type DispatchStore, ensureTaskRecord } from '@hansard/dispatch';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import type { CliContext } from '../terminal/context.ts';
 import { noteProblem } from '../terminal/explain-error.ts';
 
@@ -13,7 +13,7 @@ export async function ensureTask(
   try {
     await ensureTaskRecord(store, taskDir, { name });
   } catch (error) {
-    if (!isStoreError(error, 'STORE_CORRUPT') && !isStoreError(error, 'STORE_UNAVAILABLE')) throw error;
+    if (!storeErrors.is(error, 'STORE_CORRUPT') && !storeErrors.is(error, 'STORE_UNAVAILABLE')) throw error;
     noteTaskProblem(context, error);
   }
 }

@@ -3,9 +3,9 @@ import type { DispatchEnvelope } from '@hansard/events';
 import { findNamed } from '@hansard/facts';
 import {
   type DispatchListing,
-  isStoreError,
   type ListDispatchesOptions,
   type StoreError,
+  storeErrors,
   type TaskListing,
 } from '@hansard/provider';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
@@ -117,7 +117,7 @@ async function byPath(store: DispatchStore, word: string): Promise<Scope | null>
       const taskDir = toTaskDir(name);
       return { taskDir, listings: await listAll(store, { taskDir }) };
     } catch (error) {
-      if (!isStoreError(error, 'STORE_INVALID_PATH') && !(error instanceof CliError)) throw error;
+      if (!storeErrors.is(error, 'STORE_INVALID_PATH') && !(error instanceof CliError)) throw error;
       refusal ??= error;
       return null;
     }

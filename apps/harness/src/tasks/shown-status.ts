@@ -1,6 +1,6 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 
 /** The status of a dispatch in words. */
 export type ShownStatus = (envelope: DispatchEnvelope) => string;
@@ -35,7 +35,7 @@ async function claimed(
     );
     return claims.map((claim) => claim !== null && claim.state !== 'expired');
   } catch (error) {
-    if (isStoreError(error, 'STORE_UNSUPPORTED')) return envelopes.map(({ source }) => source === null);
+    if (storeErrors.is(error, 'STORE_UNSUPPORTED')) return envelopes.map(({ source }) => source === null);
     throw error;
   }
 }

@@ -1,33 +1,34 @@
-import type { ClaudeAgentErrorCode } from '@hansard/agent-claude';
-import type { WebErrorCode } from '@hansard/comm-web';
-import type { DispatchErrorCode } from '@hansard/dispatch';
-import type { EventErrorCode, FormatErrorCode } from '@hansard/events';
-import type { ImportErrorCode } from '@hansard/import';
-import type { ScenarioErrorCode } from '@hansard/model-scripted';
-import type { ContextErrorCode } from '@hansard/prompt';
-import type { PluginErrorCode, StoreErrorCode } from '@hansard/provider';
-import type { RedactionErrorCode } from '@hansard/redaction';
-import type { SessionErrorCode } from '@hansard/session';
-import type { TraceErrorCode } from '@hansard/traces';
-import type { ViewerErrorCode } from '@hansard/viewer';
+import type { claudeAgentErrors } from '@hansard/agent-claude';
+import type { webErrors } from '@hansard/comm-web';
+import type { dispatchErrors } from '@hansard/dispatch';
+import type { ErrorOf, eventErrors, formatErrors } from '@hansard/events';
+import type { importErrors } from '@hansard/import';
+import type { scenarioErrors } from '@hansard/model-scripted';
+import type { contextErrors } from '@hansard/prompt';
+import type { pluginErrors, storeErrors } from '@hansard/provider';
+import type { redactionErrors } from '@hansard/redaction';
+import type { sessionErrors } from '@hansard/session';
+import type { traceErrors } from '@hansard/traces';
+import type { viewerErrors } from '@hansard/viewer';
 import { type ExitCode, exitCode } from './cli-error.ts';
 
 /** Every error code of Hansard. */
-export type HansardErrorCode =
-  | ClaudeAgentErrorCode
-  | ContextErrorCode
-  | DispatchErrorCode
-  | EventErrorCode
-  | FormatErrorCode
-  | ImportErrorCode
-  | PluginErrorCode
-  | RedactionErrorCode
-  | ScenarioErrorCode
-  | SessionErrorCode
-  | StoreErrorCode
-  | TraceErrorCode
-  | ViewerErrorCode
-  | WebErrorCode;
+export type HansardErrorCode = ErrorOf<
+  | typeof claudeAgentErrors
+  | typeof contextErrors
+  | typeof dispatchErrors
+  | typeof eventErrors
+  | typeof formatErrors
+  | typeof importErrors
+  | typeof pluginErrors
+  | typeof redactionErrors
+  | typeof scenarioErrors
+  | typeof sessionErrors
+  | typeof storeErrors
+  | typeof traceErrors
+  | typeof viewerErrors
+  | typeof webErrors
+>['code'];
 
 const { failed, usage, damaged } = exitCode;
 

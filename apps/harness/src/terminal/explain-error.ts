@@ -1,5 +1,5 @@
-import { isCodedError, messageOf } from '@hansard/events';
-import { isPluginError, isStoreError } from '@hansard/provider';
+import { type HansardError, isHansardError, messageOf } from '@hansard/events';
+import { pluginErrors, storeErrors } from '@hansard/provider';
 import { CliError, type ExitCode, exitCode } from './cli-error.ts';
 import { type CliContext, note } from './context.ts';
 import { exitCodeOf, type HansardErrorCode } from './error-exit-code.ts';
@@ -36,12 +36,12 @@ export interface Explanation {
 export function explainError(error: unknown): Explanation {
   if (error instanceof CliError) return error;
   // The error of the store says more than the plugin error around it.
-  if (isPluginError(error, 'PLUGIN_CREATE_FAILED') && isStoreError(error.cause))
+  if (pluginErrors.is(error, 'PLUGIN_CREATE_FAILED') && storeErrors.is(error.cause))
     return explainError(error.cause);
-  if (isCodedError(error)) {
+  if (isHansardError(error)) {
     return {
       message: `${error.code}: ${error.message}`,
-      advice: adviceFor(error.code, error.advice),
+      advice: adviceFor(error),
       exitCode: exitCodeOf(error.code),
     };
   }
@@ -53,9 +53,9 @@ export function explainError(error: unknown): Explanation {
   };
 }
 
-function adviceFor(code: string, declared: string | undefined): string {
-  if (Object.hasOwn(commandAdvice, code)) return commandAdvice[code as HansardErrorCode] ?? '';
-  return declared ?? `The documentation of the package that threw it explains ${code}.`;
+function adviceFor({ code, advice }: HansardError): string {
+  const own = Object.hasOwn(commandAdvice, code) ? commandAdvice[code as HansardErrorCode] : undefined;
+  return own ?? advice;
 }
 
 /** Reports an error that does not stop the command, with its consequence for the result. */

@@ -1,4 +1,4 @@
-import { type CapturedEvent, isFormatError, type JsonValue } from '@hansard/events';
+import { type CapturedEvent, formatErrors, type JsonValue } from '@hansard/events';
 import type { ClaudeLogSummary, ReadLogOptions } from '../claude-log.ts';
 import { DiagnosticLog } from '../lines/claude-diagnostic.ts';
 import { asName, asObject } from '../lines/json-fields.ts';
@@ -259,7 +259,7 @@ export class TranscriptReading {
 
   #cannotRead({ problem }: SessionFile): boolean {
     if (problem === undefined) return false;
-    if (!isFormatError(problem) || problem.code === 'FORMAT_UNREADABLE') throw problem;
+    if (!formatErrors.is(problem) || problem.code === 'FORMAT_UNREADABLE') throw problem;
     this.#report('empty', 1, `${problem.message} It was left out.`);
     return true;
   }

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
 import { crc32, createGunzip, gunzipSync, constants as zlib } from 'node:zlib';
-import { FormatError } from '@hansard/events';
+import { formatErrors } from '@hansard/events';
 
 type Utf16 = 'utf-16le' | 'utf-16be';
 
@@ -231,7 +231,7 @@ async function* chunksOf(path: string, offset: number): AsyncGenerator<Buffer> {
     const { code, message } = cause as NodeJS.ErrnoException;
     const reason =
       code === 'ENOENT' ? 'the file does not exist' : code === 'EISDIR' ? 'it is a folder' : message;
-    throw new FormatError('FORMAT_UNREADABLE', `Can't read ${path}: ${reason}.`, {
+    throw formatErrors.error('FORMAT_UNREADABLE', `Can't read ${path}: ${reason}.`, {
       cause,
       details: { file: path },
     });

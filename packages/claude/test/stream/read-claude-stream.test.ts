@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Fidelity } from '@hansard/events';
-import { isFormatError } from '@hansard/events';
+import { formatErrors } from '@hansard/events';
 import type { RecordedActivities } from '@hansard/testing';
 import { afterAll, describe, expect, it } from 'vitest';
 import { type ClaudeActivity, readClaudeStream } from '../../src/index.ts';
@@ -157,7 +157,7 @@ describe('files that are not streams', () => {
     ['FORMAT_NOT_JSONL', '\0'.repeat(100)],
   ] as const)('%s: %j', async (code, content) => {
     const error = await replay(content).catch((reason: unknown) => reason);
-    expect(isFormatError(error, code)).toBe(true);
+    expect(formatErrors.is(error, code)).toBe(true);
     expect(String(error)).toContain(folder);
   });
 
@@ -166,7 +166,7 @@ describe('files that are not streams', () => {
     ['a folder', () => folder],
   ])('FORMAT_UNREADABLE: %s', async (_, path) => {
     const error = await readAll(path()).catch((reason: unknown) => reason);
-    expect(isFormatError(error, 'FORMAT_UNREADABLE')).toBe(true);
+    expect(formatErrors.is(error, 'FORMAT_UNREADABLE')).toBe(true);
     expect((error as Error).cause).toBeInstanceOf(Error);
   });
 });

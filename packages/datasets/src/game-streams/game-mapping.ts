@@ -1,4 +1,4 @@
-import { describeIssues, FormatError } from '@hansard/events';
+import { describeIssues, formatErrors } from '@hansard/events';
 import { z } from 'zod';
 
 const eventPatterns = z.array(z.string().min(1)).min(1);
@@ -111,7 +111,7 @@ export function parseGameMapping(value: unknown, name = 'The mapping'): GameMapp
   const checked = gameMappingSchema.safeParse(value);
   if (checked.success) return checked.data;
   const { text, details } = describeIssues(checked.error, value);
-  throw new FormatError('FORMAT_MAPPING_INVALID', `${name} is not a valid mapping of a game: ${text}`, {
+  throw formatErrors.error('FORMAT_MAPPING_INVALID', `${name} is not a valid mapping of a game: ${text}`, {
     cause: checked.error,
     details,
   });

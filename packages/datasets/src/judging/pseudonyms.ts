@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { FormatError } from '@hansard/events';
+import { formatErrors } from '@hansard/events';
 import type { GameMapping } from '../game-streams/game-mapping.ts';
 import { createNameFinder } from './names/name-finder.ts';
 import { NameSuspects } from './names/name-suspects.ts';
@@ -83,7 +83,7 @@ function personOf(
   const person = { label, names: [name, ...alsoCalled], aliases, parts, initials, isHost };
   for (const called of [name, ...alsoCalled, ...(aliases ?? []), ...(parts ?? []), ...(initials ?? [])])
     if (called.length > longestName || called.split(/[^\p{L}\p{N}]+/u, mostWords + 1).length > mostWords)
-      throw new FormatError(
+      throw formatErrors.error(
         'FORMAT_NAME_TOO_LONG',
         `The name ${JSON.stringify(`${called.slice(0, 40)}…`)} has ${called.length} characters. Names of more than ${longestName} characters or ${mostWords} words can't be hidden.`,
         { details: { length: called.length, limit: longestName } },

@@ -1,7 +1,7 @@
 import {
   definedOnly,
   describeIssues,
-  FormatError,
+  formatErrors,
   type JsonObject,
   messageOf,
   type NewEvent,
@@ -50,7 +50,7 @@ export function readVerdicts(text: string, options: ReadVerdictsOptions): NewEve
   const more = problems.length > shownProblems ? `; and ${problems.length - shownProblems} more` : '';
   const reason =
     problems.length === 0 ? 'it does not hold any.' : problems.slice(0, shownProblems).join('; ') + more;
-  throw new FormatError('FORMAT_VERDICT_INVALID', `${options.file} can't be read as verdicts: ${reason}`, {
+  throw formatErrors.error('FORMAT_VERDICT_INVALID', `${options.file} can't be read as verdicts: ${reason}`, {
     details: { file: options.file, problems },
   });
 

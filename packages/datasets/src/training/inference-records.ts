@@ -1,5 +1,5 @@
 import { type CapturedEvent, isEventOf } from '@hansard/events';
-import { type ContextPolicy, checkContextPolicy, isContextError, readContextManifest } from '@hansard/prompt';
+import { type ContextPolicy, checkContextPolicy, contextErrors, readContextManifest } from '@hansard/prompt';
 import { isAnswerBlock } from './answer-block.ts';
 
 /** The recorded way in which the prompt of a call was rendered. */
@@ -96,7 +96,7 @@ function recordedPrompt(inference: CapturedEvent, messageId: string): InferenceR
     checkContextPolicy(policy);
     return { messageId, through, hash, recipe: recipeOf(policy, tokens?.counter) };
   } catch (error) {
-    if (isContextError(error) || error instanceof TypeError) return 'unreadable';
+    if (contextErrors.is(error) || error instanceof TypeError) return 'unreadable';
     throw error;
   }
 }

@@ -2,8 +2,8 @@ import { type CapturedEvent, definedOnly } from '@hansard/events';
 import {
   type ContextMessage,
   type ContextRenderer,
+  contextErrors,
   createContextRenderer,
-  isContextError,
   type RenderedContext,
   type TokenCounter,
 } from '@hansard/prompt';
@@ -75,7 +75,7 @@ export class PromptRenderer {
     } catch (error) {
       // The prefix of the next prompt may be part of this one, which was not measured.
       this.#sizes.length = 0;
-      if (isContextError(error)) return null;
+      if (contextErrors.is(error)) return null;
       throw error;
     }
   }

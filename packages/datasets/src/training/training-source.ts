@@ -1,7 +1,8 @@
 import {
   type CapturedEvent,
   type DispatchEnvelope,
-  FormatError,
+  formatErrors,
+  type HansardError,
   type JsonValue,
   type TaskSource,
 } from '@hansard/events';
@@ -119,9 +120,9 @@ function rowOptions({ id, thoughts }: TrainingFormat, { reasoning, tools }: Trai
   return { reasoning: reasoning ?? 'drop', tools };
 }
 
-function notFull(envelopes: readonly DispatchEnvelope[]): FormatError {
+function notFull(envelopes: readonly DispatchEnvelope[]): HansardError {
   const ids = envelopes.map(({ dispatchId }) => dispatchId);
-  return new FormatError(
+  return formatErrors.error(
     'FORMAT_NOT_FULL',
     `No training data can be written from ${ids.slice(0, 3).join(', ')}${ids.length > 3 ? ' …' : ''}: ` +
       'input and output of tools were not recorded (fidelity narrative), so the prompts of the model are unknown.',

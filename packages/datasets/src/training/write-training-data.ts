@@ -1,4 +1,4 @@
-import { FormatError, type JsonObject, type TaskSource } from '@hansard/events';
+import { formatErrors, type JsonObject, type TaskSource } from '@hansard/events';
 import type { TokenCounter } from '@hansard/prompt';
 import { canHold, fittedConversation } from './conversation.ts';
 import { estimateRows, type TrainingEstimate } from './training-estimate.ts';
@@ -58,7 +58,7 @@ function assertSize(
   const { rows, bytes, tokens, calls } = estimate;
   if (bytes <= maxBytes) return;
   const known = tokens === null ? '' : ` and ${tokens} tokens`;
-  throw new FormatError(
+  throw formatErrors.error(
     'FORMAT_TOO_LARGE',
     `The ${format} data would have about ${bytes} bytes in ${rows} rows${known}, ` +
       `from ${calls.inRows} of ${calls.of} model calls; the limit is ${maxBytes} bytes.`,

@@ -1,4 +1,4 @@
-import { type CapturedEvent, isFormatError, newEvent, parseEvent } from '@hansard/events';
+import { type CapturedEvent, formatErrors, newEvent, parseEvent } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
 import {
   countMoves,
@@ -172,7 +172,7 @@ describe('verdicts', () => {
     try {
       read(text);
     } catch (error) {
-      if (isFormatError(error, 'FORMAT_VERDICT_INVALID')) return error.message;
+      if (formatErrors.is(error, 'FORMAT_VERDICT_INVALID')) return error.message;
       throw error;
     }
     return 'none';

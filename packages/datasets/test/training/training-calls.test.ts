@@ -1,4 +1,4 @@
-import { isFormatError } from '@hansard/events';
+import { formatErrors } from '@hansard/events';
 import type { ContextPolicy } from '@hansard/prompt';
 import { describe, expect, it } from 'vitest';
 import { type DropReason, trainingFormatIds } from '../../src/index.ts';
@@ -237,7 +237,7 @@ describe('a log', () => {
     talk.say(ann, 'First');
     const narrative = envelopeOf(talk, { fidelity: 'narrative' });
     const error: unknown = await write(talk, { format }, [narrative]).catch((reason) => reason);
-    expect(isFormatError(error) && error.code).toBe('FORMAT_NOT_FULL');
+    expect(formatErrors.is(error) && error.code).toBe('FORMAT_NOT_FULL');
     expect(String(error)).toContain('D1');
     const other = new Talk('D2');
     other.enter(ann, 'Ann');

@@ -1,4 +1,4 @@
-import { isFormatError } from '@hansard/events';
+import { formatErrors } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
 import {
   type ReasoningMode,
@@ -96,7 +96,7 @@ describe('data above the limit', () => {
       maxBytes: manifest.bytes / 2,
       onEstimate: (estimate) => found.push(estimate),
     }).catch((error: unknown) => error);
-    if (!isFormatError(refused, 'FORMAT_TOO_LARGE')) throw refused;
+    if (!formatErrors.is(refused, 'FORMAT_TOO_LARGE')) throw refused;
     const [estimate] = found;
     expect(refused.details).toEqual({ ...estimate, maxBytes: manifest.bytes / 2 });
     expect(refused.message).toContain(`${estimate?.bytes} bytes in ${manifest.rows} rows`);

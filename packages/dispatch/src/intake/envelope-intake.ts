@@ -1,9 +1,9 @@
 import {
   type DispatchEnvelope,
   type EnvelopeUpdates,
-  EventError,
-  type EventErrorCode,
+  type EventError,
   envelopeSchemaVersion,
+  eventErrors,
   findNotJson,
   type IdSource,
   parseEnvelope,
@@ -60,12 +60,12 @@ export function checkTask(task: TaskRecord): TaskRecord {
   return ownCopy(parseTaskRecord(task), 'EVENT_TASK_INVALID', 'a task record');
 }
 
-function ownCopy<T>(checked: T, code: EventErrorCode, what: string): T {
+function ownCopy<T>(checked: T, code: EventError['code'], what: string): T {
   const notJson = findNotJson(checked);
   if (notJson === null) return copyJson(checked);
   const { path } = notJson;
   const value = preview(notJson.value);
-  throw new EventError(code, `Not ${what}: ${path} is ${value}, which JSON cannot hold.`, {
+  throw eventErrors.error(code, `Not ${what}: ${path} is ${value}, which JSON cannot hold.`, {
     details: { path, value },
   });
 }

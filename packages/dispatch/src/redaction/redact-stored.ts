@@ -1,5 +1,5 @@
 import { addRedactions, type CapturedEvent, newEvent, redactionsOf, replacedField } from '@hansard/events';
-import { StoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import type { Redactor } from '@hansard/redaction';
 import type { EventIntake } from '../intake/event-intake.ts';
 import { toDispatchRef } from '../store/dispatch-ref.ts';
@@ -50,7 +50,7 @@ export async function redactStored(
     envelope: (envelope) => {
       // A rewritten log is counted anew.
       if (envelope.status !== 'running') return { ...replaced.envelope(envelope), folded: null };
-      throw new StoreError(
+      throw storeErrors.error(
         'STORE_LOCKED',
         `The dispatch ${stored.dispatchId} of ${stored.taskDir} is still running, so nothing in it was replaced. Try again when it has ended.`,
         { details: { ...toDispatchRef(stored), owner: 'a running dispatch' } },

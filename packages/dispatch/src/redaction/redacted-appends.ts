@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { type Awaitable, isStoreError } from '@hansard/provider';
+import { type Awaitable, storeErrors } from '@hansard/provider';
 import type { Redactor } from '@hansard/redaction';
 import { isPromise } from '../async/is-promise.ts';
 import type { PositionedEvent } from '../store/dispatch-log.ts';
@@ -38,7 +38,7 @@ export class RedactedAppends {
   }
 
   async #again(events: readonly CapturedEvent[], conflict: unknown): Promise<readonly number[]> {
-    if (!isStoreError(conflict, 'STORE_EVENT_CONFLICT')) throw conflict;
+    if (!storeErrors.is(conflict, 'STORE_EVENT_CONFLICT')) throw conflict;
     const { differsInSecretsOnly } = await import('@hansard/redaction');
     this.#redacted ??= await this.#findRedacted();
     const known = events.map((event) => {

@@ -2,8 +2,8 @@ import {
   type CapturedEvent,
   type DispatchEnvelope,
   type EnvelopeUpdates,
-  EventError,
-  isEventError,
+  type EventError,
+  eventErrors,
   isPlainObject,
   type JsonValue,
   type TaskRecord,
@@ -64,7 +64,7 @@ export class StoreRedaction {
     try {
       return check(value);
     } catch (error) {
-      if (!isEventError(error)) throw error;
+      if (!eventErrors.is(error)) throw error;
       const cleaning = new Cleaning(this.redactor);
       throw this.#withoutSecrets(error, cleaning, () => check(cleaning.clean(value) as I));
     }
@@ -74,9 +74,9 @@ export class StoreRedaction {
     try {
       again();
     } catch (shown) {
-      if (!isEventError(shown)) return notShown(error);
+      if (!eventErrors.is(shown)) return notShown(error);
       const { text } = this.redactor.text(shown.message);
-      if (text !== shown.message) return new EventError(shown.code, text);
+      if (text !== shown.message) return eventErrors.error(shown.code, text);
       // A quotation that is cut can end within a secret.
       return cleaning.isWhole || !shown.message.includes('…') ? shown : notShown(error);
     }
@@ -122,5 +122,5 @@ class Cleaning {
 }
 
 function notShown({ code }: EventError): EventError {
-  return new EventError(code, 'A value is refused, and its redacted form would not be: it is not shown.');
+  return eventErrors.error(code, 'A value is refused, and its redacted form would not be: it is not shown.');
 }

@@ -1,11 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type CapturedEvent, type EventData, isEventError, isEventOf, type NewEvent } from '@hansard/events';
-import {
-  type AgentActivity,
-  type AgentProvider,
-  type AgentRunRequest,
-  isStoreError,
-} from '@hansard/provider';
+import { type CapturedEvent, type EventData, eventErrors, isEventOf, type NewEvent } from '@hansard/events';
+import { type AgentActivity, type AgentProvider, type AgentRunRequest, storeErrors } from '@hansard/provider';
 import type { ProjectTools } from '../tools/project-tools.ts';
 import type { RunLog } from './run-log.ts';
 import type { Supervision } from './supervision.ts';
@@ -78,7 +73,7 @@ export class AgentListener {
     try {
       return await log.append(event);
     } catch (error) {
-      const isBadEvent = isEventError(error) || isStoreError(error, 'STORE_EVENT_CONFLICT');
+      const isBadEvent = eventErrors.is(error) || storeErrors.is(error, 'STORE_EVENT_CONFLICT');
       onFault(error, isBadEvent ? 'agent' : 'store');
       throw error;
     }

@@ -4,7 +4,7 @@ import { Notifier } from '../async/notifier.ts';
 import { onAbort } from '../async/on-abort.ts';
 import { MessageInbox } from '../communication/message-inbox.ts';
 import { describeFailure } from '../describe-failure.ts';
-import { DispatchError } from '../dispatch-error.ts';
+import { dispatchErrors } from '../dispatch-errors.ts';
 import type { Dispatch } from '../store/dispatch.ts';
 import { defaultHookTimeoutMs } from '../tools/decide-in-time.ts';
 import { ProjectTools } from '../tools/project-tools.ts';
@@ -137,7 +137,7 @@ export class AgentRun {
       ? `${ending} and takes no more messages`
       : 'takes no messages: its agent reads none';
     const { dispatchId, envelope } = this.#dispatch;
-    throw new DispatchError(
+    throw dispatchErrors.error(
       'DISPATCH_ENDED',
       `The dispatch ${dispatchId} of ${envelope.role} ${state}; start a new one.`,
       { details: { dispatchId } },

@@ -1,6 +1,6 @@
 import { type DispatchEnvelope, newEvent } from '@hansard/events';
 import { createDispatchFacts } from '@hansard/facts';
-import { isStoreError, type StoreError } from '@hansard/provider';
+import { type StoreError, storeErrors } from '@hansard/provider';
 import type { Dispatch, DispatchEnd } from '../store/dispatch.ts';
 import type { DispatchRef } from '../store/dispatch-ref.ts';
 import type { DispatchStore } from '../store/dispatch-store.ts';
@@ -79,7 +79,8 @@ async function closeAbandoned(
     return await dispatch.end(await endOf(dispatch));
   } catch (error) {
     // It has another writer, or was deleted since it was listed.
-    if (isStoreError(error, 'STORE_LOCKED') || isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) return null;
+    if (storeErrors.is(error, 'STORE_LOCKED') || storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND'))
+      return null;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import { StoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { openToolbox } from '../tools/toolbox.ts';
 import { beginFamily } from './begin-dispatch.ts';
 import type { DispatchRun } from './dispatch-run.ts';
@@ -28,7 +28,7 @@ export async function runDispatch(options: RunDispatchOptions): Promise<Dispatch
 async function assertParent({ store, taskDir }: RunDispatchOptions, parentDispatchId: string): Promise<void> {
   const parent = { taskDir, dispatchId: parentDispatchId };
   if ((await store.findDispatch(parent)) !== null) return;
-  throw new StoreError(
+  throw storeErrors.error(
     'STORE_DISPATCH_NOT_FOUND',
     `The task ${taskDir} has no dispatch ${parentDispatchId} to be the parent; a worker belongs to the task of its parent.`,
     { details: { ...parent } },

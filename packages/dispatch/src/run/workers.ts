@@ -1,8 +1,14 @@
 import { resolve } from 'node:path';
 import { type CapturedEvent, type DispatchEnvelope, definedOnly } from '@hansard/events';
-import { type AgentProvider, type DispatchHost, type NewWorker, StoreError } from '@hansard/provider';
+import {
+  type AgentProvider,
+  type DispatchHost,
+  type NewWorker,
+  type StoreError,
+  storeErrors,
+} from '@hansard/provider';
 import { untilAborted } from '../async/until-aborted.ts';
-import { DispatchError } from '../dispatch-error.ts';
+import { dispatchErrors } from '../dispatch-errors.ts';
 import type { DispatchRef } from '../store/dispatch-ref.ts';
 import type { RunDispatchOptions } from './run-options.ts';
 import type { BegunDispatch, RunPlace } from './run-place.ts';
@@ -48,7 +54,7 @@ export class Workers implements DispatchHost {
 
   async startWorker(worker: NewWorker): Promise<DispatchEnvelope> {
     if (this.#end !== null)
-      throw new DispatchError(
+      throw dispatchErrors.error(
         'DISPATCH_ENDED',
         `The dispatch ${this.dispatchId} of ${this.#parts.options.role} is ending and starts no more workers.`,
         { details: { dispatchId: this.dispatchId } },
@@ -191,7 +197,7 @@ export class Workers implements DispatchHost {
     const found = Object.hasOwn(agents, name) ? agents[name] : undefined;
     if (found !== undefined) return found;
     const names = this.listAgents().join(', ');
-    throw new DispatchError(
+    throw dispatchErrors.error(
       'DISPATCH_AGENT_NOT_FOUND',
       `There is no agent ${JSON.stringify(name)} for a worker; ${names === '' ? 'name none to get the kind of the dispatch that starts it' : `there are: ${names}`}.`,
       { details: { agent: name, agents: this.listAgents() } },
@@ -202,7 +208,7 @@ export class Workers implements DispatchHost {
     const { slots } = this.#parts.place.family;
     const most = this.#parts.options.workers?.maxRunning ?? defaultMaxRunning;
     if (slots.taken >= most)
-      throw new DispatchError(
+      throw dispatchErrors.error(
         'DISPATCH_WORKER_LIMIT',
         `${slots.taken} workers are running, which is the limit (${most}); wait until one has ended.`,
         { details: { running: slots.taken, maxRunning: most } },
@@ -224,7 +230,7 @@ export class Workers implements DispatchHost {
   }
 
   #noWorker(dispatchId: string): StoreError {
-    return new StoreError(
+    return storeErrors.error(
       'STORE_DISPATCH_NOT_FOUND',
       `The dispatch ${this.dispatchId} has no worker ${dispatchId}; a dispatch sees only the workers that it started.`,
       { details: { ...this.#refOf(dispatchId) } },

@@ -7,7 +7,7 @@ import {
   newEvent,
   toTimestamp,
 } from '@hansard/events';
-import { type AgentInfo, type EventPage, StoreError } from '@hansard/provider';
+import { type AgentInfo, type EventPage, type StoreError, storeErrors } from '@hansard/provider';
 import { describeFailure } from '../describe-failure.ts';
 import { RedactedDeltas } from '../redaction/redacted-deltas.ts';
 import type { DispatchStream, LiveStreamOptions } from '../streams/dispatch-stream.ts';
@@ -251,7 +251,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   }
 
   #noLongerClaimed(): StoreError {
-    return new StoreError(
+    return storeErrors.error(
       'STORE_LOCKED',
       `This object has ended or released the dispatch ${this.dispatchId} of ${this.taskDir}. Open the dispatch again to write to it: openDispatch(dispatch, { write: true }).`,
       { details: { ...toDispatchRef(this) } },

@@ -3,8 +3,8 @@ import {
   type ClaimState,
   type Clock,
   type DispatchClaim,
-  isStoreError,
-  StoreError,
+  type StoreError,
+  storeErrors,
 } from '@hansard/provider';
 import { onAbort } from '../async/on-abort.ts';
 import { newEnvelope } from '../intake/envelope-intake.ts';
@@ -66,7 +66,7 @@ export class DispatchClaims implements StoreClaims {
       try {
         return await stored.claim();
       } catch (error) {
-        const { expiresInMs } = isStoreError(error, 'STORE_LOCKED') ? error.details : {};
+        const { expiresInMs } = storeErrors.is(error, 'STORE_LOCKED') ? error.details : {};
         if (typeof expiresInMs !== 'number' || clock.monotonic() + expiresInMs > until) throw error;
         onWait?.(error as StoreError, expiresInMs);
         if (await isAbortedWithin(clock, expiresInMs, signal)) throw error;
@@ -132,7 +132,7 @@ export class DispatchClaims implements StoreClaims {
     const key = dispatchKey(dispatch);
     const owner = this.#claims.get(key)?.holder;
     if (owner !== undefined) {
-      throw new StoreError(
+      throw storeErrors.error(
         'STORE_LOCKED',
         `The dispatch ${dispatch.dispatchId} of ${dispatch.taskDir} is being written by ${owner} of this process (${process.pid}). Use that object, or end or release it first.`,
         { details: { ...toDispatchRef(dispatch), owner } },

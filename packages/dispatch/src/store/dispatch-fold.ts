@@ -1,6 +1,6 @@
 import type { CapturedEvent, DispatchEnvelope, FoldedLog } from '@hansard/events';
 import { createDispatchFacts, type DispatchFacts, isPricedBy, type PriceTable } from '@hansard/facts';
-import { type EventPage, isStoreError } from '@hansard/provider';
+import { type EventPage, storeErrors } from '@hansard/provider';
 import type { ProviderDispatch } from './provider-dispatch.ts';
 
 /**
@@ -80,7 +80,7 @@ export class DispatchFold {
       const { events } = await this.#stored.readPage({ after: through - 1, limit: 1 });
       return events[0]?.id === eventId;
     } catch (error) {
-      if (isStoreError(error, 'STORE_INVALID_CURSOR')) return false;
+      if (storeErrors.is(error, 'STORE_INVALID_CURSOR')) return false;
       throw error;
     }
   }

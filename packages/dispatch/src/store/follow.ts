@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type Awaitable, isStoreError, type StopWatching } from '@hansard/provider';
+import { type Awaitable, type StopWatching, storeErrors } from '@hansard/provider';
 import { isPromise } from '../async/is-promise.ts';
 import { leavableIterator } from '../async/leavable-iterator.ts';
 import { Notifier } from '../async/notifier.ts';
@@ -70,7 +70,7 @@ class Follower {
       yield* this.#read();
     } catch (error) {
       // The store was closed while it read for a follower, which ends then.
-      if (!this.#isOver() || !isStoreError(error, 'STORE_CLOSED')) throw error;
+      if (!this.#isOver() || !storeErrors.is(error, 'STORE_CLOSED')) throw error;
     } finally {
       stopWhenWatching(watching);
       signal?.removeEventListener('abort', onAbort);

@@ -1,5 +1,5 @@
 import { type CapturedEvent, messageOf, newEvent, parseEvent } from '@hansard/events';
-import { StoreError } from '@hansard/provider';
+import { type StoreError, storeErrors } from '@hansard/provider';
 import type { DispatchRef } from './dispatch-ref.ts';
 import type { DispatchStore } from './dispatch-store.ts';
 
@@ -27,7 +27,7 @@ export async function findMalformedEvent(
   for await (const { position, event } of log.events()) {
     const problem = problemOf(event);
     if (problem === null) continue;
-    return new StoreError(
+    return storeErrors.error(
       'STORE_CORRUPT',
       `Event ${position} of dispatch ${dispatchId} in ${taskDir} is not what this version records, and was stored by hand or by another program. ${problem}`,
       { details: { taskDir, dispatchId, position, wholeEvents: position } },

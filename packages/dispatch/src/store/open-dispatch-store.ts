@@ -14,8 +14,8 @@ import {
   type SearchHit,
   type StopWatching,
   type StoreCapabilities,
-  StoreError,
   type StoreRepair,
+  storeErrors,
   type TaskListing,
   type WatchScope,
 } from '@hansard/provider';
@@ -50,7 +50,7 @@ export function openDispatchStore(
 function assertContract({ contract }: { readonly contract: unknown }): void {
   const problem = describeContractProblem(contract);
   if (problem === null) return;
-  throw new StoreError('STORE_CONTRACT_VERSION', `The store ${problem}`, {
+  throw storeErrors.error('STORE_CONTRACT_VERSION', `The store ${problem}`, {
     details: { contract, expected: contractVersion },
   });
 }

@@ -1,5 +1,5 @@
 import { createIdSource, type IdSource } from '@hansard/events';
-import { type Clock, type DispatchStoreProvider, StoreError, systemClock } from '@hansard/provider';
+import { type Clock, type DispatchStoreProvider, storeErrors, systemClock } from '@hansard/provider';
 import { Notifiers } from '../async/notifier.ts';
 import { assertCount } from '../check-arguments.ts';
 import { type EventDiagnostic, EventIntake } from '../intake/event-intake.ts';
@@ -46,7 +46,7 @@ export class OpenStoreContext implements StoreContext {
 
   assertOpen(): void {
     if (this.#state !== 'open')
-      throw new StoreError('STORE_CLOSED', 'The store is closed; open it again to use it.');
+      throw storeErrors.error('STORE_CLOSED', 'The store is closed; open it again to use it.');
   }
 
   /** Leaves the dispatches that are open for writing and ends the followers. */

@@ -10,7 +10,7 @@ import {
   type EventPage,
   type ReadEventsOptions,
   type StopWatching,
-  StoreError,
+  storeErrors,
 } from '@hansard/provider';
 import { type DispatchRef, toDispatchRef } from './dispatch-ref.ts';
 import { orNotice } from './malformed-events.ts';
@@ -64,7 +64,7 @@ export class ProviderDispatch implements DispatchRef {
   async readEnvelope(): Promise<DispatchEnvelope> {
     const envelope = await this.findEnvelope();
     if (envelope !== null) return envelope;
-    throw new StoreError(
+    throw storeErrors.error(
       'STORE_DISPATCH_NOT_FOUND',
       `There is no dispatch ${this.dispatchId} in the task ${this.taskDir}; getDispatchEnvelopes lists the dispatches of a task.`,
       { details: { ...toDispatchRef(this) } },

@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { type Awaitable, type Clock, isStoreError, StoreError } from '@hansard/provider';
+import { type Awaitable, type Clock, type StoreError, storeErrors } from '@hansard/provider';
 import { isPromise } from '../async/is-promise.ts';
 import { type DispatchRef, dispatchKey } from './dispatch-ref.ts';
 import type { StoreOutage } from './store-options.ts';
@@ -86,7 +86,7 @@ export class Retries {
     const { retryBytes } = this.#limits;
     if (this.#waitingBytes + bytes > retryBytes) {
       const { error } = outage;
-      throw new StoreError(
+      throw storeErrors.error(
         error.code,
         `${error.message} The events that wait for the store have reached the limit of ${retryBytes} bytes (retryBytes).`,
         { cause: error, details: { ...error.details, retryBytes }, isTransient: true },
@@ -170,11 +170,11 @@ export class Retries {
 
 /** Whether a call is repeated. Only an unavailable store is: any other error is an answer, even if the store marks it as transient. */
 function isTransient(error: unknown): error is StoreError {
-  return isStoreError(error, 'STORE_UNAVAILABLE') && error.isTransient === true;
+  return storeErrors.is(error, 'STORE_UNAVAILABLE') && error.isTransient === true;
 }
 
 function finalError(error: StoreError, tries: number, triedMs: number): StoreError {
-  return new StoreError(
+  return storeErrors.error(
     error.code,
     `${error.message} It was tried ${tries === 1 ? 'once' : `${tries} times`}; the store has failed for ${(triedMs / 1_000).toFixed(1)} s.`,
     { cause: error.cause ?? error, details: { ...error.details, tries, triedMs }, isTransient: true },

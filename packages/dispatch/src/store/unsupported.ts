@@ -1,7 +1,7 @@
-import { type StoreCapabilities, StoreError } from '@hansard/provider';
+import { type StoreCapabilities, type StoreError, storeErrors } from '@hansard/provider';
 
 export function unsupported(capability: keyof StoreCapabilities, instead: string): StoreError {
-  return new StoreError('STORE_UNSUPPORTED', `This store has no ${capability}; ${instead}.`, {
+  return storeErrors.error('STORE_UNSUPPORTED', `This store has no ${capability}; ${instead}.`, {
     details: { capability },
   });
 }

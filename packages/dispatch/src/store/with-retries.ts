@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DispatchEnvelope } from '@hansard/events';
-import { type DispatchStoreProvider, isStoreError } from '@hansard/provider';
+import { type DispatchStoreProvider, storeErrors } from '@hansard/provider';
 import type { DispatchRef } from './dispatch-ref.ts';
 import type { Retries } from './retries.ts';
 
@@ -73,7 +73,7 @@ export function withRetries(provider: DispatchStoreProvider, retries: Retries): 
             await remove();
           } catch (error) {
             // The call that failed, or whose answer was lost, has deleted it.
-            if (!isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
+            if (!storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
           }
         };
         return retries.run(remove, { writes: { taskDir, dispatchId }, again });
@@ -95,14 +95,14 @@ async function createAgain(
   try {
     await provider.createDispatch(taskDir, envelope);
   } catch (error) {
-    if (!isStoreError(error, 'STORE_DISPATCH_EXISTS')) throw error;
+    if (!storeErrors.is(error, 'STORE_DISPATCH_EXISTS')) throw error;
     const stored = await provider.getDispatchEnvelope(taskDir, envelope.dispatchId);
     if (!isDeepStrictEqual(stored, JSON.parse(JSON.stringify(envelope)))) throw error;
     if (envelope.status !== 'running') return;
     try {
       await provider.claimDispatch(taskDir, envelope.dispatchId);
     } catch (refusal) {
-      throw isStoreError(refusal, 'STORE_LOCKED') ? error : refusal;
+      throw storeErrors.is(refusal, 'STORE_LOCKED') ? error : refusal;
     }
   }
 }

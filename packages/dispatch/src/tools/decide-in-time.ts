@@ -1,7 +1,8 @@
+import type { HansardError } from '@hansard/events';
 import type { Awaitable, Clock, HookDecision, HookProvider, HookQuestion } from '@hansard/provider';
 import { isPromise } from '../async/is-promise.ts';
 import { untilAborted } from '../async/until-aborted.ts';
-import { DispatchError } from '../dispatch-error.ts';
+import { dispatchErrors } from '../dispatch-errors.ts';
 
 /** How long a hook may take for a decision, in milliseconds. Enough for a hook that asks a model. */
 export const defaultHookTimeoutMs = 300_000;
@@ -38,8 +39,8 @@ export async function decideInTime(
   }
 }
 
-function tooLate({ name }: HookProvider, limitMs: number): DispatchError {
-  return new DispatchError('DISPATCH_HOOK_TIMEOUT', `it gave no decision within ${limitMs} ms.`, {
+function tooLate({ name }: HookProvider, limitMs: number): HansardError {
+  return dispatchErrors.error('DISPATCH_HOOK_TIMEOUT', `it gave no decision within ${limitMs} ms.`, {
     details: { hook: name, limitMs },
   });
 }

@@ -1,6 +1,6 @@
 import { closeAbandonedDispatches, openDispatchStore, startDispatch } from '@hansard/dispatch';
 import { type EventData, type NewEvent, newEvent } from '@hansard/events';
-import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
+import { type DispatchStoreProvider, type StoreError, storeErrors } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { appendEvent, createDispatch, ManualClock, updateDispatch } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
@@ -122,7 +122,7 @@ describe('dispatches that a process left running when it exited', () => {
     let isFull = true;
     const provider = changedStore((store) => ({
       appendEvent(task, dispatchId, event) {
-        if (isFull) throw new StoreError('STORE_UNAVAILABLE', 'disk full');
+        if (isFull) throw storeErrors.error('STORE_UNAVAILABLE', 'disk full');
         return store.appendEvent(task, dispatchId, event);
       },
     }));
@@ -155,7 +155,7 @@ describe('dispatches that a process left running when it exited', () => {
     const provider = changedStore((store) => ({
       claimDispatch(task, dispatchId) {
         if (isElsewhere && dispatchId === 'lost-1')
-          throw new StoreError('STORE_LOCKED', 'process 7 on host writes it');
+          throw storeErrors.error('STORE_LOCKED', 'process 7 on host writes it');
         return store.claimDispatch(task, dispatchId);
       },
       readEvents(task, dispatchId, options) {
@@ -187,7 +187,7 @@ describe('dispatches that a process left running when it exited', () => {
   });
 
   it('are ended beside one that cannot be read, which is reported, or fails where nobody takes the report', async () => {
-    const unreadable = new StoreError('STORE_CORRUPT', 'lost-1 is damaged');
+    const unreadable = storeErrors.error('STORE_CORRUPT', 'lost-1 is damaged');
     const provider = changedStore((store) => ({
       async listDispatches(options) {
         const { dispatches, next } = await store.listDispatches(options);
@@ -214,7 +214,7 @@ describe('dispatches that a process left running when it exited', () => {
   it('are not skipped in silence where the store fails', async () => {
     const provider = changedStore(() => ({
       appendEvent() {
-        throw new StoreError('STORE_UNAVAILABLE', 'disk full');
+        throw storeErrors.error('STORE_UNAVAILABLE', 'disk full');
       },
     }));
     const store = await leftBehind(provider);

@@ -1,6 +1,6 @@
 import { openDispatchStore, type RunDispatchOptions, runDispatch, startDispatch } from '@hansard/dispatch';
 import type { TaskRecord } from '@hansard/events';
-import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
+import { type DispatchStoreProvider, storeErrors } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from '../support/changed-store.ts';
@@ -28,7 +28,7 @@ function prepare(provider: DispatchStoreProvider = createMemoryStore()) {
   return { store, base };
 }
 
-const damaged = new StoreError('STORE_CORRUPT', 'The record is damaged.');
+const damaged = storeErrors.error('STORE_CORRUPT', 'The record is damaged.');
 
 describe('a run', () => {
   it('creates the record of a task that has none, from the start of its dispatch', async () => {

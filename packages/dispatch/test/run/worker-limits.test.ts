@@ -1,4 +1,4 @@
-import { createCommunicationHub, isDispatchError, startDispatch } from '@hansard/dispatch';
+import { createCommunicationHub, dispatchErrors, startDispatch } from '@hansard/dispatch';
 import type { CommunicationHost } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from '../support/changed-store.ts';
@@ -38,7 +38,7 @@ describe('limits of workers', () => {
         details: { running: 2, maxRunning: 2 },
       },
     ]);
-    expect(isDispatchError(refused[0], 'DISPATCH_WORKER_LIMIT')).toBe(true);
+    expect(dispatchErrors.is(refused[0], 'DISPATCH_WORKER_LIMIT')).toBe(true);
     expect(Object.keys(await statuses()).sort()).toEqual(['four', 'lead', 'one', 'two']);
   });
 

@@ -1,10 +1,10 @@
 import {
   encodeEvent,
   eventDataSchemas,
+  eventErrors,
   eventFieldsSchema,
   findNotJson,
   inLineOrder,
-  isEventError,
   jsonObjectSchema,
   type NewEvent,
 } from '@hansard/events';
@@ -43,7 +43,7 @@ function outcome(work: () => string): string {
   try {
     return work();
   } catch (error) {
-    return isEventError(error) ? error.code : `thrown: ${String(error)}`;
+    return eventErrors.is(error) ? error.code : `thrown: ${String(error)}`;
   }
 }
 

@@ -5,7 +5,7 @@ import {
   openDispatchStore,
 } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
-import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
+import { type DispatchStoreProvider, type StoreError, storeErrors } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { appendEvents, createDispatch, followDispatch, ManualClock } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
@@ -54,7 +54,7 @@ function watchlessStore(): DispatchStoreProvider {
 }
 
 function away(): StoreError {
-  return new StoreError('STORE_UNAVAILABLE', 'The store is away.', { isTransient: true });
+  return storeErrors.error('STORE_UNAVAILABLE', 'The store is away.', { isTransient: true });
 }
 
 function fails(): never {

@@ -1,6 +1,6 @@
 import { createCommunicationHub, type Dispatch, openDispatchStore } from '@hansard/dispatch';
 import { type NewEvent, newEvent } from '@hansard/events';
-import { StoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { createDispatch, updateDispatch } from '@hansard/testing';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -208,7 +208,7 @@ describe.each([
     const { store, after, left } = twice(
       changedStore((inner) => ({
         appendEvents() {
-          throw new StoreError('STORE_UNAVAILABLE', 'the disk is full');
+          throw storeErrors.error('STORE_UNAVAILABLE', 'the disk is full');
         },
         releaseDispatch(taskDir, dispatchId) {
           releases += 1;
@@ -233,7 +233,7 @@ describe.each([
     const { store, left } = twice(
       changedStore((inner) => ({
         releaseDispatch(taskDir, dispatchId) {
-          if (isBroken) throw new StoreError('STORE_UNAVAILABLE', 'the disk is gone');
+          if (isBroken) throw storeErrors.error('STORE_UNAVAILABLE', 'the disk is gone');
           return inner.releaseDispatch(taskDir, dispatchId);
         },
       })),

@@ -1,5 +1,5 @@
 import { openDispatchStore } from '@hansard/dispatch';
-import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
+import { type DispatchStoreProvider, storeErrors } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from '../support/changed-store.ts';
 import { codeOf } from '../support/code-of.ts';
@@ -17,7 +17,7 @@ const quick = {
   },
 };
 
-const away = () => new StoreError('STORE_UNAVAILABLE', 'The connection was lost.', { isTransient: true });
+const away = () => storeErrors.error('STORE_UNAVAILABLE', 'The connection was lost.', { isTransient: true });
 
 /** Loses the first answer of a method. `meanwhile` is done before the call is repeated. */
 function losing(
@@ -59,7 +59,7 @@ describe('a create whose answer was lost', () => {
   it('is STORE_DISPATCH_EXISTS if another opening has claimed the dispatch', async () => {
     const { store } = losing('createDispatch', undefined, () => ({
       claimDispatch() {
-        throw new StoreError('STORE_LOCKED', 'Process 4711 writes it.');
+        throw storeErrors.error('STORE_LOCKED', 'Process 4711 writes it.');
       },
     }));
     expect(await codeOf(store.beginDispatch(taskDir, begin))).toBe('STORE_DISPATCH_EXISTS');

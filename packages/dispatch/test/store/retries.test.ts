@@ -1,6 +1,6 @@
 import { openDispatchStore, type StoreOutage } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
-import { type DispatchStoreProvider, isStoreError, StoreError } from '@hansard/provider';
+import { type DispatchStoreProvider, storeErrors } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { ManualClock, randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
@@ -29,7 +29,7 @@ async function during<T>(clock: ManualClock, work: Promise<T>, limit = 200_000):
   return done;
 }
 
-const away = () => new StoreError('STORE_UNAVAILABLE', lost, { isTransient: true });
+const away = () => storeErrors.error('STORE_UNAVAILABLE', lost, { isTransient: true });
 
 describe('a store that fails at random, before a call has its effect or after it', () => {
   it.each([1, 2, 3, 4, 5, 6, 7, 8])('loses, doubles and reorders nothing (seed %d)', async (seed) => {
@@ -120,7 +120,7 @@ describe('an outage', () => {
       clock,
       dispatch.append(text('a')).catch((failure: unknown) => failure),
     );
-    if (!isStoreError(error, 'STORE_UNAVAILABLE')) throw error;
+    if (!storeErrors.is(error, 'STORE_UNAVAILABLE')) throw error;
     // After 0, 50, 150, 350, 750, 1,550 and 3,150 ms, then after each 2,000 ms, and at the limit.
     expect(failures.counts.before - before).toBe(11);
     expect(error.details).toMatchObject({ tries: 11, triedMs: 10_000 });
@@ -222,7 +222,7 @@ describe('an outage', () => {
     for (let turns = 0; turns < 3; turns += 1) await turn();
     const waiting = dispatch.append(text('x'.repeat(1_000)));
     const refused = await dispatch.append(text('y'.repeat(1_000))).catch((error: unknown) => error);
-    if (!isStoreError(refused, 'STORE_UNAVAILABLE')) throw refused;
+    if (!storeErrors.is(refused, 'STORE_UNAVAILABLE')) throw refused;
     expect(refused.message).toContain('2000 bytes (retryBytes)');
     failures.isAway = false;
     await during(clock, Promise.all([first, waiting]));
@@ -247,7 +247,7 @@ describe('an outage', () => {
     const refusing = changedStore(() => ({
       listTasks() {
         calls += 1;
-        throw new StoreError('STORE_UNAVAILABLE', 'There is no space.');
+        throw storeErrors.error('STORE_UNAVAILABLE', 'There is no space.');
       },
     }));
     expect(await codeOf(openDispatchStore(refusing).listTasks())).toBe('STORE_UNAVAILABLE');
@@ -305,7 +305,7 @@ describe('an error that is not STORE_UNAVAILABLE', () => {
       const provider = changedStore(() => ({
         getTask() {
           calls += 1;
-          throw new StoreError(code, 'Marked by mistake.', { isTransient: true });
+          throw storeErrors.error(code, 'Marked by mistake.', { isTransient: true });
         },
       }));
       const store = openDispatchStore(provider, { clock });

@@ -1,12 +1,12 @@
 import { openDispatchStore, openTaskSource } from '@hansard/dispatch';
 import { newEvent, type TaskSource } from '@hansard/events';
-import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
+import { type DispatchStoreProvider, storeErrors } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from '../support/changed-store.ts';
 
 const task = 'lab/tasks/route-models';
-const damaged = new StoreError('STORE_CORRUPT', 'The record of a task is damaged.');
+const damaged = storeErrors.error('STORE_CORRUPT', 'The record of a task is damaged.');
 
 /** A task with two dispatches of 600 events each. */
 async function twoDispatches(provider: DispatchStoreProvider = createMemoryStore()) {

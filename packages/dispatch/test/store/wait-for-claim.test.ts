@@ -1,5 +1,5 @@
 import { openDispatchStore } from '@hansard/dispatch';
-import { StoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { createDispatch, ManualClock } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { changedStore } from '../support/changed-store.ts';
@@ -16,7 +16,7 @@ async function refusedWith(...times: (number | null)[]) {
       const expiresInMs = times[claims];
       claims += 1;
       if (expiresInMs === undefined) return store.claimDispatch(task, dispatchId);
-      throw new StoreError('STORE_LOCKED', 'process 7 on elsewhere', {
+      throw storeErrors.error('STORE_LOCKED', 'process 7 on elsewhere', {
         details: { owner: '7', expiresInMs },
       });
     },

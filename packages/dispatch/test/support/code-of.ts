@@ -1,5 +1,5 @@
-import { isEventError } from '@hansard/events';
-import { isStoreError } from '@hansard/provider';
+import { eventErrors } from '@hansard/events';
+import { storeErrors } from '@hansard/provider';
 
 /** The code of what a promise rejects with; fails where it resolves. */
 export async function codeOf(promise: Promise<unknown>): Promise<string> {
@@ -7,6 +7,6 @@ export async function codeOf(promise: Promise<unknown>): Promise<string> {
     () => null,
     (reason) => reason,
   );
-  if (isEventError(error) || isStoreError(error)) return error.code;
+  if (eventErrors.is(error) || storeErrors.is(error)) return error.code;
   throw error ?? new Error('it resolved');
 }

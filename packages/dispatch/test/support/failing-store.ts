@@ -1,4 +1,4 @@
-import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
+import { type DispatchStoreProvider, storeErrors } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { randomFrom } from '@hansard/testing';
 
@@ -23,7 +23,7 @@ export function failingStore(seed: number): {
   const random = randomFrom(seed);
   const failures: Failures = { rate: 0, isAway: false, counts: { before: 0, after: 0 } };
   const fail = () =>
-    new StoreError('STORE_UNAVAILABLE', lost, { isTransient: true, cause: new Error('ECONNRESET') });
+    storeErrors.error('STORE_UNAVAILABLE', lost, { isTransient: true, cause: new Error('ECONNRESET') });
   const provider = new Proxy(inner, {
     get(target, key) {
       const member: unknown = Reflect.get(target, key, target);

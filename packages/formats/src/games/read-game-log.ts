@@ -2,7 +2,7 @@ import {
   type CapturedEvent,
   definedOnly,
   eventProblem,
-  FormatError,
+  formatErrors,
   type JsonObject,
   type JsonValue,
   messageOf,
@@ -242,7 +242,7 @@ function isUnfinished(line: LogLine): line is Extract<LogLine, { kind: 'damaged'
 function refuseOthers(files: readonly GameLogFile[], lines: readonly LogLine[]): void {
   if (lines.some(isOfGame)) return;
   const name = files.map(({ file = 'The log' }) => file).join(', ');
-  throw new FormatError(
+  throw formatErrors.error(
     'FORMAT_NO_RECORDS',
     `${name} does not hold any line of a game log: no event_type with a payload, no speaker with a message.`,
     { details: { file: name, lines: lines.length } },

@@ -2,7 +2,7 @@ import {
   type CapturedEvent,
   definedOnly,
   eventProblem,
-  FormatError,
+  formatErrors,
   type JsonObject,
   type JsonValue,
   messageOf,
@@ -333,13 +333,13 @@ function refuseOthers(
   if (first === undefined || known.length === 0) {
     const size = lineCount === 0 ? 'is empty' : `has ${lineCount} lines`;
     const message = `${name} ${size}: it does not hold any record of a ${dialect.id} log.`;
-    throw new FormatError('FORMAT_NO_RECORDS', message, {
+    throw formatErrors.error('FORMAT_NO_RECORDS', message, {
       details: { file, lines: lineCount },
     });
   }
   if (entries.length > 0 && entries.every(({ record }) => isForeignEntry(dialect, record))) {
     const other = dialect.id === 'session-v1' ? 'session-v2' : 'session-v1';
-    throw new FormatError(
+    throw formatErrors.error(
       'FORMAT_OTHER_DIALECT',
       `${name} is not a ${dialect.id} log: all its messages have the form of ${other}. Read it as ${other}.`,
       { details: { file, dialect: other } },

@@ -2,7 +2,8 @@ import {
   type CapturedEvent,
   definedOnly,
   describeIssues,
-  FormatError,
+  formatErrors,
+  type HansardError,
   jsonObjectSchema,
   messageOf,
   toTimestamp,
@@ -132,8 +133,8 @@ function parseMatch(source: string | Uint8Array, file = 'The file'): z.output<ty
   throw notMatch(file, describeIssues(checked.error, value).text, checked.error);
 }
 
-function notMatch(file: string, reason: string, cause?: unknown): FormatError {
-  return new FormatError('FORMAT_NO_RECORDS', `${file} is not a werewolf match: ${reason}`, {
+function notMatch(file: string, reason: string, cause?: unknown): HansardError {
+  return formatErrors.error('FORMAT_NO_RECORDS', `${file} is not a werewolf match: ${reason}`, {
     cause,
     details: { file },
   });

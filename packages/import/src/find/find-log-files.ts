@@ -1,9 +1,9 @@
 import { type Dirent, existsSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { resolveOwn } from '@hansard/claude';
-import { isFormatError } from '@hansard/events';
+import { formatErrors, type HansardError } from '@hansard/events';
 import type { LogSource } from '@hansard/provider';
-import { ImportError } from '../import-error.ts';
+import { importErrors } from '../import-errors.ts';
 import { readHead, unreadable } from './read-source.ts';
 
 export type OnUnreadable = (path: string, error: Error) => unknown;
@@ -46,7 +46,7 @@ export function findLogFiles(
   const owners = new Map(owned);
   for (const [file, owner] of owned) subAgents.get(sessionOf(owner, owners))?.push(file);
   if (isFolder && all.length === 0)
-    throw new ImportError('IMPORT_NO_LOGS', `${path} has no .jsonl file.`, { details: { path } });
+    throw importErrors.error('IMPORT_NO_LOGS', `${path} has no .jsonl file.`, { details: { path } });
   return [...subAgents].map(([file, agents]) => {
     const files = [file, ...agents];
     return { files, bytes: files.reduce((sum, name) => sum + sizeOf(name), 0) };
@@ -77,7 +77,7 @@ function sessionIdIn(file: string): string | null {
   try {
     return /"sessionId":"([A-Za-z0-9._-]+)"/.exec(readHead(file, bytesOfStart).text)?.[1] ?? null;
   } catch (error) {
-    if (isFormatError(error)) return null;
+    if (formatErrors.is(error)) return null;
     throw error;
   }
 }
@@ -124,7 +124,7 @@ function* walk(folder: string, root: string, onUnreadable: OnUnreadable): Genera
       try {
         yield* walk(path, root, onUnreadable);
       } catch (error) {
-        if (!isFormatError(error)) throw error;
+        if (!formatErrors.is(error)) throw error;
         onUnreadable(path, error);
       }
     } else if (isFollowed(entry, path, root, onUnreadable)) yield path;
@@ -154,13 +154,13 @@ function isFollowed(entry: Dirent, path: string, root: string, onUnreadable: OnU
 }
 
 /** The error of a path that leads out of a folder; null for any other. */
-function linkOutside(path: string, root: string): ImportError | null {
+function linkOutside(path: string, root: string): HansardError | null {
   const found = resolveOwn(path, root);
   return found.kind === 'outside' ? outsideOf(path, found.target, root) : null;
 }
 
-function outsideOf(path: string, target: string, root: string): ImportError {
-  return new ImportError(
+function outsideOf(path: string, target: string, root: string): HansardError {
+  return importErrors.error(
     'IMPORT_LINK_OUTSIDE',
     `${path} is a link to ${target}, outside of ${root}. The link was not followed.`,
     { details: { path, target } },

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { bytesOfPackedStart, isGzip, unpack } from '@hansard/claude';
-import { FormatError, isFormatError, messageOf } from '@hansard/events';
+import { formatErrors, type HansardError, messageOf } from '@hansard/events';
 import type { LogHead } from '@hansard/provider';
 
 const bytesOfHead = 1024 * 1024;
@@ -13,7 +13,7 @@ export function readSource(file: string): Buffer {
   return withSource(file, (descriptor) => {
     const { size } = fstatSync(descriptor);
     if (size <= mostBytes) return unpack(readFileSync(descriptor), { isWhole: true, most: mostBytes });
-    throw new FormatError(
+    throw formatErrors.error(
       'FORMAT_UNREADABLE',
       `${file} has ${size} bytes. A log of this format is read as a whole, and can have ${mostBytes} bytes. Divide it.`,
       { details: { file } },
@@ -36,7 +36,7 @@ export function readHead(path: string, length: number = bytesOfHead): LogHead {
 /** Refuses a file that holds only NUL bytes, as a crash or a power failure leaves it. @throws FORMAT_EMPTY */
 export function refuseWiped({ path, text, isCut }: LogHead): void {
   if (isCut || !text.startsWith('\0') || /[^\0\s]/.test(text)) return;
-  throw new FormatError(
+  throw formatErrors.error(
     'FORMAT_EMPTY',
     `${path} was wiped: it holds only NUL bytes, as after a crash. What was imported from it before stays.`,
     { details: { file: path } },
@@ -59,22 +59,22 @@ function withSource<T>(file: string, read: (descriptor: number) => T): T {
     if (!stats.isFile() && !stats.isDirectory()) throw notRegular(file, stats.isFIFO() ? 'pipe' : 'device');
     return read(descriptor);
   } catch (cause) {
-    throw isFormatError(cause) ? cause : unreadable(file, cause);
+    throw formatErrors.is(cause) ? cause : unreadable(file, cause);
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
   }
 }
 
-function notRegular(file: string, kind: string): FormatError {
-  return new FormatError(
+function notRegular(file: string, kind: string): HansardError {
+  return formatErrors.error(
     'FORMAT_UNREADABLE',
     `${file} is a ${kind}, and a source is read more than once. Write it to a file, and name that file. Nothing was recorded.`,
     { details: { file } },
   );
 }
 
-export function unreadable(file: string, cause: unknown): FormatError {
-  return new FormatError('FORMAT_UNREADABLE', `${file} can't be read: ${messageOf(cause)}`, {
+export function unreadable(file: string, cause: unknown): HansardError {
+  return formatErrors.error('FORMAT_UNREADABLE', `${file} can't be read: ${messageOf(cause)}`, {
     cause,
     details: { file },
   });

@@ -1,5 +1,5 @@
 import { readHead } from '../find/read-source.ts';
-import { ImportError } from '../import-error.ts';
+import { importErrors } from '../import-errors.ts';
 import { nameProduct } from './name-product.ts';
 
 /** How many records a file has, how many are of a known type, and how many lack the agent that they must name. */
@@ -27,7 +27,7 @@ export function assertKnown(
   if (problems.length === 0) return;
   const product = nameProduct(readHead(file));
   const real = product === null ? '' : ` It is a file of ${product}, which is not supported yet.`;
-  throw new ImportError(
+  throw importErrors.error(
     'IMPORT_FOREIGN',
     `${file} is not a log of ${as}: ${problems.join(', and ')}.${real}`,
     {

@@ -1,6 +1,6 @@
-import { FormatError } from '@hansard/events';
+import { formatErrors, type HansardError } from '@hansard/events';
 import type { LogHead, LogImporterProvider } from '@hansard/provider';
-import { ImportError } from '../import-error.ts';
+import { importErrors } from '../import-errors.ts';
 import { nameProduct } from './name-product.ts';
 
 /** The importer with that id. @throws IMPORT_FORMAT_UNKNOWN */
@@ -8,7 +8,7 @@ export function importerNamed(importers: readonly LogImporterProvider[], id: str
   const importer = importers.find((one) => one.id === id);
   if (importer !== undefined) return importer;
   const formats = importers.map((one) => one.id);
-  throw new ImportError(
+  throw importErrors.error(
     'IMPORT_FORMAT_UNKNOWN',
     `There is no importer for ${JSON.stringify(id)}. These formats can be imported: ${formats.join(', ')}.`,
     { details: { formats } },
@@ -24,13 +24,13 @@ export function detectImporter(
   if (importer !== undefined) return importer;
   const { path: file, text, isCut } = head;
   if (text.trim() === '' && !isCut)
-    throw new FormatError('FORMAT_EMPTY', `${file} is empty: nothing was recorded in it.`, {
+    throw formatErrors.error('FORMAT_EMPTY', `${file} is empty: nothing was recorded in it.`, {
       details: { file },
     });
   const product = nameProduct(head);
   if (product !== null) throw unsupported(product, [file]);
   const formats = importers.map(({ id }) => id);
-  throw new ImportError(
+  throw importErrors.error(
     'IMPORT_FORMAT_UNKNOWN',
     `${file} does not show which format it has. These can be imported: ${formats.join(', ')}.`,
     { details: { file, formats } },
@@ -38,13 +38,15 @@ export function detectImporter(
 }
 
 /** The error of all files of one product. */
-export function unsupported(product: string, files: readonly string[]): ImportError {
+export function unsupported(product: string, files: readonly string[]): HansardError {
   const [file] = files;
   const message =
     files.length === 1
       ? `${file} is a file of ${product}: not supported yet.`
       : `${files.length} files of ${product}: not supported yet.`;
-  return new ImportError('IMPORT_PRODUCT_UNSUPPORTED', message, { details: { product, files: [...files] } });
+  return importErrors.error('IMPORT_PRODUCT_UNSUPPORTED', message, {
+    details: { product, files: [...files] },
+  });
 }
 
 /**
@@ -60,7 +62,7 @@ export function refuseOtherFormat(
   if (importer.hasRecord?.(head) ?? importer.detect(head)) return;
   const other = importers.find((one) => one !== importer && one.detect(head));
   if (other === undefined) return;
-  throw new ImportError(
+  throw importErrors.error(
     'IMPORT_FORMAT_MISMATCH',
     `${head.path} looks like ${other.title}, and no record of it like one of ${importer.title}.`,
     { details: { file: head.path, as: importer.id, detected: other.id } },

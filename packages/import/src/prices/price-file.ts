@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { messageOf, type Usage } from '@hansard/events';
+import { type HansardError, messageOf, type Usage } from '@hansard/events';
 import type { PriceTable } from '@hansard/facts';
 import { z } from 'zod';
-import { ImportError } from '../import-error.ts';
+import { importErrors } from '../import-errors.ts';
 import { contextOf, partsOf, priceTerms, type UsageParts, unpricedCounts } from './usage-parts.ts';
 
 const price = z.number().nonnegative();
@@ -117,8 +117,8 @@ function firstIssues({ issues }: z.ZodError): string {
   return `${places.join('; ')}${others > 0 ? `; and ${others} more` : ''}`;
 }
 
-function invalid(path: string, reason: string, cause: unknown): ImportError {
-  return new ImportError('IMPORT_PRICES_INVALID', `${path} is not a price table: ${reason}`, {
+function invalid(path: string, reason: string, cause: unknown): HansardError {
+  return importErrors.error('IMPORT_PRICES_INVALID', `${path} is not a price table: ${reason}`, {
     cause,
     details: { path },
   });

@@ -1,7 +1,7 @@
 import type { Dispatch } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
 import { isRewritten } from '@hansard/facts';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 
 /**
  * Appends events of a log. An event that already exists stays as it is. If the store has other content under its id, the
@@ -15,7 +15,7 @@ export async function appendEvents(
   try {
     await dispatch.append(events);
   } catch (error) {
-    if (!isStoreError(error, 'STORE_EVENT_CONFLICT')) throw error;
+    if (!storeErrors.is(error, 'STORE_EVENT_CONFLICT')) throw error;
     for (const event of events) {
       if (await appendUnder(dispatch, event)) onRewritten(event.id);
     }
@@ -43,7 +43,7 @@ async function appendUnder(dispatch: Dispatch, event: CapturedEvent): Promise<bo
       await dispatch.append({ ...event, id });
       return version > 1;
     } catch (error) {
-      if (!isStoreError(error, 'STORE_EVENT_CONFLICT') || version === mostVersions) throw error;
+      if (!storeErrors.is(error, 'STORE_EVENT_CONFLICT') || version === mostVersions) throw error;
     }
   }
 }

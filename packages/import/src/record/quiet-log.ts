@@ -1,7 +1,7 @@
 import type { DispatchStore, WriterOptions } from '@hansard/dispatch';
 import type { DispatchEnvelope, DispatchSource, DispatchStatus } from '@hansard/events';
 import { toTimestamp } from '@hansard/events';
-import { isStoreError, type LogSummary } from '@hansard/provider';
+import { type LogSummary, storeErrors } from '@hansard/provider';
 
 /** After how much time without a record a log counts as ended, unless the caller says otherwise: an hour, in milliseconds. */
 export const defaultQuietAfterMs = 3_600_000;
@@ -63,7 +63,7 @@ export async function endIfQuiet(
     return end;
   } catch (error) {
     // Another writer continues it, so it is not quiet.
-    if (isStoreError(error, 'STORE_LOCKED')) return null;
+    if (storeErrors.is(error, 'STORE_LOCKED')) return null;
     throw error;
   }
 }

@@ -7,18 +7,19 @@ import {
   definedOnly,
   type EventOf,
   type Fidelity,
+  type HansardError,
   type OpenCall,
   toTimestamp,
 } from '@hansard/events';
 import { factsOf, type PriceTable } from '@hansard/facts';
 import {
-  isStoreError,
   type LogRest,
   type LogSummary,
   type OpenLog,
   type ReadOpenLogOptions,
+  storeErrors,
 } from '@hansard/provider';
-import { ImportError } from '../import-error.ts';
+import { importErrors } from '../import-errors.ts';
 import { appendEvents, countRewritten } from './append-events.ts';
 import { endOf, leave, sourceOf, withTooLarge } from './end-of-log.ts';
 import { defaultQuietAfterMs, endIfQuiet, type QuietClock, type QuietEnd } from './quiet-log.ts';
@@ -233,9 +234,9 @@ async function countOthers(dispatch: Dispatch, stored: number, ofLog: number): P
   return stored <= ofLog ? 0 : Math.max(0, stored - ofLog - (await countRewritten(dispatch)));
 }
 
-function otherFidelity({ files, dispatchId }: OpenLog, fidelity: Fidelity): ImportError {
+function otherFidelity({ files, dispatchId }: OpenLog, fidelity: Fidelity): HansardError {
   const [file] = files;
-  return new ImportError(
+  return importErrors.error(
     'IMPORT_FIDELITY_FIXED',
     `${file} was imported as ${dispatchId} with the fidelity ${fidelity}, which a dispatch keeps.`,
     { details: { file, dispatchId, fidelity } },
@@ -280,7 +281,7 @@ async function appendRest(dispatch: Dispatch, rest: LogRest, options: ReadOpenLo
       await dispatch.append(events);
     }
   } catch (error) {
-    if (isStoreError(error, 'STORE_EVENT_CONFLICT')) return false;
+    if (storeErrors.is(error, 'STORE_EVENT_CONFLICT')) return false;
     throw error;
   }
   if (options.signal?.aborted) return true;

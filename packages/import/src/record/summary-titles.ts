@@ -1,7 +1,7 @@
 import type { DispatchRef, DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope, DispatchSource } from '@hansard/events';
 import { createDispatchFacts, type FoundTitle, titleOf } from '@hansard/facts';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { importWriter } from './record-log.ts';
 
 interface Imported {
@@ -76,7 +76,7 @@ async function retitle(
     await dispatch.update({ title, source: next });
     await dispatch.release();
   } catch (error) {
-    if (!isStoreError(error) || !forLater.has(error.code)) throw error;
+    if (!storeErrors.is(error) || !forLater.has(error.code)) throw error;
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Plugin, PluginError } from '@hansard/provider';
+import { type Plugin, pluginErrors } from '@hansard/provider';
 import type { PluginManifest } from '../manifest/plugin-manifest.ts';
 
 /**
@@ -13,7 +13,7 @@ export function checkExport(
   const mismatch = findMismatch(plugin, manifest);
   if (mismatch === null) return plugin as Plugin<string>;
   const { id, entry } = manifest;
-  throw new PluginError(
+  throw pluginErrors.error(
     'PLUGIN_EXPORT_MISMATCH',
     `The entry ${entry} of plugin ${id} does not match its manifest: ${mismatch}. Export definePlugin({ … }) by default.`,
     { details: { plugin: id, entry } },

@@ -1,11 +1,11 @@
-import { contractVersion, PluginError } from '@hansard/provider';
+import { contractVersion, pluginErrors } from '@hansard/provider';
 import type { PluginManifest } from '../manifest/plugin-manifest.ts';
 
 /** @throws PLUGIN_API_VERSION */
 export function checkApiVersion({ id, apiVersion }: PluginManifest): void {
   if (apiVersion === contractVersion) return;
   const older = apiVersion < contractVersion;
-  throw new PluginError(
+  throw pluginErrors.error(
     'PLUGIN_API_VERSION',
     `Plugin ${id} was written for version ${apiVersion} of the Hansard contracts, and this is version ${contractVersion}. ` +
       `Update ${older ? 'the plugin' : 'Hansard'}.`,
@@ -24,7 +24,7 @@ export function checkDuplicateId(
 ): void {
   const first = claimed.get(id);
   if (first === undefined) return;
-  throw new PluginError(
+  throw pluginErrors.error(
     'PLUGIN_DUPLICATE_ID',
     first === location
       ? `Plugin ${id} is configured twice, with different configurations. Remove one of the two.`

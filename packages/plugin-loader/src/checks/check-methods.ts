@@ -1,6 +1,6 @@
 import {
   type DispatchStoreProvider,
-  PluginError,
+  pluginErrors,
   requiredMethods,
   type StoreCapabilities,
 } from '@hansard/provider';
@@ -36,7 +36,7 @@ export function checkMethods(provider: object, { id, provides }: PluginManifest)
   );
   if (provides === 'DispatchStoreProvider' && !isRecord(members.capabilities)) missing.push('capabilities');
   if (missing.length === 0) return;
-  throw new PluginError(
+  throw pluginErrors.error(
     'PLUGIN_METHOD_MISSING',
     `The provider of plugin ${id} does not implement ${provides}. It has no ${missing.join(', ')}.`,
     { details: { plugin: id, provides, missing } },

@@ -1,6 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { PluginError } from '@hansard/provider';
+import { pluginErrors } from '@hansard/provider';
 import { isAbsent, isInside } from '../manifest/plugin-path.ts';
 
 /** An entry of the deny list, as it was written, and as a path. */
@@ -31,7 +31,7 @@ export function checkDenied(
     ({ written, path }) => written === id || written === packageName || isInside(path, location),
   );
   if (denial === undefined) return;
-  throw new PluginError(
+  throw pluginErrors.error(
     'PLUGIN_NOT_TRUSTED',
     `Plugin ${id} is not loaded: the configuration denies ${denial.written}.`,
     { details: { plugin: id, denial: denial.written, location } },

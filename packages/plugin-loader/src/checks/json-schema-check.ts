@@ -1,5 +1,5 @@
 import { didYouMean, findNotJson, messageOf } from '@hansard/events';
-import { PluginError } from '@hansard/provider';
+import { type PluginError, pluginErrors } from '@hansard/provider';
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { previewWithoutSecrets } from './hide-secrets.ts';
 
@@ -46,7 +46,7 @@ function compile(id: string, schema: Record<string, unknown>): ValidateFunction 
       logger: false,
     }).compile(schema);
   } catch (cause) {
-    throw new PluginError(
+    throw pluginErrors.error(
       'PLUGIN_CONFIG_SCHEMA_INVALID',
       `The configSchema of plugin ${id} is not a usable JSON Schema (draft 2020-12): ${messageOf(cause)}. ` +
         'The author of the plugin must correct it.',
@@ -63,9 +63,13 @@ interface ConfigIssue {
 
 function invalid(id: string, issues: readonly ConfigIssue[]): PluginError {
   const text = issues.map(({ path, value, message }) => `${path} is ${value}: ${message}`).join('; ');
-  return new PluginError('PLUGIN_CONFIG_INVALID', `The configuration of plugin ${id} is not valid: ${text}`, {
-    details: { plugin: id, issues },
-  });
+  return pluginErrors.error(
+    'PLUGIN_CONFIG_INVALID',
+    `The configuration of plugin ${id} is not valid: ${text}`,
+    {
+      details: { plugin: id, issues },
+    },
+  );
 }
 
 function describe(

@@ -1,7 +1,7 @@
 import { readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { isPlainObject, messageOf } from '@hansard/events';
-import { PluginError } from '@hansard/provider';
+import { pluginErrors } from '@hansard/provider';
 import { hasManifest } from '../manifest/plugin-path.ts';
 import { readManifestFiles } from '../manifest/read-plugin-manifest.ts';
 import type { PluginSource } from '../report/load-report.ts';
@@ -21,7 +21,7 @@ export async function findFolderPlugins(folder: string): Promise<FolderPlugin[]>
   try {
     return await listPlugins(folder);
   } catch (cause) {
-    throw new PluginError(
+    throw pluginErrors.error(
       'PLUGIN_NOT_FOUND',
       `The plugin folder ${folder} cannot be searched: ${messageOf(cause)}. Correct it in the configuration.`,
       { cause, details: { folder } },

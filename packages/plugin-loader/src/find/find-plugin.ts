@@ -3,7 +3,7 @@ import { findPackageJSON } from 'node:module';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '@hansard/events';
-import { PluginError } from '@hansard/provider';
+import { type PluginError, pluginErrors } from '@hansard/provider';
 import { hasManifest } from '../manifest/plugin-path.ts';
 import type { PluginSource } from '../report/load-report.ts';
 import type { FolderPlugin } from './find-folder-plugins.ts';
@@ -65,7 +65,7 @@ function findPackageFrom(dir: string, name: string): string | null {
 /** A manifest gives itself its id, so that the first of several could be one that the configuration does not mean. */
 function severalWithId(id: string, plugins: readonly FolderPlugin[]): PluginError {
   const places = plugins.map(({ source }) => source.location);
-  return new PluginError(
+  return pluginErrors.error(
     'PLUGIN_DUPLICATE_ID',
     `Several plugins in the plugin folders have the id ${id}: ${places.join(' and ')}. Remove one, or name the path of the plugin in the configuration.`,
     { details: { plugin: id, location: places[0] } },
@@ -73,7 +73,7 @@ function severalWithId(id: string, plugins: readonly FolderPlugin[]): PluginErro
 }
 
 function notFound(reference: string, why: string, cause?: unknown): PluginError {
-  return new PluginError('PLUGIN_NOT_FOUND', `Plugin ${reference} was not found: ${why}`, {
+  return pluginErrors.error('PLUGIN_NOT_FOUND', `Plugin ${reference} was not found: ${why}`, {
     cause,
     details: { plugin: reference },
   });

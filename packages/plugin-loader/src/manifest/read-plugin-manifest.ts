@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describeIssues, isPlainObject, messageOf } from '@hansard/events';
-import { PluginError } from '@hansard/provider';
+import { pluginErrors } from '@hansard/provider';
 import { z } from 'zod';
 import { type PluginManifest, pluginManifestSchema } from './plugin-manifest.ts';
 import { isAbsent } from './plugin-path.ts';
@@ -51,7 +51,7 @@ export function validateManifest({ folder, manifest, packageJson }: ManifestFile
   if (checked.success) return checked.data;
   const file = join(folder, 'plugin.json');
   const { text, details } = describeIssues(checked.error, whole);
-  throw new PluginError('PLUGIN_MANIFEST_INVALID', `${file} is not a valid manifest: ${text}`, {
+  throw pluginErrors.error('PLUGIN_MANIFEST_INVALID', `${file} is not a valid manifest: ${text}`, {
     cause: checked.error,
     details: { file, ...details },
   });
@@ -65,7 +65,7 @@ async function readPackageJson(file: string): Promise<PackageJson | null> {
   if (json === null) return null;
   const checked = packageJsonSchema.safeParse(json);
   if (checked.success) return checked.data;
-  throw new PluginError('PLUGIN_MANIFEST_UNREADABLE', `${file} must contain a JSON object.`, {
+  throw pluginErrors.error('PLUGIN_MANIFEST_UNREADABLE', `${file} must contain a JSON object.`, {
     cause: checked.error,
     details: { file },
   });
@@ -77,7 +77,7 @@ async function readJson(file: string): Promise<unknown> {
   try {
     return JSON.parse(await readText(file));
   } catch (cause) {
-    throw new PluginError(
+    throw pluginErrors.error(
       'PLUGIN_MANIFEST_UNREADABLE',
       `${file} cannot be read as JSON: ${messageOf(cause)}`,
       { cause, details: { file } },

@@ -1,4 +1,4 @@
-import type { PluginErrorCode } from '@hansard/provider';
+import type { PluginError } from '@hansard/provider';
 
 /** The checks of loading a plugin, in their order, each with the code of an unexpected error in it. */
 export const loadChecks = {
@@ -14,6 +14,6 @@ export const loadChecks = {
   create: 'PLUGIN_CREATE_FAILED',
   contract: 'PLUGIN_API_VERSION',
   methods: 'PLUGIN_METHOD_MISSING',
-} as const satisfies Record<string, PluginErrorCode>;
+} as const satisfies Record<string, PluginError['code']>;
 
 export type LoadCheck = keyof typeof loadChecks;

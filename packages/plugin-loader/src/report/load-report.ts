@@ -1,4 +1,4 @@
-import type { PluginErrorCode } from '@hansard/provider';
+import type { PluginError } from '@hansard/provider';
 import type { LoadCheck } from './load-check.ts';
 
 /** The outcome for each plugin. Plain data. */
@@ -20,7 +20,7 @@ export interface PluginReportEntry {
   /** The check at which it stopped; absent if it was loaded. */
   readonly check?: LoadCheck;
   /** The reason why it failed or was denied. */
-  readonly error?: { readonly code: PluginErrorCode; readonly message: string };
+  readonly error?: { readonly code: PluginError['code']; readonly message: string };
   /** The server of a store, or why it did not answer. Only where the caller asked it. */
   readonly server?: ServerReport;
   /** The duration of each check that ran, in milliseconds. */

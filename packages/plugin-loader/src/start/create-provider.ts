@@ -1,6 +1,6 @@
 import { messageOf } from '@hansard/events';
 import type { Clock } from '@hansard/provider';
-import { type Plugin, PluginError } from '@hansard/provider';
+import { type Plugin, pluginErrors } from '@hansard/provider';
 import { withinTime } from './within-time.ts';
 
 export interface CreateOptions {
@@ -24,7 +24,7 @@ export async function createProvider(
   const abort = new AbortController();
   const creating = create(plugin, config, { baseDir, signal: abort.signal });
   return withinTime(creating, limitMs, clock, () => {
-    const error = new PluginError(
+    const error = pluginErrors.error(
       'PLUGIN_CREATE_TIMEOUT',
       `Plugin ${id} did not create its provider within ${limitMs} ms (createTimeoutMs).`,
       { details: { plugin: id, limitMs } },
@@ -48,14 +48,14 @@ async function create(
   try {
     provider = await plugin.create(config, context);
   } catch (cause) {
-    throw new PluginError(
+    throw pluginErrors.error(
       'PLUGIN_CREATE_FAILED',
       `Plugin ${id} could not create its provider: ${messageOf(cause)}`,
       { cause, details: { plugin: id } },
     );
   }
   if (typeof provider === 'object' && provider !== null) return provider;
-  throw new PluginError(
+  throw pluginErrors.error(
     'PLUGIN_CREATE_FAILED',
     `Plugin ${id} created ${String(provider)}, which is not a provider.`,
     {

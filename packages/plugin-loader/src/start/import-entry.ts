@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { isPlainObject, messageOf } from '@hansard/events';
 import type { Clock } from '@hansard/provider';
-import { PluginError } from '@hansard/provider';
+import { pluginErrors } from '@hansard/provider';
 import type { PluginManifest } from '../manifest/plugin-manifest.ts';
 import { isInside } from '../manifest/plugin-path.ts';
 import type { ManifestFiles } from '../manifest/read-plugin-manifest.ts';
@@ -32,7 +32,7 @@ export async function importEntry(
       () => new Error(`its code did not run to its end within ${limitMs} ms (createTimeoutMs)`),
     );
   } catch (cause) {
-    throw new PluginError(
+    throw pluginErrors.error(
       'PLUGIN_IMPORT_FAILED',
       `Plugin ${id} could not be imported from ${entry} in ${files.folder}: ${messageOf(cause)}`,
       { cause, details: { plugin: id, entry, folder: files.folder } },

@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { ContextError } from './context-error.ts';
+import { contextErrors } from './context-errors.ts';
 import { type ContextManifest, contextRendererVersion } from './context-manifest.ts';
 import { partsOf } from './context-parts.ts';
 import { type ContextPolicy, checkContextPolicy } from './context-policy.ts';
@@ -119,7 +119,7 @@ export function createContextRenderer({
     const newest = history.groups[zones.newest]?.newest.tokensAt('high') ?? 0;
     const rest = needed - zones.systemTokens - newest;
     const beside = rest === 0 ? '' : ` and ${rest} for other messages that can't be left out`;
-    throw new ContextError(
+    throw contextErrors.error(
       'CONTEXT_BUDGET_TOO_SMALL',
       `The budget of ${budget} tokens${reserve === 0 ? '' : `, ${reserve} of them reserved,`} is too small: ${needed} are needed, ${zones.systemTokens} for system prompts, ${newest} for the newest message${beside}. Raise it to ${needed + reserve} or more.`,
       { details: { budget, reserve, needed, systemPrompts: zones.systemTokens, newest } },

@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { ContextError } from './context-error.ts';
+import { contextErrors } from './context-errors.ts';
 import { type ContextManifest, contextRendererVersion } from './context-manifest.ts';
 
 /**
@@ -13,7 +13,7 @@ export function readContextManifest(inference: CapturedEvent): ContextManifest |
   const manifest = context as unknown as Partial<ContextManifest> | null;
   const isKnown = manifest?.rendererVersion === contextRendererVersion;
   if (manifest !== null && isKnown && isWhole(manifest)) return manifest;
-  throw new ContextError(
+  throw contextErrors.error(
     'CONTEXT_MANIFEST_UNKNOWN',
     `The context of ${inference.id} was rendered by version ${JSON.stringify(manifest?.rendererVersion)}, and this version of Hansard knows version ${contextRendererVersion}: it can't be rendered again to the same bytes. Use the version of Hansard that recorded it.`,
     { details: { eventId: inference.id } },

@@ -1,6 +1,6 @@
-import type { CapturedEvent } from '@hansard/events';
+import type { CapturedEvent, HansardError } from '@hansard/events';
 import { isPlainEvent } from '@hansard/events/plain';
-import { ContextError } from './context-error.ts';
+import { contextErrors } from './context-errors.ts';
 import type { ContextManifest } from './context-manifest.ts';
 import type { ContextPolicy } from './context-policy.ts';
 import { type ContextRenderer, createContextRenderer } from './context-renderer.ts';
@@ -158,7 +158,7 @@ function contextOptions(recorded: ContextManifest | null, options: RenderCallsOp
     return { ...(policy === undefined ? {} : { policy }), ...(first === undefined ? {} : { tokens: first }) };
   const counter = counters.find(({ id }) => id === recorded.tokens?.counter);
   if (counter === undefined && recorded.policy.name === 'faded')
-    throw new ContextError(
+    throw contextErrors.error(
       'CONTEXT_MANIFEST_UNKNOWN',
       `A context was fitted into its budget with the counter ${recorded.tokens?.counter}, which is not available, so it can't be rendered again. Give that counter.`,
       { details: { counter: recorded.tokens?.counter } },
@@ -166,8 +166,8 @@ function contextOptions(recorded: ContextManifest | null, options: RenderCallsOp
   return { policy: recorded.policy, ...(counter === undefined ? {} : { tokens: counter }) };
 }
 
-function unknown({ id }: CapturedEvent, what: string): ContextError {
-  return new ContextError(
+function unknown({ id }: CapturedEvent, what: string): HansardError {
+  return contextErrors.error(
     'CONTEXT_MANIFEST_UNKNOWN',
     `The context of ${id} ${what}: the log is incomplete.`,
     {

@@ -1,5 +1,5 @@
 import type { CapturedEvent, EventData, JsonValue, KnownEventType } from '@hansard/events';
-import { EventError, isReadableAs } from '@hansard/events/plain';
+import { eventErrors, isReadableAs } from '@hansard/events/plain';
 import type { TranscriptEntry, TranscriptMessage, TranscriptToolCall } from './transcript-message.ts';
 import { isToolUnknown } from './unknown-tool.ts';
 
@@ -151,7 +151,7 @@ function contentOf({ output, error }: { output?: JsonValue | undefined; error?: 
 
 function dataOf<T extends KnownEventType>(event: CapturedEvent, type: T): EventData<T> {
   if (isReadableAs(event, type)) return event.data;
-  throw new EventError(
+  throw eventErrors.error(
     'EVENT_INVALID',
     `${type} ${event.id} is part of a transcript, but its data has a shape that this version does not know. Read the log with the version that wrote it.`,
   );

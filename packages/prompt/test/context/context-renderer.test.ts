@@ -1,4 +1,4 @@
-import { type EventData, isEventError, snapshot } from '@hansard/events';
+import { type EventData, eventErrors, snapshot } from '@hansard/events';
 import { anyEvent, event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import {
@@ -192,7 +192,7 @@ describe('a context', () => {
     for (const type of ['agent:text', 'agent:output', 'session:compaction'] as const) {
       const unreadable = anyEvent(type, { text: 1, parts: 1, trigger: 1 });
       const failure = thrown(() => renderContext([unreadable]));
-      expect(isEventError(failure, 'EVENT_INVALID')).toBe(true);
+      expect(eventErrors.is(failure, 'EVENT_INVALID')).toBe(true);
     }
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ContextPolicy, createContextRenderer, isContextError, renderContext } from '../../src/index.ts';
+import { type ContextPolicy, contextErrors, createContextRenderer, renderContext } from '../../src/index.ts';
 import { faded, seeds, thrown } from './context-scenario.ts';
 import { called, compacted, heard, randomLog, result, said, system, words } from './make-agent-log.ts';
 
@@ -87,7 +87,7 @@ describe('faded memory', () => {
     const renderer = createContextRenderer({ policy: faded(350, { reserve: 20 }), tokens: words });
     for (const next of events) renderer.observe(next);
     const failure = thrown(() => renderer.render());
-    expect(isContextError(failure, 'CONTEXT_BUDGET_TOO_SMALL')).toBe(true);
+    expect(contextErrors.is(failure, 'CONTEXT_BUDGET_TOO_SMALL')).toBe(true);
     const needed = 300 + 4 + 100 + 4;
     expect(failure).toMatchObject({
       details: { budget: 350, reserve: 20, needed, systemPrompts: 304, newest: 104 },

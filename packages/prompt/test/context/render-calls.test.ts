@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import {
   type ContextPolicy,
   compareContexts,
+  contextErrors,
   createContextRenderer,
-  isContextError,
   renderCalls,
 } from '../../src/index.ts';
 import { thrown } from './context-scenario.ts';
@@ -123,7 +123,7 @@ describe('the calls of a log, rendered again', () => {
     const failures = [{ rendererVersion: 2 }, {}, { rendererVersion: 1 }].map((context) =>
       thrown(() => [...renderCalls(withContext(context))]),
     );
-    for (const failure of failures) expect(isContextError(failure, 'CONTEXT_MANIFEST_UNKNOWN')).toBe(true);
+    for (const failure of failures) expect(contextErrors.is(failure, 'CONTEXT_MANIFEST_UNKNOWN')).toBe(true);
     const last = events.findLast((next) => isEventOf(next, 'agent:inference'));
     expect(() => [...renderCalls(last === undefined ? [] : [last], { counters: [words] })]).toThrow(
       /which is not in the log/,

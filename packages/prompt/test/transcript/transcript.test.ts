@@ -1,7 +1,7 @@
 import {
   type CapturedEvent,
+  eventErrors,
   isEvent,
-  isEventError,
   type JsonValue,
   type NewEvent,
   toTimestamp,
@@ -141,7 +141,7 @@ describe('putTogether', () => {
   it('throws for an unreadable part of a transcript instead of leaving it out', () => {
     const newer = anyEvent('agent:text', { spans: ['Hi'] }, { id: 'e1', v: 2 });
     expect(() => putTogether([newer])).toThrow(
-      expect.toSatisfy((error) => isEventError(error, 'EVENT_INVALID') && error.message.includes('e1')),
+      expect.toSatisfy((error) => eventErrors.is(error, 'EVENT_INVALID') && error.message.includes('e1')),
     );
   });
 });

@@ -1,5 +1,5 @@
 import type { DispatchEnvelope, DispatchStatus } from '@hansard/events';
-import type { StoreError } from './store-error.ts';
+import type { StoreError } from './store-errors.ts';
 
 /** The filters hide no dispatch that cannot be read, except `taskDir`. */
 export interface ListDispatchesOptions {

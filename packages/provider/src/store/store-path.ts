@@ -1,4 +1,4 @@
-import { StoreError } from './store-error.ts';
+import { storeErrors } from './store-errors.ts';
 
 /** Names of devices on Windows, where spaces before the dot do not count. */
 const reserved = /^(con|prn|aux|nul|conin\$|conout\$|com[\d¹²³]|lpt[\d¹²³]) *(\.|$)/i;
@@ -16,7 +16,7 @@ const longestTaskDir = 1_024;
 export function assertTaskDir(taskDir: string): void {
   const reason = typeof taskDir === 'string' ? whyNotTaskDir(taskDir) : 'it is not a string';
   if (reason === null) return;
-  throw new StoreError('STORE_INVALID_PATH', `${JSON.stringify(taskDir)} can't be a task: ${reason}.`, {
+  throw storeErrors.error('STORE_INVALID_PATH', `${JSON.stringify(taskDir)} can't be a task: ${reason}.`, {
     details: { taskDir },
   });
 }
@@ -33,7 +33,7 @@ export function assertDispatchId(dispatchId: string): void {
     !reserved.test(dispatchId)
   )
     return;
-  throw new StoreError(
+  throw storeErrors.error(
     'STORE_INVALID_PATH',
     `${JSON.stringify(dispatchId)} can't be a dispatch id. Use 1 to 128 of A-Z a-z 0-9 . _ -, without a dot in front, and no name that Windows reserves.`,
     {

@@ -1,5 +1,5 @@
 import type { RE2JS } from 're2js';
-import { RedactionError } from '../redaction-error.ts';
+import { redactionErrors } from '../redaction-errors.ts';
 import { markersIn, type SecretRange } from './secret-search.ts';
 
 /** Patterns of a user, by the kind of secret that each finds. */
@@ -40,7 +40,7 @@ function piecesOf(text: string): { start: number; end: number }[] {
 
 function compile(kind: string, source: string): RE2JS {
   const fail = (reason: string) =>
-    new RedactionError('REDACTION_PATTERN_INVALID', `The pattern ${JSON.stringify(kind)} ${reason}.`, {
+    redactionErrors.error('REDACTION_PATTERN_INVALID', `The pattern ${JSON.stringify(kind)} ${reason}.`, {
       details: { name: kind },
     });
   if (!namePattern.test(kind)) throw fail('has a name other than at most 40 small letters, digits and "-"');

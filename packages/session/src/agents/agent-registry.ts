@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 import type { AgentInfo } from '@hansard/provider';
-import { SessionError } from '../session-error.ts';
+import { sessionErrors } from '../session-errors.ts';
 import { AgentRecord, inWords } from './agent-record.ts';
 
 /** An id as `allocateAgentId` makes it. Logs of other programs may have other ids. */
@@ -110,7 +110,7 @@ export class AgentRegistry {
   get(agentId: string): AgentRecord {
     const record = this.#records.get(agentId);
     if (record !== undefined) return record;
-    throw new SessionError(
+    throw sessionErrors.error(
       'SESSION_AGENT_NOT_FOUND',
       `The session has no agent ${agentId}; it has ${this.all.map(inWords).join(', ')}.`,
       { details: { agentId } },
@@ -121,7 +121,7 @@ export class AgentRegistry {
   getActive(agentId: string): AgentRecord {
     const record = this.get(agentId);
     if (!record.isTerminated) return record;
-    throw new SessionError(
+    throw sessionErrors.error(
       'SESSION_AGENT_TERMINATED',
       `The agent ${inWords(record)} was terminated; its transcript can be read, but it receives and says nothing more.`,
       { details: { agentId } },

@@ -2,7 +2,7 @@ import { type NewEvent, newEvent } from '@hansard/events';
 import { takeApart } from '@hansard/prompt';
 import type { NewAgent } from '@hansard/provider';
 import type { SessionRecord } from '../log/session-record.ts';
-import { SessionError } from '../session-error.ts';
+import { sessionErrors } from '../session-errors.ts';
 import { inWords } from './agent-record.ts';
 
 export interface AgentCreation {
@@ -72,7 +72,7 @@ export async function terminateAgent(
 ): Promise<void> {
   const record = registry.getActive(agentId);
   if (record === registry.root)
-    throw new SessionError(
+    throw sessionErrors.error(
       'SESSION_AGENT_IS_ROOT',
       `The agent ${inWords(record)} is the root of the session; complete the session to end it.`,
       { details: { agentId } },

@@ -1,6 +1,6 @@
 import { newEvent } from '@hansard/events';
 import { inWords } from '../agents/agent-record.ts';
-import { SessionError } from '../session-error.ts';
+import { sessionErrors } from '../session-errors.ts';
 import type { SessionRecord } from './session-record.ts';
 
 export interface CompactionOptions {
@@ -22,13 +22,13 @@ export function logCompaction(
 ): { readonly eventId: string; readonly recorded: Promise<unknown> } {
   const agent = registry.getActive(agentId);
   if (keptFrom !== undefined && registry.ownerOf(keptFrom) !== agentId)
-    throw new SessionError(
+    throw sessionErrors.error(
       'SESSION_COMPACTION_INVALID',
       `The agent ${inWords(agent)} has no message or event ${keptFrom} to keep from.`,
       { details: { agentId, keptFrom } },
     );
   if (keptFrom === undefined && agent.awaitsResponse)
-    throw new SessionError(
+    throw sessionErrors.error(
       'SESSION_COMPACTION_INVALID',
       `The agent ${inWords(agent)} has not answered yet: name in keptFrom the first message that its model still needs to see.`,
       { details: { agentId } },

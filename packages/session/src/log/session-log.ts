@@ -6,9 +6,16 @@ import type {
   LiveStreamOptions,
   LoggedFacts,
 } from '@hansard/dispatch';
-import { type CapturedEvent, type Delta, type IdSource, type NewEvent, toTimestamp } from '@hansard/events';
+import {
+  type CapturedEvent,
+  type Delta,
+  type HansardError,
+  type IdSource,
+  type NewEvent,
+  toTimestamp,
+} from '@hansard/events';
 import type { Clock } from '@hansard/provider';
-import { SessionError } from '../session-error.ts';
+import { sessionErrors } from '../session-errors.ts';
 
 export interface SessionLogOptions {
   readonly dispatch: Dispatch;
@@ -19,7 +26,7 @@ export interface SessionLogOptions {
   /** Receives the events of one append once they are durable. */
   readonly onRecorded: (events: readonly CapturedEvent[]) => void;
   /** Called once, when a write has failed, with the error that every later call throws. */
-  readonly onFailed: (closed: SessionError) => void;
+  readonly onFailed: (closed: HansardError) => void;
 }
 
 /** Writes the log of a session. It accepts nothing more after the first failed write. */
@@ -28,7 +35,7 @@ export class SessionLog {
   readonly #options: SessionLogOptions;
   /** The last pending write or task. Never rejects. Null: none is pending. */
   #latest: Promise<unknown> | null = null;
-  #failure: { readonly error: unknown; readonly closed: SessionError } | null = null;
+  #failure: { readonly error: unknown; readonly closed: HansardError } | null = null;
   #hasEnded = false;
   #through = -1;
 
@@ -180,16 +187,16 @@ export class SessionLog {
   }
 }
 
-function writeFailed(dispatchId: string, cause: unknown): SessionError {
-  return new SessionError(
+function writeFailed(dispatchId: string, cause: unknown): HansardError {
+  return sessionErrors.error(
     'SESSION_CLOSED',
     `The session ${dispatchId} stopped because a write failed; load it again once the store works.`,
     { cause, details: { dispatchId } },
   );
 }
 
-export function sessionWasClosed(dispatchId: string): SessionError {
-  return new SessionError('SESSION_CLOSED', `The session ${dispatchId} was closed; load it to continue.`, {
+export function sessionWasClosed(dispatchId: string): HansardError {
+  return sessionErrors.error('SESSION_CLOSED', `The session ${dispatchId} was closed; load it to continue.`, {
     details: { dispatchId },
   });
 }

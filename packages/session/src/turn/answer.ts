@@ -1,6 +1,7 @@
+import type { HansardError } from '@hansard/events';
 import type { LoggedString } from '@hansard/provider';
 import { type AgentRecord, inWords } from '../agents/agent-record.ts';
-import { SessionError } from '../session-error.ts';
+import { sessionErrors } from '../session-errors.ts';
 import { askModel, utteranceOf } from './ask-model.ts';
 import { recordFailure } from './recorded-failure.ts';
 import { refuseToolCalls, runToolCalls } from './run-tool-call.ts';
@@ -16,7 +17,7 @@ export async function answer(turn: TurnResources, agentId: string, askedBy?: str
   log.assertOpen();
   const record = registry.getActive(agentId);
   if (answering.has(agentId)) {
-    throw new SessionError(
+    throw sessionErrors.error(
       'SESSION_AGENT_BUSY',
       `The agent ${inWords(record)} is answering already; wait for that answer before you ask for another.`,
       { details: { agentId } },
@@ -48,8 +49,8 @@ async function untilUtterance(
   }
 }
 
-function tooManyRounds(record: AgentRecord, limit: number): SessionError {
-  return new SessionError(
+function tooManyRounds(record: AgentRecord, limit: number): HansardError {
+  return sessionErrors.error(
     'SESSION_TURN_LIMIT',
     `The agent ${inWords(record)} called tools in ${limit} rounds without saying anything, which is the limit of one response.`,
     { details: { agentId: record.agentId, limit } },

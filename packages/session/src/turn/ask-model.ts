@@ -3,16 +3,17 @@ import {
   type CapturedEvent,
   type Delta,
   type EventData,
+  type HansardError,
   isEventOf,
   type JsonObject,
   type NewEvent,
   newEvent,
 } from '@hansard/events';
-import { isContextError, takeApart } from '@hansard/prompt';
+import { contextErrors, takeApart } from '@hansard/prompt';
 import { LoggedString, type ModelResponse, type ModelToolCall } from '@hansard/provider';
 import type { ModelContext } from '../agents/agent-memory.ts';
 import { type AgentRecord, inWords } from '../agents/agent-record.ts';
-import { SessionError } from '../session-error.ts';
+import { sessionErrors } from '../session-errors.ts';
 import { recordFailure } from './recorded-failure.ts';
 import type { TurnResources } from './turn-resources.ts';
 
@@ -72,7 +73,7 @@ async function contextFor(turn: TurnResources, agentId: string): Promise<ModelCo
   try {
     return await turn.contextOf(agentId);
   } catch (error) {
-    if (isContextError(error)) await recordFailure(turn.log, agentId, error);
+    if (contextErrors.is(error)) await recordFailure(turn.log, agentId, error);
     throw error;
   }
 }
@@ -163,9 +164,9 @@ function thoughtOf({ text, signature }: NonNullable<ModelResponse['thinking']>) 
   return { text, ...(signature === undefined ? {} : { signature }) };
 }
 
-function modelFailed(record: AgentRecord, cause: unknown): SessionError {
+function modelFailed(record: AgentRecord, cause: unknown): HansardError {
   const { message } = describeFailure(cause);
-  return new SessionError(
+  return sessionErrors.error(
     'SESSION_MODEL_FAILED',
     `The model of ${inWords(record)} gave no usable answer: ${message}`,
     { cause, details: { agentId: record.agentId } },

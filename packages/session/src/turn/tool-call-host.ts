@@ -1,4 +1,4 @@
-import { newEvent } from '@hansard/events';
+import { type HansardError, newEvent } from '@hansard/events';
 import {
   type AgentHost,
   type AgentInfo,
@@ -10,7 +10,7 @@ import {
 import { type AgentRecord, inWords } from '../agents/agent-record.ts';
 import { createAgent, terminateAgent } from '../agents/create-agent.ts';
 import { logOutput } from '../log/log-output.ts';
-import { SessionError } from '../session-error.ts';
+import { sessionErrors } from '../session-errors.ts';
 import { deliver } from './deliver.ts';
 import { eventOfFailure } from './recorded-failure.ts';
 import type { RunningCall } from './running-calls.ts';
@@ -135,8 +135,8 @@ export class ToolCallHost implements AgentHost {
     return done;
   }
 
-  #isOverError(): SessionError {
-    return new SessionError(
+  #isOverError(): HansardError {
+    return sessionErrors.error(
       'SESSION_CALL_OVER',
       `The tool call ${this.#callId} of ${inWords(this.#caller)} has ended; a tool must await everything that it does with agents.`,
       { details: { eventId: this.#callId } },

@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
+import { type DispatchStoreProvider, storeErrors } from '@hansard/provider';
 
 /** A store that reports what it has recorded, and that can fail as if the process was gone: later writes are not made. */
 export class WatchedStore {
@@ -51,7 +51,7 @@ export class WatchedStore {
       this.#left -= 1;
       if (this.isDown) this.#onCrash();
     }
-    if (this.isDown) throw new StoreError('STORE_UNAVAILABLE', 'The process is gone.');
+    if (this.isDown) throw storeErrors.error('STORE_UNAVAILABLE', 'The process is gone.');
     const answer = call(...given);
     if (!isAppend) return answer;
     const events = [given[2]].flat() as CapturedEvent[];

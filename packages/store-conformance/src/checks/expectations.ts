@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
-import { type Awaitable, isStoreError, type StoreErrorCode } from '@hansard/provider';
+import { type Awaitable, type StoreError, storeErrors } from '@hansard/provider';
 import { SkippedCase } from '../run/conformance-case.ts';
 
 /**
@@ -14,7 +14,7 @@ export function sameContent(actual: unknown, expected: unknown, what: string): v
 
 /** Fails unless the call throws or rejects with this code. */
 export async function refuses(
-  code: StoreErrorCode,
+  code: StoreError['code'],
   what: string,
   call: () => Awaitable<unknown>,
 ): Promise<void> {
@@ -22,7 +22,7 @@ export async function refuses(
   try {
     answer = await call();
   } catch (error) {
-    if (isStoreError(error, code)) return;
+    if (storeErrors.is(error, code)) return;
     if (error instanceof SkippedCase) throw error;
     throw new Error(`${what} should be ${code}, but failed with ${describeError(error)}`, { cause: error });
   }
@@ -36,7 +36,7 @@ export async function errorsOf(calls: ReadonlyArray<() => Awaitable<unknown>>): 
 }
 
 export function describeError(error: unknown): string {
-  return isStoreError(error) ? `${error.code} (${error.message})` : String(error);
+  return storeErrors.is(error) ? `${error.code} (${error.message})` : String(error);
 }
 
 /** A value on one short line. */

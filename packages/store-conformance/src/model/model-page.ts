@@ -1,10 +1,10 @@
-import type { DispatchListing, DispatchPage, ListDispatchesOptions, StoreErrorCode } from '@hansard/provider';
+import type { DispatchListing, DispatchPage, ListDispatchesOptions, StoreError } from '@hansard/provider';
 
 /** A page of these dispatches, without the code of a store. Its cursor is the text by which it sorts. */
 export function modelPage(
   listings: readonly DispatchListing[],
   { taskDir, status, startedSince = '', order = 'oldest', after, limit = 1_000 }: ListDispatchesOptions,
-  fail: (code: StoreErrorCode) => never,
+  fail: (code: StoreError['code']) => never,
 ): DispatchPage {
   const inTask = listings.filter((listing) => taskDir === undefined || listing.taskDir === taskDir);
   const readable = inTask.filter(

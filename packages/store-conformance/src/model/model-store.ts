@@ -10,8 +10,8 @@ import {
   type EnvelopeUpdates,
   type ListDispatchesOptions,
   type ReadEventsOptions,
-  StoreError,
-  type StoreErrorCode,
+  type StoreError,
+  storeErrors,
   type TaskRecord,
 } from '@hansard/provider';
 import { modelPage } from './model-page.ts';
@@ -50,8 +50,8 @@ export function createModelStore(data: ModelData = emptyModelData()) {
   const claimed = new Set<ModelDispatch>();
   let closed = false;
 
-  const fail = (code: StoreErrorCode): never => {
-    throw new StoreError(code, 'The model refused this.');
+  const fail = (code: StoreError['code']): never => {
+    throw storeErrors.error(code, 'The model refused this.');
   };
   const enter = (taskDir?: string, dispatchId?: string) => {
     if (closed) fail('STORE_CLOSED');

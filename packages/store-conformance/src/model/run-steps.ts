@@ -1,4 +1,4 @@
-import { type DispatchStoreProvider, isStoreError } from '@hansard/provider';
+import { type DispatchStoreProvider, storeErrors } from '@hansard/provider';
 import { describeError, sameContent } from '../checks/expectations.ts';
 import type { CaseContext } from '../run/case-context.ts';
 import type { Step } from './model-steps.ts';
@@ -41,7 +41,7 @@ async function outcomeOf(store: DispatchStoreProvider, { method, args }: Step): 
     if (method === 'claimDispatch') return { answer: (answer as { readonly envelope: unknown }).envelope };
     return /^(get|read|list|update|append)/.test(method) ? { answer } : 'done';
   } catch (error) {
-    if (isStoreError(error)) return { error: error.code };
+    if (storeErrors.is(error)) return { error: error.code };
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { type DispatchStoreProvider, isStoreError } from '@hansard/provider';
+import { type DispatchStoreProvider, storeErrors } from '@hansard/provider';
 import { sampleEvents } from '../checks/sample-data.ts';
 
 /** A line that the kit writes to another process. */
@@ -75,7 +75,7 @@ export async function serveStore([module = '', args = '[]']: readonly string[]):
       }
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      reply({ error: isStoreError(error) ? error.code : 'none', message });
+      reply({ error: storeErrors.is(error) ? error.code : 'none', message });
     }
   }
 }
@@ -90,7 +90,7 @@ async function repeated<T>(call: () => T): Promise<Awaited<T>> {
     try {
       return await call();
     } catch (error) {
-      if (!isStoreError(error, 'STORE_UNAVAILABLE') || !error.isTransient || performance.now() > end)
+      if (!storeErrors.is(error, 'STORE_UNAVAILABLE') || !error.isTransient || performance.now() > end)
         throw error;
     }
     await pause(5);
@@ -136,7 +136,7 @@ async function race(
       await repeated(call);
       return true;
     } catch (error) {
-      if (!isStoreError(error, 'STORE_LOCKED')) throw error;
+      if (!storeErrors.is(error, 'STORE_LOCKED')) throw error;
       refused += 1;
       return false;
     }

@@ -1,5 +1,5 @@
 import { appendFileSync, existsSync, readFileSync, renameSync, truncateSync, writeFileSync } from 'node:fs';
-import { type CapturedEvent, type DispatchEnvelope, StoreError, type StoreRepair } from '@hansard/provider';
+import { type CapturedEvent, type DispatchEnvelope, type StoreRepair, storeErrors } from '@hansard/provider';
 import { dispatchExists, eventConflict, hasSameContent, orMissing, withFile } from '@hansard/store-kit';
 
 /** One line of a dispatch's file: its new envelope, the events of one append, or the epoch of a claim. */
@@ -53,7 +53,7 @@ export function readDispatchLog(file: string): DispatchLog | null {
   const records = lines.map((line, index) => parseLine(file, line, index + 1));
   const first = records[0];
   if (first === undefined || !('envelope' in first)) {
-    throw new StoreError(
+    throw storeErrors.error(
       'STORE_CORRUPT',
       `${file} does not begin with an envelope. Restore it from a copy.`,
       {
@@ -148,7 +148,7 @@ function parseLine(file: string, line: string, number: number): DispatchRecord {
     if (!isKnown) throw new TypeError('It is not a record.');
     return record;
   } catch (cause) {
-    throw new StoreError(
+    throw storeErrors.error(
       'STORE_CORRUPT',
       `Line ${number} of ${file} is damaged. Restore the file from a copy.`,
       {

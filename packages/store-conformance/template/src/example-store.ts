@@ -12,10 +12,9 @@ import {
   compareByStart,
   type DispatchListing,
   type DispatchStoreProvider,
-  isStoreError,
   type StoreCapabilities,
-  StoreError,
   type StoreRepair,
+  storeErrors,
   type TaskListing,
   type TaskRecord,
 } from '@hansard/provider';
@@ -99,7 +98,7 @@ export function openExampleStore(options: { readonly root: string }): DispatchSt
     try {
       return JSON.parse(text);
     } catch (cause) {
-      throw new StoreError('STORE_CORRUPT', `${file} is not JSON. Restore it from a copy.`, {
+      throw storeErrors.error('STORE_CORRUPT', `${file} is not JSON. Restore it from a copy.`, {
         cause,
         details: { file },
       });
@@ -109,7 +108,7 @@ export function openExampleStore(options: { readonly root: string }): DispatchSt
     try {
       return { taskDir, task: readTask(taskDir) };
     } catch (error) {
-      if (isStoreError(error)) return { taskDir, task: null, error };
+      if (storeErrors.is(error)) return { taskDir, task: null, error };
       throw error;
     }
   };
@@ -134,7 +133,7 @@ export function openExampleStore(options: { readonly root: string }): DispatchSt
       const lastActiveAt = events.at(-1)?.timestamp ?? envelope.startedAt;
       return { taskDir, dispatchId, envelope: structuredClone(envelope), lastActiveAt };
     } catch (error) {
-      if (isStoreError(error) && !error.isTransient)
+      if (storeErrors.is(error) && !error.isTransient)
         return { taskDir, dispatchId, envelope: null, lastActiveAt: null, error };
       throw error;
     }

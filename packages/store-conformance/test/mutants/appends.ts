@@ -1,4 +1,4 @@
-import { StoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { appending, later, type Mutant } from './mutant.ts';
 
 /** A store that writes a batch in parts, each by itself. */
@@ -79,7 +79,7 @@ export const appendMutants: readonly Mutant[] = [
     'refuses an empty batch',
     'appends/empty-batch',
     appending((good) => (taskDir, dispatchId, events) => {
-      if (events.length === 0) throw new StoreError('STORE_UNAVAILABLE', 'Nothing to write.');
+      if (events.length === 0) throw storeErrors.error('STORE_UNAVAILABLE', 'Nothing to write.');
       good.appendEvents(taskDir, dispatchId, events);
     }),
   ],
@@ -87,7 +87,8 @@ export const appendMutants: readonly Mutant[] = [
     'refuses a batch above 10 MB',
     'appends/large-batch',
     appending((good) => (taskDir, dispatchId, events) => {
-      if (JSON.stringify(events).length > 10_000_000) throw new StoreError('STORE_UNAVAILABLE', 'Too large.');
+      if (JSON.stringify(events).length > 10_000_000)
+        throw storeErrors.error('STORE_UNAVAILABLE', 'Too large.');
       good.appendEvents(taskDir, dispatchId, events);
     }),
   ],

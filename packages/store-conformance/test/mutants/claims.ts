@@ -1,4 +1,4 @@
-import { StoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { appending, type Mutant } from './mutant.ts';
 
 /** Stores that claim, release or refuse at the wrong time, or trust what they knew before another opening wrote. */
@@ -123,7 +123,7 @@ export const claimMutants: readonly Mutant[] = [
     (good) => ({
       releaseDispatch: (taskDir, dispatchId) => {
         if (good.getClaim(taskDir, dispatchId) === null)
-          throw new StoreError('STORE_LOCKED', 'It is not claimed.');
+          throw storeErrors.error('STORE_LOCKED', 'It is not claimed.');
         good.releaseDispatch(taskDir, dispatchId);
       },
     }),
@@ -134,7 +134,7 @@ export const claimMutants: readonly Mutant[] = [
     (good) => ({
       claimDispatch: (taskDir, dispatchId) => {
         if (good.getDispatchEnvelope(taskDir, dispatchId)?.status === 'completed')
-          throw new StoreError('STORE_LOCKED', 'It has ended.');
+          throw storeErrors.error('STORE_LOCKED', 'It has ended.');
         return good.claimDispatch(taskDir, dispatchId);
       },
     }),

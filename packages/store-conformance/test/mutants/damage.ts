@@ -1,4 +1,4 @@
-import { isStoreError, StoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { decodeLog } from '../reference/damaged-log.ts';
 import { keyOf } from '../reference/world.ts';
 import type { Change, Mutant } from './mutant.ts';
@@ -70,7 +70,7 @@ export const damageMutants: readonly Mutant[] = [
         try {
           return good.readEvents(taskDir, dispatchId, options);
         } catch (error) {
-          throw isStoreError(error, 'STORE_CORRUPT') ? new Error('Unexpected token') : error;
+          throw storeErrors.is(error, 'STORE_CORRUPT') ? new Error('Unexpected token') : error;
         }
       },
     }),
@@ -96,8 +96,8 @@ export const damageMutants: readonly Mutant[] = [
         try {
           return good.getDispatchEvents(taskDir, dispatchId);
         } catch (error) {
-          throw isStoreError(error, 'STORE_CORRUPT')
-            ? new StoreError('STORE_CORRUPT', 'It is damaged.')
+          throw storeErrors.is(error, 'STORE_CORRUPT')
+            ? storeErrors.error('STORE_CORRUPT', 'It is damaged.')
             : error;
         }
       },
@@ -111,8 +111,8 @@ export const damageMutants: readonly Mutant[] = [
         try {
           return good.getDispatchEvents(taskDir, dispatchId);
         } catch (error) {
-          throw isStoreError(error, 'STORE_CORRUPT')
-            ? new StoreError('STORE_CORRUPT', error.message, {
+          throw storeErrors.is(error, 'STORE_CORRUPT')
+            ? storeErrors.error('STORE_CORRUPT', error.message, {
                 details: { ...error.details, wholeEvents: 6 },
               })
             : error;
@@ -214,7 +214,7 @@ export const damageMutants: readonly Mutant[] = [
     (good, world) => ({
       getTask: (taskDir) => {
         if (taskDir === 'other/task' && world.damaged.size > 0)
-          throw new StoreError('STORE_CORRUPT', 'The store is damaged.', { details: { file: 'all' } });
+          throw storeErrors.error('STORE_CORRUPT', 'The store is damaged.', { details: { file: 'all' } });
         return good.getTask(taskDir);
       },
     }),

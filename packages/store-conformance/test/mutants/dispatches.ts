@@ -1,4 +1,4 @@
-import { type EnvelopeUpdates, isStoreError, StoreError } from '@hansard/provider';
+import { type EnvelopeUpdates, storeErrors } from '@hansard/provider';
 import { type Change, later, type Mutant } from './mutant.ts';
 
 /** A store that changes updates before it makes them. */
@@ -20,7 +20,7 @@ const orElse =
       try {
         return (good as unknown as Record<string, CallableFunction>)[name]?.(...args);
       } catch (error) {
-        if (isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) return answer;
+        if (storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')) return answer;
         throw error;
       }
     },
@@ -88,7 +88,7 @@ export const dispatchMutants: readonly Mutant[] = [
     (good) => ({
       getDispatchEnvelopes: (taskDir) => {
         if (good.listTasks().every((one) => one.taskDir !== taskDir))
-          throw new StoreError('STORE_DISPATCH_NOT_FOUND', 'No such task.');
+          throw storeErrors.error('STORE_DISPATCH_NOT_FOUND', 'No such task.');
         return good.getDispatchEnvelopes(taskDir);
       },
     }),
@@ -154,7 +154,7 @@ export const dispatchMutants: readonly Mutant[] = [
     (good) => ({
       appendEvent: (taskDir, dispatchId, event) => {
         if (good.getDispatchEnvelope(taskDir, dispatchId)?.status !== 'running')
-          throw new StoreError('STORE_LOCKED', 'It has ended.');
+          throw storeErrors.error('STORE_LOCKED', 'It has ended.');
         good.appendEvent(taskDir, dispatchId, event);
       },
     }),

@@ -1,4 +1,4 @@
-import { type CapturedEvent, StoreError } from '@hansard/provider';
+import { type CapturedEvent, storeErrors } from '@hansard/provider';
 import type { Machine } from '../reference/machine.ts';
 import type { ReferenceStore } from '../reference/reference-store.ts';
 import type { World } from '../reference/world.ts';
@@ -36,7 +36,7 @@ const whenRefused = (
     good.appendEvents(taskDir, dispatchId, events);
   });
 
-const locked = () => new StoreError('STORE_LOCKED', 'Another opening has claimed it.');
+const locked = () => storeErrors.error('STORE_LOCKED', 'Another opening has claimed it.');
 
 /** A store whose errors say something else about a repetition. */
 const refusing = (isTransient: boolean): FaultChange =>
@@ -44,7 +44,7 @@ const refusing = (isTransient: boolean): FaultChange =>
     try {
       machine.call();
     } catch (error) {
-      throw new StoreError('STORE_UNAVAILABLE', String(error), { isTransient });
+      throw storeErrors.error('STORE_UNAVAILABLE', String(error), { isTransient });
     }
     good.appendEvents(taskDir, dispatchId, events);
   });
@@ -191,7 +191,7 @@ export const faultMutants: ReadonlyArray<readonly [fault: string, caseId: string
       const kept = new Set<string>();
       return {
         createDispatch: (taskDir, envelope) => {
-          if (kept.has(envelope.dispatchId)) throw new StoreError('STORE_DISPATCH_EXISTS', 'It exists.');
+          if (kept.has(envelope.dispatchId)) throw storeErrors.error('STORE_DISPATCH_EXISTS', 'It exists.');
           try {
             machine.call();
           } catch (error) {

@@ -1,5 +1,5 @@
 import type { ReadEventsOptions } from '@hansard/provider';
-import { StoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import type { ReferenceStore } from '../reference/reference-store.ts';
 import type { Change, Mutant } from './mutant.ts';
 
@@ -107,7 +107,7 @@ export const readMutants: readonly Mutant[] = [
     'reads/recent-more-than-there-are',
     (good) => ({
       getRecentEvents: (taskDir, dispatchId, count) => {
-        if (count > 999_999) throw new StoreError('STORE_UNAVAILABLE', 'Too many.');
+        if (count > 999_999) throw storeErrors.error('STORE_UNAVAILABLE', 'Too many.');
         return good.getRecentEvents(taskDir, dispatchId, count);
       },
     }),

@@ -1,4 +1,4 @@
-import { StoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { appending, type Events, later, type Mutant, storing } from './mutant.ts';
 
 const sameButFor = (fields: readonly string[]) => (one: object, other: object) =>
@@ -123,7 +123,7 @@ export const retryMutants: readonly Mutant[] = [
       );
       for (const event of events)
         if (stored.has(event.id) && stored.get(event.id) !== JSON.stringify(event))
-          throw new StoreError('STORE_EVENT_CONFLICT', 'Not the same text.');
+          throw storeErrors.error('STORE_EVENT_CONFLICT', 'Not the same text.');
       good.appendEvents(taskDir, dispatchId, events);
     }),
   ],
@@ -133,7 +133,7 @@ export const retryMutants: readonly Mutant[] = [
     appending((good) => (taskDir, dispatchId, events) => {
       const known = good.getDispatchEvents(taskDir, dispatchId).map(({ id }) => id);
       if (events.some(({ id }) => known.includes(id)))
-        throw new StoreError('STORE_EVENT_CONFLICT', 'It exists.');
+        throw storeErrors.error('STORE_EVENT_CONFLICT', 'It exists.');
       good.appendEvents(taskDir, dispatchId, events);
     }),
   ],
@@ -161,7 +161,7 @@ export const retryMutants: readonly Mutant[] = [
         const batch = JSON.stringify([taskDir, dispatchId, events]);
         const known = good.getDispatchEvents(taskDir, dispatchId).map(({ id }) => id);
         if (!batches.has(batch) && events.some(({ id }) => known.includes(id)))
-          throw new StoreError('STORE_EVENT_CONFLICT', 'It exists.');
+          throw storeErrors.error('STORE_EVENT_CONFLICT', 'It exists.');
         good.appendEvents(taskDir, dispatchId, events);
         batches.add(batch);
       };
@@ -191,7 +191,7 @@ export const retryMutants: readonly Mutant[] = [
         for (const event of events) {
           const other = all.get(event.id);
           if (other !== undefined && JSON.stringify(other) !== JSON.stringify(event))
-            throw new StoreError('STORE_EVENT_CONFLICT', 'It exists elsewhere.');
+            throw storeErrors.error('STORE_EVENT_CONFLICT', 'It exists elsewhere.');
           all.set(event.id, event);
         }
         good.appendEvents(taskDir, dispatchId, events);

@@ -1,4 +1,4 @@
-import { type DispatchStoreProvider, isStoreError, StoreError } from '@hansard/provider';
+import { type DispatchStoreProvider, type StoreError, storeErrors } from '@hansard/provider';
 import { keyOf } from '../reference/world.ts';
 import { type Append, appending, type Change, later, type Mutant } from './mutant.ts';
 
@@ -13,17 +13,17 @@ const refusing =
           try {
             return (good as unknown as Record<string, CallableFunction>)[name]?.(...args);
           } catch (error) {
-            throw isStoreError(error, 'STORE_LOCKED') ? change(error as StoreError) : error;
+            throw storeErrors.is(error, 'STORE_LOCKED') ? change(error as StoreError) : error;
           }
         },
       ]),
     );
 
 const unnamed = () =>
-  new StoreError('STORE_LOCKED', 'It belongs to another opening.', {
+  storeErrors.error('STORE_LOCKED', 'It belongs to another opening.', {
     details: { owner: `process ${process.pid}` },
   });
-const withoutDetails = (error: StoreError) => new StoreError('STORE_LOCKED', error.message);
+const withoutDetails = (error: StoreError) => storeErrors.error('STORE_LOCKED', error.message);
 
 /** A store that answers reads of one kind from what it read first, until it writes itself. */
 const caching =

@@ -1,4 +1,4 @@
-import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
+import { type DispatchStoreProvider, storeErrors } from '@hansard/provider';
 import type { InjectedFault, InjectedFaults } from '../../src/index.ts';
 import type { ReferenceStore } from './reference-store.ts';
 import type { World } from './world.ts';
@@ -37,7 +37,7 @@ export class Machine {
     this.#calls += 1;
     if (this.#calls !== after + 1 && !(isLasting && this.#calls > after)) return;
     this.#failed += 1;
-    throw new StoreError('STORE_UNAVAILABLE', `The system refused: ${kind}.`, {
+    throw storeErrors.error('STORE_UNAVAILABLE', `The system refused: ${kind}.`, {
       isTransient: kind === 'EMFILE',
     });
   }
@@ -65,7 +65,7 @@ export class Machine {
   /** @throws STORE_CORRUPT if the file was moved */
   assertInPlace(): void {
     if (this.isDisplaced)
-      throw new StoreError('STORE_CORRUPT', 'The file was moved.', { details: { file: 'the log' } });
+      throw storeErrors.error('STORE_CORRUPT', 'The file was moved.', { details: { file: 'the log' } });
   }
 }
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type DispatchStoreProvider, StoreError } from '@hansard/provider';
+import { type DispatchStoreProvider, storeErrors } from '@hansard/provider';
 import type { StoreUnderTest } from '../../src/index.ts';
 import { withPositions } from '../mutants/mutant.ts';
 import { processMutants } from '../mutants/processes.ts';
@@ -61,7 +61,7 @@ function withFullDisk(store: DispatchStoreProvider): DispatchStoreProvider {
         return call(...args);
       } catch (cause) {
         if (!/disk|full|I\/O/.test(String(cause))) throw cause;
-        throw new StoreError('STORE_UNAVAILABLE', 'The disk is full.', { cause });
+        throw storeErrors.error('STORE_UNAVAILABLE', 'The disk is full.', { cause });
       }
     };
   return { ...store, appendEvent: guarded(store.appendEvent), appendEvents: guarded(store.appendEvents) };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readlinkSync } from 'node:fs';
-import { type ClaimState, StoreError } from '@hansard/provider';
+import { type ClaimState, type StoreError, storeErrors } from '@hansard/provider';
 import type { Medium, ReferenceClaim, World } from './world.ts';
 
 /** A process id is valid within one PID namespace only. */
@@ -86,7 +86,7 @@ export class ReferenceClaims {
 
 function locked(claim: ReferenceClaim | undefined): StoreError {
   const owner = claim === undefined ? null : `process ${claim.owner}`;
-  return new StoreError(
+  return storeErrors.error(
     'STORE_LOCKED',
     owner === null ? 'Claim the dispatch before you write to it.' : `The dispatch belongs to ${owner}.`,
     { details: owner === null ? {} : { owner, expiresInMs: null } },

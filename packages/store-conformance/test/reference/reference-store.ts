@@ -11,7 +11,8 @@ import {
   type ReadEventsOptions,
   type SearchEventsOptions,
   type StoreCapabilities,
-  StoreError,
+  type StoreError,
+  storeErrors,
   type TaskRecord,
   type WatchScope,
 } from '@hansard/provider';
@@ -50,7 +51,7 @@ export function createReferenceStore(medium: Medium = inMemory(emptyWorld()), le
   let closed = false;
 
   const call = <Answer>(action: (core: Core, world: World, key: string) => Answer, ...place: string[]) => {
-    if (closed) throw new StoreError('STORE_CLOSED', 'The store is closed.');
+    if (closed) throw storeErrors.error('STORE_CLOSED', 'The store is closed.');
     const [taskDir = '', dispatchId = ''] = place;
     return medium.use((world) => action(createModelStore(world.data), world, keyOf(taskDir, dispatchId)));
   };
@@ -105,7 +106,7 @@ export function createReferenceStore(medium: Medium = inMemory(emptyWorld()), le
       }),
       options,
       (code) => {
-        throw new StoreError(code, 'The reference refused this.');
+        throw storeErrors.error(code, 'The reference refused this.');
       },
     );
   const verify = (core: Core, world: World, key: string, place: [string, string]) => {
@@ -307,7 +308,7 @@ export function createReferenceStore(medium: Medium = inMemory(emptyWorld()), le
 function corrupt(damage: ReadLog | null): StoreError {
   const [first] = damage?.damages ?? [];
   const wholeEvents = first?.eventsBefore ?? 0;
-  return new StoreError('STORE_CORRUPT', `The log is damaged after ${wholeEvents} whole events.`, {
+  return storeErrors.error('STORE_CORRUPT', `The log is damaged after ${wholeEvents} whole events.`, {
     details: { file: first?.place ?? 'the log', offset: first?.offset ?? 0, wholeEvents },
   });
 }

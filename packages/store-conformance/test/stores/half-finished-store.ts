@@ -1,4 +1,4 @@
-import { StoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import type { StoreUnderTest } from '../../src/index.ts';
 import { createModelStore } from '../../src/model/model-store.ts';
 import { modelCapabilities } from '../open-model.ts';
@@ -9,7 +9,7 @@ const store: StoreUnderTest = {
   create: () => {
     const model = createModelStore();
     const readEvents = () => {
-      throw new StoreError('STORE_UNSUPPORTED', 'Not written yet.');
+      throw storeErrors.error('STORE_UNSUPPORTED', 'Not written yet.');
     };
     return { store: { ...model, readEvents, listTasks: () => [] }, dispose: () => {} };
   },

@@ -1,4 +1,4 @@
-import { definedOnly } from '@hansard/events';
+import { definedOnly, type HansardError } from '@hansard/events';
 import type { ExportResult } from '@opentelemetry/core';
 import { ExportResultCode } from '@opentelemetry/core';
 import { type IOtlpExportDelegate, OTLPExporterError } from '@opentelemetry/otlp-exporter-base';
@@ -15,7 +15,7 @@ import {
 } from '@opentelemetry/otlp-transformer';
 import type { ReadableLogRecord } from '@opentelemetry/sdk-logs';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
-import { isTraceError, TraceError } from '../trace-error.ts';
+import { traceErrors } from '../trace-errors.ts';
 import type { TraceRecord } from '../trace-record.ts';
 import { inBatches } from './batches.ts';
 import { shownEndpoint } from './shown-endpoint.ts';
@@ -115,7 +115,7 @@ async function sendParts<Item>(
       await send(records);
       return [];
     } catch (error) {
-      if (!isTraceError(error, 'TRACE_RECEIVER_FAILED') || error.details.status !== 413) throw error;
+      if (!traceErrors.is(error, 'TRACE_RECEIVER_FAILED') || error.details.status !== 413) throw error;
       if (isOne) return records;
     }
   }
@@ -164,19 +164,27 @@ class Answers {
     const result = await new Promise<ExportResult>((resolve) => delegate.export(records, resolve));
     if (result.code !== ExportResultCode.SUCCESS) throw this.#failure(result.error);
     if (this.#rejected === null) return;
-    throw new TraceError('TRACE_RECEIVER_REJECTED', `${this.#endpoint} rejected a part: ${this.#rejected}`, {
-      details: { endpoint: this.#endpoint, answer: this.#rejected },
-    });
+    throw traceErrors.error(
+      'TRACE_RECEIVER_REJECTED',
+      `${this.#endpoint} rejected a part: ${this.#rejected}`,
+      {
+        details: { endpoint: this.#endpoint, answer: this.#rejected },
+      },
+    );
   }
 
-  #failure(cause: Error | undefined): TraceError {
+  #failure(cause: Error | undefined): HansardError {
     const isAnswer = cause instanceof OTLPExporterError;
     const answer = isAnswer ? `${cause.code ?? ''} ${cause.message} ${cause.data ?? ''}` : cause?.message;
     const text = (answer ?? 'no answer').trim().slice(0, 500);
-    return new TraceError('TRACE_RECEIVER_FAILED', `${this.#endpoint} did not accept the traces: ${text}`, {
-      cause,
-      details: { endpoint: this.#endpoint, ...(isAnswer ? { status: cause.code ?? null } : {}) },
-    });
+    return traceErrors.error(
+      'TRACE_RECEIVER_FAILED',
+      `${this.#endpoint} did not accept the traces: ${text}`,
+      {
+        cause,
+        details: { endpoint: this.#endpoint, ...(isAnswer ? { status: cause.code ?? null } : {}) },
+      },
+    );
   }
 }
 
@@ -191,7 +199,7 @@ function checkedEndpoint(endpoint: string): string {
   const url = URL.parse(endpoint);
   if (url !== null && ['http:', 'https:'].includes(url.protocol) && url.search === '' && url.hash === '')
     return withoutLastSlashes(endpoint);
-  throw new TraceError(
+  throw traceErrors.error(
     'TRACE_ENDPOINT_INVALID',
     `${JSON.stringify(shownEndpoint(endpoint))} is not the address of an OTLP receiver.`,
     {

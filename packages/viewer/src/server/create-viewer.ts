@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { isViewerError, ViewerError } from '../viewer-error.ts';
+import { viewerErrors } from '../viewer-errors.ts';
 import { contextRoutes } from './context/context-routes.ts';
 import { guard, OneTimeCodes, randomToken } from './guard.ts';
 import { lensRoutes } from './lenses/lens-routes.ts';
@@ -54,11 +54,11 @@ export function createViewer({ store, token: ownToken, runs }: ViewerOptions): V
   app.use(guard({ token, hosts: () => hosts, codes, postPath: runs === undefined ? null : runPath }));
   app.onError((error, context) => {
     if (error instanceof HTTPException) return context.json({ message: error.message }, error.status);
-    if (isViewerError(error)) {
+    if (viewerErrors.is(error)) {
       const status = error.code === 'VIEW_RUN_NOT_HERE' ? 409 : 400;
       return context.json({ code: error.code, message: error.message }, status);
     }
-    if (isStoreError(error)) {
+    if (storeErrors.is(error)) {
       const status = error.code === 'STORE_DISPATCH_NOT_FOUND' ? 404 : 503;
       return context.json({ code: error.code, message: error.message }, status);
     }
@@ -77,7 +77,7 @@ export function createViewer({ store, token: ownToken, runs }: ViewerOptions): V
     start: async (options = {}) => {
       const { host = '127.0.0.1' } = options;
       if (ownToken === undefined && !isLoopback(host))
-        throw new ViewerError(
+        throw viewerErrors.error(
           'VIEW_TOKEN_NEEDED',
           `A viewer at ${host} can be reached from other machines, so it needs a token of your own.`,
           { details: { host } },

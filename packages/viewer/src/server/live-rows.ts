@@ -1,4 +1,4 @@
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import type { RowReader } from '@hansard/views';
 import type { SSEStreamingApi } from 'hono/streaming';
 import type { LiveRows, TreeEntry } from '../answers.ts';
@@ -82,9 +82,9 @@ export async function sendLiveRows(
     await gathered.send();
   } catch (error) {
     await gathered.send();
-    const event = isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')
+    const event = storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')
       ? 'gone'
-      : isStoreError(error, 'STORE_INVALID_CURSOR')
+      : storeErrors.is(error, 'STORE_INVALID_CURSOR')
         ? 'reset'
         : 'failed';
     const message = error instanceof Error ? error.message : String(error);

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DispatchLog } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { AgentNames, type Row, RowQuery, RowReader } from '@hansard/views';
 import { type NamedAgent, rowReach as reach } from '../answers.ts';
 
@@ -180,7 +180,7 @@ export class LogRows {
       }
     } catch (error) {
       // A position after the end.
-      if (!isStoreError(error, 'STORE_INVALID_CURSOR')) throw error;
+      if (!storeErrors.is(error, 'STORE_INVALID_CURSOR')) throw error;
     }
     this.#learn(read, start);
     return read;

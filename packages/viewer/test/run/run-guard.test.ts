@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { expect, it } from 'vitest';
-import { createViewer, isViewerError, type ViewedRuns } from '../../src/index.ts';
+import { createViewer, type ViewedRuns, viewerErrors } from '../../src/index.ts';
 import { type Check, guard, guardChecks, OneTimeCodes } from '../../src/server/guard.ts';
 import { runPath, runRoutes } from '../../src/server/run/run-routes.ts';
 import { openStore } from '../viewed.ts';
@@ -39,7 +39,7 @@ function viewerWith({ checks = guardChecks, most }: Options = {}) {
       checks,
     }),
   );
-  app.onError((error, context) => context.text(error.message, isViewerError(error) ? 400 : 500));
+  app.onError((error, context) => context.text(error.message, viewerErrors.is(error) ? 400 : 500));
   app.route('/api/d/:task/:id', runRoutes(runs, most));
   return { app, received };
 }

@@ -1,5 +1,5 @@
 import type { CapturedEvent, EventOf, KnownEventType } from '@hansard/events';
-import { isEventError, isReadableAs } from '@hansard/events/plain';
+import { eventErrors, isReadableAs } from '@hansard/events/plain';
 import { createTranscriptGatherer } from '@hansard/prompt';
 import type { LogDiagnostic } from './diagnostic.ts';
 import type { LogMessage, LogNode } from './log-node.ts';
@@ -42,7 +42,7 @@ export function readLog(events: readonly CapturedEvent[]): ReadLog {
     try {
       return transcripts.add(event);
     } catch (error) {
-      if (!isEventError(error, 'EVENT_INVALID')) throw error;
+      if (!eventErrors.is(error, 'EVENT_INVALID')) throw error;
       diagnostics.push({ code: 'event_unreadable', eventId: event.id, message: error.message });
       return null;
     }

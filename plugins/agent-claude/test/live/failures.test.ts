@@ -1,7 +1,7 @@
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createClaudeAgent, isClaudeAgentError } from '../../src/index.ts';
+import { claudeAgentErrors, createClaudeAgent } from '../../src/index.ts';
 import { dataOf, ofType, runAgent, runRequest } from '../run-agent.ts';
 import { useLiveAgents } from './live-agent.ts';
 
@@ -60,7 +60,7 @@ describe('an agent that can not run', () => {
       loadSdk: () => Promise.reject(new Error("Cannot find package '@anthropic-ai/claude-agent-sdk'")),
     });
     const failure = await runAgent(agent).catch((error) => error);
-    expect(isClaudeAgentError(failure, 'AGENT_SDK_MISSING')).toBe(true);
+    expect(claudeAgentErrors.is(failure, 'AGENT_SDK_MISSING')).toBe(true);
     expect(failure.message).toContain('npm install @anthropic-ai/claude-agent-sdk');
     expect(failure.message).toContain('hansard run STREAM.jsonl');
     expect(failure.cause.message).toContain('Cannot find package');
@@ -70,7 +70,7 @@ describe('an agent that can not run', () => {
     const failure = await runAgent(createClaudeAgent({ executable: '/no/such/claude' })).catch(
       (error) => error,
     );
-    expect(isClaudeAgentError(failure, 'AGENT_ENGINE_MISSING')).toBe(true);
+    expect(claudeAgentErrors.is(failure, 'AGENT_ENGINE_MISSING')).toBe(true);
     expect(failure.message).toContain('/no/such/claude');
   });
 
@@ -81,7 +81,7 @@ describe('an agent that can not run', () => {
       },
     });
     const failure = await runAgent(createClaudeAgent({ loadSdk })).catch((error) => error);
-    expect(isClaudeAgentError(failure, 'AGENT_ENGINE_MISSING')).toBe(true);
+    expect(claudeAgentErrors.is(failure, 'AGENT_ENGINE_MISSING')).toBe(true);
     expect(failure.message).toContain('optional dependencies');
     expect(failure.message).toContain('`executable` in the configuration of @hansard/agent-claude');
   });
@@ -89,7 +89,7 @@ describe('an agent that can not run', () => {
   it('without the folder to work in: names it', async () => {
     const cwd = join(live.newFolder(), 'nowhere');
     const failure = await runAgent(createClaudeAgent(), { cwd }).catch((error) => error);
-    expect(isClaudeAgentError(failure, 'AGENT_CWD_MISSING')).toBe(true);
+    expect(claudeAgentErrors.is(failure, 'AGENT_CWD_MISSING')).toBe(true);
     expect(failure.message).toContain(cwd);
   });
 
@@ -98,7 +98,7 @@ describe('an agent that can not run', () => {
     writeFileSync(executable, '#!/bin/sh\necho "out of luck" >&2\nexit 3\n');
     chmodSync(executable, 0o755);
     const failure = await runAgent(createClaudeAgent({ executable })).catch((error) => error);
-    expect(isClaudeAgentError(failure, 'AGENT_ENGINE_FAILED')).toBe(true);
+    expect(claudeAgentErrors.is(failure, 'AGENT_ENGINE_FAILED')).toBe(true);
     expect(failure.message).toContain('out of luck');
     expect(failure.details).toEqual({ errorOutput: 'out of luck', exitCode: 3 });
   });

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { SessionKey } from '@anthropic-ai/claude-agent-sdk';
 import { openDispatchStore } from '@hansard/dispatch';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -124,7 +124,7 @@ it('leaves a session free for other processes between appends, and locked during
   const [{ dispatchId = '' } = {}] = await holder.getDispatchEnvelopes(task);
   const held = await holder.openDispatch(task, dispatchId, { write: true });
   await expect(there.append(main, [entry({ uuid: 'c' })])).rejects.toSatisfy((error) =>
-    isStoreError(error, 'STORE_LOCKED'),
+    storeErrors.is(error, 'STORE_LOCKED'),
   );
   await held.release();
   await there.append(main, [entry({ uuid: 'c' })]);

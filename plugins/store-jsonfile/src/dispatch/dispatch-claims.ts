@@ -1,4 +1,4 @@
-import { type ClaimState, isStoreError, type StoreError } from '@hansard/provider';
+import { type ClaimState, type StoreError, storeErrors } from '@hansard/provider';
 import { dispatchExists, dispatchNotClaimed, orMissing, unlockCommand } from '@hansard/store-kit';
 import type { LockPlace } from '../locks/lock-chain.ts';
 import type { TakenLock, WriterLocks } from '../locks/writer-locks.ts';
@@ -53,7 +53,7 @@ export class DispatchClaims {
       this.#claimed.set(paths.lock, name);
       return lock;
     } catch (error) {
-      throw isStoreError(error, 'STORE_LOCKED') ? dispatchExists(taskDir, dispatchId, error) : error;
+      throw storeErrors.is(error, 'STORE_LOCKED') ? dispatchExists(taskDir, dispatchId, error) : error;
     }
   }
 

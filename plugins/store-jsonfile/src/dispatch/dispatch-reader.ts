@@ -1,4 +1,4 @@
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { dispatchNotFound, orMissing, readChecksum } from '@hansard/store-kit';
 import type { Files } from '../files.ts';
 import { readHead } from '../head/dispatch-head.ts';
@@ -55,7 +55,7 @@ export class DispatchReader {
         const change = this.#change();
         if (change === 'replaced') continue;
         const isAgain = attempt === 1 || (attempt < mostAttempts && change === 'changed');
-        if (!isStoreError(error, 'STORE_CORRUPT') || !isAgain) throw error;
+        if (!storeErrors.is(error, 'STORE_CORRUPT') || !isAgain) throw error;
         this.#positions = new PositionIndex();
         continue;
       }

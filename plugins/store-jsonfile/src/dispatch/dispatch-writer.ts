@@ -1,5 +1,5 @@
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
-import { isStoreError, StoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { isSystemError } from '@hansard/store-kit';
 import { fitHead } from '../head/head-codec.ts';
 import { type HeadChanges, HeadKeeper } from '../head/head-keeper.ts';
@@ -180,7 +180,7 @@ export class DispatchWriter {
     try {
       this.#check();
     } catch (error) {
-      if (!isStoreError(error, 'STORE_LOCKED') || lastId === null || !this.#hasCopied(lastId)) throw error;
+      if (!storeErrors.is(error, 'STORE_LOCKED') || lastId === null || !this.#hasCopied(lastId)) throw error;
     }
   }
 
@@ -205,7 +205,7 @@ export class DispatchWriter {
     const { file } = this.#name.paths;
     for (let waited = 0; files.stat(file)?.ino === this.#file.inode; waited += waitBetween) {
       if (waited >= longestWait)
-        throw new StoreError(
+        throw storeErrors.error(
           'STORE_UNAVAILABLE',
           `Another process took over ${file} during this write, and has not copied it yet: it is not known whether the write is in the log.`,
           { details: { file } },
@@ -219,7 +219,7 @@ export class DispatchWriter {
     try {
       return DispatchReader.open(this.#context.files, this.#name);
     } catch (error) {
-      if (isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) return null;
+      if (storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')) return null;
       throw error;
     }
   }

@@ -1,5 +1,5 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import { assertDispatchId, isStoreError } from '@hansard/provider';
+import { assertDispatchId, storeErrors } from '@hansard/provider';
 import { isSystemError, storeClosed, withFile } from '@hansard/store-kit';
 import { dispatchPaths } from '../disk-format.ts';
 import { resolveTaskFolder } from '../task-folder.ts';
@@ -99,7 +99,7 @@ export class OpenDispatches {
       handle.finish();
     } catch (error) {
       // The dispatch was deleted, or another opening has taken it over: there is nothing to finish.
-      if (!isStoreError(error, 'STORE_DISPATCH_NOT_FOUND') && !isStoreError(error, 'STORE_LOCKED'))
+      if (!storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND') && !storeErrors.is(error, 'STORE_LOCKED'))
         throw error;
     } finally {
       this.#context.claims.release(name);

@@ -1,6 +1,6 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { encodeEvent } from '@hansard/events';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { closings, type IdOrder } from '../disk-format.ts';
 import { encodeHead, nothingAcknowledged, slotFor } from '../head/head-codec.ts';
 import { appendBytes } from '../lines/append-bytes.ts';
@@ -98,7 +98,7 @@ export function rewriteDispatch(
     copy.close();
   } catch (error) {
     // Then the file with this name is that of the owner that has taken the dispatch over.
-    if (isKept && keepAs !== null && isStoreError(error, 'STORE_LOCKED')) files.remove(keepAs);
+    if (isKept && keepAs !== null && storeErrors.is(error, 'STORE_LOCKED')) files.remove(keepAs);
     throw error;
   }
   claims.removeLost(name);

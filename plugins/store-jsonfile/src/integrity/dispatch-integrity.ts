@@ -4,9 +4,9 @@ import {
   type DispatchRewritten,
   type DispatchVerification,
   type EventPage,
-  isStoreError,
   type ReadEventsOptions,
   type StoreError,
+  storeErrors,
 } from '@hansard/provider';
 import { dispatchNotFound, orMissing } from '@hansard/store-kit';
 import type { DispatchContext } from '../dispatch/dispatch-context.ts';
@@ -34,7 +34,7 @@ export class DispatchIntegrity {
     try {
       return this.#withOpen(name, verifyFile);
     } catch (error) {
-      if (!isStoreError(error, 'STORE_CORRUPT')) throw error;
+      if (!storeErrors.is(error, 'STORE_CORRUPT')) throw error;
       return { integrity: 'none', wholeEvents: 0, bytes: 0, damages: [notAFileDamage(name, error)] };
     }
   }

@@ -1,4 +1,4 @@
-import { type DispatchDamage, type DispatchVerification, isStoreError } from '@hansard/provider';
+import { type DispatchDamage, type DispatchVerification, storeErrors } from '@hansard/provider';
 import { eventsLine, firstSeparator } from '../disk-format.ts';
 import { findTail } from '../dispatch/file-tail.ts';
 import type { DispatchHead } from '../head/dispatch-head.ts';
@@ -29,7 +29,7 @@ export function verifyFile(file: OpenFile): DispatchVerification {
   try {
     examined = examineFile(file);
   } catch (error) {
-    if (!isStoreError(error, 'STORE_CORRUPT')) throw error;
+    if (!storeErrors.is(error, 'STORE_CORRUPT')) throw error;
     const { size } = file.stats();
     return {
       integrity: 'none',
@@ -63,7 +63,7 @@ function countWhole(file: OpenFile, head: NonNullable<DamagedFile['head']>): num
     });
     return count;
   } catch (error) {
-    if (isStoreError(error, 'STORE_CORRUPT')) return null;
+    if (storeErrors.is(error, 'STORE_CORRUPT')) return null;
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { type ClaimState, isStoreError, StoreError } from '@hansard/provider';
+import { type ClaimState, type StoreError, storeErrors } from '@hansard/provider';
 import { HeartbeatTimer, isSystemError } from '@hansard/store-kit';
 import type { StoreSystem } from '../store-system.ts';
 import { LockChain, type LockPlace } from './lock-chain.ts';
@@ -93,7 +93,7 @@ export class WriterLocks {
       this.#timer.start();
       return lock;
     }
-    throw new StoreError(
+    throw storeErrors.error(
       'STORE_LOCKED',
       `${place.what} cannot be claimed, because other processes claim and release it all the time. Try again later.`,
       { details: { owner: 'several processes', expiresInMs: null, ...place.details } },
@@ -226,7 +226,7 @@ export class WriterLocks {
       try {
         this.#remove(lock);
       } catch (error) {
-        if (!isSystemError(error) && !isStoreError(error)) throw error;
+        if (!isSystemError(error) && !storeErrors.is(error)) throw error;
       }
     }
     if (this.#taken.size + this.#unreleased.size === 0) this.#timer.stop();

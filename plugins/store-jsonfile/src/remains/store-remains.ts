@@ -1,6 +1,6 @@
 import type { Dirent } from 'node:fs';
 import { join } from 'node:path';
-import { assertDispatchId, isStoreError, type RemainsScope } from '@hansard/provider';
+import { assertDispatchId, type RemainsScope, storeErrors } from '@hansard/provider';
 import { orMissing } from '@hansard/store-kit';
 import { dispatchPaths, names } from '../disk-format.ts';
 import type { DispatchContext } from '../dispatch/dispatch-context.ts';
@@ -124,7 +124,7 @@ export class StoreRemains {
       return this.#context.claims.stateOf(dispatch)?.state === 'running';
     } catch (error) {
       // Its head records the number of the claim, and cannot be read.
-      if (!isStoreError(error, 'STORE_CORRUPT')) throw error;
+      if (!storeErrors.is(error, 'STORE_CORRUPT')) throw error;
       return false;
     }
   }
@@ -147,7 +147,7 @@ function validOrNull(find: () => string): string | null {
   try {
     return find();
   } catch (error) {
-    if (isStoreError(error, 'STORE_INVALID_PATH')) return null;
+    if (storeErrors.is(error, 'STORE_INVALID_PATH')) return null;
     throw error;
   }
 }
@@ -157,6 +157,6 @@ function ignoreRefusal(work: () => void): void {
   try {
     work();
   } catch (error) {
-    if (!isStoreError(error, 'STORE_LOCKED') && !isStoreError(error, 'STORE_CORRUPT')) throw error;
+    if (!storeErrors.is(error, 'STORE_LOCKED') && !storeErrors.is(error, 'STORE_CORRUPT')) throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { isStoreError, type SearchEventsOptions, type SearchHit } from '@hansard/provider';
+import { type SearchEventsOptions, type SearchHit, storeErrors } from '@hansard/provider';
 import { withFile } from '@hansard/store-kit';
 import { dispatchPaths } from '../disk-format.ts';
 import type { DispatchName } from '../dispatch/dispatch-file.ts';
@@ -55,7 +55,7 @@ function searchFile(files: Files, name: DispatchName, filter: WordFilter, hits: 
     });
   } catch (error) {
     // It does not exist, or was deleted since it was listed.
-    if (isStoreError(error, 'STORE_DISPATCH_NOT_FOUND')) return hits;
+    if (storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')) return hits;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type DispatchStatus, definedOnly } from '@hansard/events';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { checksumOf, encodeChecksum, isSystemError } from '@hansard/store-kit';
 import { names } from '../disk-format.ts';
 import type { FileStats, Files } from '../files.ts';
@@ -53,7 +53,7 @@ export function writeListing(files: Files, taskFolder: string, kept: ReadonlyMap
     const temporary = join(taskFolder, names.listingTemporary);
     replaceFile(files, join(taskFolder, names.listing), temporary, content, false);
   } catch (error) {
-    if (!isSystemError(error) && !isStoreError(error)) throw error;
+    if (!isSystemError(error) && !storeErrors.is(error)) throw error;
   }
 }
 
@@ -66,7 +66,7 @@ function readIfPossible(files: Files, path: string): string {
   try {
     return readText(files, path, 'read');
   } catch (error) {
-    if (isSystemError(error) || isStoreError(error)) return '';
+    if (isSystemError(error) || storeErrors.is(error)) return '';
     throw error;
   }
 }

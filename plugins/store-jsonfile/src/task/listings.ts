@@ -4,9 +4,9 @@ import {
   compareByStart,
   type DispatchListing,
   type DispatchPage,
-  isStoreError,
   type ListDispatchesOptions,
   type StoreError,
+  storeErrors,
   type TaskListing,
 } from '@hansard/provider';
 import { pageOfDispatches, withFile } from '@hansard/store-kit';
@@ -120,10 +120,14 @@ export class Listings {
       try {
         return this.#list(task);
       } catch (error) {
-        if (isStoreError(error) && error.isTransient) throw error;
+        if (storeErrors.is(error) && error.isTransient) throw error;
         // A link that leads one task out of the store does not end the listing of the others.
-        const isOfTask = taskDir === undefined && isStoreError(error, 'STORE_INVALID_PATH');
-        if (!isOfTask && !isStoreError(error, 'STORE_CORRUPT') && !isStoreError(error, 'STORE_UNAVAILABLE'))
+        const isOfTask = taskDir === undefined && storeErrors.is(error, 'STORE_INVALID_PATH');
+        if (
+          !isOfTask &&
+          !storeErrors.is(error, 'STORE_CORRUPT') &&
+          !storeErrors.is(error, 'STORE_UNAVAILABLE')
+        )
           throw error;
         return [{ taskDir: task, dispatchId: null, envelope: null, error }];
       }
@@ -145,7 +149,7 @@ export class Listings {
         const known = withFile('read', file, () => this.#read(task, dispatchId, file, readAt));
         if (known !== null) listed.push({ taskDir, dispatchId, envelope: known, known, task });
       } catch (error) {
-        if (!isStoreError(error) || error.isTransient) throw error;
+        if (!storeErrors.is(error) || error.isTransient) throw error;
         this.#forget(task, dispatchId);
         listed.push({ taskDir, dispatchId, envelope: null, error });
       }
@@ -226,7 +230,7 @@ export class Listings {
       if (stats !== null && isSameFile(known, stats)) this.#remember(known, envelope);
       return { taskDir, dispatchId, envelope, known, task };
     } catch (error) {
-      if (!isStoreError(error) || error.isTransient) throw error;
+      if (!storeErrors.is(error) || error.isTransient) throw error;
       return { taskDir, dispatchId, envelope: null, error };
     }
   }
@@ -257,7 +261,7 @@ export class Listings {
         }
       });
     } catch (error) {
-      if (!isStoreError(error) || error.isTransient) throw error;
+      if (!storeErrors.is(error) || error.isTransient) throw error;
       return null;
     }
   }

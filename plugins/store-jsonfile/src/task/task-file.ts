@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type DispatchEnvelope, isPlainObject, parseTaskRecord, type TaskRecord } from '@hansard/events';
-import { compareByStart, isStoreError, type TaskListing } from '@hansard/provider';
+import { compareByStart, storeErrors, type TaskListing } from '@hansard/provider';
 import { orMissing, withFile } from '@hansard/store-kit';
 import { names } from '../disk-format.ts';
 import { corrupt } from '../errors.ts';
@@ -61,7 +61,7 @@ export function listTask(files: Files, root: string, taskDir: string): TaskListi
       task === null && withFile('list', taskFolder, () => listDispatchIds(files, taskFolder)).length === 0;
     return isEmpty ? null : { taskDir, task };
   } catch (error) {
-    if (isStoreError(error) && !error.isTransient) return { taskDir, task: null, error };
+    if (storeErrors.is(error) && !error.isTransient) return { taskDir, task: null, error };
     throw error;
   }
 }
@@ -104,7 +104,7 @@ function readIfWhole(files: Files, path: string): TaskFile | null {
   try {
     return readTaskFile(files, path);
   } catch (error) {
-    if (isStoreError(error)) return null;
+    if (storeErrors.is(error)) return null;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import type { DispatchEnvelope, TaskRecord } from '@hansard/events';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { isSystemError } from '@hansard/store-kit';
 import { dispatchPaths } from '../disk-format.ts';
 import { readDispatchEnvelope } from '../dispatch/dispatch-file.ts';
@@ -56,7 +56,7 @@ export class TaskIndex {
         this.#write(taskFolder, change, this.#sync);
         break;
       } catch (error) {
-        if (!isStoreError(error, 'STORE_LOCKED') || clock.monotonic() > giveUpAt) throw error;
+        if (!storeErrors.is(error, 'STORE_LOCKED') || clock.monotonic() > giveUpAt) throw error;
       }
       pause(waitBetween);
     }
@@ -93,7 +93,7 @@ function readIfPossible(files: Files, file: string): DispatchEnvelope | null {
   try {
     return readDispatchEnvelope(files, file);
   } catch (error) {
-    if (isStoreError(error) || isSystemError(error)) return null;
+    if (storeErrors.is(error) || isSystemError(error)) return null;
     throw error;
   }
 }

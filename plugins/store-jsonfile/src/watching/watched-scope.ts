@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type Clock, isStoreError, type StopWatching, type WatchScope } from '@hansard/provider';
+import { type Clock, type StopWatching, storeErrors, type WatchScope } from '@hansard/provider';
 import { isSystemError, mergeCalls, orMissing } from '@hansard/store-kit';
 import { names } from '../disk-format.ts';
 import type { Files } from '../files.ts';
@@ -183,7 +183,7 @@ export class WatchedScope {
       }
     } catch (error) {
       // The listener reads the store, and receives the error there.
-      if (!isSystemError(error) && !isStoreError(error)) throw error;
+      if (!isSystemError(error) && !storeErrors.is(error)) throw error;
     }
     return lines.sort().join('\n');
   }
@@ -192,7 +192,7 @@ export class WatchedScope {
     try {
       return orMissing(() => this.#system.files.list(folder)) ?? [];
     } catch (error) {
-      if (isSystemError(error) || isStoreError(error)) return [];
+      if (isSystemError(error) || storeErrors.is(error)) return [];
       throw error;
     }
   }
@@ -202,7 +202,7 @@ export class WatchedScope {
       const stats = this.#system.files.stat(path);
       return stats === null ? path : [path, stats.ino, stats.size, stats.mtimeMs].join(' ');
     } catch (error) {
-      if (isSystemError(error) || isStoreError(error)) return path;
+      if (isSystemError(error) || storeErrors.is(error)) return path;
       throw error;
     }
   }

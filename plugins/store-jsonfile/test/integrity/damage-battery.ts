@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import type { JsonFileDispatchStore } from '../../src/index.ts';
 import { makeEnvelope } from '../envelope.ts';
 import { readByOracle } from './oracle.ts';
@@ -104,7 +104,7 @@ function page(events: readonly CapturedEvent[], first: number, count: number) {
 
 /** Whether a read was refused with file and place. */
 export function isRefused({ error }: ReadOutcome): boolean {
-  if (!isStoreError(error, 'STORE_CORRUPT')) return false;
+  if (!storeErrors.is(error, 'STORE_CORRUPT')) return false;
   const { file, offset } = error.details;
   return typeof file === 'string' && typeof offset === 'number';
 }

@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { openJsonFileStore } from '../../src/index.ts';
 import { makeRoot } from '../sample.ts';
@@ -71,7 +71,7 @@ describe('a flipped bit', () => {
       const name = `seed ${seed}, round ${round}, byte ${at}`;
       const [all, ...others] = readDamaged(open, sample, root, damaged);
       for (const outcome of others) expect(outcome.isEqual || isRefused(outcome), name).toBe(true);
-      if (!isStoreError(all?.error, 'STORE_CORRUPT')) throw new Error(`${name}: ${all?.error}`);
+      if (!storeErrors.is(all?.error, 'STORE_CORRUPT')) throw new Error(`${name}: ${all?.error}`);
       const before = sample.bytes.subarray(first, at).toString('latin1').split('\n').length - 1;
       const lineStart = sample.bytes.lastIndexOf('\n', at - 1) + 1;
       const { offset, wholeEvents } = all.error.details;

@@ -1,5 +1,5 @@
 import { createIdSource } from '@hansard/events';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { openJsonFileStore } from '../../src/index.ts';
 
 /**
@@ -34,7 +34,7 @@ function codeOf(work: () => unknown): string {
     work();
     return 'none';
   } catch (error) {
-    return isStoreError(error) ? error.code : String(error);
+    return storeErrors.is(error) ? error.code : String(error);
   }
 }
 

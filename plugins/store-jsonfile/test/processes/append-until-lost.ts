@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import { createIdSource } from '@hansard/events';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { openJsonFileStore } from '../../src/index.ts';
 
 /**
@@ -37,7 +37,7 @@ function appendUntilLost(): void {
   try {
     append();
   } catch (error) {
-    process.stdout.write(`${acknowledged} ${isStoreError(error) ? error.code : error}\n`);
+    process.stdout.write(`${acknowledged} ${storeErrors.is(error) ? error.code : error}\n`);
     process.stdin.resume();
   }
 }

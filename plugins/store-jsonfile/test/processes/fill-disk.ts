@@ -1,4 +1,4 @@
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { openJsonFileStore } from '../../src/index.ts';
 
 /** Appends under a limit on the size of files, and prints the outcome of each step as a line of JSON. */
@@ -17,7 +17,7 @@ function tryAppend(id: string, length: number, count: number): void {
   try {
     store.appendEvents(taskDir, dispatchId, events);
   } catch (error) {
-    outcome = isStoreError(error) ? error.code : String(error);
+    outcome = storeErrors.is(error) ? error.code : String(error);
   }
   process.stdout.write(`${outcome} ${store.getDispatchEvents(taskDir, dispatchId).length}\n`);
 }

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
 import type { CapturedEvent } from '@hansard/events';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { systemFiles } from '../../src/files.ts';
 import { openJsonFileStore } from '../../src/index.ts';
 import { thisSystem } from '../../src/store-system.ts';
@@ -45,7 +45,7 @@ function outcomeOf(call: () => unknown): string {
     call();
     return 'done';
   } catch (error) {
-    return isStoreError(error) ? error.code : String(error);
+    return storeErrors.is(error) ? error.code : String(error);
   }
 }
 

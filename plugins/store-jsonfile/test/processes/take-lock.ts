@@ -1,4 +1,4 @@
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { openJsonFileStore } from '../../src/index.ts';
 
 /**
@@ -17,6 +17,6 @@ process.stdin.on('data', () => {
     store.appendEvent(taskDir, dispatchId, { id, type: 'test:event', timestamp, data: {} });
     process.stdout.write('appended\n');
   } catch (error) {
-    process.stdout.write(`${isStoreError(error) ? error.code : error}\n`);
+    process.stdout.write(`${storeErrors.is(error) ? error.code : error}\n`);
   }
 });

@@ -1,4 +1,4 @@
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { openJsonFileStore } from '../../src/index.ts';
 import { makeEnvelope } from '../envelope.ts';
 
@@ -22,7 +22,7 @@ function outcomeOf(work: () => unknown): string {
     work();
     return 'done';
   } catch (error) {
-    return isStoreError(error) ? `${error.code} ${error.message}` : `no code: ${error}`;
+    return storeErrors.is(error) ? `${error.code} ${error.message}` : `no code: ${error}`;
   }
 }
 

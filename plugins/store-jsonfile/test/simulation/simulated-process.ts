@@ -1,6 +1,6 @@
 import { workerData } from 'node:worker_threads';
 import { type CapturedEvent, type DispatchEnvelope, newEvent } from '@hansard/events';
-import { type Clock, isStoreError } from '@hansard/provider';
+import { type Clock, storeErrors } from '@hansard/provider';
 import type { Processes, ProcessOwner } from '@hansard/store-kit';
 import type { JsonFileDispatchStore } from '../../src/json-file-store.ts';
 import { openJsonFileStore } from '../../src/open-json-file-store.ts';
@@ -96,7 +96,7 @@ function perform(operation: Operation, grant: Grant): Outcome {
     if (!kernel.hasCrashed) return outcome;
   } catch (error) {
     if (!kernel.hasCrashed) {
-      if (isStoreError(error)) return { kind: 'failed', code: error.code, message: error.message };
+      if (storeErrors.is(error)) return { kind: 'failed', code: error.code, message: error.message };
       return {
         kind: 'failed',
         code: 'unexpected',

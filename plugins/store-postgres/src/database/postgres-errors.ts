@@ -1,4 +1,4 @@
-import { isStoreError, StoreError, type StoreErrorCode } from '@hansard/provider';
+import { type StoreError, storeErrors } from '@hansard/provider';
 
 /** SQLSTATE codes: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const uniqueViolation = '23505';
@@ -80,7 +80,7 @@ const poolEndedMessage = /^Cannot use a pool/;
 
 /** An error of `pg` as an error of the contract. Any other error is returned unchanged. `name` is that of the database. */
 export function toStoreError(error: unknown, name: string): unknown {
-  if (isStoreError(error) || !(error instanceof Error)) return error;
+  if (storeErrors.is(error) || !(error instanceof Error)) return error;
   const code = codeOf(error);
   if (damageCodes.has(code)) return corrupt(name, error.message, { cause: error });
   if (tooLargeCodes.has(code) || isTooLarge(error))
@@ -111,13 +111,13 @@ export function toStoreError(error: unknown, name: string): unknown {
 }
 
 function failure(
-  code: StoreErrorCode,
+  code: StoreError['code'],
   name: string,
   what: string,
   cause: Error,
   isTransient: boolean,
 ): StoreError {
-  return new StoreError(code, `The database ${name} ${what} (${cause.message}).`, {
+  return storeErrors.error(code, `The database ${name} ${what} (${cause.message}).`, {
     cause,
     isTransient,
     details: { database: name, reason: codeOf(cause) || cause.message },
@@ -126,7 +126,7 @@ function failure(
 
 /** Whether the connection ended, so that the same statement may succeed on a new one. A server that is away is not meant. */
 export function isLostConnection(error: unknown): boolean {
-  if (!(error instanceof Error) || isStoreError(error)) return false;
+  if (!(error instanceof Error) || storeErrors.is(error)) return false;
   return /^(08|57P|ECONNRESET|EPIPE|25006)/.test(codeOf(error)) || lostMessage.test(error.message);
 }
 
@@ -134,7 +134,7 @@ export function isLostConnection(error: unknown): boolean {
 export function isConnectionUsable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = codeOf(error);
-  return isStoreError(error) || (/^[0-9A-Z]{5}$/.test(code) && !isLostConnection(error));
+  return storeErrors.is(error) || (/^[0-9A-Z]{5}$/.test(code) && !isLostConnection(error));
 }
 
 export function isUniqueViolation(error: unknown): boolean {
@@ -158,7 +158,7 @@ export function corrupt(
   reason: string,
   { advice = 'Restore a backup of the database.', cause, details }: DamageOptions = {},
 ): StoreError {
-  return new StoreError('STORE_CORRUPT', `The database ${name} is damaged: ${reason}. ${advice}`, {
+  return storeErrors.error('STORE_CORRUPT', `The database ${name} is damaged: ${reason}. ${advice}`, {
     cause,
     details: { file: name, ...details },
   });

@@ -1,4 +1,4 @@
-import { StoreError } from '@hansard/provider';
+import { type StoreError, storeErrors } from '@hansard/provider';
 import { checksumOf } from '@hansard/store-kit';
 import type { Database, Session, Statement } from './database.ts';
 
@@ -176,7 +176,7 @@ export class Schema {
 
   #unavailable(what: string): StoreError {
     const { name } = this.#database;
-    return new StoreError('STORE_UNAVAILABLE', `The schema ${this.quoted} of ${name} ${what}.`, {
+    return storeErrors.error('STORE_UNAVAILABLE', `The schema ${this.quoted} of ${name} ${what}.`, {
       details: { database: name, reason: what },
     });
   }

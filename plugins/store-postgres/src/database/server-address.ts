@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { StoreError } from '@hansard/provider';
+import { type StoreError, storeErrors } from '@hansard/provider';
 import type { ClientConfig } from 'pg';
 
 export interface ServerAddressOptions {
@@ -82,7 +82,7 @@ function readCa(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    throw new StoreError(
+    throw storeErrors.error(
       'STORE_UNAVAILABLE',
       `Could not read the certificates in ${file} (${(cause as Error).message}). Correct \`tlsCa\`.`,
       { cause, details: { file } },
@@ -95,7 +95,7 @@ function isThisMachine(host: string): boolean {
 }
 
 function unusable(reason: string): StoreError {
-  return new StoreError(
+  return storeErrors.error(
     'STORE_UNAVAILABLE',
     `The URL of the PostgreSQL store cannot be used: ${reason}. Its form is postgresql://USER:PASSWORD@HOST:PORT/DATABASE.`,
     { details: { reason } },

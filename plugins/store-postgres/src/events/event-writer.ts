@@ -1,5 +1,5 @@
 import { type CapturedEvent, encodeEvent } from '@hansard/events';
-import { StoreError } from '@hansard/provider';
+import { type StoreError, storeErrors } from '@hansard/provider';
 import { dispatchNotFound, eventConflict, hasSameContent } from '@hansard/store-kit';
 import type { Claims } from '../claims/claims.ts';
 import { chainStart, eventChecksum } from '../database/checksums.ts';
@@ -174,7 +174,7 @@ export class EventWriter {
   }
 
   #changing({ taskDir, dispatchId }: Target): StoreError {
-    return new StoreError(
+    return storeErrors.error(
       'STORE_UNAVAILABLE',
       `Dispatch ${dispatchId} of ${taskDir} in ${this.#tables.name} changed during every try to append to it. Try again.`,
       { isTransient: true, details: { database: this.#tables.name } },

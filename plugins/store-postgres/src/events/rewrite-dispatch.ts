@@ -1,5 +1,5 @@
 import { type CapturedEvent, encodeEvent } from '@hansard/events';
-import { type DispatchRewrite, type DispatchRewritten, StoreError } from '@hansard/provider';
+import { type DispatchRewrite, type DispatchRewritten, storeErrors } from '@hansard/provider';
 import { placesAfterRewrite } from '../database/remove-remains.ts';
 import { decodeEnvelope, decodeEvent } from '../tables/decode.ts';
 import { EventInserts, insertCopy, type RenewalSetup } from './renewal.ts';
@@ -24,7 +24,7 @@ export function rewriteDispatch(
     claims.assertClaimable(row, since);
     const [damage] = (await reader.verify(taskDir, dispatchId)).damages;
     if (damage !== undefined)
-      throw new StoreError(
+      throw storeErrors.error(
         'STORE_CORRUPT',
         `Dispatch ${dispatchId} of ${taskDir} in ${tables.name} is damaged: ${damage.reason}. See \`hansard store verify\`.`,
         { details: { file: tables.name, offset: damage.offset, wholeEvents: damage.eventsBefore } },

@@ -1,5 +1,5 @@
 import { type CapturedEvent, type DispatchEnvelope, findNotJson, type TaskRecord } from '@hansard/events';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { knownEnvelope } from '@hansard/store-kit';
 import { envelopeChecksum, recordChecksum } from '../database/checksums.ts';
 import { corrupt } from '../database/postgres-errors.ts';
@@ -31,7 +31,7 @@ export function envelopeDamage(row: DispatchRow, name: string): string | null {
     decodeEnvelope(row, name);
     return null;
   } catch (error) {
-    if (!isStoreError(error, 'STORE_CORRUPT')) throw error;
+    if (!storeErrors.is(error, 'STORE_CORRUPT')) throw error;
     return error.message;
   }
 }

@@ -1,8 +1,8 @@
 import {
   type DispatchListing,
   type DispatchPage,
-  isStoreError,
   type ListDispatchesOptions,
+  storeErrors,
 } from '@hansard/provider';
 import { listingCursor, readListingCursor } from '@hansard/store-kit';
 import type { Value } from '../database/database.ts';
@@ -81,7 +81,7 @@ function listed(row: ListedRow, name: string): DispatchListing {
     const envelope = decodeEnvelope(row, name);
     return { taskDir, dispatchId, envelope, lastActiveAt: row.hasEvents ? row.lastAt : envelope.startedAt };
   } catch (error) {
-    if (!isStoreError(error)) throw error;
+    if (!storeErrors.is(error)) throw error;
     return { taskDir, dispatchId, envelope: null, lastActiveAt: null, error };
   }
 }

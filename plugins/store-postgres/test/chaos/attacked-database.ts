@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { CapturedEvent } from '@hansard/events';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import type { TestServer } from '@hansard/testing/postgres';
 import { Client, type QueryResult } from 'pg';
 import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from '../../src/index.ts';
@@ -56,7 +56,7 @@ export async function appendUntilStored(
       await store.appendEvents(taskDir, id, batch);
       return failures;
     } catch (error) {
-      if (!isStoreError(error) || !error.isTransient || performance.now() > end) throw error;
+      if (!storeErrors.is(error) || !error.isTransient || performance.now() > end) throw error;
       await pause(failures < 3 ? 0 : 10);
     }
   }

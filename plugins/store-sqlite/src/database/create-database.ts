@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { StoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { linkIfFree } from '@hansard/store-kit';
 import { toStoreError } from '../sqlite-errors.ts';
 import { locate } from './open-database.ts';
@@ -49,7 +49,7 @@ function assertWhole(temporary: string, file: string): void {
     if (found !== 'ok') throw new Error(String(found));
     assertFormat(database, temporary);
   } catch (cause) {
-    throw new StoreError(
+    throw storeErrors.error(
       'STORE_UNAVAILABLE',
       `${file} could not be created, because the disk did not keep its content. Check the disk and its free space, then try again.`,
       { cause, details: { file } },

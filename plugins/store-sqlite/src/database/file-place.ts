@@ -1,6 +1,6 @@
 import { type BigIntStats, existsSync, readdirSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { StoreError } from '@hansard/provider';
+import { type StoreError, storeErrors } from '@hansard/provider';
 
 /** The present path of an open file; `removed` if it has none; null if the system does not report it. */
 type OpenFilePath = { readonly path: string } | 'removed' | null;
@@ -60,7 +60,7 @@ export class FilePlace {
     const count =
       unseenWrites === 1 ? 'The last acknowledged write' : `The last ${unseenWrites} acknowledged writes`;
     const lost = unseenWrites === 0 ? '' : ` ${count} may be missing there.`;
-    return new StoreError(
+    return storeErrors.error(
       'STORE_CORRUPT',
       `${file} was ${change} while this store was writing to it. ${ofThisCall}${lost} ${adviceFor(file, now, isReplaced)}`,
       { details: { file, movedTo: pathOf(now), unseenWrites } },

@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, type Stats, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { StoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { orMissing } from '@hansard/store-kit';
 import { corrupt, isPermissionError, toOpenError } from '../sqlite-errors.ts';
 import type { StoreSystem } from '../store-system.ts';
@@ -143,7 +143,7 @@ function assertRegularFiles(file: string): void {
     const path = `${file}${suffix}`;
     const found = statSync(path, { throwIfNoEntry: false });
     if (found === undefined || found.isFile()) continue;
-    throw new StoreError(
+    throw storeErrors.error(
       'STORE_CORRUPT',
       `${path} is ${kindOf(found)}, and not a regular file. Move it away. If there was a file, restore it from a copy.`,
       { details: { file: path } },

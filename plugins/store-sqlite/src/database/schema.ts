@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
-import { StoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { corrupt } from '../sqlite-errors.ts';
 import { headChecksum } from './checksums.ts';
 import { inTransaction } from './transaction.ts';
@@ -129,14 +129,14 @@ export function assertFormat(database: DatabaseSync, file: string): void {
     )
     .get() as { application: number; version: number };
   if (application !== applicationId) {
-    throw new StoreError(
+    throw storeErrors.error(
       'STORE_UNAVAILABLE',
       `${file} is the database of another program. Configure another file or root for the store.`,
       { details: { file } },
     );
   }
   if (version > databaseFormat) {
-    throw new StoreError(
+    throw storeErrors.error(
       'STORE_UNAVAILABLE',
       `${file} was written by a newer @hansard/store-sqlite (format ${version}; this version supports ${databaseFormat}). Update the package.`,
       { details: { file, version } },

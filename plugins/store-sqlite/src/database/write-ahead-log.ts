@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { StoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 
 /** Switches a database to the write-ahead log. @throws STORE_UNAVAILABLE if the file system does not support it */
 export function useWriteAheadLog(database: DatabaseSync, file: string): void {
@@ -7,7 +7,7 @@ export function useWriteAheadLog(database: DatabaseSync, file: string): void {
     journal_mode: string;
   };
   if (mode === 'wal') return;
-  throw new StoreError(
+  throw storeErrors.error(
     'STORE_UNAVAILABLE',
     `${file} is on a file system without shared memory, which SQLite's write-ahead log needs. Move the store to a local disk.`,
     { details: { file } },

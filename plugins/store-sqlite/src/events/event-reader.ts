@@ -4,8 +4,8 @@ import {
   type DispatchDamage,
   type DispatchVerification,
   type EventPage,
-  isStoreError,
   type ReadEventsOptions,
+  storeErrors,
 } from '@hansard/provider';
 import { dispatchNotFound, pageRange } from '@hansard/store-kit';
 import type { AcknowledgedLengths } from '../database/acknowledged-lengths.ts';
@@ -84,7 +84,7 @@ export class EventReader {
     try {
       return work(this.find(taskDir, dispatchId));
     } catch (error) {
-      if (this.#database.isTransaction || !isStoreError(error, 'STORE_CORRUPT')) throw error;
+      if (this.#database.isTransaction || !storeErrors.is(error, 'STORE_CORRUPT')) throw error;
     }
     return this.#inOneState(taskDir, dispatchId, (found) => work(this.#assertLength(found)));
   }

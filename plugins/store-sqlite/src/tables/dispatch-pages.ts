@@ -2,8 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import {
   type DispatchListing,
   type DispatchPage,
-  isStoreError,
   type ListDispatchesOptions,
+  storeErrors,
 } from '@hansard/provider';
 import {
   compareListings,
@@ -59,7 +59,7 @@ export class DispatchPages {
     try {
       return inSnapshot(this.#setup.database, () => this.#select(options, last));
     } catch (error) {
-      if (isDamage(error) || isStoreError(error, 'STORE_CORRUPT')) return null;
+      if (isDamage(error) || storeErrors.is(error, 'STORE_CORRUPT')) return null;
       throw error;
     }
   }
@@ -130,7 +130,7 @@ export class DispatchPages {
       try {
         return dispatches.list(task);
       } catch (error) {
-        const isOfTask = isStoreError(error, 'STORE_CORRUPT') || isStoreError(error, 'STORE_UNAVAILABLE');
+        const isOfTask = storeErrors.is(error, 'STORE_CORRUPT') || storeErrors.is(error, 'STORE_UNAVAILABLE');
         if (!isOfTask || error.isTransient) throw error;
         return [{ taskDir: task, dispatchId: null, envelope: null, error }];
       }
@@ -144,7 +144,7 @@ export class DispatchPages {
       const [last] = this.#setup.reader.recent(taskDir, dispatchId, 1);
       return { ...listed, lastActiveAt: last?.timestamp ?? envelope.startedAt };
     } catch (error) {
-      if (!isStoreError(error) || error.isTransient) throw error;
+      if (!storeErrors.is(error) || error.isTransient) throw error;
       return { ...listed, lastActiveAt: null };
     }
   }

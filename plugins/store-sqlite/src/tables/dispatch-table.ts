@@ -4,8 +4,8 @@ import {
   compareByStart,
   type DispatchDamage,
   type DispatchListing,
-  isStoreError,
   type StoreError,
+  storeErrors,
 } from '@hansard/provider';
 import { dispatchExists, dispatchNotFound, knownEnvelope } from '@hansard/store-kit';
 import type { AcknowledgedLengths } from '../database/acknowledged-lengths.ts';
@@ -97,7 +97,7 @@ export class DispatchTable {
       try {
         envelopes.push(this.decode(this.#checked(row, row.dispatchId)));
       } catch (error) {
-        if (!isStoreError(error)) throw error;
+        if (!storeErrors.is(error)) throw error;
         fail(String(row.dispatchId), error);
       }
     }
@@ -208,7 +208,7 @@ export class DispatchTable {
       this.decode(row);
       return null;
     } catch (error) {
-      if (!isStoreError(error, 'STORE_CORRUPT')) throw error;
+      if (!storeErrors.is(error, 'STORE_CORRUPT')) throw error;
       return error.message;
     }
   }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { TaskRecord } from '@hansard/events';
-import { isStoreError, type TaskListing } from '@hansard/provider';
+import { storeErrors, type TaskListing } from '@hansard/provider';
 import { headChecksum, taskChecksum, toggleName } from '../database/checksums.ts';
 import { decodeJson } from '../database/decode.ts';
 import type { HeadRow, Statements, TaskRow } from '../database/statements.ts';
@@ -138,7 +138,7 @@ export class TaskTable {
     try {
       return { taskDir, task: this.#decode(this.#checked(row)) };
     } catch (error) {
-      if (isStoreError(error)) return { taskDir, task: null, error };
+      if (storeErrors.is(error)) return { taskDir, task: null, error };
       throw error;
     }
   }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import type { CapturedEvent } from '@hansard/events';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import type { openSqliteStore, SqliteStore } from '../../src/index.ts';
 import { envelope, taskDir, textEvent } from '../sample-data.ts';
 
@@ -241,7 +241,7 @@ function errorOf(work: () => unknown): Outcome {
   try {
     work();
   } catch (error) {
-    if (isStoreError(error)) return error;
+    if (storeErrors.is(error)) return error;
     throw error;
   }
   return { code: 'none', details: {} };

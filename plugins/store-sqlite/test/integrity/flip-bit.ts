@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
-import { isStoreError, type StoreError, type TaskListing } from '@hansard/provider';
+import { type StoreError, storeErrors, type TaskListing } from '@hansard/provider';
 import { expect } from 'vitest';
 import { openSqliteStore } from '../../src/index.ts';
 import { expectedReads, readGolden } from '../golden/read-golden.ts';
@@ -13,7 +13,7 @@ export function readAll(path: string): { readonly refusals: readonly StoreError[
     try {
       work();
     } catch (error) {
-      if (!isStoreError(error)) throw error;
+      if (!storeErrors.is(error)) throw error;
       refusals.push(error);
     }
   };

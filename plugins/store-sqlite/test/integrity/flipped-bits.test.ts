@@ -1,5 +1,5 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { isStoreError, type StoreError } from '@hansard/provider';
+import { type StoreError, storeErrors } from '@hansard/provider';
 import { expect, it } from 'vitest';
 import { openSqliteStore } from '../../src/index.ts';
 import { goldenDispatches } from '../golden/golden-content.ts';
@@ -73,13 +73,13 @@ it('a bit of the head of an event that flips is refused with the place and the n
       const verification = unlessCorrupt(() => store.verifyDispatch(taskDir, 'D'));
       const read = unlessCorrupt(() => store.getDispatchEvents(taskDir, 'D'));
       store.close();
-      if (isStoreError(verification)) {
-        expect(isStoreError(read), place).toBe(true);
+      if (storeErrors.is(verification)) {
+        expect(storeErrors.is(read), place).toBe(true);
         continue;
       }
       const { damages, wholeEvents } = verification;
       const [first] = damages;
-      expect(isStoreError(read) ? read.details : null, `${place}: ${JSON.stringify(damages)}`).toEqual(
+      expect(storeErrors.is(read) ? read.details : null, `${place}: ${JSON.stringify(damages)}`).toEqual(
         first === undefined
           ? null
           : { file: path, dispatchId: 'D', offset: first.offset, wholeEvents: first.eventsBefore },
@@ -96,7 +96,7 @@ function unlessCorrupt<T>(read: () => T): T | StoreError {
   try {
     return read();
   } catch (error) {
-    if (isStoreError(error, 'STORE_CORRUPT')) return error;
+    if (storeErrors.is(error, 'STORE_CORRUPT')) return error;
     throw error;
   }
 }

@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { openSqliteStore } from '../../src/index.ts';
 import { envelope, growingEvents, taskDir } from '../sample-data.ts';
 
@@ -20,7 +20,7 @@ for await (const _ of createInterface({ input: process.stdin })) {
       writeSync(1, `${event.id}\n`);
     }
   } catch (error) {
-    writeSync(1, `${isStoreError(error) ? `${error.code} ${error.message}` : error}\n`);
+    writeSync(1, `${storeErrors.is(error) ? `${error.code} ${error.message}` : error}\n`);
   }
 }
 store.close();

@@ -1,6 +1,6 @@
 /** Tries to append one event and prints the outcome. Arguments: the database, the dispatch. */
 import { writeSync } from 'node:fs';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { openSqliteStore } from '../../src/index.ts';
 import { taskDir, textEvent } from '../sample-data.ts';
 
@@ -11,6 +11,6 @@ try {
   store.appendEvent(taskDir, dispatchId, textEvent('taken'));
   writeSync(1, 'appended\n');
 } catch (error) {
-  writeSync(1, `${isStoreError(error) ? `${error.code} ${error.message}` : error}\n`);
+  writeSync(1, `${storeErrors.is(error) ? `${error.code} ${error.message}` : error}\n`);
 }
 store.close();

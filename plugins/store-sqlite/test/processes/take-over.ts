@@ -4,7 +4,7 @@
  */
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { openSqliteStore } from '../../src/index.ts';
 import { taskDir, textEvent } from '../sample-data.ts';
 
@@ -18,7 +18,7 @@ input.once('line', () => {
     store.appendEvent(taskDir, dispatchId, textEvent(`z${process.pid}`));
     writeSync(1, 'taken\n');
   } catch (error) {
-    writeSync(1, `${isStoreError(error) ? error.code : error}\n`);
+    writeSync(1, `${storeErrors.is(error) ? error.code : error}\n`);
   }
 });
 input.once('close', () => store.close());

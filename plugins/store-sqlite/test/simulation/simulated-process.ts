@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { type Clock, isStoreError } from '@hansard/provider';
+import { type Clock, storeErrors } from '@hansard/provider';
 import type { Processes, ProcessOwner } from '@hansard/store-kit';
 import { SqliteStore } from '../../src/sqlite-store.ts';
 import { openConnection, type StoreConnection } from '../../src/store-connection.ts';
@@ -77,7 +77,7 @@ export class SimulatedProcess {
     try {
       outcome = { kind: 'returned', answer: this.#call(operation) };
     } catch (error) {
-      if (isStoreError(error)) outcome = { kind: 'failed', code: error.code, message: error.message };
+      if (storeErrors.is(error)) outcome = { kind: 'failed', code: error.code, message: error.message };
       else if (error instanceof Crash) outcome = { kind: 'crashed' };
       else throw error;
     }

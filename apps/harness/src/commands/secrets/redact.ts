@@ -7,7 +7,7 @@ import {
   redactDispatches,
   redactTasks,
 } from '@hansard/maintenance';
-import { isStoreError, type StoreError } from '@hansard/provider';
+import { type StoreError, storeErrors } from '@hansard/provider';
 import { createRedactor } from '@hansard/redaction';
 import type { Command } from 'commander';
 import { findScope, partOfStore } from '../../tasks/find-session.ts';
@@ -195,7 +195,7 @@ class Summary {
       const remains = await store.removeRemains();
       if (remains !== null) this.remains = new Set(remains);
     } catch (error) {
-      if (!isStoreError(error)) throw error;
+      if (!storeErrors.is(error)) throw error;
       this.#failure = error;
       this.remains.add('unused parts of the store, because they could not be cleaned.');
     }

@@ -1,5 +1,5 @@
-import type { CapturedEvent, EventOf } from '@hansard/events';
-import { EventError, isReadableAs } from '@hansard/events/plain';
+import type { CapturedEvent, EventError, EventOf } from '@hansard/events';
+import { eventErrors, isReadableAs } from '@hansard/events/plain';
 import { putTogether } from '../../transcript/put-together.ts';
 import type { TranscriptEntry, TranscriptMessage } from '../../transcript/transcript-message.ts';
 import { ContextGroup, type GroupKind } from './context-group.ts';
@@ -194,7 +194,7 @@ function changed(group: number | null): HistoryChange {
 }
 
 function unreadable({ type, id }: CapturedEvent): EventError {
-  return new EventError(
+  return eventErrors.error(
     'EVENT_INVALID',
     `${type} ${id} is part of the prompt, but its data has a shape that this version does not know. Read the log with the version that wrote it.`,
   );

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DispatchStoreProvider, ModelRequest, ToolCall } from '@hansard/provider';
-import { type Agent, isSessionError, LoggedString, type Session } from '@hansard/session';
+import { type Agent, LoggedString, type Session, sessionErrors } from '@hansard/session';
 import { prepare } from '../../prepare.ts';
 import { done, hostOf, model, type Reply, says, tools } from '../../scripted.ts';
 import { Random } from '../random.ts';
@@ -260,8 +260,8 @@ class ConcurrentPlay {
   }
 
   #allow(error: unknown): void {
-    if (isSessionError(error, 'SESSION_CLOSED')) this.#happened.closed += 1;
-    else if (!isSessionError(error, 'SESSION_AGENT_BUSY') && !isSessionError(error, 'SESSION_TURN_LIMIT'))
+    if (sessionErrors.is(error, 'SESSION_CLOSED')) this.#happened.closed += 1;
+    else if (!sessionErrors.is(error, 'SESSION_AGENT_BUSY') && !sessionErrors.is(error, 'SESSION_TURN_LIMIT'))
       throw error;
   }
 }

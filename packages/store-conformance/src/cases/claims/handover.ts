@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type DispatchStoreProvider, isStoreError } from '@hansard/provider';
+import { type DispatchStoreProvider, storeErrors } from '@hansard/provider';
 import { claim, claimedWrites, endedEnvelope, late, release } from '../../checks/claim-checks.ts';
 import { errorsOf, refuses, sameContent } from '../../checks/expectations.ts';
 import {
@@ -33,7 +33,7 @@ const cases: readonly Omit<NamedCase, 'needs' | 'rule'>[] = [
       for (const [what, attempt] of Object.entries(attempts)) {
         const [error] = await errorsOf([attempt]);
         await refuses('STORE_LOCKED', what, () => Promise.reject(error));
-        if (!isStoreError(error)) return;
+        if (!storeErrors.is(error)) return;
         const { owner } = error.details as { readonly owner?: unknown };
         const pid = String(process.pid);
         assert.ok(

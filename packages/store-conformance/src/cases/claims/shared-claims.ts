@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type DispatchStoreProvider, isStoreError } from '@hansard/provider';
+import { type DispatchStoreProvider, storeErrors } from '@hansard/provider';
 import {
   claim,
   claimedWrites,
@@ -138,6 +138,6 @@ export const sharedClaimCases = caseFamily('claims', [
 async function refusesClaim(store: DispatchStoreProvider, state: string): Promise<void> {
   const [error] = await errorsOf([() => claim(store)]);
   await refuses('STORE_LOCKED', `claimDispatch ${state}`, () => Promise.reject(error));
-  const message = isStoreError(error) ? error.message : '';
+  const message = storeErrors.is(error) ? error.message : '';
   assert.ok(message.includes(String(process.pid)), `“${message}” does not name the owner: its process id`);
 }

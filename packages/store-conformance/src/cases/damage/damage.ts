@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type DispatchListing, type DispatchStoreProvider, isStoreError } from '@hansard/provider';
+import { type DispatchListing, type DispatchStoreProvider, storeErrors } from '@hansard/provider';
 import { errorsOf, sameContent } from '../../checks/expectations.ts';
 import { dispatchId, optionalMethod, prepared, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent } from '../../checks/sample-data.ts';
@@ -45,7 +45,7 @@ export const damageCases = caseFamily('damage', [
             try {
               await read();
             } catch (error) {
-              if (!isStoreError(error)) throw error;
+              if (!storeErrors.is(error)) throw error;
             }
           }
         },
@@ -75,7 +75,7 @@ export const damageCases = caseFamily('damage', [
         try {
           await store.getDispatchEvents(taskDir, dispatchId);
         } catch (error) {
-          const { wholeEvents: before } = (isStoreError(error) ? error.details : {}) as {
+          const { wholeEvents: before } = (storeErrors.is(error) ? error.details : {}) as {
             readonly wholeEvents?: number;
           };
           assert.equal(
@@ -233,7 +233,7 @@ async function listOneByOne(
     const options = { order, limit: 1, status: ['completed' as const] };
     const page = await store.listDispatches(after === undefined ? options : { ...options, after });
     for (const { dispatchId: id, envelope, lastActiveAt, error } of page.dispatches) {
-      assert.equal(envelope === null, isStoreError(error), `the envelope and the error of ${id}`);
+      assert.equal(envelope === null, storeErrors.is(error), `the envelope and the error of ${id}`);
       if (envelope === null) assert.equal(lastActiveAt, null, `lastActiveAt of ${id}`);
     }
     listed.push(...page.dispatches);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type CapturedEvent, type DispatchStoreProvider, isStoreError } from '@hansard/provider';
+import { type CapturedEvent, type DispatchStoreProvider, storeErrors } from '@hansard/provider';
 import { describeError, sameContent } from '../../checks/expectations.ts';
 import { dispatchId, prepared, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEvents } from '../../checks/sample-data.ts';
@@ -62,7 +62,7 @@ async function reopened(context: CaseContext, isShared: boolean): Promise<Dispat
   try {
     return await context.reopen();
   } catch (error) {
-    const isRefused = isStoreError(error, 'STORE_CORRUPT') || isStoreError(error, 'STORE_UNAVAILABLE');
+    const isRefused = storeErrors.is(error, 'STORE_CORRUPT') || storeErrors.is(error, 'STORE_UNAVAILABLE');
     if (isShared && isRefused) return null;
     throw error;
   }
@@ -89,7 +89,7 @@ export async function isWholeOrRefused(store: DispatchStoreProvider): Promise<bo
     try {
       await read();
     } catch (error) {
-      if (!isStoreError(error, 'STORE_CORRUPT')) throw error;
+      if (!storeErrors.is(error, 'STORE_CORRUPT')) throw error;
       const { file } = error.details as { readonly file?: unknown };
       assert.equal(typeof file, 'string', `the STORE_CORRUPT of ${what} has no details.file`);
       refusals += 1;
@@ -103,7 +103,7 @@ export async function unlessRefused<Answer>(read: () => Promise<Answer> | Answer
   try {
     return await read();
   } catch (error) {
-    if (isStoreError(error, 'STORE_CORRUPT')) return null;
+    if (storeErrors.is(error, 'STORE_CORRUPT')) return null;
     throw error;
   }
 }

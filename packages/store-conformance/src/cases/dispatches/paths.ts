@@ -1,4 +1,4 @@
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { evilDispatchIds, evilTaskDirs } from '../../checks/evil-names.ts';
 import { refuses, sameContent } from '../../checks/expectations.ts';
 import { dispatchId, holdsEvents, prepared, prepareStore, taskDir } from '../../checks/prepared-store.ts';
@@ -54,7 +54,7 @@ export const pathCases = caseFamily('paths', [
           await store.putTask(name, sampleTask('lookalike', { name }));
           await store.createDispatch(name, sampleEnvelope('task', { role: name }));
         } catch (error) {
-          if (!isStoreError(error)) throw error;
+          if (!storeErrors.is(error)) throw error;
           continue;
         }
         sameContent(await store.getTask(name), sampleTask('lookalike', { name }), `getTask(${name})`);

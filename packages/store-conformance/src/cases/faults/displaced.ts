@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
-import { type DispatchStoreProvider, isStoreError } from '@hansard/provider';
+import { type DispatchStoreProvider, storeErrors } from '@hansard/provider';
 import { refuses } from '../../checks/expectations.ts';
 import { dispatchId, prepareStore, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEvent } from '../../checks/sample-data.ts';
@@ -50,13 +50,13 @@ export const displacedCases = caseFamily('displaced', [
           try {
             await store.appendEvent(taskDir, dispatchId, sampleEvent(`displaced-${acknowledged}`));
           } catch (error) {
-            if (!isStoreError(error, 'STORE_CORRUPT')) throw error;
+            if (!storeErrors.is(error, 'STORE_CORRUPT')) throw error;
             isReported = true;
           }
         try {
           await store.close();
         } catch (error) {
-          if (!isStoreError(error, 'STORE_CORRUPT')) throw error;
+          if (!storeErrors.is(error, 'STORE_CORRUPT')) throw error;
           isReported = true;
         }
         assert.ok(isReported, `${acknowledged} appends were acknowledged, and nothing was reported`);
@@ -84,7 +84,7 @@ async function forEachWay(
       try {
         await store.close();
       } catch (error) {
-        if (!isStoreError(error, 'STORE_CORRUPT')) throw error;
+        if (!storeErrors.is(error, 'STORE_CORRUPT')) throw error;
       }
     });
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Awaitable, type DispatchStoreProvider, isStoreError, type StoreError } from '@hansard/provider';
+import { type Awaitable, type DispatchStoreProvider, type StoreError, storeErrors } from '@hansard/provider';
 import { describeError } from '../../checks/expectations.ts';
 import { taskDir } from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvents } from '../../checks/sample-data.ts';
@@ -62,7 +62,7 @@ export async function forEachFault(
         failedCalls = injected.end();
       }
       try {
-        if (error !== null && !isStoreError(error, 'STORE_UNAVAILABLE')) throw error;
+        if (error !== null && !storeErrors.is(error, 'STORE_UNAVAILABLE')) throw error;
         assert.ok(error === null || failedCalls > 0, 'it failed although no call of the system did');
         await check({ store, dispatchId, hasFailed: error !== null, error });
       } catch (cause) {

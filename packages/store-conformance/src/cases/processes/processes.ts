@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
-import { isStoreError } from '@hansard/provider';
+import { storeErrors } from '@hansard/provider';
 import { claim, late } from '../../checks/claim-checks.ts';
 import { refuses, sameContent } from '../../checks/expectations.ts';
 import { dispatchId, holdsEvents, optionalMethod, taskDir } from '../../checks/prepared-store.ts';
@@ -64,7 +64,7 @@ export const processCases = caseFamily('processes', [
       try {
         await claim(context.store);
       } catch (error) {
-        if (!isStoreError(error, 'STORE_LOCKED')) throw error;
+        if (!storeErrors.is(error, 'STORE_LOCKED')) throw error;
         assert.ok(
           error.message.includes(String(child.pid)),
           `“${error.message}” does not name process ${child.pid}`,
@@ -296,7 +296,7 @@ async function untilTaken(leaseMs: number, take: () => Promise<unknown>): Promis
       return performance.now() - start;
     } catch (error) {
       const waited = performance.now() - start;
-      if (!isStoreError(error, 'STORE_LOCKED') || waited > 5 * leaseMs + 3_000) throw error;
+      if (!storeErrors.is(error, 'STORE_LOCKED') || waited > 5 * leaseMs + 3_000) throw error;
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 import {
-  isContextError,
+  contextErrors,
   type RenderedCall,
   readContextManifest,
   renderCalls,
@@ -86,7 +86,7 @@ export async function renderModelCall(
     const [rendered = null] = renderCalls(events, { only: ({ id }) => id === event.id, counters });
     return { rendered, problem: '', previous };
   } catch (error) {
-    if (isContextError(error)) return { rendered: null, problem: error.message, previous };
+    if (contextErrors.is(error)) return { rendered: null, problem: error.message, previous };
     throw error;
   }
 }

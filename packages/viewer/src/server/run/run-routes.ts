@@ -1,8 +1,8 @@
 import type { DispatchRef } from '@hansard/dispatch';
-import { isPlainObject } from '@hansard/events';
+import { type HansardError, isPlainObject } from '@hansard/events';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { ViewerError } from '../../viewer-error.ts';
+import { viewerErrors } from '../../viewer-errors.ts';
 import type { ViewedRuns } from './viewed-runs.ts';
 
 /** The most bytes that are sent to a run at once. */
@@ -28,7 +28,7 @@ export function runRoutes(runs: ViewedRuns, most = mostBytes): Hono {
   app.post('/message', limit, async (context) => {
     const { text } = await bodyOf(context);
     if (typeof text !== 'string' || text.trim() === '')
-      throw new ViewerError('VIEW_MESSAGE_INVALID', 'A message needs a "text" that is not empty.');
+      throw viewerErrors.error('VIEW_MESSAGE_INVALID', 'A message needs a "text" that is not empty.');
     const dispatch = dispatchOf(context);
     if (!(await runs.send(dispatch, text)))
       throw notHere(dispatch, 'takes no messages now, or does not run here.');
@@ -45,8 +45,8 @@ export function runRoutes(runs: ViewedRuns, most = mostBytes): Hono {
   return app;
 }
 
-function notHere({ dispatchId }: DispatchRef, why: string): ViewerError {
-  return new ViewerError('VIEW_RUN_NOT_HERE', `The dispatch ${dispatchId} ${why}`, {
+function notHere({ dispatchId }: DispatchRef, why: string): HansardError {
+  return viewerErrors.error('VIEW_RUN_NOT_HERE', `The dispatch ${dispatchId} ${why}`, {
     details: { dispatchId },
   });
 }
@@ -58,8 +58,8 @@ function dispatchOf(context: Context): DispatchRef {
 
 async function bodyOf(context: Context): Promise<Readonly<Record<string, unknown>>> {
   const value: unknown = await context.req.json().catch((cause: unknown) => {
-    throw new ViewerError('VIEW_MESSAGE_INVALID', 'What was sent is not JSON.', { cause });
+    throw viewerErrors.error('VIEW_MESSAGE_INVALID', 'What was sent is not JSON.', { cause });
   });
   if (isPlainObject(value)) return value;
-  throw new ViewerError('VIEW_MESSAGE_INVALID', 'What was sent must be a JSON object.');
+  throw viewerErrors.error('VIEW_MESSAGE_INVALID', 'What was sent must be a JSON object.');
 }

@@ -1,7 +1,7 @@
-import { defineErrors, type ErrorCodeOf, type ErrorGuard } from './coded-error.ts';
+import { defineErrors } from './hansard-error.ts';
 
 /** The errors of reading and writing other formats. */
-export const formatErrors = defineErrors({
+export const formatErrors = defineErrors('format', {
   FORMAT_UNREADABLE: {
     when: 'The file is missing or cannot be read.',
     advice: 'Check the path and its permissions.',
@@ -56,9 +56,3 @@ export const formatErrors = defineErrors({
     details: ['length', 'limit'],
   },
 });
-
-export type FormatErrorCode = ErrorCodeOf<typeof formatErrors>;
-
-export class FormatError extends formatErrors.Base {}
-
-export const isFormatError: ErrorGuard<FormatError> = formatErrors.guard;

@@ -1,7 +1,7 @@
-import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/events';
+import { defineErrors } from '@hansard/events';
 
 /** The errors of scenarios and of the model that plays them. */
-export const scenarioErrors = defineErrors({
+export const scenarioErrors = defineErrors('scenario', {
   SCENARIO_UNREADABLE: {
     when: 'The scenario file is missing or cannot be read.',
     advice: 'Check the path and its permissions.',
@@ -23,9 +23,3 @@ export const scenarioErrors = defineErrors({
     details: ['scenario', 'agent', 'turn'],
   },
 });
-
-export type ScenarioErrorCode = ErrorCodeOf<typeof scenarioErrors>;
-
-export class ScenarioError extends scenarioErrors.Base {}
-
-export const isScenarioError: ErrorGuard<ScenarioError> = scenarioErrors.guard;

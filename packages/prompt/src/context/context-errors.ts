@@ -1,8 +1,7 @@
-import type { ErrorCodeOf, ErrorGuard } from '@hansard/events';
 import { defineErrors } from '@hansard/events/plain';
 
 /** The errors of context rendering. */
-export const contextErrors = defineErrors({
+export const contextErrors = defineErrors('context', {
   CONTEXT_BUDGET_TOO_SMALL: {
     when: 'The system prompts and the newest message of an agent take more tokens than the budget of its `faded` context minus its reserve. The model is not asked.',
     advice: 'Raise the budget to the number in the message, or lower the reserve.',
@@ -15,9 +14,3 @@ export const contextErrors = defineErrors({
     details: ['eventId?', 'counter?'],
   },
 });
-
-export type ContextErrorCode = ErrorCodeOf<typeof contextErrors>;
-
-export class ContextError extends contextErrors.Base {}
-
-export const isContextError: ErrorGuard<ContextError> = contextErrors.guard;

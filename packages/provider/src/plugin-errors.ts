@@ -1,7 +1,7 @@
-import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/events/coded-error';
+import { defineErrors, type ErrorOf } from '@hansard/events/hansard-error';
 
 /** The errors of finding, checking and loading plugins, in the order of the checks. */
-export const pluginErrors = defineErrors({
+export const pluginErrors = defineErrors('plugin', {
   PLUGIN_NOT_FOUND: {
     when: 'No package, folder or plugin of that name was found.',
     advice: 'Install it beside the configuration, or correct the name or path.',
@@ -75,8 +75,4 @@ export const pluginErrors = defineErrors({
   },
 });
 
-export type PluginErrorCode = ErrorCodeOf<typeof pluginErrors>;
-
-export class PluginError extends pluginErrors.Base {}
-
-export const isPluginError: ErrorGuard<PluginError> = pluginErrors.guard;
+export type PluginError = ErrorOf<typeof pluginErrors>;

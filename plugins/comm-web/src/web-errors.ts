@@ -1,7 +1,7 @@
-import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/events';
+import { defineErrors } from '@hansard/events';
 
 /** Why a run has no page. */
-export const webErrors = defineErrors({
+export const webErrors = defineErrors('comm-web', {
   COMM_WEB_NO_STORE: {
     when: 'The host gives communication providers no store that the page could read.',
     advice: 'Give the store to the hub: `createCommunicationHub(providers, { store })`.',
@@ -13,9 +13,3 @@ export const webErrors = defineErrors({
     details: ['port'],
   },
 });
-
-export type WebErrorCode = ErrorCodeOf<typeof webErrors>;
-
-export class WebError extends webErrors.Base {}
-
-export const isWebError: ErrorGuard<WebError> = webErrors.guard;

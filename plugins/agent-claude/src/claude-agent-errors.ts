@@ -1,7 +1,7 @@
-import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/events';
+import { defineErrors } from '@hansard/events';
 
 /** Why a live agent could not run. */
-export const claudeAgentErrors = defineErrors({
+export const claudeAgentErrors = defineErrors('agent-claude', {
   AGENT_SDK_MISSING: {
     when: '`@anthropic-ai/claude-agent-sdk`, or `@modelcontextprotocol/sdk` that gives it the tools of the project, cannot be loaded. The error is the `cause`.',
     advice:
@@ -35,9 +35,3 @@ export const claudeAgentErrors = defineErrors({
     details: ['errorOutput', 'exitCode'],
   },
 });
-
-export type ClaudeAgentErrorCode = ErrorCodeOf<typeof claudeAgentErrors>;
-
-export class ClaudeAgentError extends claudeAgentErrors.Base {}
-
-export const isClaudeAgentError: ErrorGuard<ClaudeAgentError> = claudeAgentErrors.guard;

@@ -1,7 +1,7 @@
-import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/events';
+import { defineErrors } from '@hansard/events';
 
 /** Why a viewer did not start, or the page of a run could not send something to it. */
-export const viewerErrors = defineErrors({
+export const viewerErrors = defineErrors('viewer', {
   VIEW_TOKEN_NEEDED: {
     when: 'A viewer was to listen at an address that other machines can reach, without a token of its user.',
     advice: 'Give `createViewer` a `token`, or `hansard view` a `--token-file`.',
@@ -23,9 +23,3 @@ export const viewerErrors = defineErrors({
     details: [],
   },
 });
-
-export type ViewerErrorCode = ErrorCodeOf<typeof viewerErrors>;
-
-export class ViewerError extends viewerErrors.Base {}
-
-export const isViewerError: ErrorGuard<ViewerError> = viewerErrors.guard;

@@ -1,7 +1,7 @@
-import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/events';
+import { defineErrors } from '@hansard/events';
 
 /** The errors of running dispatches. */
-export const dispatchErrors = defineErrors({
+export const dispatchErrors = defineErrors('dispatch', {
   DISPATCH_ENDED: {
     when: 'A message was sent to a dispatch, or a worker was started in it, and the dispatch has ended or is ending, or its agent reads no messages.',
     advice: 'Start a new dispatch.',
@@ -24,9 +24,3 @@ export const dispatchErrors = defineErrors({
     details: ['running', 'maxRunning'],
   },
 });
-
-export type DispatchErrorCode = ErrorCodeOf<typeof dispatchErrors>;
-
-export class DispatchError extends dispatchErrors.Base {}
-
-export const isDispatchError: ErrorGuard<DispatchError> = dispatchErrors.guard;

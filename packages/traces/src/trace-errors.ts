@@ -1,7 +1,7 @@
-import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/events';
+import { defineErrors } from '@hansard/events';
 
 /** The errors of traces. */
-export const traceErrors = defineErrors({
+export const traceErrors = defineErrors('trace', {
   TRACE_ENDPOINT_INVALID: {
     when: 'The address of the receiver is not an `http:` or `https:` address, or has a query.',
     advice: 'Give its base address, such as `http://localhost:4318`; `/v1/traces` and `/v1/logs` are added.',
@@ -19,9 +19,3 @@ export const traceErrors = defineErrors({
     details: ['endpoint', 'answer'],
   },
 });
-
-export type TraceErrorCode = ErrorCodeOf<typeof traceErrors>;
-
-export class TraceError extends traceErrors.Base {}
-
-export const isTraceError: ErrorGuard<TraceError> = traceErrors.guard;

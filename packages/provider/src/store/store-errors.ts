@@ -1,12 +1,7 @@
-import {
-  type CodedError,
-  defineErrors,
-  type ErrorCodeOf,
-  type ErrorGuard,
-} from '@hansard/events/coded-error';
+import { defineErrors, type ErrorOf } from '@hansard/events/hansard-error';
 
 /** The errors of stores. */
-export const storeErrors = defineErrors({
+export const storeErrors = defineErrors('store', {
   STORE_DISPATCH_EXISTS: {
     when: '`createDispatch` was called with an id that the task already has.',
     advice: 'Create a new id, as `openDispatchStore` does.',
@@ -74,29 +69,4 @@ export const storeErrors = defineErrors({
   },
 });
 
-export type StoreErrorCode = ErrorCodeOf<typeof storeErrors>;
-
-export interface StoreErrorOptions extends NonNullable<ConstructorParameters<typeof CodedError>[2]> {
-  /** Absent: false. */
-  readonly isTransient?: boolean;
-}
-
-export class StoreError extends storeErrors.Base {
-  /**
-   * Whether the same call may be repeated after a while: the storage refused or did not answer for a reason that passes by itself, and
-   * the call had its whole effect or none. The facade of `@hansard/dispatch` repeats it if the code is STORE_UNAVAILABLE.
-   */
-  readonly isTransient: boolean;
-
-  constructor(
-    code: StoreErrorCode,
-    message: string,
-    { isTransient = false, ...options }: StoreErrorOptions = {},
-  ) {
-    super(code, message, options);
-    this.isTransient = isTransient;
-  }
-}
-
-export const isStoreError: ErrorGuard<StoreError> = (value, code): value is StoreError =>
-  storeErrors.guard(value, code);
+export type StoreError = ErrorOf<typeof storeErrors>;

@@ -1,7 +1,7 @@
-import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/events';
+import { defineErrors } from '@hansard/events';
 
 /** The errors of importing logs. */
-export const importErrors = defineErrors({
+export const importErrors = defineErrors('import', {
   IMPORT_NO_LOGS: {
     when: 'A folder to import has no `.jsonl` file, in it or below.',
     advice: 'Name a file, or a folder that has some.',
@@ -54,9 +54,3 @@ export const importErrors = defineErrors({
     details: ['path'],
   },
 });
-
-export type ImportErrorCode = ErrorCodeOf<typeof importErrors>;
-
-export class ImportError extends importErrors.Base {}
-
-export const isImportError: ErrorGuard<ImportError> = importErrors.guard;

@@ -1,7 +1,7 @@
-import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/provider';
+import { defineErrors } from '@hansard/provider';
 
 /** The errors of sessions. */
-export const sessionErrors = defineErrors({
+export const sessionErrors = defineErrors('session', {
   SESSION_NOT_FULL: {
     when: '`loadSession` was called for a dispatch of `narrative` fidelity: its log lacks the input and output of tools.',
     advice:
@@ -70,9 +70,3 @@ export const sessionErrors = defineErrors({
     details: ['dispatchId'],
   },
 });
-
-export type SessionErrorCode = ErrorCodeOf<typeof sessionErrors>;
-
-export class SessionError extends sessionErrors.Base {}
-
-export const isSessionError: ErrorGuard<SessionError> = sessionErrors.guard;

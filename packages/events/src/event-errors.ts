@@ -1,7 +1,7 @@
-import { defineErrors, type ErrorCodeOf, type ErrorGuard } from './coded-error.ts';
+import { defineErrors, type ErrorOf } from './hansard-error.ts';
 
 /** The errors of the vocabulary. */
-export const eventErrors = defineErrors({
+export const eventErrors = defineErrors('event', {
   EVENT_INVALID: {
     when: 'A value is not an event: a field is missing or wrong, or it has both `substance` and `cause`.',
     advice: 'Correct the field that the message names.',
@@ -28,8 +28,4 @@ export const eventErrors = defineErrors({
   },
 });
 
-export type EventErrorCode = ErrorCodeOf<typeof eventErrors>;
-
-export class EventError extends eventErrors.Base {}
-
-export const isEventError: ErrorGuard<EventError> = eventErrors.guard;
+export type EventError = ErrorOf<typeof eventErrors>;

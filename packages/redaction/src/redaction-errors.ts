@@ -1,7 +1,7 @@
-import { defineErrors, type ErrorCodeOf, type ErrorGuard } from '@hansard/events/coded-error';
+import { defineErrors } from '@hansard/events/hansard-error';
 
 /** The errors of redaction. */
-export const redactionErrors = defineErrors({
+export const redactionErrors = defineErrors('redaction', {
   REDACTION_PATTERN_INVALID: {
     when: 'A pattern of your own has a wrong name, is not a regular expression of RE2, is too large, or matches an empty text.',
     advice:
@@ -9,9 +9,3 @@ export const redactionErrors = defineErrors({
     details: ['name'],
   },
 });
-
-export type RedactionErrorCode = ErrorCodeOf<typeof redactionErrors>;
-
-export class RedactionError extends redactionErrors.Base {}
-
-export const isRedactionError: ErrorGuard<RedactionError> = redactionErrors.guard;
