@@ -1,11 +1,11 @@
 import { type CapturedEvent, isEventOf, type JsonObject } from '@hansard/events';
 import { matchesEventType } from '@hansard/events/plain';
-import { createCallWatch } from './call-watch.ts';
+import { CallWatch } from './call-watch.ts';
 import type { Cast } from './cast.ts';
 import { Company } from './company.ts';
 import { type GameMappingInput, parseGameMapping } from './game-mapping.ts';
 import { inferenceLine } from './inference-line.ts';
-import { createMessageWatch } from './message-watch.ts';
+import { MessageWatch } from './message-watch.ts';
 import { type Moment, originOf } from './moment.ts';
 import { Sayings } from './sayings.ts';
 import type { StreamLine } from './stream-lines.ts';
@@ -40,8 +40,8 @@ export function createGameStreams(input: GameMappingInput, { runId, cast }: Game
   const names = new Map<string, string>();
   const company = new Company(mapping, cast);
   const sayings = new Sayings(runId, nameOf);
-  const messages = createMessageWatch(mapping, runId, company, sayings);
-  const calls = createCallWatch(mapping, runId, company, sayings);
+  const messages = new MessageWatch(mapping, runId, company, sayings);
+  const calls = new CallWatch(mapping, runId, company, sayings);
   let latestTurn = mapping.turn.first;
 
   return {

@@ -6,14 +6,6 @@ import { type Moment, originOf } from './moment.ts';
 import type { Saying, Sayings } from './sayings.ts';
 import type { StreamLine } from './stream-lines.ts';
 
-/** Collects the current message of each agent. The kind of its text is known only at its end. */
-interface MessageWatch {
-  add(moment: Moment): StreamLine[];
-  /** Ends messages that may be over, because the game continues. */
-  pass(): StreamLine[];
-  finish(): StreamLine[];
-}
-
 interface OpenMessage {
   readonly messageId: string;
   readonly blocks: Block[];
@@ -28,98 +20,113 @@ interface Block {
   readonly moment: Moment;
 }
 
-export function createMessageWatch(
-  mapping: GameMapping,
-  runId: string,
-  company: Company,
-  sayings: Sayings,
-): MessageWatch {
-  const open = new Map<string, OpenMessage>();
+/** Collects the current message of each agent. The kind of its text is known only at its end. */
+export class MessageWatch {
+  readonly #mapping: GameMapping;
+  readonly #runId: string;
+  readonly #company: Company;
+  readonly #sayings: Sayings;
+  readonly #open = new Map<string, OpenMessage>();
   /** Inferences mark the end of messages. In a log without inferences, the next event does. */
-  let isEndTold = false;
+  #isEndTold = false;
 
-  return {
-    add(moment) {
-      const { event } = moment;
-      const { agentId = '', id, messageId = id } = event;
-      const block = blockOf(moment);
-      if (block !== null) {
-        const current = open.get(agentId);
-        if (current?.messageId === messageId) {
-          current.blocks.push(block);
-          return [];
-        }
-        const lines = [...end(agentId), ...settle(agentId)];
-        open.set(agentId, {
-          messageId,
-          blocks: [block],
-          audience: company.audience(agentId),
-          heardAs: new Set(),
-        });
-        return lines;
+  constructor(mapping: GameMapping, runId: string, company: Company, sayings: Sayings) {
+    this.#mapping = mapping;
+    this.#runId = runId;
+    this.#company = company;
+    this.#sayings = sayings;
+  }
+
+  add(moment: Moment): StreamLine[] {
+    const { event } = moment;
+    const { agentId = '', id, messageId = id } = event;
+    const block = blockOf(moment);
+    if (block !== null) {
+      const current = this.#open.get(agentId);
+      if (current?.messageId === messageId) {
+        current.blocks.push(block);
+        return [];
       }
-      if (event.type === 'agent:inference') {
-        isEndTold = true;
-        return end(agentId);
-      }
-      // A message that others receive is over.
-      const isHeard = isEventOf(event, 'user:message') && !isEndTold;
-      return [...(isHeard ? [...end(event.data.source.agentId), ...end(agentId)] : []), ...deliver(event)];
-    },
+      const lines = [...this.#end(agentId), ...this.#settle(agentId)];
+      this.#open.set(agentId, {
+        messageId,
+        blocks: [block],
+        audience: this.#company.audience(agentId),
+        heardAs: new Set(),
+      });
+      return lines;
+    }
+    if (event.type === 'agent:inference') {
+      this.#isEndTold = true;
+      return this.#end(agentId);
+    }
+    // A message that others receive is over.
+    const isHeard = isEventOf(event, 'user:message') && !this.#isEndTold;
+    return [
+      ...(isHeard ? [...this.#end(event.data.source.agentId), ...this.#end(agentId)] : []),
+      ...this.#deliver(event),
+    ];
+  }
 
-    pass: () => (isEndTold ? [] : finish()),
+  /** Ends messages that may be over, because the game continues. */
+  pass(): StreamLine[] {
+    return this.#isEndTold ? [] : this.finish();
+  }
 
-    finish,
-  };
-
-  function finish(): StreamLine[] {
-    return [...[...open.keys()].flatMap(end), ...sayings.settle()];
+  finish(): StreamLine[] {
+    return [...[...this.#open.keys()].flatMap((agentId) => this.#end(agentId)), ...this.#sayings.settle()];
   }
 
   /** When an agent speaks again, its earlier utterance has reached all its receivers. Without inferences this holds for all agents. */
-  function settle(speakerId: string): StreamLine[] {
-    return sayings.settle(
-      ({ moment, isWhisper }) => isWhisper || !isEndTold || (moment.event.agentId ?? '') === speakerId,
+  #settle(speakerId: string): StreamLine[] {
+    return this.#sayings.settle(
+      ({ moment, isWhisper }) => isWhisper || !this.#isEndTold || (moment.event.agentId ?? '') === speakerId,
     );
   }
 
-  function deliver(event: CapturedEvent): StreamLine[] {
+  #deliver(event: CapturedEvent): StreamLine[] {
     const { id, substance, agentId = '' } = event;
     if (substance === undefined) return [];
-    for (const { messageId, blocks, audience, heardAs } of open.values()) {
+    for (const { messageId, blocks, audience, heardAs } of this.#open.values()) {
       const isOfBlock = blocks.some(({ moment }) => moment.event.id === substance);
       if (messageId !== substance && !isOfBlock && !heardAs.has(substance)) continue;
       heardAs.add(id);
       audience.reached(agentId);
     }
-    return sayings.deliver(event);
+    return this.#sayings.deliver(event);
   }
 
-  function end(agentId = ''): StreamLine[] {
-    const message = open.get(agentId);
+  #end(agentId = ''): StreamLine[] {
+    const message = this.#open.get(agentId);
     if (message === undefined) return [];
-    open.delete(agentId);
+    this.#open.delete(agentId);
     const isUtterance = !message.blocks.some(({ kind }) => kind === 'call');
-    const said = isUtterance ? sayings.add(sayingsOf(message)) : [];
-    return [...said, ...reasoningLines(message.blocks, isUtterance)];
+    const said = isUtterance ? this.#sayings.add(this.#sayingsOf(message)) : [];
+    return [...said, ...this.#reasoningLines(message.blocks, isUtterance)];
   }
 
-  function sayingsOf({ messageId, blocks, audience, heardAs }: OpenMessage): Saying[] {
-    if (!mapping.chat.utterances) return [];
+  #sayingsOf({ messageId, blocks, audience, heardAs }: OpenMessage): Saying[] {
+    if (!this.#mapping.chat.utterances) return [];
     const said = blocks.filter(({ kind, text }) => kind === 'text' && text !== '');
     const ids = new Set([messageId, ...said.map(({ moment }) => moment.event.id), ...heardAs]);
     return said.map(({ text: message, moment }) => ({ moment, message, ids, audience, isWhisper: false }));
   }
 
-  function reasoningLines(blocks: readonly Block[], isUtterance: boolean): StreamLine[] {
-    const { thinking, textBesideCalls, toolCalls } = mapping.reasoning;
+  #reasoningLines(blocks: readonly Block[], isUtterance: boolean): StreamLine[] {
+    const { thinking, textBesideCalls, toolCalls } = this.#mapping.reasoning;
     const counts = { thinking, text: textBesideCalls && !isUtterance, call: toolCalls };
     const counted = blocks.filter(({ kind, text }) => counts[kind] && text !== '');
     const first = counted.find(({ kind }) => kind !== 'call');
     if (first === undefined) return [];
     const { event, agent, turn } = first.moment;
     const thinking_process = counted.map(({ text }) => text).join('\n');
-    const line = { timestamp: event.timestamp, turn, agent, thinking_process, ...originOf(event, runId) };
+    const line = {
+      timestamp: event.timestamp,
+      turn,
+      agent,
+      thinking_process,
+      ...originOf(event, this.#runId),
+    };
     return [{ stream: 'agent_reasoning', line }];
   }
 }

@@ -20,157 +20,154 @@ import {
   type ReadGameOptions,
 } from './game-lines.ts';
 
-/** Maps the lines of one game to events. */
-interface GameWriter {
-  add(line: LogLine): void;
-  report(place: Pick<LogLine, 'file' | 'line'>, code: FormatDiagnosticCode, message: string): void;
-  finish(): ReadGame;
-}
-
 /** The first line of a game, which identifies it. */
 type FirstLine = LineOf<'game' | 'chat'>;
 
 type LineOf<K extends LogLine['kind']> = Extract<LogLine, { kind: K }>;
 
-function createGameWriter(firstLine: FirstLine): GameWriter {
-  const events: CapturedEvent[] = [];
-  const diagnostics: FormatDiagnostic[] = [];
-  const eventIds = createNamePool(new Set());
-  const agentIds = createNamePool(new Set());
-  const players = new Map<string, string>();
-  const living = new Set<string>();
-  let isComplete = false;
-  const counts = { event: 0, chat: 0, record: 0, notice: 0 };
-  let records = 0;
+type LineCount = 'event' | 'chat' | 'record' | 'notice';
 
-  return {
-    add(line) {
-      if (line.kind !== 'damaged') records += 1;
-      for (const { code, message } of line.diagnostics) report(line, code, message);
-      const before = events.length;
-      const problem =
-        addContent(line) ??
-        events
-          .slice(before)
-          .map(eventProblem)
-          .find((one) => one !== null);
-      if (problem === undefined || line.kind === 'damaged') return;
-      report(line, 'not_mapped', `The line could not be mapped, and is kept as a notice: ${problem}`);
-      // The agents that the line names for the first time stay: later lines refer to them.
-      const made = events.splice(before);
-      events.push(...made.filter((event) => event.type === 'agent:created' && eventProblem(event) === null));
-      addNotice(line, problem, line.record);
-    },
+/** Maps the lines of one game to events. */
+class GameWriter {
+  readonly #firstLine: FirstLine;
+  readonly #events: CapturedEvent[] = [];
+  readonly #diagnostics: FormatDiagnostic[] = [];
+  readonly #eventIds = createNamePool(new Set());
+  readonly #agentIds = createNamePool(new Set());
+  readonly #players = new Map<string, string>();
+  readonly #living = new Set<string>();
+  readonly #counts: Record<LineCount, number> = { event: 0, chat: 0, record: 0, notice: 0 };
+  #isComplete = false;
+  #records = 0;
 
-    report,
+  constructor(firstLine: FirstLine) {
+    this.#firstLine = firstLine;
+  }
 
-    finish() {
-      if (!isComplete) report(firstLine, 'game_without_end', 'The game that begins here has no GAME_END.');
-      const origin = originOf(firstLine.record, firstLine.file);
-      return { events, report: { records, diagnostics }, isComplete, origin };
-    },
-  };
+  add(line: LogLine): void {
+    if (line.kind !== 'damaged') this.#records += 1;
+    for (const { code, message } of line.diagnostics) this.report(line, code, message);
+    const before = this.#events.length;
+    const problem =
+      this.#addContent(line) ??
+      this.#events
+        .slice(before)
+        .map(eventProblem)
+        .find((one) => one !== null);
+    if (problem === undefined || line.kind === 'damaged') return;
+    this.report(line, 'not_mapped', `The line could not be mapped, and is kept as a notice: ${problem}`);
+    // The agents that the line names for the first time stay: later lines refer to them.
+    const made = this.#events.splice(before);
+    this.#events.push(
+      ...made.filter((event) => event.type === 'agent:created' && eventProblem(event) === null),
+    );
+    this.#addNotice(line, problem, line.record);
+  }
 
-  function report(
-    { file, line }: Pick<LogLine, 'file' | 'line'>,
-    code: FormatDiagnosticCode,
-    message: string,
-  ): void {
-    diagnostics.push({ code, line, message, ...definedOnly({ file }) });
+  finish(): ReadGame {
+    if (!this.#isComplete)
+      this.report(this.#firstLine, 'game_without_end', 'The game that begins here has no GAME_END.');
+    const origin = originOf(this.#firstLine.record, this.#firstLine.file);
+    const report = { records: this.#records, diagnostics: this.#diagnostics };
+    return { events: this.#events, report, isComplete: this.#isComplete, origin };
+  }
+
+  report({ file, line }: Pick<LogLine, 'file' | 'line'>, code: FormatDiagnosticCode, message: string): void {
+    this.#diagnostics.push({ code, line, message, ...definedOnly({ file }) });
   }
 
   /** Returns why the mapping of a line failed. */
-  function addContent(line: LogLine): string | undefined {
+  #addContent(line: LogLine): string | undefined {
     try {
-      if (line.kind === 'game') addGameEvent(line);
-      else if (line.kind === 'chat') addChat(line);
-      else if (line.kind === 'damaged') addNotice(line, line.problem, line.text);
-      else write(line, { id: nextId('record'), type: 'game_log:record', data: line.record });
+      if (line.kind === 'game') this.#addGameEvent(line);
+      else if (line.kind === 'chat') this.#addChat(line);
+      else if (line.kind === 'damaged') this.#addNotice(line, line.problem, line.text);
+      else this.#write(line, { id: this.#nextId('record'), type: 'game_log:record', data: line.record });
       return undefined;
     } catch (error) {
       return messageOf(error);
     }
   }
 
-  function addGameEvent(line: LineOf<'game'>): void {
+  #addGameEvent(line: LineOf<'game'>): void {
     const { eventType, payload, record } = line;
     const action = actionOf(eventType);
     const isKept = action.toUpperCase() === eventType;
-    const id = nextId('event');
+    const id = this.#nextId('event');
     const data = { payload, ...restOf(record, isKept ? ['event_type', 'payload'] : ['payload']) };
-    write(line, { id, type: `game:${action}`, data });
-    if (eventType === 'GAME_END') isComplete = true;
-    for (const name of namesIn(payload.players)) join(line, name);
+    this.#write(line, { id, type: `game:${action}`, data });
+    if (eventType === 'GAME_END') this.#isComplete = true;
+    for (const name of namesIn(payload.players)) this.#join(line, name);
     const alive = namesIn(payload.living_players);
-    for (const name of alive) join(line, name);
+    for (const name of alive) this.#join(line, name);
     if (alive.length > 0) {
-      living.clear();
-      for (const name of alive) living.add(name);
+      this.#living.clear();
+      for (const name of alive) this.#living.add(name);
     }
-    if (eventType === 'DEATH' && typeof payload.player === 'string') living.delete(payload.player);
+    if (eventType === 'DEATH' && typeof payload.player === 'string') this.#living.delete(payload.player);
   }
 
-  function addChat(line: LineOf<'chat'>): void {
+  #addChat(line: LineOf<'chat'>): void {
     const { speaker, message: text, to, record } = line;
-    const agentId = takePart(line, speaker, 'speaks');
-    const id = nextId('chat');
+    const agentId = this.#takePart(line, speaker, 'speaks');
+    const id = this.#nextId('chat');
     const data = { text, ...restOf(record, ['speaker', 'message']) };
     if (to?.length === 0)
-      report(
+      this.report(
         line,
         'recipient_missing',
         `The log does not name the receiver of the whisper of ${speaker}: no agent receives it.`,
       );
     // A receiver takes part from before the message.
-    for (const name of to ?? []) takePart(line, name, 'is spoken to');
-    if (to === null) write(line, { id, type: 'agent:text', agentId, messageId: id, data });
-    else write(line, { id, type: 'agent:piece_of_text', agentId, data });
-    const others = [...new Set(to ?? living)].filter((name) => name !== speaker);
+    for (const name of to ?? []) this.#takePart(line, name, 'is spoken to');
+    if (to === null) this.#write(line, { id, type: 'agent:text', agentId, messageId: id, data });
+    else this.#write(line, { id, type: 'agent:piece_of_text', agentId, data });
+    const others = [...new Set(to ?? this.#living)].filter((name) => name !== speaker);
     for (const [index, name] of others.entries())
-      write(line, {
-        id: eventIds.take(`${id}.${index + 1}`),
+      this.#write(line, {
+        id: this.#eventIds.take(`${id}.${index + 1}`),
         type: 'user:message',
-        agentId: players.get(name) ?? name,
+        agentId: this.#players.get(name) ?? name,
         substance: id,
         data: { text, source: { kind: 'agent', agentId } },
       });
   }
 
-  function takePart(line: LogLine, name: string, how: string): string {
-    if (!players.has(name)) {
-      report(line, 'agent_not_created', `${name} ${how}, but is not a player of this game so far.`);
-      join(line, name);
+  #takePart(line: LogLine, name: string, how: string): string {
+    if (!this.#players.has(name)) {
+      this.report(line, 'agent_not_created', `${name} ${how}, but is not a player of this game so far.`);
+      this.#join(line, name);
     }
-    return players.get(name) ?? name;
+    return this.#players.get(name) ?? name;
   }
 
-  function addNotice(line: LogLine, problem: string, raw: JsonValue): void {
+  #addNotice(line: LogLine, problem: string, raw: JsonValue): void {
     const { file } = line;
     const data = { problem, ...(file === undefined ? {} : { file: fileName(file) }), line: line.line, raw };
-    write(line, { id: nextId('notice'), type: 'system:notice', data });
+    this.#write(line, { id: this.#nextId('notice'), type: 'system:notice', data });
   }
 
   /** Numbers within the game, not the file, so that a game stays the same when its log is split or loses older games. */
-  function nextId(kind: keyof typeof counts): string {
-    counts[kind] += 1;
-    return eventIds.take(`${kind}-${counts[kind]}`);
+  #nextId(kind: LineCount): string {
+    this.#counts[kind] += 1;
+    return this.#eventIds.take(`${kind}-${this.#counts[kind]}`);
   }
 
-  function join(line: LogLine, name: string): void {
-    if (players.has(name)) return;
-    const agentId = agentIds.take(name === '' ? 'player' : name);
-    players.set(name, agentId);
-    living.add(name);
-    write(line, {
-      id: eventIds.take(`player-${agentId}`),
+  #join(line: LogLine, name: string): void {
+    if (this.#players.has(name)) return;
+    const agentId = this.#agentIds.take(name === '' ? 'player' : name);
+    this.#players.set(name, agentId);
+    this.#living.add(name);
+    this.#write(line, {
+      id: this.#eventIds.take(`player-${agentId}`),
       type: 'agent:created',
       agentId,
       data: { name },
     });
   }
 
-  function write({ time }: LogLine, { id, type, ...fields }: Omit<CapturedEvent, 'timestamp'>): void {
-    events.push({ id, type, timestamp: toTimestamp(time), ...fields });
+  #write({ time }: LogLine, { id, type, ...fields }: Omit<CapturedEvent, 'timestamp'>): void {
+    this.#events.push({ id, type, timestamp: toTimestamp(time), ...fields });
   }
 }
 
@@ -210,7 +207,7 @@ export function readGameLog(
     if (isUnfinished(line)) continue;
     const isStart = line.kind === 'game' && line.eventType === 'GAME_START';
     if (isStart || (games.length === 0 && isOfGame(line))) {
-      const begun = createGameWriter(line);
+      const begun = new GameWriter(line);
       games.push(begun);
       if (!isStart)
         begun.report(

@@ -118,83 +118,53 @@ interface WrittenLinks {
   readonly lost: ReadonlySet<string>;
 }
 
+type LinksOf = Pick<EventLinks, 'substance' | 'cause' | 'via'>;
+
 /** Writes the links of each record, in order. */
-type WriteLinks = (
-  links: Pick<EventLinks, 'substance' | 'cause' | 'via'>,
-  blocks: readonly CapturedEvent[],
-  message?: Partial<TranscriptMessage>,
-) => WrittenLinks;
+class LinkWriter {
+  readonly #dialect: SessionDialect;
+  readonly #recordIds = new Map<string, string>();
+  readonly #known: ReadonlyMap<string, CapturedEvent>;
+  readonly #calls = createCallWriter();
 
-/** `records` holds the events of each record, of which the first names it; `events` holds all events of the log. */
-function createLinkWriter(
-  dialect: SessionDialect,
-  events: readonly CapturedEvent[],
-  records: readonly (readonly [CapturedEvent, ...CapturedEvent[]])[],
-  names: WrittenNames,
-): WriteLinks {
-  const { substanceKey, causeKey, mayHaveBoth } = dialect;
-  const recordIds = new Map<string, string>();
-  for (const blocks of records) {
-    const recordId = names.idOf(blocks[0]);
-    for (const { id } of blocks) recordIds.set(id, recordId);
-  }
-  for (const [first] of records) {
-    const { messageId } = first;
-    if (messageId !== undefined && !recordIds.has(messageId)) recordIds.set(messageId, names.idOf(first));
-  }
-  const calls = createCallWriter();
-  const known = new Map(events.map((event) => [event.id, event]));
-
-  /** Leaves out references to events that are not written. A reference to an unknown id stays. */
-  function refer(id: string, field: string, lost: Set<string>): string[] {
-    const recordId = recordIds.get(id);
-    if (recordId !== undefined) return [recordId];
-    const event = known.get(id);
-    if (event === undefined) return [id];
-    if (!isAddedByReader(event)) lost.add(field);
-    return [];
+  /** `records` holds the events of each record, of which the first names it; `events` holds all events of the log. */
+  constructor(
+    dialect: SessionDialect,
+    events: readonly CapturedEvent[],
+    records: readonly (readonly [CapturedEvent, ...CapturedEvent[]])[],
+    names: WrittenNames,
+  ) {
+    this.#dialect = dialect;
+    this.#known = new Map(events.map((event) => [event.id, event]));
+    const ids = this.#recordIds;
+    for (const blocks of records) {
+      const recordId = names.idOf(blocks[0]);
+      for (const { id } of blocks) ids.set(id, recordId);
+    }
+    for (const [first] of records) {
+      const { messageId } = first;
+      if (messageId !== undefined && !ids.has(messageId)) ids.set(messageId, names.idOf(first));
+    }
   }
 
-  /** In a dialect without pieces of text, a delivery stands for the piece: text that a tool call caused. */
-  function unwrittenPiece(substance: string | undefined): CapturedEvent | undefined {
-    const piece = substance === undefined || recordIds.has(substance) ? undefined : known.get(substance);
-    return piece?.type === 'agent:piece_of_text' ? piece : undefined;
-  }
-
-  return ({ substance, cause = [], via }, blocks, { toolCallId: ownCallId, source } = noMessage) => {
+  write(
+    links: LinksOf,
+    blocks: readonly CapturedEvent[],
+    { toolCallId: ownCallId, source } = noMessage,
+  ): WrittenLinks {
+    const { substanceKey, causeKey } = this.#dialect;
     const lost = new Set<string>();
-    const piece = unwrittenPiece(substance);
-    const [carried] =
-      substance === undefined || piece !== undefined ? [] : refer(substance, substanceKey, lost);
-    if (piece !== undefined && !isAddedByReader(piece)) lost.add(substanceKey);
+    const { carried, piece } = this.#carriedBy(links.substance, lost);
     const isSubstanceLost = lost.size > 0;
     // The cause of a piece takes its place; a log with both links may have named its substance as its cause, too.
     if (isSubstanceLost) lost.add(causeKey);
-    const named: string[] = [piece?.cause ?? cause].flat();
-    const causes = named.flatMap((id) => refer(id, causeKey, lost));
-    if (substance !== undefined && via !== undefined) {
-      const passed = refer(via, causeKey, lost);
-      if (carried === undefined || mayHaveBoth) {
-        causes.push(...passed);
-        named.push(via);
-      } else if (passed.length > 0) {
-        lost.add(causeKey);
-        const { callId } = calls.meantCall([...named, via], ownCallId);
-        if (callId !== undefined) lost.add(exactCallKey);
-      }
-    }
-    // A content that came directly has the same record as its cause.
-    if (carried !== undefined && mayHaveBoth && causes.length === 0) causes.push(carried);
-    const written = named.filter((id) => recordIds.has(id) || !known.has(id));
-    const [onlyCause, ...otherCauses] = substance === undefined ? written : [];
-    const caller =
-      onlyCause === undefined || otherCauses.length > 0 ? undefined : calls.soleCaller(onlyCause);
-    if (!dialect.kinds.includes('piece_of_text') && caller !== undefined && source?.agentId === caller) {
-      // In such a dialect, these are the links of a delivery of a piece of text, and are read as that.
+    const cause = [piece?.cause ?? links.cause ?? []].flat();
+    const { named, causes } = this.#causesOf({ ...links, cause }, carried, ownCallId, lost);
+    if (links.substance !== undefined && this.#isReadAsPiece(named, source?.agentId)) {
       lost.add(substanceKey).add(causeKey);
     }
-    const meant = calls.meantCall(named, ownCallId);
-    calls.add(blocks);
+    const meant = this.#calls.meantCall(named, ownCallId);
+    this.#calls.add(blocks);
     if (meant.isLost || (isSubstanceLost && meant.callId !== undefined)) lost.add(exactCallKey);
     const [first, ...others] = new Set(causes);
     return {
@@ -205,7 +175,72 @@ function createLinkWriter(
       },
       lost,
     };
-  };
+  }
+
+  /** The record that a substance is written as, or the piece of text for which the delivery stands. */
+  #carriedBy(
+    substance: string | undefined,
+    lost: Set<string>,
+  ): { readonly carried?: string | undefined; readonly piece?: CapturedEvent } {
+    if (substance === undefined) return {};
+    const { substanceKey } = this.#dialect;
+    const piece = this.#unwrittenPiece(substance);
+    if (piece === undefined) return { carried: this.#refer(substance, substanceKey, lost)[0] };
+    if (!isAddedByReader(piece)) lost.add(substanceKey);
+    return { piece };
+  }
+
+  /** The ids of the causes as the events name them, and as the record does. */
+  #causesOf(
+    { substance, cause, via }: LinksOf & { readonly cause: string[] },
+    carried: string | undefined,
+    ownCallId: string | undefined,
+    lost: Set<string>,
+  ): { readonly named: readonly string[]; readonly causes: readonly string[] } {
+    const { causeKey, mayHaveBoth } = this.#dialect;
+    const named = [...cause];
+    const causes = named.flatMap((id) => this.#refer(id, causeKey, lost));
+    if (substance !== undefined && via !== undefined) {
+      const passed = this.#refer(via, causeKey, lost);
+      if (carried === undefined || mayHaveBoth) {
+        causes.push(...passed);
+        named.push(via);
+      } else if (passed.length > 0) {
+        lost.add(causeKey);
+        const { callId } = this.#calls.meantCall([...named, via], ownCallId);
+        if (callId !== undefined) lost.add(exactCallKey);
+      }
+    }
+    // A content that came directly has the same record as its cause.
+    if (carried !== undefined && mayHaveBoth && causes.length === 0) causes.push(carried);
+    return { named, causes };
+  }
+
+  /** Leaves out references to events that are not written. A reference to an unknown id stays. */
+  #refer(id: string, field: string, lost: Set<string>): string[] {
+    const recordId = this.#recordIds.get(id);
+    if (recordId !== undefined) return [recordId];
+    const event = this.#known.get(id);
+    if (event === undefined) return [id];
+    if (!isAddedByReader(event)) lost.add(field);
+    return [];
+  }
+
+  /** In a dialect without pieces of text, a delivery stands for the piece: text that a tool call caused. */
+  #unwrittenPiece(substance: string): CapturedEvent | undefined {
+    const piece = this.#recordIds.has(substance) ? undefined : this.#known.get(substance);
+    return piece?.type === 'agent:piece_of_text' ? piece : undefined;
+  }
+
+  /** In a dialect without pieces of text, whether these causes are those of a delivery of a piece, and are read as that. */
+  #isReadAsPiece(named: readonly string[], sender: string | undefined): boolean {
+    if (this.#dialect.kinds.includes('piece_of_text')) return false;
+    const written = named.filter((id) => this.#recordIds.has(id) || !this.#known.has(id));
+    const [onlyCause, ...others] = written;
+    const caller =
+      onlyCause === undefined || others.length > 0 ? undefined : this.#calls.soleCaller(onlyCause);
+    return caller !== undefined && sender === caller;
+  }
 }
 
 const noMessage: Partial<TranscriptMessage> = {};
@@ -240,14 +275,14 @@ export function deriveRecords(
 ): DerivedRecord[] {
   const entries = new Map(putTogether(events).map((entry) => [entry.events[0], entry]));
   const units = events.flatMap((event) => unitOf(dialect, event, entries.get(event)));
-  const writeLinks = createLinkWriter(
+  const writer = new LinkWriter(
     dialect,
     events,
     units.map(({ blocks }) => blocks),
     names,
   );
   return units.map(({ entry, blocks }): DerivedRecord => {
-    const links = writeLinks(entry ?? blocks[0], blocks, entry?.message);
+    const links = writer.write(entry ?? blocks[0], blocks, entry?.message);
     const base = { events: blocks, lost: links.lost };
     if (entry === undefined) return { ...base, record: ownRecord(blocks[0], links) };
     const source = entry.message.role === 'user' ? { source: sourceName(entry.message, names) } : {};

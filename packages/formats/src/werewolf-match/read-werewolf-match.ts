@@ -38,74 +38,94 @@ export function readWerewolfMatch(
   source: string | Uint8Array,
   { file, now = Date.now }: ReadOptions = {},
 ): ReadGame {
-  const { chat, players, ...rest } = parseMatch(source, file);
-  const timestamp = toTimestamp(now());
-  const events: CapturedEvent[] = [];
-  const diagnostics: FormatDiagnostic[] = [];
-  const eventIds = createNamePool(new Set());
-  const pool = createNamePool(new Set());
-  const agentIds = new Map<string, string>();
+  const match = parseMatch(source, file);
+  const reading = new MatchReading(match, file, toTimestamp(now()));
+  for (const [index, message] of match.chat.entries()) reading.addMessage(index, message);
+  return reading.finish();
+}
 
-  for (const [name, { model }] of Object.entries(players)) join(name, model);
-  const company = createMatchCompany(Object.keys(players));
-  writeLiving(company.first);
-  for (const [index, { from, to, content: text, phase, ...record }] of chat.entries()) {
-    const agentId = join(from);
-    for (const name of to.filter((name) => !agentIds.has(name))) {
-      const message = `chat[${index}] is to ${name}, which is not a player and has said nothing so far.`;
-      diagnostics.push({
-        code: 'agent_not_created',
-        line: 1,
-        message,
-        ...definedOnly({ file }),
-      });
-      join(name);
+type Match = z.output<typeof matchSchema>;
+
+class MatchReading {
+  readonly #match: Match;
+  readonly #file: string | undefined;
+  readonly #timestamp: string;
+  readonly #events: CapturedEvent[] = [];
+  readonly #diagnostics: FormatDiagnostic[] = [];
+  readonly #eventIds = createNamePool(new Set());
+  readonly #names = createNamePool(new Set());
+  readonly #agentIds = new Map<string, string>();
+  readonly #company: ReturnType<typeof createMatchCompany>;
+
+  constructor(match: Match, file: string | undefined, timestamp: string) {
+    this.#match = match;
+    this.#file = file;
+    this.#timestamp = timestamp;
+    for (const [name, { model }] of Object.entries(match.players)) this.#join(name, model);
+    this.#company = createMatchCompany(Object.keys(match.players));
+    this.#writeLiving(this.#company.first);
+  }
+
+  addMessage(index: number, { from, to, content: text, phase, ...record }: Match['chat'][number]): void {
+    const agentId = this.#join(from);
+    for (const name of to.filter((name) => !this.#agentIds.has(name))) {
+      this.#report(
+        'agent_not_created',
+        `chat[${index}] is to ${name}, which is not a player and has said nothing so far.`,
+      );
+      this.#join(name);
     }
-    writeLiving(company.hear(from, to));
-    const id = eventIds.take(`chat-${index + 1}`);
+    this.#writeLiving(this.#company.hear(from, to));
+    const id = this.#eventIds.take(`chat-${index + 1}`);
     const turn = definedOnly({ turn: phase });
     const data = jsonObjectSchema.parse({ text, ...turn, record: { to, ...record } });
-    events.push({ id, type: 'agent:text', timestamp, agentId, messageId: id, data });
+    this.#write({ id, type: 'agent:text', agentId, messageId: id, data });
     const others = [...new Set(to)].filter((name) => name !== from);
     for (const [number, name] of others.entries())
-      events.push({
-        id: eventIds.take(`${id}.${number + 1}`),
+      this.#write({
+        id: this.#eventIds.take(`${id}.${number + 1}`),
         type: 'user:message',
-        timestamp,
-        agentId: join(name),
+        agentId: this.#join(name),
         substance: id,
         data: { text, source: { kind: 'agent', agentId } },
       });
   }
-  // A match that is still running may have null here.
-  const isComplete = (rest.winner ?? null) !== null;
-  if (isComplete) {
-    const data = jsonObjectSchema.parse({ ...rest, players });
-    events.push({ id: eventIds.take('match-end'), type: 'game:game_end', timestamp, data });
-  } else
-    diagnostics.push({
-      code: 'game_without_end',
-      line: 1,
-      message: 'The match does not name a winner.',
-      ...definedOnly({ file }),
-    });
-  const origin = originOf(jsonObjectSchema.parse(chat[0]), file, jsonObjectSchema.parse(rest));
-  return { events, report: { records: chat.length, diagnostics }, isComplete, origin };
 
-  function writeLiving(names: readonly string[] | null): void {
-    if (names === null) return;
-    const data = { living_players: [...names] };
-    events.push({ id: eventIds.take('living'), type: 'game:living_players', timestamp, data });
+  finish(): ReadGame {
+    const { chat, players, ...rest } = this.#match;
+    // A match that is still running may have null here.
+    const isComplete = (rest.winner ?? null) !== null;
+    if (isComplete) {
+      const data = jsonObjectSchema.parse({ ...rest, players });
+      this.#write({ id: this.#eventIds.take('match-end'), type: 'game:game_end', data });
+    } else this.#report('game_without_end', 'The match does not name a winner.');
+    const origin = originOf(jsonObjectSchema.parse(chat[0]), this.#file, jsonObjectSchema.parse(rest));
+    const report = { records: chat.length, diagnostics: this.#diagnostics };
+    return { events: this.#events, report, isComplete, origin };
   }
 
-  function join(name: string, languageModel?: string): string {
-    const known = agentIds.get(name);
+  #report(code: FormatDiagnostic['code'], message: string): void {
+    this.#diagnostics.push({ code, line: 1, message, ...definedOnly({ file: this.#file }) });
+  }
+
+  #writeLiving(names: readonly string[] | null): void {
+    if (names === null) return;
+    const data = { living_players: [...names] };
+    this.#write({ id: this.#eventIds.take('living'), type: 'game:living_players', data });
+  }
+
+  #join(name: string, languageModel?: string): string {
+    const known = this.#agentIds.get(name);
     if (known !== undefined) return known;
-    const agentId = pool.take(name === '' ? 'player' : name);
-    agentIds.set(name, agentId);
+    const agentId = this.#names.take(name === '' ? 'player' : name);
+    this.#agentIds.set(name, agentId);
     const data = { name, ...definedOnly({ languageModel }) };
-    events.push({ id: eventIds.take(`player-${agentId}`), type: 'agent:created', timestamp, agentId, data });
+    this.#write({ id: this.#eventIds.take(`player-${agentId}`), type: 'agent:created', agentId, data });
     return agentId;
+  }
+
+  #write({ id, type, ...fields }: Omit<CapturedEvent, 'timestamp'>): void {
+    this.#events.push({ id, type, timestamp: this.#timestamp, ...fields });
   }
 }
 

@@ -39,141 +39,157 @@ export interface ContextRenderer {
 }
 
 /** @throws TypeError for an invalid policy, or for `faded` without a token counter */
-export function createContextRenderer({
-  policy = { name: 'full' },
-  tokens: counter,
-}: ContextOptions = {}): ContextRenderer {
-  checkContextPolicy(policy);
-  if (policy.name === 'faded' && counter === undefined)
-    throw new TypeError(
-      'Faded memory has a budget of tokens, so it needs a counter: createTokenCounter of @hansard/prompt/tokens.',
-    );
-  const count = (text: string): number => counter?.count(text) ?? 0;
-  const history = new ContextHistory(count, policy.images === 'sent');
-  const zones = new ContextZones(history.groups);
-  const list = new MessageList();
-  const hidesEarlierOutput =
-    (policy.earlierOutput ?? (policy.name === 'faded' ? 'kept' : 'omitted')) === 'omitted';
+export function createContextRenderer(options: ContextOptions = {}): ContextRenderer {
+  return new IncrementalRenderer(options);
+}
+
+class IncrementalRenderer implements ContextRenderer {
+  readonly #policy: ContextPolicy;
+  readonly #counter: TokenCounter | undefined;
+  readonly #count: (text: string) => number;
+  readonly #history: ContextHistory;
+  readonly #zones: ContextZones;
+  readonly #list = new MessageList();
+  readonly #hidesEarlierOutput: boolean;
   /** The tokens of the longest note, used for every note, so that the count does not depend on the number in it. */
-  const longestNote = omissionNote(999_999_999, '', count).tokensAt('high');
-  let note: { readonly messages: number; readonly item: ContextItem } | null = null;
+  readonly #longestNote: number;
+  #note: { readonly messages: number; readonly item: ContextItem } | null = null;
   /** The index in the list of the first message of each group from `start` on. */
-  let offsets: number[] = [];
-  let start = 0;
-  const order = new GivenOrder<ReadEvent>();
-  let through: string | null = null;
+  #offsets: number[] = [];
+  #start = 0;
+  readonly #order = new GivenOrder<ReadEvent>();
+  #through: string | null = null;
 
-  const fixed = (): FixedTokens => ({ summary: history.summary?.tokensAt('high') ?? 0, note: longestNote });
-
-  function* opening(): Generator<CountedMessage> {
-    for (const index of zones.systemPrompts) if (index < zones.start) yield* messagesOf(index);
-    if (history.summary !== null) yield counted(history.summary, 'high');
-    const omitted = zones.messages('omitted');
-    if (omitted === 0) return;
-    if (note?.messages !== omitted)
-      note = { messages: omitted, item: omissionNote(omitted, `omitted-${omitted}`, count) };
-    yield { message: note.item.messageAt('high'), tokens: longestNote };
+  constructor({ policy = { name: 'full' }, tokens: counter }: ContextOptions) {
+    checkContextPolicy(policy);
+    if (policy.name === 'faded' && counter === undefined)
+      throw new TypeError(
+        'Faded memory has a budget of tokens, so it needs a counter: createTokenCounter of @hansard/prompt/tokens.',
+      );
+    this.#policy = policy;
+    this.#counter = counter;
+    this.#count = (text) => counter?.count(text) ?? 0;
+    this.#history = new ContextHistory(this.#count, policy.images === 'sent');
+    this.#zones = new ContextZones(this.#history.groups);
+    this.#hidesEarlierOutput =
+      (policy.earlierOutput ?? (policy.name === 'faded' ? 'kept' : 'omitted')) === 'omitted';
+    this.#longestNote = omissionNote(999_999_999, '', this.#count).tokensAt('high');
   }
 
-  function* messagesOf(index: number): Generator<CountedMessage> {
-    const group = history.groups[index];
-    if (group === undefined || zones.isHidden(index)) return;
-    const detail = zones.detailOf(index);
+  observe(event: CapturedEvent): void {
+    const read = readEvent(event);
+    this.#through = event.id;
+    for (const settled of this.#order.add(read)) this.#take(settled);
+  }
+
+  render(): RenderedContext {
+    for (const given of this.#order.takeAll()) this.#take(given);
+    this.#assertFits();
+    return renderedContext(this.#manifestOf(this.#refresh()), this.#list.snapshot);
+  }
+
+  #fixed(): FixedTokens {
+    return { summary: this.#history.summary?.tokensAt('high') ?? 0, note: this.#longestNote };
+  }
+
+  *#opening(): Generator<CountedMessage> {
+    for (const index of this.#zones.systemPrompts)
+      if (index < this.#zones.start) yield* this.#messagesOf(index);
+    if (this.#history.summary !== null) yield counted(this.#history.summary, 'high');
+    const omitted = this.#zones.messages('omitted');
+    if (omitted === 0) return;
+    if (this.#note?.messages !== omitted)
+      this.#note = { messages: omitted, item: omissionNote(omitted, `omitted-${omitted}`, this.#count) };
+    yield { message: this.#note.item.messageAt('high'), tokens: this.#longestNote };
+  }
+
+  *#messagesOf(index: number): Generator<CountedMessage> {
+    const group = this.#history.groups[index];
+    if (group === undefined || this.#zones.isHidden(index)) return;
+    const detail = this.#zones.detailOf(index);
     for (const item of group.items)
-      yield counted(item, zones.isSqueezed(index) && item !== group.newest ? 'low' : detail);
+      yield counted(item, this.#zones.isSqueezed(index) && item !== group.newest ? 'low' : detail);
   }
 
   /** Renders the list again from the first changed group on. Returns the number of messages that are unchanged. */
-  function refresh(): number {
-    const changedFrom = zones.takeChangedFrom();
-    if (changedFrom === Number.POSITIVE_INFINITY) return list.length;
-    const isOpeningNew = zones.start !== start || changedFrom < start;
-    const from = isOpeningNew ? zones.start : changedFrom;
-    start = zones.start;
-    if (isOpeningNew) offsets = [];
-    const offset = isOpeningNew ? 0 : (offsets[from - start] ?? list.length);
-    offsets.length = Math.min(offsets.length, from - start);
-    return list.replaceFrom(offset, changedMessages(from, isOpeningNew, offset));
+  #refresh(): number {
+    const changedFrom = this.#zones.takeChangedFrom();
+    if (changedFrom === Number.POSITIVE_INFINITY) return this.#list.length;
+    const isOpeningNew = this.#zones.start !== this.#start || changedFrom < this.#start;
+    const from = isOpeningNew ? this.#zones.start : changedFrom;
+    this.#start = this.#zones.start;
+    if (isOpeningNew) this.#offsets = [];
+    const offset = isOpeningNew ? 0 : (this.#offsets[from - this.#start] ?? this.#list.length);
+    this.#offsets.length = Math.min(this.#offsets.length, from - this.#start);
+    return this.#list.replaceFrom(offset, this.#changedMessages(from, isOpeningNew, offset));
   }
 
-  function* changedMessages(from: number, withOpening: boolean, offset: number): Generator<CountedMessage> {
+  *#changedMessages(from: number, withOpening: boolean, offset: number): Generator<CountedMessage> {
     let at = offset;
     if (withOpening)
-      for (const message of opening()) {
+      for (const message of this.#opening()) {
         yield message;
         at += 1;
       }
-    for (let index = from; index < history.groups.length; index += 1) {
-      offsets.push(at);
-      for (const message of messagesOf(index)) {
+    for (let index = from; index < this.#history.groups.length; index += 1) {
+      this.#offsets.push(at);
+      for (const message of this.#messagesOf(index)) {
         yield message;
         at += 1;
       }
     }
   }
 
-  function assertFits(): void {
-    if (policy.name !== 'faded' || tokensIn(zones, fixed()) <= limitOf(policy)) return;
-    const { budget, reserve = 0 } = policy;
-    const needed = tokensIn(zones, fixed());
-    const newest = history.groups[zones.newest]?.newest.tokensAt('high') ?? 0;
-    const rest = needed - zones.systemTokens - newest;
+  #assertFits(): void {
+    if (this.#policy.name !== 'faded' || tokensIn(this.#zones, this.#fixed()) <= limitOf(this.#policy))
+      return;
+    const { budget, reserve = 0 } = this.#policy;
+    const needed = tokensIn(this.#zones, this.#fixed());
+    const newest = this.#history.groups[this.#zones.newest]?.newest.tokensAt('high') ?? 0;
+    const rest = needed - this.#zones.systemTokens - newest;
     const beside = rest === 0 ? '' : ` and ${rest} for other messages that can't be left out`;
     throw contextErrors.error(
       'CONTEXT_BUDGET_TOO_SMALL',
-      `The budget of ${budget} tokens${reserve === 0 ? '' : `, ${reserve} of them reserved,`} is too small: ${needed} are needed, ${zones.systemTokens} for system prompts, ${newest} for the newest message${beside}. Raise it to ${needed + reserve} or more.`,
-      { details: { budget, reserve, needed, systemPrompts: zones.systemTokens, newest } },
+      `The budget of ${budget} tokens${reserve === 0 ? '' : `, ${reserve} of them reserved,`} is too small: ${needed} are needed, ${this.#zones.systemTokens} for system prompts, ${newest} for the newest message${beside}. Raise it to ${needed + reserve} or more.`,
+      { details: { budget, reserve, needed, systemPrompts: this.#zones.systemTokens, newest } },
     );
   }
 
-  function manifestOf(kept: number): ContextManifest {
-    const { length } = list;
-    const prompt = list.tokensOf(length);
-    const isCounted = counter !== undefined;
-    const part = isCounted ? list.tokensOf(kept) : kept;
+  #manifestOf(kept: number): ContextManifest {
+    const { length } = this.#list;
+    const prompt = this.#list.tokensOf(length);
+    const isCounted = this.#counter !== undefined;
+    const part = isCounted ? this.#list.tokensOf(kept) : kept;
     const whole = isCounted ? prompt : length;
     return {
       rendererVersion: contextRendererVersion,
-      policy,
-      through,
+      policy: this.#policy,
+      through: this.#through,
       messages: length,
-      tokens: isCounted ? { counter: counter.id, prompt } : null,
-      parts: partsOf(history, zones, isCounted),
+      tokens: isCounted ? { counter: this.#counter.id, prompt } : null,
+      parts: partsOf(this.#history, this.#zones, isCounted),
       omitted: {
-        ...notZero('old', zones.messages('omitted')),
-        ...notZero('supersededOutput', zones.hiddenMessages),
-        ...notZero('compacted', zones.messages('compacted')),
+        ...notZero('old', this.#zones.messages('omitted')),
+        ...notZero('supersededOutput', this.#zones.hiddenMessages),
+        ...notZero('compacted', this.#zones.messages('compacted')),
       },
       prefix: {
         messages: kept,
         ...(isCounted ? { tokens: part } : {}),
         share: whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000,
-        hash: list.hashOf(kept),
+        hash: this.#list.hashOf(kept),
       },
-      hash: list.hashOf(length),
+      hash: this.#list.hashOf(length),
     };
   }
 
-  function take(read: ReadEvent): void {
-    const { group, superseded, isCompacted } = history.take(read);
-    if (group !== null) zones.update(group);
-    if (hidesEarlierOutput) for (const index of superseded) zones.hide(index);
-    if (isCompacted) zones.compact(history.compactedUpTo);
-    if (group !== null || isCompacted) fitContext(zones, policy, fixed());
+  #take(read: ReadEvent): void {
+    const { group, superseded, isCompacted } = this.#history.take(read);
+    if (group !== null) this.#zones.update(group);
+    if (this.#hidesEarlierOutput) for (const index of superseded) this.#zones.hide(index);
+    if (isCompacted) this.#zones.compact(this.#history.compactedUpTo);
+    if (group !== null || isCompacted) fitContext(this.#zones, this.#policy, this.#fixed());
   }
-
-  return {
-    observe(event) {
-      const read = readEvent(event);
-      through = event.id;
-      for (const settled of order.add(read)) take(settled);
-    },
-    render() {
-      for (const given of order.takeAll()) take(given);
-      assertFits();
-      return renderedContext(manifestOf(refresh()), list.snapshot);
-    },
-  };
 }
 
 function counted(item: ContextItem, detail: 'high' | 'medium' | 'low'): CountedMessage {

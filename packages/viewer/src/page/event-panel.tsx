@@ -19,30 +19,8 @@ interface EventPanelProps {
 
 /** One event: its row, whole, what it came from and brought about, and its fields as JSON. */
 export function EventPanel({ name, position, version, onShow, onClose }: EventPanelProps) {
-  const [detail, setDetail] = useState<EventDetail | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
+  const { detail, problem } = useEvent(name, position, version);
   const [isJson, setJson] = useState(false);
-  const [copied, setCopied] = useState('');
-  useEffect(() => {
-    let isOver = false;
-    setProblem(null);
-    readEvent(name, position).then(
-      (answer) => isOver || setDetail(answer),
-      (error: Error) => isOver || setProblem(error.message),
-    );
-    return () => {
-      isOver = true;
-    };
-  }, [name, position, version]);
-  useEffect(() => setCopied(''), [name, position]);
-  const copy = async (what: string, text: string | Promise<string>) => {
-    try {
-      await navigator.clipboard.writeText(await text);
-      setCopied(`${what} copied.`);
-    } catch (error) {
-      setCopied(`${what} not copied: ${error instanceof Error ? error.message : String(error)}`);
-    }
-  };
   return (
     <aside aria-label={`Event ${position}`}>
       <header>
@@ -55,78 +33,132 @@ export function EventPanel({ name, position, version, onShow, onClose }: EventPa
         </button>
       </header>
       {problem === null ? null : <p role="alert">{problem}</p>}
-      {detail === null ? null : (
-        <>
-          <p>
-            {detail.event.type} · {timeText(detail.event.timestamp)} UTC
-            {detail.model === null ? '' : ` · ${detail.model}`}
-          </p>
-          {detail.isCut ? (
-            <p class="note">
-              This event has {countText(detail.characters)} characters: its texts are cut here.{' '}
-              <a href={linePath(name, position)}>The whole line</a>
-            </p>
-          ) : null}
-          {isJson || detail.words === null ? (
-            <pre class="fields">{detail.json}</pre>
-          ) : (
-            <RowDetail words={detail.words} onShow={onShow} />
-          )}
-          <Links title="Because of" links={detail.causes} onShow={onShow} />
-          <Links title="Brought about" links={detail.effects} onShow={onShow} />
-          {isOfCall(detail) ? (
-            <p>
-              <a href={addressOf({ kind: 'context', ...name, call: position, end: null })}>
-                What the model was given
-              </a>
-            </p>
-          ) : null}
-          <h3>Copy</h3>
-          <p class="buttons">
-            <button
-              type="button"
-              onClick={() =>
-                copy(
-                  'Text',
-                  wholeEvent(name, detail).then((event) => textOf(event, detail.json)),
-                )
-              }
-            >
-              Text
-            </button>
-            <button
-              type="button"
-              onClick={() =>
-                copy(
-                  'JSON line',
-                  wholeEvent(name, detail).then((event) => JSON.stringify(event)),
-                )
-              }
-            >
-              JSON line
-            </button>
-            <button
-              type="button"
-              onClick={() =>
-                copy(
-                  'History',
-                  readHistory(name, position).then(({ text }) => text),
-                )
-              }
-            >
-              History up to here
-            </button>
-            <output>{copied}</output>
-          </p>
-          <p class="command">
-            The same in a terminal: <code>{commandOf(name, position)}</code>
-          </p>
-          <p class="command">
-            All of its causes: <code>{`hansard why ${commandPlace(name)} ${position}`}</code>
-          </p>
-        </>
-      )}
+      {detail === null ? null : <Detail name={name} detail={detail} isJson={isJson} onShow={onShow} />}
     </aside>
+  );
+}
+
+function useEvent(name: DispatchName, position: number, version: string) {
+  const [detail, setDetail] = useState<EventDetail | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  useEffect(() => {
+    let isOver = false;
+    setProblem(null);
+    readEvent(name, position).then(
+      (answer) => isOver || setDetail(answer),
+      (error: Error) => isOver || setProblem(error.message),
+    );
+    return () => {
+      isOver = true;
+    };
+  }, [name, position, version]);
+  return { detail, problem };
+}
+
+interface DetailProps {
+  readonly name: DispatchName;
+  readonly detail: EventDetail;
+  readonly isJson: boolean;
+  onShow(position: number): void;
+}
+
+function Detail({ name, detail, isJson, onShow }: DetailProps) {
+  const { position } = detail;
+  return (
+    <>
+      <p>
+        {detail.event.type} · {timeText(detail.event.timestamp)} UTC
+        {detail.model === null ? '' : ` · ${detail.model}`}
+      </p>
+      {detail.isCut ? (
+        <p class="note">
+          This event has {countText(detail.characters)} characters: its texts are cut here.{' '}
+          <a href={linePath(name, position)}>The whole line</a>
+        </p>
+      ) : null}
+      {isJson || detail.words === null ? (
+        <pre class="fields">{detail.json}</pre>
+      ) : (
+        <RowDetail words={detail.words} onShow={onShow} />
+      )}
+      <Links title="Because of" links={detail.causes} onShow={onShow} />
+      <Links title="Brought about" links={detail.effects} onShow={onShow} />
+      {isOfCall(detail) ? (
+        <p>
+          <a href={addressOf({ kind: 'context', ...name, call: position, end: null })}>
+            What the model was given
+          </a>
+        </p>
+      ) : null}
+      <Copying name={name} detail={detail} />
+      <p class="command">
+        The same in a terminal: <code>{commandOf(name, position)}</code>
+      </p>
+      <p class="command">
+        All of its causes: <code>{`hansard why ${commandPlace(name)} ${position}`}</code>
+      </p>
+    </>
+  );
+}
+
+interface CopyingProps {
+  readonly name: DispatchName;
+  readonly detail: EventDetail;
+}
+
+/** Copies an event in several forms, and says what was copied until another event is shown. */
+function Copying({ name, detail }: CopyingProps) {
+  const { position } = detail;
+  const [copied, setCopied] = useState('');
+  useEffect(() => setCopied(''), [name, position]);
+  const copy = async (what: string, text: string | Promise<string>) => {
+    try {
+      await navigator.clipboard.writeText(await text);
+      setCopied(`${what} copied.`);
+    } catch (error) {
+      setCopied(`${what} not copied: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  };
+  return (
+    <>
+      <h3>Copy</h3>
+      <p class="buttons">
+        <button
+          type="button"
+          onClick={() =>
+            copy(
+              'Text',
+              wholeEvent(name, detail).then((event) => textOf(event, detail.json)),
+            )
+          }
+        >
+          Text
+        </button>
+        <button
+          type="button"
+          onClick={() =>
+            copy(
+              'JSON line',
+              wholeEvent(name, detail).then((event) => JSON.stringify(event)),
+            )
+          }
+        >
+          JSON line
+        </button>
+        <button
+          type="button"
+          onClick={() =>
+            copy(
+              'History',
+              readHistory(name, position).then(({ text }) => text),
+            )
+          }
+        >
+          History up to here
+        </button>
+        <output>{copied}</output>
+      </p>
+    </>
   );
 }
 

@@ -13,30 +13,7 @@ interface LibraryProps {
 
 /** The dispatches of the store, or of a task, newest first. It updates itself. */
 export function LibraryScreen({ task, filter }: LibraryProps) {
-  const [listings, setListings] = useState<readonly Listing[] | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const [hasOlder, setHasOlder] = useState(false);
-  const [pages, setPages] = useState(1);
-  useEffect(() => {
-    document.title = task === null ? 'Hansard' : `${task} · Hansard`;
-    const answers = new LatestAnswer<Awaited<ReturnType<typeof readDispatches>>>();
-    const read = () =>
-      answers.of(readDispatches(task, pages)).then(
-        (page) => {
-          if (page === null) return;
-          setListings(page.dispatches);
-          setHasOlder(page.next !== null);
-          setProblem(null);
-        },
-        (error: Error) => setProblem(error.message),
-      );
-    void read();
-    const changes = new EventSource('/api/changes');
-    changes.onmessage = () => void read();
-    // A connection begins: what changed before it is not reported.
-    changes.addEventListener('hello', () => void read());
-    return () => changes.close();
-  }, [task, pages]);
+  const { listings, problem, hasOlder, readOlder } = useListings(task);
   const shown = listings?.filter((listing) => textOf(listing).toLowerCase().includes(filter.toLowerCase()));
   return (
     <main class="library">
@@ -69,32 +46,67 @@ export function LibraryScreen({ task, filter }: LibraryProps) {
             : `None of ${hasOlder ? `the newest ${listings?.length}` : 'the'} sessions has this text.`}
         </p>
       ) : (
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Session</th>
-              <th scope="col">Task</th>
-              <th scope="col">State</th>
-              <th scope="col">Model</th>
-              <th scope="col">Cost</th>
-              <th scope="col">Last active (UTC)</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map((listing) => (
-              <ListingRow key={`${listing.taskDir}/${listing.dispatchId}`} listing={listing} />
-            ))}
-          </tbody>
-        </table>
+        <Listings shown={shown} />
       )}
       {hasOlder ? (
         <p>
-          <button type="button" onClick={() => setPages(pages + 1)}>
+          <button type="button" onClick={readOlder}>
             Older sessions
           </button>
         </p>
       ) : null}
     </main>
+  );
+}
+
+/** The newest pages of the dispatches, read again after changes of the store. */
+function useListings(task: string | null) {
+  const [listings, setListings] = useState<readonly Listing[] | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [hasOlder, setHasOlder] = useState(false);
+  const [pages, setPages] = useState(1);
+  useEffect(() => {
+    document.title = task === null ? 'Hansard' : `${task} · Hansard`;
+    const answers = new LatestAnswer<Awaited<ReturnType<typeof readDispatches>>>();
+    const read = () =>
+      answers.of(readDispatches(task, pages)).then(
+        (page) => {
+          if (page === null) return;
+          setListings(page.dispatches);
+          setHasOlder(page.next !== null);
+          setProblem(null);
+        },
+        (error: Error) => setProblem(error.message),
+      );
+    void read();
+    const changes = new EventSource('/api/changes');
+    changes.onmessage = () => void read();
+    // A connection begins: what changed before it is not reported.
+    changes.addEventListener('hello', () => void read());
+    return () => changes.close();
+  }, [task, pages]);
+  return { listings, problem, hasOlder, readOlder: () => setPages(pages + 1) };
+}
+
+function Listings({ shown }: { readonly shown: readonly Listing[] }) {
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">Session</th>
+          <th scope="col">Task</th>
+          <th scope="col">State</th>
+          <th scope="col">Model</th>
+          <th scope="col">Cost</th>
+          <th scope="col">Last active (UTC)</th>
+        </tr>
+      </thead>
+      <tbody>
+        {shown.map((listing) => (
+          <ListingRow key={`${listing.taskDir}/${listing.dispatchId}`} listing={listing} />
+        ))}
+      </tbody>
+    </table>
   );
 }
 

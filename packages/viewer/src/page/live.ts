@@ -26,79 +26,108 @@ const hiddenMs = 30_000;
  * event that it has, so that no row is lost or comes twice. Returns the function that ends it.
  */
 export function followRows(name: DispatchName, after: number, listener: LiveListener): () => void {
-  let position = after;
-  let source: EventSource | null = null;
-  let hiding: ReturnType<typeof setTimeout> | undefined;
-  let waiting: ReturnType<typeof setTimeout> | undefined;
-  let isLost = false;
-  let isOver = false;
-  const close = () => {
-    clearTimeout(waiting);
-    source?.close();
-    source = null;
+  const rows = new FollowedRows(name, after, listener);
+  rows.begin();
+  return () => rows.stop();
+}
+
+class FollowedRows {
+  readonly #name: DispatchName;
+  readonly #listener: LiveListener;
+  #position: number;
+  #source: EventSource | null = null;
+  #hiding: ReturnType<typeof setTimeout> | undefined;
+  #waiting: ReturnType<typeof setTimeout> | undefined;
+  #isLost = false;
+  #isOver = false;
+
+  constructor(name: DispatchName, after: number, listener: LiveListener) {
+    this.#name = name;
+    this.#position = after;
+    this.#listener = listener;
+  }
+
+  begin(): void {
+    document.addEventListener('visibilitychange', this.#onVisibility);
+    this.#open();
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    clearTimeout(this.#hiding);
+    document.removeEventListener('visibilitychange', this.#onVisibility);
+    this.#close();
+  }
+
+  readonly #onVisibility = (): void => {
+    clearTimeout(this.#hiding);
+    if (document.visibilityState === 'visible') this.#open();
+    else this.#hiding = setTimeout(() => this.#close(), hiddenMs);
   };
-  const end = (message: string) => {
-    stop();
-    listener.onEnd(message);
-  };
-  const lost = async () => {
-    close();
-    const answer = await whyLost(name);
+
+  #close(): void {
+    clearTimeout(this.#waiting);
+    this.#source?.close();
+    this.#source = null;
+  }
+
+  #end(message: string): void {
+    this.stop();
+    this.#listener.onEnd(message);
+  }
+
+  async #lost(): Promise<void> {
+    this.#close();
+    const answer = await whyLost(this.#name);
     // Meanwhile the page can be closed, or hidden and shown again.
-    if (isOver || source !== null) return;
-    if (answer.isGone) return end(answer.problem);
+    if (this.#isOver || this.#source !== null) return;
+    if (answer.isGone) return this.#end(answer.problem);
     if (answer.problem !== '') {
-      isLost = true;
-      listener.onConnection(answer.problem);
+      this.#isLost = true;
+      this.#listener.onConnection(answer.problem);
     }
-    waiting = setTimeout(open, againMs);
-  };
-  const open = () => {
-    if (source !== null) return;
-    clearTimeout(waiting);
-    source = new EventSource(`${pathOf(name)}/live?after=${position}`);
-    source.onerror = () => void lost();
+    this.#openLater();
+  }
+
+  #openLater(): void {
+    this.#waiting = setTimeout(() => this.#open(), againMs);
+  }
+
+  #open(): void {
+    if (this.#source !== null) return;
+    clearTimeout(this.#waiting);
+    const source = new EventSource(`${pathOf(this.#name)}/live?after=${this.#position}`);
+    this.#source = source;
+    const listener = this.#listener;
+    source.onerror = () => void this.#lost();
     // A store that cannot be read is known only after the connection is open.
     source.addEventListener('caught_up', () => {
-      if (isLost) listener.onConnection(null);
-      isLost = false;
+      if (this.#isLost) listener.onConnection(null);
+      this.#isLost = false;
     });
-    source.onmessage = ({ data }) => {
-      const rows = JSON.parse(data) as LiveRows;
-      if (rows.end <= position) return;
-      const first = position + 1;
-      position = rows.end;
-      listener.onRows(rows, first);
-    };
+    source.onmessage = ({ data }) => this.#take(JSON.parse(data));
     source.addEventListener('envelope', ({ data }) => listener.onEnvelope(JSON.parse(data)));
     source.addEventListener('tree', ({ data }) => listener.onTree(JSON.parse(data)));
     source.addEventListener('writing', ({ data }) => listener.onWriting(JSON.parse(data)));
     source.addEventListener('over', () =>
-      end('The run has ended, and its page with it. `hansard view` shows the log.'),
+      this.#end('The run has ended, and its page with it. `hansard view` shows the log.'),
     );
-    source.addEventListener('gone', () => end('This dispatch was deleted.'));
-    source.addEventListener('reset', () => end('This dispatch was replaced. Load the page again.'));
+    source.addEventListener('gone', () => this.#end('This dispatch was deleted.'));
+    source.addEventListener('reset', () => this.#end('This dispatch was replaced. Load the page again.'));
     source.addEventListener('failed', ({ data }) => {
-      close();
-      isLost = true;
+      this.#close();
+      this.#isLost = true;
       listener.onConnection(`${(JSON.parse(data) as { message: string }).message} Trying again.`);
-      waiting = setTimeout(open, againMs);
+      this.#openLater();
     });
-  };
-  const onVisibility = () => {
-    clearTimeout(hiding);
-    if (document.visibilityState === 'visible') open();
-    else hiding = setTimeout(close, hiddenMs);
-  };
-  const stop = () => {
-    isOver = true;
-    clearTimeout(hiding);
-    document.removeEventListener('visibilitychange', onVisibility);
-    close();
-  };
-  document.addEventListener('visibilitychange', onVisibility);
-  open();
-  return stop;
+  }
+
+  #take(rows: LiveRows): void {
+    if (rows.end <= this.#position) return;
+    const first = this.#position + 1;
+    this.#position = rows.end;
+    this.#listener.onRows(rows, first);
+  }
 }
 
 interface Lost {

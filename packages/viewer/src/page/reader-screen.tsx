@@ -18,74 +18,20 @@ const addressMs = 300;
 
 /** One dispatch: its rows, at the end and following, and beside them the event that is open. */
 export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
-  const { task, id, at, open = null, query = everything, isOnlyHits = false } = screen;
-  const [, setVersion] = useState(0);
-  const reader = useMemo(() => {
-    const onChange = oncePerFrame(() => setVersion((version) => version + 1));
-    return new ReaderState({ task, id }, at, onChange);
-  }, []);
-  useEffect(() => {
-    void reader.open();
-    return () => reader.close();
-  }, [reader]);
-  const shownAt = useRef(at);
-  // Before the page is painted: its rows are asked for a frame earlier.
-  useLayoutEffect(() => {
-    // Another place of the same dispatch: by a link, or back to where the reader was.
-    if (at !== shownAt.current) {
-      if (isWritten()) reader.show(at);
-      else if (at !== null) reader.focus(at);
-    }
-    shownAt.current = at;
-  }, [reader, at]);
+  const { task, id, open = null, query = everything, isOnlyHits = false } = screen;
+  const reader = useReader(screen);
+  const write = useAddress(reader, screen);
   useEffect(() => reader.find(query, isOnlyHits), [reader, addressOf({ ...screen, at: null, open: null })]);
   // The row of an event is known when its rows are read.
   const version = open === null ? '' : reader.versionOf(open);
   useLayoutEffect(() => {
     if (open !== null) reader.mark(open);
   }, [reader, open, version]);
-  useEffect(() => {
-    document.title = `${reader.envelope?.title ?? reader.envelope?.role ?? id} · Hansard`;
-  });
-  const top = reader.topPosition;
-  /** Puts the place, and what is changed, into the address. */
-  const write = (change: Partial<ReaderPlace>, how: 'push' | 'replace') => {
-    const now = parseAddress(location.hash);
-    // A link may have been followed whose screen is not drawn yet.
-    if (now.kind !== 'reader' || now.task !== task || now.id !== id) return;
-    const shown = reader.isFollowing ? null : reader.topPosition;
-    const place = { ...now, at: reader.count === null ? now.at : shown };
-    shownAt.current = place.at;
-    if (how === 'push') goTo(place, 'replace');
-    goTo({ ...place, ...change }, how);
-  };
-  const setOpen = (position: number | null) =>
-    write({ open: position }, open === null || position === null ? 'push' : 'replace');
-  const setQuery = (wanted: Query) =>
-    // While somebody types, the texts are one step.
-    write(
-      { query: wanted },
-      query.text !== '' && wanted.text !== '' && query.text !== wanted.text ? 'replace' : 'push',
-    );
-  const next = (direction: 1 | -1) => {
-    reader.next(direction);
-    // An open panel shows the row that has the focus.
-    if (open !== null && reader.current !== null) setOpen(reader.current);
-  };
-  useEffect(() => {
-    if (reader.count === null) return;
-    const timer = setTimeout(() => write({}, 'replace'), addressMs);
-    return () => clearTimeout(timer);
-  }, [top, reader.isFollowing, reader.count]);
-  useLayoutEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      if (onReaderKey(event.key, reader, { open, setOpen, next })) event.preventDefault();
-    };
-    addEventListener('keydown', onKey);
-    return () => removeEventListener('keydown', onKey);
-  });
   const { envelope, unseen } = reader;
+  useEffect(() => {
+    document.title = `${envelope?.title ?? envelope?.role ?? id} · Hansard`;
+  });
+  const { setOpen, setQuery, next } = useSteps(reader, screen, write);
   return (
     <main class={open === null ? 'reader' : 'reader with-panel'}>
       <header>
@@ -126,6 +72,82 @@ export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
       )}
     </main>
   );
+}
+
+function useReader({ task, id, at }: ReaderPlace): ReaderState {
+  const [, setVersion] = useState(0);
+  const reader = useMemo(() => {
+    const onChange = oncePerFrame(() => setVersion((version) => version + 1));
+    return new ReaderState({ task, id }, at, onChange);
+  }, []);
+  useEffect(() => {
+    void reader.open();
+    return () => reader.close();
+  }, [reader]);
+  return reader;
+}
+
+/** Puts the place, and what is changed, into the address. */
+type WriteAddress = (change: Partial<ReaderPlace>, how: 'push' | 'replace') => void;
+
+/** Shows the place that the address has, and keeps the place that is shown in the address. */
+function useAddress(reader: ReaderState, { task, id, at }: ReaderPlace): WriteAddress {
+  const shownAt = useRef(at);
+  // Before the page is painted: its rows are asked for a frame earlier.
+  useLayoutEffect(() => {
+    // Another place of the same dispatch: by a link, or back to where the reader was.
+    if (at !== shownAt.current) {
+      if (isWritten()) reader.show(at);
+      else if (at !== null) reader.focus(at);
+    }
+    shownAt.current = at;
+  }, [reader, at]);
+  const write: WriteAddress = (change, how) => {
+    const now = parseAddress(location.hash);
+    // A link may have been followed whose screen is not drawn yet.
+    if (now.kind !== 'reader' || now.task !== task || now.id !== id) return;
+    const shown = reader.isFollowing ? null : reader.topPosition;
+    const place = { ...now, at: reader.count === null ? now.at : shown };
+    shownAt.current = place.at;
+    if (how === 'push') goTo(place, 'replace');
+    goTo({ ...place, ...change }, how);
+  };
+  useEffect(() => {
+    if (reader.count === null) return;
+    const timer = setTimeout(() => write({}, 'replace'), addressMs);
+    return () => clearTimeout(timer);
+  }, [reader.topPosition, reader.isFollowing, reader.count]);
+  return write;
+}
+
+/** What the keys and the controls of the screen do. */
+function useSteps(
+  reader: ReaderState,
+  { open = null, query = everything }: ReaderPlace,
+  write: WriteAddress,
+) {
+  const setOpen = (position: number | null) =>
+    write({ open: position }, open === null || position === null ? 'push' : 'replace');
+  const setQuery = (wanted: Query) =>
+    // While somebody types, the texts are one step.
+    write(
+      { query: wanted },
+      query.text !== '' && wanted.text !== '' && query.text !== wanted.text ? 'replace' : 'push',
+    );
+  const next = (direction: 1 | -1) => {
+    reader.next(direction);
+    // An open panel shows the row that has the focus.
+    if (open !== null && reader.current !== null) setOpen(reader.current);
+  };
+  useLayoutEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (onReaderKey(event.key, reader, { open, setOpen, next })) event.preventDefault();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  });
+  return { setOpen, setQuery, next };
 }
 
 interface OpenEvent {

@@ -84,18 +84,27 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches, runs?: Vi
     }),
   );
 
+  app.route(
+    '/d/:task/:id',
+    dispatchRoutes(dispatches).route('/', streamRoutes(store, dispatches, places, runs)),
+  );
+  return app;
+}
+
+/** The answers for one dispatch, except those that are streams. */
+function dispatchRoutes(dispatches: OpenDispatches): Hono {
   const dispatch = new Hono();
 
   dispatch.get('/', (context) =>
-    onDispatch(context, async ({ log }) => context.json({ envelope: await log.refresh() })),
+    onDispatch(dispatches, context, async ({ log }) => context.json({ envelope: await log.refresh() })),
   );
 
   dispatch.get('/agents', (context) =>
-    onDispatch(context, async ({ rows }) => context.json({ agents: await rows.agents() })),
+    onDispatch(dispatches, context, async ({ rows }) => context.json({ agents: await rows.agents() })),
   );
 
   dispatch.get('/rows', (context) =>
-    onDispatch(context, async ({ rows }) => {
+    onDispatch(dispatches, context, async ({ rows }) => {
       const last = wholeNumber(context, 'last', { most: mostRows });
       if (last !== null) return context.json(shown(await rows.last(last)));
       const from = wholeNumber(context, 'from') ?? 0;
@@ -105,7 +114,7 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches, runs?: Vi
   );
 
   dispatch.get('/event/:position', (context) =>
-    onDispatch(context, async ({ rows }) => {
+    onDispatch(dispatches, context, async ({ rows }) => {
       const position = onePart(context.req.param('position'));
       const detail = await eventDetail(rows, position);
       return detail === null ? context.notFound() : context.json(detail);
@@ -113,22 +122,34 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches, runs?: Vi
   );
 
   dispatch.get('/event/:position/line', (context) =>
-    onDispatch(context, async ({ rows }) => {
+    onDispatch(dispatches, context, async ({ rows }) => {
       const event = await rows.event(onePart(context.req.param('position')));
       return event === null ? context.notFound() : context.text(JSON.stringify(event));
     }),
   );
 
   dispatch.get('/history', (context) =>
-    onDispatch(context, async ({ rows }) => {
+    onDispatch(dispatches, context, async ({ rows }) => {
       const to = wholeNumber(context, 'to');
       const history = to === null ? null : await historyOf(rows, to);
       return history === null ? context.notFound() : context.json(history);
     }),
   );
 
+  return dispatch;
+}
+
+/** The rows of one dispatch, as they are found and as they come. */
+function streamRoutes(
+  store: ViewedStore,
+  dispatches: OpenDispatches,
+  places: StreamPlaces,
+  runs?: ViewedRuns,
+): Hono {
+  const dispatch = new Hono();
+
   dispatch.get('/find', (context) =>
-    onDispatch(context, async (open) => {
+    onDispatch(dispatches, context, async (open) => {
       const { text, agent: agentId, kind, failed } = context.req.query();
       const wanted = rowKinds.find((known) => known === kind);
       if (kind !== undefined && wanted === undefined)
@@ -144,7 +165,7 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches, runs?: Vi
   );
 
   dispatch.get('/live', (context) =>
-    onDispatch(context, async (open) => {
+    onDispatch(dispatches, context, async (open) => {
       const again = context.req.header('last-event-id');
       const after = again === undefined ? wholeNumber(context, 'after', { least: -1 }) : onePart(again);
       return streamSSE(context, async (stream) => {
@@ -161,19 +182,19 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches, runs?: Vi
     }),
   );
 
-  app.route('/d/:task/:id', dispatch);
-  return app;
+  return dispatch;
+}
 
-  async function onDispatch(
-    context: Context,
-    answer: (dispatch: OpenDispatch) => Promise<Response>,
-  ): Promise<Response> {
-    const { task = '', id = '' } = context.req.param() as Record<string, string>;
-    const open = await dispatches.find({ taskDir: task, dispatchId: id });
-    return open === null
-      ? context.json({ message: `There is no dispatch ${id} in ${task}.` }, 404)
-      : answer(open);
-  }
+async function onDispatch(
+  dispatches: OpenDispatches,
+  context: Context,
+  answer: (dispatch: OpenDispatch) => Promise<Response>,
+): Promise<Response> {
+  const { task = '', id = '' } = context.req.param() as Record<string, string>;
+  const open = await dispatches.find({ taskDir: task, dispatchId: id });
+  return open === null
+    ? context.json({ message: `There is no dispatch ${id} in ${task}.` }, 404)
+    : answer(open);
 }
 
 function shown({ rows, ...page }: RowPage) {

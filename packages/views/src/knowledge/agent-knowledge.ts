@@ -60,145 +60,158 @@ export class AgentKnowledge {
 
 /** Folds the events of one agent, given in the order of the log. */
 export function readAgentKnowledge(index: LogIndex, nodes: readonly LogNode[]): AgentKnowledge {
-  const calls = recordedCalls(index, nodes);
-  const order = new GivenOrder<LogNode>();
   const isCompacted = nodes.some(({ event }) => event.type === 'session:compaction');
-  const items: KnownItem[] = [];
-  const answers = new Map<LogMessage, GivenAnswer>();
-  const compactions: Compaction[] = [];
+  const fold = new KnowledgeFold(index, recordedCalls(index, nodes), isCompacted);
+  const order = new GivenOrder<LogNode>();
+  for (const node of nodes) for (const settled of order.add(node)) fold.take(settled);
+  for (const settled of order.takeAll()) fold.take(settled);
+  return new AgentKnowledge(fold.items, fold.answers, fold.compactions);
+}
+
+class KnowledgeFold {
+  readonly items: KnownItem[] = [];
+  readonly answers = new Map<LogMessage, GivenAnswer>();
+  readonly compactions: Compaction[] = [];
+  readonly #index: LogIndex;
+  readonly #calls: ReadonlyMap<string, RecordedCall>;
+  readonly #isCompacted: boolean;
   /** By position. */
-  const itemAt = new Map<number, KnownItem>();
+  readonly #itemAt = new Map<number, KnownItem>();
   /** By position: the rank of the item of an event that was taken, or of the next item. */
-  const rankAt = new Map<number, number>();
-  const systemRanks = new Set<number>();
+  readonly #rankAt = new Map<number, number>();
+  readonly #systemRanks = new Set<number>();
   /** What no answer was given yet. */
-  let waiting: KnownItem[] = [];
+  #waiting: KnownItem[] = [];
   /** What the policy of the context left out so far. Another policy can show it again. */
-  let omitted: KnownItem[] = [];
-  let latest: { readonly message: LogMessage; readonly rank: number; readonly start: number } | null = null;
-  let ranks = 0;
-  let outputRank = -2;
+  #omitted: KnownItem[] = [];
+  #latest: { readonly message: LogMessage; readonly rank: number; readonly start: number } | null = null;
+  #ranks = 0;
+  #outputRank = -2;
 
-  for (const node of nodes) for (const settled of order.add(node)) take(settled);
-  for (const settled of order.takeAll()) take(settled);
-  return new AgentKnowledge(items, answers, compactions);
-
-  function take(node: LogNode): void {
-    const next = ranks;
-    addNode(node);
-    const item = itemAt.get(node.position);
-    if (isCompacted)
-      rankAt.set(node.position, item === undefined || item.kind === 'summary' ? next : item.rank);
+  constructor(index: LogIndex, calls: ReadonlyMap<string, RecordedCall>, isCompacted: boolean) {
+    this.#index = index;
+    this.#calls = calls;
+    this.#isCompacted = isCompacted;
   }
 
-  function addNode(node: LogNode): void {
-    const message = index.messageOf(node);
-    if (message === null) takeOther(node);
-    else if (message.entry.message.role !== 'assistant') takeReceived(node, message);
-    else if (!answers.has(message)) takeAnswer(message);
+  take(node: LogNode): void {
+    const next = this.#ranks;
+    this.#addNode(node);
+    const item = this.#itemAt.get(node.position);
+    if (this.#isCompacted)
+      this.#rankAt.set(node.position, item === undefined || item.kind === 'summary' ? next : item.rank);
   }
 
-  function takeOther(node: LogNode): void {
+  #addNode(node: LogNode): void {
+    const message = this.#index.messageOf(node);
+    if (message === null) this.#takeOther(node);
+    else if (message.entry.message.role !== 'assistant') this.#takeReceived(node, message);
+    else if (!this.answers.has(message)) this.#takeAnswer(message);
+  }
+
+  #takeOther(node: LogNode): void {
     const { event } = node;
     if (isReadableAs(event, 'agent:output') && event.data.parts.length > 0) {
       // Consecutive output is one message.
-      if (outputRank !== ranks - 1) outputRank = nextRank();
-      waiting.push(add({ kind: 'output', node, message: null, rank: outputRank, step: node.position }));
+      if (this.#outputRank !== this.#ranks - 1) this.#outputRank = this.#nextRank();
+      this.#waiting.push(
+        this.#add({ kind: 'output', node, message: null, rank: this.#outputRank, step: node.position }),
+      );
     }
     // Without a summary there is no text that replaces the messages.
     if (isReadableAs(event, 'session:compaction') && event.data.summary !== undefined)
-      compact(node, event.data.keptFrom);
+      this.#compact(node, event.data.keptFrom);
   }
 
-  function takeReceived(node: LogNode, message: LogMessage): void {
+  #takeReceived(node: LogNode, message: LogMessage): void {
     const { role, toolCallId } = message.entry.message;
     if (role !== 'tool') {
       const kind = role === 'system' ? 'system' : 'message';
-      if (kind === 'system') systemRanks.add(ranks);
-      waiting.push(add({ kind, node, message, rank: nextRank(), step: 0 }));
+      if (kind === 'system') this.#systemRanks.add(this.#ranks);
+      this.#waiting.push(this.#add({ kind, node, message, rank: this.#nextRank(), step: 0 }));
       return;
     }
-    const call = index.callOf(node);
-    const answer = call === null ? undefined : itemOf(call);
+    const call = this.#index.callOf(node);
+    const answer = call === null ? undefined : this.#itemOf(call);
     const calls = answer?.message?.entry.message.toolCalls ?? [];
     const place =
       answer === undefined
-        ? { rank: nextRank(), step: lostResult }
+        ? { rank: this.#nextRank(), step: lostResult }
         : { rank: answer.rank, step: 1 + calls.findIndex((made) => made.toolCallId === toolCallId) };
-    waiting.push(add({ kind: 'result', node, message, ...place }));
+    this.#waiting.push(this.#add({ kind: 'result', node, message, ...place }));
   }
 
-  function takeAnswer(message: LogMessage): void {
-    const call = calls.get(message.entry.messageId);
-    const bounds = boundsOf(call);
+  #takeAnswer(message: LogMessage): void {
+    const call = this.#calls.get(message.entry.messageId);
+    const bounds = this.#boundsOf(call);
     const isOwed = (item: KnownItem) => call === undefined || item.node.position <= call.last;
-    if (bounds.start < (latest?.start ?? 0)) {
-      waiting = [...omitted, ...waiting];
-      omitted = [];
+    if (bounds.start < (this.#latest?.start ?? 0)) {
+      this.#waiting = [...this.#omitted, ...this.#waiting];
+      this.#omitted = [];
     }
     const newItems: KnownItem[] = [];
     const later: KnownItem[] = [];
-    for (const item of waiting) {
+    for (const item of this.#waiting) {
       const state = isOwed(item) ? stateIn(bounds, item) : null;
       if (state === null) later.push(item);
       else if (state === 'shown') newItems.push(item);
-      else if (state === 'omitted') omitted.push(item);
+      else if (state === 'omitted') this.#omitted.push(item);
     }
-    waiting = later;
-    const before = items.length;
-    const arrived = () => items.slice(0, before).filter(isOwed);
-    const beginsTurn = latest === null || latest.message.entry.message.toolCalls === undefined;
+    this.#waiting = later;
+    const before = this.items.length;
+    const arrived = () => this.items.slice(0, before).filter(isOwed);
+    const beginsTurn = this.#latest === null || this.#latest.message.entry.message.toolCalls === undefined;
     const basis = call === undefined ? 'reconstructed' : 'recorded';
-    answers.set(message, new GivenAnswer({ message, basis, newItems, beginsTurn }, bounds, arrived));
-    const rank = nextRank();
+    this.answers.set(message, new GivenAnswer({ message, basis, newItems, beginsTurn }, bounds, arrived));
+    const rank = this.#nextRank();
     for (const block of message.blocks)
-      itemAt.set(block.position, { kind: 'answer', node: message.main, message, rank, step: 0 });
-    items.push(itemAt.get(message.main.position) as KnownItem);
-    latest = { message, rank, start: bounds.start };
+      this.#itemAt.set(block.position, { kind: 'answer', node: message.main, message, rank, step: 0 });
+    this.items.push(this.#itemAt.get(message.main.position) as KnownItem);
+    this.#latest = { message, rank, start: bounds.start };
   }
 
-  function compact(node: LogNode, keptFrom: string | undefined): void {
-    const kept = keptFrom === undefined ? null : index.find(keptFrom);
-    const previous = compactions.at(-1);
+  #compact(node: LogNode, keptFrom: string | undefined): void {
+    const kept = keptFrom === undefined ? null : this.#index.find(keptFrom);
+    const previous = this.compactions.at(-1);
     const from = previous?.upTo ?? 0;
-    let upTo = Math.max(from, (kept === null ? undefined : rankAt.get(kept.position)) ?? ranks);
-    while (systemRanks.has(upTo)) upTo += 1;
-    const replaced = items.filter(
+    let upTo = Math.max(from, (kept === null ? undefined : this.#rankAt.get(kept.position)) ?? this.#ranks);
+    while (this.#systemRanks.has(upTo)) upTo += 1;
+    const replaced = this.items.filter(
       ({ kind, rank }) =>
         kind !== 'answer' && kind !== 'system' && kind !== 'summary' && rank >= from && rank < upTo,
     );
     if (previous !== undefined) replaced.unshift(previous.item);
-    const item = add({ kind: 'summary', node, message: null, rank: upTo, step: 0 });
-    compactions.push({ item, upTo, replaced });
-    waiting.push(item);
+    const item = this.#add({ kind: 'summary', node, message: null, rank: upTo, step: 0 });
+    this.compactions.push({ item, upTo, replaced });
+    this.#waiting.push(item);
   }
 
-  function boundsOf(call: RecordedCall | undefined): PromptBounds {
-    const bounds = call === undefined ? lastOf(compactions) : boundsAt(compactions, call.last);
+  #boundsOf(call: RecordedCall | undefined): PromptBounds {
+    const bounds = call === undefined ? lastOf(this.compactions) : boundsAt(this.compactions, call.last);
     const { start, showsEarlierOutput } = readPolicy(call?.context);
-    const first = start === undefined ? null : start === null ? null : index.eventWithId(start);
-    const rank = first === null ? undefined : itemOf(first)?.rank;
+    const first = start === undefined ? null : start === null ? null : this.#index.eventWithId(start);
+    const rank = first === null ? undefined : this.#itemOf(first)?.rank;
     return {
       ...bounds,
       start: start === null ? Number.POSITIVE_INFINITY : (rank ?? bounds.compactedUpTo),
-      outputFrom: showsEarlierOutput ? 0 : (latest?.rank ?? 0),
+      outputFrom: showsEarlierOutput ? 0 : (this.#latest?.rank ?? 0),
       showsLostResults: call === undefined,
     };
   }
 
-  function add(item: KnownItem): KnownItem {
-    items.push(item);
-    itemAt.set(item.node.position, item);
+  #add(item: KnownItem): KnownItem {
+    this.items.push(item);
+    this.#itemAt.set(item.node.position, item);
     return item;
   }
 
-  function itemOf({ position }: LogNode): KnownItem | undefined {
-    return itemAt.get(position);
+  #itemOf({ position }: LogNode): KnownItem | undefined {
+    return this.#itemAt.get(position);
   }
 
-  function nextRank(): number {
-    ranks += 1;
-    return ranks - 1;
+  #nextRank(): number {
+    this.#ranks += 1;
+    return this.#ranks - 1;
   }
 }
 

@@ -20,74 +20,88 @@ interface OpenSaying extends Saying {
 
 /** The pass that finds all sayings and the agents that heard them: by substance and cause, never because texts are equal. */
 export function gatherSayings(
-  { nodes, messages, messageAt, pieces, decisions }: ReadLog,
-  { find }: Pick<EventIds, 'find'>,
+  log: ReadLog,
+  ids: Pick<EventIds, 'find'>,
   substanceAt: readonly (LogNode | null)[],
 ): GatheredSayings {
-  const sayings: OpenSaying[] = [];
-  const sayingAt = new Array<OpenSaying | null>(nodes.length).fill(null);
-  const hearingAt = new Array<Hearing | null>(nodes.length).fill(null);
-  const deliveries: LogMessage[] = [];
+  return new SayingsPass(log, ids, substanceAt).gather();
+}
 
-  for (const { event, position } of pieces) {
-    const { agentId = '', data } = event;
-    addSaying({ event, position }, 'text', { kind: 'agent', agentId }, data.text);
+class SayingsPass {
+  readonly #log: ReadLog;
+  readonly #ids: Pick<EventIds, 'find'>;
+  readonly #substanceAt: readonly (LogNode | null)[];
+  readonly #sayings: OpenSaying[] = [];
+  readonly #sayingAt: (OpenSaying | null)[];
+  readonly #hearingAt: (Hearing | null)[];
+
+  constructor(log: ReadLog, ids: Pick<EventIds, 'find'>, substanceAt: readonly (LogNode | null)[]) {
+    this.#log = log;
+    this.#ids = ids;
+    this.#substanceAt = substanceAt;
+    this.#sayingAt = new Array<OpenSaying | null>(log.nodes.length).fill(null);
+    this.#hearingAt = new Array<Hearing | null>(log.nodes.length).fill(null);
   }
-  for (const message of messages) {
-    const { main, entry } = message;
-    const { role, source, content } = entry.message;
-    if (isUtterance(message)) {
-      addSaying(main, 'utterance', { kind: 'agent', agentId: entry.agentId }, content ?? '');
-    } else if (role === 'user' || role === 'tool') {
-      deliveries.push(message);
-      if (role === 'user' && substanceOf(main) === null) {
-        addSaying(main, 'message', source ?? { kind: 'user' }, content ?? '');
+
+  gather(): GatheredSayings {
+    const { messages, pieces, decisions } = this.#log;
+    const deliveries: LogMessage[] = [];
+    for (const { event, position } of pieces) {
+      const { agentId = '', data } = event;
+      this.#addSaying({ event, position }, 'text', { kind: 'agent', agentId }, data.text);
+    }
+    for (const message of messages) {
+      const { main, entry } = message;
+      const { role, source, content } = entry.message;
+      if (isUtterance(message)) {
+        this.#addSaying(main, 'utterance', { kind: 'agent', agentId: entry.agentId }, content ?? '');
+      } else if (role === 'user' || role === 'tool') {
+        deliveries.push(message);
+        if (role === 'user' && this.#substanceOf(main) === null) {
+          this.#addSaying(main, 'message', source ?? { kind: 'user' }, content ?? '');
+        }
       }
     }
-  }
-  for (const delivery of deliveries) addHearings(delivery);
-  const withheld = new Set(decisions.flatMap(addWithheld));
-  for (const { hearings } of withheld) hearings.sort(byPosition);
-  return { sayings: sayings.sort(byPosition), sayingAt, hearingAt };
-
-  function substanceOf({ position }: LogNode): LogNode | null {
-    return substanceAt[position] ?? null;
+    for (const delivery of deliveries) this.#addHearings(delivery);
+    const withheld = new Set(decisions.flatMap((decision) => this.#addWithheld(decision)));
+    for (const { hearings } of withheld) hearings.sort(byPosition);
+    return { sayings: this.#sayings.sort(byPosition), sayingAt: this.#sayingAt, hearingAt: this.#hearingAt };
   }
 
-  function addSaying(
-    { event, position }: LogNode,
-    kind: Saying['kind'],
-    speaker: Speaker,
-    text: string,
-  ): OpenSaying {
+  #substanceOf({ position }: LogNode): LogNode | null {
+    return this.#substanceAt[position] ?? null;
+  }
+
+  #addSaying({ event, position }: LogNode, kind: Saying['kind'], speaker: Speaker, text: string): OpenSaying {
     const saying: OpenSaying = { id: event.id, event, kind, speaker, text, position, hearings: [] };
-    sayingAt[position] = saying;
-    sayings.push(saying);
+    this.#sayingAt[position] = saying;
+    this.#sayings.push(saying);
     return saying;
   }
 
-  function addHearings({ main, entry }: LogMessage): void {
+  #addHearings({ main, entry }: LogMessage): void {
     const { role, source, content } = entry.message;
-    let saying = carriedBy(main);
+    let saying = this.#carriedBy(main);
     if (saying === null && role === 'user') {
       // Its content is new to the conversation, such as the result of a tool that is passed on.
-      const origin = originOf(main);
-      const text = messageAt[origin.position]?.entry.message.content ?? content;
-      saying = addSaying(origin, 'message', source ?? { kind: 'user' }, text ?? '');
-      sayingAt[main.position] = saying;
+      const origin = this.#originOf(main);
+      const text = this.#log.messageAt[origin.position]?.entry.message.content ?? content;
+      saying = this.#addSaying(origin, 'message', source ?? { kind: 'user' }, text ?? '');
+      this.#sayingAt[main.position] = saying;
     }
-    if (saying !== null) hearingAt[main.position] = addHearing(saying, entry, main, substanceOf(main));
+    if (saying !== null)
+      this.#hearingAt[main.position] = this.#addHearing(saying, entry, main, this.#substanceOf(main));
     else if (role === 'tool') {
       // The causes of a result that was compiled from several utterances are these utterances.
       for (const id of entry.cause ?? []) {
-        const cause = find(id);
-        const heard = cause === null ? null : carriedBy(cause);
-        if (heard !== null) addHearing(heard, entry, main, cause);
+        const cause = this.#ids.find(id);
+        const heard = cause === null ? null : this.#carriedBy(cause);
+        if (heard !== null) this.#addHearing(heard, entry, main, cause);
       }
     }
   }
 
-  function addHearing(
+  #addHearing(
     saying: OpenSaying,
     { agentId, message, via }: TranscriptEntry,
     node: LogNode,
@@ -96,8 +110,10 @@ export function gatherSayings(
     const { event, position } = node;
     const text = message.content ?? '';
     const wasAltered =
-      carried !== null && hearingAt[carried.position]?.how === 'altered' && carried.event !== saying.event;
-    const how = isAlteration(via) ? 'altered' : howHeard(saying.text, text, wasAltered);
+      carried !== null &&
+      this.#hearingAt[carried.position]?.how === 'altered' &&
+      carried.event !== saying.event;
+    const how = this.#isAlteration(via) ? 'altered' : howHeard(saying.text, text, wasAltered);
     const hearing: Hearing =
       via === undefined
         ? { agentId, text, how, event, position }
@@ -107,22 +123,22 @@ export function gatherSayings(
   }
 
   /** Whether a hook altered what is delivered. A decision on a call does not alter the content of its result. */
-  function isAlteration(via: string | undefined): boolean {
+  #isAlteration(via: string | undefined): boolean {
     if (via === undefined) return false;
-    const decision = find(via)?.event;
+    const decision = this.#ids.find(via)?.event;
     if (decision === undefined) return true;
     // Another event, such as the answer of a translator, says nothing about the text.
     if (decision.type !== 'harness:hook_decision') return false;
     return decision.data.on !== 'tool_call' && decision.data.decision !== 'allow';
   }
 
-  function addWithheld({ event, position }: ReadLog['decisions'][number]): readonly OpenSaying[] {
+  #addWithheld({ event, position }: ReadLog['decisions'][number]): readonly OpenSaying[] {
     const { agentId = '', id: via, data } = event;
     if (data.decision !== 'deny') return [];
     const withheldIds = data.on === 'delivery' ? [data.subject ?? []].flat() : (data.madeFrom ?? []);
     const found = withheldIds.flatMap((id) => {
-      const subject = find(id);
-      return subject === null ? [] : (carriedBy(subject) ?? []);
+      const subject = this.#ids.find(id);
+      return subject === null ? [] : (this.#carriedBy(subject) ?? []);
     });
     const sayings = [...new Set(found)];
     for (const { hearings } of sayings)
@@ -131,12 +147,12 @@ export function gatherSayings(
   }
 
   /** The saying that an event is or carries, over any number of deliveries. Stored for each delivery on the way. */
-  function carriedBy(node: LogNode): OpenSaying | null {
+  #carriedBy(node: LogNode): OpenSaying | null {
     const passed: LogNode[] = [];
-    for (let current: LogNode | null = node; current !== null; current = substanceOf(current)) {
-      const saying = sayingAt[current.position] ?? null;
+    for (let current: LogNode | null = node; current !== null; current = this.#substanceOf(current)) {
+      const saying = this.#sayingAt[current.position] ?? null;
       if (saying !== null) {
-        for (const { position } of passed) sayingAt[position] = saying;
+        for (const { position } of passed) this.#sayingAt[position] = saying;
         return saying;
       }
       passed.push(current);
@@ -144,9 +160,9 @@ export function gatherSayings(
     return null;
   }
 
-  function originOf(node: LogNode): LogNode {
+  #originOf(node: LogNode): LogNode {
     let origin = node;
-    for (let next = substanceOf(node); next !== null; next = substanceOf(next)) origin = next;
+    for (let next = this.#substanceOf(node); next !== null; next = this.#substanceOf(next)) origin = next;
     return origin;
   }
 }

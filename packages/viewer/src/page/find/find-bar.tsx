@@ -52,6 +52,29 @@ export function FindBar({ reader, query, isOnlyHits, onQuery, onOnlyHits, onNext
           if (event.key === 'Escape') event.currentTarget.blur();
         }}
       />
+      <Filters reader={reader} query={query} change={change} />
+      <label>
+        <input
+          type="checkbox"
+          checked={query.failed}
+          onChange={({ currentTarget }) => change({ failed: currentTarget.checked })}
+        />
+        failed
+      </label>
+      {search === null || isEverything(query) ? null : (
+        <Hits search={search} isOnlyHits={isOnlyHits} onOnlyHits={onOnlyHits} onNext={onNext} />
+      )}
+    </search>
+  );
+}
+
+interface FiltersProps extends Pick<FindBarProps, 'reader' | 'query'> {
+  change(part: Partial<Query>): void;
+}
+
+function Filters({ reader, query, change }: FiltersProps) {
+  return (
+    <>
       <select
         aria-label="Kind"
         value={query.kind ?? ''}
@@ -76,37 +99,36 @@ export function FindBar({ reader, query, isOnlyHits, onQuery, onOnlyHits, onNext
           </option>
         ))}
       </select>
+    </>
+  );
+}
+
+interface HitsProps extends Pick<FindBarProps, 'isOnlyHits' | 'onOnlyHits' | 'onNext'> {
+  readonly search: NonNullable<ReaderState['search']>;
+}
+
+function Hits({ search, isOnlyHits, onOnlyHits, onNext }: HitsProps) {
+  return (
+    <>
+      <output>
+        {countText(search.positions.length)} {search.positions.length === 1 ? 'row' : 'rows'}
+        {search.isDone ? '' : ` in the first ${countText(search.scanned)} events …`}
+      </output>
+      <button type="button" aria-label="Previous" onClick={() => onNext(-1)}>
+        ▲
+      </button>
+      <button type="button" aria-label="Next" onClick={() => onNext(1)}>
+        ▼
+      </button>
       <label>
         <input
           type="checkbox"
-          checked={query.failed}
-          onChange={({ currentTarget }) => change({ failed: currentTarget.checked })}
+          checked={isOnlyHits}
+          onChange={({ currentTarget }) => onOnlyHits(currentTarget.checked)}
         />
-        failed
+        only these
       </label>
-      {search === null || isEverything(query) ? null : (
-        <>
-          <output>
-            {countText(search.positions.length)} {search.positions.length === 1 ? 'row' : 'rows'}
-            {search.isDone ? '' : ` in the first ${countText(search.scanned)} events …`}
-          </output>
-          <button type="button" aria-label="Previous" onClick={() => onNext(-1)}>
-            ▲
-          </button>
-          <button type="button" aria-label="Next" onClick={() => onNext(1)}>
-            ▼
-          </button>
-          <label>
-            <input
-              type="checkbox"
-              checked={isOnlyHits}
-              onChange={({ currentTarget }) => onOnlyHits(currentTarget.checked)}
-            />
-            only these
-          </label>
-          {search.problem === null ? null : <p role="alert">{search.problem}</p>}
-        </>
-      )}
-    </search>
+      {search.problem === null ? null : <p role="alert">{search.problem}</p>}
+    </>
   );
 }

@@ -11,9 +11,6 @@ const announceMs = 5_000;
 export function RunBar({ reader }: { readonly reader: ReaderState }) {
   const { run } = reader;
   const [status, setStatus] = useState('');
-  const [isSending, setSending] = useState(false);
-  const input = useRef<HTMLTextAreaElement>(null);
-  const confirming = useRef<HTMLDialogElement>(null);
   const nameOf = (agentId: string) => reader.agents.find(({ id }) => id === agentId)?.name || dispatchedAgent;
   const writers = [...new Set(run.texts.map(({ agentId }) => nameOf(agentId)))];
   const announced = useAnnounced(
@@ -22,20 +19,6 @@ export function RunBar({ reader }: { readonly reader: ReaderState }) {
   if (!run.wasRunning) return null;
   const { messages = false, abort = false } = run.controls ?? {};
 
-  const send = async () => {
-    const text = input.current?.value.trim() ?? '';
-    if (text === '' || isSending) return;
-    setSending(true);
-    const problem = await sendToRun(reader.name, 'message', { text });
-    setSending(false);
-    setStatus(problem === null ? 'Delivered.' : `Not delivered. ${problem}`);
-    if (problem === null && input.current?.value.trim() === text) input.current.value = '';
-  };
-  const end = async () => {
-    confirming.current?.close();
-    const problem = await sendToRun(reader.name, 'abort', {});
-    setStatus(problem === null ? 'Aborting.' : `Not aborted. ${problem}`);
-  };
   return (
     <section class="run" aria-label="Run" onKeyDown={(event) => event.stopPropagation()}>
       {run.texts.map(({ key, agentId, kind, text, isCut }) => (
@@ -50,35 +33,69 @@ export function RunBar({ reader }: { readonly reader: ReaderState }) {
       ))}
       {messages || abort ? (
         <div class="say">
-          {messages ? (
-            <>
-              <textarea
-                id="message"
-                rows={1}
-                aria-label="Message to the agent"
-                placeholder="Message to the agent ( m )"
-                ref={input}
-                onInput={() => setStatus('')}
-                onKeyDown={(event) => {
-                  if (event.key === 'Escape') event.currentTarget.blur();
-                  if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
-                  event.preventDefault();
-                  void send();
-                }}
-              />
-              <button type="button" onClick={() => void send()}>
-                Send
-              </button>
-            </>
-          ) : null}
-          {abort ? (
-            <button type="button" class="abort" onClick={() => confirming.current?.showModal()}>
-              Abort
-            </button>
-          ) : null}
+          {messages ? <Message name={reader.name} setStatus={setStatus} /> : null}
+          {abort ? <Abort name={reader.name} setStatus={setStatus} /> : null}
         </div>
       ) : null}
       <p role="status">{[status, announced].filter(Boolean).join(' ')}</p>
+    </section>
+  );
+}
+
+interface SayingProps {
+  readonly name: DispatchName;
+  /** Takes the result in words. */
+  setStatus(status: string): void;
+}
+
+function Message({ name, setStatus }: SayingProps) {
+  const [isSending, setSending] = useState(false);
+  const input = useRef<HTMLTextAreaElement>(null);
+  const send = async () => {
+    const text = input.current?.value.trim() ?? '';
+    if (text === '' || isSending) return;
+    setSending(true);
+    const problem = await sendToRun(name, 'message', { text });
+    setSending(false);
+    setStatus(problem === null ? 'Delivered.' : `Not delivered. ${problem}`);
+    if (problem === null && input.current?.value.trim() === text) input.current.value = '';
+  };
+  return (
+    <>
+      <textarea
+        id="message"
+        rows={1}
+        aria-label="Message to the agent"
+        placeholder="Message to the agent ( m )"
+        ref={input}
+        onInput={() => setStatus('')}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') event.currentTarget.blur();
+          if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return;
+          event.preventDefault();
+          void send();
+        }}
+      />
+      <button type="button" onClick={() => void send()}>
+        Send
+      </button>
+    </>
+  );
+}
+
+/** Aborts a run after a confirmation. */
+function Abort({ name, setStatus }: SayingProps) {
+  const confirming = useRef<HTMLDialogElement>(null);
+  const end = async () => {
+    confirming.current?.close();
+    const problem = await sendToRun(name, 'abort', {});
+    setStatus(problem === null ? 'Aborting.' : `Not aborted. ${problem}`);
+  };
+  return (
+    <>
+      <button type="button" class="abort" onClick={() => confirming.current?.showModal()}>
+        Abort
+      </button>
       <dialog ref={confirming} aria-labelledby="abort-question">
         <p id="abort-question">Abort this session and its workers? What they recorded stays.</p>
         <button type="button" onClick={() => confirming.current?.close()}>
@@ -88,7 +105,7 @@ export function RunBar({ reader }: { readonly reader: ReaderState }) {
           Abort the session
         </button>
       </dialog>
-    </section>
+    </>
   );
 }
 

@@ -69,6 +69,14 @@ export function SearchScreen({ place }: { readonly place: SearchPlace }) {
           </button>
         ) : null}
       </search>
+      <Results state={state} />
+    </main>
+  );
+}
+
+function Results({ state }: { readonly state: SearchState }) {
+  return (
+    <>
       {state.problem === null ? null : <p role="alert">{state.problem}</p>}
       {(state.end?.problems ?? []).map((problem) => (
         <p role="alert" key={problem}>
@@ -81,7 +89,7 @@ export function SearchScreen({ place }: { readonly place: SearchPlace }) {
       {state.found.map((one) => (
         <Found key={`${one.taskDir}/${one.dispatchId}`} one={one} />
       ))}
-    </main>
+    </>
   );
 }
 

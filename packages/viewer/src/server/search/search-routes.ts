@@ -31,7 +31,7 @@ export function searchRoutes(store: ViewedStore, dispatches: OpenDispatches): Ho
       const ending = new AbortController();
       stream.onAbort(() => ending.abort());
       try {
-        await sendHits(stream, { text, task, signal: ending.signal });
+        await sendHits(store, dispatches, stream, { text, task, signal: ending.signal });
       } catch (error) {
         if (ending.signal.aborted) return;
         const message = error instanceof Error ? error.message : String(error);
@@ -40,62 +40,64 @@ export function searchRoutes(store: ViewedStore, dispatches: OpenDispatches): Ho
     });
   });
   return app;
+}
 
-  async function sendHits(
-    stream: SSEStreamingApi,
-    { text, task, signal }: { text: string; task: string | undefined; signal: AbortSignal },
-  ): Promise<void> {
-    const { words } = new EventWords(text);
-    if (words.length === 0)
-      throw new Error(`${JSON.stringify(text)} has no word. Letters and digits make a word.`);
-    const problems: string[] = [];
-    const found = searchDispatches(store, {
-      query: text,
-      limit: mostHits,
-      ...(task === undefined ? {} : { taskDir: task }),
-      onDispatch: async (searched) => {
-        await stream.writeSSE({ event: 'searched', data: String(searched) });
-        // Other requests are answered between dispatches.
-        await setImmediate();
-        signal.throwIfAborted();
-      },
-      onUnreadable: ({ message }) => {
-        if (problems.length < mostProblems) problems.push(neutraliseControlsInLine(message));
-      },
-    });
-    let count = 0;
-    for await (const one of found) {
+async function sendHits(
+  store: ViewedStore,
+  dispatches: OpenDispatches,
+  stream: SSEStreamingApi,
+  { text, task, signal }: { text: string; task: string | undefined; signal: AbortSignal },
+): Promise<void> {
+  const { words } = new EventWords(text);
+  if (words.length === 0)
+    throw new Error(`${JSON.stringify(text)} has no word. Letters and digits make a word.`);
+  const problems: string[] = [];
+  const found = searchDispatches(store, {
+    query: text,
+    limit: mostHits,
+    ...(task === undefined ? {} : { taskDir: task }),
+    onDispatch: async (searched) => {
+      await stream.writeSSE({ event: 'searched', data: String(searched) });
+      // Other requests are answered between dispatches.
+      await setImmediate();
       signal.throwIfAborted();
-      count += one.hits.length;
-      await stream.writeSSE({ data: JSON.stringify(await shownHits(one, words)) });
-    }
-    const end: SearchEnd = { isCut: count >= mostHits, problems };
-    await stream.writeSSE({ event: 'done', data: JSON.stringify(end) });
+    },
+    onUnreadable: ({ message }) => {
+      if (problems.length < mostProblems) problems.push(neutraliseControlsInLine(message));
+    },
+  });
+  let count = 0;
+  for await (const one of found) {
+    signal.throwIfAborted();
+    count += one.hits.length;
+    await stream.writeSSE({ data: JSON.stringify(await shownHits(dispatches, one, words)) });
   }
+  const end: SearchEnd = { isCut: count >= mostHits, problems };
+  await stream.writeSSE({ event: 'done', data: JSON.stringify(end) });
+}
 
-  async function shownHits(
-    { taskDir, dispatchId, envelope, hits }: DispatchHits,
-    words: readonly string[],
-  ): Promise<SearchedDispatch> {
-    const open = await dispatches.find({ taskDir, dispatchId });
-    const names = new AgentNames();
-    for (const event of (await open?.rows.agentEventsBefore(Number.MAX_SAFE_INTEGER)) ?? [])
-      names.learn(event);
-    return {
-      taskDir,
-      dispatchId,
-      title: neutraliseControlsInLine(envelope?.title ?? envelope?.role ?? dispatchId),
-      startedAt: envelope?.startedAt ?? null,
-      hits: hits.map(({ position, event }) => {
-        const { agent, word } = wordsLine(eventWords(event, names), snippetColumns);
-        const parts = snippetOf(stringsOf(event, unsearchableKeys), {
-          words,
-          fold: foldWord,
-          split: placedWords,
-          width: snippetColumns,
-        });
-        return { position, time: timeOf(event), agent, word, parts };
-      }),
-    };
-  }
+async function shownHits(
+  dispatches: OpenDispatches,
+  { taskDir, dispatchId, envelope, hits }: DispatchHits,
+  words: readonly string[],
+): Promise<SearchedDispatch> {
+  const open = await dispatches.find({ taskDir, dispatchId });
+  const names = new AgentNames();
+  for (const event of (await open?.rows.agentEventsBefore(Number.MAX_SAFE_INTEGER)) ?? []) names.learn(event);
+  return {
+    taskDir,
+    dispatchId,
+    title: neutraliseControlsInLine(envelope?.title ?? envelope?.role ?? dispatchId),
+    startedAt: envelope?.startedAt ?? null,
+    hits: hits.map(({ position, event }) => {
+      const { agent, word } = wordsLine(eventWords(event, names), snippetColumns);
+      const parts = snippetOf(stringsOf(event, unsearchableKeys), {
+        words,
+        fold: foldWord,
+        split: placedWords,
+        width: snippetColumns,
+      });
+      return { position, time: timeOf(event), agent, word, parts };
+    }),
+  };
 }
