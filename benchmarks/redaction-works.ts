@@ -122,8 +122,8 @@ function exported(id: string): Work {
     const store = await openStore(place, null);
     await recordLog(store, taskDir, await openClaudeTranscript(place.transcript));
     const envelopes: DispatchEnvelope[] = [];
-    for await (const { envelope } of store.dispatches({ taskDir }))
-      if (envelope !== null) envelopes.push(envelope);
+    for await (const listed of store.dispatches({ taskDir }))
+      if (!('error' in listed)) envelopes.push(listed.envelope);
     const format = taskExports.find((one) => one.id === id);
     if (format?.scope === undefined || format.scope === 'store')
       throw new TypeError(`no export of a task: ${id}`);

@@ -76,8 +76,8 @@ async function timeOf(root: string, add: Add): Promise<number> {
   const before = process.cpuUsage();
   await using store = openDispatchStore(openJsonFileStore({ root }));
   const sums = new UsageSums();
-  for await (const { taskDir, envelope } of store.dispatches({}))
-    if (envelope !== null) add(sums, taskDir, envelope);
+  for await (const listed of store.dispatches())
+    if (!('error' in listed)) add(sums, listed.taskDir, listed.envelope);
   if (sums.rows('most').length === 0) throw new Error('There are no sums.');
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1_000;

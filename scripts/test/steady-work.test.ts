@@ -13,7 +13,7 @@ const ceilings = {
   session: { files: 47, functions: 101, calls: 126, promises: 4, fileOperations: 1 },
   redacted: { files: 47, functions: 103, calls: 139, promises: 2, fileOperations: 1 },
   row: { files: 12, functions: 46, calls: 67, promises: 0, fileOperations: 0 },
-  listed: { files: 15, functions: 48, calls: 31, promises: 0, fileOperations: 1 },
+  listed: { files: 16, functions: 51, calls: 32, promises: 0, fileOperations: 1 },
 };
 
 type Count = keyof (typeof ceilings)['provider'];

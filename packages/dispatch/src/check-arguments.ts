@@ -17,6 +17,18 @@ export function assertCursor(after: number): void {
   );
 }
 
+/** @throws STORE_INVALID_CURSOR, TypeError for a `pageSize` that is not a whole number from 1 */
+export function checkFollow({ after, pageSize }: FollowLimits): void {
+  const cursors = typeof after === 'object' ? Object.values(after) : after === undefined ? [] : [after];
+  for (const cursor of cursors) assertCursor(cursor);
+  if (pageSize !== undefined) assertCount('pageSize', pageSize, 1);
+}
+
+interface FollowLimits {
+  readonly after?: number | Readonly<Record<string, number>>;
+  readonly pageSize?: number;
+}
+
 /** @throws TypeError for a dispatch without its task */
 export function assertScope({ taskDir, dispatchId }: WatchScope): void {
   if (dispatchId === undefined || taskDir !== undefined) return;

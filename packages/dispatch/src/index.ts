@@ -39,6 +39,12 @@ export type {
   WriterOptions,
 } from './store/dispatch.ts';
 export type {
+  DispatchEntries,
+  DispatchEntry,
+  ListedDispatch,
+  UnreadableDispatch,
+} from './store/dispatch-entry.ts';
+export type {
   DispatchLog,
   PositionedEvent,
   ReadDispatchOptions,
@@ -56,6 +62,7 @@ export type { FollowItem, FollowOptions } from './store/follow-item.ts';
 export { findMalformedEvent } from './store/malformed-events.ts';
 export { openDispatchStore } from './store/open-dispatch-store.ts';
 export type { DispatchStoreOptions, StoreOutage } from './store/store-options.ts';
+export type { TaskFollowItem, TaskFollowOptions } from './store/task-follow-item.ts';
 export type {
   DispatchStream,
   LiveStreamOptions,

@@ -24,9 +24,9 @@ export async function openTaskSource(
   { envelopes, onUnreadable = fail, onPage }: TaskSourceOptions = {},
 ): Promise<TaskSource> {
   const relatives: DispatchEnvelope[] = [];
-  for await (const { envelope, error } of store.dispatches({ taskDir })) {
-    if (error !== undefined) onUnreadable(error, 'dispatch');
-    if (envelope !== null) relatives.push(envelope);
+  for await (const listed of store.dispatches({ taskDir })) {
+    if ('error' in listed) onUnreadable(listed.error, 'dispatch');
+    else relatives.push(listed.envelope);
   }
   let count = 0;
   return {

@@ -69,9 +69,9 @@ class Home implements Disposable {
 /** All that a store has. */
 async function contentOf(store: DispatchStore): Promise<string> {
   const all: unknown[] = [];
-  for await (const { taskDir, envelope } of store.dispatches()) {
-    if (envelope === null) throw new Error('an envelope cannot be read');
-    all.push(envelope, await store.getDispatchEvents(taskDir, envelope.dispatchId));
+  for await (const listed of store.dispatches()) {
+    if ('error' in listed) throw listed.error;
+    all.push(listed.envelope, await store.getDispatchEvents(listed));
   }
   return JSON.stringify(all);
 }

@@ -21,7 +21,10 @@ async function importReport(
   const items = await importAll(store, [join(folder.path, 'p')]);
   expect(items.map(({ kind }) => kind)).not.toContain('failed');
   const envelopes: DispatchEnvelope[] = [];
-  for await (const { envelope } of store.dispatches({})) if (envelope !== null) envelopes.push(envelope);
+  for await (const listed of store.dispatches()) {
+    if ('error' in listed) throw listed.error;
+    envelopes.push(listed.envelope);
+  }
   return envelopes;
 }
 

@@ -37,9 +37,10 @@ export async function* redactDispatches(
   for await (const listing of store.dispatches(taskDir === undefined ? {} : { taskDir })) {
     // Between two dispatches: each is changed whole.
     await nextTurn(undefined, signal === undefined ? {} : { signal });
-    const { taskDir: place, dispatchId: id, error } = listing;
-    if (id === null) {
-      yield { taskDir: place, dispatchId: null, redaction: null, kept: {}, error: error ?? null };
+    const { taskDir: place, dispatchId: id } = listing;
+    if (id === undefined) {
+      const error = 'error' in listing ? listing.error : null;
+      yield { taskDir: place, dispatchId: null, redaction: null, kept: {}, error };
       continue;
     }
     try {

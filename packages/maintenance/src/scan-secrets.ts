@@ -71,14 +71,14 @@ export async function* scanSecrets(
   }
   yield* scanTasks(store, redactor, taskDir);
   for await (const listing of store.dispatches(taskDir === undefined ? {} : { taskDir })) {
-    if (listing.dispatchId === null) {
-      const { taskDir: place, error } = listing;
-      yield { scanned: { taskDir: place, dispatchId: null, events: 0, error: error ?? null } };
+    const { taskDir: place, dispatchId: id } = listing;
+    if (id === undefined) {
+      const error = 'error' in listing ? listing.error : null;
+      yield { scanned: { taskDir: place, dispatchId: null, events: 0, error } };
       continue;
     }
-    const reference = { taskDir: listing.taskDir, dispatchId: listing.dispatchId };
     try {
-      yield* scanDispatch(store, redactor, reference, signal);
+      yield* scanDispatch(store, redactor, { taskDir: place, dispatchId: id }, signal);
     } catch (error) {
       if (!storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
     }

@@ -1,12 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { DispatchRef, DispatchStore } from '@hansard/dispatch';
-import {
-  type DispatchListing,
-  type DispatchVerification,
-  type StoreError,
-  storeErrors,
-  type TaskListing,
-} from '@hansard/provider';
+import type { DispatchEntry, DispatchRef, DispatchStore } from '@hansard/dispatch';
+import { type DispatchVerification, type StoreError, storeErrors, type TaskListing } from '@hansard/provider';
 
 export interface VerifyScope {
   /** Only this task. Absent: every task. */
@@ -43,7 +37,7 @@ export async function* verifyDispatches(
   }
   const tasks: readonly TaskListing[] =
     taskDir === undefined ? await store.listTasks() : [{ taskDir, task: null }];
-  const listed: DispatchListing[] = [];
+  const listed: DispatchEntry[] = [];
   try {
     for await (const listing of store.dispatches(taskDir === undefined ? {} : { taskDir }))
       listed.push(listing);
@@ -62,12 +56,13 @@ export async function* verifyDispatches(
 async function* verifyTask(
   store: DispatchStore,
   { taskDir, error: reported }: Pick<TaskListing, 'taskDir' | 'error'>,
-  listings: readonly DispatchListing[],
+  listings: readonly DispatchEntry[],
   signal: AbortSignal | undefined,
 ): AsyncGenerator<VerifiedDispatch, undefined> {
-  for (const { dispatchId, error } of listings) {
-    if (dispatchId === null) {
-      const damage = asDamage(error);
+  for (const listing of listings) {
+    const { dispatchId } = listing;
+    if (dispatchId === undefined) {
+      const damage = asDamage('error' in listing ? listing.error : null);
       if (damage.code !== reported?.code) yield unverified(taskDir, null, damage);
       continue;
     }

@@ -1,4 +1,4 @@
-import type { DispatchStore } from '@hansard/dispatch';
+import type { DispatchEntry, DispatchStore, ListedDispatch } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import {
@@ -10,11 +10,11 @@ import {
   shortIds,
   spendingOf,
 } from '@hansard/facts';
-import type { DispatchListing, StoreError } from '@hansard/provider';
+import type { StoreError } from '@hansard/provider';
 import { Option } from 'commander';
 import type { Harness } from '../harness.ts';
 import { storePlace } from '../store-place.ts';
-import { findScope, listingsOf, noSession, unreadableSessions } from '../tasks/find-session.ts';
+import { envelopeOf, findScope, listingsOf, noSession, unreadableSessions } from '../tasks/find-session.ts';
 import {
   type ListedTask,
   listAllTasks,
@@ -60,9 +60,6 @@ export const addLs: AddCommand = (command, context) => {
   );
 };
 
-/** A session of a listing. */
-type Listed = DispatchListing & { readonly envelope: DispatchEnvelope };
-
 const orders = {
   newest: () => 0,
   active: (one, other) => compareTexts(activeAt(other), activeAt(one)),
@@ -70,7 +67,7 @@ const orders = {
   tokens: (one, other) => (tokensOf(other.envelope) ?? 0) - (tokensOf(one.envelope) ?? 0),
   duration: (one, other) => (dispatchDuration(other.envelope) ?? 0) - (dispatchDuration(one.envelope) ?? 0),
   title: (one, other) => compareTexts(titleOfSession(one), titleOfSession(other)),
-} as const satisfies Record<string, (one: Listed, other: Listed) => number>;
+} as const satisfies Record<string, (one: ListedDispatch, other: ListedDispatch) => number>;
 
 type Order = keyof typeof orders;
 
@@ -87,7 +84,7 @@ async function sessionsAnswer(
       ? await newest(store, project, sort === 'newest' ? limit : Number.POSITIVE_INFINITY)
       : { listings: (await listingsOf(store, named)).toSorted(byStart), isMore: false };
   if (named !== null && all.listings.length === 0) throw noSession(named.taskDir);
-  const readable = all.listings.filter((one): one is Listed => one.envelope !== null);
+  const readable = all.listings.filter((one): one is ListedDispatch => !('error' in one));
   const sorted = readable.toSorted(orders[sort]);
   const shown = sorted.slice(0, limit);
   const hidden = sorted.length - shown.length;
@@ -109,8 +106,8 @@ async function newest(
   store: DispatchStore,
   project: string | undefined,
   limit: number,
-): Promise<{ readonly listings: readonly DispatchListing[]; readonly isMore: boolean }> {
-  const listings: DispatchListing[] = [];
+): Promise<{ readonly listings: readonly DispatchEntry[]; readonly isMore: boolean }> {
+  const listings: DispatchEntry[] = [];
   const options = {
     order: 'newest',
     ...(limit < 1_000 && project === undefined && { limit: limit + 1 }),
@@ -123,8 +120,8 @@ async function newest(
   return { listings, isMore: false };
 }
 
-function byStart(one: DispatchListing, other: DispatchListing): number {
-  return compareTexts(other.envelope?.startedAt ?? '', one.envelope?.startedAt ?? '');
+function byStart(one: DispatchEntry, other: DispatchEntry): number {
+  return compareTexts(envelopeOf(other)?.startedAt ?? '', envelopeOf(one)?.startedAt ?? '');
 }
 
 function isOfProject({ taskDir }: { readonly taskDir: string }, project: string | undefined): boolean {
@@ -146,11 +143,11 @@ function moreThan(limit: number, hidden: number, isMore: boolean): string[] {
 async function sessionTable(
   context: CliContext,
   store: DispatchStore,
-  listings: readonly Listed[],
+  listings: readonly ListedDispatch[],
 ): Promise<string> {
   const statusOf = await statusesOf(store, listings);
   const ids = shortIds(listings.map(({ envelope }) => envelope.dispatchId));
-  const cells = (cell: (envelope: DispatchEnvelope, listed: Listed) => string | null) =>
+  const cells = (cell: (envelope: DispatchEnvelope, listed: ListedDispatch) => string | null) =>
     listings.map((listed) => cell(listed.envelope, listed) ?? '');
   const table = await listing(
     context,
@@ -178,7 +175,7 @@ async function sessionTable(
 }
 
 /** The statuses in words: whether those that run are claimed is asked once for a task. */
-async function statusesOf(store: DispatchStore, listings: readonly Listed[]): Promise<ShownStatus> {
+async function statusesOf(store: DispatchStore, listings: readonly ListedDispatch[]): Promise<ShownStatus> {
   const byTask = Map.groupBy(listings, ({ taskDir }) => taskDir);
   const words = new Map<DispatchEnvelope, string>();
   for (const [taskDir, own] of byTask) {
@@ -189,16 +186,16 @@ async function statusesOf(store: DispatchStore, listings: readonly Listed[]): Pr
   return (envelope) => words.get(envelope) ?? envelope.status;
 }
 
-function titleOfSession({ taskDir, envelope: { title, parentDispatchId } }: Listed): string {
+function titleOfSession({ taskDir, envelope: { title, parentDispatchId } }: ListedDispatch): string {
   const words = title ?? toTaskName(taskDir).split('/').at(-1) ?? '';
   return parentDispatchId === null ? words : `↳ ${words}`;
 }
 
-function activeAt({ lastActiveAt, envelope: { startedAt } }: Listed): string {
+function activeAt({ lastActiveAt, envelope: { startedAt } }: ListedDispatch): string {
   return lastActiveAt ?? startedAt;
 }
 
-function costOf({ envelope }: Listed): number {
+function costOf({ envelope }: ListedDispatch): number {
   const { costUsd, estimatedUsd } = spendingOf(envelope);
   return costUsd ?? estimatedUsd ?? 0;
 }

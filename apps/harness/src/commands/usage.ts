@@ -1,4 +1,4 @@
-import type { DispatchStore } from '@hansard/dispatch';
+import type { DispatchEntry } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import {
@@ -13,7 +13,7 @@ import {
   UsageSums,
   usageParts,
 } from '@hansard/facts';
-import type { DispatchListing, StoreError } from '@hansard/provider';
+import type { StoreError } from '@hansard/provider';
 import { Option } from 'commander';
 import { interruptedPages } from '../tasks/filter-options.ts';
 import { findScope, listAll, listingsOf } from '../tasks/find-session.ts';
@@ -72,9 +72,9 @@ export const addUsage: AddCommand = (command, context) => {
           word === undefined
             ? await listAll(store, {})
             : await listingsOf(store, await findScope(store, word));
-        const failures = listings.flatMap(({ error }) => error ?? []);
+        const failures = listings.flatMap((one) => ('error' in one ? one.error : []));
         const limits = limitsOf(context, options);
-        const used = await sumUp(context, store, { listings, by: options.by, limits, failures });
+        const used = await sumUp(context, { listings, by: options.by, limits, failures });
         return answerOf(context, used, options, limits, failures);
       }),
     );
@@ -105,7 +105,7 @@ interface Used {
 }
 
 interface Asked {
-  readonly listings: readonly DispatchListing[];
+  readonly listings: readonly DispatchEntry[];
   readonly by: readonly UsageKey[];
   readonly limits: Limits;
   /** Gets the dispatches that cannot be read. */
@@ -114,11 +114,7 @@ interface Asked {
 
 type Part = UsagePart & Partial<Pick<LoggedPart, 'agent' | 'tool'>>;
 
-async function sumUp(
-  context: CliContext,
-  store: DispatchStore,
-  { listings, by, limits, failures }: Asked,
-): Promise<Used> {
+async function sumUp(context: CliContext, { listings, by, limits, failures }: Asked): Promise<Used> {
   const sums = new UsageSums();
   const keys = new UsageKeys(by, context.zone ?? 'local');
   const envelopes: DispatchEnvelope[] = [];
@@ -128,11 +124,11 @@ async function sumUp(
   const progress = createProgress(context, 'reading sessions');
   try {
     for (const [at, listing] of listings.entries()) {
-      const parts = await partsOf(context, store, listing, by, failures);
+      const parts = await partsOf(context, listing, by, failures);
       if (needsLog(by)) progress.update(at, listings.length);
-      const { taskDir, envelope } = listing;
       const counted = parts.filter((part) => part.at >= limits.since && part.at < limits.until);
-      if (counted.length === 0 || envelope === null) continue;
+      if (counted.length === 0 || 'error' in listing) continue;
+      const { taskDir, envelope } = listing;
       envelopes.push(envelope);
       const keyOf = (part: Part) => keys.valuesOf(part, taskDir).join(between);
       addParts(sums, counted, keyOf);
@@ -147,24 +143,23 @@ async function sumUp(
   return { sums, keys, envelopes };
 }
 
-function* timesOf(listings: readonly DispatchListing[]): Generator<number> {
-  for (const { envelope } of listings)
-    if (envelope !== null) for (const { at } of usageParts(envelope)) yield at;
+function* timesOf(listings: readonly DispatchEntry[]): Generator<number> {
+  for (const listing of listings)
+    if (!('error' in listing)) for (const { at } of usageParts(listing.envelope)) yield at;
 }
 
 /** The parts of a dispatch. One that is damaged in the middle adds nothing. */
 async function partsOf(
   context: CliContext,
-  store: DispatchStore,
-  { taskDir, dispatchId, envelope }: DispatchListing,
+  listing: DispatchEntry,
   by: readonly UsageKey[],
   failures: StoreError[],
 ): Promise<readonly Part[]> {
-  if (envelope === null || dispatchId === null) return [];
+  if ('error' in listing) return [];
+  const { envelope, log } = listing;
   if (!needsLog(by)) return usageParts(envelope);
   const used = new LoggedUsage(envelope);
   try {
-    const log = await store.openDispatch({ taskDir, dispatchId });
     for await (const events of interruptedPages(context, log))
       for (const event of events) used.observe(event);
   } catch (error) {

@@ -26,7 +26,7 @@ export async function whatIsHere(harness: Harness): Promise<Answer> {
         ]),
       ],
     };
-  const { title } = newest.envelope ?? { title: null };
+  const title = 'error' in newest ? null : newest.envelope.title;
   return {
     rows: [],
     text: [

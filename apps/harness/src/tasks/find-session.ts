@@ -1,8 +1,7 @@
-import type { DispatchLog, DispatchRef, DispatchStore, ReadAccess } from '@hansard/dispatch';
+import type { DispatchEntry, DispatchLog, DispatchRef, DispatchStore, ReadAccess } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { findNamed } from '@hansard/facts';
 import {
-  type DispatchListing,
   type ListDispatchesOptions,
   type StoreError,
   storeErrors,
@@ -19,10 +18,10 @@ export interface Scope {
   /** Null: the word names a task. */
   readonly dispatchId: string | null;
   /** The dispatches of the task, oldest first; those that cannot be read follow the others. */
-  readonly listings: readonly DispatchListing[];
+  readonly listings: readonly DispatchEntry[];
 }
 
-type NamedListing = DispatchListing & { readonly dispatchId: string };
+type NamedListing = DispatchEntry & { readonly dispatchId: string };
 
 const latest = 'latest';
 
@@ -93,11 +92,10 @@ export function partOfStore(scope: Scope | null): {
 async function latestSession(store: DispatchStore): Promise<Scope> {
   let worker: NamedListing | null = null;
   for await (const listing of store.dispatches({ order: 'newest' })) {
-    if (listing.envelope === null && worker === null) throw listing.error;
-    if (listing.envelope === null) break;
-    const named = listing as NamedListing;
-    if (named.envelope?.parentDispatchId == null) return scopeOf(named);
-    worker ??= named;
+    if ('error' in listing && worker === null) throw listing.error;
+    if ('error' in listing) break;
+    if (listing.envelope.parentDispatchId === null) return scopeOf(listing);
+    worker ??= listing;
   }
   if (worker !== null) return scopeOf(worker);
   throw new CliError(exitCode.failed, 'There is no session yet.', '`hansard demo` records some.', {
@@ -150,16 +148,16 @@ async function bySlug(store: DispatchStore, word: string): Promise<Place | null>
 function ofTask(place: Place, id: string): Scope {
   const { taskDir, listings } = place;
   const name = toTaskName(taskDir);
-  const unnamed = listings.find(({ dispatchId }) => dispatchId === null);
+  const [unlisted] = errorsOf(listings.filter(({ dispatchId }) => dispatchId === undefined));
   if (id === latest) {
-    const unread = listings.find(({ envelope }) => envelope === null);
-    if (unread?.error != null) throw unread.error;
+    const [unread] = errorsOf(listings);
+    if (unread !== undefined) throw unread;
     const newest = leadsOf(listings).at(-1) ?? listings.at(-1);
     return { ...place, dispatchId: newest?.dispatchId ?? null };
   }
   const found = byId(listings, id, `sessions of ${name}`);
   if (found !== null) return { ...place, dispatchId: found.dispatchId };
-  if (unnamed?.error != null) throw unnamed.error;
+  if (unlisted !== undefined) throw unlisted;
   throw new CliError(
     exitCode.failed,
     `${name} has no session ${id}.`,
@@ -218,8 +216,8 @@ function onlyTask(tasks: readonly TaskListing[], word: string): string | null {
 }
 
 /** The session whose id is the word, ends with it or begins with it. @throws CliError for several */
-function byId(listings: readonly DispatchListing[], word: string, what: string): NamedListing | null {
-  const named = listings.filter((listing): listing is NamedListing => listing.dispatchId !== null);
+function byId(listings: readonly DispatchEntry[], word: string, what: string): NamedListing | null {
+  const named = listings.filter((listing): listing is NamedListing => listing.dispatchId !== undefined);
   const answer = findNamed(named, word, ({ dispatchId }) => ({ id: dispatchId }));
   if (answer.kind === 'unknown') return null;
   if (answer.kind === 'found') return answer.item;
@@ -227,10 +225,10 @@ function byId(listings: readonly DispatchListing[], word: string, what: string):
 }
 
 /** Titles are texts of others: what they name, nothing else may. */
-function byTitle(listings: readonly DispatchListing[], word: string): Scope | null {
-  const named = listings.filter((listing): listing is NamedListing => listing.dispatchId !== null);
+function byTitle(listings: readonly DispatchEntry[], word: string): Scope | null {
+  const named = listings.filter((listing): listing is NamedListing => listing.dispatchId !== undefined);
   const lower = word.toLowerCase();
-  const titleOf = ({ envelope }: NamedListing) => envelope?.title?.toLowerCase() ?? '';
+  const titleOf = (listing: NamedListing) => envelopeOf(listing)?.title?.toLowerCase() ?? '';
   const whole = named.filter((listing) => titleOf(listing) === lower);
   const fit = whole.length > 0 ? whole : named.filter((listing) => titleOf(listing).startsWith(lower));
   const [first, ...others] = fit;
@@ -242,8 +240,8 @@ function byTitle(listings: readonly DispatchListing[], word: string): Scope | nu
 /** The session of a scope. @throws CliError for a task without a session, or with several */
 export function onlySession({ taskDir, dispatchId, listings }: Scope, word: string): DispatchRef {
   if (dispatchId !== null) return { taskDir, dispatchId };
-  const unnamed = listings.find(({ dispatchId }) => dispatchId === null);
-  if (unnamed?.error != null) throw unnamed.error;
+  const [unlisted] = errorsOf(listings.filter((one) => one.dispatchId === undefined));
+  if (unlisted !== undefined) throw unlisted;
   const [first, ...others] = leadsOf(listings);
   if (first === undefined) throw noSession(taskDir);
   if (others.length === 0) return { taskDir, dispatchId: first.dispatchId };
@@ -251,11 +249,11 @@ export function onlySession({ taskDir, dispatchId, listings }: Scope, word: stri
 }
 
 /** The dispatches of a task that were not started by another of its dispatches. */
-function leadsOf(listings: readonly DispatchListing[]): NamedListing[] {
+function leadsOf(listings: readonly DispatchEntry[]): NamedListing[] {
   const ids = new Set(listings.map(({ dispatchId }) => dispatchId));
   return listings.filter(
     (listing): listing is NamedListing =>
-      listing.dispatchId !== null && !ids.has(listing.envelope?.parentDispatchId ?? ''),
+      listing.dispatchId !== undefined && !ids.has(envelopeOf(listing)?.parentDispatchId ?? ''),
   );
 }
 
@@ -267,10 +265,10 @@ function severalSessions(listings: readonly NamedListing[], message: string): Cl
   );
 }
 
-function inWords({ taskDir, dispatchId, envelope }: NamedListing): string {
-  const name = `${toTaskName(taskDir)}/${dispatchId}`;
-  if (envelope === null) return `${name}  unreadable`;
-  const { role, status, startedAt, title } = envelope;
+function inWords(listing: NamedListing): string {
+  const name = `${toTaskName(listing.taskDir)}/${listing.dispatchId}`;
+  if ('error' in listing) return `${name}  unreadable`;
+  const { role, status, startedAt, title } = listing.envelope;
   return [name, role, status, startedAt, title ?? ''].filter(Boolean).join('  ');
 }
 
@@ -286,21 +284,30 @@ export function noSession(taskDir: string): CliError {
 export async function listAll(
   store: DispatchStore,
   options: ListDispatchesOptions,
-): Promise<readonly DispatchListing[]> {
-  const listings: DispatchListing[] = [];
+): Promise<readonly DispatchEntry[]> {
+  const listings: DispatchEntry[] = [];
   for await (const listing of store.dispatches(options)) listings.push(listing);
   return listings;
 }
 
 /** The readable dispatches among these, and the errors of the others. */
-export function readableOf(listings: readonly DispatchListing[]): {
+export function readableOf(listings: readonly DispatchEntry[]): {
   readonly envelopes: readonly DispatchEnvelope[];
   readonly errors: readonly StoreError[];
 } {
   return {
-    envelopes: listings.flatMap(({ envelope }) => envelope ?? []),
-    errors: listings.flatMap(({ error }) => error ?? []),
+    envelopes: listings.flatMap((listing) => envelopeOf(listing) ?? []),
+    errors: errorsOf(listings),
   };
+}
+
+/** The envelope of an entry; undefined if it cannot be read. */
+export function envelopeOf(entry: DispatchEntry): DispatchEnvelope | undefined {
+  return 'error' in entry ? undefined : entry.envelope;
+}
+
+function errorsOf(listings: readonly DispatchEntry[]): StoreError[] {
+  return listings.flatMap((listing) => ('error' in listing ? listing.error : []));
 }
 
 /** The dispatches of a task, oldest first. @throws CliError if there are none, or if one is unreadable */
@@ -324,11 +331,11 @@ export function readableSessions({ taskDir, dispatchId, listings }: Scope): {
 
 /** The error that names each unreadable one among these dispatches, of a task or of all (null); null if all are readable. */
 export function unreadableSessions(
-  listings: readonly DispatchListing[],
+  listings: readonly DispatchEntry[],
   taskDir: string | null,
   done: 'shown' | 'listed',
 ): CliError | null {
-  const bad = listings.flatMap(({ error, taskDir: own }) => (error == null ? [] : [{ error, own }]));
+  const bad = listings.flatMap((one) => ('error' in one ? { error: one.error, own: one.taskDir } : []));
   const [first] = bad;
   if (first === undefined) return null;
   const explained = bad.map(({ error, own }) => ({ own, ...explainError(error) }));
@@ -352,14 +359,14 @@ function codeAndAdvice(
 }
 
 /** The listings of a scope: all of a task, or a session with the workers below it. */
-export async function listingsOf(store: DispatchStore, scope: Scope): Promise<readonly DispatchListing[]> {
+export async function listingsOf(store: DispatchStore, scope: Scope): Promise<readonly DispatchEntry[]> {
   const { taskDir, dispatchId, listings } = scope;
   if (dispatchId === null) return listings;
   const all = listings.length > 1 ? listings : await listAll(store, { taskDir });
-  const workers = Map.groupBy(all, ({ envelope }) => envelope?.parentDispatchId ?? null);
+  const workers = Map.groupBy(all, (one) => envelopeOf(one)?.parentDispatchId ?? null);
   const found = all.filter((one) => one.dispatchId === dispatchId);
   // The iteration of an array includes the entries that are added during it.
   for (const { dispatchId: id } of found)
-    if (id !== null) found.push(...(workers.get(id) ?? []).filter((one) => !found.includes(one)));
+    if (id !== undefined) found.push(...(workers.get(id) ?? []).filter((one) => !found.includes(one)));
   return all.filter((one) => found.includes(one));
 }

@@ -36,7 +36,7 @@ export async function listAllTasks(store: DispatchStore): Promise<ListedTask[]> 
     const { envelopes, errors } = readableOf(dispatches);
     return {
       ...listing,
-      lastActiveAt: latestOf(dispatches.flatMap(({ lastActiveAt }) => lastActiveAt ?? [])),
+      lastActiveAt: latestOf(dispatches.flatMap((one) => ('error' in one ? [] : (one.lastActiveAt ?? [])))),
       envelopes: errors.length === 0 ? envelopes : null,
       readable: envelopes,
       errors: unreadable === undefined ? errors : [unreadable, ...errors],

@@ -5,7 +5,8 @@ export class Notifier {
   #isNotified = false;
   #waiting: { readonly promise: Promise<void>; readonly wake: () => void } | null = null;
 
-  notify(): void {
+  /** `dispatch`: where something may be new, if that is known. */
+  notify(_dispatch?: DispatchRef): void {
     if (this.#waiting === null) {
       this.#isNotified = true;
       return;
@@ -31,26 +32,29 @@ export class Notifier {
   }
 }
 
-/** The notifiers of the followers of each dispatch. */
+/** The notifiers of the followers of each dispatch and of each task. */
 export class Notifiers {
-  readonly #byDispatch = new Map<string, Set<Notifier>>();
+  /** By the key of a dispatch or, which has no line break, by the `taskDir` of a task. */
+  readonly #byScope = new Map<string, Set<Notifier>>();
 
-  add(dispatch: DispatchRef, notifier: Notifier): () => void {
-    const key = dispatchKey(dispatch);
-    const notifiers = this.#byDispatch.get(key) ?? new Set();
-    this.#byDispatch.set(key, notifiers.add(notifier));
+  /** Adds a notifier of a dispatch, or of all dispatches of a task. The answer removes it. */
+  add(scope: DispatchRef | { readonly taskDir: string }, notifier: Notifier): () => void {
+    const key = 'dispatchId' in scope ? dispatchKey(scope) : scope.taskDir;
+    const notifiers = this.#byScope.get(key) ?? new Set();
+    this.#byScope.set(key, notifiers.add(notifier));
     return () => {
       notifiers.delete(notifier);
-      if (notifiers.size === 0) this.#byDispatch.delete(key);
+      if (notifiers.size === 0) this.#byScope.delete(key);
     };
   }
 
   notify(dispatch: DispatchRef): void {
-    if (this.#byDispatch.size === 0) return;
-    for (const notifier of this.#byDispatch.get(dispatchKey(dispatch)) ?? []) notifier.notify();
+    if (this.#byScope.size === 0) return;
+    for (const notifier of this.#byScope.get(dispatchKey(dispatch)) ?? []) notifier.notify(dispatch);
+    for (const notifier of this.#byScope.get(dispatch.taskDir) ?? []) notifier.notify(dispatch);
   }
 
   notifyAll(): void {
-    for (const notifiers of this.#byDispatch.values()) for (const notifier of notifiers) notifier.notify();
+    for (const notifiers of this.#byScope.values()) for (const notifier of notifiers) notifier.notify();
   }
 }

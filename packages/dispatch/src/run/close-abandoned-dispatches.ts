@@ -32,13 +32,14 @@ export async function closeAbandonedDispatches(
   { onUnreadable, onUnchecked }: CloseAbandonedOptions = {},
 ): Promise<DispatchEnvelope[]> {
   const running: string[] = [];
-  for await (const { envelope, error } of store.dispatches({ taskDir, status: ['running'] })) {
-    if (error !== undefined) {
-      if (onUnreadable === undefined) throw error;
-      onUnreadable(error);
+  for await (const listed of store.dispatches({ taskDir, status: ['running'] })) {
+    if ('error' in listed) {
+      if (onUnreadable === undefined) throw listed.error;
+      onUnreadable(listed.error);
+      continue;
     }
     // Of an imported session, `running` says only that its source had no end: there is no process that could have exited.
-    if (envelope !== null && envelope.source === null) running.push(envelope.dispatchId);
+    if (listed.envelope.source === null) running.push(listed.dispatchId);
   }
   const closed: DispatchEnvelope[] = [];
   for (const dispatchId of await abandonedOf(store, taskDir, running, onUnchecked)) {

@@ -1,5 +1,6 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { EventWords, type SearchHit, type StoreError } from '@hansard/provider';
+import type { DispatchRef } from '../store/dispatch-ref.ts';
 import type { DispatchStore } from '../store/dispatch-store.ts';
 
 /** Where a search looks: everywhere, in a task, or in one of its dispatches. */
@@ -20,7 +21,7 @@ export interface DispatchHits {
 /** What a search uses of a store: reading methods. */
 export type SearchedStore = Pick<
   DispatchStore,
-  'capabilities' | 'searchEvents' | 'dispatches' | 'findDispatch' | 'getDispatchEnvelope'
+  'capabilities' | 'searchEvents' | 'dispatches' | 'findDispatch'
 >;
 
 interface SearchDispatchesOptions extends SearchScope {
@@ -61,7 +62,7 @@ async function* lookUp(store: SearchedStore, options: SearchDispatchesOptions): 
   for (const found of byDispatch.values()) {
     const [newest] = found;
     if (newest === undefined) continue;
-    const envelope = await store.getDispatchEnvelope(newest.taskDir, newest.dispatchId);
+    const envelope = await envelopeOf(store, newest);
     yield { taskDir: newest.taskDir, dispatchId: newest.dispatchId, envelope, hits: inOrder(found) };
   }
 }
@@ -74,7 +75,7 @@ async function* readAll(
   if (taskDir !== undefined && dispatchId !== undefined) {
     // It is the whole scope, so its error ends the search.
     const hits = await hitsIn(store, { taskDir, dispatchId }, limit, options);
-    const envelope = await store.getDispatchEnvelope(taskDir, dispatchId);
+    const envelope = await envelopeOf(store, { taskDir, dispatchId });
     if (hits.length > 0) yield { taskDir, dispatchId, envelope, hits: inOrder(hits) };
     return;
   }
@@ -82,8 +83,10 @@ async function* readAll(
   let searched = 0;
   for await (const listing of store.dispatches({ ...scopeOf({ taskDir }), order: 'newest' })) {
     if (left === 0) return;
-    if (listing.error !== undefined) onUnreadable(listing.error);
-    if (listing.dispatchId === null || listing.envelope === null) continue;
+    if ('error' in listing) {
+      onUnreadable(listing.error);
+      continue;
+    }
     await onDispatch(searched);
     searched += 1;
     const dispatch = { taskDir: listing.taskDir, dispatchId: listing.dispatchId };
@@ -91,6 +94,10 @@ async function* readAll(
     left -= found.length;
     if (found.length > 0) yield { ...dispatch, envelope: listing.envelope, hits: inOrder(found) };
   }
+}
+
+async function envelopeOf(store: SearchedStore, dispatch: DispatchRef): Promise<DispatchEnvelope | null> {
+  return (await store.findDispatch(dispatch))?.envelope ?? null;
 }
 
 async function searchOne(

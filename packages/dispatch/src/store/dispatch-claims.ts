@@ -42,6 +42,7 @@ export class DispatchClaims implements StoreClaims {
     const stored = this.#stored({ ...envelope, taskDir });
     return this.#claim(stored, options, async () => {
       await stored.create(envelope);
+      this.#context.notifiers.notify(stored);
       return new ClaimedDispatch(this.#context, stored, envelope, options, true);
     });
   }

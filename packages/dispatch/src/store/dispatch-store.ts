@@ -1,8 +1,6 @@
 import type { CapturedEvent, DispatchEnvelope, TaskRecord } from '@hansard/events';
 import type {
   ClaimState,
-  DispatchListing,
-  DispatchPage,
   DispatchVerification,
   ListDispatchesOptions,
   RemainsScope,
@@ -18,8 +16,11 @@ import type {
 import type { Redactor } from '@hansard/redaction';
 import type { DispatchRedaction } from '../redaction/dispatch-redaction.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
+import type { DispatchEntries, DispatchEntry } from './dispatch-entry.ts';
 import type { DispatchLog } from './dispatch-log.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
+import type { FollowItem, FollowOptions } from './follow-item.ts';
+import type { TaskFollowItem, TaskFollowOptions } from './task-follow-item.ts';
 
 /** Claims the dispatch that is opened. */
 export interface WriteAccess extends WriterOptions {
@@ -80,29 +81,47 @@ export interface DispatchStore extends AsyncDisposable {
   getDispatchEnvelopes(taskDir: string): Promise<DispatchEnvelope[]>;
 
   /**
-   * A page of the dispatches of a task or of the whole store, with filters, in the order of their start or its reverse. A dispatch
-   * that cannot be read is an entry with its error, after the others.
+   * A page of the dispatches of a task or of the whole store, with filters, in the order of their start or its reverse. Each is a
+   * reference with its envelope and its `log`. A dispatch that cannot be read is an entry with its error, after the others.
    * @throws STORE_INVALID_CURSOR, TypeError for a `limit` that is not a whole number from 1, or a `startedSince` that is not a time
    */
-  listDispatches(options?: ListDispatchesOptions): Promise<DispatchPage>;
+  listDispatches(options?: ListDispatchesOptions): Promise<DispatchEntries>;
 
   /** The dispatches of all pages, one after the other. With `limit`, that many of them. Fails as `listDispatches` does. */
-  dispatches(options?: ListDispatchesOptions): AsyncGenerator<DispatchListing, undefined>;
+  dispatches(options?: ListDispatchesOptions): AsyncGenerator<DispatchEntry, undefined>;
 
   /** One envelope (D12), or null if there is no such dispatch. */
+  getDispatchEnvelope(dispatch: DispatchRef): Promise<DispatchEnvelope | null>;
   getDispatchEnvelope(taskDir: string, dispatchId: string): Promise<DispatchEnvelope | null>;
 
   /**
    * Every event of a dispatch, in append order (D12).
    * @throws STORE_DISPATCH_NOT_FOUND
    */
+  getDispatchEvents(dispatch: DispatchRef): Promise<CapturedEvent[]>;
   getDispatchEvents(taskDir: string, dispatchId: string): Promise<CapturedEvent[]>;
 
   /**
    * The last `count` events, oldest first (D12).
    * @throws STORE_DISPATCH_NOT_FOUND, TypeError if `count` is not a whole number from 0
    */
+  getRecentEvents(dispatch: DispatchRef, count: number): Promise<CapturedEvent[]>;
   getRecentEvents(taskDir: string, dispatchId: string, count: number): Promise<CapturedEvent[]>;
+
+  /** Follows one dispatch, as `DispatchLog.follow` does. The dispatch must exist when it is first read. */
+  follow(dispatch: DispatchRef, options?: FollowOptions): AsyncIterable<FollowItem>;
+
+  /**
+   * Follows a whole task, which need not exist yet: every dispatch and every stored event, a marker, then the dispatches that begin and
+   * the events that any process appends. Each comes once, those of a dispatch in the order of their positions. Between dispatches the
+   * order is that of reading, and not of time. At most a page is in memory, however slow the follower is. Ends when the signal aborts or
+   * when the store closes, never by itself. Each iteration starts again.
+   * @throws STORE_INVALID_CURSOR, STORE_INVALID_PATH
+   */
+  follow(
+    task: { readonly taskDir: string; readonly dispatchId?: undefined },
+    options?: TaskFollowOptions,
+  ): AsyncIterable<TaskFollowItem>;
 
   /** Writes the record of a task, new or changed (D10). @throws EVENT_TASK_INVALID */
   putTask(taskDir: string, task: TaskRecord): Promise<void>;

@@ -3,8 +3,6 @@ import {
   assertTaskDir,
   type ClaimState,
   contractVersion,
-  type DispatchListing,
-  type DispatchPage,
   type DispatchStoreProvider,
   type DispatchVerification,
   describeContractProblem,
@@ -21,18 +19,24 @@ import {
 } from '@hansard/provider';
 import type { Redactor } from '@hansard/redaction';
 import { WriteOrder } from '../async/write-order.ts';
-import { assertCount, assertScope, checkListing } from '../check-arguments.ts';
+import { assertCount, assertScope, checkFollow, checkListing } from '../check-arguments.ts';
 import { checkTask } from '../intake/envelope-intake.ts';
 import type { DispatchRedaction } from '../redaction/dispatch-redaction.ts';
 import { redactStored } from '../redaction/redact-stored.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
+import type { DispatchEntries, DispatchEntry } from './dispatch-entry.ts';
 import type { DispatchLog } from './dispatch-log.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
 import type { DispatchStore, ReadAccess, WriteAccess } from './dispatch-store.ts';
+import { follow } from './follow.ts';
+import type { FollowItem, FollowOptions } from './follow-item.ts';
+import { followTask } from './follow-task.ts';
 import { OpenStoreContext } from './open-store-context.ts';
 import { ProviderDispatch } from './provider-dispatch.ts';
 import type { DispatchStoreOptions } from './store-options.ts';
 import { StoredDispatch } from './stored-dispatch.ts';
+import { type EntrySource, entriesOf } from './stored-entries.ts';
+import type { TaskFollowItem, TaskFollowOptions } from './task-follow-item.ts';
 import { unsupported } from './unsupported.ts';
 
 /**
@@ -55,12 +59,18 @@ function assertContract({ contract }: { readonly contract: unknown }): void {
   });
 }
 
+/** The reference of a call that names a dispatch by a reference, or by its `taskDir` and `dispatchId`. */
+function toReference(first: DispatchRef | string, second: unknown): DispatchRef {
+  return typeof first === 'string' ? { taskDir: first, dispatchId: second as string } : first;
+}
+
 class CheckedStore implements DispatchStore {
   readonly capabilities: StoreCapabilities;
   readonly #provider: DispatchStoreProvider;
   readonly #context: OpenStoreContext;
   readonly #taskWrites = new WriteOrder();
   readonly #onRead: DispatchStoreOptions['onRead'];
+  readonly #entries: EntrySource;
   #closing: Promise<void> | null = null;
 
   constructor(provider: DispatchStoreProvider, options: DispatchStoreOptions) {
@@ -68,6 +78,7 @@ class CheckedStore implements DispatchStore {
     this.#onRead = options.onRead;
     this.#context = new OpenStoreContext(provider, options);
     this.#provider = this.#context.provider;
+    this.#entries = { context: this.#context, onRead: this.#onRead };
   }
 
   async beginDispatch(
@@ -90,9 +101,8 @@ class CheckedStore implements DispatchStore {
     third?: WriteAccess | ReadAccess,
   ): Promise<Dispatch | DispatchLog> {
     this.#context.assertOpen();
-    const isReference = typeof first !== 'string';
-    const dispatch = isReference ? first : { taskDir: first, dispatchId: second as string };
-    const access = isReference ? (second as WriteAccess | ReadAccess | undefined) : third;
+    const dispatch = toReference(first, second);
+    const access = typeof first === 'string' ? third : (second as WriteAccess | ReadAccess | undefined);
     this.#onRead?.(dispatch);
     if (access?.write === true) return this.#context.claims.claim(dispatch, access);
     const stored = new ProviderDispatch(this.#provider, dispatch, access?.skipDamaged);
@@ -110,15 +120,15 @@ class CheckedStore implements DispatchStore {
     return this.#provider.getDispatchEnvelopes(taskDir);
   }
 
-  async listDispatches(options: ListDispatchesOptions = {}): Promise<DispatchPage> {
+  async listDispatches(options: ListDispatchesOptions = {}): Promise<DispatchEntries> {
     this.#context.assertOpen();
-    return this.#provider.listDispatches(checkListing(options));
+    return entriesOf(this.#entries, await this.#provider.listDispatches(checkListing(options)));
   }
 
   async *dispatches({
     limit,
     ...options
-  }: ListDispatchesOptions = {}): AsyncGenerator<DispatchListing, undefined> {
+  }: ListDispatchesOptions = {}): AsyncGenerator<DispatchEntry, undefined> {
     let { after } = options;
     for (let left = limit ?? Number.POSITIVE_INFINITY; left > 0; ) {
       const { dispatches, next } = await this.listDispatches({
@@ -133,18 +143,46 @@ class CheckedStore implements DispatchStore {
     }
   }
 
-  async getDispatchEnvelope(taskDir: string, dispatchId: string): Promise<DispatchEnvelope | null> {
-    return this.#at({ taskDir, dispatchId }).findEnvelope();
+  getDispatchEnvelope(dispatch: DispatchRef): Promise<DispatchEnvelope | null>;
+  getDispatchEnvelope(taskDir: string, dispatchId: string): Promise<DispatchEnvelope | null>;
+  async getDispatchEnvelope(first: DispatchRef | string, second?: string): Promise<DispatchEnvelope | null> {
+    return this.#at(toReference(first, second)).findEnvelope();
   }
 
-  async getDispatchEvents(taskDir: string, dispatchId: string): Promise<CapturedEvent[]> {
-    return this.#at({ taskDir, dispatchId }).readAll();
+  getDispatchEvents(dispatch: DispatchRef): Promise<CapturedEvent[]>;
+  getDispatchEvents(taskDir: string, dispatchId: string): Promise<CapturedEvent[]>;
+  async getDispatchEvents(first: DispatchRef | string, second?: string): Promise<CapturedEvent[]> {
+    return this.#at(toReference(first, second)).readAll();
   }
 
-  async getRecentEvents(taskDir: string, dispatchId: string, count: number): Promise<CapturedEvent[]> {
-    const stored = this.#at({ taskDir, dispatchId });
+  getRecentEvents(dispatch: DispatchRef, count: number): Promise<CapturedEvent[]>;
+  getRecentEvents(taskDir: string, dispatchId: string, count: number): Promise<CapturedEvent[]>;
+  async getRecentEvents(
+    first: DispatchRef | string,
+    second: string | number,
+    third?: number,
+  ): Promise<CapturedEvent[]> {
+    const stored = this.#at(toReference(first, second));
+    const count = (typeof first === 'string' ? third : second) as number;
     assertCount('count', count, 0);
     return stored.readRecent(count);
+  }
+
+  follow(dispatch: DispatchRef, options?: FollowOptions): AsyncIterable<FollowItem>;
+  follow(
+    task: { readonly taskDir: string; readonly dispatchId?: undefined },
+    options?: TaskFollowOptions,
+  ): AsyncIterable<TaskFollowItem>;
+  follow(
+    { taskDir, dispatchId }: { readonly taskDir: string; readonly dispatchId?: string | undefined },
+    options: FollowOptions | TaskFollowOptions = {},
+  ): AsyncIterable<FollowItem | TaskFollowItem> {
+    checkFollow(options);
+    if (dispatchId !== undefined)
+      return follow(this.#context, this.#at({ taskDir, dispatchId }), options as FollowOptions);
+    this.#context.assertOpen();
+    assertTaskDir(taskDir);
+    return followTask(this.#entries, taskDir, options as TaskFollowOptions);
   }
 
   async putTask(taskDir: string, task: TaskRecord): Promise<void> {

@@ -1,7 +1,7 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { matchesEventType } from '@hansard/events/plain';
 import type { EventPage } from '@hansard/provider';
-import { assertCount, assertCursor } from '../check-arguments.ts';
+import { assertCount, assertCursor, checkFollow } from '../check-arguments.ts';
 import type { DispatchStream, LiveStreamOptions } from '../streams/dispatch-stream.ts';
 import { streamDispatch } from '../streams/stream-dispatch.ts';
 import type { DispatchLog, PositionedEvent, ReadDispatchOptions, ReadPagesOptions } from './dispatch-log.ts';
@@ -73,8 +73,7 @@ export class StoredDispatch implements DispatchLog {
 
   follow(options: FollowOptions = {}): AsyncIterable<FollowItem> {
     this.context.assertOpen();
-    if (options.after !== undefined) assertCursor(options.after);
-    if (options.pageSize !== undefined) assertCount('pageSize', options.pageSize, 1);
+    checkFollow(options);
     return follow(this.context, this.stored, options);
   }
 

@@ -33,10 +33,12 @@ async function listImported(store: DispatchStore) {
   const byLastMessage = new Map<string, Imported[]>();
   const bySummary = new Map<string, Imported>();
   const titled: Imported[] = [];
-  for await (const { taskDir, dispatchId, envelope } of store.dispatches()) {
-    const source = envelope?.source;
-    if (dispatchId === null || envelope === null || source == null) continue;
-    const imported = { ref: { taskDir, dispatchId }, envelope, source };
+  for await (const listed of store.dispatches()) {
+    if ('error' in listed) continue;
+    const { dispatchId, envelope } = listed;
+    const { source } = envelope;
+    if (source === null) continue;
+    const imported = { ref: listed, envelope, source };
     const { lastMessage, summarises = [], titledBy } = source;
     byId.set(dispatchId, imported);
     if (lastMessage !== undefined)

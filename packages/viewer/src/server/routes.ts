@@ -1,3 +1,4 @@
+import type { DispatchEntry } from '@hansard/dispatch';
 import { renderRow, rowKinds } from '@hansard/views';
 import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
@@ -72,8 +73,7 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches, runs?: Vi
       ...(task === undefined ? {} : { taskDir: task }),
       ...(after === undefined ? {} : { after }),
     });
-    const entries = page.dispatches.map(({ error, ...entry }) => ({ ...entry, error: error?.message }));
-    return context.json({ dispatches: entries, next: page.next });
+    return context.json({ dispatches: page.dispatches.map(answerOf), next: page.next });
   });
 
   app.get('/changes', (context) =>
@@ -246,6 +246,16 @@ export class StreamPlaces {
       this.#open.delete(ending);
     }
   }
+}
+
+/** An entry of a listing, for the page. */
+function answerOf(entry: DispatchEntry) {
+  if ('error' in entry) {
+    const { taskDir, dispatchId = null, error } = entry;
+    return { taskDir, dispatchId, envelope: null, lastActiveAt: null, error: error.message };
+  }
+  const { taskDir, dispatchId, envelope, lastActiveAt } = entry;
+  return { taskDir, dispatchId, envelope, lastActiveAt };
 }
 
 /** Sends a message after changes of the store, until the signal aborts. */

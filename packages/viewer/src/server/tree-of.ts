@@ -48,8 +48,8 @@ async function startedSince(
       order: 'newest',
       ...(after === null ? {} : { after }),
     });
-    for (const { envelope } of page.dispatches)
-      if (envelope !== null && envelope.dispatchId !== own.dispatchId) found.push(envelope);
+    for (const entry of page.dispatches)
+      if (!('error' in entry) && entry.dispatchId !== own.dispatchId) found.push(entry.envelope);
     after = page.next;
   } while (after !== null && found.length < mostDispatches);
   return found;

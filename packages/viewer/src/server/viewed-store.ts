@@ -15,7 +15,6 @@ export function viewedStore(store: ViewedStore): ViewedStore {
     listDispatches: (options) => store.listDispatches(options),
     watch: (scope, onChange) => store.watch(scope, onChange),
     dispatches: (options) => store.dispatches(options),
-    getDispatchEnvelope: (taskDir, dispatchId) => store.getDispatchEnvelope(taskDir, dispatchId),
     searchEvents: (query, options) => store.searchEvents(query, options),
     findDispatch: (dispatch) => store.findDispatch(dispatch),
   };

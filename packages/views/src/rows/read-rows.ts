@@ -10,19 +10,27 @@ export function rowsOf(events: Iterable<CapturedEvent>, reach: RowReach = unlimi
   return reader.end();
 }
 
+/** What rows are read from: the log of a dispatch, such as a `DispatchLog`, or the lists of its events. */
+export type RowSource =
+  | { pages(): AsyncIterable<{ readonly events: Iterable<CapturedEvent> }> }
+  | AsyncIterable<Iterable<CapturedEvent>>;
+
 /** The rows of a dispatch of any length, while its events are read. Each row is complete when it is given. */
-export async function* readRows(
-  pages: AsyncIterable<Iterable<CapturedEvent>>,
-  reach: RowReach = {},
-): AsyncGenerator<Row> {
+export async function* readRows(source: RowSource, reach: RowReach = {}): AsyncGenerator<Row, undefined> {
   const reader = new RowReader(reach);
-  for await (const events of pages) {
+  for await (const events of listsOf(source)) {
     for (const event of events) {
       reader.add(event);
       yield* reader.settled();
     }
   }
   yield* reader.end();
+}
+
+/** The events of a source, list by list. */
+export async function* listsOf(source: RowSource): AsyncGenerator<Iterable<CapturedEvent>, undefined> {
+  if (!('pages' in source)) yield* source;
+  else for await (const { events } of source.pages()) yield events;
 }
 
 const unlimited: RowReach = { events: Number.POSITIVE_INFINITY, characters: Number.POSITIVE_INFINITY };

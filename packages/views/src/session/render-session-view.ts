@@ -19,14 +19,41 @@ export interface SessionSource {
   ): Promise<readonly CapturedEvent[]> | readonly CapturedEvent[];
 }
 
+/** Names a session of a store. */
+interface SessionRef {
+  readonly taskDir: string;
+  readonly dispatchId: string;
+}
+
 /**
- * A session as plain text, in order (D12): the header, the rows, the result, the structured result.
+ * A session as plain text, in order (D12): the header, the rows, the result, the structured result. The session is named by a
+ * reference, such as an entry of a listing, or by its `taskDir` and `dispatchId`.
  * @throws what the store throws for a dispatch that does not exist
  */
-export async function renderSessionView(
+export function renderSessionView(
+  store: SessionSource,
+  session: SessionRef,
+  options?: RenderRowOptions,
+): Promise<string>;
+export function renderSessionView(
   store: SessionSource,
   taskDir: string,
   dispatchId: string,
+  options?: RenderRowOptions,
+): Promise<string>;
+export async function renderSessionView(
+  store: SessionSource,
+  first: SessionRef | string,
+  second?: string | RenderRowOptions,
+  third?: RenderRowOptions,
+): Promise<string> {
+  if (typeof first !== 'string') return sessionView(store, first, second as RenderRowOptions | undefined);
+  return sessionView(store, { taskDir: first, dispatchId: second as string }, third);
+}
+
+async function sessionView(
+  store: SessionSource,
+  { taskDir, dispatchId }: SessionRef,
   options: RenderRowOptions = {},
 ): Promise<string> {
   const events = await store.getDispatchEvents(taskDir, dispatchId);

@@ -149,7 +149,7 @@ async function treeLens(store: ViewedStore, taskDir: string): Promise<TreeAnswer
       order: 'newest',
       ...(after === null ? {} : { after }),
     });
-    for (const { envelope } of page.dispatches) if (envelope !== null) envelopes.push(envelope);
+    for (const entry of page.dispatches) if (!('error' in entry)) envelopes.push(entry.envelope);
     after = page.next;
   } while (after !== null && envelopes.length < mostDispatches);
   const shown = envelopes.slice(0, mostDispatches);
