@@ -3,9 +3,9 @@
  * quarter of an hour; by day and model, task and model. Envelopes alone, each with a newly opened store.
  */
 import { rmSync } from 'node:fs';
-import { openDispatchStore } from '@hansard/dispatch';
+import { type DispatchStore, openDispatchStore, type UsageKey, usageOf } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import { addParts, dateKeys, figuresOfDispatch, type UsagePart, UsageSums, usageParts } from '@hansard/facts';
+import { figuresOfDispatch, UsageSums } from '@hansard/facts';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { median } from './measure.ts';
 import { report, rounded } from './report.ts';
@@ -64,57 +64,37 @@ function writtenIn(folder: string, withPeriods: boolean): string {
   return folder;
 }
 
-type Add = (sums: UsageSums, taskDir: string, envelope: DispatchEnvelope) => void;
-
-const byParts =
-  (keyOf: (part: UsagePart, taskDir: string) => string): Add =>
-  (sums, taskDir, envelope) =>
-    addParts(sums, usageParts(envelope), (part) => keyOf(part, taskDir));
-
 /** Milliseconds of the processor from the opening of the store to the rows: other programs do not count. */
-async function timeOf(root: string, add: Add): Promise<number> {
+async function timeOf(root: string, sumUp: (store: DispatchStore) => Promise<number>): Promise<number> {
   const before = process.cpuUsage();
   await using store = openDispatchStore(openJsonFileStore({ root }));
-  const sums = new UsageSums();
-  for await (const listed of store.dispatches())
-    if (!('error' in listed)) add(sums, listed.taskDir, listed.envelope);
-  if (sums.rows('most').length === 0) throw new Error('There are no sums.');
+  if ((await sumUp(store)) === 0) throw new Error('There are no sums.');
   const { user, system } = process.cpuUsage(before);
   return (user + system) / 1_000;
+}
+
+const by =
+  (...keys: UsageKey[]) =>
+  async (store: DispatchStore) =>
+    (await usageOf(store, { by: keys })).rows.length;
+
+async function byDayOfStart(store: DispatchStore): Promise<number> {
+  const sums = new UsageSums();
+  for await (const listed of store.dispatches())
+    if (!('error' in listed))
+      sums.add(listed.envelope.startedAt.slice(0, 10), figuresOfDispatch(listed.envelope));
+  return sums.rows('most').length;
 }
 
 const root = temporaryFolder('bench-usage');
 const without = writtenIn(`${root}/without`, false);
 const within = writtenIn(`${root}/with`, true);
 const contenders = {
-  dayOfStart: () =>
-    timeOf(without, (sums, _, envelope) =>
-      sums.add(envelope.startedAt.slice(0, 10), figuresOfDispatch(envelope)),
-    ),
-  day: () => {
-    const { day } = dateKeys('local');
-    return timeOf(
-      within,
-      byParts(({ at }) => day(at)),
-    );
-  },
-  dayAndModel: () => {
-    const { day } = dateKeys('local');
-    return timeOf(
-      within,
-      byParts(({ at, model }) => `${day(at)} ${model}`),
-    );
-  },
-  task: () =>
-    timeOf(
-      within,
-      byParts((_, taskDir) => taskDir),
-    ),
-  model: () =>
-    timeOf(
-      within,
-      byParts(({ model }) => model),
-    ),
+  dayOfStart: () => timeOf(without, byDayOfStart),
+  day: () => timeOf(within, by('day')),
+  dayAndModel: () => timeOf(within, by('day', 'model')),
+  task: () => timeOf(within, by('task')),
+  model: () => timeOf(within, by('model')),
 };
 const names = Object.keys(contenders) as (keyof typeof contenders)[];
 const times = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<

@@ -91,3 +91,11 @@ export {
 export { defaultHookTimeoutMs } from './tools/decide-in-time.ts';
 export { openToolbox, type Toolbox } from './tools/toolbox.ts';
 export { failedOutcome, useTool } from './tools/use-tool.ts';
+export {
+  type UsageKey,
+  type UsageOfKeys,
+  type UsageOptions,
+  type UsageSummary,
+  usageKeys,
+  usageOf,
+} from './usage/usage-of.ts';

@@ -1,30 +1,13 @@
-import {
-  blockMs,
-  type DateKeys,
-  dateKeys,
-  type LoggedPart,
-  type UsagePart,
-  usageBlocks,
-} from '@hansard/facts';
+import { type UsageKey, usageKeys } from '@hansard/dispatch';
+import { blockMs } from '@hansard/facts';
 import { InvalidArgumentError } from 'commander';
-import { projectOf, toTaskName } from '../tasks/task-name.ts';
+import { toTaskName } from '../tasks/task-name.ts';
 import { shownTime } from '../terminal/shown-time.ts';
 
-const timeKeys = ['day', 'week', 'month', 'block'] as const;
-/** Keys that envelopes do not have: the log is read. */
-const loggedKeys = ['agent', 'tool'] as const;
-export const usageKeys = [...timeKeys, 'project', 'task', 'model', ...loggedKeys] as const;
-export type UsageKey = (typeof usageKeys)[number];
-
-type Zone = 'utc' | 'local';
-type Part = UsagePart & Partial<Pick<LoggedPart, 'agent' | 'tool'>>;
+const timeKeys: readonly UsageKey[] = ['day', 'week', 'month', 'block'];
 
 export function isTimeKey(key: UsageKey | undefined): boolean {
   return timeKeys.some((one) => one === key);
-}
-
-export function needsLog(keys: readonly UsageKey[]): boolean {
-  return loggedKeys.some((key) => keys.includes(key));
 }
 
 /** The value of `--by`: a key, or two. */
@@ -37,43 +20,15 @@ export function parseUsageKeys(text: string): readonly UsageKey[] {
   );
 }
 
-/** The values of keys for the parts of dispatches, as JSON has them. */
-export class UsageKeys {
-  readonly #keys: readonly UsageKey[];
-  readonly #zone: Zone;
-  readonly #dates: DateKeys;
-  #blocks: ReadonlyMap<number, number> = new Map();
+/** A value as JSON has it: tasks have their short names. */
+export function usageValue(key: UsageKey | undefined, value: string): string {
+  return key === 'task' ? toTaskName(value) : value;
+}
 
-  constructor(keys: readonly UsageKey[], zone: Zone) {
-    this.#keys = keys;
-    this.#zone = zone;
-    this.#dates = dateKeys(zone);
-  }
-
-  /** The times of all use, also outside of the limits: a block depends on what was used before. */
-  learn(times: Iterable<number>): void {
-    this.#blocks = usageBlocks(times);
-  }
-
-  valuesOf(part: Part, taskDir: string): string[] {
-    return this.#keys.map((key) => this.#valueOf(key, part, taskDir));
-  }
-
-  /** A value as people read it. */
-  inWords(key: UsageKey, value: string): string {
-    if (key !== 'block') return value;
-    const end = new Date(Date.parse(value) + blockMs).toISOString();
-    const [from, to] = [value, end].map((time) => shownTime({ zone: this.#zone }, time));
-    return `${from?.slice(0, 16).replace('T', ' ')}–${to?.slice(11, 16)}`;
-  }
-
-  #valueOf(key: UsageKey, { at, model, agent = '', tool }: Part, taskDir: string): string {
-    if (key === 'model') return model;
-    if (key === 'agent') return agent;
-    if (key === 'tool') return tool ?? '';
-    if (key === 'task') return toTaskName(taskDir);
-    if (key === 'project') return projectOf(taskDir);
-    if (key === 'block') return new Date(this.#blocks.get(at) ?? at).toISOString();
-    return this.#dates[key](at);
-  }
+/** A value as people read it. */
+export function usageValueInWords(key: UsageKey, value: string, zone: 'utc' | 'local'): string {
+  if (key !== 'block') return usageValue(key, value);
+  const end = new Date(Date.parse(value) + blockMs).toISOString();
+  const [from, to] = [value, end].map((time) => shownTime({ zone }, time));
+  return `${from?.slice(0, 16).replace('T', ' ')}–${to?.slice(11, 16)}`;
 }

@@ -1,3 +1,4 @@
+import type { UsageKey, UsageOfKeys } from '@hansard/dispatch';
 import {
   callsIn,
   formatCost,
@@ -5,11 +6,10 @@ import {
   formatTokens,
   tokensIn,
   type UsageFigures,
-  type UsageRow,
 } from '@hansard/facts';
 import { type CliContext, terminalWidth } from '../terminal/context.ts';
 import { plainTable } from '../terminal/plain-table.ts';
-import type { UsageKey, UsageKeys } from './usage-keys.ts';
+import { usageValueInWords } from './usage-keys.ts';
 
 /** Stands for what nothing recorded says. */
 export const notKnown = '–';
@@ -20,21 +20,15 @@ const wideColumns = 120;
 const counts = ['calls', 'failed', 'tools', 'errors'];
 const wideCounts = ['model calls', 'failed', 'tool calls', 'tool errors'];
 
-/** What the rows have in common. `between`: the separator of the values of two keys. */
-export interface UsageTable {
-  readonly by: readonly UsageKey[];
-  readonly keys: UsageKeys;
-  readonly between: string;
-}
-
 /** Sums of usage for a terminal: the rows, then the total. */
 export async function usageTable(
   context: CliContext,
-  rows: readonly UsageRow[],
+  rows: readonly UsageOfKeys[],
   total: UsageFigures,
-  { by, keys, between }: UsageTable,
+  by: readonly UsageKey[],
 ): Promise<string> {
   const width = terminalWidth(context);
+  const zone = context.zone ?? 'local';
   const largest = Math.max(...rows.map(weightOf));
   const wide = width === undefined || width >= wideColumns;
   const head = [
@@ -45,7 +39,7 @@ export async function usageTable(
   ];
   const lines = [
     ...rows.map((row) => [
-      ...row.key.split(between).map((value, at) => inWords(keys, by[at], value)),
+      ...row.values.map((value, at) => inWords(by[at], value, zone)),
       ...cells(row),
       bar(weightOf(row), largest),
     ]),
@@ -71,8 +65,8 @@ export async function usageTable(
   });
 }
 
-function inWords(keys: UsageKeys, key: UsageKey | undefined, value: string): string {
-  return value === '' || key === undefined ? notKnown : keys.inWords(key, value);
+function inWords(key: UsageKey | undefined, value: string, zone: 'utc' | 'local'): string {
+  return value === '' || key === undefined ? notKnown : usageValueInWords(key, value, zone);
 }
 
 function isPath(key: UsageKey): boolean {

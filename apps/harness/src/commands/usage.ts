@@ -1,42 +1,26 @@
-import type { DispatchEntry } from '@hansard/dispatch';
-import type { DispatchEnvelope } from '@hansard/events';
+import { type UsageKey, type UsageOfKeys, type UsageSummary, usageKeys, usageOf } from '@hansard/dispatch';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
-import {
-  addParts,
-  explainEstimates,
-  type LoggedPart,
-  LoggedUsage,
-  quarterMs,
-  type UsageFigures,
-  type UsagePart,
-  type UsageRow,
-  UsageSums,
-  usageParts,
-} from '@hansard/facts';
+import { explainEstimates, quarterMs, type UsageFigures } from '@hansard/facts';
 import type { StoreError } from '@hansard/provider';
 import { Option } from 'commander';
-import { interruptedPages } from '../tasks/filter-options.ts';
 import { findScope, listAll, listingsOf } from '../tasks/find-session.ts';
 import { type LimitOptions, timeLimitsOf, withTimeLimits } from '../tasks/time-limits.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
-import type { CliContext } from '../terminal/context.ts';
+import { type CliContext, letInterrupt } from '../terminal/context.ts';
 import { explainError } from '../terminal/explain-error.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { shownTime } from '../terminal/shown-time.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
-import { isTimeKey, needsLog, parseUsageKeys, type UsageKey, UsageKeys, usageKeys } from './usage-keys.ts';
+import { isTimeKey, parseUsageKeys, usageValue } from './usage-keys.ts';
 import { notKnown, usageTable } from './usage-table.ts';
 
 interface UsageOptions extends CommonOptions, LimitOptions {
   readonly by: readonly UsageKey[];
   readonly limit?: number;
 }
-
-/** Between the values of two keys. No value has it: names have no control characters, and times none. */
-const between = '\u0000';
 
 export const addUsage: AddCommand = (command, context) => {
   withTimeLimits(withCommonOptions(command), 'count only calls')
@@ -72,10 +56,21 @@ export const addUsage: AddCommand = (command, context) => {
           word === undefined
             ? await listAll(store, {})
             : await listingsOf(store, await findScope(store, word));
-        const failures = listings.flatMap((one) => ('error' in one ? one.error : []));
         const limits = limitsOf(context, options);
-        const used = await sumUp(context, { listings, by: options.by, limits, failures });
-        return answerOf(context, used, options, limits, failures);
+        const progress = createProgress(context, 'reading sessions');
+        const onPage = async (read: number, all: number) => {
+          progress.update(read, all);
+          await letInterrupt(context);
+        };
+        try {
+          const zone = context.zone ?? 'local';
+          const { since, until } = limits;
+          const { by } = options;
+          const used = await usageOf(store, { by, dispatches: listings, since, until, zone, onPage });
+          return answerOf(context, used, options, limits);
+        } finally {
+          progress.end();
+        }
       }),
     );
 };
@@ -97,98 +92,26 @@ function limitsOf(context: CliContext, options: LimitOptions): Limits {
   return { since: from, until: to, isRounded: from !== since || to !== until + 1 };
 }
 
-interface Used {
-  readonly sums: UsageSums;
-  readonly keys: UsageKeys;
-  /** The dispatches that are counted. */
-  readonly envelopes: DispatchEnvelope[];
-}
-
-interface Asked {
-  readonly listings: readonly DispatchEntry[];
-  readonly by: readonly UsageKey[];
-  readonly limits: Limits;
-  /** Gets the dispatches that cannot be read. */
-  readonly failures: StoreError[];
-}
-
-type Part = UsagePart & Partial<Pick<LoggedPart, 'agent' | 'tool'>>;
-
-async function sumUp(context: CliContext, { listings, by, limits, failures }: Asked): Promise<Used> {
-  const sums = new UsageSums();
-  const keys = new UsageKeys(by, context.zone ?? 'local');
-  const envelopes: DispatchEnvelope[] = [];
-  const isLimited = Number.isFinite(limits.since) || Number.isFinite(limits.until);
-  const isOfDispatches = !isLimited && by.every((key) => key === 'task' || key === 'project');
-  if (by.includes('block')) keys.learn(timesOf(listings));
-  const progress = createProgress(context, 'reading sessions');
-  try {
-    for (const [at, listing] of listings.entries()) {
-      const parts = await partsOf(context, listing, by, failures);
-      if (needsLog(by)) progress.update(at, listings.length);
-      const counted = parts.filter((part) => part.at >= limits.since && part.at < limits.until);
-      if (counted.length === 0 || 'error' in listing) continue;
-      const { taskDir, envelope } = listing;
-      envelopes.push(envelope);
-      const keyOf = (part: Part) => keys.valuesOf(part, taskDir).join(between);
-      addParts(sums, counted, keyOf);
-      // The time of a dispatch is not known by quarters.
-      const [one] = counted;
-      if (isOfDispatches && one !== undefined)
-        sums.add(keyOf(one), { durationMs: envelope.usage?.durationMs ?? null });
-    }
-  } finally {
-    progress.end();
-  }
-  return { sums, keys, envelopes };
-}
-
-function* timesOf(listings: readonly DispatchEntry[]): Generator<number> {
-  for (const listing of listings)
-    if (!('error' in listing)) for (const { at } of usageParts(listing.envelope)) yield at;
-}
-
-/** The parts of a dispatch. One that is damaged in the middle adds nothing. */
-async function partsOf(
-  context: CliContext,
-  listing: DispatchEntry,
-  by: readonly UsageKey[],
-  failures: StoreError[],
-): Promise<readonly Part[]> {
-  if ('error' in listing) return [];
-  const { envelope, log } = listing;
-  if (!needsLog(by)) return usageParts(envelope);
-  const used = new LoggedUsage(envelope);
-  try {
-    for await (const events of interruptedPages(context, log))
-      for (const event of events) used.observe(event);
-  } catch (error) {
-    if (explainError(error).exitCode !== exitCode.damaged) throw error;
-    failures.push(error as StoreError);
-    return [];
-  }
-  return by.includes('tool') ? used.parts.filter(({ tool }) => tool !== null) : used.parts;
-}
-
 async function answerOf(
   context: CliContext,
-  { sums, keys, envelopes }: Used,
+  { rows: used, total, envelopes, unreadable }: UsageSummary,
   { by, limit = Infinity }: UsageOptions,
   limits: Limits,
-  failures: readonly StoreError[],
 ): Promise<Answer> {
-  const most = sums.rows('most').slice(0, limit);
+  const most = used.slice(0, limit);
+  const failures = unreadable.map(({ error }) => error);
   const [first = ''] = by.filter(isTimeKey);
   const timed = by.indexOf(first as UsageKey);
-  const timeOf = ({ key }: UsageRow) => key.split(between)[timed] ?? '';
+  const timeOf = ({ values }: UsageOfKeys) => values[timed] ?? '';
   const rows =
     timed < 0
       ? most
       : most.toSorted((one, other) =>
           timeOf(one) < timeOf(other) ? -1 : timeOf(one) > timeOf(other) ? 1 : 0,
         );
-  const estimates = needsLog(by) ? null : explainEstimates(envelopes);
-  const hidden = sums.rows('key').length - rows.length;
+  const isLogged = by.includes('agent') || by.includes('tool');
+  const estimates = isLogged ? null : explainEstimates(envelopes);
+  const hidden = used.length - rows.length;
   const zone = context.zone === 'utc' ? 'UTC' : localZone();
   const document = (values: readonly string[] | null, figures: UsageFigures) => ({
     by: by.join(','),
@@ -196,16 +119,20 @@ async function answerOf(
     zone,
     ...figures,
   });
-  const total = { ...sums.total, dispatches: envelopes.length };
   return {
     rows: [
-      ...rows.map(({ key, ...figures }) => document(key.split(between), figures)),
+      ...rows.map(({ values, ...figures }) =>
+        document(
+          values.map((value, at) => usageValue(by[at], value)),
+          figures,
+        ),
+      ),
       document(null, total),
     ],
     text:
       rows.length === 0
         ? 'Nothing is recorded that used a model or a tool.'
-        : await usageTable(context, rows, total, { by, keys, between }),
+        : await usageTable(context, rows, total, by),
     notesAfter: [
       ...(estimates === null ? [] : [neutraliseControlsInLine(estimates)]),
       ...(limits.isRounded

@@ -1,0 +1,198 @@
+import type { DispatchEnvelope } from '@hansard/events';
+import {
+  addParts,
+  type DateKeys,
+  dateKeys,
+  type LoggedPart,
+  LoggedUsage,
+  quarterMs,
+  type UsageFigures,
+  type UsagePart,
+  UsageSums,
+  usageBlocks,
+  usageParts,
+} from '@hansard/facts';
+import { storeErrors } from '@hansard/provider';
+import type { DispatchEntry, ListedDispatch, UnreadableDispatch } from '../store/dispatch-entry.ts';
+import type { DispatchStore } from '../store/dispatch-store.ts';
+
+/**
+ * What usage is summed up by. A block is five hours of a Claude subscription, from the full hour of its first call. The envelopes are
+ * enough for all keys but `agent` and `tool`, for which every event is read.
+ */
+export const usageKeys = [
+  'day',
+  'week',
+  'month',
+  'block',
+  'project',
+  'task',
+  'model',
+  'agent',
+  'tool',
+] as const;
+
+export type UsageKey = (typeof usageKeys)[number];
+
+export interface UsageOptions {
+  /** A row for each value of these. Absent: `['model']`. With `tool`, only the calls of tools are counted. */
+  readonly by?: readonly UsageKey[];
+  /** Only the dispatches of this task. Absent: of every task. */
+  readonly taskDir?: string;
+  /** Only these entries of a listing. Absent: all. */
+  readonly dispatches?: Iterable<DispatchEntry>;
+  /** Milliseconds since 1970. Only what was used from this time on, moved to the beginning of its quarter of an hour. */
+  readonly since?: number;
+  /** Milliseconds since 1970. Only what was used before this time, moved in the same way. */
+  readonly until?: number;
+  /** The zone of days, weeks and months. Absent: `local`. */
+  readonly zone?: 'utc' | 'local';
+  /** Called before each page of events is counted, with the number of dispatches that were read, and of all. */
+  readonly onPage?: (read: number, all: number) => void | Promise<void>;
+}
+
+/** What was used under the values of the keys. */
+export interface UsageOfKeys extends UsageFigures {
+  /** In the order of the keys. A time is that of its beginning; '' is not known. */
+  readonly values: readonly string[];
+}
+
+export interface UsageSummary {
+  /** Those that used the most first. */
+  readonly rows: readonly UsageOfKeys[];
+  /** The sum of the rows, with each dispatch once. */
+  readonly total: UsageFigures;
+  /** The envelopes of the dispatches that are counted. */
+  readonly envelopes: readonly DispatchEnvelope[];
+  /** The dispatches that cannot be read. They are not counted. */
+  readonly unreadable: readonly UnreadableDispatch[];
+}
+
+type Part = UsagePart & Partial<Pick<LoggedPart, 'agent' | 'tool'>>;
+
+/** Between the values of keys. No value has it: names have no control characters, and times none. */
+const between = '\u0000';
+
+/**
+ * Sums up what the dispatches of a store used, each call at its own time and without the child dispatches of its dispatch. Estimates
+ * are never in the cost. A dispatch that cannot be read is reported in the answer.
+ * @throws STORE_UNAVAILABLE if the dispatches cannot be listed
+ */
+export async function usageOf(
+  store: Pick<DispatchStore, 'dispatches'>,
+  options: UsageOptions = {},
+): Promise<UsageSummary> {
+  const { by = ['model'], taskDir, zone = 'local', onPage } = options;
+  const since = quarterOf(options.since ?? Number.NEGATIVE_INFINITY);
+  const until = quarterOf(options.until ?? Number.POSITIVE_INFINITY);
+  const listed = options.dispatches ?? (await listAll(store, taskDir));
+  const unreadable: UnreadableDispatch[] = [];
+  const readable: ListedDispatch[] = [];
+  for (const entry of listed) {
+    if ('error' in entry) unreadable.push(entry);
+    else if (taskDir === undefined || entry.taskDir === taskDir) readable.push(entry);
+  }
+  const keys = new Keys(by, zone, readable);
+  const sums = new UsageSums();
+  const envelopes: DispatchEnvelope[] = [];
+  const isOfDispatches = since === -Infinity && until === Infinity && by.every(isOfWhole);
+  for (const [at, entry] of readable.entries()) {
+    const parts = await partsOf(entry, by, () => onPage?.(at, readable.length));
+    if ('error' in parts) {
+      unreadable.push(parts);
+      continue;
+    }
+    const counted = parts.filter((part) => part.at >= since && part.at < until);
+    const [one] = counted;
+    if (one === undefined) continue;
+    envelopes.push(entry.envelope);
+    const keyOf = (part: Part) => keys.valuesOf(part, entry.taskDir).join(between);
+    addParts(sums, counted, keyOf);
+    // The time of a dispatch is not known by quarters.
+    if (isOfDispatches) sums.add(keyOf(one), { durationMs: entry.envelope.usage?.durationMs ?? null });
+  }
+  return {
+    rows: sums.rows('most').map(({ key, ...figures }) => ({ values: key.split(between), ...figures })),
+    total: { ...sums.total, dispatches: envelopes.length },
+    envelopes,
+    unreadable,
+  };
+}
+
+function quarterOf(time: number): number {
+  return Number.isFinite(time) ? Math.floor(time / quarterMs) * quarterMs : time;
+}
+
+async function listAll(store: Pick<DispatchStore, 'dispatches'>, taskDir: string | undefined) {
+  const entries: DispatchEntry[] = [];
+  for await (const entry of store.dispatches(taskDir === undefined ? {} : { taskDir })) entries.push(entry);
+  return entries;
+}
+
+function needsLog(by: readonly UsageKey[]): boolean {
+  return by.includes('agent') || by.includes('tool');
+}
+
+/** Whether a dispatch has one value of the key. */
+function isOfWhole(key: UsageKey): boolean {
+  return key === 'task' || key === 'project';
+}
+
+/** The parts of a dispatch. One that is damaged in the middle adds nothing. */
+async function partsOf(
+  { taskDir, dispatchId, envelope, log }: ListedDispatch,
+  by: readonly UsageKey[],
+  onPage: () => void | Promise<void>,
+): Promise<readonly Part[] | UnreadableDispatch> {
+  if (!needsLog(by)) return usageParts(envelope);
+  const used = new LoggedUsage(envelope);
+  try {
+    for await (const { events } of log.pages()) {
+      await onPage();
+      for (const event of events) used.observe(event);
+    }
+  } catch (error) {
+    const isUnreadable =
+      storeErrors.is(error, 'STORE_CORRUPT') || storeErrors.is(error, 'STORE_INVALID_PATH');
+    if (!isUnreadable) throw error;
+    return { taskDir, dispatchId, error };
+  }
+  return by.includes('tool') ? used.parts.filter(({ tool }) => tool !== null) : used.parts;
+}
+
+/** The values of keys for the parts of dispatches. */
+class Keys {
+  readonly #by: readonly UsageKey[];
+  readonly #dates: DateKeys;
+  readonly #blocks: ReadonlyMap<number, number>;
+
+  /** A block depends on what was used before, also outside of the limits. */
+  constructor(by: readonly UsageKey[], zone: 'utc' | 'local', dispatches: readonly ListedDispatch[]) {
+    this.#by = by;
+    this.#dates = dateKeys(zone);
+    this.#blocks = by.includes('block') ? usageBlocks(timesOf(dispatches)) : new Map();
+  }
+
+  valuesOf({ at, model, agent = '', tool }: Part, taskDir: string): string[] {
+    return this.#by.map((key) => {
+      if (key === 'model') return model;
+      if (key === 'agent') return agent;
+      if (key === 'tool') return tool ?? '';
+      if (key === 'task') return taskDir;
+      if (key === 'project') return projectOf(taskDir);
+      if (key === 'block') return new Date(this.#blocks.get(at) ?? at).toISOString();
+      return this.#dates[key](at);
+    });
+  }
+}
+
+function* timesOf(dispatches: readonly ListedDispatch[]): Generator<number> {
+  for (const { envelope } of dispatches) for (const { at } of usageParts(envelope)) yield at;
+}
+
+/** What is before the slug of a task: `lab` of `lab/tasks/route-models` (D10). */
+function projectOf(taskDir: string): string {
+  const parts = taskDir.split('/');
+  const isShort = parts.length === 3 && parts[1] === 'tasks';
+  return parts.slice(0, isShort ? -2 : -1).join('/');
+}
