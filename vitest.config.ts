@@ -28,8 +28,9 @@ export function configFor(projects: TestProjectConfiguration[]) {
     ssr: { resolve: { conditions } },
     test: {
       setupFiles: ['./scripts/test-setup.ts'],
-      testTimeout: 60_000,
-      hookTimeout: 60_000,
+      // A machine that is busy with something else takes several times as long.
+      testTimeout: 240_000,
+      hookTimeout: 240_000,
       // Many tests wait for processes of their own: none of the cores should wait with them.
       maxWorkers: availableParallelism() + 1,
       reporters: ['default', './scripts/count-reporter.ts'],

@@ -1,4 +1,5 @@
 import { type ErrorFamily, eventErrors, formatErrors } from '@hansard/events';
+import { harnessErrors } from '../packages/compose/src/index.ts';
 import { dispatchErrors } from '../packages/dispatch/src/index.ts';
 import { importErrors } from '../packages/import/src/index.ts';
 import { contextErrors } from '../packages/prompt/src/index.ts';
@@ -48,6 +49,7 @@ export const errorSections: readonly ErrorSection[] = [
       'Something unusual on a single line is not an error: a damaged line, a reference that leads nowhere, an id that occurs twice.\nThe line is kept, and the report has a diagnostic with file and line.',
   },
   { title: 'Imports', table: 'importErrors', folder: 'packages/import', family: importErrors },
+  { title: 'Harnesses', table: 'harnessErrors', folder: 'packages/compose', family: harnessErrors },
   { title: 'Redaction', table: 'redactionErrors', folder: 'packages/redaction', family: redactionErrors },
   { title: 'Traces', table: 'traceErrors', folder: 'packages/traces', family: traceErrors },
   {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { envelopeJsonSchema, eventJsonSchema, taskJsonSchema } from '@hansard/events';
-import { configJsonSchema } from '../apps/harness/src/config.ts';
+import { configJsonSchema } from '../packages/compose/src/index.ts';
 import { describeShapes } from '../packages/events/src/types/json-schema.ts';
 
 const root = new URL('../', import.meta.url);

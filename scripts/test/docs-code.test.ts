@@ -11,7 +11,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 describe('the code in READMEs and docs', () => {
   const blocks = documentedCode();
 
-  it('type-checks, where it is TypeScript', { timeout: 60_000 }, () => {
+  it('type-checks, where it is TypeScript', () => {
     const typescript = blocks.filter(({ language }) => language === 'ts');
     expect(typescript.length).toBeGreaterThan(5);
     const places = typescript.map(({ place, code }, index) => {

@@ -49,7 +49,7 @@ function run(words: string): { code: number | null; out: string; err: string } {
     cwd: folder,
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 60_000,
+    timeout: 240_000,
   });
   return { code: status, out: stdout, err: stderr };
 }

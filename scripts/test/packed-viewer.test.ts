@@ -23,7 +23,7 @@ import { root, workspacePackages } from '../workspace.ts';
 /** A folder with nothing but the packed packages of the command, installed. */
 const folder = mkdtempSync(join(tmpdir(), 'hansard-packed-viewer-'));
 const modules = join(folder, 'node_modules');
-const mostBytes = 60_000;
+const mostBytes = 240_000;
 const env = {
   PATH: [dirname(process.execPath), process.env.PATH].join(delimiter),
   HOME: folder,
@@ -107,7 +107,7 @@ it('`npx hansard view` of the packed packages shows the page in an empty folder'
     await browser.close();
     process.kill(-(viewing.pid ?? 0), 'SIGKILL');
   }
-}, 60_000);
+}, 240_000);
 
 it('the page of the packed package is small, and has nothing from the sources', () => {
   const page = join(modules, '@hansard/viewer/dist/page');

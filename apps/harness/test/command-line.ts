@@ -23,6 +23,8 @@ interface StartOptions {
   readonly onError?: (text: string) => void;
   readonly stdin?: CliContext['stdin'];
   readonly env?: CliContext['env'];
+  /** The clock of the command. Absent: that of the system. */
+  readonly now?: () => number;
   /** The output is a terminal with this number of columns. */
   readonly columns?: number;
 }
@@ -62,7 +64,7 @@ export async function hansardIn(
   args: readonly string[],
   options: StartOptions = { signal: new AbortController().signal },
 ): Promise<Answer> {
-  const { signal, onOutput, onError, stdin = new PassThrough(), columns, env = {} } = options;
+  const { signal, onOutput, onError, stdin = new PassThrough(), columns, env = {}, now } = options;
   const out = collect(onOutput);
   const err = collect(onError);
   const context = {
@@ -73,6 +75,7 @@ export async function hansardIn(
     env,
     signal,
     readSignal: signal,
+    ...(now === undefined ? {} : { now }),
   };
   return answer(await runCli(args, context), out.text(), err.text());
 }

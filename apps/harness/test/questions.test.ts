@@ -46,7 +46,7 @@ describe('the questions of docs/questions.md', () => {
   beforeAll(async () => {
     for (const name of ['apps', 'examples']) symlinkSync(join(root, name), join(line.cwd, name));
     for (const words of introduction?.commands ?? []) expect(await run(words)).toMatchObject({ code: 0 });
-  }, 60_000);
+  }, 240_000);
 
   it('are the twelve that have answers here, each with one command', () => {
     expect(introduction?.commands).toHaveLength(2);

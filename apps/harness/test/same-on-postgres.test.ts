@@ -35,7 +35,7 @@ const recorded: Partial<Record<StoreName, Recorded>> = {};
 beforeAll(async () => {
   vi.stubEnv('HANSARD_POSTGRES_URL', server().url());
   for (const name of ['files', 'PostgreSQL'] as const) recorded[name] = await record(name);
-}, 60_000);
+}, 240_000);
 
 afterAll(() => {
   vi.unstubAllEnvs();

@@ -1,8 +1,8 @@
+import { shownStatus } from '@hansard/compose';
 import { openDispatchStore } from '@hansard/dispatch';
 import { storeErrors } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
-import { shownStatus } from '../src/tasks/shown-status.ts';
 
 const taskDir = 'lab/tasks/house';
 const source = { format: 'claude-transcript', files: [] };

@@ -152,7 +152,7 @@ it('usage counts each call of an imported session on its own day, in the zone of
       cwd: line.cwd,
       env: { PATH: process.env.PATH, HOME: line.cwd, TZ: zone },
       encoding: 'utf8',
-      timeout: 60_000,
+      timeout: 240_000,
       stdio: ['ignore', 'pipe', 'ignore'],
     });
   run('UTC', 'import', 'sessions');

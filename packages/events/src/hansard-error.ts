@@ -19,7 +19,7 @@ export class HansardError<Code extends string = string> extends Error {
    * the call had its whole effect or none. The facade of `@hansard/dispatch` repeats it if the code is STORE_UNAVAILABLE.
    */
   readonly isTransient: boolean;
-  /** What to do about an error of this code, as its family declares it. */
+  /** What to do about this error: as a rule what its family declares for the code. */
   declare readonly advice: string;
 
   constructor(family: ErrorFamily<Code>, code: Code, message: string, options: HansardErrorOptions = {}) {
@@ -30,7 +30,10 @@ export class HansardError<Code extends string = string> extends Error {
     this.details = options.details ?? {};
     this.isTransient = options.isTransient ?? false;
     // Not enumerable: a printed error does not list them.
-    Object.defineProperties(this, { [brand]: { value: true }, advice: { value: family.rows[code].advice } });
+    Object.defineProperties(this, {
+      [brand]: { value: true },
+      advice: { value: options.advice ?? family.rows[code].advice },
+    });
   }
 }
 
@@ -40,6 +43,8 @@ export interface HansardErrorOptions {
   readonly details?: Readonly<Record<string, unknown>>;
   /** Absent: false. */
   readonly isTransient?: boolean;
+  /** What to do in this case. Absent: what the family declares for the code. */
+  readonly advice?: string;
 }
 
 /** One code of a family, in Markdown. `docs/errors.md` and the `hansard` command print it. */

@@ -10,7 +10,7 @@ describe('the kit under node:test', () => {
   it('runs the same cases as under any other runner', async () => {
     const file = fileURLToPath(new URL('./model.node-test.ts', import.meta.url));
     const args = ['--conditions=@hansard/source', '--test', '--test-reporter=tap', file];
-    const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 });
+    const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 240_000 });
     const { length } = storeConformanceCases.filter((one) => appliesTo(one, modelCapabilities));
     const count = (outcome: string) => Number(new RegExp(`^# ${outcome} (\\d+)$`, 'm').exec(stdout)?.[1]);
     expect(count('pass') + count('skipped')).toBe(length);

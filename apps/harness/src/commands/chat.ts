@@ -1,20 +1,15 @@
 import { basename, extname, resolve } from 'node:path';
+import { toTaskName } from '@hansard/compose';
 import { definedOnly } from '@hansard/events';
-import { createSession } from '@hansard/session';
-import type { Harness } from '../harness.ts';
-import { readPriorOutcomes } from '../run/with-history.ts';
-import { converse } from '../session/converse.ts';
-import { resumeSession } from '../session/resume-session.ts';
-import type { ModelChoice } from '../session/session-providers.ts';
-import { typedLines } from '../session/typed-lines.ts';
 import {
   type ConversationOptions,
+  type ModelChoice,
+  withChatModel,
   withConversation,
-  withSessionProviders,
-} from '../session/with-session-providers.ts';
-import { noteTaskProblem } from '../tasks/ensure-task.ts';
-import { listAll, readableOf } from '../tasks/find-session.ts';
-import { toTaskDir, toTaskName } from '../tasks/task-name.ts';
+} from '../session/chat-model.ts';
+import { converse } from '../session/converse.ts';
+import { resumeSession } from '../session/resume-session.ts';
+import { typedLines } from '../session/typed-lines.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, withCommonOptions, withExamples } from '../terminal/command.ts';
 import { type CliContext, note } from '../terminal/context.ts';
@@ -75,31 +70,23 @@ async function chat(context: CliContext, scenario: string | undefined, options: 
       '`hansard help chat` has examples.',
     );
   await withConversation(context, options, (harness) =>
-    withSessionProviders(harness, choice, async (providers) => {
-      const taskDir = toTaskDir(options.task ?? defaultTask(choice));
-      const systemPrompt = await systemPromptOf(harness, taskDir, options);
-      const { root, session } = await createSession({
-        store: harness.store,
-        taskDir,
-        onTaskProblem: (error) => noteTaskProblem(context, error),
-        communication: harness.communication,
-        signal: context.signal,
-        ...providers,
-        ...definedOnly({
-          systemPrompt,
-          botId: options.bot ?? harness.loaded.config.bot,
-          parallelToolCalls: options.parallel ?? providers.parallelToolCalls,
-        }),
+    withChatModel(choice, async ({ chat, inputs }) => {
+      const task = options.task ?? defaultTask(choice);
+      const { bot, withHistory, system: systemPrompt, parallel: parallelToolCalls } = options;
+      const { root, session } = await harness.chat({
+        ...chat,
+        task,
+        ...definedOnly({ bot, withHistory, systemPrompt, parallelToolCalls }),
       });
       const typed = choice.kind === 'plugin' || options.interactive === true;
       await converse(context, {
         session,
         root,
-        inputs: providers.inputs,
+        inputs,
         typed: typed ? typedLines(context, harness, session.dispatchId) : null,
         json: options.json === true,
       });
-      const name = `${toTaskName(taskDir)}/${session.dispatchId}`;
+      const name = `${toTaskName(session.taskDir)}/${session.dispatchId}`;
       note(context, `Recorded as ${name}. \`hansard dialog ${name}\` prints it.`);
     }),
   );
@@ -142,16 +129,4 @@ function chooseModel(
 function defaultTask(choice: ModelChoice): string {
   const name = choice.kind === 'scenario' ? basename(choice.path, extname(choice.path)) : choice.id;
   return `chat/${name}`;
-}
-
-/** The system prompt of the options, after the outcomes of earlier sessions of the task if they were asked for. */
-async function systemPromptOf(
-  { store }: Harness,
-  taskDir: string,
-  { system, withHistory }: ChatOptions,
-): Promise<string | undefined> {
-  if (withHistory !== true) return system;
-  const { envelopes } = readableOf(await listAll(store, { taskDir }));
-  const { text } = await readPriorOutcomes(store, taskDir, envelopes);
-  return [text, system ?? ''].filter((part) => part !== '').join('\n\n') || undefined;
 }

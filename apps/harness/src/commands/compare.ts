@@ -1,3 +1,4 @@
+import { HeapRestraint, openSession } from '@hansard/compose';
 import type { DispatchLog } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope, JsonValue } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
@@ -16,9 +17,7 @@ import {
   withOpenCalls,
 } from '@hansard/facts';
 import { type FirstDifference, firstDifference, type PartingEvent, renderLine } from '@hansard/views';
-import { HeapRestraint } from '../import/heap-restraint.ts';
 import { interruptedPages } from '../tasks/filter-options.ts';
-import { openSession } from '../tasks/find-session.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, terminalWidth } from '../terminal/context.ts';
 import { plainTable } from '../terminal/plain-table.ts';

@@ -1,4 +1,4 @@
-import type { DispatchStore } from '@hansard/dispatch';
+import { findScope, type Harness, listAll } from '@hansard/compose';
 import {
   type CapturedEvent,
   type DispatchEnvelope,
@@ -19,10 +19,9 @@ import {
 import { contextCounters } from '@hansard/prompt/tokens';
 import { type LogIndex, type PriorOutcomes, renderContextText } from '@hansard/views';
 import { InvalidArgumentError, Option } from 'commander';
-import { readPriorOutcomes } from '../run/with-history.ts';
 import { readSession, type SessionLog } from '../session/session-log.ts';
 import { agentOption } from '../tasks/filter-options.ts';
-import { findScope, listAll, readableSessions } from '../tasks/find-session.ts';
+import { readableSessions } from '../tasks/unreadable.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions, withExamples } from '../terminal/command.ts';
@@ -68,7 +67,7 @@ export const addContext: AddCommand = (command, context) => {
       );
     await answerFromStore(context, options, async (harness) => {
       const { store } = harness;
-      if (options.history === true) return historyAnswer(await outcomesBefore(store, word, options));
+      if (options.history === true) return historyAnswer(await outcomesBefore(harness, word, options));
       const log = await readSession(context, store, word);
       assertFull(log.envelope);
       const agentIds = options.agent?.map((name) => log.findAgent(name).agentId);
@@ -84,17 +83,17 @@ export const addContext: AddCommand = (command, context) => {
 
 /** The outcomes of the sessions of a task, or of those before one of them. */
 async function outcomesBefore(
-  store: DispatchStore,
+  harness: Harness,
   word: string,
   { status }: ContextCommandOptions,
 ): Promise<PriorOutcomes> {
+  const { store } = harness;
   const scope = await findScope(store, word);
   const { taskDir, dispatchId } = scope;
   const listings = dispatchId === null ? scope.listings : await listAll(store, { taskDir });
   const { envelopes } = readableSessions({ taskDir, dispatchId: null, listings });
   const before = envelopes.find((envelope) => envelope.dispatchId === dispatchId)?.startedAt;
-  return readPriorOutcomes(
-    store,
+  return harness.priorOutcomes(
     taskDir,
     envelopes.filter(
       (envelope) =>

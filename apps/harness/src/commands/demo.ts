@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
+import type { Harness } from '@hansard/compose';
+import { toTaskName } from '@hansard/compose';
 import { toTimestamp } from '@hansard/events';
 import { shortId } from '@hansard/facts';
 import { playCafe } from '../demo/cafe-scene.ts';
 import { playStreams, type Say } from '../demo/streams-scene.ts';
-import { type Harness, withHarness } from '../harness.ts';
+import { withHarness } from '../harness.ts';
 import { ensureTask } from '../tasks/ensure-task.ts';
-import { toTaskName } from '../tasks/task-name.ts';
 import { exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, withExamples, withPlaceOptions } from '../terminal/command.ts';
 import { type CliContext, printLine, terminalWidth } from '../terminal/context.ts';
@@ -54,13 +55,13 @@ async function play(context: CliContext, options: DemoOptions, say: Say): Promis
   const taskDir = `demo/tasks/tour-${stamp}`;
   const sceneDir = `demo/tasks/cafe-${stamp}`;
   const played: Played[] = [];
-  await withHarness(context, { config, root, load: 'live without communication' }, async (harness) => {
+  await withHarness(context, { config, root, load: 'record' }, async (harness) => {
     say('Playing three recorded sessions of Claude and a scene of scripted agents:');
     await ensureTask(context, harness.store, taskDir, 'Find out how long a.txt is');
     const reviewer = await playStreams({ harness, taskDir, delayMs, signal, say });
     if (!signal.aborted) {
       await ensureTask(context, harness.store, sceneDir, 'A table in a café');
-      await playCafe(harness, sceneDir, signal, say);
+      await playCafe(harness, sceneDir, say);
     }
     played.push({
       task: toTaskName(taskDir),

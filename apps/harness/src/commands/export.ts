@@ -1,3 +1,4 @@
+import type { Harness } from '@hansard/compose';
 import { type Command, Option } from 'commander';
 import { type ChosenTask, chooseTasks } from '../exports/choose-tasks.ts';
 import { openExportSource } from '../exports/export-source.ts';
@@ -5,7 +6,6 @@ import { type OpenedTarget, openExportTarget } from '../exports/export-target.ts
 import { redactionNotes, sumOfCounts } from '../exports/redaction-notes.ts';
 import type { ExportSource, ExportSummary, StoreExport, TaskExport } from '../exports/task-export.ts';
 import { taskExports } from '../exports/task-exports.ts';
-import type { Harness } from '../harness.ts';
 import { printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';

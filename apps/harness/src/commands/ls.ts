@@ -1,3 +1,21 @@
+import type { Harness } from '@hansard/compose';
+import {
+  envelopeOf,
+  findScope,
+  type ListedTask,
+  listAllTasks,
+  listingsOf,
+  noSession,
+  projectOf,
+  type ShownStatus,
+  shownStatus,
+  sortTasks,
+  storePlace,
+  taskFigures,
+  titleOf,
+  tokensOf,
+  toTaskName,
+} from '@hansard/compose';
 import type { DispatchEntry, DispatchStore, ListedDispatch } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
@@ -12,20 +30,7 @@ import {
 } from '@hansard/facts';
 import type { StoreError } from '@hansard/provider';
 import { Option } from 'commander';
-import type { Harness } from '../harness.ts';
-import { storePlace } from '../store-place.ts';
-import { envelopeOf, findScope, listingsOf, noSession, unreadableSessions } from '../tasks/find-session.ts';
-import {
-  type ListedTask,
-  listAllTasks,
-  sortTasks,
-  taskFigures,
-  titleOf,
-  tokensOf,
-  unreadableTasks,
-} from '../tasks/listed-task.ts';
-import { type ShownStatus, shownStatus } from '../tasks/shown-status.ts';
-import { projectOf, toTaskName } from '../tasks/task-name.ts';
+import { unreadableSessions, unreadableTasks } from '../tasks/unreadable.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions, withExamples } from '../terminal/command.ts';
 import type { CliContext } from '../terminal/context.ts';

@@ -1,3 +1,4 @@
+import { loadConfig, loadConfigured } from '@hansard/compose';
 import {
   type LoadedPlugins,
   type LoadReport,
@@ -5,8 +6,7 @@ import {
   type ServerReport,
 } from '@hansard/plugin-loader';
 import { type DispatchStoreProvider, storeErrors, systemClock } from '@hansard/provider';
-import { loadConfig } from '../config.ts';
-import { loadConfigured } from '../harness.ts';
+import { packageDirs } from '../harness.ts';
 import { printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
@@ -18,7 +18,7 @@ export const addPlugins: AddCommand = (command, context) => {
       '\nA store on a server is shown with the server, its version and the time of one round trip. The command does not fail because a server is away.\n\nExample:\n  hansard plugins --json',
     )
     .action(async (options: CommonOptions) => {
-      const { plugins } = await loadConfigured(loadConfig(context, options), 'live');
+      const { plugins } = await loadConfigured(loadConfig(context, options), { packageDirs });
       const report = await withServers(plugins);
       const away = serversAway(plugins);
       await plugins.close();

@@ -1,25 +1,33 @@
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type RunDispatchOptions, runDispatch } from '@hansard/dispatch';
-import { type DispatchEnvelope, definedOnly, type Fidelity } from '@hansard/events';
+import { createReplayAgent } from '@hansard/agent-claude';
+import { findSession, type Harness, inTask, LeftRunning, type RunOptions, toTaskDir } from '@hansard/compose';
+import {
+  type DispatchEnvelope,
+  definedOnly,
+  type Fidelity,
+  isPlainObject,
+  type JsonObject,
+  messageOf,
+} from '@hansard/events';
+import { assertRegularFile } from '@hansard/import';
 import type { AgentProvider } from '@hansard/provider';
 import { Option } from 'commander';
-import { dispatchLimits } from '../dispatch-limits.ts';
-import { type Harness, withHarness } from '../harness.ts';
-import { LeftRunning } from '../run/left-running.ts';
-import { type AgentOptions, assertNoAgentOptions, planAgent } from '../run/plan-agent.ts';
-import { type PlannedRun, planStreams } from '../run/planned-run.ts';
+import { agentId, harnessContext, withHarness } from '../harness.ts';
 import { reportBadEnds } from '../run/report-bad-ends.ts';
-import { withHistory } from '../run/with-history.ts';
-import { noteTaskProblem } from '../tasks/ensure-task.ts';
-import { findSession, inTask } from '../tasks/find-session.ts';
-import { toTaskDir } from '../tasks/task-name.ts';
 import { printAnswer } from '../terminal/answer.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import type { CliContext } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
-import { createProgress, type Progress } from '../terminal/progress.ts';
+import { createProgress } from '../terminal/progress.ts';
 
-interface RunOptions extends CommonOptions, AgentOptions {
+interface CommandRunOptions extends CommonOptions {
+  readonly agent?: string;
+  readonly resume?: string;
+  readonly withHistory?: boolean;
+  readonly schema?: string;
+  readonly turns?: number;
   readonly task: string;
   readonly role: string;
   readonly parent?: string;
@@ -73,9 +81,9 @@ export const addRun: AddCommand = (command, context) => {
       'after',
       '\nThe page of --view ends with the run. Anyone with its address can read everything in the store, send messages to the agents and stop them.\n\nExamples:\n  hansard run stream.jsonl --task research/route-models --role ts-dev\n  hansard run worker.jsonl --task research/route-models --role tester --parent 4K7Q --quiet\n  hansard run "Say which models we route to." --agent claude --task research/route-models\n  hansard run "Continue." --agent claude --task research/route-models --resume latest\n  hansard run "Test the routes." --agent claude --task research/route-models --view',
     )
-    .action(async (words: string[], options: RunOptions) => {
+    .action(async (words: string[], options: CommandRunOptions) => {
       const quiet = options.quiet === true || options.json === true;
-      const load = quiet ? 'live without communication' : 'live';
+      const load = quiet ? 'record' : 'live';
       const { config, root, agent, view } = options;
       await withHarness(context, { config, root, load, agent, view }, async (harness) => {
         const nobodyShows = harness.plugins.providers('CommunicationProvider').length === 0;
@@ -91,39 +99,29 @@ async function* endLines(ended: AsyncIterable<DispatchEnvelope>, isUnseen: boole
   for await (const { dispatchId, status } of ended) if (isUnseen) yield `${dispatchId} ${status}`;
 }
 
-/** Records the planned dispatches and yields each when it has ended. @throws CliError if one is not `completed` */
+/** Records each stream, or the agent, and yields its session when it has ended. @throws CliError if one is not `completed` */
 async function* recordAll(
   context: CliContext,
   harness: Harness,
   words: readonly string[],
-  options: RunOptions,
+  options: CommandRunOptions,
   quiet: boolean,
 ): AsyncGenerator<DispatchEnvelope> {
   const taskDir = toTaskDir(options.task);
-  const plan = await planRuns(context, harness, taskDir, words, options);
-  const parent =
-    options.parent === undefined ? null : await findSession(harness.store, inTask(taskDir, options.parent));
-  await using _left = await LeftRunning.close(context, harness.store, taskDir);
+  const plan = planRuns(context, harness, words, options);
+  const { role, parent, model, cwd, bot, fidelity } = options;
+  if (parent !== undefined) await findSession(harness.store, inTask(taskDir, parent));
+  await using _left = await LeftRunning.close(harnessContext(context), harness.store, taskDir);
   const ended: DispatchEnvelope[] = [];
-  for (const { what, ...as } of plan) {
+  for (const { what, ...run } of plan) {
     const progress = quiet ? createProgress(context, `recording ${what}`) : null;
-    const planned = progress === null ? as : counting(as, progress);
-    const dispatch: RunDispatchOptions = {
-      store: harness.store,
-      taskDir,
-      agent: planned.agent,
-      role: options.role,
-      onTaskProblem: (error) => noteTaskProblem(context, error),
-      communication: harness.communication,
-      signal: context.signal,
-      fidelity: options.fidelity,
-      ...dispatchLimits(harness.loaded.config),
-      ...(parent === null ? {} : { parentDispatchId: parent.dispatchId }),
-      ...(options.withHistory ? await withHistory(harness.store, taskDir, planned.options) : planned.options),
-      ...definedOnly({ model: options.model, botId: options.bot ?? harness.loaded.config.bot }),
-      ...(options.cwd === undefined ? {} : { cwd: resolve(context.cwd, options.cwd) }),
-    };
-    const envelope = await runDispatch(dispatch).finally(() => progress?.end());
+    const envelope = await harness
+      .run({
+        ...{ task: taskDir, role, fidelity, ...run },
+        ...definedOnly({ parent, model, cwd, bot }),
+        ...(progress === null ? {} : { onActivity: (count) => progress.update(count) }),
+      })
+      .finally(() => progress?.end());
     ended.push(envelope);
     yield envelope;
     if (context.signal.aborted) break;
@@ -131,44 +129,78 @@ async function* recordAll(
   await reportBadEnds(harness.store, taskDir, ended);
 }
 
-async function planRuns(
+/** One session that the command records. */
+type PlannedRun = Pick<
+  RunOptions,
+  'agent' | 'prompt' | 'resume' | 'withHistory' | 'outputSchema' | 'turns'
+> & { readonly what: string };
+
+function planRuns(
   context: CliContext,
   harness: Harness,
-  taskDir: string,
   words: readonly string[],
-  { agent, ...options }: RunOptions,
-): Promise<PlannedRun[]> {
-  if (agent !== undefined)
-    return [await planAgent(context, harness, taskDir, words.join(' '), { ...options, agent })];
-  assertNoAgentOptions(options);
-  return planStreams(context, words, options.delay);
-}
-
-type RunningAs = Pick<PlannedRun, 'agent' | 'options'>;
-
-/** Makes the agent report its progress, including when it runs as a worker. */
-function counting({ agent, options }: RunningAs, progress: Progress): RunningAs {
-  const counted = countingAgent(agent, progress);
-  const agents = Object.entries(options.workers?.agents ?? {}).map(([id, other]) => [
-    id,
-    other === agent ? counted : other,
-  ]);
-  const workers = { ...options.workers, agents: Object.fromEntries(agents) };
-  return { agent: counted, options: options.workers === undefined ? options : { ...options, workers } };
-}
-
-function countingAgent(agent: AgentProvider, progress: Progress): AgentProvider {
-  const { recordedStart } = agent;
-  return {
-    contract: agent.contract,
-    ...(recordedStart === undefined ? {} : { recordedStart: recordedStart.bind(agent) }),
-    async *run(request) {
-      let count = 0;
-      for await (const activity of agent.run(request)) {
-        count += 1;
-        progress.update(count);
-        yield activity;
-      }
+  { agent, resume, withHistory, schema, turns, delay }: CommandRunOptions,
+): PlannedRun[] {
+  if (agent === undefined) {
+    assertNoAgentOptions({ resume, withHistory, schema, turns });
+    return words.map((word) => ({ what: word, agent: streamAgent(context, word, delay) }));
+  }
+  const id = agentId(agent);
+  // Refused before anything is recorded.
+  harness.agent(id);
+  const outputSchema = schema === undefined ? undefined : readSchema(resolve(context.cwd, schema));
+  return [
+    {
+      what: agent,
+      agent: id,
+      prompt: words.join(' '),
+      ...definedOnly({ resume, withHistory, outputSchema, turns }),
     },
-  };
+  ];
+}
+
+/** Refuses options that need `--agent`. @throws CliError */
+function assertNoAgentOptions(options: Readonly<Record<string, unknown>>): void {
+  const given = Object.keys(options).find((name) => options[name] !== undefined);
+  if (given === undefined) return;
+  throw new CliError(
+    exitCode.usage,
+    `--${given === 'withHistory' ? 'with-history' : given} applies to a running agent, not to recorded streams.`,
+    'Name the agent with --agent ID, and give its prompt instead of streams.',
+  );
+}
+
+/** An agent that plays a recorded stream, which is checked before anything is recorded. */
+function streamAgent({ cwd }: CliContext, word: string, delayMs: number): AgentProvider {
+  const path = resolve(cwd, word);
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (cause) {
+    throw new CliError(
+      exitCode.failed,
+      `The stream ${path} can't be read: ${messageOf(cause)}`,
+      'Check the path, or add --agent claude to run an agent with these words. Nothing was recorded.',
+      { cause },
+    );
+  }
+  assertRegularFile(path);
+  return createReplayAgent({ path, delayMs });
+}
+
+function readSchema(path: string): JsonObject {
+  const wrong = (problem: string, cause?: unknown) =>
+    new CliError(
+      exitCode.usage,
+      `The schema ${path} ${problem}`,
+      'Name a file that contains a JSON Schema (a JSON object). Nothing was recorded.',
+      { cause },
+    );
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (cause) {
+    throw wrong(`can't be read: ${messageOf(cause)}`, cause);
+  }
+  if (!isPlainObject(value)) throw wrong('is not a JSON object.');
+  return value as JsonObject;
 }

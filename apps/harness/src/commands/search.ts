@@ -1,3 +1,4 @@
+import { findScope, partOfStore, toTaskName } from '@hansard/compose';
 import { type DispatchHits, type DispatchStore, searchDispatches } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
@@ -19,8 +20,6 @@ import {
   withFilterOptions,
   withSessionFilter,
 } from '../tasks/filter-options.ts';
-import { findScope, partOfStore } from '../tasks/find-session.ts';
-import { toTaskName } from '../tasks/task-name.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';

@@ -1,7 +1,6 @@
+import { findTask, toTaskName } from '@hansard/compose';
 import { ensureTaskRecord } from '@hansard/dispatch';
 import { definedOnly, type TaskRecord } from '@hansard/events';
-import { findTask } from '../tasks/find-session.ts';
-import { toTaskName } from '../tasks/task-name.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions, withExamples } from '../terminal/command.ts';
 import { answerFromStore } from '../terminal/with-store.ts';

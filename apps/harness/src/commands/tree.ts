@@ -1,7 +1,7 @@
+import { findScope, listingsOf, shownStatus } from '@hansard/compose';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { agentTree, createLogIndex, dispatchTree, renderAgentTree, renderDispatchTree } from '@hansard/views';
-import { findScope, listingsOf, readableSessions } from '../tasks/find-session.ts';
-import { shownStatus } from '../tasks/shown-status.ts';
+import { readableSessions } from '../tasks/unreadable.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions, withExamples } from '../terminal/command.ts';
 import { note, terminalWidth } from '../terminal/context.ts';
 import { answerFromStore } from '../terminal/with-store.ts';

@@ -1,7 +1,7 @@
+import { toTaskName } from '@hansard/compose';
 import { type UsageKey, usageKeys } from '@hansard/dispatch';
 import { blockMs } from '@hansard/facts';
 import { InvalidArgumentError } from 'commander';
-import { toTaskName } from '../tasks/task-name.ts';
 import { shownTime } from '../terminal/shown-time.ts';
 
 const timeKeys: readonly UsageKey[] = ['day', 'week', 'month', 'block'];

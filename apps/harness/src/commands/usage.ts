@@ -1,9 +1,9 @@
+import { findScope, listAll, listingsOf } from '@hansard/compose';
 import { type UsageKey, type UsageOfKeys, type UsageSummary, usageKeys, usageOf } from '@hansard/dispatch';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { explainEstimates, quarterMs, type UsageFigures } from '@hansard/facts';
 import type { StoreError } from '@hansard/provider';
 import { Option } from 'commander';
-import { findScope, listAll, listingsOf } from '../tasks/find-session.ts';
 import { type LimitOptions, timeLimitsOf, withTimeLimits } from '../tasks/time-limits.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';

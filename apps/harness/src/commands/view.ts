@@ -1,7 +1,7 @@
+import { findScope, onlySession } from '@hansard/compose';
 import type { DispatchStore } from '@hansard/dispatch';
 import { createViewer, type RunningViewer } from '@hansard/viewer';
 import { findEvent, searchedDispatch } from '../tasks/find-event.ts';
-import { findScope, onlySession } from '../tasks/find-session.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';

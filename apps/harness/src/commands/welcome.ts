@@ -1,6 +1,5 @@
-import type { Harness } from '../harness.ts';
-import { storePlace } from '../store-place.ts';
-import { toTaskName } from '../tasks/task-name.ts';
+import type { Harness } from '@hansard/compose';
+import { storePlace, toTaskName } from '@hansard/compose';
 import type { Answer } from '../terminal/answer.ts';
 
 /** Answers `hansard` without a command: how many sessions are here, and the three things to do next. */

@@ -1,8 +1,8 @@
 import { createReplayAgent } from '@hansard/agent-claude';
+import type { Harness } from '@hansard/compose';
 import { type DispatchRun, startDispatch } from '@hansard/dispatch';
 import { definedOnly } from '@hansard/events';
 import { formatCost } from '@hansard/facts';
-import type { Harness } from '../harness.ts';
 import { demoFile } from './demo-file.ts';
 
 /** Prints a line of a scene. */

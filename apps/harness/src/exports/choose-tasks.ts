@@ -1,8 +1,7 @@
+import { allSessions, findScope, listAllTasks, onlySession, projectOf, sortTasks } from '@hansard/compose';
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import { allSessions, findScope, onlySession } from '../tasks/find-session.ts';
-import { listAllTasks, sortTasks, unreadableTasks } from '../tasks/listed-task.ts';
-import { projectOf } from '../tasks/task-name.ts';
+import { unreadableTasks } from '../tasks/unreadable.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import type { StoreExport, TaskExport } from './task-export.ts';
 

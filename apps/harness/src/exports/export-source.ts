@@ -1,6 +1,6 @@
+import type { Harness } from '@hansard/compose';
 import { openTaskSource } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import type { Harness } from '../harness.ts';
 import { type CliContext, letInterrupt } from '../terminal/context.ts';
 import { noteProblem } from '../terminal/explain-error.ts';
 import type { Progress } from '../terminal/progress.ts';

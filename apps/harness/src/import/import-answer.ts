@@ -1,7 +1,7 @@
+import { toTaskName } from '@hansard/compose';
 import { shortId } from '@hansard/facts';
 import type { ImportReport, UnchangedLog } from '@hansard/import';
 import { noteTaskProblem } from '../tasks/ensure-task.ts';
-import { toTaskName } from '../tasks/task-name.ts';
 import { type CliContext, note } from '../terminal/context.ts';
 
 /** Prints the problems of one imported dispatch on standard error. */

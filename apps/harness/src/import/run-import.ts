@@ -1,17 +1,13 @@
-import { resolve } from 'node:path';
-import type { Fidelity } from '@hansard/events';
-import type { PriceTable } from '@hansard/facts';
-import { type ImportItem, importErrors, importLogs, logImporters, readPriceFile } from '@hansard/import';
-import type { LoadedConfig } from '../config.ts';
-import { type Harness, withHarness } from '../harness.ts';
-import { toTaskDir } from '../tasks/task-name.ts';
+import type { Harness } from '@hansard/compose';
+import { definedOnly, type Fidelity } from '@hansard/events';
+import { type ImportItem, importErrors } from '@hansard/import';
+import { withHarness } from '../harness.ts';
 import { printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import type { CommonOptions } from '../terminal/command.ts';
 import { type CliContext, note } from '../terminal/context.ts';
 import { explainError } from '../terminal/explain-error.ts';
 import { createProgress } from '../terminal/progress.ts';
-import { HeapRestraint } from './heap-restraint.ts';
 import { importLine, importRow, noteImport } from './import-answer.ts';
 
 export interface RunImportOptions {
@@ -30,7 +26,7 @@ export function runImport(
   options: CommonOptions & RunImportOptions,
 ): Promise<void> {
   const { config, root } = options;
-  return withHarness(context, { config, root, load: 'live without communication' }, (harness) => {
+  return withHarness(context, { config, root, load: 'record' }, (harness) => {
     const items = importItems(context, harness, paths, options);
     return printAnswer(context, options, { rows: rowsOf(items), text: linesOf(items) });
   });
@@ -50,28 +46,16 @@ async function* linesOf(items: AsyncIterable<ImportItem>): AsyncGenerator<string
 /** Imports log by log and notes the problems of each. A failed log does not stop the others. @throws CliError if one failed */
 async function* importItems(
   context: CliContext,
-  { store, plugins, loaded }: Harness,
+  harness: Harness,
   paths: readonly string[],
   { task, as, fidelity, reread, quietAfter }: RunImportOptions,
 ): AsyncGenerator<ImportItem> {
   const { signal } = context;
   const progress = createProgress(context, 'importing, bytes');
-  using heap = new HeapRestraint();
   let failed = 0;
-  const items = importLogs(store, paths, {
-    task: task === undefined ? undefined : toTaskDir(task),
-    as,
-    fidelity,
-    reread,
-    quietAfterMs: quietAfter,
-    now: context.now,
-    prices: pricesOf(loaded),
-    importers: [...logImporters, ...plugins.providers('LogImporterProvider').map(({ provider }) => provider)],
-    signal,
-    onProgress: ({ bytes, of }) => {
-      heap.hold();
-      progress.update(bytes, of);
-    },
+  const items = harness.import(paths, {
+    ...definedOnly({ task, as, fidelity, reread, quietAfterMs: quietAfter }),
+    onProgress: (bytes, of) => progress.update(bytes, of),
   });
   try {
     for await (const item of items) {
@@ -100,11 +84,6 @@ async function* importItems(
       failed === 1 ? '1 file or folder was not imported.' : `${failed} files or folders were not imported.`,
       'The messages above have the reasons; everything else was imported.',
     );
-}
-
-/** Undefined: the standard table. */
-function pricesOf({ config: { prices }, baseDir }: LoadedConfig): PriceTable | false | undefined {
-  return typeof prices === 'string' ? readPriceFile(resolve(baseDir, prices)) : prices;
 }
 
 /** Adds the detected format to the advice. */

@@ -1,7 +1,7 @@
+import { toTaskName } from '@hansard/compose';
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { dispatchEnding } from '@hansard/views';
-import { toTaskName } from '../tasks/task-name.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 
 /** How many of the last events can contain the stop: an agent may still work for a while after it. */

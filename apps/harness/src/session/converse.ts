@@ -1,15 +1,15 @@
+import { toTaskName } from '@hansard/compose';
 import { neutraliseControls } from '@hansard/events/plain';
 import { scenarioErrors } from '@hansard/model-scripted';
 import { type Agent, type Session, sessionErrors } from '@hansard/session';
-import { toTaskName } from '../tasks/task-name.ts';
 import { printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type CliContext, note } from '../terminal/context.ts';
 import { explainError } from '../terminal/explain-error.ts';
-import type { SessionProviders } from './session-providers.ts';
+import type { ChatModel } from './chat-model.ts';
 import type { TypedLine } from './typed-lines.ts';
 
-type Input = SessionProviders['inputs'][number] | TypedLine;
+type Input = ChatModel['inputs'][number] | TypedLine;
 
 export interface Conversation {
   readonly session: Session;

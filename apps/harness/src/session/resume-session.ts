@@ -1,20 +1,17 @@
+import { harnessErrors, openSession } from '@hansard/compose';
 import type { DispatchLog } from '@hansard/dispatch';
 import { type DispatchEnvelope, definedOnly, type EventData, isEventOf } from '@hansard/events';
-import { loadSession, readSessionState } from '@hansard/session';
-import { openSession } from '../tasks/find-session.ts';
-import { CliError, exitCode } from '../terminal/cli-error.ts';
-import { type CliContext, note } from '../terminal/context.ts';
-import { converse, noteNothingLeft } from './converse.ts';
-import { type ModelChoice, toModelChoice } from './session-providers.ts';
-import { typedLines, whenTyped } from './typed-lines.ts';
+import { readSessionState } from '@hansard/session';
+import type { CliContext } from '../terminal/context.ts';
 import {
   type ConversationOptions,
+  type ModelChoice,
+  toModelChoice,
+  withChatModel,
   withConversation,
-  withSessionProviders,
-} from './with-session-providers.ts';
-
-/** Milliseconds. A claim with a longer lease is refused. */
-const longestWait = 60_000;
+} from './chat-model.ts';
+import { converse, noteNothingLeft } from './converse.ts';
+import { typedLines, whenTyped } from './typed-lines.ts';
 
 /** Continues a session at the end of its log. `named`: with another scenario or model than its own. */
 export async function resumeSession(
@@ -27,11 +24,11 @@ export async function resumeSession(
     const { store } = harness;
     const { taskDir, log } = await openSession(store, word);
     const choice = named ?? toModelChoice(log.envelope.model ?? missingModel(log.dispatchId));
-    await withSessionProviders(harness, choice, async (providers) => {
+    await withChatModel(choice, async ({ chat, inputs: lines }) => {
       const completion = await lastCompletion(log);
-      const recorded = { store, taskDir, dispatchId: log.dispatchId };
-      const state = await readSessionState(recorded);
-      const inputs = providers.inputs.slice(state.heard);
+      const recorded = { taskDir, dispatchId: log.dispatchId };
+      const state = await readSessionState({ store, ...recorded });
+      const inputs = lines.slice(state.heard);
       const isTyped = choice.kind === 'plugin' || options.interactive === true;
       let typed = isTyped ? typedLines(context, harness, log.dispatchId) : null;
       const hasEnded = hasStatusOfEnd(log.envelope, completion);
@@ -42,22 +39,12 @@ export async function resumeSession(
           return;
         }
       }
-      const { root, session } = await loadSession({
-        ...recorded,
-        communication: harness.communication,
-        signal: context.signal,
-        ...providers,
-        wait: {
-          waitMs: longestWait,
-          onWait: ({ message }, waitMs) =>
-            note(context, `hansard: ${message}\nhansard: waiting for up to ${Math.ceil(waitMs / 1_000)} s`),
-        },
-        ...definedOnly({ parallelToolCalls: options.parallel ?? providers.parallelToolCalls }),
+      const resumed = await harness.resumeChat(recorded, {
+        ...chat,
+        ...definedOnly({ parallelToolCalls: options.parallel }),
       });
-      for (const { message } of session.diagnostics) note(context, `hansard: ${message}`);
       await converse(context, {
-        session,
-        root,
+        ...resumed,
         inputs,
         typed,
         json: options.json === true,
@@ -81,9 +68,7 @@ function hasStatusOfEnd({ status }: DispatchEnvelope, completion: Completion | u
 }
 
 function missingModel(dispatchId: string): never {
-  throw new CliError(
-    exitCode.usage,
-    `The model of ${dispatchId} is not recorded.`,
-    'Name it: --model ID of a configured model, or a scenario file.',
-  );
+  throw harnessErrors.error('HARNESS_PROVIDER_UNKNOWN', `The model of ${dispatchId} is not recorded.`, {
+    advice: 'Name it: --model ID of a configured model, or a scenario file.',
+  });
 }

@@ -1,3 +1,4 @@
+import { openSession } from '@hansard/compose';
 import type { DispatchStore } from '@hansard/dispatch';
 import { type DispatchEnvelope, definedOnly } from '@hansard/events';
 import { findNamed } from '@hansard/facts';
@@ -9,7 +10,6 @@ import {
   type LogIndex,
 } from '@hansard/views';
 import { findEvent } from '../tasks/find-event.ts';
-import { openSession } from '../tasks/find-session.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type CliContext, note } from '../terminal/context.ts';
 import { createProgress } from '../terminal/progress.ts';

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
+import type { Harness } from '@hansard/compose';
 import type { IncomingSource } from '@hansard/provider';
-import type { Harness } from '../harness.ts';
 import type { CliContext } from '../terminal/context.ts';
 
 const endWord = '/end';

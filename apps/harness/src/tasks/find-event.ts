@@ -1,3 +1,4 @@
+import { listChoices } from '@hansard/compose';
 import type { DispatchLog } from '@hansard/dispatch';
 import { type CapturedEvent, type DispatchEnvelope, definedOnly } from '@hansard/events';
 import {
@@ -9,7 +10,6 @@ import {
 } from '@hansard/views';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type CliContext, letInterrupt } from '../terminal/context.ts';
-import { listChoices } from '../terminal/list-choices.ts';
 import { shownTime } from '../terminal/shown-time.ts';
 
 /** A dispatch in which events are looked for. */

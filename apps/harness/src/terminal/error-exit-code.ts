@@ -1,5 +1,6 @@
 import type { claudeAgentErrors } from '@hansard/agent-claude';
 import type { webErrors } from '@hansard/comm-web';
+import type { harnessErrors } from '@hansard/compose';
 import type { dispatchErrors } from '@hansard/dispatch';
 import type { ErrorOf, eventErrors, formatErrors } from '@hansard/events';
 import type { importErrors } from '@hansard/import';
@@ -19,6 +20,7 @@ export type HansardErrorCode = ErrorOf<
   | typeof dispatchErrors
   | typeof eventErrors
   | typeof formatErrors
+  | typeof harnessErrors
   | typeof importErrors
   | typeof pluginErrors
   | typeof redactionErrors
@@ -104,6 +106,15 @@ export const exitCodeByErrorCode: Readonly<Record<HansardErrorCode, ExitCode>> =
   IMPORT_FIDELITY_FIXED: usage,
   IMPORT_AMBIGUOUS: failed,
   IMPORT_PRICES_INVALID: failed,
+  HARNESS_FOLDER_MISSING: usage,
+  HARNESS_FOLDER_FOREIGN: failed,
+  HARNESS_CONFIG_INVALID: usage,
+  HARNESS_NO_STORE: usage,
+  HARNESS_PROVIDER_UNKNOWN: usage,
+  HARNESS_NAME_INVALID: usage,
+  HARNESS_NOT_FOUND: failed,
+  HARNESS_AMBIGUOUS: failed,
+  HARNESS_NOT_RESUMABLE: failed,
   REDACTION_PATTERN_INVALID: usage,
   TRACE_ENDPOINT_INVALID: usage,
   TRACE_RECEIVER_FAILED: failed,

@@ -1,3 +1,4 @@
+import { harnessErrors } from '@hansard/compose';
 import { type HansardError, isHansardError, messageOf } from '@hansard/events';
 import { pluginErrors, storeErrors } from '@hansard/provider';
 import { CliError, type ExitCode, exitCode } from './cli-error.ts';
@@ -35,6 +36,9 @@ export interface Explanation {
 
 export function explainError(error: unknown): Explanation {
   if (error instanceof CliError) return error;
+  // Its words are those of the command.
+  if (harnessErrors.is(error))
+    return { message: error.message, advice: error.advice, exitCode: exitCodeOf(error.code) };
   // The error of the store says more than the plugin error around it.
   if (pluginErrors.is(error, 'PLUGIN_CREATE_FAILED') && storeErrors.is(error.cause))
     return explainError(error.cause);

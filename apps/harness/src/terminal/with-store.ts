@@ -1,4 +1,5 @@
-import { type Harness, withHarness } from '../harness.ts';
+import type { Harness } from '@hansard/compose';
+import { withHarness } from '../harness.ts';
 import { type Answer, printAnswer } from './answer.ts';
 import type { CommonOptions } from './command.ts';
 import type { CliContext } from './context.ts';

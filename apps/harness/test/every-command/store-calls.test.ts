@@ -35,7 +35,7 @@ beforeAll(async () => {
   calls = await commandCalls(store);
   for (const cwd of [small, large]) cpSync(store.line.cwd, cwd, { recursive: true });
   await addDispatches(large, more, [(at) => `chat/tasks/other-${at}`, () => task.replace('/', '/tasks/')]);
-}, 60_000);
+}, 240_000);
 
 afterAll(() => {
   store.line[Symbol.dispose]();
@@ -91,7 +91,7 @@ describe('the calls of the store', () => {
     [['ls'], { listDispatches: 1, getRepairs: 1 }],
     [['ls', '--tasks'], { listTasks: 1, listDispatches: 1, getRepairs: 1 }],
     [['ls', '--limit', '20'], { listDispatches: 1, getRepairs: 1 }],
-  ])('of %j are few for 300 tasks', { timeout: 60_000 }, async (args, expected) => {
+  ])('of %j are few for 300 tasks', { timeout: 240_000 }, async (args, expected) => {
     using line = commandLine();
     await addDispatches(line.cwd, 300, [(at) => `chat/tasks/task-${at}`]);
     const { code, calls: byName } = await countCalls(line.cwd, args);
@@ -101,7 +101,7 @@ describe('the calls of the store', () => {
   it.each(['ls', 'tree'])(
     'of %s of a task are at most 4 for 300 dispatches that are running',
     {
-      timeout: 60_000,
+      timeout: 240_000,
     },
     async (command) => {
       using line = commandLine();

@@ -224,7 +224,7 @@ it('shows what comes in each of eight pages at once', async () => {
   } finally {
     await context.close();
   }
-}, 60_000);
+}, 240_000);
 
 it.each([
   [1_280, false],

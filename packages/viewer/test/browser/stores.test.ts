@@ -158,7 +158,7 @@ it('reads a SQLite file while another program keeps others from writing, and the
   } finally {
     await page.close();
   }
-}, 60_000);
+}, 240_000);
 
 it('says that the viewer was started with another token, and continues when its address is opened', async () => {
   const store: StoreOfTest = { kind: 'jsonfile', root: join(root, 'token') };
@@ -190,4 +190,4 @@ it('says that the viewer was started with another token, and continues when its 
   } finally {
     await context.close();
   }
-}, 60_000);
+}, 240_000);

@@ -72,7 +72,7 @@ describe('an entry with a uuid is stored once', () => {
     const withUuid = stored?.filter(({ uuid }) => uuid !== undefined) ?? [];
     expect(withUuid.slice(0, 40)).toEqual(all);
     expect(new Set(withUuid.map(({ uuid }) => uuid)).size).toBe(withUuid.length);
-  }, 60_000);
+  }, 240_000);
 });
 
 it('loses nothing that was acknowledged when its process is killed, and nothing of a batch comes alone', async () => {
@@ -87,7 +87,7 @@ it('loses nothing that was acknowledged when its process is killed, and nothing 
     Array.from({ length: pairs.length / 2 }, (_, n) => [`user ${n}`, `mode ${n}`]).flat(),
   );
   expect(pairs.length / 2).toBeGreaterThanOrEqual(acknowledged.length);
-}, 60_000);
+}, 240_000);
 
 it('lets no other process write between its look at a session and its append', async () => {
   const root = newFolder();

@@ -1,5 +1,7 @@
+import { constants as bufferConstants } from 'node:buffer';
 import { constants } from 'node:fs';
 import { dirname } from 'node:path';
+import { storeErrors } from '@hansard/provider';
 import { isSystemError, linkIfFree } from '@hansard/store-kit';
 import { notAFile } from '../errors.ts';
 import type { FileStats, Files } from '../files.ts';
@@ -27,6 +29,7 @@ export class OpenFile {
   readonly inode: number;
   readonly #files: Files;
   readonly #fd: number;
+  readonly #sizeWhenOpened: number;
 
   /**
    * Opens a regular file. It never waits: a FIFO would block the process until another process opens it, and reading a
@@ -42,14 +45,15 @@ export class OpenFile {
       if (stats?.isFile() !== true) files.close(fd);
     }
     if (!stats.isFile()) throw notAFile(path, kindOf(stats));
-    return new OpenFile(files, path, fd, stats.ino);
+    return new OpenFile(files, path, fd, stats);
   }
 
-  private constructor(files: Files, path: string, fd: number, inode: number) {
+  private constructor(files: Files, path: string, fd: number, { ino, size }: FileStats) {
     this.#files = files;
     this.#path = path;
     this.#fd = fd;
-    this.inode = inode;
+    this.inode = ino;
+    this.#sizeWhenOpened = Number(size);
   }
 
   get path(): string {
@@ -79,8 +83,14 @@ export class OpenFile {
     return buffer.subarray(0, this.readInto(buffer, 0, buffer.length, from));
   }
 
-  /** The whole file as UTF-8. */
+  /** The whole file as UTF-8. @throws STORE_TOO_LARGE, before it reads a file of which no string can be made */
   readText(): string {
+    if (this.#sizeWhenOpened > bufferConstants.MAX_STRING_LENGTH)
+      throw storeErrors.error(
+        'STORE_TOO_LARGE',
+        `Could not read ${this.#path}: it has ${this.#sizeWhenOpened} bytes, more than a text of this process can have.`,
+        { details: { file: this.#path } },
+      );
     const chunks: Buffer[] = [];
     for (let from = 0, size = firstRead; ; size *= 2) {
       const chunk = this.read(from, from + size);

@@ -1,8 +1,8 @@
+import { openSession } from '@hansard/compose';
 import type { DispatchLog, DispatchStore } from '@hansard/dispatch';
 import type { Command } from 'commander';
 import { openExportSource } from '../../exports/export-source.ts';
 import type { ExportSource } from '../../exports/task-export.ts';
-import { openSession } from '../../tasks/find-session.ts';
 import type { Answer } from '../../terminal/answer.ts';
 import type { CommonOptions } from '../../terminal/command.ts';
 import type { CliContext } from '../../terminal/context.ts';

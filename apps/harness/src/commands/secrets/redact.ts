@@ -1,3 +1,4 @@
+import { findScope, partOfStore, toTaskName } from '@hansard/compose';
 import type { DispatchStore } from '@hansard/dispatch';
 import { addRedactions, type RedactionCounts } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
@@ -10,8 +11,6 @@ import {
 import { type StoreError, storeErrors } from '@hansard/provider';
 import { createRedactor } from '@hansard/redaction';
 import type { Command } from 'commander';
-import { findScope, partOfStore } from '../../tasks/find-session.ts';
-import { toTaskName } from '../../tasks/task-name.ts';
 import { printAnswer } from '../../terminal/answer.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
 import { sessionHelp, withCommonOptions } from '../../terminal/command.ts';

@@ -1,9 +1,8 @@
+import { findScope, partOfStore, toTaskName } from '@hansard/compose';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { type ScanItem, type StoredSecret, scanSecrets } from '@hansard/maintenance';
 import { createRedactor, type Redactor } from '@hansard/redaction';
 import type { Command } from 'commander';
-import { findScope, partOfStore } from '../../tasks/find-session.ts';
-import { toTaskName } from '../../tasks/task-name.ts';
 import { printAnswer } from '../../terminal/answer.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
 import { sessionHelp, withCommonOptions } from '../../terminal/command.ts';

@@ -1,7 +1,7 @@
+import type { HarnessConfig } from '@hansard/compose';
 import type { RedactionCounts } from '@hansard/events';
 import type { Redactor, RedactorOptions } from '@hansard/redaction';
 import type { Command } from 'commander';
-import type { HarnessConfig } from '../../config.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
 import type { CommonOptions } from '../../terminal/command.ts';
 import type { CliContext } from '../../terminal/context.ts';

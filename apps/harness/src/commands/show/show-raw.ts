@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline';
+import { HeapRestraint } from '@hansard/compose';
 import { type DispatchLog, type PositionedEvent, replayDispatch } from '@hansard/dispatch';
 import { type CapturedEvent, definedOnly, inLineOrder } from '@hansard/events';
 import {
@@ -11,7 +12,6 @@ import {
   type TimelineSource,
   taskTimeline,
 } from '@hansard/views';
-import { HeapRestraint } from '../../import/heap-restraint.ts';
 import { interruptedPages } from '../../tasks/filter-options.ts';
 import { findEvent, searchedDispatch } from '../../tasks/find-event.ts';
 import type { Answer } from '../../terminal/answer.ts';

@@ -1,3 +1,4 @@
+import { HeapRestraint, shownStatus } from '@hansard/compose';
 import type { DispatchLog } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
@@ -10,10 +11,8 @@ import {
   withOpenCalls,
 } from '@hansard/facts';
 import { filterRows, inOrderOfTime, type Row, renderEnvelope, renderRow } from '@hansard/views';
-import { HeapRestraint } from '../../import/heap-restraint.ts';
 import { interruptedPages } from '../../tasks/filter-options.ts';
 import { findEvent, searchedDispatch } from '../../tasks/find-event.ts';
-import { shownStatus } from '../../tasks/shown-status.ts';
 import type { Answer } from '../../terminal/answer.ts';
 import { type CliContext, letInterrupt, terminalWidth } from '../../terminal/context.ts';
 import { fitLines } from '../../terminal/fit-lines.ts';

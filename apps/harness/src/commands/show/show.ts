@@ -1,12 +1,12 @@
+import type { Harness } from '@hansard/compose';
+import { findScope, onlySession, type Scope, toTaskName } from '@hansard/compose';
 import type { ReplayPace } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { formatDuration, formatSpending } from '@hansard/facts';
 import { botView } from '@hansard/views';
 import { InvalidArgumentError, Option } from 'commander';
-import type { Harness } from '../../harness.ts';
 import { FilterRequest, withFilterOptions, withSessionFilter } from '../../tasks/filter-options.ts';
-import { findScope, onlySession, readableSessions, type Scope } from '../../tasks/find-session.ts';
-import { toTaskName } from '../../tasks/task-name.ts';
+import { readableSessions } from '../../tasks/unreadable.ts';
 import type { Answer } from '../../terminal/answer.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
 import { type AddCommand, withCommonOptions, withExamples } from '../../terminal/command.ts';

@@ -1,7 +1,7 @@
+import { importStore, loadConfig } from '@hansard/compose';
 import type { SetupRoles } from '@hansard/provider';
 import type { Command } from 'commander';
-import { loadConfig } from '../../config.ts';
-import { importStore } from '../../harness.ts';
+import { packageDirs } from '../../harness.ts';
 import { printAnswer } from '../../terminal/answer.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
 import { type CommonOptions, withCommonOptions } from '../../terminal/command.ts';
@@ -22,7 +22,7 @@ export function addSetup(parent: Command, context: CliContext): void {
       '\nThe roles must exist on the server. The command connects to nothing: read the SQL, and run it as a user that may create schemas.\n\nExamples:\n  hansard store setup\n  hansard store setup --owner agents_owner --writer agents_writer --reader agents_reader | psql agents',
     )
     .action(async ({ owner, writer, reader, ...options }: CommonOptions & SetupRoles) => {
-      const { plugin, config } = await importStore(loadConfig(context, options));
+      const { plugin, config } = await importStore(loadConfig(context, options), packageDirs);
       const roles = {
         ...(owner === undefined ? {} : { owner }),
         ...(writer === undefined ? {} : { writer }),

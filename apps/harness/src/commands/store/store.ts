@@ -1,6 +1,5 @@
+import { listAll, readableOf, storePlace } from '@hansard/compose';
 import type { Command } from 'commander';
-import { storePlace } from '../../store-place.ts';
-import { listAll, readableOf } from '../../tasks/find-session.ts';
 import {
   type AddCommand,
   type CommonOptions,

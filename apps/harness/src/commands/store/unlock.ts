@@ -1,7 +1,6 @@
+import { findSession, toTaskName } from '@hansard/compose';
 import type { ClaimState } from '@hansard/provider';
 import type { Command } from 'commander';
-import { findSession } from '../../tasks/find-session.ts';
-import { toTaskName } from '../../tasks/task-name.ts';
 import { printAnswer } from '../../terminal/answer.ts';
 import { type CommonOptions, sessionHelp, withCommonOptions } from '../../terminal/command.ts';
 import { confirm, yesOption } from '../../terminal/confirm.ts';

@@ -1,10 +1,9 @@
+import { findScope, findSession, partOfStore, toTaskName } from '@hansard/compose';
 import type { DispatchStore } from '@hansard/dispatch';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { type VerifiedDispatch, verifyDispatches } from '@hansard/maintenance';
 import type { DispatchDamage } from '@hansard/provider';
 import type { Command } from 'commander';
-import { findScope, findSession, partOfStore } from '../../tasks/find-session.ts';
-import { toTaskName } from '../../tasks/task-name.ts';
 import { printAnswer } from '../../terminal/answer.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
 import { type CommonOptions, sessionHelp, withCommonOptions } from '../../terminal/command.ts';

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { CliError, exitCode } from './terminal/cli-error.ts';
+import { harnessErrors } from './harness-errors.ts';
 
 export const configFileName = 'hansard.config.json';
 /** The folder of the default store. */
@@ -17,7 +17,7 @@ export interface Base {
  * Finds the folder that a command works in: the named one, or the current folder or the first one above it that has `hansard.config.json`
  * or `.projects`; the current folder if none has. A folder above the current one must belong to the user, because
  * its configuration names code to load.
- * @throws CliError for a named folder that does not exist, and for a found one of another user
+ * @throws HARNESS_FOLDER_MISSING, HARNESS_FOLDER_FOREIGN
  */
 export function findBase(cwd: string, named: string | undefined): Base {
   if (named !== undefined) return { folder: namedFolder(cwd, named), from: 'option' };
@@ -38,11 +38,7 @@ function namedFolder(cwd: string, named: string): string {
   const path = resolve(cwd, named);
   const folder = basename(path) === storeFolder ? dirname(path) : path;
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return folder;
-  throw new CliError(
-    exitCode.usage,
-    `There is no folder ${folder}.`,
-    `--root and HANSARD_ROOT name the folder that has ${storeFolder} or ${configFileName}.`,
-  );
+  throw harnessErrors.error('HARNESS_FOLDER_MISSING', `There is no folder ${folder}.`);
 }
 
 /** On Windows there is no user id to compare. */
@@ -50,9 +46,7 @@ function assertOwn(path: string): void {
   const own = process.getuid?.();
   const { uid } = statSync(path);
   if (own === undefined || uid === own || uid === 0) return;
-  throw new CliError(
-    exitCode.failed,
-    `${path} belongs to another user, so it is not used.`,
-    `If you trust it, name its folder: --root ${dirname(path)}`,
-  );
+  throw harnessErrors.error('HARNESS_FOLDER_FOREIGN', `${path} belongs to another user, so it is not used.`, {
+    advice: `If you trust it, name its folder: --root ${dirname(path)}`,
+  });
 }

@@ -1,8 +1,8 @@
-import type { DispatchStore, RunDispatchOptions } from '@hansard/dispatch';
+import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { storeErrors } from '@hansard/provider';
 import { type DispatchEnding, dispatchEnding, type PriorOutcomes, priorOutcomes } from '@hansard/views';
-import { listAll, readableOf } from '../tasks/find-session.ts';
+import { listAll, readableOf } from '../sessions/find-session.ts';
 
 /** More outcomes do not fit into the text, because each takes more than 80 of its 8,000 characters. */
 const mostRead = 100;
@@ -10,16 +10,10 @@ const mostRead = 100;
 /** An agent may write more after its result, such as costs, and after a stop. */
 const lastEvents = 500;
 
-/** Puts the outcomes of earlier dispatches of the task, if any, before the prompt of a run. */
-export async function withHistory(
-  store: DispatchStore,
-  taskDir: string,
-  options: Partial<RunDispatchOptions>,
-): Promise<Partial<RunDispatchOptions>> {
+/** The outcomes of the earlier sessions of a task as a text for a prompt; '' if there is none. */
+export async function earlierOutcomes(store: DispatchStore, taskDir: string): Promise<string> {
   const { envelopes } = readableOf(await listAll(store, { taskDir }));
-  const { text } = await readPriorOutcomes(store, taskDir, envelopes);
-  if (text === '') return options;
-  return { ...options, prompt: options.prompt === undefined ? text : `${text}\n\n${options.prompt}` };
+  return (await readPriorOutcomes(store, taskDir, envelopes)).text;
 }
 
 /** The outcomes of dispatches of a task, by their envelopes and the ends of their logs. */

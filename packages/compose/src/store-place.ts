@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { LoadedPlugins } from '@hansard/plugin-loader';
-import type { LoadedConfig } from './config.ts';
+import type { LoadedConfig } from './configuration.ts';
 import { configFileName } from './find-base.ts';
 
 interface StoreSource {

@@ -7,9 +7,8 @@ import {
   storeErrors,
   type TaskListing,
 } from '@hansard/provider';
-import { CliError, exitCode } from '../terminal/cli-error.ts';
-import { type Explanation, explainError } from '../terminal/explain-error.ts';
-import { listChoices } from '../terminal/list-choices.ts';
+import { type HarnessError, harnessErrors } from '../harness-errors.ts';
+import { listChoices } from './list-choices.ts';
 import { toTaskDir, toTaskName } from './task-name.ts';
 
 /** What a word names: a session, or all sessions of a task. */
@@ -32,38 +31,37 @@ const howToName =
 /**
  * What a word names, tried in this order: `latest`, a task, `TASK/ID`, an id or its end, a part of a task's name, a title or its
  * beginning. The number of calls of the store does not depend on how many sessions it has.
- * @throws CliError if it names nothing, or several things; then it lists the choices
+ * @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS if it names nothing, or several things; then it lists the choices
  */
 export async function findScope(store: DispatchStore, word: string): Promise<Scope> {
   if (word === latest) return latestSession(store);
   const found = word.includes('/') ? await byPath(store, word) : await byName(store, word);
   if (found !== null) return found;
-  throw new CliError(exitCode.failed, `There is no session or task ${JSON.stringify(word)}.`, howToName, {
-    isMissing: true,
+  throw harnessErrors.error('HARNESS_NOT_FOUND', `There is no session or task ${JSON.stringify(word)}.`, {
+    advice: howToName,
+    details: { isPlace: true },
   });
 }
 
-/** The task that a word names, which need not have sessions. @throws CliError */
+/** The task that a word names, which need not have sessions. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS */
 export async function findTask(store: DispatchStore, word: string): Promise<string> {
   if (word.includes('/') || word === latest)
     return word === latest ? (await findScope(store, word)).taskDir : toTaskDir(word);
   const tasks = await store.listTasks();
   const found = wholeTask(tasks, word) ?? partOfTask(tasks, word);
   if (found !== null) return found;
-  throw new CliError(
-    exitCode.failed,
-    `There is no task ${JSON.stringify(word)}.`,
-    'Name it as PROJECT/SLUG, such as research/route-models; `hansard ls --tasks` lists the tasks.',
-    { isMissing: true },
-  );
+  throw harnessErrors.error('HARNESS_NOT_FOUND', `There is no task ${JSON.stringify(word)}.`, {
+    advice: 'Name it as PROJECT/SLUG, such as research/route-models; `hansard ls --tasks` lists the tasks.',
+    details: { isPlace: true },
+  });
 }
 
-/** The one session that a word names: of a task, its only one. It can be damaged. @throws CliError for a task with several, with the choices */
+/** The one session that a word names: of a task, its only one. It can be damaged. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS for a task with several, with the choices */
 export async function findSession(store: DispatchStore, word: string): Promise<DispatchRef> {
   return onlySession(await findScope(store, word), word);
 }
 
-/** Opens the session that a word names, to read it. @throws CliError */
+/** Opens the session that a word names, to read it. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS */
 export async function openSession(
   store: DispatchStore,
   word: string,
@@ -98,8 +96,9 @@ async function latestSession(store: DispatchStore): Promise<Scope> {
     worker ??= listing;
   }
   if (worker !== null) return scopeOf(worker);
-  throw new CliError(exitCode.failed, 'There is no session yet.', '`hansard demo` records some.', {
-    isMissing: true,
+  throw harnessErrors.error('HARNESS_NOT_FOUND', 'There is no session yet.', {
+    advice: '`hansard demo` records some.',
+    details: { isPlace: true },
   });
 }
 
@@ -115,7 +114,7 @@ async function byPath(store: DispatchStore, word: string): Promise<Scope | null>
       const taskDir = toTaskDir(name);
       return { taskDir, listings: await listAll(store, { taskDir }) };
     } catch (error) {
-      if (!storeErrors.is(error, 'STORE_INVALID_PATH') && !(error instanceof CliError)) throw error;
+      if (!storeErrors.is(error, 'STORE_INVALID_PATH') && !harnessErrors.is(error)) throw error;
       refusal ??= error;
       return null;
     }
@@ -144,7 +143,7 @@ async function bySlug(store: DispatchStore, word: string): Promise<Place | null>
   return taskDir === null ? null : { taskDir, listings: await listAll(store, { taskDir }) };
 }
 
-/** A session of a task by its id there. @throws CliError */
+/** A session of a task by its id there. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS */
 function ofTask(place: Place, id: string): Scope {
   const { taskDir, listings } = place;
   const name = toTaskName(taskDir);
@@ -158,11 +157,9 @@ function ofTask(place: Place, id: string): Scope {
   const found = byId(listings, id, `sessions of ${name}`);
   if (found !== null) return { ...place, dispatchId: found.dispatchId };
   if (unlisted !== undefined) throw unlisted;
-  throw new CliError(
-    exitCode.failed,
-    `${name} has no session ${id}.`,
-    `\`hansard ls ${name}\` lists them; the last characters of an id are enough, and so is "${name}/latest".`,
-  );
+  throw harnessErrors.error('HARNESS_NOT_FOUND', `${name} has no session ${id}.`, {
+    advice: `\`hansard ls ${name}\` lists them; the last characters of an id are enough, and so is "${name}/latest".`,
+  });
 }
 
 async function byName(store: DispatchStore, word: string): Promise<Scope | null> {
@@ -182,7 +179,7 @@ async function byName(store: DispatchStore, word: string): Promise<Scope | null>
   return part === null ? byTitle(listings, word) : asTask(part);
 }
 
-/** The task with this slug. @throws CliError if several have it */
+/** The task with this slug. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS if several have it */
 function wholeTask(tasks: readonly TaskListing[], word: string): string | null {
   const fit = tasks.filter(({ taskDir, task }) => {
     const name = toTaskName(taskDir);
@@ -191,7 +188,7 @@ function wholeTask(tasks: readonly TaskListing[], word: string): string | null {
   return onlyTask(fit, word);
 }
 
-/** The task whose PROJECT/SLUG ends or begins with the word, or whose name begins with it. @throws CliError for several */
+/** The task whose PROJECT/SLUG ends or begins with the word, or whose name begins with it. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS for several */
 function partOfTask(tasks: readonly TaskListing[], word: string): string | null {
   const answer = findNamed(tasks, word, ({ taskDir, task }) => ({
     id: toTaskName(taskDir),
@@ -208,14 +205,12 @@ function onlyTask(tasks: readonly TaskListing[], word: string): string | null {
   const lines = tasks.map(({ taskDir, task }) =>
     [toTaskName(taskDir), task?.name ?? ''].filter(Boolean).join('  '),
   );
-  throw new CliError(
-    exitCode.failed,
-    `${word} fits ${tasks.length} tasks:${listChoices(lines)}`,
-    'Name one as PROJECT/SLUG.',
-  );
+  throw harnessErrors.error('HARNESS_AMBIGUOUS', `${word} fits ${tasks.length} tasks:${listChoices(lines)}`, {
+    advice: 'Name one as PROJECT/SLUG.',
+  });
 }
 
-/** The session whose id is the word, ends with it or begins with it. @throws CliError for several */
+/** The session whose id is the word, ends with it or begins with it. @throws HARNESS_AMBIGUOUS for several */
 function byId(listings: readonly DispatchEntry[], word: string, what: string): NamedListing | null {
   const named = listings.filter((listing): listing is NamedListing => listing.dispatchId !== undefined);
   const answer = findNamed(named, word, ({ dispatchId }) => ({ id: dispatchId }));
@@ -237,7 +232,7 @@ function byTitle(listings: readonly DispatchEntry[], word: string): Scope | null
   throw severalSessions(fit, `${fit.length} titles begin with ${JSON.stringify(word)}:`);
 }
 
-/** The session of a scope. @throws CliError for a task without a session, or with several */
+/** The session of a scope. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS for a task without a session, or with several */
 export function onlySession({ taskDir, dispatchId, listings }: Scope, word: string): DispatchRef {
   if (dispatchId !== null) return { taskDir, dispatchId };
   const [unlisted] = errorsOf(listings.filter((one) => one.dispatchId === undefined));
@@ -257,12 +252,10 @@ function leadsOf(listings: readonly DispatchEntry[]): NamedListing[] {
   );
 }
 
-function severalSessions(listings: readonly NamedListing[], message: string): CliError {
-  return new CliError(
-    exitCode.failed,
-    `${message}${listChoices(listings.map(inWords))}`,
-    'Name one as it stands here, or the newest of a task as PROJECT/SLUG/latest.',
-  );
+function severalSessions(listings: readonly NamedListing[], message: string): HarnessError {
+  return harnessErrors.error('HARNESS_AMBIGUOUS', `${message}${listChoices(listings.map(inWords))}`, {
+    advice: 'Name one as it stands here, or the newest of a task as PROJECT/SLUG/latest.',
+  });
 }
 
 function inWords(listing: NamedListing): string {
@@ -272,13 +265,11 @@ function inWords(listing: NamedListing): string {
   return [name, role, status, startedAt, title ?? ''].filter(Boolean).join('  ');
 }
 
-export function noSession(taskDir: string): CliError {
-  return new CliError(
-    exitCode.failed,
-    `${toTaskName(taskDir)} has no sessions.`,
-    '`hansard ls` lists the sessions.',
-    { isMissing: true },
-  );
+export function noSession(taskDir: string): HarnessError {
+  return harnessErrors.error('HARNESS_NOT_FOUND', `${toTaskName(taskDir)} has no sessions.`, {
+    advice: '`hansard ls` lists the sessions.',
+    details: { isPlace: true },
+  });
 }
 
 export async function listAll(
@@ -310,52 +301,12 @@ function errorsOf(listings: readonly DispatchEntry[]): StoreError[] {
   return listings.flatMap((listing) => ('error' in listing ? listing.error : []));
 }
 
-/** The dispatches of a task, oldest first. @throws CliError if there are none, or if one is unreadable */
+/** The dispatches of a task, oldest first. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS if there are none, or if one is unreadable */
 export function allSessions({ taskDir, listings }: Place): readonly DispatchEnvelope[] {
   const { envelopes, errors } = readableOf(listings);
   if (errors[0] !== undefined) throw errors[0];
   if (envelopes.length === 0) throw noSession(taskDir);
   return envelopes;
-}
-
-/** The readable dispatches of a scope, oldest first, and an error that names each unreadable one. @throws if none is readable */
-export function readableSessions({ taskDir, dispatchId, listings }: Scope): {
-  readonly envelopes: readonly DispatchEnvelope[];
-  readonly failure: CliError | null;
-} {
-  const chosen = dispatchId === null ? listings : listings.filter((one) => one.dispatchId === dispatchId);
-  const { envelopes, errors } = readableOf(chosen);
-  if (envelopes.length === 0) throw errors[0] ?? noSession(taskDir);
-  return { envelopes, failure: unreadableSessions(chosen, taskDir, 'shown') };
-}
-
-/** The error that names each unreadable one among these dispatches, of a task or of all (null); null if all are readable. */
-export function unreadableSessions(
-  listings: readonly DispatchEntry[],
-  taskDir: string | null,
-  done: 'shown' | 'listed',
-): CliError | null {
-  const bad = listings.flatMap((one) => ('error' in one ? { error: one.error, own: one.taskDir } : []));
-  const [first] = bad;
-  if (first === undefined) return null;
-  const explained = bad.map(({ error, own }) => ({ own, ...explainError(error) }));
-  const worst = explained.find((one) => one.exitCode === exitCode.damaged) ?? explainError(first.error);
-  const where = taskDir === null ? '' : ` of ${toTaskName(taskDir)}`;
-  const count = `${bad.length} of ${listings.length} sessions${where} can't be read; the others are ${done}.`;
-  const lines = explained.map(({ own, message }) =>
-    taskDir === null ? `${toTaskName(own)}: ${message}` : message,
-  );
-  return new CliError(...codeAndAdvice([count, ...lines].join('\n  '), worst));
-}
-
-/** A wrong path is in the store here, and not in the arguments. */
-function codeAndAdvice(
-  message: string,
-  { exitCode: code, advice }: Explanation,
-): ConstructorParameters<typeof CliError> {
-  return code === exitCode.usage
-    ? [exitCode.failed, message, 'Remove the link that points outside the folder of the store.']
-    : [code, message, advice];
 }
 
 /** The listings of a scope: all of a task, or a session with the workers below it. */

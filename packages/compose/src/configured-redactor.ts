@@ -1,7 +1,7 @@
 import { definedOnly } from '@hansard/events';
 import type { Redactor } from '@hansard/redaction';
 import { z } from 'zod';
-import type { CliContext } from './terminal/context.ts';
+import type { HarnessContext } from './context.ts';
 
 /** The key `redact` of the configuration. */
 export const redactionSchema = z
@@ -41,7 +41,7 @@ export type RedactorLoader = () => Promise<Redactor>;
 /** Null: the configuration says `"redact": false`. The loader throws REDACTION_PATTERN_INVALID. */
 export function configuredRedactor(
   redact: z.infer<typeof redactionSchema>,
-  { env }: Pick<CliContext, 'env'>,
+  { env }: Pick<HarnessContext, 'env'>,
 ): RedactorLoader | null {
   if (redact === false) return null;
   let redactor: Promise<Redactor> | undefined;

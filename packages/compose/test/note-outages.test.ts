@@ -1,19 +1,17 @@
-import { PassThrough } from 'node:stream';
 import { storeErrors } from '@hansard/provider';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { noteOutages } from '../src/harness.ts';
-import type { CliContext } from '../src/terminal/context.ts';
 
-const error = storeErrors.error('STORE_UNAVAILABLE', 'The server \u001b[2J is away.', { isTransient: true });
+const error = storeErrors.error('STORE_UNAVAILABLE', 'The server is away.', { isTransient: true });
 const outage = { error, retryMs: 30_000 };
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 function outages() {
-  const stderr = new PassThrough();
-  const report = noteOutages({ stderr } as unknown as CliContext);
-  return { report, noted: () => String(stderr.read() ?? '') };
+  const lines: string[] = [];
+  const report = noteOutages({ cwd: '.', env: {}, onNote: (line) => lines.push(line) });
+  return { report, noted: () => lines.splice(0).join('\n') };
 }
 
 it('says nothing of an outage that ends within a second', () => {
@@ -32,10 +30,10 @@ it('says after a second that the store is away, and when it is back, once for ea
   for (let round = 0; round < 2; round += 1) {
     report(outage);
     vi.advanceTimersByTime(1_000);
-    const away = 'hansard: the store does not answer: STORE_UNAVAILABLE: The server ␛[2J is away.\n';
-    expect(noted()).toBe(`${away}  Each call is repeated for 30 s.\n`);
+    const away = 'hansard: the store does not answer: STORE_UNAVAILABLE: The server is away.\n';
+    expect(noted()).toBe(`${away}  Each call is repeated for 30 s.`);
     vi.advanceTimersByTime(40_000);
     report(null);
-    expect(noted()).toBe('hansard: the store answers again, after 41.0 s.\n');
+    expect(noted()).toBe('hansard: the store answers again, after 41.0 s.');
   }
 });

@@ -1,11 +1,9 @@
-import { PassThrough, Readable } from 'node:stream';
 import { openDispatchStore } from '@hansard/dispatch';
 import type { ClaimState, DispatchStoreProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { createDispatch, ManualClock } from '@hansard/testing';
 import { expect, it } from 'vitest';
-import { LeftRunning } from '../src/run/left-running.ts';
-import type { CliContext } from '../src/terminal/context.ts';
+import { LeftRunning } from '../src/index.ts';
 
 const taskDir = 'lab/tasks/one';
 
@@ -30,25 +28,15 @@ async function started() {
       },
     }) as DispatchStoreProvider,
   );
-  const stderr = new PassThrough({ encoding: 'utf8' });
-  const { signal } = new AbortController();
-  const stdin = Readable.from([]);
-  const context: CliContext = {
-    stdout: new PassThrough(),
-    stderr,
-    stdin,
-    cwd: '/',
-    env: {},
-    signal,
-    readSignal: signal,
-  };
+  const notes: string[] = [];
+  const context = { cwd: '/', env: {}, onNote: (line: string) => notes.push(line) };
   const clock = new ManualClock();
   const left = await LeftRunning.close(context, store, taskDir, clock);
   const status = async () => (await store.getDispatchEnvelope(taskDir, 'LOST'))?.status;
   const expire = () => {
     claim = { ...claim, state: 'expired', expiresInMs: null };
   };
-  return { left, clock, status, expire, noted: () => String(stderr.read() ?? '') };
+  return { left, clock, status, expire, noted: () => notes.join('\n') };
 }
 
 it('a dispatch whose owner cannot be checked is closed when its claim has expired, while the command runs', async () => {

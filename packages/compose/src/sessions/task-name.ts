@@ -1,4 +1,4 @@
-import { CliError, exitCode } from '../terminal/cli-error.ts';
+import { harnessErrors } from '../harness-errors.ts';
 
 /**
  * The `taskDir` of a task name on the command line: `PROJECT/SLUG` is short for `PROJECT/tasks/SLUG` (D10); a longer name
@@ -8,11 +8,9 @@ export function toTaskDir(name: string): string {
   const parts = name.split('/');
   if (parts.length === 2 && parts.every((part) => part !== '')) return `${parts[0]}/tasks/${parts[1]}`;
   if (parts.length > 2) return name;
-  throw new CliError(
-    exitCode.usage,
-    `${JSON.stringify(name)} does not name a task.`,
-    'Name it as PROJECT/SLUG, such as research/route-models; `hansard ls` lists the tasks.',
-  );
+  throw harnessErrors.error('HARNESS_NAME_INVALID', `${JSON.stringify(name)} does not name a task.`, {
+    advice: 'Name it as PROJECT/SLUG, such as research/route-models; `hansard ls` lists the tasks.',
+  });
 }
 
 /** The short name of a `taskDir`, as users type it and commands print it. */

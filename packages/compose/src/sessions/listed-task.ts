@@ -2,10 +2,7 @@ import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { addSpending, dispatchDuration, nothingSpent, type Spending, spendingOf } from '@hansard/facts';
 import type { StoreError, TaskListing } from '@hansard/provider';
-import { CliError, exitCode } from '../terminal/cli-error.ts';
-import { explainError } from '../terminal/explain-error.ts';
 import { listAll, readableOf } from './find-session.ts';
-import { toTaskName } from './task-name.ts';
 
 /** A task with its dispatches; null if they are unreadable, with the reason in `errors`. */
 export interface ListedTask extends Omit<TaskListing, 'error'> {
@@ -96,23 +93,4 @@ export function taskFigures({ envelopes }: ListedTask): TaskFigures {
     ...envelopes.map(spendingOf).reduce(addSpending, nothingSpent),
     lastStartedAt: envelopes.at(-1)?.startedAt ?? null,
   };
-}
-
-/** The error that reports each unreadable task with its place; null if all tasks are readable. */
-export function unreadableTasks(tasks: readonly ListedTask[], done: 'listed' | 'exported'): CliError | null {
-  const problems = tasks.flatMap(({ taskDir, errors }) =>
-    errors.map((error) => ({ name: toTaskName(taskDir), ...explainError(error) })),
-  );
-  const [first] = problems;
-  if (first === undefined) return null;
-  const worst = problems.find((one) => one.exitCode === exitCode.damaged) ?? first;
-  const bad = tasks.filter(({ errors }) => errors.length > 0);
-  const count = `${bad.length} of ${tasks.length} tasks can't be read completely; the others are ${done}.`;
-  const lines = problems.map(({ name, message }) => `${name}: ${message}`);
-  // The wrong path is in the store, not in the arguments.
-  const [code, advice] =
-    worst.exitCode === exitCode.usage
-      ? [exitCode.failed, 'Remove the link that points outside the folder of the store.']
-      : [worst.exitCode, worst.advice];
-  return new CliError(code, [count, ...lines].join('\n  '), advice);
 }

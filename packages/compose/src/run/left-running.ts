@@ -1,21 +1,20 @@
 import { closeAbandonedDispatches, type DispatchStore } from '@hansard/dispatch';
-import { type Clock, type StoreError, systemClock } from '@hansard/provider';
-import { type CliContext, note } from '../terminal/context.ts';
-import { noteProblem } from '../terminal/explain-error.ts';
+import { type Clock, systemClock } from '@hansard/provider';
+import { type HarnessContext, inWords, noteTo } from '../context.ts';
 
 /**
  * Ends the dispatches of a task that earlier processes left running. The claim of an owner that cannot be checked can expire later;
  * after the longest of these times it looks once more, unless the object is disposed of first.
  */
 export class LeftRunning implements AsyncDisposable {
-  readonly #context: CliContext;
+  readonly #context: HarnessContext;
   readonly #store: DispatchStore;
   readonly #taskDir: string;
   #cancel: () => void = () => {};
   #look: Promise<void> = Promise.resolve();
 
   static async close(
-    context: CliContext,
+    context: HarnessContext,
     store: DispatchStore,
     taskDir: string,
     clock: Pick<Clock, 'after'> = systemClock,
@@ -33,7 +32,7 @@ export class LeftRunning implements AsyncDisposable {
     return left;
   }
 
-  private constructor(context: CliContext, store: DispatchStore, taskDir: string) {
+  private constructor(context: HarnessContext, store: DispatchStore, taskDir: string) {
     this.#context = context;
     this.#store = store;
     this.#taskDir = taskDir;
@@ -53,7 +52,7 @@ export class LeftRunning implements AsyncDisposable {
       onUnchecked: (_, expiresInMs) => waits.push(expiresInMs),
     });
     for (const { dispatchId, role, status } of closed)
-      note(
+      noteTo(
         this.#context,
         `hansard: ${role} ${dispatchId} was left running by a process that has exited; its status is now ${status}. Its recorded events are kept.`,
       );
@@ -70,6 +69,6 @@ export class LeftRunning implements AsyncDisposable {
   }
 
   #noteProblem(error: unknown): void {
-    noteProblem(this.#context, error as StoreError, 'That dispatch is not changed; recording continues.');
+    noteTo(this.#context, `hansard: ${inWords(error)}\n  That dispatch is not changed; recording continues.`);
   }
 }

@@ -5,9 +5,9 @@ import { longestTimeout, previewWithoutSecrets } from '@hansard/plugin-loader';
 import { type ContextPolicy, parseContextPolicy } from '@hansard/prompt';
 import { z } from 'zod';
 import { redactionSchema } from './configured-redactor.ts';
+import type { HarnessContext } from './context.ts';
 import { type Base, configFileName, findBase } from './find-base.ts';
-import { CliError, exitCode } from './terminal/cli-error.ts';
-import type { CliContext } from './terminal/context.ts';
+import { harnessErrors } from './harness-errors.ts';
 
 const pluginUseSchema = z
   .union(
@@ -159,7 +159,7 @@ export interface PlaceOptions {
 
 /** Reads the configuration: the named file, or `hansard.config.json` in the folder that `findBase` finds, or the defaults. */
 export function loadConfig(
-  { cwd, env }: Pick<CliContext, 'cwd' | 'env'>,
+  { cwd, env }: Pick<HarnessContext, 'cwd' | 'env'>,
   { config: named, root }: PlaceOptions,
 ): LoadedConfig {
   const base = named === undefined ? findBase(cwd, root ?? (env.HANSARD_ROOT || undefined)) : null;
@@ -170,11 +170,13 @@ export function loadConfig(
   const result = configSchema.safeParse(value);
   if (!result.success) {
     const hint = mistypedKeys(result.error, configJsonSchema());
-    throw new CliError(
-      exitCode.usage,
+    throw harnessErrors.error(
+      'HARNESS_CONFIG_INVALID',
       `${file} is not a valid configuration: ${describeIssues(result.error, value, '', previewWithoutSecrets).text}`,
-      `${hint === '' ? 'Correct that key.' : hint} An editor that knows the "$schema" key shows what is allowed.`,
-      { cause: result.error },
+      {
+        advice: `${hint === '' ? 'Correct that key.' : hint} An editor that knows the "$schema" key shows what is allowed.`,
+        cause: result.error,
+      },
     );
   }
   return { config: result.data, baseDir: dirname(file), file, base };
@@ -210,7 +212,10 @@ function readText(file: string, mustExist: boolean): string | null {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT' && !mustExist) return null;
     const message = `The configuration ${file} can't be read: ${messageOf(error)}`;
-    throw new CliError(exitCode.usage, message, 'Check the path after --config.', { cause: error });
+    throw harnessErrors.error('HARNESS_CONFIG_INVALID', message, {
+      advice: 'Check the path after --config.',
+      cause: error,
+    });
   }
 }
 
@@ -218,10 +223,12 @@ function parseJson(text: string, file: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new CliError(
-      exitCode.usage,
+    throw harnessErrors.error(
+      'HARNESS_CONFIG_INVALID',
       `${file} is not JSON${placeOf(messageOf(error), text)}.`,
-      'Correct the file at that place; JSON has no comments and no trailing commas.',
+      {
+        advice: 'Correct the file at that place; JSON has no comments and no trailing commas.',
+      },
     );
   }
 }

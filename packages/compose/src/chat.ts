@@ -1,0 +1,152 @@
+import type { DispatchLog, DispatchRef } from '@hansard/dispatch';
+import { definedOnly, type EventData, isEventOf } from '@hansard/events';
+import type { ContextPolicy } from '@hansard/prompt';
+import { createTokenCounter, type TokenCounter } from '@hansard/prompt/tokens';
+import type { HookProvider, LanguageModelProvider, ToolProvider } from '@hansard/provider';
+import { createSession, loadSession } from '@hansard/session';
+import { contextPolicy } from './configuration.ts';
+import { inWords, noteTo } from './context.ts';
+import { harnessErrors } from './harness-errors.ts';
+import { type Chat, type OpenParts, unknownProvider } from './open-parts.ts';
+import { earlierOutcomes } from './run/earlier-outcomes.ts';
+import { findSession } from './sessions/find-session.ts';
+import { toTaskDir } from './sessions/task-name.ts';
+
+/** Milliseconds. A claim with a longer lease is refused. */
+const longestWait = 60_000;
+
+/** A language model of the program, with the name that the log keeps. */
+export interface NamedModel {
+  readonly model: LanguageModelProvider;
+  readonly languageModel: string;
+}
+
+/** What a program adds to the tools and hooks of the configuration. */
+interface AddedProviders {
+  readonly tools?: readonly ToolProvider[];
+  readonly hooks?: readonly HookProvider[];
+  /** How many tool calls of one answer are made at the same time. Absent: as the configuration says, or 1. */
+  readonly parallelToolCalls?: number;
+}
+
+export interface ChatOptions extends AddedProviders {
+  /** The task, as PROJECT/SLUG or a whole `taskDir`. */
+  readonly task: string;
+  /** The id of the plugin of a language model, or a model of the program. */
+  readonly model: string | NamedModel;
+  /** Absent: `agent`. */
+  readonly role?: string;
+  readonly systemPrompt?: string;
+  /** Begins the system prompt with the outcomes of earlier sessions of the task. */
+  readonly withHistory?: boolean;
+  /** Absent: the bot of the configuration. */
+  readonly bot?: string;
+}
+
+export interface ResumeChatOptions extends AddedProviders {
+  /** Absent: the model that the session had, which a plugin of the configuration must provide. */
+  readonly model?: string | NamedModel;
+}
+
+export async function beginChat(harness: OpenParts, options: ChatOptions): Promise<Chat> {
+  const { store, context, communication, loaded } = harness;
+  const taskDir = toTaskDir(options.task);
+  const history = options.withHistory === true ? await earlierOutcomes(store, taskDir) : '';
+  const systemPrompt =
+    [history, options.systemPrompt ?? ''].filter((part) => part !== '').join('\n\n') || undefined;
+  return createSession({
+    store,
+    taskDir,
+    communication,
+    onTaskProblem: (error) =>
+      noteTo(
+        context,
+        `hansard: ${inWords(error)}\n  Only listings need the record of a task; recording continues.`,
+      ),
+    ...(await providersOf(harness, options.model, options)),
+    ...definedOnly({
+      systemPrompt,
+      role: options.role,
+      botId: options.bot ?? loaded.config.bot,
+      signal: context.signal,
+    }),
+  });
+}
+
+export async function resumeChat(
+  harness: OpenParts,
+  session: string | DispatchRef,
+  options: ResumeChatOptions,
+): Promise<Chat> {
+  const { store, context, communication } = harness;
+  const reference = typeof session === 'string' ? await findSession(store, session) : session;
+  const { envelope, dispatchId } = await store.openDispatch(reference);
+  const model = options.model ?? envelope.model;
+  if (model === null)
+    throw harnessErrors.error('HARNESS_PROVIDER_UNKNOWN', `The model of ${dispatchId} is not recorded.`, {
+      advice: 'Name it: --model ID of a configured model, or a scenario file.',
+    });
+  const { taskDir } = reference;
+  const chat = await loadSession({
+    store,
+    taskDir,
+    dispatchId,
+    communication,
+    ...definedOnly({ signal: context.signal }),
+    ...(await providersOf(harness, model, options)),
+    wait: {
+      waitMs: longestWait,
+      onWait: ({ message }, waitMs) =>
+        noteTo(context, `hansard: ${message}\nhansard: waiting for up to ${Math.ceil(waitMs / 1_000)} s`),
+    },
+  });
+  for (const { message } of chat.session.diagnostics) noteTo(context, `hansard: ${message}`);
+  return chat;
+}
+
+/** The completion of a session if it is the last event of its log: its result stays if nothing more is said. */
+export async function lastCompletion(log: DispatchLog): Promise<EventData<'session:complete'> | undefined> {
+  const [last] = (await log.last(1)).events;
+  return last !== undefined && isEventOf(last, 'session:complete') ? last.data : undefined;
+}
+
+interface SessionProviders extends NamedModel {
+  readonly tools: readonly ToolProvider[];
+  readonly hooks: readonly HookProvider[];
+  readonly modelTimeoutMs?: number;
+  readonly parallelToolCalls?: number;
+  readonly hookTimeoutMs?: number;
+  readonly context?: ContextPolicy;
+  readonly tokens?: TokenCounter;
+}
+
+/** The providers and settings of a session, by the configuration and what the program adds. Hooks of the program are asked first. */
+async function providersOf(
+  { plugins, loaded: { config } }: OpenParts,
+  model: string | NamedModel,
+  { tools = [], hooks = [], parallelToolCalls = config.parallelToolCalls }: AddedProviders,
+): Promise<SessionProviders> {
+  const { limits } = config;
+  return {
+    ...(typeof model === 'string' ? { model: findModel(plugins, model), languageModel: model } : model),
+    tools: [...tools, ...plugins.providers('ToolProvider').map(({ provider }) => provider)],
+    hooks: [...hooks, ...plugins.providers('HookProvider').map(({ provider }) => provider)],
+    ...definedOnly({ modelTimeoutMs: limits.stallMs, hookTimeoutMs: limits.hookMs, parallelToolCalls }),
+    ...(await contextSettings(contextPolicy(config))),
+  };
+}
+
+/** Loads the tokenizer only for a policy that counts tokens. */
+async function contextSettings(
+  context: ContextPolicy | undefined,
+): Promise<Pick<SessionProviders, 'context' | 'tokens'>> {
+  if (context === undefined) return {};
+  return context.name === 'faded' ? { context, tokens: await createTokenCounter() } : { context };
+}
+
+function findModel(plugins: OpenParts['plugins'], id: string): LanguageModelProvider {
+  const models = plugins.providers('LanguageModelProvider');
+  const found = models.find((entry) => entry.id === id);
+  if (found === undefined) throw unknownProvider('language model', id, models);
+  return found.provider;
+}

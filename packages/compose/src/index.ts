@@ -1,0 +1,53 @@
+export type { ChatOptions, NamedModel, ResumeChatOptions } from './chat.ts';
+export {
+  configJsonSchema,
+  configSchema,
+  type HarnessConfig,
+  type LoadedConfig,
+  loadConfig,
+  type PlaceOptions,
+  type PluginUse,
+} from './configuration.ts';
+export type { RedactorLoader } from './configured-redactor.ts';
+export type { HarnessContext } from './context.ts';
+export {
+  Harness,
+  importStore,
+  loadConfigured,
+  type OpenHarnessOptions,
+  openHarness,
+} from './harness.ts';
+export { type HarnessError, harnessErrors } from './harness-errors.ts';
+export { HeapRestraint } from './heap-restraint.ts';
+export type { ImportOptions } from './import-logs.ts';
+export type { Chat } from './open-parts.ts';
+export { LeftRunning } from './run/left-running.ts';
+export type { RunOptions } from './run/run-in-harness.ts';
+export {
+  allSessions,
+  envelopeOf,
+  findScope,
+  findSession,
+  findTask,
+  inTask,
+  listAll,
+  listingsOf,
+  noSession,
+  onlySession,
+  openSession,
+  partOfStore,
+  readableOf,
+  type Scope,
+} from './sessions/find-session.ts';
+export { listChoices } from './sessions/list-choices.ts';
+export {
+  type ListedTask,
+  listAllTasks,
+  sortTasks,
+  taskFigures,
+  titleOf,
+  tokensOf,
+} from './sessions/listed-task.ts';
+export { type ShownStatus, shownStatus } from './sessions/shown-status.ts';
+export { projectOf, toTaskDir, toTaskName } from './sessions/task-name.ts';
+export { lookedIn, storePlace } from './store-place.ts';

@@ -1,0 +1,42 @@
+import type { CommunicationHub, DispatchStore } from '@hansard/dispatch';
+import type { LoadedPlugins } from '@hansard/plugin-loader';
+import type { AgentProvider } from '@hansard/provider';
+import type { Agent, Session } from '@hansard/session';
+import type { LoadedConfig } from './configuration.ts';
+import type { HarnessContext } from './context.ts';
+import { type HarnessError, harnessErrors } from './harness-errors.ts';
+
+/** What a configuration opened. */
+export interface OpenParts {
+  readonly context: HarnessContext;
+  readonly loaded: LoadedConfig;
+  readonly plugins: LoadedPlugins;
+  readonly store: DispatchStore;
+  readonly communication: CommunicationHub;
+}
+
+/** A session that a program talks in: the agent that it talks to, and the session. */
+export interface Chat {
+  readonly root: Agent;
+  readonly session: Session;
+}
+
+/** @throws HARNESS_PROVIDER_UNKNOWN */
+export function agentOf({ plugins }: Pick<OpenParts, 'plugins'>, id: string): AgentProvider {
+  const agents = plugins.providers('AgentProvider');
+  const found = agents.find((entry) => entry.id === id);
+  if (found === undefined) throw unknownProvider('agent', id, agents);
+  return found.provider;
+}
+
+export function unknownProvider(
+  what: string,
+  id: string,
+  loaded: readonly { readonly id: string }[],
+): HarnessError {
+  const known = loaded.map((entry) => entry.id).join(', ') || 'none';
+  return harnessErrors.error(
+    'HARNESS_PROVIDER_UNKNOWN',
+    `There is no ${what} ${JSON.stringify(id)} (loaded: ${known}).`,
+  );
+}

@@ -1,0 +1,152 @@
+import { resolve } from 'node:path';
+import { type RunDispatchOptions, runDispatch } from '@hansard/dispatch';
+import {
+  type DispatchEnvelope,
+  definedOnly,
+  type Fidelity,
+  isEventOf,
+  type JsonObject,
+} from '@hansard/events';
+import type { AgentProvider } from '@hansard/provider';
+import type { HarnessConfig } from '../configuration.ts';
+import { inWords, noteTo } from '../context.ts';
+import { harnessErrors } from '../harness-errors.ts';
+import { agentOf, type OpenParts } from '../open-parts.ts';
+import { findSession, inTask, openSession } from '../sessions/find-session.ts';
+import { toTaskDir, toTaskName } from '../sessions/task-name.ts';
+import { earlierOutcomes } from './earlier-outcomes.ts';
+
+/** What a program asks of a run. */
+export interface RunOptions {
+  /** The task, as PROJECT/SLUG or a whole `taskDir`. */
+  readonly task: string;
+  /** The id of the plugin of an agent, or an agent of the program. */
+  readonly agent: string | AgentProvider;
+  /** What the agent is asked. Absent: it has its own, such as a recorded stream. */
+  readonly prompt?: string;
+  /** Absent: `agent`. */
+  readonly role?: string;
+  /** The session of the task that it is a worker of: its id, the end of it, or `latest`. */
+  readonly parent?: string;
+  /** The earlier session of the task that the agent resumes: its id, the end of it, or `latest`. */
+  readonly resume?: string;
+  /** Begins the prompt with the outcomes of earlier sessions of the task. */
+  readonly withHistory?: boolean;
+  /** The JSON Schema of the result. */
+  readonly outputSchema?: JsonObject;
+  /** The most turns of this agent, but not of its workers. */
+  readonly turns?: number;
+  readonly model?: string;
+  /** The folder that the agent works in, relative to that of the harness. */
+  readonly cwd?: string;
+  /** Absent: the bot of the configuration. */
+  readonly bot?: string;
+  /** Absent: `narrative`. */
+  readonly fidelity?: Fidelity;
+  /** Receives the number of activities so far, of the agent and of workers that are the same agent. */
+  readonly onActivity?: (count: number) => void;
+}
+
+export async function runInHarness(harness: OpenParts, options: RunOptions): Promise<DispatchEnvelope> {
+  const { store, context, communication, loaded } = harness;
+  const { config } = loaded;
+  const taskDir = toTaskDir(options.task);
+  const parent =
+    options.parent === undefined ? null : await findSession(store, inTask(taskDir, options.parent));
+  const prompt = options.withHistory
+    ? [await earlierOutcomes(store, taskDir), options.prompt ?? ''].filter(Boolean).join('\n\n')
+    : (options.prompt ?? '');
+  return runDispatch({
+    store,
+    taskDir,
+    role: options.role ?? 'agent',
+    communication,
+    fidelity: options.fidelity ?? 'narrative',
+    onTaskProblem: (error) =>
+      noteTo(
+        context,
+        `hansard: ${inWords(error)}\n  Only listings need the record of a task; recording continues.`,
+      ),
+    ...dispatchLimits(config),
+    ...(await asOf(harness, taskDir, options)),
+    ...(prompt === '' ? {} : { prompt }),
+    ...(parent === null ? {} : { parentDispatchId: parent.dispatchId }),
+    ...definedOnly({ model: options.model, botId: options.bot ?? config.bot, signal: context.signal }),
+    ...(options.cwd === undefined ? {} : { cwd: resolve(context.cwd, options.cwd) }),
+  });
+}
+
+/** The limits of every dispatch, by the configuration. */
+export function dispatchLimits({
+  limits: { hookMs: hookTimeoutMs, ...limits },
+  loopDetector,
+}: HarnessConfig): Pick<RunDispatchOptions, 'limits' | 'loopDetector' | 'hookTimeoutMs'> {
+  return { limits: definedOnly(limits), ...definedOnly({ loopDetector, hookTimeoutMs }) };
+}
+
+/** The agent and what it has: an agent of the program alone, or one of the configuration with its tools, hooks and workers. */
+async function asOf(
+  harness: OpenParts,
+  taskDir: string,
+  { agent, resume, outputSchema, turns, onActivity }: RunOptions,
+): Promise<Pick<RunDispatchOptions, 'agent'> & Partial<RunDispatchOptions>> {
+  const { plugins, loaded } = harness;
+  const { limits } = dispatchLimits(loaded.config);
+  const resumed = resume === undefined ? {} : await resumeFrom(harness, taskDir, resume);
+  const asked = {
+    ...definedOnly({ outputSchema }),
+    ...(turns === undefined ? {} : { limits: { ...limits, turns } }),
+    ...resumed,
+  };
+  const own = typeof agent === 'string' ? agentOf(harness, agent) : agent;
+  const counted = onActivity === undefined ? own : countingAgent(own, onActivity);
+  if (typeof agent !== 'string') return { agent: counted, ...asked };
+  const agents = plugins
+    .providers('AgentProvider')
+    .map(({ id, provider }) => [id, provider === own ? counted : provider] as const);
+  return {
+    agent: counted,
+    tools: plugins.providers('ToolProvider').map((entry) => entry.provider),
+    hooks: plugins.providers('HookProvider').map((entry) => entry.provider),
+    workers: { agents: Object.fromEntries(agents), ...definedOnly({ limits }) },
+    ...asked,
+  };
+}
+
+/** The last session that the agent of an earlier dispatch began, and the folder of that session. */
+async function resumeFrom(
+  { store }: OpenParts,
+  taskDir: string,
+  wanted: string,
+): Promise<Pick<RunDispatchOptions, 'resumeSessionId' | 'cwd'>> {
+  const { log } = await openSession(store, inTask(taskDir, wanted));
+  let found: { readonly sessionId: string; readonly cwd?: string | undefined } | null = null;
+  for await (const { event } of log.events({ types: ['session:init'] })) {
+    if (isEventOf(event, 'session:init') && event.agentId === undefined) found = event.data;
+  }
+  if (found === null)
+    throw harnessErrors.error(
+      'HARNESS_NOT_RESUMABLE',
+      `The session ${log.dispatchId} of ${toTaskName(taskDir)} can't be resumed: its log has no session:init.`,
+      { advice: 'Name a session whose log has one, or run without --resume.' },
+    );
+  const cwd = found.cwd ?? log.envelope.cwd;
+  return { resumeSessionId: found.sessionId, ...(cwd === null ? {} : { cwd }) };
+}
+
+function countingAgent(agent: AgentProvider, onActivity: (count: number) => void): AgentProvider {
+  const { recordedStart, takesMessages } = agent;
+  return {
+    contract: agent.contract,
+    ...definedOnly({ takesMessages }),
+    ...(recordedStart === undefined ? {} : { recordedStart: recordedStart.bind(agent) }),
+    async *run(request) {
+      let count = 0;
+      for await (const activity of agent.run(request)) {
+        count += 1;
+        onActivity(count);
+        yield activity;
+      }
+    },
+  };
+}
