@@ -1,5 +1,5 @@
-import type { DispatchLog, DispatchRef } from '@hansard/dispatch';
-import { definedOnly, type EventData, isEventOf } from '@hansard/events';
+import type { DispatchRef } from '@hansard/dispatch';
+import { definedOnly } from '@hansard/events';
 import type { ContextPolicy } from '@hansard/prompt';
 import { createTokenCounter, type TokenCounter } from '@hansard/prompt/tokens';
 import type { HookProvider, LanguageModelProvider, ToolProvider } from '@hansard/provider';
@@ -102,12 +102,6 @@ export async function resumeChat(
   });
   for (const { message } of chat.session.diagnostics) noteTo(context, `hansard: ${message}`);
   return chat;
-}
-
-/** The completion of a session if it is the last event of its log: its result stays if nothing more is said. */
-export async function lastCompletion(log: DispatchLog): Promise<EventData<'session:complete'> | undefined> {
-  const [last] = (await log.last(1)).events;
-  return last !== undefined && isEventOf(last, 'session:complete') ? last.data : undefined;
 }
 
 interface SessionProviders extends NamedModel {
