@@ -24,7 +24,7 @@ import { type LoadedConfig, loadConfig, type PlaceOptions, type PluginUse } from
 import { configuredRedactor, type RedactorLoader } from './configured-redactor.ts';
 import { type HarnessContext, inWords, noteTo } from './context.ts';
 import { type HarnessError, harnessErrors } from './harness-errors.ts';
-import type { ImportOptions } from './import-logs.ts';
+import type { HarnessImportOptions } from './import-logs.ts';
 import { agentOf, type Chat, type OpenParts } from './open-parts.ts';
 import type { RunOptions } from './run/run-in-harness.ts';
 
@@ -148,7 +148,7 @@ export class Harness implements OpenParts, AsyncDisposable {
   }
 
   /** Imports all logs below some paths, with the known importers and those of plugins. A failed log is an item, and stops no other. */
-  async *import(paths: readonly string[], options: ImportOptions = {}): AsyncGenerator<ImportItem> {
+  async *import(paths: readonly string[], options: HarnessImportOptions = {}): AsyncGenerator<ImportItem> {
     const { importInHarness } = await import('./import-logs.ts');
     yield* importInHarness(this, paths, options);
   }

@@ -7,7 +7,7 @@ import { HeapRestraint } from './heap-restraint.ts';
 import type { OpenParts } from './open-parts.ts';
 import { toTaskDir } from './sessions/task-name.ts';
 
-export interface ImportOptions {
+export interface HarnessImportOptions {
   /** Absent: derived from each session. */
   readonly task?: string;
   /** The format, by the id of its importer. Absent: detected from the records. */
@@ -25,7 +25,7 @@ export interface ImportOptions {
 export async function* importInHarness(
   { store, plugins, loaded, context }: OpenParts,
   paths: readonly string[],
-  { task, onProgress, ...options }: ImportOptions,
+  { task, onProgress, ...options }: HarnessImportOptions,
 ): AsyncGenerator<ImportItem> {
   using heap = new HeapRestraint();
   yield* importLogs(

@@ -19,7 +19,7 @@ export {
 } from './harness.ts';
 export { type HarnessError, harnessErrors } from './harness-errors.ts';
 export { HeapRestraint } from './heap-restraint.ts';
-export type { ImportOptions } from './import-logs.ts';
+export type { HarnessImportOptions } from './import-logs.ts';
 export type { Chat } from './open-parts.ts';
 export { LeftRunning } from './run/left-running.ts';
 export type { RunOptions } from './run/run-in-harness.ts';
@@ -45,7 +45,7 @@ export {
   listAllTasks,
   sortTasks,
   taskFigures,
-  titleOf,
+  taskTitle,
   tokensOf,
 } from './sessions/listed-task.ts';
 export { type ShownStatus, shownStatus } from './sessions/shown-status.ts';

@@ -12,7 +12,7 @@ import {
   sortTasks,
   storePlace,
   taskFigures,
-  titleOf,
+  taskTitle,
   tokensOf,
   toTaskName,
 } from '@hansard/compose';
@@ -240,7 +240,7 @@ function toJson(listed: ListedTask): object {
   return {
     taskDir,
     task,
-    title: titleOf(listed) || null,
+    title: taskTitle(listed) || null,
     ...taskFigures(listed),
     lastActiveAt: listed.lastActiveAt,
     ...(reported.length === 0 ? {} : { errors: reported }),
@@ -254,7 +254,7 @@ async function taskTable(context: CliContext, tasks: readonly ListedTask[]): Pro
   const table = await listing(
     context,
     [
-      { name: 'title', cells: cells((listed) => titleOf(listed) || null), least: 20 },
+      { name: 'title', cells: cells((listed) => taskTitle(listed) || null), least: 20 },
       { name: 'task', cells: cells(({ taskDir }) => toTaskName(taskDir)), least: 24, keep: 'end' },
       {
         name: 'when',

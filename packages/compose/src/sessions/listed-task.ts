@@ -49,7 +49,7 @@ function latestOf(times: readonly string[]): string | null {
 }
 
 /** The name of a task if it says more than its slug, or else the title of the dispatch that began last and has one; '' without any. */
-export function titleOf({ taskDir, task, envelopes }: ListedTask): string {
+export function taskTitle({ taskDir, task, envelopes }: ListedTask): string {
   const name = task?.name ?? '';
   if (name !== '' && !taskDir.endsWith(`/${name}`)) return name;
   return envelopes?.findLast(({ title }) => title !== null)?.title ?? '';
@@ -65,7 +65,7 @@ export function sortTasks(tasks: readonly ListedTask[], order: TaskOrder): Liste
     return listed.readable.reduce((sum, envelope) => sum + (of(envelope) ?? 0), 0);
   };
   const compare = (one: ListedTask, other: ListedTask): number => {
-    if (order === 'title') return compareTexts(titleOf(one), titleOf(other));
+    if (order === 'title') return compareTexts(taskTitle(one), taskTitle(other));
     if (order === 'newest' || order === 'active')
       return compareTexts(other.lastActiveAt ?? '', one.lastActiveAt ?? '');
     return figure(other) - figure(one);
