@@ -12,11 +12,7 @@ const lineOrder = [
   'cause',
   'via',
 ] as const;
-const ranks = new Map<string, number>([
-  ...lineOrder.map((key, rank) => [key, rank] as const),
-  ['data', lineOrder.length + 1],
-]);
-const rankOfOthers = lineOrder.length;
+const known: ReadonlySet<string> = new Set(lineOrder);
 
 /** The event as one line of JSON, without a line end; `data` is the last key. */
 export function encodeEvent(event: CapturedEvent): string {
@@ -36,7 +32,7 @@ export function inLineOrder(event: CapturedEvent): CapturedEvent {
     if (value !== undefined) ordered[key] = value;
   }
   for (const key of Object.keys(source)) {
-    if (ranks.has(key) || source[key] === undefined) continue;
+    if (known.has(key) || key === 'data' || source[key] === undefined) continue;
     // An assignment to `__proto__` would set the prototype.
     Object.defineProperty(ordered, key, {
       value: source[key],
@@ -49,12 +45,18 @@ export function inLineOrder(event: CapturedEvent): CapturedEvent {
   return ordered as unknown as CapturedEvent;
 }
 
+/** Every event passes here. Its keys are nearly always among the next of the order, where comparing finds them faster than a map. */
 function isInLineOrder(event: CapturedEvent): boolean {
-  let latest = -1;
+  let at = 0;
+  let hasData = false;
   for (const key in event) {
-    const rank = ranks.get(key) ?? rankOfOthers;
-    if (rank < latest) return false;
-    latest = rank;
+    if (hasData) return false;
+    if (key === 'data') hasData = true;
+    else {
+      while (at < lineOrder.length && lineOrder[at] !== key) at += 1;
+      // Another key, or one that comes too late.
+      if (at === lineOrder.length && known.has(key)) return false;
+    }
   }
-  return latest === rankOfOthers + 1;
+  return hasData;
 }

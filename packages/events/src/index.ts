@@ -31,7 +31,14 @@ export { messageOf } from './message-of.ts';
 export { neutraliseControls, neutraliseControlsInLine } from './neutralise-controls.ts';
 export { otherFieldsOf, withoutOtherFields } from './other-fields.ts';
 export { parseEnvelope, parseEnvelopeUpdates, parseTaskRecord } from './parse-envelope.ts';
-export { type EventDataSchemas, eventProblem, isEvent, isUsualEvent, parseEvent } from './parse-event.ts';
+export {
+  type EventDataSchemas,
+  eventProblem,
+  isEvent,
+  isUsualEvent,
+  parseEvent,
+  quickCheckOf,
+} from './parse-event.ts';
 export { shortened } from './shortened.ts';
 export { newOutput } from './snapshots/new-output.ts';
 export type { ObservedImage } from './snapshots/observed-image.ts';
@@ -61,12 +68,14 @@ export {
   eventDataSchemas,
   eventFields,
   eventFieldsSchema,
+  isEventType,
   type KnownEventType,
   type NewEvent,
 } from './types/event.ts';
 export {
   idSchema,
   isId,
+  isTimestamp,
   type ModelUsage,
   modelUsageSchema,
   type OpenCall,

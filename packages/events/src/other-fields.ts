@@ -1,13 +1,14 @@
 import type { JsonObject, JsonValue } from './json/json.ts';
 import { eventFields } from './types/event.ts';
 
-const known: ReadonlySet<string> = new Set([...Object.keys(eventFields), 'data']);
+/** The fields that every event can have. */
+export const eventKeys: ReadonlySet<string> = new Set([...Object.keys(eventFields), 'data']);
 
 /** The fields of an event other than those that every event can have; null: none. */
 export function otherFieldsOf(event: object): JsonObject | null {
   let others: [string, JsonValue][] | null = null;
   for (const key in event) {
-    if (known.has(key)) continue;
+    if (eventKeys.has(key)) continue;
     const value = (event as JsonObject)[key];
     if (value !== undefined) others = [...(others ?? []), [key, value]];
   }
@@ -16,5 +17,5 @@ export function otherFieldsOf(event: object): JsonObject | null {
 
 /** The event without the fields that `otherFieldsOf` gives. */
 export function withoutOtherFields<E extends object>(event: E): E {
-  return Object.fromEntries(Object.entries(event).filter(([key]) => known.has(key))) as E;
+  return Object.fromEntries(Object.entries(event).filter(([key]) => eventKeys.has(key))) as E;
 }

@@ -5,8 +5,8 @@ import { findNotJson, holdsOnlyJson, isPlainObject } from './json/json.ts';
 import { jsonObjectSchema } from './json/json-value-schema.ts';
 import { messageOf } from './message-of.ts';
 import { compileCheck, type QuickCheck } from './types/compile-check.ts';
-import { type CapturedEvent, eventDataSchemas, eventFieldsSchema, eventTypePattern } from './types/event.ts';
-import { isId, timestampPattern } from './types/fields.ts';
+import { type CapturedEvent, eventDataSchemas, eventFieldsSchema, isEventType } from './types/event.ts';
+import { isId, isTimestamp } from './types/fields.ts';
 
 /** Schemas for the data of event types, by type. A plugin adds its own beside `eventDataSchemas`. */
 export type EventDataSchemas = Readonly<Record<string, z.ZodType>>;
@@ -62,12 +62,13 @@ export function isUsualEvent(value: unknown, schemas: EventDataSchemas): value i
   const { type, substance, cause, data } = value;
   if (substance !== undefined && cause !== undefined) return false;
   const schema = Object.hasOwn(schemas, type) ? schemas[type] : jsonObjectSchema;
-  return schema !== undefined && checkOf(schema)(data);
+  return schema !== undefined && quickCheckOf(schema)(data);
 }
 
 const checks = new WeakMap<z.ZodType, QuickCheck>();
 
-function checkOf(schema: z.ZodType): QuickCheck {
+/** A fast check of data that holds only JSON: true if the data passes the schema; after false, the schema decides. */
+export function quickCheckOf(schema: z.ZodType): QuickCheck {
   const known = checks.get(schema);
   if (known !== undefined) return known;
   const check = compileCheck(schema);
@@ -80,8 +81,7 @@ function hasUsualFields(value: unknown): value is CapturedEvent {
   if (!isPlainObject(value)) return false;
   const event = value as Partial<CapturedEvent>;
   return (
-    typeof event.type === 'string' &&
-    (Object.hasOwn(eventDataSchemas, event.type) || eventTypePattern.test(event.type)) &&
+    isEventType(event.type) &&
     isId(event.id) &&
     isTimestamp(event.timestamp) &&
     event.v === undefined &&
@@ -91,10 +91,6 @@ function hasUsualFields(value: unknown): value is CapturedEvent {
     (event.cause === undefined || isId(event.cause)) &&
     (event.via === undefined || isId(event.via))
   );
-}
-
-function isTimestamp(value: unknown): boolean {
-  return typeof value === 'string' && timestampPattern.test(value);
 }
 
 function checkFields(value: unknown): void {

@@ -21,12 +21,18 @@ export class LoggedEnding {
   /** The background tasks, by the ids of the agent's engine. They may continue after a `session:complete`. */
   readonly #tasks = new Set<unknown>();
 
-  /** Whether an event of any type can change the answer. Otherwise only those that end a dispatch, or begin or end a task, can. */
-  get isOver(): boolean {
-    return this.#isComplete || this.#state !== 'running';
-  }
+  /**
+   * Whether an event of any type can change the answer. Otherwise only those that end a dispatch, or begin or end a task, can. Set here
+   * only.
+   */
+  isOver = false;
 
   observe(event: CapturedEvent): void {
+    this.#observe(event);
+    this.isOver = this.#isComplete || this.#state !== 'running';
+  }
+
+  #observe(event: CapturedEvent): void {
     if (isReadableAs(event, 'session:complete')) {
       this.#completion = event.data;
       this.#isComplete = true;

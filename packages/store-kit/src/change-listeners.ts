@@ -6,20 +6,20 @@ export class ChangeListeners {
   /** By scope. */
   readonly #listeners = new Map<string, Set<MergedCalls>>();
 
-  /** Whether nothing listens. */
-  get isEmpty(): boolean {
-    return this.#listeners.size === 0;
-  }
+  /** Whether nothing listens. Set here only: a store reads it after each append. */
+  isEmpty = true;
 
   add(scope: WatchScope, onChange: () => void): StopWatching {
     const key = keyOf(scope);
     const calls = mergeCalls(onChange);
     const listeners = this.#listeners.get(key) ?? new Set();
     this.#listeners.set(key, listeners.add(calls));
+    this.isEmpty = false;
     return () => {
       calls.stop();
       listeners.delete(calls);
       if (listeners.size === 0 && this.#listeners.get(key) === listeners) this.#listeners.delete(key);
+      this.isEmpty = this.#listeners.size === 0;
     };
   }
 
@@ -39,6 +39,7 @@ export class ChangeListeners {
   stopAll(): void {
     for (const listeners of this.#listeners.values()) for (const calls of listeners) calls.stop();
     this.#listeners.clear();
+    this.isEmpty = true;
   }
 
   #notify(scope: WatchScope): void {

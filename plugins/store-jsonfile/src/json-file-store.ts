@@ -71,7 +71,7 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
       leftCopies: new LeftCopies(system.files),
       sync,
       onRepair: (repair) => this.#repairs.push(repair),
-      onAppend: (taskDir, dispatchId) => this.#watches.notify(taskDir, dispatchId),
+      listeners: this.#watches.listeners,
       later,
     };
     this.#dispatches = new OpenDispatches(this.#context);
@@ -139,8 +139,10 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
 
   appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): number {
     const handle = this.#dispatches.get(taskDir, dispatchId);
+    const { writer } = handle;
     try {
-      return handle.append(event);
+      // As a rule it is being written.
+      return (writer === null || writer.isOver ? handle.writing() : writer).append(event);
     } catch (error) {
       throw toFileError(error, 'append to', handle.name.paths.file);
     }
@@ -148,7 +150,7 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
 
   appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): readonly number[] {
     const handle = this.#dispatches.get(taskDir, dispatchId);
-    return withFile('append to', handle.name.paths.file, () => handle.appendAll(events));
+    return withFile('append to', handle.name.paths.file, () => handle.writing().appendAll(events));
   }
 
   getDispatchEnvelopes(taskDir: string): DispatchEnvelope[] {

@@ -34,6 +34,8 @@ export class Notifier {
 
 /** The notifiers of the followers of each dispatch and of each task. */
 export class Notifiers {
+  /** Whether nobody follows. Set here only: a writer reads it after each append. */
+  isEmpty = true;
   /** By the key of a dispatch or, which has no line break, by the `taskDir` of a task. */
   readonly #byScope = new Map<string, Set<Notifier>>();
 
@@ -42,14 +44,16 @@ export class Notifiers {
     const key = 'dispatchId' in scope ? dispatchKey(scope) : scope.taskDir;
     const notifiers = this.#byScope.get(key) ?? new Set();
     this.#byScope.set(key, notifiers.add(notifier));
+    this.isEmpty = false;
     return () => {
       notifiers.delete(notifier);
       if (notifiers.size === 0) this.#byScope.delete(key);
+      this.isEmpty = this.#byScope.size === 0;
     };
   }
 
   notify(dispatch: DispatchRef): void {
-    if (this.#byScope.size === 0) return;
+    if (this.isEmpty) return;
     for (const notifier of this.#byScope.get(dispatchKey(dispatch)) ?? []) notifier.notify(dispatch);
     for (const notifier of this.#byScope.get(dispatch.taskDir) ?? []) notifier.notify(dispatch);
   }

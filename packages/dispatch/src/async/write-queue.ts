@@ -4,8 +4,8 @@ import { isPromise } from './is-promise.ts';
 /** The writes of one dispatch. The store receives them one after the other, in the order of their calls. */
 export class WriteQueue {
   readonly #haltsOnFailure: boolean;
-  /** The last pending write. Null: none is pending. */
-  #latest: Promise<void> | null = null;
+  /** The last pending write. Null: none is pending. Set here only. */
+  latest: Promise<void> | null = null;
   /** The error of writes that the store has not received yet. Null: the queue works. */
   #stopped: Error | null = null;
   /** The error of a write that was refused while others were pending. */
@@ -16,16 +16,11 @@ export class WriteQueue {
     this.#haltsOnFailure = haltsOnFailure;
   }
 
-  /** Whether no write is pending. */
-  get isIdle(): boolean {
-    return this.#latest === null;
-  }
-
   /** Calls the store after the pending writes. Returns null if none is pending and the store answers synchronously. */
   run<T>(call: () => Awaitable<T>, onDone: (result: T) => void): Promise<void> | null {
-    if (this.#latest !== null) {
+    if (this.latest !== null) {
       if (this.#refused !== null) return Promise.reject(this.#refused);
-      const before = this.#haltsOnFailure ? this.#latest : this.#latest.catch(() => {});
+      const before = this.#haltsOnFailure ? this.latest : this.latest.catch(() => {});
       const made = before.then(() => {
         if (this.#stopped !== null) throw this.#stopped;
         return call();
@@ -45,13 +40,13 @@ export class WriteQueue {
 
   /** Fails at once. With `haltsOnFailure`, so do the writes after it, until no write is pending. */
   refuse(error: Error): Promise<void> {
-    if (this.#haltsOnFailure && this.#latest !== null) this.#refused = error;
+    if (this.#haltsOnFailure && this.latest !== null) this.#refused = error;
     return Promise.reject(error);
   }
 
   /** Resolves when no write is pending, whether the writes succeeded or failed. */
   async settled(): Promise<void> {
-    while (this.#latest !== null) await this.#latest.catch(() => {});
+    while (this.latest !== null) await this.latest.catch(() => {});
   }
 
   /** Writes that wait fail with this error, instead of being made. */
@@ -61,10 +56,10 @@ export class WriteQueue {
 
   /** Lets later writes wait for one that the store has received. */
   follow(write: Promise<void>): Promise<void> {
-    this.#latest = write;
+    this.latest = write;
     const onSettled = () => {
-      if (this.#latest !== write) return;
-      this.#latest = null;
+      if (this.latest !== write) return;
+      this.latest = null;
       this.#refused = null;
     };
     write.then(onSettled, onSettled);

@@ -19,6 +19,16 @@ export function ownPlainJson(target: object): boolean {
   }
 }
 
+/** A deep copy of an object, as `ownPlainJson` makes it of each value. Null: not only JSON is in it, or the full check decides. */
+export function copyPlainJson(value: unknown): Record<string, unknown> | null {
+  try {
+    const copied = typeof value === 'object' ? copyChecked(value, 1) : notPlain;
+    return copied === notPlain || Array.isArray(copied) ? null : (copied as Record<string, unknown> | null);
+  } catch {
+    return null;
+  }
+}
+
 /** How deep events may nest (see `findNotJson`). */
 const deepest = 1_000;
 const notPlain = Symbol('not plain JSON');

@@ -5,23 +5,30 @@ import {
   type EventDataSchemas,
   type EventType,
   eventDataSchemas,
+  type Fidelity,
   type IdSource,
   inLineOrder,
+  isEventType,
+  isId,
+  isTimestamp,
   isTypeOfProgram,
   isUsualEvent,
   type NewEvent,
   narrowWith,
   parseEvent,
+  quickCheckOf,
   toNarrative,
   toTimestamp,
 } from '@hansard/events';
 import type { Clock } from '@hansard/provider';
 import type { StoreRedaction } from '../redaction/store-redaction.ts';
-import { copyJson, ownPlainJson, ownValues } from './copy-json.ts';
+import { copyJson, copyPlainJson, ownPlainJson, ownValues } from './copy-json.ts';
 
 export interface EventIntakeOptions {
   readonly clock: Clock;
   readonly createId: IdSource;
+  /** Whether `createId` is known to return valid ids, as those of `createIdSource` are. */
+  readonly isOwnIds?: boolean;
   readonly schemas: EventDataSchemas | undefined;
   /** Null: nothing is redacted. */
   readonly redaction: StoreRedaction | null;
@@ -42,22 +49,32 @@ export interface EventMinting {
   readonly isMapped?: boolean;
 }
 
+/** Whether the data of an event, which holds only JSON, is known to be valid. */
+type DataCheck = (data: unknown) => boolean;
+
+const anyObject: DataCheck = () => true;
+/** The length of a time whose year has four digits. Every such time is valid if it was minted. */
+const timeLength = '2026-03-01T09:30:00.000Z'.length;
 const ownCategories: ReadonlySet<string> = new Set(['agent', 'user', 'session', 'harness']);
 
 /** Prepares every event that is recorded: mints an absent id and time, checks, copies and redacts. */
 export class EventIntake {
   readonly #clock: Clock;
   readonly #createId: IdSource;
+  readonly #isOwnIds: boolean;
   readonly #schemas: EventDataSchemas;
+  /** The checks of the types that have a schema, as far as they were needed. */
+  readonly #checks = new Map<unknown, DataCheck>();
   readonly #redaction: StoreRedaction | null;
   readonly #onDiagnostic: (diagnostic: EventDiagnostic) => void;
   readonly #narrow: (event: CapturedEvent) => CapturedEvent;
   /** The types that were reported. */
   readonly #reported = new Set<string>();
 
-  constructor({ clock, createId, schemas, redaction, onDiagnostic }: EventIntakeOptions) {
+  constructor({ clock, createId, isOwnIds = false, schemas, redaction, onDiagnostic }: EventIntakeOptions) {
     this.#clock = clock;
     this.#createId = createId;
+    this.#isOwnIds = isOwnIds;
     this.#schemas = schemas === undefined ? eventDataSchemas : { ...schemas, ...eventDataSchemas };
     this.#redaction = redaction;
     this.#onDiagnostic = onDiagnostic;
@@ -65,29 +82,27 @@ export class EventIntake {
   }
 
   /**
-   * `minting` mints an absent id and time. Absent: as the store does.
+   * The event as it is recorded at `fidelity`. `minting` mints an absent id and time. Absent: as the store does.
    * @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL
    */
-  take(event: NewEvent, minting: EventMinting = {}): CapturedEvent {
-    const taken = this.#take(event, minting);
-    if (!Object.hasOwn(this.#schemas, taken.type) && minting.isMapped !== true) this.#report(taken.type);
-    return taken;
+  take(event: NewEvent, minting: EventMinting = {}, fidelity: Fidelity = 'full'): CapturedEvent {
+    const isRedacted = this.#redaction !== null && minting.redact !== false;
+    const taken = isRedacted ? this.#redacted(event, minting) : this.#captured(event, minting);
+    if (!this.#checks.has(taken.type) && minting.isMapped !== true) this.#reportUnknown(taken.type);
+    if (fidelity === 'full') return taken;
+    return minting.isMapped === true ? toNarrative(taken) : this.#narrow(taken);
   }
 
-  /** The event for a dispatch of `narrative` fidelity. */
-  narrowed(event: CapturedEvent, { isMapped = false }: EventMinting = {}): CapturedEvent {
-    return isMapped ? toNarrative(event) : this.#narrow(event);
-  }
-
-  #take(event: NewEvent, minting: EventMinting): CapturedEvent {
-    if (this.#redaction === null || minting.redact === false) return this.#own(this.#mint(event, minting));
-    const captured = this.#redaction.checked(event, (given) => this.#own(this.#mint(given, minting)));
-    const redacted = this.#redaction.event(captured);
+  #redacted(event: NewEvent, minting: EventMinting): CapturedEvent {
+    const redaction = this.#redaction as StoreRedaction;
+    const captured = redaction.checked(event, (given) => this.#captured(given, minting));
+    const redacted = redaction.event(captured);
     return redacted === captured ? captured : copyJson(parseEvent(redacted, this.#schemas));
   }
 
-  /** Reports a type once. */
-  #report(type: EventType): void {
+  /** Reports a type that does not exist, once. */
+  #reportUnknown(type: EventType): void {
+    if (Object.hasOwn(this.#schemas, type)) return;
     const category = type.slice(0, type.indexOf(':'));
     if (!ownCategories.has(category) || this.#reported.has(type) || !isTypeOfProgram(type)) return;
     this.#reported.add(type);
@@ -104,7 +119,56 @@ export class EventIntake {
     });
   }
 
-  /** The event with values of its own. Nearly all events take the fast path; the full check throws the errors. */
+  /** A new object, with an id and a time, whose values were checked. */
+  #captured(event: NewEvent, { createId = this.#createId, now }: EventMinting): CapturedEvent {
+    if (typeof event !== 'object' || event === null) return this.#own(event);
+    const [givenId, givenTime] = [event.id, event.timestamp];
+    const id = givenId ?? createId();
+    const timestamp = givenTime ?? toTimestamp(now === undefined ? this.#clock.now() : now());
+    const isOwnId = givenId === undefined && this.#isOwnIds && createId === this.#createId;
+    const isOwnTime = givenTime === undefined && timestamp.length === timeLength;
+    const isUsual = (isOwnId || isId(id)) && (isOwnTime || isTimestamp(timestamp));
+    return (
+      (isUsual ? this.#usual(event, id, timestamp) : null) ??
+      this.#own(inLineOrder({ ...event, id, timestamp }))
+    );
+  }
+
+  /**
+   * Nearly all events: no key but those of most events. Each value is read once, so that the checked value is
+   * the one that is kept. Null: the full check decides.
+   */
+  #usual(event: NewEvent, id: string, timestamp: string): CapturedEvent | null {
+    let [type, agentId, data]: unknown[] = [];
+    for (const key in event) {
+      if (!Object.hasOwn(event, key)) return null;
+      if (key === 'type') type = event.type;
+      else if (key === 'data') data = event.data;
+      else if (key === 'agentId') agentId = event.agentId;
+      else if (key !== 'id' && key !== 'timestamp') return null;
+    }
+    const isValid = this.#checks.get(type) ?? this.#checkOf(type);
+    if (isValid === null || (agentId !== undefined && !isId(agentId))) return null;
+    const own = copyPlainJson(data);
+    if (own === null || !isValid(own)) return null;
+    const line =
+      agentId === undefined
+        ? { id, type, timestamp, data: own }
+        : { id, type, timestamp, agentId, data: own };
+    return line as CapturedEvent;
+  }
+
+  /** Null: nothing can have this type. */
+  #checkOf(type: unknown): DataCheck | null {
+    if (!isEventType(type)) return null;
+    const schema = Object.hasOwn(this.#schemas, type) ? this.#schemas[type] : undefined;
+    if (schema === undefined) return anyObject;
+    const check = quickCheckOf(schema);
+    this.#checks.set(type, check);
+    return check;
+  }
+
+  /** The event with values of its own. The full check throws the errors. */
   #own(minted: unknown): CapturedEvent {
     const isUsual =
       typeof minted === 'object' &&
@@ -113,27 +177,4 @@ export class EventIntake {
       isUsualEvent(minted, this.#schemas);
     return isUsual ? (minted as CapturedEvent) : ownValues(parseEvent(minted, this.#schemas));
   }
-
-  /** Returns a new object, or a value that is not an object unchanged. */
-  #mint(event: NewEvent, { createId = this.#createId, now }: EventMinting): unknown {
-    if (typeof event !== 'object' || event === null) return event;
-    const id = event.id ?? createId();
-    const timestamp = event.timestamp ?? toTimestamp(now === undefined ? this.#clock.now() : now());
-    return usualLine(event, id, timestamp) ?? inLineOrder({ ...event, id, timestamp });
-  }
-}
-
-/** The event with its keys in the order of the line, if it has only those of most events. Null: it has others. */
-function usualLine(event: NewEvent, id: string, timestamp: string): CapturedEvent | null {
-  let [type, agentId, data]: unknown[] = [];
-  for (const key in event) {
-    if (!Object.hasOwn(event, key)) return null;
-    if (key === 'type') type = event.type;
-    else if (key === 'data') data = event.data;
-    else if (key === 'agentId') agentId = event.agentId;
-    else if (key !== 'id' && key !== 'timestamp') return null;
-  }
-  if (data === undefined) return null;
-  const line = agentId === undefined ? { id, type, timestamp, data } : { id, type, timestamp, agentId, data };
-  return line as CapturedEvent;
 }

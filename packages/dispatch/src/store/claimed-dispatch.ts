@@ -3,12 +3,16 @@ import {
   type Delta,
   type DispatchEnvelope,
   type EnvelopeUpdates,
+  type Fidelity,
   type NewEvent,
   newEvent,
   toTimestamp,
 } from '@hansard/events';
-import { type AgentInfo, type EventPage, type StoreError, storeErrors } from '@hansard/provider';
+import { type AgentInfo, type Awaitable, type EventPage, type StoreError, storeErrors } from '@hansard/provider';
+import { WriteQueue } from '../async/write-queue.ts';
 import { describeFailure } from '../describe-failure.ts';
+import { checkUpdates } from '../intake/envelope-intake.ts';
+import { RedactedAppends } from '../redaction/redacted-appends.ts';
 import { RedactedDeltas } from '../redaction/redacted-deltas.ts';
 import type { DispatchStream, LiveStreamOptions } from '../streams/dispatch-stream.ts';
 import type { OpenFeed } from '../streams/live-feeds.ts';
@@ -22,20 +26,31 @@ import type {
   NewDispatch,
   WriterOptions,
 } from './dispatch.ts';
-import { DispatchRecorder } from './dispatch-recorder.ts';
+import { DispatchFold } from './dispatch-fold.ts';
 import { toDispatchRef } from './dispatch-ref.ts';
 import type { ProviderDispatch } from './provider-dispatch.ts';
 import type { StoreContext } from './store-context.ts';
 import { StoredDispatch } from './stored-dispatch.ts';
 
-/** A dispatch that this opening of the store has claimed, until it is released. */
+/**
+ * A dispatch that this opening of the store has claimed, until it is released. Every event passes here once, whatever records it: it is
+ * checked and copied, handed to the provider in the order of the calls, counted, and published after the provider has it.
+ */
 export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   readonly holder: string;
   readonly #options: WriterOptions;
-  readonly #recorder: DispatchRecorder;
   readonly #live: OpenFeed;
-  /** Null: nothing is redacted. */
+  readonly #writes: WriteQueue;
+  readonly #fold: DispatchFold;
+  /** Both null: nothing is redacted. */
   readonly #deltas: RedactedDeltas | null;
+  readonly #redacted: RedactedAppends | null;
+  /** How many updates to `narrative` fidelity are under way. Events that are appended after such a call are narrowed. */
+  #narrowing = 0;
+  /** The position of the first event that this object appended; null: none. */
+  #first: number | null = null;
+  /** The lists that `check` returned, each with the fidelity at which its events were taken. */
+  readonly #checked = new WeakMap<readonly NewEvent[], Fidelity>();
   /** Whether this object began the dispatch or set it running, so that leaving it ends it. */
   #isOurs: boolean;
   #isEnding = false;
@@ -54,11 +69,12 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     super(context, stored, envelope);
     this.holder = options.holder ?? defaultHolder;
     this.#options = options;
-    this.#recorder = new DispatchRecorder(context, stored, this, options, isBegun);
     this.#live = context.feeds.open(stored);
-    const { redaction } = context;
-    this.#deltas =
-      redaction === null || options.redact === false ? null : new RedactedDeltas(redaction.redactor);
+    const redactor = options.redact === false ? undefined : context.redaction?.redactor;
+    this.#deltas = redactor === undefined ? null : new RedactedDeltas(redactor);
+    this.#redacted = redactor === undefined ? null : new RedactedAppends(stored, redactor);
+    this.#writes = new WriteQueue(options.haltsOnFailure === true);
+    this.#fold = new DispatchFold(stored, envelope, { isBegun, prices: options.prices });
     this.#isOurs = isBegun;
   }
 
@@ -76,30 +92,36 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
       return [...events];
     }
     if (this.#deltas !== null) this.#finishDeltas([input]);
-    return this.#recorder.recordOne(input);
+    return this.#recordOne(input);
   }
 
   check(events: readonly NewEvent[]): readonly CapturedEvent[] {
-    return this.#recorder.check(events);
+    const checked = events.map((event) => this.#take(event));
+    this.#checked.set(checked, this.#fidelity);
+    return checked;
   }
 
   accept(events: readonly NewEvent[]): AcceptedEvents {
     this.#assertWritable();
     this.#finishDeltas(events);
-    return this.#recorder.record(events);
+    return this.#record(events);
   }
 
   settled(): Promise<void> {
-    return this.#recorder.settled();
+    return this.#writes.settled();
   }
 
   get facts(): LoggedFacts {
-    return this.#recorder.facts;
+    return this.#fold.facts;
   }
 
   async fold(): Promise<LoggedFacts> {
     this.#assertWritable();
-    return this.#recorder.fold();
+    await this.#writes.run(
+      () => this.#fold.readRest(),
+      () => {},
+    );
+    return this.facts;
   }
 
   async update(updates: EnvelopeUpdates): Promise<DispatchEnvelope> {
@@ -125,7 +147,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   abandon(): void {
     if (this.#released !== null) return;
     this.#released = Promise.resolve();
-    this.#recorder.stop(this.#noLongerClaimed());
+    this.#writes.stop(this.#noLongerClaimed());
     this.#forget();
   }
 
@@ -149,7 +171,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   }
 
   protected override noteRead(page: EventPage): void {
-    this.#recorder.noteRead(page);
+    this.#fold.noteRead(page);
   }
 
   fail(error: unknown): void {
@@ -218,7 +240,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   }
 
   async #endAborted(): Promise<void> {
-    const { recorded } = this.#recorder.record([newEvent('harness:abort', { reason: 'left without end' })]);
+    const { recorded } = this.#record([newEvent('harness:abort', { reason: 'left without end' })]);
     await recorded;
     await this.#end({ status: 'aborted' });
   }
@@ -231,11 +253,122 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     return envelope;
   }
 
-  #update(updates: EnvelopeUpdates): Promise<DispatchEnvelope> {
-    return this.#recorder.update(updates, (envelope) => {
-      this.keep(envelope);
-      if (updates.status === 'running') this.#isOurs = true;
-    });
+  #recordOne(event: NewEvent): Awaitable<CapturedEvent> {
+    const taken = this.#take(event);
+    let recorded: Promise<void> | null;
+    if (this.#writes.latest === null && this.context.retries.isQuiet) {
+      // As a rule. Then nothing has to wait, and a store that answers at once needs no promise.
+      const position = this.#appendOne(taken);
+      if (typeof position === 'number') {
+        this.#publishEvent(taken, position);
+        return taken;
+      }
+      recorded = this.#writes.follow(position.then((at) => this.#publishEvent(taken, at)));
+    } else {
+      const append = () => this.#appendOne(taken);
+      recorded = this.#write([taken], append, (position) => this.#publishEvent(taken, position));
+    }
+    return recorded === null ? taken : recorded.then(() => taken);
+  }
+
+  #appendOne(event: CapturedEvent): Awaitable<number> {
+    return this.#redacted === null ? this.stored.appendEvent(event) : this.#redacted.appendOne(event);
+  }
+
+  #record(events: readonly NewEvent[]): AcceptedEvents {
+    const taken =
+      this.#checked.get(events) === this.#fidelity
+        ? (events as readonly CapturedEvent[])
+        : events.map((event) => this.#take(event));
+    const recorded = this.#write(
+      taken,
+      () => (this.#redacted === null ? this.stored.appendEvents(taken) : this.#redacted.append(taken)),
+      (positions) => {
+        for (const [index, event] of taken.entries()) this.#publishEvent(event, positions[index] as number);
+      },
+    );
+    return { events: taken, recorded };
+  }
+
+  /** Null: the events are recorded. */
+  #write<Positions>(
+    events: readonly CapturedEvent[],
+    append: () => Awaitable<Positions>,
+    onDone: (positions: Positions) => void,
+  ): Promise<void> | null {
+    let release: (() => void) | null;
+    try {
+      release = this.context.retries.keep(this.stored, events);
+    } catch (error) {
+      return this.#writes.refuse(error as Error);
+    }
+    const recorded = this.#writes.run(append, onDone);
+    if (release !== null) (recorded ?? Promise.resolve()).then(release, release);
+    return recorded;
+  }
+
+  /** The event as it will be recorded. @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL */
+  #take(event: NewEvent): CapturedEvent {
+    return this.context.intake.take(event, this.#options, this.#fidelity);
+  }
+
+  get #fidelity(): Fidelity {
+    return this.#narrowing > 0 ? 'narrative' : this.envelope.fidelity;
+  }
+
+  #publishEvent(event: CapturedEvent, position: number): void {
+    this.#first ??= position;
+    this.#fold.facts.observe(event, position, true);
+    const { notifiers } = this.context;
+    if (!notifiers.isEmpty) notifiers.notify(this.stored);
+    const { taskDir, envelope } = this;
+    this.#options.communication?.eventRecorded({ taskDir, envelope, event });
+  }
+
+  /** @throws EVENT_ENVELOPE_INVALID */
+  async #update(updates: EnvelopeUpdates): Promise<DispatchEnvelope> {
+    const { redaction } = this.context;
+    const checked = redaction?.envelope(redaction.checked(updates, checkUpdates)) ?? checkUpdates(updates);
+    const narrows = checked.fidelity === 'narrative' ? 1 : 0;
+    let updated = this.envelope;
+    this.#narrowing += narrows;
+    try {
+      const recorded = this.#writes.run(
+        () => this.#updateStored(checked),
+        (envelope) => {
+          updated = envelope;
+          this.envelope = envelope;
+          if (updates.status === 'running') this.#isOurs = true;
+          this.context.notifiers.notify(this.stored);
+        },
+      );
+      if (recorded !== null) await recorded;
+    } finally {
+      this.#narrowing -= narrows;
+    }
+    return updated;
+  }
+
+  /**
+   * Adds a title, and to an update that names a status the figures of the log, as they are when its turn comes. A value that the
+   * caller gives stays.
+   */
+  #updateStored(updates: EnvelopeUpdates): Awaitable<DispatchEnvelope> {
+    if (updates.status === undefined) return this.stored.update(this.#withTitle(updates));
+    const update = () => this.stored.update({ ...this.facts.figures, ...this.#withTitle(updates) });
+    const read = this.#fold.readRest();
+    return read === null ? update() : read.then(update);
+  }
+
+  /** A dispatch without a title receives the one that its events have. An import also takes over one that an event of its own gives. */
+  #withTitle(updates: EnvelopeUpdates): EnvelopeUpdates {
+    const { title } = this.facts;
+    const { envelope } = this;
+    if (title === null || updates.title !== undefined || title.text === envelope.title) return updates;
+    const isNew = title.isGiven && this.#first !== null && title.position >= this.#first;
+    if (envelope.title !== null && (envelope.source === null || !isNew)) return updates;
+    const { redaction } = this.context;
+    return { ...updates, ...(redaction?.envelope({ title: title.text }) ?? { title: title.text }) };
   }
 
   /** Ends the claim in this process. */
@@ -245,7 +378,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   }
 
   #assertWritable(): void {
-    this.context.assertOpen();
+    if (!this.context.isOpen) this.context.assertOpen();
     if (this.#released === null && this.#left === null && !this.#isEnding) return;
     throw this.#noLongerClaimed();
   }

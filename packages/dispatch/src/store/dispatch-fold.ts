@@ -1,10 +1,11 @@
-import type { CapturedEvent, DispatchEnvelope, FoldedLog } from '@hansard/events';
+import type { DispatchEnvelope, FoldedLog } from '@hansard/events';
 import { createDispatchFacts, type DispatchFacts, isPricedBy, type PriceTable } from '@hansard/facts';
 import { type EventPage, storeErrors } from '@hansard/provider';
 import type { ProviderDispatch } from './provider-dispatch.ts';
 
 /**
- * The facts of a dispatch that is written. They count an event once, however often programs append the event:
+ * The facts of a dispatch that is written. Its writer counts what it appends. They count an event once, however often programs append
+ * the event:
  *
  * 1. The facts continue what the envelope has counted, through the position that it names.
  * 2. An event counts if its position is the next one. A smaller one is counted already.
@@ -15,7 +16,8 @@ import type { ProviderDispatch } from './provider-dispatch.ts';
 export class DispatchFold {
   readonly #stored: ProviderDispatch;
   readonly #prices: PriceTable | null | undefined;
-  #facts: DispatchFacts;
+  /** Set here only. */
+  facts: DispatchFacts;
   /** What the envelope has counted, until the log is known to be the same one. */
   #before: FoldedLog | null;
   /** Whether the log has nothing that is not counted, but what this object appends. */
@@ -34,16 +36,7 @@ export class DispatchFold {
     this.#prices = prices;
     this.#isComplete = isBegun;
     this.#before = isPricedBy(envelope, prices) ? envelope.folded : null;
-    this.#facts = createDispatchFacts(this.#before === null ? { prices } : { prices, before: envelope });
-  }
-
-  get facts(): DispatchFacts {
-    return this.#facts;
-  }
-
-  /** An event that was checked and appended, and its position. */
-  observe(event: CapturedEvent, position: number): void {
-    this.#facts.observe(event, position, true);
+    this.facts = createDispatchFacts(this.#before === null ? { prices } : { prices, before: envelope });
   }
 
   /** Counts what the log has beside. Nobody appends meanwhile. Null: nothing had to be read. */
@@ -59,19 +52,19 @@ export class DispatchFold {
       const last = events[through - first];
       if (last !== undefined) this.#verify(last.id === eventId);
     }
-    for (const [index, event] of events.entries()) this.#facts.observe(event, first + index);
-    this.#isComplete = events.length === 0 && this.#before === null && first === this.#facts.through + 1;
+    for (const [index, event] of events.entries()) this.facts.observe(event, first + index);
+    this.#isComplete = events.length === 0 && this.#before === null && first === this.facts.through + 1;
   }
 
   async #readRest(): Promise<void> {
     if (this.#before !== null) this.#verify(await this.#hasStill(this.#before));
-    while (!this.#isComplete) this.noteRead(await this.#stored.readPage({ after: this.#facts.through }));
+    while (!this.#isComplete) this.noteRead(await this.#stored.readPage({ after: this.facts.through }));
   }
 
   /** Ends the doubt about what the envelope has counted. */
   #verify(isSameLog: boolean): void {
     this.#before = null;
-    if (!isSameLog) this.#facts = createDispatchFacts({ prices: this.#prices });
+    if (!isSameLog) this.facts = createDispatchFacts({ prices: this.#prices });
   }
 
   /** Whether the log still has the last event that was counted, at its place. */

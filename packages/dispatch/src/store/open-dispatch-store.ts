@@ -33,6 +33,7 @@ import type { FollowItem, FollowOptions } from './follow-item.ts';
 import { followTask } from './follow-task.ts';
 import { OpenStoreContext } from './open-store-context.ts';
 import { ProviderDispatch } from './provider-dispatch.ts';
+import type { RetriedProvider } from './retries.ts';
 import type { DispatchStoreOptions } from './store-options.ts';
 import { StoredDispatch } from './stored-dispatch.ts';
 import { type EntrySource, entriesOf } from './stored-entries.ts';
@@ -66,7 +67,7 @@ function toReference(first: DispatchRef | string, second: unknown): DispatchRef 
 
 class CheckedStore implements DispatchStore {
   readonly capabilities: StoreCapabilities;
-  readonly #provider: DispatchStoreProvider;
+  readonly #provider: RetriedProvider;
   readonly #context: OpenStoreContext;
   readonly #taskWrites = new WriteOrder();
   readonly #onRead: DispatchStoreOptions['onRead'];

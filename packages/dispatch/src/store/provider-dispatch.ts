@@ -14,17 +14,18 @@ import {
 } from '@hansard/provider';
 import { type DispatchRef, toDispatchRef } from './dispatch-ref.ts';
 import { orNotice } from './malformed-events.ts';
+import type { RetriedProvider } from './retries.ts';
 import { unsupported } from './unsupported.ts';
 
 /** One dispatch of a provider. Every call of the provider that names a dispatch is made here. */
 export class ProviderDispatch implements DispatchRef {
   readonly taskDir: string;
   readonly dispatchId: string;
-  readonly #provider: DispatchStoreProvider;
+  readonly #provider: RetriedProvider;
   readonly #skipDamaged: boolean;
 
   /** With `skipDamaged`, pages omit the damaged events, and have a notice in the place of each malformed one. */
-  constructor(provider: DispatchStoreProvider, dispatch: DispatchRef, skipDamaged = false) {
+  constructor(provider: RetriedProvider, dispatch: DispatchRef, skipDamaged = false) {
     this.taskDir = dispatch.taskDir;
     this.dispatchId = dispatch.dispatchId;
     this.#provider = provider;
@@ -43,8 +44,29 @@ export class ProviderDispatch implements DispatchRef {
     return this.#provider.releaseDispatch(this.taskDir, this.dispatchId);
   }
 
+  /** A store that answers at once answers here, without a promise or a closure: nearly every event is recorded so. */
   appendEvent(event: CapturedEvent): Awaitable<number> {
-    return this.#provider.appendEvent(this.taskDir, this.dispatchId, event);
+    const { unretried, retries } = this.#provider;
+    let answer: Awaitable<number> | null = null;
+    let failure: unknown;
+    try {
+      answer = unretried.appendEvent(this.taskDir, this.dispatchId, event);
+      if (typeof answer === 'number' && retries.isCalm) return answer;
+    } catch (error) {
+      failure = error;
+    }
+    return this.#repeatAppend(event, answer, failure);
+  }
+
+  /** `answer` is that of the first call; null: it threw `failure`. */
+  #repeatAppend(event: CapturedEvent, answer: Awaitable<number> | null, failure: unknown): Awaitable<number> {
+    const { unretried, retries } = this.#provider;
+    const first = () => {
+      if (answer === null) throw failure;
+      return answer;
+    };
+    const again = () => unretried.appendEvent(this.taskDir, this.dispatchId, event);
+    return retries.run(first, { writes: this, again });
   }
 
   appendEvents(events: readonly CapturedEvent[]): Awaitable<readonly number[]> {

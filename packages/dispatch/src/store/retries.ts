@@ -1,5 +1,6 @@
-import type { CapturedEvent } from '@hansard/events';
-import { type Awaitable, type Clock, type StoreError, storeErrors } from '@hansard/provider';
+import { isDeepStrictEqual } from 'node:util';
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { type Awaitable, type Clock, type DispatchStoreProvider, type StoreError, storeErrors } from '@hansard/provider';
 import { isPromise } from '../async/is-promise.ts';
 import { type DispatchRef, dispatchKey } from './dispatch-ref.ts';
 import type { StoreOutage } from './store-options.ts';
@@ -38,6 +39,10 @@ export interface Repetition<T> {
 
 /** Repeats the calls of a provider that fail with a transient error, with growing delays up to a limit. */
 export class Retries {
+  /** Whether no call to write a dispatch has failed lately. Set here only. */
+  isQuiet = true;
+  /** Whether the same is true, and no outage is reported. Set here only: a call that succeeds at once then changes nothing here. */
+  isCalm = true;
   readonly #limits: RetryLimits;
   readonly #outages = new Map<string, Outage>();
   #waitingBytes = 0;
@@ -48,11 +53,6 @@ export class Retries {
 
   constructor(limits: RetryLimits) {
     this.#limits = limits;
-  }
-
-  /** Whether no call to write a dispatch has failed lately. */
-  get isQuiet(): boolean {
-    return this.#outages.size === 0;
   }
 
   /** A call that succeeds at once is made in the same tick, and its answer is returned as it is. */
@@ -69,7 +69,7 @@ export class Retries {
         (value) => this.#answered(value, writes),
         (error: unknown) => this.#repeat(error, call, repetition),
       );
-    if (this.#isAway || this.#outages.size > 0) this.#answered(answer, writes);
+    if (!this.isCalm) this.#answered(answer, writes);
     return answer;
   }
 
@@ -135,6 +135,7 @@ export class Retries {
   #fail(writes: DispatchRef | undefined, error: StoreError): Outage {
     if (!this.#isAway) {
       this.#isAway = true;
+      this.isCalm = false;
       this.#report({ error, retryMs: this.#limits.retryMs });
     }
     const now = this.#limits.clock.monotonic();
@@ -144,6 +145,7 @@ export class Retries {
       if (waiting === 0 && now - latest > pause) this.#outages.delete(key);
     const outage = this.#outages.get(dispatchKey(writes)) ?? started;
     this.#outages.set(dispatchKey(writes), outage);
+    this.isQuiet = false;
     outage.latest = now;
     outage.error = error;
     return outage;
@@ -156,6 +158,8 @@ export class Retries {
       this.#isAway = false;
       this.#report(null);
     }
+    this.isQuiet = this.#outages.size === 0;
+    this.isCalm = this.isQuiet && !this.#isAway;
     return answer;
   }
 
@@ -179,4 +183,115 @@ function finalError(error: StoreError, tries: number, triedMs: number): StoreErr
     `${error.message} It was tried ${tries === 1 ? 'once' : `${tries} times`}; the store has failed for ${(triedMs / 1_000).toFixed(1)} s.`,
     { cause: error.cause ?? error, details: { ...error.details, tries, triedMs }, isTransient: true },
   );
+}
+
+/** Calls that change nothing, or that have the same effect when they are made again. */
+const repeatable = [
+  'getClaim',
+  'getClaims',
+  'getDispatchEnvelopes',
+  'listDispatches',
+  'getDispatchEnvelope',
+  'getDispatchEvents',
+  'getRecentEvents',
+  'readEvents',
+  'putTask',
+  'getTask',
+  'listTasks',
+  'searchEvents',
+  'watch',
+  'verifyDispatch',
+  'getRepairs',
+  'removeRemains',
+  'findRemains',
+] as const satisfies ReadonlyArray<keyof DispatchStoreProvider>;
+
+/** The same, for the calls that write the dispatch which their first two arguments name. */
+const repeatableWrites = [
+  'claimDispatch',
+  'releaseDispatch',
+  'updateDispatch',
+  'appendEvent',
+  'appendEvents',
+] as const satisfies ReadonlyArray<keyof DispatchStoreProvider>;
+
+type Method = (...args: readonly unknown[]) => unknown;
+
+/** A provider whose calls are repeated, and the provider itself for the calls that look at the answer first. */
+export interface RetriedProvider extends DispatchStoreProvider {
+  readonly unretried: DispatchStoreProvider;
+  readonly retries: Retries;
+}
+
+/**
+ * A provider whose calls are repeated after transient errors. `breakClaim`, `acceptLoss`, `rewriteDispatch` and `close` are not: a claim that
+ * another process made meanwhile must not be broken by a repetition.
+ */
+export function withRetries(provider: DispatchStoreProvider, retries: Retries): RetriedProvider {
+  const methods = provider as unknown as Readonly<Record<string, Method | undefined>>;
+  const wrapped: Record<string, Method> = {};
+  for (const name of repeatable) {
+    if (methods[name] === undefined) continue;
+    wrapped[name] = (...args) => retries.run(() => methods[name]?.call(provider, ...args));
+  }
+  for (const name of repeatableWrites) {
+    wrapped[name] = (taskDir, dispatchId, third) =>
+      retries.run(() => methods[name]?.call(provider, taskDir, dispatchId, third), {
+        writes: { taskDir, dispatchId } as DispatchRef,
+      });
+  }
+  const { deleteDispatch, breakClaim, acceptLoss, rewriteDispatch } = provider;
+  return {
+    ...(wrapped as unknown as DispatchStoreProvider),
+    unretried: provider,
+    retries,
+    contract: provider.contract,
+    get capabilities() {
+      return provider.capabilities;
+    },
+    createDispatch(taskDir, envelope) {
+      const create = () => provider.createDispatch(taskDir, envelope);
+      const writes = { taskDir, dispatchId: envelope.dispatchId };
+      return retries.run(create, { writes, again: () => createAgain(provider, taskDir, envelope) });
+    },
+    ...(deleteDispatch !== undefined && {
+      deleteDispatch(taskDir: string, dispatchId: string) {
+        const remove = () => deleteDispatch.call(provider, taskDir, dispatchId);
+        const again = async () => {
+          try {
+            await remove();
+          } catch (error) {
+            // The call that failed, or whose answer was lost, has deleted it.
+            if (!storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
+          }
+        };
+        return retries.run(remove, { writes: { taskDir, dispatchId }, again });
+      },
+    }),
+    ...(breakClaim !== undefined && { breakClaim: breakClaim.bind(provider) }),
+    ...(acceptLoss !== undefined && { acceptLoss: acceptLoss.bind(provider) }),
+    ...(rewriteDispatch !== undefined && { rewriteDispatch: rewriteDispatch.bind(provider) }),
+    close: () => provider.close(),
+  };
+}
+
+/** Succeeds if an earlier call has created the dispatch: the stored envelope is equal, and the claim is ours or free. */
+async function createAgain(
+  provider: DispatchStoreProvider,
+  taskDir: string,
+  envelope: DispatchEnvelope,
+): Promise<void> {
+  try {
+    await provider.createDispatch(taskDir, envelope);
+  } catch (error) {
+    if (!storeErrors.is(error, 'STORE_DISPATCH_EXISTS')) throw error;
+    const stored = await provider.getDispatchEnvelope(taskDir, envelope.dispatchId);
+    if (!isDeepStrictEqual(stored, JSON.parse(JSON.stringify(envelope)))) throw error;
+    if (envelope.status !== 'running') return;
+    try {
+      await provider.claimDispatch(taskDir, envelope.dispatchId);
+    } catch (refusal) {
+      throw storeErrors.is(refusal, 'STORE_LOCKED') ? error : refusal;
+    }
+  }
 }

@@ -1,17 +1,17 @@
 import type { IdSource } from '@hansard/events';
-import type { Clock, DispatchStoreProvider } from '@hansard/provider';
+import type { Clock } from '@hansard/provider';
 import type { Notifiers } from '../async/notifier.ts';
 import type { EventIntake } from '../intake/event-intake.ts';
 import type { StoreRedaction } from '../redaction/store-redaction.ts';
 import type { LiveFeeds } from '../streams/live-feeds.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
-import type { Retries } from './retries.ts';
+import type { RetriedProvider, Retries } from './retries.ts';
 
 /** What the dispatch objects of an open store share. */
 export interface StoreContext {
   /** Its calls are repeated after transient errors. */
-  readonly provider: DispatchStoreProvider;
+  readonly provider: RetriedProvider;
   readonly retries: Retries;
   readonly clock: Clock;
   readonly createId: IdSource;
@@ -24,6 +24,8 @@ export interface StoreContext {
   readonly claims: StoreClaims;
   /** Whether followers end. While the store closes they continue: they still read the end of their dispatch. */
   readonly isClosed: boolean;
+  /** Whether `close` was not called. */
+  readonly isOpen: boolean;
   /** @throws STORE_CLOSED once `close` was called */
   assertOpen(): void;
 }

@@ -16,24 +16,21 @@ export class StoredDispatch implements DispatchLog {
   readonly dispatchId: string;
   protected readonly context: StoreContext;
   protected readonly stored: ProviderDispatch;
-  #envelope: DispatchEnvelope;
+  /** Readers have it as {@link DispatchLog}, where it cannot be set. */
+  envelope: DispatchEnvelope;
 
   constructor(context: StoreContext, stored: ProviderDispatch, envelope: DispatchEnvelope) {
     this.taskDir = stored.taskDir;
     this.dispatchId = stored.dispatchId;
     this.context = context;
     this.stored = stored;
-    this.#envelope = envelope;
-  }
-
-  get envelope(): DispatchEnvelope {
-    return this.#envelope;
+    this.envelope = envelope;
   }
 
   async refresh(): Promise<DispatchEnvelope> {
     this.#assertReadable();
-    this.#envelope = await this.stored.readEnvelope();
-    return this.#envelope;
+    this.envelope = await this.stored.readEnvelope();
+    return this.envelope;
   }
 
   async *events({ types, ...pages }: ReadDispatchOptions = {}): AsyncGenerator<PositionedEvent, undefined> {
@@ -83,10 +80,6 @@ export class StoredDispatch implements DispatchLog {
 
   /** A page of the log that was read. */
   protected noteRead(_page: EventPage): void {}
-
-  protected keep(envelope: DispatchEnvelope): void {
-    this.#envelope = envelope;
-  }
 
   /** While the store closes, open readers continue: a stream still reads the end of its dispatch. */
   #assertReadable(): void {

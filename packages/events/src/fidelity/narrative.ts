@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '../json/json.ts';
-import { otherFieldsOf, withoutOtherFields } from '../other-fields.ts';
+import { eventKeys, otherFieldsOf, withoutOtherFields } from '../other-fields.ts';
 import type { EventDataSchemas } from '../parse-event.ts';
 import { shortened } from '../shortened.ts';
 import type { NewEvent } from '../types/event.ts';
@@ -37,19 +37,45 @@ export const toNarrative: Narrowing = narrowBy(narrativeRules);
  * keep their short fields.
  */
 export function narrowWith(schemas: EventDataSchemas): Narrowing {
-  const ofSchema = new Map<string, Narrowing>();
+  const known = new Map<string, TypeNarrowing>();
   return (event) => {
-    if (!isTypeOfProgram(event.type)) return toNarrative(event);
-    const kept = keptBySchema(schemas, event.type);
-    if (kept === null) return event;
-    let narrow = ofSchema.get(event.type);
-    if (narrow === undefined) {
-      const list: KeptFields = { fields: Object.fromEntries(kept.map((name) => [name, 'whole'])) };
-      narrow = narrowBy({ ...narrativeRules, ofType: { [event.type]: list }, ofAll: {} });
-      ofSchema.set(event.type, narrow);
+    const { type, data } = event;
+    const own = known.get(type) ?? narrowingOf(schemas, type);
+    if (own === null) return event;
+    // The types that nothing names have no end, so they are not kept.
+    if (own.isNamed) known.set(type, own);
+    // Nearly every event is kept whole.
+    for (const key in data) {
+      const treatment = own.fields.get(key);
+      if (treatment === 'whole') continue;
+      const value = data[key];
+      if (treatment !== 'said' || typeof value !== 'string' || value.includes('<')) return own.narrow(event);
     }
-    return narrow(event);
+    for (const key in event) if (!eventKeys.has(key)) return own.narrow(event);
+    return event;
   };
+}
+
+/** How the events of one type are narrowed. */
+interface TypeNarrowing {
+  readonly isNamed: boolean;
+  readonly fields: ReadonlyMap<string, Treatment>;
+  readonly narrow: Narrowing;
+}
+
+/** Null: events of the type are kept whole. */
+function narrowingOf(schemas: EventDataSchemas, type: string): TypeNarrowing | null {
+  if (!isTypeOfProgram(type)) {
+    const { fields } = ruleFor(narrativeRules, type);
+    const isNamed =
+      Object.hasOwn(narrativeRules.ofType, type) || Object.hasOwn(narrativeRules.ofCaptured, type);
+    return { isNamed, fields: new Map(Object.entries(fields)), narrow: toNarrative };
+  }
+  const kept = keptBySchema(schemas, type);
+  if (kept === null) return null;
+  const list: KeptFields = { fields: Object.fromEntries(kept.map((name) => [name, 'whole'])) };
+  const narrow = narrowBy({ ...narrativeRules, ofType: { [type]: list }, ofAll: {} });
+  return { isNamed: true, fields: new Map(Object.entries(list.fields)), narrow };
 }
 
 /** Whether Hansard has no rule for a type, and no mapping makes such types. */

@@ -15,9 +15,16 @@ export const eventDataSchemas = {
 } as const;
 
 /** `category:action` in lower snake case. The category `delta` is reserved for pieces that must never be recorded (D8). */
-export const eventTypePattern = /^(?!delta:)[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$/;
+const eventTypePattern = /^(?!delta:)[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$/;
 
 const eventTypeSchema = z.string().regex(eventTypePattern, 'not a category:action in lower snake case');
+
+/** Whether a value is a type that an event may have, known or not. */
+export function isEventType(value: unknown): value is EventType {
+  return (
+    typeof value === 'string' && (Object.hasOwn(eventDataSchemas, value) || eventTypePattern.test(value))
+  );
+}
 
 /** The fields of every event other than type and data. The order of the keys is the order on the line. */
 export const eventFields = {

@@ -13,8 +13,13 @@ export function isId(value: unknown): value is string {
   return true;
 }
 
-export const timestampPattern =
+const timestampPattern =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
+
+/** Whether a value matches `timestampSchema`. */
+export function isTimestamp(value: unknown): value is string {
+  return typeof value === 'string' && timestampPattern.test(value);
+}
 
 /** The id of an event, message, agent or dispatch: 1 to 128 characters of `A-Z a-z 0-9 . _ : -`. */
 export const idSchema = z.string().regex(idPattern, 'not an id: 1 to 128 of A-Z a-z 0-9 . _ : -');

@@ -2,7 +2,6 @@ import { readHead } from '../head/dispatch-head.ts';
 import { HeadKeeper } from '../head/head-keeper.ts';
 import { syncFolders } from '../lines/open-file.ts';
 import { currentMoment, type Moment } from '../locks/moment.ts';
-import { AppendWriter } from './append-writer.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import { type DispatchFile, type DispatchName, openDispatchFile } from './dispatch-file.ts';
 import { DispatchWriter } from './dispatch-writer.ts';
@@ -62,7 +61,7 @@ function prepareWriter(
   if (repair !== null) onRepair({ taskDir, dispatchId, place: paths.file, ...repair });
   return new DispatchWriter(context, name, {
     file,
-    events: new AppendWriter(point, sync),
+    point,
     head: HeadKeeper.ofClaim(head, claims.lockOf(name).epoch, checkedAt.monotonic),
     checkedAt,
   });

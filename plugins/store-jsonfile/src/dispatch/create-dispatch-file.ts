@@ -5,7 +5,6 @@ import { fitHead, nothingAcknowledged } from '../head/head-codec.ts';
 import { HeadKeeper } from '../head/head-keeper.ts';
 import { createFile, OpenFile, syncFolders } from '../lines/open-file.ts';
 import { currentMoment } from '../locks/moment.ts';
-import { AppendWriter } from './append-writer.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
 import { DispatchWriter } from './dispatch-writer.ts';
@@ -45,10 +44,9 @@ export function createDispatchFile(
       file.close();
     }
     const start = head.length;
-    const at = { file: open, start, end: start, count: 0, crc: 0 };
     return new DispatchWriter(context, name, {
       file: { open, inode: file.inode, start },
-      events: new AppendWriter({ ...at, idOrder: 'growing', greatestId: '' }, sync),
+      point: { end: start, count: 0, crc: 0, idOrder: 'growing', greatestId: '' },
       // A copy, because the caller may change its own.
       head: HeadKeeper.ofNew({ ...record, envelope: structuredClone(envelope) }, slot, checkedAt.monotonic),
       checkedAt,

@@ -1,4 +1,5 @@
 import type { StoreRepair } from '@hansard/provider';
+import type { ChangeListeners } from '@hansard/store-kit';
 import type { LaterWork } from '../later-work.ts';
 import type { StoreSystem } from '../store-system.ts';
 import type { DispatchClaims } from './dispatch-claims.ts';
@@ -13,7 +14,7 @@ export interface DispatchContext extends StoreSystem {
   /** Whether each write waits for the disk. */
   readonly sync: boolean;
   readonly onRepair: (repair: StoreRepair) => void;
-  /** Called after events were added to a dispatch. */
-  readonly onAppend: (taskDir: string, dispatchId: string) => void;
+  /** The listeners of this opening. */
+  readonly listeners: ChangeListeners;
   readonly later: LaterWork;
 }

@@ -16,7 +16,8 @@ export class DispatchHandle {
   readonly name: DispatchName;
   readonly #context: DispatchContext;
   #reader: DispatchReader | null;
-  #writer: DispatchWriter | null;
+  /** Null: it was not written yet. Set here only. */
+  writer: DispatchWriter | null;
 
   /** @throws STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT */
   static open(context: DispatchContext, name: DispatchName): DispatchHandle {
@@ -37,7 +38,7 @@ export class DispatchHandle {
     this.#context = context;
     this.name = name;
     this.#reader = reader;
-    this.#writer = writer;
+    this.writer = writer;
   }
 
   /** Claims the dispatch, unless this opening still has its claim, and repairs a torn tail. @throws STORE_LOCKED, STORE_CORRUPT */
@@ -45,7 +46,7 @@ export class DispatchHandle {
     const { claims } = this.#context;
     if (claims.has(this.name) && !claims.isKept(this.name)) this.#drop();
     if (this.#openWriter() === null) claims.whileTaking(this.name, () => this.#beginWriting(), isForced);
-    const { envelope } = this.#writing();
+    const { envelope } = this.writing();
     return { envelope: structuredClone(envelope), epoch: claims.lockOf(this.name).epoch };
   }
 
@@ -55,26 +56,15 @@ export class DispatchHandle {
    */
   finish(): void {
     try {
-      this.#writing().finish();
+      this.writing().finish();
     } finally {
-      this.#writer?.end();
+      this.writer?.end();
     }
-  }
-
-  /** @returns the position of the event */
-  append(event: CapturedEvent): number {
-    const writer = this.#writer;
-    return (writer === null || writer.isOver ? this.#writing() : writer).append(event);
-  }
-
-  /** @returns the position of each event */
-  appendAll(events: readonly CapturedEvent[]): readonly number[] {
-    return this.#writing().appendAll(events);
   }
 
   /** Changes the envelope and returns it. */
   update(updates: EnvelopeUpdates): DispatchEnvelope {
-    return this.#writing().update(updates);
+    return this.writing().update(updates);
   }
 
   /** @throws STORE_DISPATCH_NOT_FOUND */
@@ -107,7 +97,7 @@ export class DispatchHandle {
       if (!files.remove(paths.file)) throw dispatchNotFound(taskDir, dispatchId);
       claims.removeLost(this.name);
     });
-    this.#writer?.end();
+    this.writer?.end();
     claims.release(this.name);
     if (sync) syncFolder(files, paths.folder);
   }
@@ -119,7 +109,7 @@ export class DispatchHandle {
   }
 
   /** The writer of a claimed dispatch. @throws STORE_LOCKED if the dispatch is not claimed; STORE_CORRUPT */
-  #writing(): DispatchWriter {
+  writing(): DispatchWriter {
     const writer = this.#openWriter();
     if (writer !== null) return writer;
     const { claims } = this.#context;
@@ -129,12 +119,12 @@ export class DispatchHandle {
   }
 
   #openWriter(): DispatchWriter | null {
-    return this.#writer?.isOver === false ? this.#writer : null;
+    return this.writer?.isOver === false ? this.writer : null;
   }
 
   #beginWriting(): DispatchWriter {
     const writer = beginWriting(this.#context, this.name);
-    this.#writer = writer;
+    this.writer = writer;
     this.#closeReader();
     return writer;
   }

@@ -1,8 +1,11 @@
+import { storeErrors } from '@hansard/provider';
 import { type DispatchHead, readHead } from '../head/dispatch-head.ts';
 import { fitHead } from '../head/head-codec.ts';
 import { OpenFile } from '../lines/open-file.ts';
+import { readAllEvents } from '../lines/read-events.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
+import { DispatchReader } from './dispatch-reader.ts';
 import { removeOtherCopies } from './other-copies.ts';
 import { copyBytes, replaceByCopy } from './replace-by-copy.ts';
 
@@ -10,6 +13,9 @@ import { copyBytes, replaceByCopy } from './replace-by-copy.ts';
 export const checkInterval = 50;
 /** Milliseconds, longer than `checkInterval`. */
 const fencingPause = 60;
+/** Milliseconds. A call waits no longer for another process. */
+const longestWait = 100;
+const waitBetween = 2;
 
 /**
  * Ends the writing of the owners that lost the dispatch to the claim of this opening. An owner that is not proven to have exited
@@ -77,4 +83,49 @@ function stopLostOwners(context: DispatchContext, name: DispatchName): void {
 function encodeNext({ record, slot }: DispatchHead, epoch: number): Buffer {
   const next = { ...record, revision: record.revision + 1, epoch };
   return fitHead(next, slot).bytes;
+}
+
+/**
+ * Whether the owner that took a dispatch over during a write has copied the event of that write. `inode` is that of the file that was
+ * written.
+ * @throws STORE_UNAVAILABLE if that owner has not done that yet, so that nobody knows; STORE_CORRUPT
+ */
+export function hasCopied(
+  context: DispatchContext,
+  name: DispatchName,
+  inode: number,
+  eventId: string,
+): boolean {
+  awaitReplacement(context, name, inode);
+  const reader = openReplacement(context, name);
+  if (reader === null) return false;
+  try {
+    return reader.read(readAllEvents).some(({ id }) => id === eventId);
+  } finally {
+    reader.close();
+  }
+}
+
+/** Waits until another file is at the path: an event that is in the own one can be too late for the copy. */
+function awaitReplacement({ files, pause }: DispatchContext, { paths }: DispatchName, inode: number): void {
+  const { file } = paths;
+  for (let waited = 0; files.stat(file)?.ino === inode; waited += waitBetween) {
+    if (waited >= longestWait)
+      throw storeErrors.error(
+        'STORE_UNAVAILABLE',
+        `Another process took over ${file} during this write, and has not copied it yet: it is not known whether the write is in the log.`,
+        { details: { file } },
+      );
+    pause(waitBetween);
+  }
+}
+
+/** Null if the dispatch was deleted. */
+function openReplacement({ files }: DispatchContext, name: DispatchName): DispatchReader | null {
+  try {
+    return DispatchReader.open(files, name);
+  } catch (error) {
+    if (storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')) return null;
+    throw error;
+  }
 }

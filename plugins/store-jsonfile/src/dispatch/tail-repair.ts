@@ -5,7 +5,7 @@ import type { EventRange } from '../lines/event-range.ts';
 import type { OpenFile } from '../lines/open-file.ts';
 import { parseLine } from '../lines/read-events.ts';
 import { findLastLines, scanLines } from '../lines/scan-lines.ts';
-import { type AppendPoint, restoreClosing } from './append-writer.ts';
+import { type AppendPoint, restoreClosing } from './dispatch-writer.ts';
 import type { FileTail } from './file-end.ts';
 import { findTail } from './file-tail.ts';
 
@@ -28,16 +28,16 @@ export function prepareAppend(
   const { start } = head;
   const tail = findTail(file, head);
   const { end, count, crc } = tail;
-  const range = { file, start, end, count, crc };
+  const range = { file, start, end, count };
   if (tail.idOrder !== null) {
     const greatestId = tail.idOrder === 'growing' ? readIds(range, findLastLines(range, 1)).greatestId : null;
-    return { point: { ...range, idOrder: tail.idOrder, greatestId }, repair: null };
+    return { point: { end, count, crc, idOrder: tail.idOrder, greatestId }, repair: null };
   }
   const ids = readIds(range, start + 1);
   const repair = describeRepair(file, tail);
   restoreClosing(file, tail.end, closings[ids.idOrder]);
   if (sync) file.syncData();
-  return { point: { ...range, ...ids }, repair };
+  return { point: { end, count, crc, ...ids }, repair };
 }
 
 function readIds(

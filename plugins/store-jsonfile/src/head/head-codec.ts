@@ -75,13 +75,15 @@ function slotForText(text: string, least: number): number {
   return slot;
 }
 
-/** One slot, with the index 0 or 1. The record must fit. `envelopeText` is its envelope as JSON. */
-export function encodeSlot(record: HeadRecord, index: number, slot: number, envelopeText: string): Buffer {
-  const bytes = Buffer.alloc(slot, space);
-  const text = encodeRecord(record, envelopeText);
-  bytes.write(index === 0 ? text : copyKey + text + closingBrace);
-  bytes.write(lineSeparator, slot - lineSeparator.length);
-  return bytes;
+/** Fills the bytes of one slot, with the index 0 or 1. The record must fit. `envelopeText` is its envelope as JSON. */
+export function encodeSlot(bytes: Buffer, record: HeadRecord, index: number, envelopeText: string): void {
+  const before = index === 0 ? '' : copyKey;
+  const end = bytes.write(before + textOf(record, envelopeText));
+  const checksum = checksumOf(bytes.subarray(before.length + 1, end));
+  const after = `${checksumKey}${encodeChecksum(checksum)}"${index === 0 ? '' : closingBrace}`;
+  const last = bytes.length - lineSeparator.length;
+  bytes.fill(space, end + bytes.write(after, end), last);
+  bytes.write(lineSeparator, last);
 }
 
 /** The beginning of a file: both slots, and the bracket that opens the events. */
@@ -114,12 +116,16 @@ export function decodeHead(bytes: Buffer, slot: number, file: string): DecodedHe
 }
 
 /** The head without its closing brace, which is at the end of the file for the first one. */
-function encodeRecord(record: HeadRecord, envelopeText = JSON.stringify(record.envelope)): string {
-  const { revision, epoch, acknowledged } = record;
+function encodeRecord(record: HeadRecord): string {
+  const text = textOf(record, JSON.stringify(record.envelope));
+  return `${text}${checksumKey}${encodeChecksum(checksumOf(text.slice(1)))}"`;
+}
+
+/** The same up to its checksum. */
+function textOf({ revision, epoch, acknowledged }: HeadRecord, envelopeText: string): string {
   const { bytes, events, crc } = acknowledged;
   const length = `{"bytes":${bytes},"events":${events},"crc":"${encodeChecksum(crc)}"}`;
-  const text = `{"format":${diskFormatVersion},"revision":${revision},"epoch":${epoch},"acknowledged":${length},"envelope":${envelopeText}`;
-  return `${text}${checksumKey}${encodeChecksum(checksumOf(text.slice(1)))}"`;
+  return `{"format":${diskFormatVersion},"revision":${revision},"epoch":${epoch},"acknowledged":${length},"envelope":${envelopeText}`;
 }
 
 /** The bytes of a head up to its checksum, which is right; null if the slot is not whole. */

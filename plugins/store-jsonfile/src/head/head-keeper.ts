@@ -15,9 +15,12 @@ export class HeadKeeper {
   #isDamaged: boolean;
   /** Whether the slot that counts can be missing on the disk. */
   #isLoose = false;
-  #acknowledgedAt: number;
+  /** When an append writes the acknowledged length at once: from this number of events, or this time, on. Set here only. */
+  dueAt: { readonly events: number; readonly ms: number };
   /** The envelope as JSON, once a length was acknowledged; null after a change. */
   #envelopeText: string | null = null;
+  /** For the slots with an acknowledged length, because a new buffer for each costs more than the write. */
+  #slotBytes: Buffer | null = null;
 
   /** `now` is the monotonic time. */
   constructor(
@@ -35,7 +38,7 @@ export class HeadKeeper {
     this.#counting = counting;
     this.#isSame = isSame;
     this.#isDamaged = whole.includes(false);
-    this.#acknowledgedAt = now;
+    this.dueAt = this.#dueAfter(now);
   }
 
   /** A head that was written to both slots. */
@@ -58,21 +61,16 @@ export class HeadKeeper {
     return this.#record;
   }
 
-  /** Whether this number of events is too great, or too old, to be left out of the acknowledged ones. */
-  isStale(events: number, now: number): boolean {
-    const missing = events - this.#record.acknowledged.events;
-    if (missing >= acknowledgedAge.events) return true;
-    return missing > 0 && now - this.#acknowledgedAt >= acknowledgedAge.ms;
-  }
-
   /** Writes the acknowledged length, into the slot that does not count; then that one counts. */
   acknowledge(file: OpenFile, acknowledged: Acknowledged, now: number): void {
     const record = this.#next({ acknowledged });
     const other = 1 - this.#counting;
     this.#envelopeText ??= JSON.stringify(record.envelope);
-    this.#writeSlot(file, record, other, encodeSlot(record, other, this.#slot, this.#envelopeText));
+    this.#slotBytes ??= Buffer.allocUnsafeSlow(this.#slot);
+    encodeSlot(this.#slotBytes, record, other, this.#envelopeText);
+    this.#writeSlot(file, record, other, this.#slotBytes);
     this.#isLoose = true;
-    this.#acknowledgedAt = now;
+    this.dueAt = this.#dueAfter(now);
   }
 
   /**
@@ -95,7 +93,7 @@ export class HeadKeeper {
     this.#isSame = true;
     this.#isDamaged = false;
     this.#isLoose = !sync;
-    this.#acknowledgedAt = now;
+    this.dueAt = this.#dueAfter(now);
     return true;
   }
 
@@ -109,6 +107,13 @@ export class HeadKeeper {
     const { acknowledged } = this.#record;
     const isSame = acknowledged.bytes === bytes && acknowledged.events === events && acknowledged.crc === crc;
     return this.#isSame && isSame;
+  }
+
+  #dueAfter(now: number): { readonly events: number; readonly ms: number } {
+    return {
+      events: this.#record.acknowledged.events + acknowledgedAge.events,
+      ms: now + acknowledgedAge.ms,
+    };
   }
 
   #next(changes: HeadChanges): HeadRecord {

@@ -1,5 +1,13 @@
 import { checksumLength, checksumOf, writeChecksum } from '@hansard/store-kit';
-import { batchMark, checksumEnd, checksumKey, firstSeparator, lineSeparator } from '../disk-format.ts';
+import {
+  batchMark,
+  checksumEnd,
+  checksumKey,
+  closings,
+  firstSeparator,
+  type IdOrder,
+  lineSeparator,
+} from '../disk-format.ts';
 
 const mostBytesPerUnit = 3;
 const largestShared = 4 * 1024 * 1024;
@@ -69,25 +77,30 @@ export function appendBytes(
 const beforeText = before + lineSeparator.length;
 const afterText = checksumKey.length + checksumLength + checksumEnd.length;
 
+/** What is around the text and the checksums of a line: bytes, because they are copied faster than the characters of a text. */
+const [separatorBytes, keyBytes] = [asciiOf(checksumEnd + lineSeparator), asciiOf(checksumKey)];
+const endBytes = {
+  growing: asciiOf(checksumEnd + closings.growing),
+  mixed: asciiOf(checksumEnd + closings.mixed),
+} as const;
+
 /**
  * The same for one line of a file that has events. It needs no lists, and it is the append of nearly every event.
  * @returns null if the text is too long for the shared buffer
  */
-export function appendLine(text: string, previous: number, closing: string): AppendBytes | null {
-  const needed = beforeText + text.length * mostBytesPerUnit + afterText + closing.length;
-  if (needed > shared.length) return null;
+export function appendLine(text: string, previous: number, idOrder: IdOrder): AppendBytes | null {
+  const ending = endBytes[idOrder];
+  if (beforeText + text.length * mostBytesPerUnit + afterText + ending.length > shared.length) return null;
   const bytes = shared;
   writeChecksum(bytes, 0, previous);
-  put(bytes, checksumLength, checksumEnd);
-  put(bytes, before, lineSeparator);
+  copyInto(bytes, checksumLength, separatorBytes);
   // Without the closing brace, which follows the checksum.
-  let end = beforeText + bytes.write(text, beforeText) - 1;
-  end = put(bytes, end, checksumKey);
+  const textEnd = beforeText + bytes.write(text, beforeText) - 1;
+  const end = copyInto(bytes, textEnd, keyBytes);
   const crc = checksumOf(new Uint8Array(bytes.buffer, 0, end), previous);
   writeChecksum(bytes, end, crc);
-  end = put(bytes, end + checksumLength, checksumEnd);
-  end = put(bytes, end, closing);
-  return { bytes, from: before, length: end - before, crc };
+  const length = copyInto(bytes, end + checksumLength, ending) - before;
+  return { bytes, from: before, length, crc };
 }
 
 function bufferFor(texts: readonly string[], closing: string): Buffer {
@@ -109,4 +122,13 @@ function bufferFor(texts: readonly string[], closing: string): Buffer {
 function put(bytes: Buffer, at: number, text: string): number {
   for (let index = 0; index < text.length; index += 1) bytes[at + index] = text.charCodeAt(index);
   return at + text.length;
+}
+
+function copyInto(bytes: Buffer, at: number, copied: Uint8Array): number {
+  for (let index = 0; index < copied.length; index += 1) bytes[at + index] = copied[index] as number;
+  return at + copied.length;
+}
+
+function asciiOf(text: string): Uint8Array {
+  return Uint8Array.from(text, (character) => character.charCodeAt(0));
 }

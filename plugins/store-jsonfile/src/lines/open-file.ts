@@ -102,7 +102,7 @@ export class OpenFile {
 
   /** Writes `length` bytes of `buffer`, from its offset `from`, with as many calls as the system needs. */
   write(buffer: Buffer, length: number, position: number, from = 0): void {
-    let done = 0;
+    let done = this.#files.write(this.#fd, buffer, from, length, position);
     while (done < length)
       done += this.#files.write(this.#fd, buffer, from + done, length - done, position + done);
   }

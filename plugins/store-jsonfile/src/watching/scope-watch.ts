@@ -11,7 +11,8 @@ export class ScopeWatch {
   readonly #clock: Clock;
   readonly #root: string;
   readonly #folders: FolderWatches;
-  readonly #listeners = new ChangeListeners();
+  /** Those of this opening of the store. */
+  readonly listeners = new ChangeListeners();
   readonly #scopes = new Set<WatchedScope>();
 
   constructor(files: Files, clock: Clock, root: string, mostFolders?: number) {
@@ -22,7 +23,7 @@ export class ScopeWatch {
   }
 
   add(scope: WatchScope, onChange: () => void): StopWatching {
-    const remove = this.#listeners.add(scope, onChange);
+    const remove = this.listeners.add(scope, onChange);
     const folder = scope.taskDir === undefined ? this.#root : join(this.#root, scope.taskDir);
     const watched = new WatchedScope(
       { files: this.#files, clock: this.#clock, folders: this.#folders },
@@ -40,11 +41,11 @@ export class ScopeWatch {
 
   /** Without a dispatch, the record of the task was changed. */
   notify(taskDir: string, dispatchId?: string): void {
-    this.#listeners.notify(taskDir, dispatchId);
+    this.listeners.notify(taskDir, dispatchId);
   }
 
   close(): void {
-    this.#listeners.stopAll();
+    this.listeners.stopAll();
     for (const watched of this.#scopes) watched.stop();
     this.#scopes.clear();
   }
