@@ -8,10 +8,10 @@ import { root } from '../workspace.ts';
  * lowers its ceiling. A commit may raise a ceiling only if its message says what the user gets for the work.
  */
 const ceilings = {
-  provider: { files: 15, functions: 28, calls: 36, promises: 0, fileOperations: 1 },
-  facade: { files: 38, functions: 79, calls: 90, promises: 2, fileOperations: 1 },
-  session: { files: 47, functions: 101, calls: 126, promises: 4, fileOperations: 1 },
-  redacted: { files: 47, functions: 103, calls: 139, promises: 2, fileOperations: 1 },
+  provider: { files: 9, functions: 17, calls: 21, promises: 0, fileOperations: 1 },
+  facade: { files: 19, functions: 42, calls: 47, promises: 2, fileOperations: 1 },
+  session: { files: 34, functions: 79, calls: 99, promises: 4, fileOperations: 1 },
+  redacted: { files: 30, functions: 69, calls: 97, promises: 2, fileOperations: 1 },
   row: { files: 12, functions: 46, calls: 67, promises: 0, fileOperations: 0 },
   listed: { files: 16, functions: 51, calls: 32, promises: 0, fileOperations: 1 },
 };
