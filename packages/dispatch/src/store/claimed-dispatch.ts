@@ -8,7 +8,13 @@ import {
   newEvent,
   toTimestamp,
 } from '@hansard/events';
-import { type AgentInfo, type Awaitable, type EventPage, type StoreError, storeErrors } from '@hansard/provider';
+import {
+  type AgentInfo,
+  type Awaitable,
+  type EventPage,
+  type StoreError,
+  storeErrors,
+} from '@hansard/provider';
 import { WriteQueue } from '../async/write-queue.ts';
 import { describeFailure } from '../describe-failure.ts';
 import { checkUpdates } from '../intake/envelope-intake.ts';

@@ -1,5 +1,5 @@
 import { createIdSource, type IdSource } from '@hansard/events';
-import { type Clock, type DispatchStoreProvider, systemClock, storeErrors } from '@hansard/provider';
+import { type Clock, type DispatchStoreProvider, storeErrors, systemClock } from '@hansard/provider';
 import { Notifiers } from '../async/notifier.ts';
 import { assertCount } from '../check-arguments.ts';
 import { type EventDiagnostic, EventIntake } from '../intake/event-intake.ts';
@@ -47,7 +47,8 @@ export class OpenStoreContext implements StoreContext {
   }
 
   assertOpen(): void {
-    if (!this.isOpen) throw storeErrors.error('STORE_CLOSED', 'The store is closed; open it again to use it.');
+    if (!this.isOpen)
+      throw storeErrors.error('STORE_CLOSED', 'The store is closed; open it again to use it.');
   }
 
   /** Leaves the dispatches that are open for writing and ends the followers. */

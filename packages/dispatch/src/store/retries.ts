@@ -1,6 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import { type Awaitable, type Clock, type DispatchStoreProvider, type StoreError, storeErrors } from '@hansard/provider';
+import {
+  type Awaitable,
+  type Clock,
+  type DispatchStoreProvider,
+  type StoreError,
+  storeErrors,
+} from '@hansard/provider';
 import { isPromise } from '../async/is-promise.ts';
 import { type DispatchRef, dispatchKey } from './dispatch-ref.ts';
 import type { StoreOutage } from './store-options.ts';

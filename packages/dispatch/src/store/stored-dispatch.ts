@@ -16,7 +16,7 @@ export class StoredDispatch implements DispatchLog {
   readonly dispatchId: string;
   protected readonly context: StoreContext;
   protected readonly stored: ProviderDispatch;
-  /** Readers have it as {@link DispatchLog}, where it cannot be set. */
+  /** A {@link DispatchLog} shows it read-only. */
   envelope: DispatchEnvelope;
 
   constructor(context: StoreContext, stored: ProviderDispatch, envelope: DispatchEnvelope) {
