@@ -39,10 +39,91 @@ export function writeTranscript(path: string, bytes: number): number {
 
 /** One round of a session: a thought, a text, a call, a hook, its result, and now and then a prompt and bookkeeping. */
 function turnOf(turn: number): object[] {
-  const uuid = (part: number) => `${hex(turn, 8)}-0000-4000-8000-${hex(part, 12)}`;
-  const parent = turn === 0 ? null : `${hex(turn - 1, 8)}-0000-4000-8000-${hex(5, 12)}`;
-  const common = (part: number) => ({
-    parentUuid: part === 1 ? parent : uuid(part - 1),
+  const said = [...answersOf(turn), ...callRecordsOf(turn)];
+  return turn % 8 === 0 ? [...said, ...promptOf(turn)] : said;
+}
+
+/** A thought, a text and a call of the model. */
+function answersOf(turn: number): object[] {
+  const contents = [
+    { type: 'thinking', thinking: prose(400, turn), signature: prose(300, turn) },
+    { type: 'text', text: prose(180, turn) },
+    {
+      type: 'tool_use',
+      id: callOf(turn),
+      name: 'Bash',
+      input: { command: prose(120, turn), description: prose(40, turn) },
+      caller: { type: 'direct' },
+    },
+  ];
+  return contents.map((content, at) => ({
+    ...common(turn, at + 1),
+    type: 'assistant',
+    requestId: `req_${hex(turn, 20)}`,
+    message: message(turn, content),
+  }));
+}
+
+/** What happens to the call: a hook, and its result. */
+function callRecordsOf(turn: number): object[] {
+  const call = callOf(turn);
+  const output = prose(turn % 10 === 0 ? 12_000 : 1_500, turn);
+  return [
+    {
+      ...common(turn, 4),
+      type: 'progress',
+      data: {
+        type: 'hook_progress',
+        hookEvent: 'PostToolUse',
+        hookName: 'PostToolUse:Bash',
+        command: prose(60, turn),
+      },
+      parentToolUseID: call,
+      toolUseID: call,
+    },
+    {
+      ...common(turn, 5),
+      type: 'user',
+      message: {
+        role: 'user',
+        content: [{ tool_use_id: call, type: 'tool_result', content: output, is_error: false }],
+      },
+      toolUseResult: {
+        stdout: output,
+        stderr: '',
+        interrupted: false,
+        isImage: false,
+        noOutputExpected: false,
+      },
+      sourceToolAssistantUUID: uuid(turn, 3),
+    },
+  ];
+}
+
+/** The prompt of a user, with the records around it. */
+function promptOf(turn: number): object[] {
+  return [
+    {
+      type: 'file-history-snapshot',
+      messageId: uuid(turn, 6),
+      snapshot: { messageId: uuid(turn, 6), trackedFileBackups: {}, timestamp: common(turn, 6).timestamp },
+      isSnapshotUpdate: false,
+    },
+    {
+      ...common(turn, 6),
+      type: 'user',
+      message: { role: 'user', content: prose(90, turn) },
+      permissionMode: 'default',
+    },
+    { type: 'permission-mode', permissionMode: 'default', sessionId },
+  ];
+}
+
+/** The fields that the records of a turn share. Each record names the one before it. */
+function common(turn: number, part: number) {
+  const before = turn === 0 ? null : uuid(turn - 1, 5);
+  return {
+    parentUuid: part === 1 ? before : uuid(turn, part - 1),
     isSidechain: false,
     userType: 'external',
     cwd: '/home/somebody/projects/house',
@@ -50,10 +131,13 @@ function turnOf(turn: number): object[] {
     version: '2.1.30',
     gitBranch: 'main',
     slug: 'quiet-reading-lamp',
-    uuid: uuid(part),
+    uuid: uuid(turn, part),
     timestamp: new Date(firstTime + turn * 5_000 + part * 300).toISOString(),
-  });
-  const message = (content: object) => ({
+  };
+}
+
+function message(turn: number, content: object): object {
+  return {
     model: 'claude-opus-4-6',
     id: `msg_${hex(turn, 20)}`,
     type: 'message',
@@ -70,80 +154,15 @@ function turnOf(turn: number): object[] {
       service_tier: 'standard',
       inference_geo: 'not_available',
     },
-  });
-  const call = `toolu_${hex(turn, 20)}`;
-  const output = prose(turn % 10 === 0 ? 12_000 : 1_500, turn);
-  const records: object[] = [
-    {
-      ...common(1),
-      type: 'assistant',
-      requestId: `req_${hex(turn, 20)}`,
-      message: message({ type: 'thinking', thinking: prose(400, turn), signature: prose(300, turn) }),
-    },
-    {
-      ...common(2),
-      type: 'assistant',
-      requestId: `req_${hex(turn, 20)}`,
-      message: message({ type: 'text', text: prose(180, turn) }),
-    },
-    {
-      ...common(3),
-      type: 'assistant',
-      requestId: `req_${hex(turn, 20)}`,
-      message: message({
-        type: 'tool_use',
-        id: call,
-        name: 'Bash',
-        input: { command: prose(120, turn), description: prose(40, turn) },
-        caller: { type: 'direct' },
-      }),
-    },
-    {
-      ...common(4),
-      type: 'progress',
-      data: {
-        type: 'hook_progress',
-        hookEvent: 'PostToolUse',
-        hookName: 'PostToolUse:Bash',
-        command: prose(60, turn),
-      },
-      parentToolUseID: call,
-      toolUseID: call,
-    },
-    {
-      ...common(5),
-      type: 'user',
-      message: {
-        role: 'user',
-        content: [{ tool_use_id: call, type: 'tool_result', content: output, is_error: false }],
-      },
-      toolUseResult: {
-        stdout: output,
-        stderr: '',
-        interrupted: false,
-        isImage: false,
-        noOutputExpected: false,
-      },
-      sourceToolAssistantUUID: uuid(3),
-    },
-  ];
-  if (turn % 8 === 0)
-    records.push(
-      {
-        type: 'file-history-snapshot',
-        messageId: uuid(6),
-        snapshot: { messageId: uuid(6), trackedFileBackups: {}, timestamp: common(6).timestamp },
-        isSnapshotUpdate: false,
-      },
-      {
-        ...common(6),
-        type: 'user',
-        message: { role: 'user', content: prose(90, turn) },
-        permissionMode: 'default',
-      },
-      { type: 'permission-mode', permissionMode: 'default', sessionId },
-    );
-  return records;
+  };
+}
+
+function callOf(turn: number): string {
+  return `toolu_${hex(turn, 20)}`;
+}
+
+function uuid(turn: number, part: number): string {
+  return `${hex(turn, 8)}-0000-4000-8000-${hex(part, 12)}`;
 }
 
 function hex(value: number, length: number): string {

@@ -25,17 +25,141 @@ export const recordShapes: Readonly<Record<SessionFormatId, RecordShape>> = {
   },
 };
 
+const foreignKeys = ['utterance_ref', 'caused_by', 'source', 'substance', 'cause', 'event_type'];
+
 /** A log of records, most of them valid and some malformed. */
 export function randomRecords(random: () => number, shape: RecordShape): JsonObject[] {
-  const pick = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
-  const perhaps = (chance: number, fields: () => JsonObject): JsonObject =>
-    random() < chance ? fields() : {};
-  const id = (): JsonValue =>
-    random() < 0.92 ? `r${Math.floor(random() * 30)}` : pick([7, '', 'r 1/2', 'r3.1', 'x'.repeat(128), null]);
-  const agent = (): JsonValue =>
-    random() < 0.95 ? `agent_00${Math.floor(random() * 4)}` : pick(['A B', 3, null]);
-  const text = (): JsonValue =>
-    pick([
+  return new RandomRecords(random, shape).make();
+}
+
+class RandomRecords {
+  readonly #random: () => number;
+  readonly #shape: RecordShape;
+
+  constructor(random: () => number, shape: RecordShape) {
+    this.#random = random;
+    this.#shape = shape;
+  }
+
+  make(): JsonObject[] {
+    return [
+      { ...this.#entry(), role: 'user', message_id: 'start', agent_id: 'agent_000' },
+      ...Array.from({ length: 40 }, () => this.#record()),
+    ];
+  }
+
+  #record(): JsonObject {
+    const entry = () => this.#entry();
+    const kinds = [
+      entry,
+      entry,
+      entry,
+      entry,
+      () => this.#created(),
+      () => this.#piece(),
+      () => this.#unknown(),
+    ];
+    return {
+      ...this.#perhaps(0.97, () => ({ message_id: this.#id() })),
+      ...this.#perhaps(0.97, () => ({ agent_id: this.#agent() })),
+      ...this.#pick(kinds)(),
+      ...this.#links(),
+      ...this.#perhaps(0.1, () => ({ extra: this.#value(), 'a/b~c': this.#value() })),
+    };
+  }
+
+  #entry(): JsonObject {
+    return {
+      ...(this.#shape.entryType === undefined ? {} : { event_type: this.#shape.entryType }),
+      role: this.#pick(['system', 'user', 'assistant', 'tool']),
+      ...this.#content(),
+      ...this.#perhaps(0.4, () => ({
+        tool_calls: this.#random() < 0.95 ? this.#list(() => this.#toolCall(), 3) : this.#value(),
+      })),
+      ...this.#perhaps(0.4, () => ({ tool_call_id: `c${Math.floor(this.#random() * 5)}` })),
+      ...this.#perhaps(0.05, () => ({ [this.#pick(foreignKeys)]: this.#id() })),
+      ...this.#perhaps(0.2, () => ({ name: this.#pick<JsonValue>(['task', '', null]) })),
+      ...(this.#shape.hasSource
+        ? this.#perhaps(0.7, () => ({
+            source: this.#pick<JsonValue>(['external', 'system', 'agent_001', 'A B', null]),
+          }))
+        : {}),
+    };
+  }
+
+  #created(): JsonObject {
+    return {
+      event_type: 'agent_created',
+      ...this.#perhaps(0.6, () => ({ name: this.#pick<JsonValue>(['Guard', 'Mona', null]) })),
+      ...this.#perhaps(0.6, () => ({ language_model: this.#pick<JsonValue>(['test/small', null]) })),
+    };
+  }
+
+  #piece(): JsonObject {
+    return { event_type: 'piece_of_text', ...this.#content() };
+  }
+
+  #unknown(): JsonObject {
+    return {
+      event_type: this.#pick<JsonValue>(['mood', 'Größe!', 4, {}, null]),
+      record: this.#value(),
+    };
+  }
+
+  #links(): JsonObject {
+    return {
+      ...this.#perhaps(0.4, () => ({
+        [this.#shape.substanceKey]: this.#random() < 0.93 ? this.#id() : this.#list(() => this.#id(), 2),
+      })),
+      ...this.#perhaps(0.4, () => ({
+        [this.#shape.causeKey]: this.#random() < 0.7 ? this.#id() : this.#list(() => this.#id(), 3),
+      })),
+      ...this.#perhaps(0.05, () => ({ cause_tool_call_id: `c${Math.floor(this.#random() * 5)}` })),
+    };
+  }
+
+  #toolCall(): JsonValue {
+    return this.#random() < 0.1
+      ? this.#pick<JsonValue>([null, {}, { id: 'c1' }, { id: 4, function: { name: '', arguments: {} } }])
+      : {
+          id: `c${Math.floor(this.#random() * 5)}`,
+          ...this.#perhaps(0.5, () => ({ type: 'function' })),
+          function: {
+            name: this.#pick(['task', 'discuss']),
+            arguments: this.#pick([
+              '{"a":1}',
+              '{"a": 1}',
+              '"text"',
+              'not json',
+              '',
+              '1e999',
+              '['.repeat(3000),
+            ]),
+          },
+        };
+  }
+
+  #content(): JsonObject {
+    return this.#perhaps(0.9, () => ({
+      content:
+        this.#random() < 0.85
+          ? this.#text()
+          : this.#pick<JsonValue>([null, 5, [{ type: 'text', text: 'part' }, { image: 1 }]]),
+    }));
+  }
+
+  #id(): JsonValue {
+    return this.#random() < 0.92
+      ? `r${Math.floor(this.#random() * 30)}`
+      : this.#pick([7, '', 'r 1/2', 'r3.1', 'x'.repeat(128), null]);
+  }
+
+  #agent(): JsonValue {
+    return this.#random() < 0.95 ? `agent_00${Math.floor(this.#random() * 4)}` : this.#pick(['A B', 3, null]);
+  }
+
+  #text(): JsonValue {
+    return this.#pick([
       '',
       'Hello',
       'Error: no',
@@ -43,8 +167,10 @@ export function randomRecords(random: () => number, shape: RecordShape): JsonObj
       '\u0000\u2028🙂\ud800',
       'a\nb',
     ]);
-  const value = (): JsonValue =>
-    pick<JsonValue>([
+  }
+
+  #value(): JsonValue {
+    return this.#pick<JsonValue>([
       null,
       true,
       0.5,
@@ -53,64 +179,19 @@ export function randomRecords(random: () => number, shape: RecordShape): JsonObj
       [1, { a: null }],
       JSON.parse('{"__proto__": {"deep/~": [1]}}'),
     ]);
-  const content = (): JsonObject =>
-    perhaps(0.9, () => ({
-      content:
-        random() < 0.85 ? text() : pick<JsonValue>([null, 5, [{ type: 'text', text: 'part' }, { image: 1 }]]),
-    }));
-  const list = (make: () => JsonValue, longest: number): JsonValue[] =>
-    Array.from({ length: Math.floor(random() * (longest + 1)) }, make);
-  const toolCall = (): JsonValue =>
-    random() < 0.1
-      ? pick<JsonValue>([null, {}, { id: 'c1' }, { id: 4, function: { name: '', arguments: {} } }])
-      : {
-          id: `c${Math.floor(random() * 5)}`,
-          ...perhaps(0.5, () => ({ type: 'function' })),
-          function: {
-            name: pick(['task', 'discuss']),
-            arguments: pick(['{"a":1}', '{"a": 1}', '"text"', 'not json', '', '1e999', '['.repeat(3000)]),
-          },
-        };
-  const foreignKeys = ['utterance_ref', 'caused_by', 'source', 'substance', 'cause', 'event_type'];
-  const links = (): JsonObject => ({
-    ...perhaps(0.4, () => ({ [shape.substanceKey]: random() < 0.93 ? id() : list(id, 2) })),
-    ...perhaps(0.4, () => ({ [shape.causeKey]: random() < 0.7 ? id() : list(id, 3) })),
-    ...perhaps(0.05, () => ({ cause_tool_call_id: `c${Math.floor(random() * 5)}` })),
-  });
-  const entry = (): JsonObject => ({
-    ...(shape.entryType === undefined ? {} : { event_type: shape.entryType }),
-    role: pick(['system', 'user', 'assistant', 'tool']),
-    ...content(),
-    ...perhaps(0.4, () => ({ tool_calls: random() < 0.95 ? list(toolCall, 3) : value() })),
-    ...perhaps(0.4, () => ({ tool_call_id: `c${Math.floor(random() * 5)}` })),
-    ...perhaps(0.05, () => ({ [pick(foreignKeys)]: id() })),
-    ...perhaps(0.2, () => ({ name: pick<JsonValue>(['task', '', null]) })),
-    ...(shape.hasSource
-      ? perhaps(0.7, () => ({ source: pick<JsonValue>(['external', 'system', 'agent_001', 'A B', null]) }))
-      : {}),
-  });
-  const created = (): JsonObject => ({
-    event_type: 'agent_created',
-    ...perhaps(0.6, () => ({ name: pick<JsonValue>(['Guard', 'Mona', null]) })),
-    ...perhaps(0.6, () => ({ language_model: pick<JsonValue>(['test/small', null]) })),
-  });
-  const piece = (): JsonObject => ({ event_type: 'piece_of_text', ...content() });
-  const unknown = (): JsonObject => ({
-    event_type: pick<JsonValue>(['mood', 'Größe!', 4, {}, null]),
-    record: value(),
-  });
+  }
 
-  const record = (): JsonObject => ({
-    ...perhaps(0.97, () => ({ message_id: id() })),
-    ...perhaps(0.97, () => ({ agent_id: agent() })),
-    ...pick([entry, entry, entry, entry, created, piece, unknown])(),
-    ...links(),
-    ...perhaps(0.1, () => ({ extra: value(), 'a/b~c': value() })),
-  });
-  return [
-    { ...entry(), role: 'user', message_id: 'start', agent_id: 'agent_000' },
-    ...Array.from({ length: 40 }, record),
-  ];
+  #pick<T>(items: readonly T[]): T {
+    return items[Math.floor(this.#random() * items.length)] as T;
+  }
+
+  #perhaps(chance: number, fields: () => JsonObject): JsonObject {
+    return this.#random() < chance ? fields() : {};
+  }
+
+  #list(make: () => JsonValue, longest: number): JsonValue[] {
+    return Array.from({ length: Math.floor(this.#random() * (longest + 1)) }, make);
+  }
 }
 
 /** A log in which each record but the first ten names one of these, a message with one to four calls, as its cause. */

@@ -19,33 +19,197 @@ interface Thread {
   readonly calls: string[];
 }
 
+interface Agent extends Thread {
+  readonly caller: Thread;
+  readonly call: string;
+  readonly isAsync: boolean;
+}
+
 /**
  * A random session of Claude Code, with what makes it hard to continue: messages over several lines, parallel calls,
  * sub-agents with files of their own (some in the background), progress, skills, rewinds, compactions, repeated and
  * renamed records, other records without ids, blank and broken lines.
  */
 export function randomSession(seed: number, steps: number): WrittenLine[] {
-  const random = randomFrom(seed);
-  const below = (limit: number) => Math.floor(random() * limit);
-  const chance = (share: number) => random() < share;
-  const lines: WrittenLine[] = [];
-  const uuids: string[] = [];
-  const repeatable: string[] = [];
-  let clock = start;
-  let number = 0;
-  const next = (prefix: string) => {
-    number += 1;
-    return `${prefix}${String(number).padStart(5, '0')}`;
+  return new RandomSession(seed).write(steps);
+}
+
+class RandomSession {
+  readonly #random: () => number;
+  readonly #lines: WrittenLine[] = [];
+  readonly #uuids: string[] = [];
+  /** The records that can come again. */
+  readonly #repeatable: string[] = [];
+  readonly #main: Thread = {
+    file: mainFile,
+    agentId: undefined,
+    parent: null,
+    message: undefined,
+    calls: [],
   };
+  /** The sub-agents that have not ended. */
+  readonly #agents: Agent[] = [];
+  #clock = start;
+  #number = 0;
 
-  const main: Thread = { file: mainFile, agentId: undefined, parent: null, message: undefined, calls: [] };
-  const agents: (Thread & { caller: Thread; call: string; isAsync: boolean })[] = [];
+  constructor(seed: number) {
+    this.#random = randomFrom(seed);
+  }
 
-  const put = (thread: Thread, text: string) => lines.push({ file: thread.file, text: `${text}\n` });
-  const record = (thread: Thread, fields: Fields) => {
-    clock += chance(0.1) ? -below(3_000) : below(4_000);
-    const uuid = next('00000000-0000-4000-8000-0000000');
-    const parentUuid = thread === main && chance(0.03) ? (uuids[below(uuids.length)] ?? null) : thread.parent;
+  write(steps: number): WrittenLine[] {
+    this.#prompt(this.#main);
+    for (let step = 0; step < steps; step += 1) {
+      const thread = this.#chance(0.5)
+        ? this.#main
+        : (this.#agents[this.#below(this.#agents.length)] ?? this.#main);
+      const kind = this.#random();
+      const call = thread.calls[0];
+      if (kind < 0.45) this.#answer(thread);
+      else if (kind < 0.7 && call !== undefined) {
+        thread.calls.shift();
+        this.#result(thread, call);
+      } else if (kind < 0.8) this.#prompt(thread);
+      else if (kind < 0.88) this.#endAgent();
+      else this.#other();
+    }
+    return this.#lines;
+  }
+
+  #answer(thread: Thread): void {
+    if (thread.message === undefined || this.#chance(0.4))
+      thread.message = { id: this.#chance(0.95) ? this.#next('msg_') : '', lines: 0 };
+    thread.message.lines += 1;
+    const { id, lines: written } = thread.message;
+    const isCall = this.#chance(0.5);
+    const call = this.#next('toolu_');
+    const isAgent = isCall && this.#chance(0.2) && this.#agents.length < 4;
+    const block = isCall
+      ? {
+          type: 'tool_use',
+          id: call,
+          name: isAgent ? 'Task' : 'Bash',
+          input: { command: `ls ${this.#below(9)}` },
+        }
+      : { type: 'text', text: `Answer ${this.#below(5)}` };
+    const isEnd = !isCall && this.#chance(0.3);
+    const usage = { input_tokens: 3, output_tokens: isEnd ? 9 : written };
+    const message = {
+      ...(id === '' ? {} : { id }),
+      role: 'assistant',
+      model: this.#chance(0.97) ? 'claude-test' : '<synthetic>',
+      content: [block],
+      stop_reason: isEnd ? 'end_turn' : null,
+      ...(this.#chance(0.97) ? { usage } : {}),
+    };
+    this.#record(thread, { type: 'assistant', message });
+    if (isEnd) thread.message = undefined;
+    if (!isCall) return;
+    if (isAgent) this.#startAgent(thread, call);
+    else thread.calls.push(call);
+  }
+
+  #startAgent(caller: Thread, call: string): void {
+    const agentId = this.#next('a');
+    const agent = {
+      file: `session/subagents/agent-${agentId}.jsonl`,
+      agentId,
+      parent: null,
+      message: undefined,
+      calls: [],
+      caller,
+      call,
+      isAsync: this.#chance(0.4),
+    };
+    this.#agents.push(agent);
+    if (this.#chance(0.6)) {
+      const meta = { agentType: 'Explore', description: 'Look', toolUseId: call };
+      const file = agent.file.replace(/\.jsonl$/, '.meta.json');
+      this.#lines.push({ file, text: JSON.stringify(meta) });
+    }
+    if (agent.isAsync) this.#result(caller, call, { toolUseResult: { status: 'async_launched', agentId } });
+    else if (this.#chance(0.5))
+      this.#record(caller, {
+        type: 'progress',
+        parentToolUseID: call,
+        toolUseID: this.#next('agent_msg_'),
+        data: { type: 'agent_progress', agentId, prompt: 'Look' },
+      });
+    this.#prompt(agent);
+  }
+
+  #endAgent(): void {
+    const at = this.#below(this.#agents.length);
+    const [agent] = this.#agents.splice(at, 1);
+    if (agent === undefined) return;
+    this.#answer(agent);
+    if (agent.isAsync) {
+      const content = `<task-notification>\n<task-id>${agent.agentId}</task-id>\n<result>Answer 1</result>`;
+      this.#record(this.#main, {
+        type: 'user',
+        message: { role: 'user', content },
+        origin: { kind: 'task-notification' },
+      });
+      return;
+    }
+    this.#result(agent.caller, agent.call, {
+      toolUseResult: { status: 'completed', agentId: agent.agentId, content: [] },
+    });
+  }
+
+  /** A record other than a prompt, an answer or a result, or a broken line. */
+  #other(): void {
+    const kind = this.#below(9);
+    if (kind === 0)
+      this.#put(this.#main, JSON.stringify({ type: 'mode', mode: 'normal', sessionId: 'session-1' }));
+    else if (kind === 1)
+      this.#record(this.#main, { type: 'system', subtype: 'stop_hook_summary', hookCount: 1 });
+    else if (kind === 2)
+      this.#record(this.#main, {
+        type: 'system',
+        subtype: 'compact_boundary',
+        compactMetadata: { trigger: 'auto', preTokens: 9 },
+      });
+    else if (kind === 3) this.#prompt(this.#main, { isCompactSummary: true });
+    else if (kind === 4)
+      this.#prompt(this.#main, { isMeta: true, sourceToolUseID: this.#main.calls.at(-1) ?? 'toolu_none' });
+    else if (kind === 5 && this.#chance(0.3))
+      this.#put(this.#main, this.#repeatable[this.#below(this.#repeatable.length)] ?? '');
+    else if (kind === 6)
+      this.#put(
+        this.#main,
+        ['', '42', '{"type":"pr-link","prNu', '{"silly":\n"this"}'][this.#below(4)] ?? '',
+      );
+    else if (kind === 7 && this.#chance(0.3))
+      this.#put(
+        this.#main,
+        (this.#repeatable[this.#below(this.#repeatable.length)] ?? '').replace('Prompt', 'Other'),
+      );
+    else
+      this.#record(this.#main, {
+        type: 'progress',
+        toolUseID: this.#next('hook_'),
+        data: { type: 'hook_progress', hookEvent: 'PostToolUse', hookName: 'x', command: 'y' },
+      });
+  }
+
+  #prompt(thread: Thread, fields: Fields = {}): void {
+    const message = { role: 'user', content: `Prompt ${this.#below(5)}` };
+    this.#record(thread, { type: 'user', message, ...fields });
+  }
+
+  #result(thread: Thread, call: string, fields: Fields = {}): void {
+    const isError = this.#chance(0.1);
+    const block = { type: 'tool_result', tool_use_id: call, content: 'Done.', is_error: isError };
+    this.#record(thread, { type: 'user', message: { role: 'user', content: [block] }, ...fields });
+  }
+
+  #record(thread: Thread, fields: Fields): void {
+    this.#clock += this.#chance(0.1) ? -this.#below(3_000) : this.#below(4_000);
+    const uuid = this.#next('00000000-0000-4000-8000-0000000');
+    const parentUuid =
+      thread === this.#main && this.#chance(0.03)
+        ? (this.#uuids[this.#below(this.#uuids.length)] ?? null)
+        : thread.parent;
     const whole = {
       parentUuid,
       isSidechain: thread.agentId !== undefined,
@@ -54,130 +218,29 @@ export function randomSession(seed: number, steps: number): WrittenLine[] {
       ...(thread.agentId === undefined ? {} : { agentId: thread.agentId }),
       ...fields,
       uuid,
-      timestamp: new Date(clock).toISOString(),
+      timestamp: new Date(this.#clock).toISOString(),
     };
     thread.parent = uuid;
-    uuids.push(uuid);
+    this.#uuids.push(uuid);
     const text = JSON.stringify(whole);
-    if (thread === main) repeatable.push(text);
-    put(thread, text);
-  };
-  const prompt = (thread: Thread, fields: Fields = {}) =>
-    record(thread, { type: 'user', message: { role: 'user', content: `Prompt ${below(5)}` }, ...fields });
-  const result = (thread: Thread, call: string, fields: Fields = {}) => {
-    const block = { type: 'tool_result', tool_use_id: call, content: 'Done.', is_error: chance(0.1) };
-    record(thread, { type: 'user', message: { role: 'user', content: [block] }, ...fields });
-  };
-  const answer = (thread: Thread) => {
-    if (thread.message === undefined || chance(0.4))
-      thread.message = { id: chance(0.95) ? next('msg_') : '', lines: 0 };
-    thread.message.lines += 1;
-    const { id, lines: written } = thread.message;
-    const isCall = chance(0.5);
-    const call = next('toolu_');
-    const isAgent = isCall && chance(0.2) && agents.length < 4;
-    const block = isCall
-      ? { type: 'tool_use', id: call, name: isAgent ? 'Task' : 'Bash', input: { command: `ls ${below(9)}` } }
-      : { type: 'text', text: `Answer ${below(5)}` };
-    const isEnd = !isCall && chance(0.3);
-    const usage = { input_tokens: 3, output_tokens: isEnd ? 9 : written };
-    const message = {
-      ...(id === '' ? {} : { id }),
-      role: 'assistant',
-      model: chance(0.97) ? 'claude-test' : '<synthetic>',
-      content: [block],
-      stop_reason: isEnd ? 'end_turn' : null,
-      ...(chance(0.97) ? { usage } : {}),
-    };
-    record(thread, { type: 'assistant', message });
-    if (isEnd) thread.message = undefined;
-    if (!isCall) return;
-    if (!isAgent) {
-      thread.calls.push(call);
-      return;
-    }
-    const agentId = next('a');
-    const agent = {
-      file: `session/subagents/agent-${agentId}.jsonl`,
-      agentId,
-      parent: null,
-      message: undefined,
-      calls: [],
-      caller: thread,
-      call,
-      isAsync: chance(0.4),
-    };
-    agents.push(agent);
-    if (chance(0.6)) {
-      const meta = { agentType: 'Explore', description: 'Look', toolUseId: call };
-      const file = agent.file.replace(/\.jsonl$/, '.meta.json');
-      lines.push({ file, text: JSON.stringify(meta) });
-    }
-    if (agent.isAsync) result(thread, call, { toolUseResult: { status: 'async_launched', agentId } });
-    else if (chance(0.5))
-      record(thread, {
-        type: 'progress',
-        parentToolUseID: call,
-        toolUseID: next('agent_msg_'),
-        data: { type: 'agent_progress', agentId, prompt: 'Look' },
-      });
-    prompt(agent);
-  };
-  const endAgent = () => {
-    const at = below(agents.length);
-    const [agent] = agents.splice(at, 1);
-    if (agent === undefined) return;
-    answer(agent);
-    if (agent.isAsync) {
-      const content = `<task-notification>\n<task-id>${agent.agentId}</task-id>\n<result>Answer 1</result>`;
-      record(main, {
-        type: 'user',
-        message: { role: 'user', content },
-        origin: { kind: 'task-notification' },
-      });
-      return;
-    }
-    result(agent.caller, agent.call, {
-      toolUseResult: { status: 'completed', agentId: agent.agentId, content: [] },
-    });
-  };
-  const other = () => {
-    const kind = below(9);
-    if (kind === 0) put(main, JSON.stringify({ type: 'mode', mode: 'normal', sessionId: 'session-1' }));
-    else if (kind === 1) record(main, { type: 'system', subtype: 'stop_hook_summary', hookCount: 1 });
-    else if (kind === 2)
-      record(main, {
-        type: 'system',
-        subtype: 'compact_boundary',
-        compactMetadata: { trigger: 'auto', preTokens: 9 },
-      });
-    else if (kind === 3) prompt(main, { isCompactSummary: true });
-    else if (kind === 4) prompt(main, { isMeta: true, sourceToolUseID: main.calls.at(-1) ?? 'toolu_none' });
-    else if (kind === 5 && chance(0.3)) put(main, repeatable[below(repeatable.length)] ?? '');
-    else if (kind === 6)
-      put(main, ['', '42', '{"type":"pr-link","prNu', '{"silly":\n"this"}'][below(4)] ?? '');
-    else if (kind === 7 && chance(0.3))
-      put(main, (repeatable[below(repeatable.length)] ?? '').replace('Prompt', 'Other'));
-    else
-      record(main, {
-        type: 'progress',
-        toolUseID: next('hook_'),
-        data: { type: 'hook_progress', hookEvent: 'PostToolUse', hookName: 'x', command: 'y' },
-      });
-  };
-
-  prompt(main);
-  for (let step = 0; step < steps; step += 1) {
-    const thread = chance(0.5) ? main : (agents[below(agents.length)] ?? main);
-    const kind = random();
-    const call = thread.calls[0];
-    if (kind < 0.45) answer(thread);
-    else if (kind < 0.7 && call !== undefined) {
-      thread.calls.shift();
-      result(thread, call);
-    } else if (kind < 0.8) prompt(thread);
-    else if (kind < 0.88) endAgent();
-    else other();
+    if (thread === this.#main) this.#repeatable.push(text);
+    this.#put(thread, text);
   }
-  return lines;
+
+  #put(thread: Thread, text: string): void {
+    this.#lines.push({ file: thread.file, text: `${text}\n` });
+  }
+
+  #next(prefix: string): string {
+    this.#number += 1;
+    return `${prefix}${String(this.#number).padStart(5, '0')}`;
+  }
+
+  #below(limit: number): number {
+    return Math.floor(this.#random() * limit);
+  }
+
+  #chance(share: number): boolean {
+    return this.#random() < share;
+  }
 }

@@ -80,6 +80,101 @@ const nothing: DispatchEnvelope = {
 };
 const prices = { name: 'table', version: '1', date: '2026-01-01' };
 
+/** A dispatch of random events, and what its generator adds up. */
+class PlayedDispatch {
+  readonly used: LoggedUsage;
+  readonly #numbers: ReturnType<typeof numbersFrom>;
+  readonly #role: string;
+  readonly #byAgent: Expected;
+  readonly #byTool: Expected;
+  /** Some agents have one. */
+  readonly #names: ReadonlyMap<string, string>;
+  readonly #usedBy = new Set<string>();
+  readonly #usedTools = new Set<string>();
+  #events = 0;
+
+  constructor(numbers: ReturnType<typeof numbersFrom>, role: string, byAgent: Expected, byTool: Expected) {
+    this.used = new LoggedUsage({ role, openCalls: null });
+    this.#numbers = numbers;
+    this.#role = role;
+    this.#byAgent = byAgent;
+    this.#byTool = byTool;
+    this.#names = new Map(
+      [
+        ['a1', 'Ann'],
+        ['a2', 'Bo'],
+      ].filter(() => numbers.is(0.7)) as [string, string][],
+    );
+    for (const [agentId, name] of this.#names) this.#give('agent:created', agentId, { name });
+  }
+
+  step(toolCallId: string): void {
+    const { below, pick } = this.#numbers;
+    const agentId = pick(['', 'a1', 'a2', 'a3']);
+    const tool = pick(['Bash', 'Read']);
+    const choice = below(3);
+    if (choice === 0) this.#modelCall(agentId);
+    else if (choice === 1) this.#failedModelCall(agentId);
+    else this.#toolCall(agentId, tool, toolCallId);
+  }
+
+  #modelCall(agentId: string): void {
+    const { below, is, tokens } = this.#numbers;
+    const usage = tokens();
+    const costUsd = is(0.3) ? 0.125 : undefined;
+    const durationMs = is(0.5) ? below(50) : undefined;
+    // A call that is recorded twice counts once.
+    this.#give('agent:inference', agentId, { model: 'opus', usage, costUsd, durationMs }, is(0.2));
+    this.#expect(agentId, { modelCalls: 1, ...usage, costUsd, durationMs });
+  }
+
+  #failedModelCall(agentId: string): void {
+    this.#give('harness:error', agentId, { message: 'no answer', code: 'SESSION_MODEL_FAILED' });
+    this.#expect(agentId, { failedModelCalls: 1 });
+  }
+
+  #toolCall(agentId: string, tool: string, toolCallId: string): void {
+    const { below, is, pick } = this.#numbers;
+    const status = pick(['completed', 'error', null] as const);
+    const durationMs = is(0.5) ? below(50) : undefined;
+    this.#give('agent:tool_call', agentId, { toolCallId, tool, metadata: {} });
+    if (status !== null)
+      // Under the agent of the call.
+      this.#give('agent:tool_result', 'a2', { toolCallId, tool, metadata: {}, status, durationMs });
+    const figures = {
+      toolCalls: 1,
+      failedToolCalls: status === 'error' ? 1 : 0,
+      durationMs: status === null ? undefined : durationMs,
+    };
+    this.#expect(agentId, figures);
+    this.#byTool.add(tool, { ...once(this.#usedTools, tool), ...figures });
+  }
+
+  #expect(agentId: string, figures: Readonly<Record<string, number | null | undefined>>): void {
+    const label = this.#names.get(agentId) ?? (agentId === '' ? this.#role : agentId);
+    this.#byAgent.add(label, { ...once(this.#usedBy, label), ...figures });
+  }
+
+  #give(type: string, agentId: string, data: object, again = false): void {
+    this.#events += 1;
+    const event = {
+      id: `e${this.#events}`,
+      type,
+      timestamp: '2026-03-01T09:00:00.000Z',
+      ...(agentId === '' ? {} : { agentId }),
+      data,
+    } as unknown as CapturedEvent;
+    for (let times = again ? 2 : 1; times > 0; times -= 1) this.used.observe(event);
+  }
+}
+
+/** Counts the dispatch at the first use of a key. */
+function once(seen: Set<string>, key: string): { readonly dispatches?: number } {
+  const first = seen.has(key) ? {} : { dispatches: 1 };
+  seen.add(key);
+  return first;
+}
+
 describe(`sums of usage (HANSARD_SEED=${seed})`, () => {
   it.each(seeds)('by model, from envelopes without events: seed %d', (from) => {
     const { below, is, pick, tokens } = numbersFrom(from);
@@ -143,74 +238,16 @@ describe(`sums of usage (HANSARD_SEED=${seed})`, () => {
   });
 
   it.each(seeds)('by agent and by tool, from events: seed %d', (from) => {
-    const { below, is, pick, tokens } = numbersFrom(from);
+    const numbers = numbersFrom(from);
     const [agents, tools] = [new UsageSums(), new UsageSums()];
     const [byAgent, byTool] = [new Expected(), new Expected()];
     for (let dispatch = 0; dispatch < 5; dispatch += 1) {
-      const role = `role ${dispatch % 2}`;
-      const used = new LoggedUsage({ role, openCalls: null });
-      const names = new Map(
-        [
-          ['a1', 'Ann'],
-          ['a2', 'Bo'],
-        ].filter(() => is(0.7)) as [string, string][],
-      );
-      const labelOf = (agentId: string) => names.get(agentId) ?? (agentId === '' ? role : agentId);
-      const [usedBy, usedTools] = [new Set<string>(), new Set<string>()];
-      let events = 0;
-      const give = (type: string, agentId: string, data: object, again = false) => {
-        events += 1;
-        const event = {
-          id: `e${events}`,
-          type,
-          timestamp: '2026-03-01T09:00:00.000Z',
-          ...(agentId === '' ? {} : { agentId }),
-          data,
-        } as unknown as CapturedEvent;
-        for (let times = again ? 2 : 1; times > 0; times -= 1) used.observe(event);
-      };
-      const once = (seen: Set<string>, key: string) => {
-        const first = seen.has(key) ? {} : { dispatches: 1 };
-        seen.add(key);
-        return first;
-      };
-      for (const [agentId, name] of names) give('agent:created', agentId, { name });
-      for (let step = 0; step < 40; step += 1) {
-        const agentId = pick(['', 'a1', 'a2', 'a3']);
-        const key = labelOf(agentId);
-        const tool = pick(['Bash', 'Read']);
-        const choice = below(3);
-        if (choice === 0) {
-          const usage = tokens();
-          const costUsd = is(0.3) ? 0.125 : undefined;
-          const durationMs = is(0.5) ? below(50) : undefined;
-          // A call that is recorded twice counts once.
-          give('agent:inference', agentId, { model: 'opus', usage, costUsd, durationMs }, is(0.2));
-          byAgent.add(key, { ...once(usedBy, key), modelCalls: 1, ...usage, costUsd, durationMs });
-        } else if (choice === 1) {
-          give('harness:error', agentId, { message: 'no answer', code: 'SESSION_MODEL_FAILED' });
-          byAgent.add(key, { ...once(usedBy, key), failedModelCalls: 1 });
-        } else {
-          const toolCallId = `t${step}`;
-          const status = pick(['completed', 'error', null] as const);
-          const durationMs = is(0.5) ? below(50) : undefined;
-          give('agent:tool_call', agentId, { toolCallId, tool, metadata: {} });
-          if (status !== null)
-            // Under the agent of the call.
-            give('agent:tool_result', 'a2', { toolCallId, tool, metadata: {}, status, durationMs });
-          const figures = {
-            toolCalls: 1,
-            failedToolCalls: status === 'error' ? 1 : 0,
-            durationMs: status === null ? undefined : durationMs,
-          };
-          byAgent.add(key, { ...once(usedBy, key), ...figures });
-          byTool.add(tool, { ...once(usedTools, tool), ...figures });
-        }
-      }
-      addParts(agents, used.parts, ({ agent }) => agent);
+      const played = new PlayedDispatch(numbers, `role ${dispatch % 2}`, byAgent, byTool);
+      for (let step = 0; step < 40; step += 1) played.step(`t${step}`);
+      addParts(agents, played.used.parts, ({ agent }) => agent);
       addParts(
         tools,
-        used.parts.filter(({ tool }) => tool !== null),
+        played.used.parts.filter(({ tool }) => tool !== null),
         ({ tool }) => tool ?? '',
       );
     }

@@ -47,39 +47,7 @@ export function listModel({ dispatches }: ModelData): DispatchListing[] {
  * The answers of a store are compared with its answers.
  */
 export function createModelStore(data: ModelData = emptyModelData()) {
-  const claimed = new Set<ModelDispatch>();
-  let closed = false;
-
-  const fail = (code: StoreError['code']): never => {
-    throw storeErrors.error(code, 'The model refused this.');
-  };
-  const enter = (taskDir?: string, dispatchId?: string) => {
-    if (closed) fail('STORE_CLOSED');
-    if (taskDir !== undefined) assertTaskDir(taskDir);
-    if (dispatchId !== undefined) assertDispatchId(dispatchId);
-  };
-  const find = (taskDir: string, dispatchId: string): ModelDispatch => {
-    enter(taskDir, dispatchId);
-    return data.dispatches.get(taskDir)?.get(dispatchId) ?? fail('STORE_DISPATCH_NOT_FOUND');
-  };
-  const findClaimed = (taskDir: string, dispatchId: string): ModelDispatch => {
-    const dispatch = find(taskDir, dispatchId);
-    return claimed.has(dispatch) ? dispatch : fail('STORE_LOCKED');
-  };
-
-  const append = (taskDir: string, dispatchId: string, events: readonly CapturedEvent[]) => {
-    const dispatch = findClaimed(taskDir, dispatchId);
-    const next = new Map(dispatch.events.map((event) => [event.id, event]));
-    for (const event of events) {
-      const copy = JSON.parse(JSON.stringify(event)) as CapturedEvent;
-      const stored = next.get(copy.id);
-      if (stored === undefined) next.set(copy.id, copy);
-      else if (!isDeepStrictEqual(stored, copy)) fail('STORE_EVENT_CONFLICT');
-    }
-    dispatch.events = [...next.values()];
-    return events.map((event) => dispatch.events.findIndex(({ id }) => id === event.id));
-  };
-
+  const state = new ModelOpening(data);
   return {
     contract: 1 as const,
     capabilities: {
@@ -91,55 +59,139 @@ export function createModelStore(data: ModelData = emptyModelData()) {
       rewrite: true,
       integrity: 'none',
     },
+    ...claimsOf(state),
+    ...changesOf(state),
+    ...readsOf(state),
+    ...tasksOf(state),
+    close() {
+      state.isClosed = true;
+    },
+  } satisfies DispatchStoreProvider;
+}
+
+/** One opening of a model: what it has claimed, and how it finds a dispatch. */
+class ModelOpening {
+  readonly data: ModelData;
+  readonly claimed = new Set<ModelDispatch>();
+  isClosed = false;
+
+  constructor(data: ModelData) {
+    this.data = data;
+  }
+
+  enter(taskDir?: string, dispatchId?: string): void {
+    if (this.isClosed) refuse('STORE_CLOSED');
+    if (taskDir !== undefined) assertTaskDir(taskDir);
+    if (dispatchId !== undefined) assertDispatchId(dispatchId);
+  }
+
+  find(taskDir: string, dispatchId: string): ModelDispatch {
+    this.enter(taskDir, dispatchId);
+    return this.data.dispatches.get(taskDir)?.get(dispatchId) ?? refuse('STORE_DISPATCH_NOT_FOUND');
+  }
+
+  findClaimed(taskDir: string, dispatchId: string): ModelDispatch {
+    const dispatch = this.find(taskDir, dispatchId);
+    return this.claimed.has(dispatch) ? dispatch : refuse('STORE_LOCKED');
+  }
+
+  append(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): number[] {
+    const dispatch = this.findClaimed(taskDir, dispatchId);
+    const next = new Map(dispatch.events.map((event) => [event.id, event]));
+    for (const event of events) {
+      const copy = JSON.parse(JSON.stringify(event)) as CapturedEvent;
+      const stored = next.get(copy.id);
+      if (stored === undefined) next.set(copy.id, copy);
+      else if (!isDeepStrictEqual(stored, copy)) refuse('STORE_EVENT_CONFLICT');
+    }
+    dispatch.events = [...next.values()];
+    return events.map((event) => dispatch.events.findIndex(({ id }) => id === event.id));
+  }
+}
+
+function refuse(code: StoreError['code']): never {
+  throw storeErrors.error(code, 'The model refused this.');
+}
+
+/** The methods that begin and end a claim. */
+function claimsOf(state: ModelOpening) {
+  return {
     createDispatch(taskDir: string, envelope: DispatchEnvelope) {
-      enter(taskDir, envelope.dispatchId);
-      const dispatches = data.dispatches.get(taskDir) ?? new Map<string, ModelDispatch>();
-      if (dispatches.has(envelope.dispatchId)) fail('STORE_DISPATCH_EXISTS');
+      state.enter(taskDir, envelope.dispatchId);
+      const dispatches = state.data.dispatches.get(taskDir) ?? new Map<string, ModelDispatch>();
+      if (dispatches.has(envelope.dispatchId)) refuse('STORE_DISPATCH_EXISTS');
       const epoch = envelope.status === 'running' ? 1 : 0;
       const dispatch: ModelDispatch = { envelope: structuredClone(envelope), events: [], epoch };
       dispatches.set(envelope.dispatchId, dispatch);
-      data.dispatches.set(taskDir, dispatches);
-      if (envelope.status === 'running') claimed.add(dispatch);
+      state.data.dispatches.set(taskDir, dispatches);
+      if (envelope.status === 'running') state.claimed.add(dispatch);
     },
     claimDispatch(taskDir: string, dispatchId: string) {
-      const dispatch = find(taskDir, dispatchId);
-      if (!claimed.has(dispatch)) dispatch.epoch += 1;
-      claimed.add(dispatch);
+      const dispatch = state.find(taskDir, dispatchId);
+      if (!state.claimed.has(dispatch)) dispatch.epoch += 1;
+      state.claimed.add(dispatch);
       return { envelope: structuredClone(dispatch.envelope), epoch: dispatch.epoch };
     },
     releaseDispatch(taskDir: string, dispatchId: string) {
-      enter(taskDir, dispatchId);
-      const dispatch = data.dispatches.get(taskDir)?.get(dispatchId);
-      if (dispatch !== undefined) claimed.delete(dispatch);
+      state.enter(taskDir, dispatchId);
+      const dispatch = state.data.dispatches.get(taskDir)?.get(dispatchId);
+      if (dispatch !== undefined) state.claimed.delete(dispatch);
     },
+  };
+}
+
+/** The methods that change a dispatch. */
+function changesOf(state: ModelOpening) {
+  return {
     updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates) {
-      const dispatch = findClaimed(taskDir, dispatchId);
+      const dispatch = state.findClaimed(taskDir, dispatchId);
       dispatch.envelope = { ...dispatch.envelope, ...structuredClone(updates) };
       return structuredClone(dispatch.envelope);
     },
     appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent) {
-      return append(taskDir, dispatchId, [event])[0] as number;
+      return state.append(taskDir, dispatchId, [event])[0] as number;
     },
-    appendEvents: append,
+    appendEvents: (taskDir: string, dispatchId: string, events: readonly CapturedEvent[]) =>
+      state.append(taskDir, dispatchId, events),
+    deleteDispatch(taskDir: string, dispatchId: string) {
+      state.find(taskDir, dispatchId);
+      state.data.dispatches.get(taskDir)?.delete(dispatchId);
+    },
+    rewriteDispatch(taskDir: string, dispatchId: string, { envelope, event, notice }: DispatchRewrite) {
+      const dispatch = state.find(taskDir, dispatchId);
+      const next = structuredClone(envelope(structuredClone(dispatch.envelope)));
+      const events = structuredClone(dispatch.events).map(event);
+      dispatch.events = structuredClone([...events, notice()]);
+      dispatch.envelope = next;
+      return { remains: [] };
+    },
+  };
+}
+
+/** The methods that read dispatches. */
+function readsOf(state: ModelOpening) {
+  return {
     getDispatchEnvelopes(taskDir: string) {
-      enter(taskDir);
-      const envelopes = [...(data.dispatches.get(taskDir)?.values() ?? [])].map(({ envelope }) => envelope);
+      state.enter(taskDir);
+      const envelopes = [...(state.data.dispatches.get(taskDir)?.values() ?? [])].map(
+        ({ envelope }) => envelope,
+      );
       const key = ({ startedAt, dispatchId }: DispatchEnvelope) => `${startedAt} ${dispatchId}`;
       return structuredClone(envelopes.sort((one, other) => (key(one) < key(other) ? -1 : 1)));
     },
     listDispatches(options: ListDispatchesOptions = {}) {
-      enter(options.taskDir);
-      return modelPage(listModel(data), options, fail);
+      state.enter(options.taskDir);
+      return modelPage(listModel(state.data), options, refuse);
     },
     getDispatchEnvelope(taskDir: string, dispatchId: string) {
-      enter(taskDir, dispatchId);
-      return structuredClone(data.dispatches.get(taskDir)?.get(dispatchId)?.envelope ?? null);
+      state.enter(taskDir, dispatchId);
+      return structuredClone(state.data.dispatches.get(taskDir)?.get(dispatchId)?.envelope ?? null);
     },
     getDispatchEvents(taskDir: string, dispatchId: string) {
-      return structuredClone(find(taskDir, dispatchId).events);
+      return structuredClone(state.find(taskDir, dispatchId).events);
     },
     getRecentEvents(taskDir: string, dispatchId: string, count: number) {
-      const { events } = find(taskDir, dispatchId);
+      const { events } = state.find(taskDir, dispatchId);
       return structuredClone(events.slice(Math.max(0, events.length - count)));
     },
     readEvents(
@@ -147,45 +199,36 @@ export function createModelStore(data: ModelData = emptyModelData()) {
       dispatchId: string,
       { after = -1, limit = 1_000, last }: ReadEventsOptions = {},
     ) {
-      const { events } = find(taskDir, dispatchId);
+      const { events } = state.find(taskDir, dispatchId);
       if (last !== undefined) {
         const first = Math.max(0, events.length - last);
         return { events: structuredClone(events.slice(first)), first, next: events.length - 1 };
       }
-      if (after >= events.length) fail('STORE_INVALID_CURSOR');
+      if (after >= events.length) refuse('STORE_INVALID_CURSOR');
       const page = structuredClone(events.slice(after + 1, after + 1 + limit));
       return { events: page, first: after + 1, next: after + page.length };
     },
+  };
+}
+
+/** The methods for tasks. */
+function tasksOf(state: ModelOpening) {
+  return {
     putTask(taskDir: string, task: TaskRecord) {
-      enter(taskDir);
-      data.tasks.set(taskDir, structuredClone(task));
+      state.enter(taskDir);
+      state.data.tasks.set(taskDir, structuredClone(task));
     },
     getTask(taskDir: string) {
-      enter(taskDir);
-      return structuredClone(data.tasks.get(taskDir) ?? null);
+      state.enter(taskDir);
+      return structuredClone(state.data.tasks.get(taskDir) ?? null);
     },
     listTasks() {
-      enter();
-      const withDispatch = [...data.dispatches].filter(([, dispatches]) => dispatches.size > 0);
-      const names = new Set([...data.tasks.keys(), ...withDispatch.map(([taskDir]) => taskDir)]);
+      state.enter();
+      const withDispatch = [...state.data.dispatches].filter(([, dispatches]) => dispatches.size > 0);
+      const names = new Set([...state.data.tasks.keys(), ...withDispatch.map(([taskDir]) => taskDir)]);
       return [...names]
         .sort()
-        .map((taskDir) => ({ taskDir, task: structuredClone(data.tasks.get(taskDir) ?? null) }));
+        .map((taskDir) => ({ taskDir, task: structuredClone(state.data.tasks.get(taskDir) ?? null) }));
     },
-    deleteDispatch(taskDir: string, dispatchId: string) {
-      find(taskDir, dispatchId);
-      data.dispatches.get(taskDir)?.delete(dispatchId);
-    },
-    rewriteDispatch(taskDir: string, dispatchId: string, { envelope, event, notice }: DispatchRewrite) {
-      const dispatch = find(taskDir, dispatchId);
-      const next = structuredClone(envelope(structuredClone(dispatch.envelope)));
-      const events = structuredClone(dispatch.events).map(event);
-      dispatch.events = structuredClone([...events, notice()]);
-      dispatch.envelope = next;
-      return { remains: [] };
-    },
-    close() {
-      closed = true;
-    },
-  } satisfies DispatchStoreProvider;
+  };
 }

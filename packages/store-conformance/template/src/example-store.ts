@@ -9,9 +9,17 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import {
+  type CapturedEvent,
   compareByStart,
+  type DispatchClaim,
+  type DispatchEnvelope,
   type DispatchListing,
+  type DispatchPage,
   type DispatchStoreProvider,
+  type EnvelopeUpdates,
+  type EventPage,
+  type ListDispatchesOptions,
+  type ReadEventsOptions,
   type StoreCapabilities,
   type StoreRepair,
   storeErrors,
@@ -49,50 +57,104 @@ export const exampleStoreCapabilities: StoreCapabilities = {
   integrity: 'none',
 };
 
-/** Opens the store in a folder. It is simple: a dispatch that was used stays in memory until the store is closed. */
+/** Opens the store in a folder. */
 export function openExampleStore(options: { readonly root: string }): DispatchStoreProvider {
-  const root = realPath(resolve(options.root));
-  const logs = new Map<string, DispatchLog>();
-  /** The files of the claimed dispatches. One process has the store, so no other opening can have claimed them. */
-  const claimed = new Set<string>();
-  const repairs: StoreRepair[] = [];
-  let closed = false;
+  return new ExampleStore(realPath(resolve(options.root)));
+}
 
-  const assertOpen = () => {
-    if (closed) throw storeClosed(root);
-  };
-  const taskFolder = (taskDir: string): string => {
-    assertOpen();
-    return withFile('look up', root, () => taskFolderBelow(root, taskDir, 'dispatches'));
-  };
-  const logFile = (taskDir: string, dispatchId: string): string => {
-    assertOpen();
-    assertDispatchPath(taskDir, dispatchId);
-    return join(root, taskDir, 'dispatches', `${dispatchId}.log`);
-  };
-  const findLog = (taskDir: string, dispatchId: string): DispatchLog | null => {
-    const file = logFile(taskDir, dispatchId);
-    const open = logs.get(file);
-    if (open !== undefined) return open;
-    taskFolder(taskDir);
-    const log = readDispatchLog(file);
-    if (log === null) return null;
-    logs.set(file, log);
-    if (log.repaired !== null) repairs.push({ taskDir, dispatchId, ...log.repaired });
-    return log;
-  };
-  const getLog = (taskDir: string, dispatchId: string): DispatchLog => {
-    const log = findLog(taskDir, dispatchId);
-    if (log !== null) return log;
-    throw dispatchNotFound(taskDir, dispatchId);
-  };
-  const getClaimedLog = (taskDir: string, dispatchId: string): DispatchLog => {
-    const log = getLog(taskDir, dispatchId);
-    if (claimed.has(log.file)) return log;
-    throw dispatchNotClaimed(taskDir, dispatchId);
-  };
-  const readTask = (taskDir: string): TaskRecord | null => {
-    const file = join(taskFolder(taskDir), 'task.json');
+/** It is simple: a dispatch that was used stays in memory until the store is closed. */
+class ExampleStore implements DispatchStoreProvider {
+  readonly contract = 1;
+  readonly capabilities = exampleStoreCapabilities;
+  readonly #root: string;
+  /** The dispatches that were used, by their files. */
+  readonly #logs = new Map<string, DispatchLog>();
+  /** The files of the claimed dispatches. One process has the store, so no other opening can have claimed them. */
+  readonly #claimed = new Set<string>();
+  readonly #repairs: StoreRepair[] = [];
+  #closed = false;
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  createDispatch(taskDir: string, envelope: DispatchEnvelope): void {
+    const file = this.#logFile(taskDir, envelope.dispatchId);
+    createFolder(join(this.#taskFolder(taskDir), 'dispatches'));
+    this.#logs.set(file, createDispatchLog(file, taskDir, envelope));
+    if (envelope.status === 'running') this.#claimed.add(file);
+  }
+
+  claimDispatch(taskDir: string, dispatchId: string): DispatchClaim {
+    const log = this.#getLog(taskDir, dispatchId);
+    if (!this.#claimed.has(log.file)) writeEpoch(log);
+    this.#claimed.add(log.file);
+    return { envelope: structuredClone(log.envelope), epoch: log.epoch };
+  }
+
+  releaseDispatch(taskDir: string, dispatchId: string): void {
+    this.#claimed.delete(this.#logFile(taskDir, dispatchId));
+  }
+
+  updateDispatch(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): DispatchEnvelope {
+    const log = this.#getClaimedLog(taskDir, dispatchId);
+    writeEnvelope(log, { ...log.envelope, ...updates });
+    return structuredClone(log.envelope);
+  }
+
+  appendEvent(taskDir: string, dispatchId: string, event: CapturedEvent): number {
+    const [position] = this.appendEvents(taskDir, dispatchId, [event]);
+    return position as number;
+  }
+
+  appendEvents(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): number[] {
+    return appendToLog(this.#getClaimedLog(taskDir, dispatchId), events);
+  }
+
+  getDispatchEnvelopes(taskDir: string): DispatchEnvelope[] {
+    const ids = this.#dispatchIds(taskDir);
+    return ids.map((id) => structuredClone(this.#getLog(taskDir, id).envelope)).sort(compareByStart);
+  }
+
+  listDispatches(options: ListDispatchesOptions = {}): DispatchPage {
+    const listed = options.taskDir === undefined ? this.#taskDirs() : [options.taskDir];
+    const entries = listed.flatMap((taskDir) =>
+      this.#dispatchIds(taskDir).map((id) => this.#listDispatch(taskDir, id)),
+    );
+    return pageOfDispatches(entries, options);
+  }
+
+  getDispatchEnvelope(taskDir: string, dispatchId: string): DispatchEnvelope | null {
+    return structuredClone(this.#findLog(taskDir, dispatchId)?.envelope ?? null);
+  }
+
+  getDispatchEvents(taskDir: string, dispatchId: string): CapturedEvent[] {
+    return structuredClone(this.#getLog(taskDir, dispatchId).events);
+  }
+
+  getRecentEvents(taskDir: string, dispatchId: string, count: number): CapturedEvent[] {
+    const { events } = this.#getLog(taskDir, dispatchId);
+    return structuredClone(events.slice(Math.max(events.length - count, 0)));
+  }
+
+  readEvents(taskDir: string, dispatchId: string, options?: ReadEventsOptions): EventPage {
+    const { events } = this.#getLog(taskDir, dispatchId);
+    const { first, end } = pageRange(events.length, options);
+    return { events: structuredClone(events.slice(first, end)), first, next: end - 1 };
+  }
+
+  putTask(taskDir: string, task: TaskRecord): void {
+    const folder = this.#taskFolder(taskDir);
+    createFolder(folder);
+    const temporary = join(folder, `task.json.${process.pid}.tmp`);
+    withFile('write', folder, () => {
+      writeFileSync(temporary, JSON.stringify(task, null, 2));
+      renameSync(temporary, join(folder, 'task.json'));
+    });
+  }
+
+  getTask(taskDir: string): TaskRecord | null {
+    const file = join(this.#taskFolder(taskDir), 'task.json');
     const text = withFile('read', file, () => orMissing(() => readFileSync(file, 'utf8')));
     if (text === null) return null;
     try {
@@ -103,33 +165,88 @@ export function openExampleStore(options: { readonly root: string }): DispatchSt
         details: { file },
       });
     }
-  };
-  const listTask = (taskDir: string): TaskListing => {
-    try {
-      return { taskDir, task: readTask(taskDir) };
-    } catch (error) {
-      if (storeErrors.is(error)) return { taskDir, task: null, error };
-      throw error;
-    }
-  };
+  }
 
-  const dispatchIds = (taskDir: string): string[] => {
-    const folder = join(taskFolder(taskDir), 'dispatches');
+  listTasks(): TaskListing[] {
+    return this.#taskDirs().map((taskDir) => {
+      try {
+        return { taskDir, task: this.getTask(taskDir) };
+      } catch (error) {
+        if (storeErrors.is(error)) return { taskDir, task: null, error };
+        throw error;
+      }
+    });
+  }
+
+  getRepairs(): StoreRepair[] {
+    this.#assertOpen();
+    return structuredClone(this.#repairs);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#logs.clear();
+    this.#claimed.clear();
+  }
+
+  #assertOpen(): void {
+    if (this.#closed) throw storeClosed(this.#root);
+  }
+
+  #taskFolder(taskDir: string): string {
+    this.#assertOpen();
+    return withFile('look up', this.#root, () => taskFolderBelow(this.#root, taskDir, 'dispatches'));
+  }
+
+  #logFile(taskDir: string, dispatchId: string): string {
+    this.#assertOpen();
+    assertDispatchPath(taskDir, dispatchId);
+    return join(this.#root, taskDir, 'dispatches', `${dispatchId}.log`);
+  }
+
+  #findLog(taskDir: string, dispatchId: string): DispatchLog | null {
+    const file = this.#logFile(taskDir, dispatchId);
+    const open = this.#logs.get(file);
+    if (open !== undefined) return open;
+    this.#taskFolder(taskDir);
+    const log = readDispatchLog(file);
+    if (log === null) return null;
+    this.#logs.set(file, log);
+    if (log.repaired !== null) this.#repairs.push({ taskDir, dispatchId, ...log.repaired });
+    return log;
+  }
+
+  #getLog(taskDir: string, dispatchId: string): DispatchLog {
+    const log = this.#findLog(taskDir, dispatchId);
+    if (log !== null) return log;
+    throw dispatchNotFound(taskDir, dispatchId);
+  }
+
+  #getClaimedLog(taskDir: string, dispatchId: string): DispatchLog {
+    const log = this.#getLog(taskDir, dispatchId);
+    if (this.#claimed.has(log.file)) return log;
+    throw dispatchNotClaimed(taskDir, dispatchId);
+  }
+
+  #dispatchIds(taskDir: string): string[] {
+    const folder = join(this.#taskFolder(taskDir), 'dispatches');
     if (!existsSync(folder)) return [];
     return readdirSync(folder)
       .filter((name) => name.endsWith('.log'))
       .map((name) => name.slice(0, -'.log'.length));
-  };
-  const taskDirs = (): string[] => {
-    assertOpen();
-    const folders = globSync(['**/task.json', '**/dispatches/*.log'], { cwd: root }).map((path) =>
+  }
+
+  #taskDirs(): string[] {
+    this.#assertOpen();
+    const folders = globSync(['**/task.json', '**/dispatches/*.log'], { cwd: this.#root }).map((path) =>
       path.endsWith('.log') ? dirname(dirname(path)) : dirname(path),
     );
     return [...new Set(folders)].sort();
-  };
-  const listDispatch = (taskDir: string, dispatchId: string): DispatchListing => {
+  }
+
+  #listDispatch(taskDir: string, dispatchId: string): DispatchListing {
     try {
-      const { envelope, events } = getLog(taskDir, dispatchId);
+      const { envelope, events } = this.#getLog(taskDir, dispatchId);
       const lastActiveAt = events.at(-1)?.timestamp ?? envelope.startedAt;
       return { taskDir, dispatchId, envelope: structuredClone(envelope), lastActiveAt };
     } catch (error) {
@@ -137,84 +254,7 @@ export function openExampleStore(options: { readonly root: string }): DispatchSt
         return { taskDir, dispatchId, envelope: null, lastActiveAt: null, error };
       throw error;
     }
-  };
-
-  return {
-    contract: 1,
-    capabilities: exampleStoreCapabilities,
-
-    createDispatch(taskDir, envelope) {
-      const file = logFile(taskDir, envelope.dispatchId);
-      createFolder(join(taskFolder(taskDir), 'dispatches'));
-      logs.set(file, createDispatchLog(file, taskDir, envelope));
-      if (envelope.status === 'running') claimed.add(file);
-    },
-    claimDispatch(taskDir, dispatchId) {
-      const log = getLog(taskDir, dispatchId);
-      if (!claimed.has(log.file)) writeEpoch(log);
-      claimed.add(log.file);
-      return { envelope: structuredClone(log.envelope), epoch: log.epoch };
-    },
-    releaseDispatch(taskDir, dispatchId) {
-      claimed.delete(logFile(taskDir, dispatchId));
-    },
-    updateDispatch(taskDir, dispatchId, updates) {
-      const log = getClaimedLog(taskDir, dispatchId);
-      writeEnvelope(log, { ...log.envelope, ...updates });
-      return structuredClone(log.envelope);
-    },
-    appendEvent(taskDir, dispatchId, event) {
-      const [position] = appendToLog(getClaimedLog(taskDir, dispatchId), [event]);
-      return position as number;
-    },
-    appendEvents: (taskDir, dispatchId, events) => appendToLog(getClaimedLog(taskDir, dispatchId), events),
-
-    getDispatchEnvelopes(taskDir) {
-      const envelopes = dispatchIds(taskDir).map((id) => structuredClone(getLog(taskDir, id).envelope));
-      return envelopes.sort(compareByStart);
-    },
-    listDispatches(options = {}) {
-      const listed = options.taskDir === undefined ? taskDirs() : [options.taskDir];
-      const entries = listed.flatMap((taskDir) =>
-        dispatchIds(taskDir).map((id) => listDispatch(taskDir, id)),
-      );
-      return pageOfDispatches(entries, options);
-    },
-    getDispatchEnvelope(taskDir, dispatchId) {
-      return structuredClone(findLog(taskDir, dispatchId)?.envelope ?? null);
-    },
-    getDispatchEvents: (taskDir, dispatchId) => structuredClone(getLog(taskDir, dispatchId).events),
-    getRecentEvents(taskDir, dispatchId, count) {
-      const { events } = getLog(taskDir, dispatchId);
-      return structuredClone(events.slice(Math.max(events.length - count, 0)));
-    },
-    readEvents(taskDir, dispatchId, options) {
-      const { events } = getLog(taskDir, dispatchId);
-      const { first, end } = pageRange(events.length, options);
-      return { events: structuredClone(events.slice(first, end)), first, next: end - 1 };
-    },
-
-    putTask(taskDir, task) {
-      const folder = taskFolder(taskDir);
-      createFolder(folder);
-      const temporary = join(folder, `task.json.${process.pid}.tmp`);
-      withFile('write', folder, () => {
-        writeFileSync(temporary, JSON.stringify(task, null, 2));
-        renameSync(temporary, join(folder, 'task.json'));
-      });
-    },
-    getTask: readTask,
-    listTasks: () => taskDirs().map(listTask),
-    getRepairs() {
-      assertOpen();
-      return structuredClone(repairs);
-    },
-    close() {
-      closed = true;
-      logs.clear();
-      claimed.clear();
-    },
-  };
+  }
 }
 
 function createFolder(folder: string): void {

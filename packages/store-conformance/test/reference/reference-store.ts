@@ -3,6 +3,7 @@ import {
   assertTaskDir,
   type CapturedEvent,
   type DispatchEnvelope,
+  type DispatchPage,
   type DispatchRewrite,
   type DispatchStoreProvider,
   type EnvelopeUpdates,
@@ -44,27 +45,47 @@ const listenersOf = new WeakMap<Medium, Set<Listener>>();
  * one of its methods. Every method is independent of `this`.
  */
 export function createReferenceStore(medium: Medium = inMemory(emptyWorld()), leaseMs = 15_000) {
-  const claims = new ReferenceClaims(medium, leaseMs);
-  const listeners = listenersOf.get(medium) ?? new Set<Listener>();
-  listenersOf.set(medium, listeners);
-  const ownListeners = new Set<Listener>();
-  let closed = false;
+  const opening = new ReferenceOpening(medium, leaseMs);
+  return {
+    contract: 1 as const,
+    capabilities: referenceCapabilities,
+    ...claimsOf(opening),
+    ...changesOf(opening),
+    ...readsOf(opening),
+    ...searchOf(opening),
+    ...integrityOf(opening),
+    removeRemains: () => opening.call(() => []) as string[],
+    getRepairs: () => opening.call(() => []),
+    close: () => opening.close(),
+  } satisfies DispatchStoreProvider;
+}
 
-  const call = <Answer>(action: (core: Core, world: World, key: string) => Answer, ...place: string[]) => {
-    if (closed) throw storeErrors.error('STORE_CLOSED', 'The store is closed.');
+/** One opening of the reference: its claims and listeners, and how it calls the model. */
+class ReferenceOpening {
+  readonly claims: ReferenceClaims;
+  readonly listeners: Set<Listener>;
+  readonly ownListeners = new Set<Listener>();
+  readonly #medium: Medium;
+  #isClosed = false;
+
+  constructor(medium: Medium, leaseMs: number) {
+    this.#medium = medium;
+    this.claims = new ReferenceClaims(medium, leaseMs);
+    this.listeners = listenersOf.get(medium) ?? new Set<Listener>();
+    listenersOf.set(medium, this.listeners);
+  }
+
+  call<Answer>(action: (core: Core, world: World, key: string) => Answer, ...place: string[]): Answer {
+    if (this.#isClosed) throw storeErrors.error('STORE_CLOSED', 'The store is closed.');
     const [taskDir = '', dispatchId = ''] = place;
-    return medium.use((world) => action(createModelStore(world.data), world, keyOf(taskDir, dispatchId)));
-  };
-  const damageOf = (world: World, key: string): ReadLog | null => {
-    const bytes = world.damaged.get(key);
-    return bytes === undefined ? null : decodeLog(bytes);
-  };
-  const assertEnvelope = (world: World, key: string) => {
-    if (damageOf(world, key)?.envelope === null) throw corrupt(damageOf(world, key));
-  };
+    return this.#medium.use((world) =>
+      action(createModelStore(world.data), world, keyOf(taskDir, dispatchId)),
+    );
+  }
+
   /** A call that reads events; `core` is the model without the damaged ones. */
-  const read = <Answer>(place: string[], action: (core: Core) => Answer, skipDamaged = false) =>
-    call(
+  read<Answer>(place: string[], action: (core: Core) => Answer, skipDamaged = false): Answer {
+    return this.call(
       (core, world, key) => {
         const damage = damageOf(world, key);
         if (damage === null) return action(core);
@@ -76,101 +97,91 @@ export function createReferenceStore(medium: Medium = inMemory(emptyWorld()), le
       },
       ...place,
     );
-  const write = <Answer>(place: [string, string], action: (core: Core) => Answer) =>
-    call(
+  }
+
+  write<Answer>(place: [string, string], action: (core: Core) => Answer): Answer {
+    return this.call(
       (core, world, key) => {
         core.claimDispatch(...place);
-        claims.assertOwn(world, key);
+        this.claims.assertOwn(world, key);
         const damage = damageOf(world, key);
         if (damage !== null) throw corrupt(damage);
         const answer = action(core);
-        notify(...place);
+        this.notify(...place);
         return answer;
       },
       ...place,
     );
-  const notify = (taskDir: string, dispatchId: string | null) => {
-    for (const listener of [...listeners]) {
+  }
+
+  notify(taskDir: string, dispatchId: string | null): void {
+    for (const listener of [...this.listeners]) {
       const { scope } = listener;
       if (scope.taskDir !== undefined && scope.taskDir !== taskDir) continue;
       if (scope.dispatchId !== undefined && scope.dispatchId !== dispatchId) continue;
-      queueMicrotask(() => listeners.has(listener) && listener.call());
+      queueMicrotask(() => this.listeners.has(listener) && listener.call());
     }
-  };
-  const list = (world: World, options: ListDispatchesOptions) =>
-    modelPage(
-      listModel(world.data).map((listing) => {
-        const damage = damageOf(world, keyOf(listing.taskDir, String(listing.dispatchId)));
-        if (damage?.envelope !== null) return listing;
-        return { ...listing, envelope: null, lastActiveAt: null, error: corrupt(damage) };
-      }),
-      options,
-      (code) => {
-        throw storeErrors.error(code, 'The reference refused this.');
-      },
-    );
-  const verify = (core: Core, world: World, key: string, place: [string, string]) => {
-    const events = core.getDispatchEvents(...place);
-    const damage = damageOf(world, key);
-    return {
-      integrity: 'checksum' as const,
-      wholeEvents: damage?.events.length ?? events.length,
-      bytes: world.damaged.get(key)?.length ?? JSON.stringify(events).length,
-      damages: damage?.damages ?? [],
-    };
-  };
+  }
 
+  close(): void {
+    if (this.#isClosed) return;
+    this.#medium.use((world) => this.claims.releaseAll(world));
+    for (const listener of this.ownListeners) this.listeners.delete(listener);
+    this.#isClosed = true;
+  }
+}
+
+/** The methods that begin, report and end a claim. */
+function claimsOf(opening: ReferenceOpening) {
   return {
-    contract: 1 as const,
-    capabilities: referenceCapabilities,
     createDispatch: (taskDir: string, envelope: DispatchEnvelope) =>
-      call(
+      opening.call(
         (core, world, key) => {
           core.createDispatch(taskDir, envelope);
-          if (envelope.status === 'running') claims.take(world, key);
-          notify(taskDir, envelope.dispatchId);
+          if (envelope.status === 'running') opening.claims.take(world, key);
+          opening.notify(taskDir, envelope.dispatchId);
         },
         taskDir,
         envelope.dispatchId,
       ),
     claimDispatch: (taskDir: string, dispatchId: string) =>
-      call(
+      opening.call(
         (core, world, key) => {
           const { envelope } = core.claimDispatch(taskDir, dispatchId);
           assertEnvelope(world, key);
-          return { envelope, epoch: claims.take(world, key) };
+          return { envelope, epoch: opening.claims.take(world, key) };
         },
         taskDir,
         dispatchId,
       ),
     releaseDispatch: (taskDir: string, dispatchId: string) =>
-      call(
+      opening.call(
         (core, world, key) => {
           core.releaseDispatch(taskDir, dispatchId);
-          claims.release(world, key);
+          opening.claims.release(world, key);
         },
         taskDir,
         dispatchId,
       ),
     getClaim: (taskDir: string, dispatchId: string) =>
-      call(
+      opening.call(
         (core, world, key) => {
           core.claimDispatch(taskDir, dispatchId);
-          return claims.describe(world, key);
+          return opening.claims.describe(world, key);
         },
         taskDir,
         dispatchId,
       ),
     getClaims: (taskDir: string, dispatchIds: readonly string[]) =>
-      call((core, world) =>
+      opening.call((core, world) =>
         dispatchIds.map((dispatchId) =>
           core.getDispatchEnvelope(taskDir, dispatchId) === null
             ? null
-            : claims.describe(world, keyOf(taskDir, dispatchId)),
+            : opening.claims.describe(world, keyOf(taskDir, dispatchId)),
         ),
       ),
     breakClaim: (taskDir: string, dispatchId: string) =>
-      call(
+      opening.call(
         (core, world, key) => {
           core.claimDispatch(taskDir, dispatchId);
           world.claims.delete(key);
@@ -178,25 +189,64 @@ export function createReferenceStore(medium: Medium = inMemory(emptyWorld()), le
         taskDir,
         dispatchId,
       ),
+  };
+}
+
+/** The methods that change dispatches and tasks. */
+function changesOf(opening: ReferenceOpening) {
+  return {
     updateDispatch: (taskDir: string, dispatchId: string, updates: EnvelopeUpdates) =>
-      write([taskDir, dispatchId], (core) => core.updateDispatch(taskDir, dispatchId, updates)),
+      opening.write([taskDir, dispatchId], (core) => core.updateDispatch(taskDir, dispatchId, updates)),
     appendEvent: (taskDir: string, dispatchId: string, event: CapturedEvent) =>
-      write([taskDir, dispatchId], (core) => core.appendEvent(taskDir, dispatchId, event)),
+      opening.write([taskDir, dispatchId], (core) => core.appendEvent(taskDir, dispatchId, event)),
     appendEvents: (taskDir: string, dispatchId: string, events: readonly CapturedEvent[]) =>
-      write([taskDir, dispatchId], (core) => core.appendEvents(taskDir, dispatchId, events)),
+      opening.write([taskDir, dispatchId], (core) => core.appendEvents(taskDir, dispatchId, events)),
+    deleteDispatch: (taskDir: string, dispatchId: string) =>
+      opening.call(
+        (core, world, key) => {
+          core.claimDispatch(taskDir, dispatchId);
+          opening.claims.assertNotOthers(world, key);
+          opening.claims.release(world, key);
+          world.damaged.delete(key);
+          core.deleteDispatch(taskDir, dispatchId);
+          opening.notify(taskDir, dispatchId);
+        },
+        taskDir,
+        dispatchId,
+      ),
+    rewriteDispatch: (taskDir: string, dispatchId: string, rewrite: DispatchRewrite) =>
+      opening.call(
+        (core, world, key) => {
+          core.claimDispatch(taskDir, dispatchId);
+          opening.claims.assertNotOthers(world, key);
+          const damage = damageOf(world, key);
+          if (damage !== null) throw corrupt(damage);
+          const rewritten = core.rewriteDispatch(taskDir, dispatchId, rewrite);
+          opening.notify(taskDir, dispatchId);
+          return rewritten;
+        },
+        taskDir,
+        dispatchId,
+      ),
+  };
+}
+
+/** The methods that read dispatches, and those of tasks. */
+function readsOf(opening: ReferenceOpening) {
+  return {
     getDispatchEnvelopes: (taskDir: string) =>
-      call((core, world) => {
+      opening.call((core, world) => {
         const envelopes = core.getDispatchEnvelopes(taskDir);
         for (const { dispatchId } of envelopes) assertEnvelope(world, keyOf(taskDir, dispatchId));
         return envelopes;
       }),
     listDispatches: (options: ListDispatchesOptions = {}) =>
-      call((_, world) => {
+      opening.call((_, world) => {
         if (options.taskDir !== undefined) assertTaskDir(options.taskDir);
         return list(world, options);
       }),
     getDispatchEnvelope: (taskDir: string, dispatchId: string) =>
-      call(
+      opening.call(
         (core, world, key) => {
           const envelope = core.getDispatchEnvelope(taskDir, dispatchId);
           assertEnvelope(world, key);
@@ -206,24 +256,30 @@ export function createReferenceStore(medium: Medium = inMemory(emptyWorld()), le
         dispatchId,
       ),
     getDispatchEvents: (taskDir: string, dispatchId: string) =>
-      read([taskDir, dispatchId], (core) => core.getDispatchEvents(taskDir, dispatchId)),
+      opening.read([taskDir, dispatchId], (core) => core.getDispatchEvents(taskDir, dispatchId)),
     getRecentEvents: (taskDir: string, dispatchId: string, count: number) =>
-      read([taskDir, dispatchId], (core) => core.getRecentEvents(taskDir, dispatchId, count)),
+      opening.read([taskDir, dispatchId], (core) => core.getRecentEvents(taskDir, dispatchId, count)),
     readEvents: (taskDir: string, dispatchId: string, options: ReadEventsOptions = {}) =>
-      read(
+      opening.read(
         [taskDir, dispatchId],
         (core) => core.readEvents(taskDir, dispatchId, options),
         options.skipDamaged,
       ),
     putTask: (taskDir: string, task: TaskRecord) =>
-      call((core) => {
+      opening.call((core) => {
         core.putTask(taskDir, task);
-        notify(taskDir, null);
+        opening.notify(taskDir, null);
       }),
-    getTask: (taskDir: string) => call((core) => core.getTask(taskDir)),
-    listTasks: () => call((core) => core.listTasks()),
+    getTask: (taskDir: string) => opening.call((core) => core.getTask(taskDir)),
+    listTasks: () => opening.call((core) => core.listTasks()),
+  };
+}
+
+/** Search and watch. */
+function searchOf(opening: ReferenceOpening) {
+  return {
     searchEvents: (query: string, { taskDir, dispatchId, limit = 100 }: SearchEventsOptions = {}) =>
-      call((_, world) => {
+      opening.call((_, world) => {
         if (taskDir !== undefined) assertTaskDir(taskDir);
         if (dispatchId !== undefined) assertDispatchId(dispatchId);
         const words = new EventWords(query);
@@ -240,35 +296,32 @@ export function createReferenceStore(medium: Medium = inMemory(emptyWorld()), le
           .slice(-limit);
       }),
     watch: (scope: WatchScope, onChange: () => void) =>
-      call((core) => {
+      opening.call((core) => {
         const { taskDir, dispatchId } = scope;
         if (taskDir !== undefined) assertTaskDir(taskDir);
         if (taskDir !== undefined && dispatchId !== undefined) core.claimDispatch(taskDir, dispatchId);
         const listener = { scope, call: onChange };
-        listeners.add(listener);
-        ownListeners.add(listener);
-        return () => void listeners.delete(listener);
+        opening.listeners.add(listener);
+        opening.ownListeners.add(listener);
+        return () => void opening.listeners.delete(listener);
       }),
-    deleteDispatch: (taskDir: string, dispatchId: string) =>
-      call(
-        (core, world, key) => {
-          core.claimDispatch(taskDir, dispatchId);
-          claims.assertNotOthers(world, key);
-          claims.release(world, key);
-          world.damaged.delete(key);
-          core.deleteDispatch(taskDir, dispatchId);
-          notify(taskDir, dispatchId);
-        },
+  };
+}
+
+/** The methods that find and drop damaged events. */
+function integrityOf(opening: ReferenceOpening) {
+  return {
+    verifyDispatch: (taskDir: string, dispatchId: string) =>
+      opening.call(
+        (core, world, key) => verify(core, world, key, [taskDir, dispatchId]),
         taskDir,
         dispatchId,
       ),
-    verifyDispatch: (taskDir: string, dispatchId: string) =>
-      call((core, world, key) => verify(core, world, key, [taskDir, dispatchId]), taskDir, dispatchId),
     acceptLoss: (taskDir: string, dispatchId: string, notice: CapturedEvent) =>
-      call(
+      opening.call(
         (core, world, key) => {
           const found = verify(core, world, key, [taskDir, dispatchId]);
-          claims.assertNotOthers(world, key);
+          opening.claims.assertNotOthers(world, key);
           const damage = damageOf(world, key);
           assertEnvelope(world, key);
           const dispatch = world.data.dispatches.get(taskDir)?.get(dispatchId);
@@ -280,29 +333,38 @@ export function createReferenceStore(medium: Medium = inMemory(emptyWorld()), le
         taskDir,
         dispatchId,
       ),
-    rewriteDispatch: (taskDir: string, dispatchId: string, rewrite: DispatchRewrite) =>
-      call(
-        (core, world, key) => {
-          core.claimDispatch(taskDir, dispatchId);
-          claims.assertNotOthers(world, key);
-          const damage = damageOf(world, key);
-          if (damage !== null) throw corrupt(damage);
-          const rewritten = core.rewriteDispatch(taskDir, dispatchId, rewrite);
-          notify(taskDir, dispatchId);
-          return rewritten;
-        },
-        taskDir,
-        dispatchId,
-      ),
-    removeRemains: () => call(() => []) as string[],
-    getRepairs: () => call(() => []),
-    close: () => {
-      if (closed) return;
-      medium.use((world) => claims.releaseAll(world));
-      for (const listener of ownListeners) listeners.delete(listener);
-      closed = true;
-    },
-  } satisfies DispatchStoreProvider;
+  };
+}
+
+function damageOf(world: World, key: string): ReadLog | null {
+  const bytes = world.damaged.get(key);
+  return bytes === undefined ? null : decodeLog(bytes);
+}
+
+function assertEnvelope(world: World, key: string): void {
+  if (damageOf(world, key)?.envelope === null) throw corrupt(damageOf(world, key));
+}
+
+function list(world: World, options: ListDispatchesOptions): DispatchPage {
+  const listings = listModel(world.data).map((listing) => {
+    const damage = damageOf(world, keyOf(listing.taskDir, String(listing.dispatchId)));
+    if (damage?.envelope !== null) return listing;
+    return { ...listing, envelope: null, lastActiveAt: null, error: corrupt(damage) };
+  });
+  return modelPage(listings, options, (code) => {
+    throw storeErrors.error(code, 'The reference refused this.');
+  });
+}
+
+function verify(core: Core, world: World, key: string, place: [string, string]) {
+  const events = core.getDispatchEvents(...place);
+  const damage = damageOf(world, key);
+  return {
+    integrity: 'checksum' as const,
+    wholeEvents: damage?.events.length ?? events.length,
+    bytes: world.damaged.get(key)?.length ?? JSON.stringify(events).length,
+    damages: damage?.damages ?? [],
+  };
 }
 
 function corrupt(damage: ReadLog | null): StoreError {

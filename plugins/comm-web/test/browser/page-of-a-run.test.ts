@@ -1,4 +1,9 @@
-import { createCommunicationHub, openDispatchStore, startDispatch } from '@hansard/dispatch';
+import {
+  createCommunicationHub,
+  type DispatchRun,
+  openDispatchStore,
+  startDispatch,
+} from '@hansard/dispatch';
 import { createMemoryStore } from '@hansard/store-memory';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openBrowser } from '../../../../scripts/engines/browser.ts';
@@ -17,6 +22,7 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 type Page = Awaited<ReturnType<typeof browser.newPage>>;
+type Opened = Awaited<ReturnType<typeof open>>;
 
 async function open(address: string, width = 1_280, dark = false) {
   const page = await browser.newPage({
@@ -68,57 +74,9 @@ it('shows text as it is written, takes a message by keyboard, and stops the agen
   const address = await announced.promise;
 
   const first = await open(address);
-  await row(first.page, 'Draw.');
-  steps.go();
-  await growing(first.page, 'I ');
-  steps.go(2);
-  await growing(first.page, 'I draw the ');
-  // A page that comes in the middle of a text has what was written so far.
-  const second = await open(address, 400, true);
-  await growing(second.page, 'I draw the ');
-  steps.go(4);
-  for (const { page } of [first, second]) {
-    await growing(page, says[0] ?? '');
-    expect(await faultsIn(page)).toEqual([]);
-    expect(await rows(page)).not.toContain(says[0]);
-  }
-  steps.go();
-  for (const { page } of [first, second]) {
-    await growing(page);
-    expect((await rows(page)).filter((text) => text === says[0])).toHaveLength(1);
-  }
-
-  await first.page.keyboard.press('m');
-  await first.page.keyboard.type('Where is jk north?');
-  await first.page.keyboard.press('Enter');
-  await first.page.getByRole('status').filter({ hasText: 'Delivered.' }).waitFor();
-  expect(await first.page.getByLabel('Message to the agent').inputValue()).toBe('');
-  await row(second.page, 'Where is jk north?');
-  steps.go(4);
-  await row(second.page, 'North it is.');
-  await first.page.keyboard.type('Go on.');
-  await first.page.keyboard.press('Enter');
-  await row(first.page, 'Go on.');
-  steps.go(2);
-  await growing(first.page, 'Nobody reads ');
-
-  const abort = first.page.getByRole('button', { name: 'Abort', exact: true });
-  await abort.focus();
-  await first.page.keyboard.press('Enter');
-  const question = first.page.getByRole('dialog');
-  await question.waitFor();
-  expect(await faultsIn(first.page)).toEqual([]);
-  await first.page.keyboard.press('Escape');
-  await question.waitFor({ state: 'hidden' });
-  await growing(first.page, 'Nobody reads ');
-  await abort.click();
-  await first.page.getByRole('button', { name: 'Abort the session' }).click();
-  expect((await run.ended).status).toBe('aborted');
-  for (const { page } of [first, second]) {
-    await growing(page);
-    await page.locator('.state.aborted').first().waitFor();
-    expect(await page.locator('textarea').count()).toBe(0);
-  }
+  const second = await showsGrowingText(steps, first, address);
+  await takesMessages(steps, first.page, second.page);
+  await stopsAfterAQuestion(first.page, [first.page, second.page], run);
   const events = await store.getDispatchEvents(taskDir, run.dispatchId);
   expect(events.map(({ type, data }) => [type, data.text ?? data.by ?? data.name])).toEqual([
     ['user:message', 'Draw.'],
@@ -146,3 +104,67 @@ it('shows text as it is written, takes a message by keyboard, and stops the agen
   }
   await third.page.close();
 }, 60_000);
+
+/** Opens a second page in the middle of a text. */
+async function showsGrowingText(steps: Steps, first: Opened, address: string): Promise<Opened> {
+  await row(first.page, 'Draw.');
+  steps.go();
+  await growing(first.page, 'I ');
+  steps.go(2);
+  await growing(first.page, 'I draw the ');
+  // A page that comes in the middle of a text has what was written so far.
+  const second = await open(address, 400, true);
+  await growing(second.page, 'I draw the ');
+  steps.go(4);
+  for (const { page } of [first, second]) {
+    await growing(page, says[0] ?? '');
+    expect(await faultsIn(page)).toEqual([]);
+    expect(await rows(page)).not.toContain(says[0]);
+  }
+  steps.go();
+  for (const { page } of [first, second]) {
+    await growing(page);
+    expect((await rows(page)).filter((text) => text === says[0])).toHaveLength(1);
+  }
+  return second;
+}
+
+async function takesMessages(steps: Steps, first: Page, second: Page): Promise<void> {
+  await first.keyboard.press('m');
+  await first.keyboard.type('Where is jk north?');
+  await first.keyboard.press('Enter');
+  await first.getByRole('status').filter({ hasText: 'Delivered.' }).waitFor();
+  expect(await first.getByLabel('Message to the agent').inputValue()).toBe('');
+  await row(second, 'Where is jk north?');
+  steps.go(4);
+  await row(second, 'North it is.');
+  await first.keyboard.type('Go on.');
+  await first.keyboard.press('Enter');
+  await row(first, 'Go on.');
+  steps.go(2);
+  await growing(first, 'Nobody reads ');
+}
+
+async function stopsAfterAQuestion(
+  first: Page,
+  pages: readonly Page[],
+  run: Pick<DispatchRun, 'ended'>,
+): Promise<void> {
+  const abort = first.getByRole('button', { name: 'Abort', exact: true });
+  await abort.focus();
+  await first.keyboard.press('Enter');
+  const question = first.getByRole('dialog');
+  await question.waitFor();
+  expect(await faultsIn(first)).toEqual([]);
+  await first.keyboard.press('Escape');
+  await question.waitFor({ state: 'hidden' });
+  await growing(first, 'Nobody reads ');
+  await abort.click();
+  await first.getByRole('button', { name: 'Abort the session' }).click();
+  expect((await run.ended).status).toBe('aborted');
+  for (const page of pages) {
+    await growing(page);
+    await page.locator('.state.aborted').first().waitFor();
+    expect(await page.locator('textarea').count()).toBe(0);
+  }
+}

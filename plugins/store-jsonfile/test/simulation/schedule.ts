@@ -35,88 +35,128 @@ const faults: readonly Fault[] = ['crash before', 'crash after', 'short write', 
 
 /** Decisions that are the same for the same seed. */
 export function randomSchedule(seed: number, options: ScheduleOptions): Decision[] {
-  const random = randomFrom(seed);
-  const below = (limit: number) => Math.floor(random() * limit);
-  const process = () => below(options.processes);
-  const numbers = new Array<number>(options.processes).fill(0);
-  const nextIds = (of: number, count: number) =>
-    Array.from({ length: count }, () => {
-      numbers[of] = (numbers[of] ?? 0) + 1;
-      return `p${of}-${numbers[of]}`;
-    });
-  /** The dispatch that a process works on. */
-  const focus = Array.from({ length: options.processes }, () => below(options.dispatches));
-  const operation = (of: number): Operation => {
-    if (random() < 0.1) focus[of] = below(options.dispatches);
-    const dispatch = focus[of] ?? 0;
-    const chance = random();
+  return new RandomSchedule(seed, options).make();
+}
+
+class RandomSchedule {
+  readonly #random: () => number;
+  readonly #options: ScheduleOptions;
+  /** How many ids each process has used. */
+  readonly #numbers: number[];
+  /** The dispatch that each process works on. */
+  readonly #focus: number[];
+
+  constructor(seed: number, options: ScheduleOptions) {
+    this.#random = randomFrom(seed);
+    this.#options = options;
+    this.#numbers = new Array<number>(options.processes).fill(0);
+    this.#focus = Array.from({ length: options.processes }, () => this.#below(options.dispatches));
+  }
+
+  make(): Decision[] {
+    const decisions: Decision[] = [];
+    while (decisions.length < this.#options.decisions)
+      if (this.#random() < 0.015) decisions.push(...this.#stoppedCopy());
+      else decisions.push(this.#decide());
+    return decisions;
+  }
+
+  #decide(): Decision {
+    const chance = this.#random();
+    const of = this.#process();
+    if (chance < 0.4) return { kind: 'start', process: of, operation: this.#operation(of) };
+    if (chance < 0.55) return { kind: 'run', process: of, steps: 1 + this.#below(6), fault: null };
+    if (chance < 0.57)
+      return {
+        kind: 'run',
+        process: of,
+        steps: 1 + this.#below(6),
+        fault: faults[this.#below(faults.length)] as Fault,
+      };
+    if (chance < 0.86) return { kind: 'finish', process: of };
+    if (chance < 0.89) return { kind: 'stop', process: of };
+    if (chance < 0.94) return { kind: 'continue', process: of };
+    if (chance < 0.98) return { kind: 'wait', ms: Math.floor(this.#random() * this.#options.leaseMs * 1.2) };
+    if (chance < 0.985)
+      return { kind: 'suspend', ms: Math.floor(this.#random() * this.#options.leaseMs * 4) };
+    if (chance < 0.99) return { kind: 'set clock', byMs: Math.floor((this.#random() - 0.5) * 7_200_000) };
+    if (this.#options.canLosePower && chance < 0.992)
+      return { kind: 'lose power', seed: this.#below(2 ** 31) };
+    return { kind: 'finish', process: of };
+  }
+
+  #operation(of: number): Operation {
+    if (this.#random() < 0.1) this.#focus[of] = this.#below(this.#options.dispatches);
+    const dispatch = this.#focus[of] ?? 0;
+    const chance = this.#random();
     if (chance < 0.05) return { kind: 'create', dispatch };
     if (chance < 0.2) return { kind: 'claim', dispatch };
-    if (chance < 0.58) return { kind: 'append', dispatch, ids: nextIds(of, 1), isSensible: random() < 0.9 };
-    if (chance < 0.61) return { kind: 'grow', dispatch, by: 200 + below(1_500) };
-    if (chance < 0.65) return { kind: 'rewrite', dispatch, ids: nextIds(of, 1) };
-    if (chance < 0.66) return { kind: 'accept loss', dispatch, ids: nextIds(of, 1) };
+    if (chance < 0.58)
+      return { kind: 'append', dispatch, ids: this.#nextIds(of, 1), isSensible: this.#random() < 0.9 };
+    if (chance < 0.61) return { kind: 'grow', dispatch, by: 200 + this.#below(1_500) };
+    if (chance < 0.65) return { kind: 'rewrite', dispatch, ids: this.#nextIds(of, 1) };
+    if (chance < 0.66) return { kind: 'accept loss', dispatch, ids: this.#nextIds(of, 1) };
     if (chance < 0.76)
-      return { kind: 'append', dispatch, ids: nextIds(of, 2 + below(3)), isSensible: random() < 0.9 };
+      return {
+        kind: 'append',
+        dispatch,
+        ids: this.#nextIds(of, 2 + this.#below(3)),
+        isSensible: this.#random() < 0.9,
+      };
     if (chance < 0.8) return { kind: 'release', dispatch };
     if (chance < 0.82) return { kind: 'end', dispatch };
     if (chance < 0.94) return { kind: 'read', dispatch };
     if (chance < 0.96) return { kind: 'verify', dispatch };
     if (chance < 0.98) return { kind: 'break claim', dispatch };
     return { kind: 'close' };
-  };
-  const decide = (): Decision => {
-    const chance = random();
-    const of = process();
-    if (chance < 0.4) return { kind: 'start', process: of, operation: operation(of) };
-    if (chance < 0.55) return { kind: 'run', process: of, steps: 1 + below(6), fault: null };
-    if (chance < 0.57)
-      return { kind: 'run', process: of, steps: 1 + below(6), fault: faults[below(faults.length)] as Fault };
-    if (chance < 0.86) return { kind: 'finish', process: of };
-    if (chance < 0.89) return { kind: 'stop', process: of };
-    if (chance < 0.94) return { kind: 'continue', process: of };
-    if (chance < 0.98) return { kind: 'wait', ms: Math.floor(random() * options.leaseMs * 1.2) };
-    if (chance < 0.985) return { kind: 'suspend', ms: Math.floor(random() * options.leaseMs * 4) };
-    if (chance < 0.99) return { kind: 'set clock', byMs: Math.floor((random() - 0.5) * 7_200_000) };
-    if (options.canLosePower && chance < 0.992) return { kind: 'lose power', seed: below(2 ** 31) };
-    return { kind: 'finish', process: of };
-  };
+  }
+
   /** A process is stopped in the middle of a copy, and another one takes the dispatch: rare among the other decisions. */
-  const stoppedCopy = (): Decision[] => {
-    const of = process();
-    const other = (of + 1 + below(options.processes - 1)) % options.processes;
-    const dispatch = focus[of] ?? 0;
+  #stoppedCopy(): Decision[] {
+    const of = this.#process();
+    const other = (of + 1 + this.#below(this.#options.processes - 1)) % this.#options.processes;
+    const dispatch = this.#focus[of] ?? 0;
     const starts = (one: number, started: Operation): Decision[] => [
       { kind: 'start', process: one, operation: started },
       { kind: 'finish', process: one },
     ];
     const taking = (): Operation => {
-      if (random() < 0.3) return { kind: 'claim', dispatch };
-      return { kind: 'rewrite', dispatch, ids: nextIds(other, 1) };
+      if (this.#random() < 0.3) return { kind: 'claim', dispatch };
+      return { kind: 'rewrite', dispatch, ids: this.#nextIds(other, 1) };
     };
     const copying: Operation =
-      random() < 0.5
+      this.#random() < 0.5
         ? { kind: 'grow', dispatch, by: 2_500 }
-        : { kind: 'rewrite', dispatch, ids: nextIds(of, 1) };
+        : { kind: 'rewrite', dispatch, ids: this.#nextIds(of, 1) };
     return [
       { kind: 'finish', process: of },
       ...starts(of, { kind: 'claim', dispatch }),
-      ...starts(of, { kind: 'append', dispatch, ids: nextIds(of, 1), isSensible: true }),
+      ...starts(of, { kind: 'append', dispatch, ids: this.#nextIds(of, 1), isSensible: true }),
       { kind: 'start', process: of, operation: copying },
-      { kind: 'run', process: of, steps: 1 + below(40), fault: null },
+      { kind: 'run', process: of, steps: 1 + this.#below(40), fault: null },
       { kind: 'stop', process: of },
       ...starts(other, taking()),
-      { kind: 'wait', ms: options.leaseMs * 1.1 },
+      { kind: 'wait', ms: this.#options.leaseMs * 1.1 },
       ...starts(other, taking()),
       { kind: 'continue', process: of },
       { kind: 'finish', process: of },
     ];
-  };
-  const decisions: Decision[] = [];
-  while (decisions.length < options.decisions)
-    if (random() < 0.015) decisions.push(...stoppedCopy());
-    else decisions.push(decide());
-  return decisions;
+  }
+
+  #process(): number {
+    return this.#below(this.#options.processes);
+  }
+
+  #nextIds(of: number, count: number): string[] {
+    return Array.from({ length: count }, () => {
+      this.#numbers[of] = (this.#numbers[of] ?? 0) + 1;
+      return `p${of}-${this.#numbers[of]}`;
+    });
+  }
+
+  #below(limit: number): number {
+    return Math.floor(this.#random() * limit);
+  }
 }
 
 /** A shortest schedule that still fails: no part of it, halved again and again down to one decision, can be left out. */

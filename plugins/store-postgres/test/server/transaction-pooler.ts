@@ -28,19 +28,43 @@ const upstreams = 3;
  */
 export async function startPooler(serverPort: number, { listen }: PoolerOptions): Promise<TransactionPooler> {
   const sockets = new Set<Socket>();
-  const idle: Upstream[] = [];
-  const waiting: ((upstream: Upstream) => void)[] = [];
-  const pooler = { port: 0, changes: 0 };
-  let greeting = Buffer.alloc(0);
+  const pool = new UpstreamPool();
+  for (let at = 0; at < upstreams; at += 1) await pool.connect(serverPort, sockets);
+  const server = createServer((socket) => {
+    const client = new PooledClient(track(socket, sockets), pool, listen);
+    const onData = messagesOf((message) => client.receive(message));
+    let hasStarted = false;
+    socket.on('data', (bytes: Buffer) => {
+      if (hasStarted) {
+        onData(bytes);
+        return;
+      }
+      // The first message has no type. Clients of a test do not use TLS, so it is the start.
+      hasStarted = true;
+      socket.write(pool.greeting);
+      onData(bytes.subarray(bytes.readInt32BE(0)));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.close();
+    for (const socket of sockets) socket.destroy();
+  });
+  const address = server.address();
+  pool.port = typeof address === 'object' && address !== null ? address.port : 0;
+  return pool;
+}
 
-  const release = (upstream: Upstream): void => {
-    upstream.onMessage = () => {};
-    const next = waiting.shift();
-    if (next === undefined) idle.push(upstream);
-    else next(upstream);
-  };
+/** The connections to the server, and the clients that wait for one. */
+class UpstreamPool implements TransactionPooler {
+  port = 0;
+  changes = 0;
+  /** What the server sends to a client that logs in. */
+  greeting = Buffer.alloc(0);
+  readonly #idle: Upstream[] = [];
+  readonly #waiting: ((upstream: Upstream) => void)[] = [];
 
-  for (let at = 0; at < upstreams; at += 1) {
+  async connect(serverPort: number, sockets: Set<Socket>): Promise<void> {
     const socket = track(connect(serverPort, '127.0.0.1'), sockets);
     const upstream: Upstream = { socket, onMessage: () => {} };
     const seen: Buffer[] = [];
@@ -56,70 +80,70 @@ export async function startPooler(serverPort: number, { listen }: PoolerOptions)
     );
     socket.write(startupMessage({ user: 'postgres', database: 'postgres', application_name: 'pooler' }));
     await isReady;
-    greeting = Buffer.concat(seen);
-    release(upstream);
+    this.greeting = Buffer.concat(seen);
+    this.release(upstream);
   }
 
-  const server = createServer((client) => {
-    track(client, sockets);
-    let current: Upstream | null = null;
-    let isAsking = false;
-    let last: Upstream | null = null;
-    let hasStarted = false;
-    let held: Buffer[] = [];
+  /** Calls `use` with a connection, at once or when one is released. */
+  take(use: (upstream: Upstream) => void): void {
+    const upstream = this.#idle.shift();
+    if (upstream === undefined) this.#waiting.push(use);
+    else use(upstream);
+  }
 
-    const use = (upstream: Upstream): void => {
-      if (last !== null && last !== upstream) pooler.changes += 1;
-      [current, last, isAsking] = [upstream, upstream, false];
-      upstream.onMessage = (message) => {
-        if (message[0] !== type.notification) client.write(message);
-        // The last byte says whether a transaction is open.
-        if (message[0] !== type.ready || message.at(-1) !== 0x49) return;
-        current = null;
-        release(upstream);
-      };
-      for (const message of held) upstream.socket.write(message);
-      held = [];
+  release(upstream: Upstream): void {
+    upstream.onMessage = () => {};
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#idle.push(upstream);
+    else next(upstream);
+  }
+}
+
+/** A client, which has a connection to the server for the time of a transaction. */
+class PooledClient {
+  readonly #socket: Socket;
+  readonly #pool: UpstreamPool;
+  readonly #listen: PoolerOptions['listen'];
+  #current: Upstream | null = null;
+  #last: Upstream | null = null;
+  #isAsking = false;
+  #held: Buffer[] = [];
+
+  constructor(socket: Socket, pool: UpstreamPool, listen: PoolerOptions['listen']) {
+    this.#socket = socket;
+    this.#pool = pool;
+    this.#listen = listen;
+  }
+
+  receive(message: Buffer): void {
+    if (message[0] === type.terminate) return;
+    if (this.#listen === 'refuse' && isListen(message)) {
+      this.#socket.write(Buffer.concat([errorMessage('0A000', 'LISTEN is not supported'), readyMessage]));
+      return;
+    }
+    if (this.#current !== null) {
+      this.#current.socket.write(message);
+      return;
+    }
+    this.#held.push(message);
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    this.#pool.take((upstream) => this.#use(upstream));
+  }
+
+  #use(upstream: Upstream): void {
+    if (this.#last !== null && this.#last !== upstream) this.#pool.changes += 1;
+    [this.#current, this.#last, this.#isAsking] = [upstream, upstream, false];
+    upstream.onMessage = (message) => {
+      if (message[0] !== type.notification) this.#socket.write(message);
+      // The last byte says whether a transaction is open.
+      if (message[0] !== type.ready || message.at(-1) !== 0x49) return;
+      this.#current = null;
+      this.#pool.release(upstream);
     };
-
-    const receive = (message: Buffer): void => {
-      if (message[0] === type.terminate) return;
-      if (listen === 'refuse' && isListen(message)) {
-        client.write(Buffer.concat([errorMessage('0A000', 'LISTEN is not supported'), readyMessage]));
-        return;
-      }
-      if (current !== null) {
-        current.socket.write(message);
-        return;
-      }
-      held.push(message);
-      if (isAsking) return;
-      isAsking = true;
-      const upstream = idle.shift();
-      if (upstream === undefined) waiting.push(use);
-      else use(upstream);
-    };
-
-    const onData = messagesOf(receive);
-    client.on('data', (bytes: Buffer) => {
-      if (hasStarted) {
-        onData(bytes);
-        return;
-      }
-      // The first message has no type. Clients of a test do not use TLS, so it is the start.
-      hasStarted = true;
-      client.write(greeting);
-      onData(bytes.subarray(bytes.readInt32BE(0)));
-    });
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  const address = server.address();
-  pooler.port = typeof address === 'object' && address !== null ? address.port : 0;
-  return pooler;
+    for (const message of this.#held) upstream.socket.write(message);
+    this.#held = [];
+  }
 }
 
 function track(socket: Socket, sockets: Set<Socket>): Socket {
