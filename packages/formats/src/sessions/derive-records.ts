@@ -160,7 +160,7 @@ class LinkWriter {
     if (isSubstanceLost) lost.add(causeKey);
     const cause = [piece?.cause ?? links.cause ?? []].flat();
     const { named, causes } = this.#causesOf({ ...links, cause }, carried, ownCallId, lost);
-    if (links.substance !== undefined && this.#isReadAsPiece(named, source?.agentId)) {
+    if (links.substance === undefined && this.#isReadAsPiece(named, source?.agentId)) {
       lost.add(substanceKey).add(causeKey);
     }
     const meant = this.#calls.meantCall(named, ownCallId);

@@ -117,7 +117,7 @@ describe(`the checks of damaged rows (seed ${seed})`, () => {
   it.each(mutants.map((mutant) => [mutant.name, mutant] as const))(
     'find the fault: %s',
     async (_, mutant) => {
-      expect(await outcomeOf([mutant])).toMatch(/^AssertionError|^StoreError/);
+      expect(await outcomeOf([mutant])).toMatch(/^AssertionError|^HansardError/);
     },
   );
 });
