@@ -7,7 +7,7 @@ import { root } from '../workspace.ts';
 
 /** Expressions that take more than linear time, and why no text can use it. */
 const bounded: Readonly<Record<string, string>> = {
-  'packages/import/src/importers/task-of-log.ts /^[._-]+|[._-]+$/g': 'the text is cut to 80 characters first',
+  'packages/import/src/importers/log-importers.ts /^[._-]+|[._-]+$/g': 'the text is cut to 80 characters first',
   'plugins/agent-claude/src/session-store/session-events.ts /^[_0-9]+|_+$/g':
     'the text has no two underscores in a row',
   'plugins/agent-claude/src/session-store/transcript-place.ts /^-+|-+$/g':
@@ -17,7 +17,7 @@ const bounded: Readonly<Record<string, string>> = {
 /** Files that build expressions of texts, and why no text makes one slow. */
 const built: Readonly<Record<string, string>> = {
   'packages/datasets/src/judging/pseudonyms.ts': 'of letters only',
-  'packages/events/src/fidelity/command-output.ts': 'of names in the source, joined by |',
+  'packages/events/src/fidelity/narrative.ts': 'of names in the source, joined by |',
   'packages/events/src/plain/check-shape.ts': 'of schemas in the source',
   'packages/pages/src/markdown-text.ts': 'of characters in the source',
   'packages/plugin-loader/src/manifest/plugin-manifest.ts': 'each part of a path ends at a /',
@@ -26,7 +26,7 @@ const built: Readonly<Record<string, string>> = {
   'packages/redaction/src/search/secret-formats.ts': 'tested here',
   'packages/events/src/neutralise-controls.ts': 'of expressions for one character',
   'plugins/hook-redact/src/create-redact-hook.ts': 'of a user; ended after a second',
-  'plugins/model-scripted/src/pick-turn.ts': "of the user's own scenario",
+  'plugins/model-scripted/src/open-scripted-model.ts': "of the user's own scenario",
   'plugins/model-scripted/src/scenario.ts': "of the user's own scenario; only parsed",
   'plugins/store-jsonfile/src/search/word-filter.ts': 'of letters and digits only',
 };

@@ -21,7 +21,7 @@ export {
 } from './map/create-claude-mapping.ts';
 export type { ClaudeActivity } from './map/event-writer.ts';
 export type { RecordPlace } from './map/mapping-step.ts';
-export { openClaudeStream } from './open-claude-stream.ts';
+export { findClaudeStreamStart, openClaudeStream, readClaudeStream } from './open-claude-stream.ts';
 export {
   findSubAgents,
   type OpenTranscriptOptions,
@@ -29,4 +29,3 @@ export {
   openClaudeTranscript,
   resolveOwn,
 } from './open-claude-transcript.ts';
-export { findClaudeStreamStart, readClaudeStream } from './read-claude-stream.ts';

@@ -4,8 +4,12 @@ export {
   type GameStreams,
   type GameStreamsOptions,
 } from './game-streams/create-game-streams.ts';
-export { gameLogMapping } from './game-streams/game-log-mapping.ts';
-export { type GameMapping, type GameMappingInput, parseGameMapping } from './game-streams/game-mapping.ts';
+export {
+  type GameMapping,
+  type GameMappingInput,
+  gameLogMapping,
+  parseGameMapping,
+} from './game-streams/game-mapping.ts';
 export {
   type GameStream,
   gameStreams,
@@ -28,8 +32,12 @@ export {
   packetManifestSchema,
 } from './judging/packet-line.ts';
 export { type Player, playersOf } from './judging/players-of.ts';
-export { createPseudonyms, type PseudonymOptions, type Pseudonyms } from './judging/pseudonyms.ts';
-export { readPseudonyms } from './judging/read-pseudonyms.ts';
+export {
+  createPseudonyms,
+  type PseudonymOptions,
+  type Pseudonyms,
+  readPseudonyms,
+} from './judging/pseudonyms.ts';
 export { type PacketIndex, type ReadVerdictsOptions, readVerdicts } from './judging/read-verdicts.ts';
 export { type JudgeVerdictData, judgeVerdictData, type Verdict, verdictSchema } from './judging/verdict.ts';
 export { countMoves, type VerdictMove, verdictMoves } from './judging/verdict-moves.ts';

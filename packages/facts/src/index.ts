@@ -43,7 +43,13 @@ export { isRewritten } from './totals/dispatch-totals.ts';
 export { quarterMs } from './totals/period-fold.ts';
 export { addAmounts, addCounts } from './totals/sums.ts';
 export { openCallEvents, withOpenCalls } from './totals/with-open-calls.ts';
-export { type LoggedPart, LoggedUsage } from './usage/logged-usage.ts';
+export {
+  blockMs,
+  type DateKeys,
+  dateKeys,
+  type LoggedPart,
+  LoggedUsage,
+  usageBlocks,
+} from './usage/logged-usage.ts';
 export { addParts, figuresOfDispatch, type UsagePart, usageParts } from './usage/usage-parts.ts';
 export { callsIn, tokensIn, type UsageFigures, type UsageRow, UsageSums } from './usage/usage-sums.ts';
-export { blockMs, type DateKeys, dateKeys, usageBlocks } from './usage/usage-times.ts';

@@ -3,7 +3,7 @@ import { standardPrices } from '@hansard/import';
 import { createMemoryStore } from '@hansard/store-memory';
 import { findProvider } from '@pydantic/genai-prices';
 import { describe, expect, it } from 'vitest';
-import { termsFor } from '../src/prices/anthropic-terms.ts';
+import { termsFor } from '../src/prices/standard-prices.ts';
 import { importAll, LogFolder, lines } from './logs.ts';
 
 const pricing = 'https://platform.claude.com/docs/en/about-claude/pricing';

@@ -1,5 +1,9 @@
-export { type RedactedDispatch, redactDispatches } from './redact-dispatches.ts';
-export { type RedactedTask, redactTasks } from './redact-tasks.ts';
+export {
+  type RedactedDispatch,
+  type RedactedTask,
+  redactDispatches,
+  redactTasks,
+} from './redact-dispatches.ts';
 export {
   type ScanItem,
   type ScannedDispatch,

@@ -1,4 +1,5 @@
 import type { DispatchEnvelope, TaskSource } from '@hansard/events';
+import { formatTime } from '@hansard/facts';
 import {
   type DialogRow,
   dialogOf,
@@ -8,15 +9,17 @@ import {
   type PerspectiveRow,
   perspectiveOf,
   perspectiveWords,
+  type Row,
   renderDispatchTree,
+  rowWords,
   type SessionFacts,
   spanText,
+  type WordBlock,
 } from '@hansard/views';
 import { dispatchFacts } from './dispatch-facts.ts';
 import { envelopeOf, eventsOf, readDispatchReports } from './dispatch-report.ts';
 import { besideOrBelow, blockMarkdown, inlineMarkdown } from './markdown-text.ts';
 import type { ReportOptions } from './report-options.ts';
-import { rowMarkdown } from './row-markdown.ts';
 import { type SettlingEvents, settlingRows } from './settling-rows.ts';
 import { taskTitle } from './task-title.ts';
 
@@ -92,4 +95,65 @@ function perspectiveItem(index: LogIndex, row: PerspectiveRow): string {
   const words = perspectiveWords(index, row);
   const about = inlineMarkdown(spanText(words, 'head'));
   return besideOrBelow(`**${spanText(words, 'word')}**${about === '' ? '' : ` ${about}`}:`, row.text);
+}
+
+/** A row as Markdown paragraphs. `role` names the dispatched agent. Text of agents is shown word for word and is never markup. */
+function rowMarkdown(row: Row, role: string): string {
+  const words = rowWords(row, { self: role });
+  const word = spanText(words, 'word');
+  const line = [
+    spanText(words, 'agent'),
+    words.isFailed ? `✗ ${word}` : word,
+    spanText(words, 'head'),
+    spanText(words, 'status'),
+  ].filter(Boolean);
+  const figures = words.spans.flatMap(({ label, text }) =>
+    label === 'duration' || label === 'figure' ? inlineMarkdown(text) : [],
+  );
+  const start = `**${formatTime(words.timestamp)}** ${line.map(inlineMarkdown).join(' ')}${figures.length === 0 ? '' : ` (${figures.join(', ')})`}`;
+  const [first, ...rest] = words.blocks;
+  const isBeside = first?.kind === 'text' && first.label === undefined && first.source === 'content';
+  const firstOutcome = words.blocks.find(({ source }) => source === 'outcome');
+  return [
+    isBeside ? besideOrBelow(`${start}:`, first.text) : start,
+    ...(isBeside ? rest : words.blocks).flatMap((block) => [
+      ...(block === firstOutcome ? ['→'] : []),
+      blockInMarkdown(block),
+    ]),
+  ].join('\n\n');
+}
+
+function blockInMarkdown(block: WordBlock): string {
+  const label = block.label === undefined ? '' : `${inlineMarkdown(block.label)}:`;
+  const shown = unlabelled(block);
+  if (block.kind === 'changed') return besideOrBelow(label, block.text);
+  return label === '' ? shown : `${label}\n\n${shown}`;
+}
+
+function unlabelled(block: WordBlock): string {
+  switch (block.kind) {
+    case 'text':
+    case 'changed':
+      return blockMarkdown(block.text);
+    case 'code':
+      return blockMarkdown(block.text, block.inLine === undefined ? 'text' : 'json');
+    case 'table':
+      return block.rows
+        .map(([name, value]) => `- ${inlineMarkdown(name)}: ${inlineMarkdown(value)}`)
+        .join('\n');
+    case 'diff': {
+      const marks = { same: ' ', removed: '-', added: '+' } as const;
+      return blockMarkdown(block.lines.map(({ kind, text }) => `${marks[kind]} ${text}`).join('\n'), 'diff');
+    }
+    case 'image':
+      return inlineMarkdown(block.text);
+    case 'note':
+      return inlineMarkdown(block.spans.map(({ text }) => text).join(' '));
+    case 'records': {
+      const records = block.records.map(
+        ({ timestamp, text }) => `- ${formatTime(timestamp)} ${inlineMarkdown(text)}`,
+      );
+      return [`${inlineMarkdown(block.summary)}`, '', ...records].join('\n');
+    }
+  }
 }

@@ -1,18 +1,21 @@
 import { messageOf } from '@hansard/events';
 import {
   type Awaitable,
+  type Clock,
   contractVersion,
+  type DispatchStoreProvider,
   describeContractProblem,
+  type Plugin,
   type PluginError,
   type ProviderType,
   type ProviderTypes,
   pluginErrors,
   requiredMethods,
+  type StoreCapabilities,
 } from '@hansard/provider';
 import { checkConfiguration } from './checks/check-configuration.ts';
 import { checkExport } from './checks/check-export.ts';
 import { checkApiVersion, checkDuplicateId } from './checks/check-manifest.ts';
-import { checkMethods } from './checks/check-methods.ts';
 import { checkDenied, type Denial } from './checks/check-trust.ts';
 import type { FolderPlugin } from './find/find-folder-plugins.ts';
 import { findPlugin, isPath } from './find/find-plugin.ts';
@@ -21,8 +24,26 @@ import type { PluginManifest } from './manifest/plugin-manifest.ts';
 import { readManifestFiles, validateManifest } from './manifest/read-plugin-manifest.ts';
 import { type LoadCheck, loadChecks } from './report/load-check.ts';
 import type { PluginReportEntry, PluginSource } from './report/load-report.ts';
-import { type CreateOptions, createProvider } from './start/create-provider.ts';
 import { importEntry } from './start/import-entry.ts';
+import { withinTime } from './start/within-time.ts';
+
+/** A plugin may provide a type that is not known here. */
+const methodsOfTypes: Readonly<Record<string, readonly string[]>> = requiredMethods;
+
+/** The values of each capability that need methods, and the methods. */
+const methodsOfCapabilities = {
+  writers: [['dispatch'], ['getClaim', 'getClaims', 'breakClaim']],
+  search: [['index', 'scan'], ['searchEvents']],
+  watch: [[true], ['watch']],
+  deleteDispatch: [[true], ['deleteDispatch']],
+  rewrite: [[true], ['rewriteDispatch']],
+  integrity: [['checksum'], ['verifyDispatch', 'acceptLoss']],
+} as const satisfies {
+  readonly [Name in keyof StoreCapabilities]?: readonly [
+    ReadonlyArray<StoreCapabilities[Name]>,
+    ReadonlyArray<keyof DispatchStoreProvider>,
+  ];
+};
 
 /** A possible plugin: a reference of the configuration, or a folder that the configuration does not name. */
 export type Candidate =
@@ -139,4 +160,95 @@ function checkContract(provider: object, { id, provides }: PluginManifest): void
   throw pluginErrors.error('PLUGIN_API_VERSION', `The provider of plugin ${id} ${problem}`, {
     details: { plugin: id, contract, expected: contractVersion },
   });
+}
+
+interface CreateOptions {
+  readonly baseDir: string;
+  readonly clock: Clock;
+  readonly limitMs: number;
+  /** Receives a provider that arrived after the time limit, to close it. */
+  discard(id: string, provider: object): void;
+}
+
+/**
+ * Creates the provider of a plugin. After the time limit its signal aborts, and a provider that arrives later is discarded.
+ * @throws PLUGIN_CREATE_FAILED, PLUGIN_CREATE_TIMEOUT
+ */
+async function createProvider(
+  plugin: Plugin<string>,
+  config: unknown,
+  { baseDir, clock, limitMs, discard }: CreateOptions,
+): Promise<object> {
+  const { id } = plugin;
+  const abort = new AbortController();
+  const creating = create(plugin, config, { baseDir, signal: abort.signal });
+  return withinTime(creating, limitMs, clock, () => {
+    const error = pluginErrors.error(
+      'PLUGIN_CREATE_TIMEOUT',
+      `Plugin ${id} did not create its provider within ${limitMs} ms (createTimeoutMs).`,
+      { details: { plugin: id, limitMs } },
+    );
+    abort.abort(error);
+    creating.then(
+      (provider) => discard(id, provider),
+      () => undefined, // The timeout is reported; a rejection after the signal adds nothing.
+    );
+    return error;
+  });
+}
+
+async function create(
+  plugin: Plugin<string>,
+  config: unknown,
+  context: { readonly baseDir: string; readonly signal: AbortSignal },
+): Promise<object> {
+  const { id } = plugin;
+  let provider: unknown;
+  try {
+    provider = await plugin.create(config, context);
+  } catch (cause) {
+    throw pluginErrors.error(
+      'PLUGIN_CREATE_FAILED',
+      `Plugin ${id} could not create its provider: ${messageOf(cause)}`,
+      { cause, details: { plugin: id } },
+    );
+  }
+  if (typeof provider === 'object' && provider !== null) return provider;
+  throw pluginErrors.error(
+    'PLUGIN_CREATE_FAILED',
+    `Plugin ${id} created ${String(provider)}, which is not a provider.`,
+    {
+      details: { plugin: id },
+    },
+  );
+}
+
+/**
+ * Checks that a provider has the methods of its type, and a store those of its capabilities. The provider types of third
+ * parties are not checked.
+ * @throws PLUGIN_METHOD_MISSING
+ */
+function checkMethods(provider: object, { id, provides }: PluginManifest): void {
+  const members = provider as Readonly<Record<string, unknown>>;
+  const missing = [...(methodsOfTypes[provides] ?? []), ...claimedMethods(members, provides)].filter(
+    (method) => typeof members[method] !== 'function',
+  );
+  if (provides === 'DispatchStoreProvider' && !isRecord(members.capabilities)) missing.push('capabilities');
+  if (missing.length === 0) return;
+  throw pluginErrors.error(
+    'PLUGIN_METHOD_MISSING',
+    `The provider of plugin ${id} does not implement ${provides}. It has no ${missing.join(', ')}.`,
+    { details: { plugin: id, provides, missing } },
+  );
+}
+
+function claimedMethods({ capabilities }: Readonly<Record<string, unknown>>, provides: string): string[] {
+  if (provides !== 'DispatchStoreProvider' || !isRecord(capabilities)) return [];
+  return Object.entries(methodsOfCapabilities).flatMap(([capability, [values, methods]]) =>
+    values.some((value) => capabilities[capability] === value) ? methods : [],
+  );
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }

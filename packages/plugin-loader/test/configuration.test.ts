@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { fillPlainConfiguration } from '../src/checks/check-configuration.ts';
 import { checkByJsonSchema } from '../src/checks/json-schema-check.ts';
-import { fillPlainConfiguration } from '../src/checks/plain-configuration.ts';
 import { loadPlugins } from '../src/index.ts';
 import { createWorkspace } from './plugin-workspace.ts';
 

@@ -1,10 +1,12 @@
 import { ensureTaskOf, openToolbox } from '@hansard/dispatch';
 import type { Agent } from './agents/agent.ts';
 import { createAgent, createPeers } from './agents/create-agent.ts';
+import { loadParts } from './load-parts.ts';
 import type { SessionRecord } from './log/session-record.ts';
 import { Session } from './session.ts';
 import {
   checkSessionOptions,
+  type LoadSessionOptions,
   type PeerSessionOptions,
   type SessionOptions,
   withDefaults,
@@ -70,4 +72,18 @@ async function begin(
     throw error;
   }
   return new Session(parts);
+}
+
+/**
+ * Resumes a session at the end of its log. One pass over the events restores the agents and the counters; transcripts are
+ * rebuilt when they are needed. Tool calls that were open get the result `interrupted`, and the dispatch is `running`
+ * again. `response()` answers a message that was not answered: see `Agent.awaitsResponse`.
+ *
+ * @throws SESSION_NOT_FULL, SESSION_LOG_INVALID, SESSION_NO_ROOT (a session of peers: use `Session.load`), STORE_DISPATCH_NOT_FOUND, STORE_LOCKED (another process,
+ * or another session or run of this one, writes it); otherwise as `createSession`
+ */
+export async function loadSession(options: LoadSessionOptions): Promise<{ root: Agent; session: Session }> {
+  const { parts, diagnostics } = await loadParts(options, true);
+  const session = new Session(parts, diagnostics);
+  return { root: session.root, session };
 }

@@ -1,8 +1,7 @@
 export { LoggedString } from '@hansard/provider';
 export { Agent, type HarkenOptions } from './agents/agent.ts';
 export type { AgentCreation } from './agents/create-agent.ts';
-export { createPeerSession, createSession } from './create-session.ts';
-export { loadSession } from './load-session.ts';
+export { createPeerSession, createSession, loadSession } from './create-session.ts';
 export type { SessionDiagnostic, SessionDiagnosticCode } from './log/diagnostic.ts';
 export type { CompactionOptions } from './log/log-compaction.ts';
 export type { ObservationLinks } from './log/log-output.ts';

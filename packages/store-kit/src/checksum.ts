@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { crc32 } from 'node:zlib';
 
 /** The number of characters of a checksum as text. */
@@ -46,4 +47,9 @@ export function readChecksum(bytes: Uint8Array, at: number): number | null {
 function digitOf(code = 0): number | null {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
   return code >= 0x61 && code <= 0x66 ? code - 0x57 : null;
+}
+
+/** Whether two events, each as a line of JSON, are equal by rule 3: the same values, even with their keys in another order. */
+export function hasSameContent(line: string, other: string): boolean {
+  return line === other || isDeepStrictEqual(JSON.parse(line), JSON.parse(other));
 }

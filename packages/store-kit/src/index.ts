@@ -1,5 +1,12 @@
 export { ChangeListeners } from './change-listeners.ts';
-export { checksumLength, checksumOf, encodeChecksum, readChecksum, writeChecksum } from './checksum.ts';
+export {
+  checksumLength,
+  checksumOf,
+  encodeChecksum,
+  hasSameContent,
+  readChecksum,
+  writeChecksum,
+} from './checksum.ts';
 export {
   isSystemError,
   isTransientSystemError,
@@ -8,8 +15,7 @@ export {
   toFileError,
   withFile,
 } from './file-system.ts';
-export { HeartbeatTimer } from './heartbeat-timer.ts';
-export { HeartbeatWatch, type LeaseState } from './heartbeat-watch.ts';
+export { HeartbeatTimer, HeartbeatWatch, type LeaseState } from './heartbeat.ts';
 export {
   createLease,
   defaultLeaseMs,
@@ -38,7 +44,6 @@ export {
   systemProcesses,
   toOwner,
 } from './process-owner.ts';
-export { hasSameContent } from './same-content.ts';
 export {
   cursorAfterEnd,
   dispatchExists,

@@ -24,10 +24,15 @@ export {
   hearingMatrix,
 } from './causes/hearing-matrix.ts';
 export { type Intervention, interventionsOf } from './causes/interventions.ts';
-export { renderCauses } from './causes/render-causes.ts';
+export { renderCauses, renderInterventions } from './causes/render-causes.ts';
 export { renderHearing, renderKnown, renderNeverHeard } from './causes/render-hearing.ts';
-export { renderInterventions } from './causes/render-interventions.ts';
-export { type FirstDifference, firstDifference, type PartingEvent } from './compare/first-difference.ts';
+export {
+  type FirstDifference,
+  firstDifference,
+  type PartingEvent,
+  renderDeliveryDiffs,
+  renderDiff,
+} from './compare/first-difference.ts';
 export { type EventCriteria, EventFilter } from './filters/event-filter.ts';
 export { filterRows } from './filters/filter-rows.ts';
 export { type ParsedPattern, parseTextPattern, type TextPattern } from './filters/text-pattern.ts';
@@ -72,7 +77,6 @@ export { RowReader, type RowReaderOptions } from './rows/row-reader.ts';
 export { type DialogRow, dialogOf } from './session/dialog.ts';
 export { type PerspectiveRow, perspectiveOf } from './session/perspective.ts';
 export { renderDialog } from './session/render-dialog.ts';
-export { renderDeliveryDiffs, renderDiff } from './session/render-diff.ts';
 export { renderPerspective } from './session/render-perspective.ts';
 export { renderSessionView, type SessionSource } from './session/render-session-view.ts';
 export { type SessionFacts, sessionFacts } from './session/session-facts.ts';

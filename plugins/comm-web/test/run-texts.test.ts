@@ -2,7 +2,7 @@ import type { CapturedEvent, Delta } from '@hansard/events';
 import { randomFrom } from '@hansard/testing';
 import type { RunChange } from '@hansard/viewer';
 import { expect, it } from 'vitest';
-import { mostKept, mostTexts, RunTexts } from '../src/run-texts.ts';
+import { mostKept, mostTexts, RunTexts } from '../src/runs.ts';
 
 function setUp() {
   const changes: RunChange[] = [];

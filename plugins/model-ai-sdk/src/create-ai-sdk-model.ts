@@ -1,8 +1,28 @@
-import { preview } from '@hansard/events';
-import type { Awaitable, LanguageModelProvider, ModelRequest } from '@hansard/provider';
-import { type LanguageModel, streamText, type TextStreamPart, type ToolSet } from 'ai';
-import { toModelResponse } from './to-model-response.ts';
-import { toSdkMessages, toSdkTools } from './to-sdk-prompt.ts';
+import { definedOnly, preview } from '@hansard/events';
+import type {
+  Awaitable,
+  JsonValue,
+  LanguageModelProvider,
+  ModelMessage,
+  ModelRequest,
+  ModelResponse,
+  ToolDefinition,
+  Usage,
+} from '@hansard/provider';
+import {
+  type JSONSchema7,
+  jsonSchema,
+  type LanguageModel,
+  type LanguageModelUsage,
+  type ProviderMetadata,
+  type ModelMessage as SdkMessage,
+  type StepResult,
+  streamText,
+  type TextStreamPart,
+  type ToolSet,
+  tool,
+} from 'ai';
+import { replayedParts, replayOf } from './replay.ts';
 
 /** The model that an agent's model name stands for; null where the agent has none. */
 export type ModelResolver = (name: string | null) => Awaitable<LanguageModel>;
@@ -65,5 +85,137 @@ function takePart(part: TextStreamPart<ToolSet>, { agentId, onDelta, signal }: M
       throw signal.aborted
         ? signal.reason
         : new Error(`The model call was aborted: ${part.reason ?? 'no reason'}`);
+  }
+}
+
+/** @param requested the name of the model in the request */
+function toModelResponse(step: StepResult<ToolSet>, requested: string | null): ModelResponse {
+  const { text, reasoningText, toolCalls, response, usage, finishReason, providerMetadata } = step;
+  return {
+    text,
+    ...(reasoningText === undefined ? {} : { thinking: { text: reasoningText, ...signatureOf(step) } }),
+    ...definedOnly({ replay: replayOf(step, requested) }),
+    toolCalls: toolCalls
+      // A vendor's own tools have run already, and their results are in the answer.
+      .filter(({ providerExecuted }) => providerExecuted !== true)
+      .map(({ toolCallId, toolName, input }) => ({
+        toolCallId,
+        tool: toolName,
+        input: (input ?? null) as JsonValue,
+      })),
+    model: response.modelId,
+    usage: toUsage(usage, providerMetadata),
+    stopReason: finishReason,
+  };
+}
+
+/**
+ * The SDK counts the tokens of a prompt cache as input; Hansard counts them apart. What decides the price beside tokens is in the
+ * vendor's own usage: the times of cache writes, the tools of the server, speed, service tier and place.
+ */
+function toUsage(
+  { inputTokens, inputTokenDetails, outputTokens, outputTokenDetails, raw }: LanguageModelUsage,
+  metadata: ProviderMetadata | undefined,
+): Usage {
+  const { noCacheTokens, cacheReadTokens, cacheWriteTokens } = inputTokenDetails;
+  const cached = (cacheReadTokens ?? 0) + (cacheWriteTokens ?? 0);
+  const { cache_creation, server_tool_use, speed, service_tier, inference_geo } = raw ?? {};
+  const cacheWrite5mTokens = countIn(cache_creation, 'ephemeral_5m_input_tokens');
+  const cacheWrite1hTokens = countIn(cache_creation, 'ephemeral_1h_input_tokens');
+  const isSplit = (cacheWrite5mTokens ?? 0) + (cacheWrite1hTokens ?? 0) <= (cacheWriteTokens ?? 0);
+  return {
+    inputTokens: noCacheTokens ?? Math.max(0, (inputTokens ?? 0) - cached),
+    outputTokens: outputTokens ?? 0,
+    ...definedOnly({
+      cacheReadTokens,
+      cacheWriteTokens,
+      ...(isSplit ? { cacheWrite5mTokens, cacheWrite1hTokens } : {}),
+      reasoningTokens: outputTokenDetails.reasoningTokens,
+      webSearchRequests: countIn(server_tool_use, 'web_search_requests'),
+      webFetchRequests: countIn(server_tool_use, 'web_fetch_requests'),
+      speed: termOf(speed),
+      serviceTier: termOf(service_tier) ?? termOf(metadata?.openai?.serviceTier),
+      inferenceGeo: termOf(inference_geo),
+    }),
+  };
+}
+
+function countIn(object: unknown, key: string): number | undefined {
+  if (typeof object !== 'object' || object === null) return undefined;
+  const count: unknown = (object as Readonly<Record<string, unknown>>)[key];
+  return typeof count === 'number' && Number.isSafeInteger(count) && count >= 0 ? count : undefined;
+}
+
+/** A vendor's word for a term of a call, if it is one. */
+function termOf(value: unknown): string | undefined {
+  return typeof value === 'string' && /^[A-Za-z0-9._:-]{1,40}$/.test(value) ? value : undefined;
+}
+
+/** What a vendor signed its thoughts with; each keeps it under its own name. */
+function signatureOf({ reasoning }: StepResult<ToolSet>): { signature?: string } {
+  const signature = reasoning
+    .flatMap(({ providerOptions }) => Object.values(providerOptions ?? {}))
+    .map((ofVendor) => ofVendor.signature)
+    .findLast((value) => typeof value === 'string');
+  return definedOnly({ signature });
+}
+
+/** @param model the requested name of the model */
+function toSdkMessages(messages: readonly ModelMessage[], model: string | null): SdkMessage[] {
+  return messages.map((message) => toSdkMessage(message, model));
+}
+
+/** Tools without `execute`, so that the SDK gives their calls back instead of making them. */
+function toSdkTools(tools: readonly ToolDefinition[]): ToolSet {
+  return Object.fromEntries(
+    tools.map(({ name, description, inputSchema }) => [
+      name,
+      tool({ description, inputSchema: jsonSchema(inputSchema as JSONSchema7) }),
+    ]),
+  );
+}
+
+function toSdkMessage(message: ModelMessage, model: string | null): SdkMessage {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: message.text };
+    case 'user': {
+      const { text, images = [] } = message;
+      if (images.length === 0) return { role: 'user', content: text };
+      const files = images.map(({ mediaType, base64 }) => ({
+        type: 'file' as const,
+        mediaType,
+        data: base64,
+      }));
+      return { role: 'user', content: [{ type: 'text', text }, ...files] };
+    }
+    case 'assistant':
+      return {
+        role: 'assistant',
+        content: replayedParts(message, model) ?? [
+          // Vendors refuse empty text beside a tool call.
+          ...(message.text === '' && message.toolCalls.length > 0
+            ? []
+            : [{ type: 'text' as const, text: message.text }]),
+          ...message.toolCalls.map(({ toolCallId, tool: toolName, input }) => ({
+            type: 'tool-call' as const,
+            toolCallId,
+            toolName,
+            input,
+          })),
+        ],
+      };
+    case 'tool':
+      return {
+        role: 'tool',
+        content: [
+          {
+            type: 'tool-result',
+            toolCallId: message.toolCallId,
+            toolName: message.tool,
+            output: { type: message.isError ? 'error-text' : 'text', value: message.text },
+          },
+        ],
+      };
   }
 }

@@ -1,9 +1,127 @@
-import type { ToolProvider } from '@hansard/provider';
-import { combineTools } from '@hansard/provider/tools';
-import { abortDispatchTool } from './abort-dispatch-tool.ts';
-import { awaitDispatchTool } from './await-dispatch-tool.ts';
-import { checkDispatchTool } from './check-dispatch-tool.ts';
-import { dispatchAgentTool } from './dispatch-agent-tool.ts';
+import { type DispatchEnvelope, definedOnly } from '@hansard/events';
+import { formatTime } from '@hansard/facts';
+import type { CapturedEvent, DispatchHost, JsonObject, ToolProvider } from '@hansard/provider';
+import { combineTools, ToolRefusal } from '@hansard/provider/tools';
+import { dispatchEnding, eventWords, wordsLine } from '@hansard/views';
+import { z } from 'zod';
+import { cutText } from './cut-text.ts';
+import { dispatchTool } from './dispatch-tool.ts';
+import { dispatchIdField, findWorker } from './find-worker.ts';
+import { statusLine, structuredResultLines, workerMetadata } from './worker-text.ts';
+
+const dispatchAgentTool = dispatchTool({
+  name: 'dispatch_agent',
+  description:
+    'Starts a worker: an agent with a task of its own that runs beside you. Answers at once with its dispatchId. Start several to have them work side by side, then use await_dispatch.',
+  input: z.strictObject({
+    role: z.string().min(1).describe('The role of the worker, such as "ts-dev".'),
+    prompt: z
+      .string()
+      .min(1)
+      .describe('The task of the worker with all necessary information: it does not see your conversation.'),
+    agent: z.string().min(1).optional().describe('The agent to run. Absent: the same as you.'),
+    model: z.string().min(1).optional().describe('Its model. Absent: yours.'),
+    cwd: z.string().min(1).optional().describe('Its folder. Absent: yours.'),
+    bot_id: z.string().min(1).optional().describe('The bot as which it works. Absent: none.'),
+    output_schema: z
+      .looseObject({})
+      .optional()
+      .describe('JSON Schema of the requested result. Absent: it answers in text.'),
+  }),
+  async run({ role, prompt, agent, model, cwd, bot_id, output_schema }, host, { toolCallId }) {
+    const agents = host.listAgents();
+    if (agent !== undefined && !agents.includes(agent)) {
+      const known = agents.length === 0 ? 'Leave agent out.' : `There are: ${agents.join(', ')}.`;
+      throw new ToolRefusal(`There is no agent ${JSON.stringify(agent)}. ${known}`);
+    }
+    const worker = await host.startWorker({
+      role,
+      prompt,
+      toolCallId,
+      ...definedOnly({
+        agent,
+        model,
+        cwd,
+        botId: bot_id,
+        outputSchema: output_schema as JsonObject | undefined,
+      }),
+    });
+    return {
+      status: 'completed',
+      text: `Started ${role}. dispatchId: ${worker.dispatchId}`,
+      metadata: workerMetadata(worker),
+    };
+  },
+});
+
+/** The most characters of results in all, some ten thousand tokens; several workers share it. */
+const mostResultText = 40_000;
+
+/** After its last text a worker may record costs, an abort or an error. */
+const eventsWithResult = 20;
+
+const awaitDispatchTool = dispatchTool({
+  name: 'await_dispatch',
+  description:
+    'Waits until workers of yours have ended, all that you name, and answers with the status, cost and result of each.',
+  input: z.strictObject({
+    dispatch_ids: z
+      .union([dispatchIdField, z.array(dispatchIdField).min(1).max(50)])
+      .describe('The dispatchId of one worker, or a list of up to 50.'),
+  }),
+  async run({ dispatch_ids }, host, { signal }) {
+    const ids = [...new Set([dispatch_ids].flat())];
+    for (const id of ids) await findWorker(host, id);
+    const ended = await Promise.all(ids.map((id) => host.awaitWorker(id, signal)));
+    const limit = Math.floor(mostResultText / ended.length);
+    const texts = await Promise.all(ended.map((worker) => resultText(host, worker, limit)));
+    const [only, ...more] = ended.map(workerMetadata);
+    return {
+      status: 'completed',
+      text: texts.join('\n\n'),
+      metadata: more.length === 0 && only !== undefined ? only : { dispatches: ended.map(workerMetadata) },
+    };
+  },
+});
+
+const abortDispatchTool = dispatchTool({
+  name: 'abort_dispatch',
+  description:
+    'Stops one of your workers, with those that it started itself. One that has ended stays as it is.',
+  input: z.strictObject({
+    dispatch_id: dispatchIdField,
+    reason: z.string().min(1).max(1_000).optional().describe('The reason, for the log.'),
+  }),
+  async run({ dispatch_id, reason }, host) {
+    await findWorker(host, dispatch_id);
+    const worker = await host.abortWorker(dispatch_id, reason);
+    return { status: 'completed', text: statusLine(worker), metadata: workerMetadata(worker) };
+  },
+});
+
+/** About a thousand tokens in all: the answer must not fill the context of the caller. */
+const limits = { perEvent: 300, inAll: 4_000 };
+
+const checkDispatchTool = dispatchTool({
+  name: 'check_dispatch',
+  description:
+    'Reports the state of one of your workers: its status, its cost after its end, and its last events, shortened. To wait for its end use await_dispatch instead of repeated checks.',
+  input: z.strictObject({
+    dispatch_id: dispatchIdField,
+    events: z.int().min(0).max(50).default(10).describe('The number of its last events to return, 0 to 50.'),
+  }),
+  async run({ dispatch_id, events: count }, host) {
+    const worker = await findWorker(host, dispatch_id);
+    const events = count === 0 ? [] : await host.getRecentEvents(dispatch_id, count);
+    const recent =
+      events.length === 0 ? [] : ['last events, quoted from its log:', recentEventsText(events, limits)];
+    return {
+      status: 'completed',
+      text: [statusLine(worker), ...recent].join('\n'),
+      metadata: workerMetadata(worker),
+    };
+  },
+});
 
 /**
  * The tools with which an agent runs workers: `dispatch_agent`, `check_dispatch`, `await_dispatch` and `abort_dispatch`.
@@ -12,4 +130,50 @@ import { dispatchAgentTool } from './dispatch-agent-tool.ts';
  */
 export function createDispatchTools(): ToolProvider {
   return combineTools([dispatchAgentTool, checkDispatchTool, awaitDispatchTool, abortDispatchTool]);
+}
+
+interface TextLimits {
+  /** The most characters of one event. */
+  readonly perEvent: number;
+  /** The most characters in all. */
+  readonly inAll: number;
+}
+
+/**
+ * Events for a model, one on a line, oldest first. Where they are too long in all, the oldest are left out, and the
+ * first line says how many.
+ */
+export function recentEventsText(events: readonly CapturedEvent[], { perEvent, inAll }: TextLimits): string {
+  const lines: string[] = [];
+  // The line about those left out is as long as can be where all are.
+  let room = inAll - leftOutLine(events.length).length;
+  for (const event of events.toReversed()) {
+    const line = cutText(lineOf(event), perEvent);
+    if (line.length + 1 > room) break;
+    room -= line.length + 1;
+    lines.unshift(line);
+  }
+  const leftOut = events.length - lines.length;
+  return [...(leftOut === 0 ? [] : [leftOutLine(leftOut)]), ...lines].join('\n');
+}
+
+function lineOf(event: CapturedEvent): string {
+  const { agent, word, head, status, text } = wordsLine(eventWords(event));
+  return [formatTime(event.timestamp), agent, word, head, status, text]
+    .filter((part) => part !== '')
+    .join(' ');
+}
+
+function leftOutLine(count: number): string {
+  return `[${count} older ${count === 1 ? 'event' : 'events'} left out]`;
+}
+
+async function resultText(host: DispatchHost, worker: DispatchEnvelope, limit: number): Promise<string> {
+  const events = await host.getRecentEvents(worker.dispatchId, eventsWithResult);
+  const { result, lastText, trouble } = dispatchEnding(worker, events);
+  const structured = structuredResultLines(worker, limit);
+  const words = structured.length > 0 && worker.status === 'completed' ? null : (result ?? lastText);
+  const said = words === null ? [] : [`result: ${cutText(words, limit)}`];
+  const troubled = trouble === null ? [] : [cutText(trouble, 1_000)];
+  return [statusLine(worker), ...troubled, ...structured, ...said].join('\n');
 }

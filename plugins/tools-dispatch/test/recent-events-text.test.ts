@@ -1,7 +1,7 @@
 import { type CapturedEvent, newEvent, parseEvent } from '@hansard/events';
 import { expect, it } from 'vitest';
+import { recentEventsText } from '../src/create-dispatch-tools.ts';
 import { cutText } from '../src/cut-text.ts';
-import { recentEventsText } from '../src/recent-events-text.ts';
 
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 2 ** 31));
 

@@ -1,7 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
 import { GameReading, type PacketMapping } from './game-reading.ts';
-import { wordRuns } from './word-runs.ts';
+
+/** The number of words in a row that are found again, and the number of characters of one word that is. */
+const run = 4;
+
+const rareWord = 12;
 
 /** A fault of a packet. `line`: its number, from 1; null for the whole packet. */
 export interface PacketProblem {
@@ -245,4 +249,16 @@ function push(lists: Map<string, number[]>, key: string, value: number): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [value]);
   else list.push(value);
+}
+
+/**
+ * The runs of words of a text that identify it: each four words in a row, and each long word. Numbers, case and marks between words do not count,
+ * because packets replace names by pseudonyms.
+ */
+function* wordRuns(text: string): Generator<string> {
+  const words = text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) ?? [];
+  for (const [at, word] of words.entries()) {
+    if (word.length >= rareWord) yield word;
+    if (at + run <= words.length) yield words.slice(at, at + run).join(' ');
+  }
 }

@@ -1,6 +1,14 @@
 import { describeIssues, formatErrors } from '@hansard/events';
 import { z } from 'zod';
 
+/** The mapping that writes the games of `readGameLog` in `@hansard/formats` as streams again. */
+export const gameLogMapping: GameMappingInput = {
+  turn: { events: ['game:*'] },
+  gameEvents: { events: ['game:*'], payload: 'payload' },
+  chat: { utterances: true },
+  whispers: { piecesOfText: true },
+};
+
 const eventPatterns = z.array(z.string().min(1)).min(1);
 
 const nonEmpty = z.string().trim().min(1);

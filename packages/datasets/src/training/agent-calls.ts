@@ -1,13 +1,18 @@
-import { type CapturedEvent, type EventOf, isEventOf } from '@hansard/events';
-import type { ContextMessage, TokenCounter } from '@hansard/prompt';
-import type { TrainedAnswer } from './answer-block.ts';
-import { GatheredAnswer, isAnswerBlock } from './answer-block.ts';
+import { type CapturedEvent, type EventOf, isEventOf, type JsonValue } from '@hansard/events';
+import { bytesField, type ContextMessage, type TokenCounter } from '@hansard/prompt';
+import { GatheredAnswer, isAnswerBlock, type TrainedAnswer } from './answer-block.ts';
 import { holdsEncodedBytes } from './encoded-text.ts';
 import { fullRecipe, type InferenceRecords, type RecordedPrompt } from './inference-records.ts';
 import { isShortened, type Prompt, PromptRenderer } from './prompt-renderer.ts';
 import type { MeasureMessage } from './rows/row-size.ts';
 import type { CallFacts, CallOrDropped, DropReason } from './training-call.ts';
-import { UnshownFiles } from './unshown-files.ts';
+
+/** Blocks of a message to an agent that are events of their own and not part of a rendered prompt. */
+const unshownTypes: ReadonlySet<string> = new Set(
+  ['image', 'document', 'audio', 'video', 'file', 'container_upload', 'search_result'].map(
+    (block) => `user:${block}`,
+  ),
+);
 
 /** The name, role and turn of an agent at the time of a call. */
 export type CallSetting = Pick<CallFacts, 'agentName' | 'agentRole' | 'turn'>;
@@ -201,4 +206,56 @@ function isAnswer(message: ContextMessage | undefined, { text, toolCalls }: Trai
     message.text === text &&
     JSON.stringify(message.toolCalls) === JSON.stringify(toolCalls)
   );
+}
+
+/** Finds out whether a prompt that is rendered without a record leaves out an image or another file that the model was given. */
+class UnshownFiles {
+  readonly #places = new Map<string, number>();
+  /** The place of the latest file; null if none, or if a compaction replaced it. */
+  #latest: number | null = null;
+  #isObserved = false;
+
+  get isAny(): boolean {
+    return this.#latest !== null || this.#isObserved;
+  }
+
+  /** Takes the agent's next event. */
+  add(event: CapturedEvent): void {
+    const place = this.#places.size;
+    if (!this.#places.has(event.id)) this.#places.set(event.id, place);
+    if (isEventOf(event, 'session:compaction')) this.#compact(event.data);
+    else if (isEventOf(event, 'agent:output'))
+      this.#isObserved ||= event.data.parts.some(({ kind }) => kind === 'image');
+    else if (unshownTypes.has(event.type)) this.#latest = place;
+    else if (isEventOf(event, 'agent:tool_result') && holdsFile(event.data.output)) this.#latest = place;
+  }
+
+  /** The agent answers: later prompts do not have the output that it observed before. */
+  answer(): void {
+    this.#isObserved = false;
+  }
+
+  #compact({ summary, keptFrom }: { summary?: string | undefined; keptFrom?: string | undefined }): void {
+    if (summary === undefined || this.#latest === null) return;
+    const kept = keptFrom === undefined ? undefined : this.#places.get(keptFrom);
+    if (kept === undefined || this.#latest < kept) this.#latest = null;
+  }
+}
+
+/** Whether a result has a file as a block, with its bytes or by reference. */
+function holdsFile(output: JsonValue | undefined): boolean {
+  const left: (JsonValue | undefined)[] = [output];
+  while (left.length > 0) {
+    const value = left.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    if (!Array.isArray(value) && (bytesField(value) !== null || isReference(value))) return true;
+    left.push(...Object.values(value));
+  }
+  return false;
+}
+
+function isReference({ type, source }: { readonly [key: string]: JsonValue | undefined }): boolean {
+  if (type !== 'image' && type !== 'document') return false;
+  if (typeof source !== 'object' || source === null || Array.isArray(source)) return false;
+  return source.type === 'url' || source.type === 'file';
 }

@@ -1,15 +1,14 @@
 import type { JsonObject } from '@hansard/events';
-import type { Conversation, RowLimits, TrainingMessage } from './conversation.ts';
+import { beginningOf, type Conversation, type RowLimits, type TrainingMessage } from './conversation.ts';
 import {
   argumentsOf,
   type ReasoningMode,
   type RowOptions,
   reasoningModes,
   textWithThoughts,
+  thoughtsField,
   toolsField,
 } from './rows/row-options.ts';
-import { sharegptBeginning, sharegptRow } from './rows/sharegpt-row.ts';
-import { trlChatRow, trlPromptCompletionRow } from './rows/trl-rows.ts';
 
 export const trainingFormatIds = ['sft', 'trl', 'trl-chat', 'openai', 'sharegpt'] as const;
 
@@ -129,4 +128,125 @@ function messageText({ message, thinking }: TrainingMessage): string {
     ),
   ];
   return `<assistant>\n${parts.join('\n')}\n</assistant>\n`;
+}
+
+type From = 'human' | 'gpt' | 'function_call' | 'observation';
+
+interface Turn {
+  readonly from: From;
+  readonly value: string;
+}
+
+/**
+ * The longest prefix of a conversation with valid ShareGPT turns, as LLaMA-Factory reads them: system prompts first, then
+ * `human` or `observation` at odd positions, `gpt` or `function_call` at even ones. Consecutive messages from one side
+ * are one turn. A turn with a tool call cannot have text.
+ */
+function sharegptBeginning(conversation: Conversation): Conversation | null {
+  let calls = 0;
+  let before: From | null = null;
+  for (const { message } of conversation.messages) {
+    if (message.role === 'system' && before !== null) break;
+    if (message.role === 'system') continue;
+    const from = fromOf(message);
+    const isTurn: boolean = isAnswer(from)
+      ? before !== null && !isAnswer(before)
+      : before === null || isAnswer(before) || from === before;
+    if (!isTurn || (from === 'function_call' && message.text !== '')) break;
+    before = from;
+    if (isAnswer(from)) calls += 1;
+  }
+  return beginningOf(conversation, calls);
+}
+
+/** The row of a conversation with valid turns. */
+function sharegptRow({ messages }: Conversation, options: RowOptions): JsonObject {
+  const system = messages.flatMap(({ message }) => (message.role === 'system' ? [message.text] : []));
+  const turns: Turn[] = [];
+  for (const message of messages) {
+    if (message.message.role === 'system') continue;
+    const turn = turnOf(message, options);
+    const before = turns.at(-1);
+    if (before?.from === turn.from)
+      turns[turns.length - 1] = { from: turn.from, value: `${before.value}\n${turn.value}` };
+    else turns.push(turn);
+  }
+  return {
+    conversations: turns.map(({ from, value }) => ({ from, value })),
+    system: system.join('\n'),
+    tools: options.tools === undefined ? '' : JSON.stringify(options.tools),
+  };
+}
+
+function turnOf({ message, thinking }: TrainingMessage, { reasoning }: RowOptions): Turn {
+  const from = fromOf(message);
+  if (message.role !== 'assistant') return { from, value: message.text };
+  const { text, toolCalls } = message;
+  const calls = toolCalls.map(({ tool, input }) => ({ name: tool, arguments: argumentsOf(input) }));
+  const value = calls.length === 0 ? text : JSON.stringify(calls.length === 1 ? calls[0] : calls);
+  return { from, value: textWithThoughts(value, thinking, reasoning) };
+}
+
+function fromOf(message: TrainingMessage['message']): From {
+  if (message.role === 'tool') return 'observation';
+  if (message.role !== 'assistant') return 'human';
+  return message.toolCalls.length === 0 ? 'gpt' : 'function_call';
+}
+
+function isAnswer(from: From): boolean {
+  return from === 'gpt' || from === 'function_call';
+}
+
+/** TRL, prompt and completion, conversational: the loss is on the completion, the last answer. */
+function trlPromptCompletionRow(conversation: Conversation, options: RowOptions): JsonObject {
+  const messages = conversation.messages.map((message) => trlMessage(message, options));
+  return {
+    prompt: messages.slice(0, -1),
+    completion: messages.slice(-1),
+    ...toolsField(options),
+    metadata: metadataOf(conversation),
+  };
+}
+
+/** TRL, language modelling, conversational: for `assistant_only_loss`. */
+function trlChatRow(conversation: Conversation, options: RowOptions): JsonObject {
+  return {
+    messages: conversation.messages.map((message) => trlMessage(message, options)),
+    ...toolsField(options),
+    metadata: metadataOf(conversation),
+  };
+}
+
+/** Arguments are JSON text, because Arrow needs one type for a column. Templates find a result by the name of its tool. */
+function trlMessage({ message, thinking }: TrainingMessage, { reasoning }: RowOptions): JsonObject {
+  if (message.role === 'tool') return { role: 'tool', name: message.tool, content: message.text };
+  if (message.role !== 'assistant') return { role: message.role, content: message.text };
+  const { text, toolCalls } = message;
+  return {
+    role: 'assistant',
+    content: textWithThoughts(text, thinking, reasoning),
+    ...thoughtsField(thinking, reasoning),
+    ...(toolCalls.length === 0
+      ? {}
+      : {
+          tool_calls: toolCalls.map(({ tool, input }) => ({
+            type: 'function',
+            function: { name: tool, arguments: JSON.stringify(argumentsOf(input)) },
+          })),
+        }),
+  };
+}
+
+/** Flat, with the same keys in each row, because Arrow needs one schema. For several calls, the facts of the first. */
+function metadataOf({ calls }: Conversation): JsonObject {
+  const [{ dispatchId, agentName, agentRole, turn, model, eventId }] = calls;
+  return {
+    dispatch_id: dispatchId,
+    agent_name: agentName,
+    agent_role: agentRole,
+    turn,
+    model: model ?? '',
+    event_id: eventId,
+    faded: calls.some(({ isShortened }) => isShortened),
+  };
 }

@@ -1,7 +1,15 @@
+import { type Dirent, existsSync, readdirSync, type Stats, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
+import { resolveOwn } from '@hansard/claude';
+import { formatErrors, type HansardError } from '@hansard/events';
 import type { LogSource } from '@hansard/provider';
-import { type AgentsBeside, findLogFiles } from './find-log-files.ts';
+import { importErrors } from '../import-errors.ts';
+import { readHead, unreadable } from './read-source.ts';
+
+const subAgentsFolder = `${sep}subagents${sep}`;
+
+const bytesOfStart = 64 * 1024;
 
 export interface FoundLogs {
   readonly logs: readonly LogSource[];
@@ -43,4 +51,182 @@ export function findLogs(paths: readonly string[]): FoundLogs {
 
 export function toAbsolute(path: string): string {
   return path.startsWith('~/') ? join(homedir(), path.slice(2)) : resolve(path);
+}
+
+type OnUnreadable = (path: string, error: Error) => unknown;
+
+/** The sub-agents' files that lie beside their sessions, by session, of each folder that was read. */
+type AgentsBeside = Map<string, ReadonlyMap<string | null, readonly string[]>>;
+
+/**
+ * The files that a path means, in the order of their names, each with those of its sub-agents: a file itself; of a
+ * folder, all `.jsonl` files in it and below; of the folder beside a session's file, that session. `onUnreadable` gets the
+ * folders below that can't be read, and the links out of the folder, which are not followed; a file that can't be read is
+ * among the files. Many paths share an `agentsBeside`, so that each folder is read once.
+ * @throws FORMAT_UNREADABLE, IMPORT_NO_LOGS, IMPORT_LINK_OUTSIDE
+ */
+function findLogFiles(
+  path: string,
+  onUnreadable: OnUnreadable,
+  agentsBeside: AgentsBeside = new Map(),
+): LogSource[] {
+  const session = `${path}.jsonl`;
+  const isFolder = isDirectory(path);
+  if (isFolder && existsSync(join(path, 'subagents')) && existsSync(session)) {
+    const outside = linkOutside(session, dirname(path));
+    if (outside !== null) throw outside;
+    return findLogFiles(session, onUnreadable, agentsBeside);
+  }
+  const all = isFolder
+    ? listLogs(path, path, onUnreadable)
+    : [path, ...agentsOf(path, onUnreadable, agentsBeside)];
+  const known = new Set(all);
+  const subAgents = new Map<string, string[]>();
+  const owned: [string, string][] = [];
+  for (const file of all) {
+    const owner = file === path ? null : ownerOf(file);
+    if (owner !== null && known.has(owner)) owned.push([file, owner]);
+    else subAgents.set(file, []);
+  }
+  const owners = new Map(owned);
+  for (const [file, owner] of owned) subAgents.get(sessionOf(owner, owners))?.push(file);
+  if (isFolder && all.length === 0)
+    throw importErrors.error('IMPORT_NO_LOGS', `${path} has no .jsonl file.`, { details: { path } });
+  return [...subAgents].map(([file, agents]) => {
+    const files = [file, ...agents];
+    return { files, bytes: files.reduce((sum, name) => sum + sizeOf(name), 0) };
+  });
+}
+
+/** The session that a sub-agent's file belongs to, by where it lies; of older ones, which lie beside it, by what it says. */
+function ownerOf(file: string): string | null {
+  const at = file.lastIndexOf(subAgentsFolder);
+  if (at >= 0) return `${file.slice(0, at)}.jsonl`;
+  if (!basename(file).startsWith('agent-')) return null;
+  const sessionId = sessionIdIn(file);
+  // Of those that lie beside their session, none belongs to another one: they would lead round in a circle.
+  if (sessionId === null || sessionId.startsWith('agent-')) return null;
+  return join(dirname(file), `${sessionId}.jsonl`);
+}
+
+/** A sub-agent may have some of its own. */
+function sessionOf(file: string, owners: ReadonlyMap<string, string>): string {
+  const owner = owners.get(file);
+  return owner === undefined ? file : sessionOf(owner, owners);
+}
+
+/** The session that the first record of a file names. A file that can't be read is reported when it is imported. */
+function sessionIdIn(file: string): string | null {
+  try {
+    return /"sessionId":"([A-Za-z0-9._-]+)"/.exec(readHead(file, bytesOfStart).text)?.[1] ?? null;
+  } catch (error) {
+    if (formatErrors.is(error)) return null;
+    throw error;
+  }
+}
+
+/** The files of a session's sub-agents, below it and beside it. */
+function agentsOf(file: string, onUnreadable: OnUnreadable, agentsBeside: AgentsBeside): string[] {
+  const parent = dirname(file);
+  const below = listSubAgents(join(file.replace(/\.jsonl$/, ''), 'subagents'), parent, onUnreadable);
+  if (basename(file).startsWith('agent-')) return below;
+  const beside = agentsBeside.get(parent) ?? listAgents(parent, onUnreadable);
+  agentsBeside.set(parent, beside);
+  return [...below, ...(beside.get(file) ?? [])];
+}
+
+function listSubAgents(folder: string, root: string, onUnreadable: OnUnreadable): string[] {
+  if (!existsSync(folder)) return [];
+  const outside = linkOutside(folder, root);
+  if (outside === null) return listLogs(folder, root, onUnreadable);
+  onUnreadable(folder, outside);
+  return [];
+}
+
+/** The files of sub-agents in a folder, by the session that each belongs to. */
+function listAgents(
+  folder: string,
+  onUnreadable: OnUnreadable,
+): ReadonlyMap<string | null, readonly string[]> {
+  const agents = listEntries(folder)
+    .filter(({ name }) => name.startsWith('agent-') && name.endsWith('.jsonl'))
+    .map((entry) => [entry, join(folder, entry.name)] as const)
+    .filter(([entry, path]) => isFollowed(entry, path, folder, onUnreadable))
+    .map(([, path]) => path);
+  return Map.groupBy(agents.sort(), ownerOf);
+}
+
+function listLogs(folder: string, root: string, onUnreadable: OnUnreadable): string[] {
+  return [...walk(folder, root, onUnreadable)].sort();
+}
+
+function* walk(folder: string, root: string, onUnreadable: OnUnreadable): Generator<string> {
+  for (const entry of listEntries(folder)) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) {
+      try {
+        yield* walk(path, root, onUnreadable);
+      } catch (error) {
+        if (!formatErrors.is(error)) throw error;
+        onUnreadable(path, error);
+      }
+    } else if (isFollowed(entry, path, root, onUnreadable)) yield path;
+  }
+}
+
+function listEntries(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch (cause) {
+    throw unreadable(folder, cause);
+  }
+}
+
+/**
+ * Whether an entry of a folder is a log to read. A link is followed to a file below the root only. A link out of the root to
+ * a log or a folder is reported; one to a folder below the root is not followed, because that folder is read itself.
+ */
+function isFollowed(entry: Dirent, path: string, root: string, onUnreadable: OnUnreadable): boolean {
+  const isLog = /\.jsonl(\.gz)?$/.test(entry.name);
+  if (!entry.isSymbolicLink()) return isLog;
+  const found = resolveOwn(path, root);
+  const isFolder = (found.kind === 'own' || found.kind === 'outside') && found.stats.isDirectory();
+  if (found.kind === 'outside' && (isLog || isFolder))
+    onUnreadable(path, outsideOf(path, found.target, root));
+  return isLog && !isFolder && found.kind !== 'outside';
+}
+
+/** The error of a path that leads out of a folder; null for any other. */
+function linkOutside(path: string, root: string): HansardError | null {
+  const found = resolveOwn(path, root);
+  return found.kind === 'outside' ? outsideOf(path, found.target, root) : null;
+}
+
+function outsideOf(path: string, target: string, root: string): HansardError {
+  return importErrors.error(
+    'IMPORT_LINK_OUTSIDE',
+    `${path} is a link to ${target}, outside of ${root}. The link was not followed.`,
+    { details: { path, target } },
+  );
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch (cause) {
+    throw unreadable(path, cause);
+  }
+}
+
+function sizeOf(file: string): number {
+  return statsOf(file)?.size ?? 0;
+}
+
+/** Null for what can't be examined, such as a link in a circle. It is reported when it is imported. */
+function statsOf(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
 }

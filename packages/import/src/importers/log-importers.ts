@@ -1,18 +1,65 @@
+import { basename, dirname } from 'node:path';
 import {
+  type ClaudeFormatId,
+  type ClaudeLog,
+  claudeShares,
+  detectClaudeFormat,
+  openClaudeStream,
+  openClaudeTranscript,
+} from '@hansard/claude';
+import { definedOnly } from '@hansard/events';
+import {
+  detectGameFormat,
   detectSessionFormat,
+  type GameFormatId,
+  gameFormats,
+  gameShares,
   hasSessionRecord,
+  isWholeGameLog,
+  type ReadGame,
   type SessionFormatId,
   sessionFormats,
   sessionShares,
 } from '@hansard/formats';
-import type { LogImporterProvider } from '@hansard/provider';
-import { readSource } from '../find/read-source.ts';
+import type { LogContext, LogFile, LogHead, LogImporterProvider, OpenLog } from '@hansard/provider';
+import { readHead, readSource } from '../find/read-source.ts';
 import { assertKnown } from './assert-known.ts';
-import { claudeImporters } from './claude-importers.ts';
-import { gameImporters } from './game-importers.ts';
+import { unsupported } from './choose-importer.ts';
 import { identifyLog } from './identify-log.ts';
+import { nameProduct } from './name-product.ts';
 import { wholeLines } from './whole-lines.ts';
 import { openWholeLog } from './whole-log.ts';
+
+const gameImporters: readonly LogImporterProvider[] = [
+  {
+    ...gameImporter('game-log'),
+    title: 'a game log',
+    hasRecord: (head) => wholeLines(head).some((line) => detectGameFormat(line) === 'game-log'),
+    group: (files) => groupGameLogs(files, (file) => isWholeGameLog(file.head().text)),
+  },
+  { ...gameImporter('werewolf-match'), title: 'a werewolf match' },
+];
+
+const longestName = 80;
+
+const claudeImporters: readonly LogImporterProvider[] = [
+  {
+    ...records('claude-transcript'),
+    title: 'a transcript of Claude Code',
+    async open({ files: [file = '', ...subAgents] }, { findStart }) {
+      assertClaude(file, 'claude-transcript');
+      return [await opened(await openClaudeTranscript(file, { subAgents }), findStart)];
+    },
+  },
+  {
+    ...records('claude-stream'),
+    title: 'a recorded stream of the Agent SDK',
+    async open({ files: [file = ''] }, { findStart }) {
+      assertClaude(file, 'claude-stream');
+      return [await opened(await openClaudeStream(file), findStart)];
+    },
+  },
+];
 
 const sessionImporters: readonly LogImporterProvider[] = (
   Object.keys(sessionFormats) as SessionFormatId[]
@@ -46,4 +93,131 @@ function sessionImporter(id: SessionFormatId): LogImporterProvider {
       return [openWholeLog(facts, { ...log, isComplete: true }, start ?? time)];
     },
   };
+}
+
+function records(id: ClaudeFormatId): Pick<LogImporterProvider, 'contract' | 'id' | 'detect' | 'hasRecord'> {
+  return {
+    contract: 1,
+    id,
+    detect: ({ text }) => detectClaudeFormat(text) === id,
+    // A line may be a message of a stream that quotes records of a transcript, so each line counts by itself.
+    hasRecord: (head: LogHead) => wholeLines(head).some((line) => detectClaudeFormat(line) === id),
+  };
+}
+
+/** Decided on the start of the file. @throws IMPORT_FOREIGN */
+function assertClaude(file: string, id: ClaudeFormatId): void {
+  const { records, known } = claudeShares(readHead(file).text);
+  assertKnown(file, id, { records, known: known[id] });
+}
+
+async function opened(log: ClaudeLog, findStart: LogContext['findStart']): Promise<OpenLog> {
+  const { format, files, dispatchId, cwd, continues } = log;
+  const taskDir = taskOfLog(log);
+  const startsAt = (await findStart([dispatchId], taskDir)) ?? log.startedAt;
+  return {
+    format,
+    files,
+    dispatchId,
+    ...definedOnly({ parentDispatchId: continues?.dispatchId }),
+    cwd,
+    startedAt: log.startedAt,
+    taskDir,
+    read: (options) => log.read({ ...options, startsAt }),
+    summary: () => log.summary(),
+    continueAfter: (kept) => log.continueAfter(kept),
+  };
+}
+
+/**
+ * The task that a session of Claude Code belongs to: its project is the folder below `projects` in which Claude Code
+ * keeps it, elsewhere the folder that the session worked in, written in the same way. Its slug is the session's id, or that
+ * of the first session that it continues.
+ */
+function taskOfLog({ files, cwd, sessionId, continues, dispatchId }: ClaudeLog): string {
+  const [file = ''] = files;
+  const folder = basename(dirname(file));
+  const isInProjects = basename(dirname(dirname(file))) === 'projects';
+  const project = isInProjects ? folder : (cwd?.replace(/[^A-Za-z0-9]/g, '-') ?? folder);
+  const slug = continues?.rootSessionId ?? sessionId ?? basename(file, '.jsonl');
+  return `${toName(project) ?? 'claude'}/tasks/${toName(slug) ?? dispatchId}`;
+}
+
+/** Letters, digits and `._-`, a letter or digit first and not a whole path; of a long name, the end. */
+function toName(text: string): string | null {
+  const name = text
+    .replace(/[^A-Za-z0-9._-]/g, '-')
+    .slice(-longestName)
+    .replace(/^[._-]+|[._-]+$/g, '');
+  return name === '' ? null : name;
+}
+
+function gameImporter(id: GameFormatId): Pick<LogImporterProvider, 'contract' | 'id' | 'detect' | 'open'> {
+  return {
+    contract: 1,
+    id,
+    detect: ({ text }) => detectGameFormat(text) === id,
+    async open({ files }, { now, findStart }) {
+      const sources = files.map((file) => ({ file, source: readSource(file) }));
+      if (id === 'game-log') assertGame(sources);
+      const read = (time: number) => gameFormats[id].read(sources, { now: () => time });
+      const time = now();
+      const first = read(time);
+      const dispatchIds = identifyGames(id, first);
+      // Where nothing has a time, all have that of the first import.
+      const start = await findStart(dispatchIds);
+      const games = start === null ? first : read(start);
+      return games.map((game, at) => {
+        const facts = { format: id, files, dispatchId: dispatchIds[at] ?? '', role: 'game' };
+        return openWholeLog(facts, game, start ?? time);
+      });
+    },
+  };
+}
+
+/** @throws IMPORT_FOREIGN; IMPORT_PRODUCT_UNSUPPORTED for streams without the game that they are beside */
+function assertGame(sources: readonly { readonly file: string; readonly source: Uint8Array }[]): void {
+  let ofGame = 0;
+  for (const { file, source } of sources) {
+    const { records, game, chat, other } = gameShares(source);
+    assertKnown(file, 'game-log', { records, known: game + chat + other });
+    ofGame += game + chat;
+  }
+  const files = sources.map(({ file }) => file);
+  const stream = ofGame > 0 ? null : nameProduct(readHead(files[0] ?? ''));
+  if (stream !== null) throw unsupported(stream, files);
+}
+
+/** The dispatch of each game. Games that begin with the very same record differ by their number. */
+function identifyGames(format: GameFormatId, games: readonly ReadGame[]): string[] {
+  const numbers = new Map<string, number>();
+  return games.map(({ origin }) => {
+    const id = identifyLog(format, origin);
+    const number = (numbers.get(id) ?? 0) + 1;
+    numbers.set(id, number);
+    return number === 1 ? id : identifyLog(format, origin, number);
+  });
+}
+
+/**
+ * The game logs that some files make up: the files that were named together are one; otherwise the files of a folder are,
+ * except each that is a log by itself because it has both the game and the chat.
+ */
+function groupGameLogs(files: readonly LogFile[], isByItself: (file: LogFile) => boolean): string[][] {
+  const named = files.filter(({ isNamed }) => isNamed).map(({ path }) => path);
+  const logs: string[][] = named.length === 0 ? [] : [named];
+  const ofFolders = new Map<string, string[]>();
+  for (const file of files) {
+    if (file.isNamed) continue;
+    const folder = dirname(file.path);
+    const isAlone = isByItself(file);
+    const parts = isAlone ? undefined : ofFolders.get(folder);
+    if (parts !== undefined) parts.push(file.path);
+    else {
+      const log = [file.path];
+      logs.push(log);
+      if (!isAlone) ofFolders.set(folder, log);
+    }
+  }
+  return logs;
 }

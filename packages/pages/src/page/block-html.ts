@@ -1,7 +1,31 @@
+import { neutraliseControls } from '@hansard/events/plain';
 import { formatTime } from '@hansard/facts';
 import type { WordBlock, WordSpan } from '@hansard/views';
+import MarkdownIt from 'markdown-it';
 import { escapeHtml, escapeHtmlInLine, observedImage, textBlock } from '../html-text.ts';
-import { proseHtml } from './prose.ts';
+
+/** Longer texts are shown as they are: rendering them takes long, and few of them are prose. */
+const longest = 20_000;
+
+/**
+ * Markdown from an allow-list: what is not enabled here is text. HTML is always text, images and addresses in text are not
+ * links, so nothing is loaded, and a link leads only to a web or mail address.
+ */
+const markdown = new MarkdownIt('zero', { html: false, linkify: false, breaks: true }).enable([
+  'backticks',
+  'blockquote',
+  'code',
+  'emphasis',
+  'escape',
+  'fence',
+  'heading',
+  'hr',
+  'link',
+  'list',
+  'newline',
+  'strikethrough',
+  'table',
+]);
 
 /** A block of a row. `anchorOf`: the attribute that makes a record an anchor. */
 export function blockHtml(block: WordBlock, anchorOf: (position: number) => string): string {
@@ -60,4 +84,19 @@ function unlabelled(
 export function noteHtml({ spans }: { readonly spans: readonly WordSpan[] }, className: string): string {
   const words = spans.map(({ text }) => `<bdi>${escapeHtmlInLine(text)}</bdi>`);
   return `<div class="${className}">${words.join(' ')}</div>`;
+}
+
+markdown.validateLink = (address) => /^(?:https?:\/\/|mailto:)/i.test(address.trim());
+
+markdown.renderer.rules.link_open = (tokens, at, options, _, self) => {
+  tokens[at]?.attrSet('rel', 'noreferrer noopener');
+  return self.renderToken(tokens, at, options);
+};
+
+for (const cell of ['th_open', 'td_open'] as const)
+  markdown.renderer.rules[cell] = (tokens, at) => `<${tokens[at]?.tag === 'th' ? 'th' : 'td'}>`;
+
+/** Foreign prose as HTML; null if it is too long to be rendered. */
+function proseHtml(text: string): string | null {
+  return text.length > longest ? null : markdown.render(neutraliseControls(text));
 }

@@ -1,16 +1,25 @@
 import type { CapturedEvent } from '@hansard/events';
 import { contextErrors } from './context-errors.ts';
-import { type ContextManifest, contextRendererVersion } from './context-manifest.ts';
-import { partsOf } from './context-parts.ts';
-import { type ContextPolicy, checkContextPolicy } from './context-policy.ts';
-import { type FixedTokens, fitContext, limitOf, tokensIn } from './fit-context.ts';
+import { type ContextManifest, type ContextPart, contextRendererVersion } from './context-manifest.ts';
+import {
+  type ContextPolicy,
+  checkContextPolicy,
+  type FadedPolicy,
+  type LastMessagesPolicy,
+} from './context-policy.ts';
 import { GivenOrder } from './given-order.ts';
 import { ContextHistory, type ReadEvent, readEvent } from './history/context-history.ts';
 import { ContextItem } from './history/context-item.ts';
 import { ContextZones } from './history/context-zones.ts';
+import type { Detail } from './history/detail.ts';
 import { type CountedMessage, MessageList } from './message-list.ts';
 import { type RenderedContext, renderedContext } from './rendered-context.ts';
 import type { TokenCounter } from './token-counter.ts';
+
+/** The share of each zone in the tokens of the groups that can fade. */
+const shares = { high: 0.5, medium: 0.25, low: 0.25 } as const;
+
+const fadingZones = ['high', 'medium', 'low'] as const;
 
 export interface ContextOptions {
   /** Absent: `{ name: 'full' }`. */
@@ -204,4 +213,126 @@ function omissionNote(messages: number, id: string, count: (text: string) => num
 
 function notZero<Key extends string>(key: Key, value: number): { readonly [key in Key]?: number } {
   return value === 0 ? {} : ({ [key]: value } as { readonly [key in Key]: number });
+}
+
+/** The tokens of the messages that are not in a group. */
+interface FixedTokens {
+  readonly summary: number;
+  /** Of the note with the number of messages that are not shown. */
+  readonly note: number;
+}
+
+/** Moves groups to lower zones until the policy holds. The result depends on the events only, never on when a prompt was rendered. */
+function fitContext(zones: ContextZones, policy: ContextPolicy, fixed: FixedTokens): void {
+  if (policy.name === 'lastMessages') dropOldest(zones, policy);
+  if (policy.name === 'faded') fade(zones, policy, fixed);
+}
+
+/** The tokens of the prompt. At most `limitOf` the policy, if it fits. */
+function tokensIn(zones: ContextZones, { summary, note }: FixedTokens): number {
+  const shown = zones.tokens('high') + zones.tokens('medium') + zones.tokens('low');
+  return zones.systemTokens + summary + shown + (zones.messages('omitted') > 0 ? note : 0);
+}
+
+function limitOf({ budget, reserve = 0 }: FadedPolicy): number {
+  return budget - reserve;
+}
+
+function dropOldest(zones: ContextZones, { count, step = 1 }: LastMessagesPolicy): void {
+  if (zones.messages('high') <= count) return;
+  while (zones.messages('high') > count - step + 1 && zones.lower('high')) {
+    zones.lower('medium');
+    zones.lower('low');
+  }
+}
+
+function fade(zones: ContextZones, policy: FadedPolicy, fixed: FixedTokens): void {
+  const limit = limitOf(policy);
+  zones.squeeze(false);
+  if (tokensIn(zones, fixed) <= limit) return;
+  const { newestTokens } = zones;
+  const unfaded = zones.systemTokens + fixed.summary + fixed.note + newestTokens;
+  const target = Math.max(0, limit - unfaded) * (1 - (policy.step ?? 0.25));
+  while (fadedTokens(zones, newestTokens) > target && lowerFullest(zones, newestTokens));
+  if (tokensIn(zones, fixed) > limit) zones.squeeze(true);
+}
+
+function fadedTokens(zones: ContextZones, newestTokens: number): number {
+  return zones.tokens('high') + zones.tokens('medium') + zones.tokens('low') - newestTokens;
+}
+
+/** Fades the oldest group of the zone that exceeds its share most. False: no group can fade further. */
+function lowerFullest(zones: ContextZones, newestTokens: number): boolean {
+  const byFullness = fadingZones
+    .map((zone) => ({
+      zone,
+      fullness: (zones.tokens(zone) - (zone === 'high' ? newestTokens : 0)) / shares[zone],
+    }))
+    .sort((one, other) => other.fullness - one.fullness);
+  return byFullness.some(({ zone }) => zones.lower(zone));
+}
+
+interface Run {
+  readonly kind: ContextPart['kind'];
+  readonly detail: Detail;
+  readonly messages: number;
+  readonly tokens: number;
+  readonly first: ContextItem | undefined;
+  readonly last: ContextItem | undefined;
+}
+
+/** The parts of a manifest, from the sums of the zones: does not iterate over the messages. */
+function partsOf(history: ContextHistory, zones: ContextZones, isCounted: boolean): ContextPart[] {
+  return [systemPrompts(history, zones), summary(history), ...shownZones(history, zones)].flatMap((run) => {
+    const { first, last, messages, tokens, kind, detail } = run;
+    if (messages === 0 || first === undefined || last === undefined) return [];
+    const counted = isCounted ? { tokens } : {};
+    return [{ kind, detail, messages, ...counted, first: first.first, last: last.first }];
+  });
+}
+
+function systemPrompts({ groups }: ContextHistory, { systemPrompts: indexes, systemTokens }: ContextZones) {
+  return {
+    kind: 'systemPrompts',
+    detail: 'high',
+    messages: indexes.length,
+    tokens: systemTokens,
+    first: groups[indexes[0] ?? -1]?.items[0],
+    last: groups[indexes.at(-1) ?? -1]?.items[0],
+  } satisfies Run;
+}
+
+function summary({ summary: item }: ContextHistory): Run {
+  const isThere = item !== null;
+  return {
+    kind: 'summary',
+    detail: 'high',
+    messages: isThere ? 1 : 0,
+    tokens: item?.tokensAt('high') ?? 0,
+    first: item ?? undefined,
+    last: item ?? undefined,
+  };
+}
+
+function shownZones({ groups }: ContextHistory, zones: ContextZones): Run[] {
+  const runs = (['low', 'medium', 'high'] as const).map((zone): Run => {
+    const [from, to] = zones.rangeOf(zone);
+    return {
+      kind: 'messages',
+      detail: zone,
+      messages: zones.messages(zone),
+      tokens: zones.tokens(zone),
+      first: groups[from]?.items[0],
+      last: groups[to - 1]?.items.at(-1),
+    };
+  });
+  const newest = groups[zones.newest];
+  const high = runs.pop();
+  if (newest === undefined || high === undefined) return runs;
+  if (!zones.isSqueezed(zones.newest)) return [...runs, high];
+  const { items, squeezedTokens, newest: item } = newest;
+  const tokens = item.tokensAt('high');
+  const whole: Run = { ...high, messages: 1, tokens, first: item, last: item };
+  const rest = { messages: items.length - 1, tokens: squeezedTokens - tokens };
+  return [...runs, { ...high, ...rest, detail: 'low', first: items[0], last: items.at(-1) }, whole];
 }

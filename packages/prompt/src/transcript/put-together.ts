@@ -1,6 +1,8 @@
-import type { CapturedEvent } from '@hansard/events';
+import type { CapturedEvent, EventLinks, NewEvent } from '@hansard/events';
+import { newEvent } from '@hansard/events/plain';
 import { createTranscriptGatherer } from './gather-transcripts.ts';
-import type { TranscriptEntry } from './transcript-message.ts';
+import type { MessageFields, TranscriptEntry, TranscriptMessage } from './transcript-message.ts';
+import { unknownTool } from './unknown-tool.ts';
 
 /**
  * The transcript messages of all agents, in the order of their first blocks. Blocks of an answer are joined by agent and
@@ -13,4 +15,67 @@ export function putTogether(events: Iterable<CapturedEvent>): TranscriptEntry[] 
   const transcripts = createTranscriptGatherer();
   for (const event of events) transcripts.add(event);
   return transcripts.entries;
+}
+
+/**
+ * The events of a message, one for each block: thinking, text, then the tool calls. All have its id as `messageId`; the first
+ * has its links. An empty answer is an `agent:output` without parts. `putTogether` returns the same message again.
+ *
+ * @throws TypeError for an invalid message: a tool message without `toolCallId`, a system or user message without content,
+ * or thinking or tool calls in a message that is not of the assistant
+ */
+export function takeApart(message: TranscriptMessage, fields: MessageFields): NewEvent[] {
+  const { id, agentId, timestamp, substance, cause, via } = fields;
+  const origin = {
+    ...(timestamp === undefined ? {} : { timestamp }),
+    ...(agentId === '' ? {} : { agentId }),
+  };
+  const links: EventLinks = {
+    ...(substance === undefined ? {} : { substance }),
+    ...(cause === undefined ? {} : { cause }),
+    ...(via === undefined ? {} : { via }),
+  };
+  return blocksOf(message).map(({ type, data }, index) => ({
+    id: index === 0 ? id : `${id}.${index}`,
+    type,
+    ...origin,
+    messageId: id,
+    ...(index === 0 ? links : {}),
+    data,
+  }));
+}
+
+function blocksOf(message: TranscriptMessage): NewEvent[] {
+  if (message.role === 'assistant') return assistantBlocks(message);
+  if (message.thinking !== undefined || message.toolCalls !== undefined) {
+    throw new TypeError(
+      `A ${message.role} message can't have thinking or tool calls; only an assistant message can.`,
+    );
+  }
+  if (message.role === 'tool') return [toolResult(message)];
+  const { content: text } = message;
+  if (text === null) throw new TypeError(`A ${message.role} message must have content; this one has none.`);
+  return message.role === 'system'
+    ? [newEvent('agent:system_prompt', { text })]
+    : [newEvent('user:message', { text, source: message.source ?? { kind: 'user' } })];
+}
+
+function assistantBlocks({ content, thinking, toolCalls = [] }: TranscriptMessage): NewEvent[] {
+  const blocks: NewEvent[] = [];
+  if (thinking !== undefined) blocks.push(newEvent('agent:thinking', thinking));
+  if (content !== null) blocks.push(newEvent('agent:text', { text: content }));
+  for (const call of toolCalls) blocks.push(newEvent('agent:tool_call', { ...call, metadata: {} }));
+  return blocks.length > 0 ? blocks : [newEvent('agent:output', { parts: [] })];
+}
+
+function toolResult({ content, toolCallId, tool, isError }: TranscriptMessage): NewEvent {
+  if (toolCallId === undefined) {
+    throw new TypeError('A tool message must name the call that it answers; this one has no toolCallId.');
+  }
+  return newEvent('agent:tool_result', {
+    toolCallId,
+    ...(tool === undefined ? unknownTool : { tool, metadata: {} }),
+    status: isError === true ? 'error' : 'completed',
+    output: content,
+  });
 }

@@ -18,7 +18,7 @@ import {
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
-import { TalkList } from '../../src/page/lenses/talk-list.tsx';
+import { TalkList } from '../../src/page/lenses/lens-screen.tsx';
 import { RowCells } from '../../src/page/row-list.tsx';
 import { RowDetail } from '../../src/page/row-words.tsx';
 import { readerRow } from '../../src/server/reader-row.ts';

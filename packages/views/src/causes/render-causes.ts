@@ -3,9 +3,15 @@ import { agentLabel } from '../agents/agent-label.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import { wordsLine } from '../rows/row-line.ts';
 import { alignColumns } from '../text/align-columns.ts';
+import { hangingLines } from '../text/hanging-lines.ts';
 import { eventWords } from '../words/row-words.ts';
 import type { LinkKind } from './causal-graph.ts';
 import type { CausalRow } from './causality.ts';
+import type { Intervention } from './interventions.ts';
+
+const decisionWords = { allow: 'allowed', deny: 'denied', alter: 'altered' } as const;
+
+const outcomeWords = { none: '', stopped: 'instead', withheld: 'instead', altered: 'became' } as const;
 
 /** Causes or effects: a line with id, agent, kind and text, and below it the ids of its causes. */
 export function renderCauses(index: LogIndex, rows: readonly CausalRow[]): string {
@@ -33,4 +39,29 @@ function reasonLine(index: LogIndex, row: CausalRow): string[] {
 /** Whether it is worth a note that nothing is recorded: only tool calls let an agent speak that a tool call created. */
 function isUnasked({ agents }: LogIndex, { event: { agentId = '' }, asked, because }: CausalRow): boolean {
   return asked === 'not recorded' && because.length > 0 && agents.get(agentId)?.created?.cause !== undefined;
+}
+
+/** Each intervention as a few lines: decision, subject, reason, verdict and outcome. */
+export function renderInterventions(index: LogIndex, rows: readonly Intervention[]): string {
+  if (rows.length === 0) return '(no interventions)';
+  return rows
+    .map((row) => {
+      const { id, hook, on, decision, agentId, reason, subject, given, made, effect, outcome, verdict } = row;
+      const whose = on === 'tool_call' ? 'of' : 'to';
+      const denial = decision === 'deny' ? `: ${effect}` : '';
+      const head = `${id}  ${hook} ${decisionWords[decision]} a ${on} ${whose} ${agentLabel(index, agentId)}${denial}`;
+      const parts: readonly (readonly [string, string | undefined])[] = [
+        ['on', subject === null ? undefined : `${subject.text} (${subject.id})`],
+        ['given', given ?? undefined],
+        ['because', reason ?? undefined],
+        ['verdict', verdict === null ? undefined : `${verdict.text} (${verdict.id})`],
+        ['made', made === null || made === outcome?.text ? undefined : made],
+        [outcomeWords[effect], outcome === null ? undefined : `${outcome.text} (${outcome.id})`],
+      ];
+      const lines = parts.flatMap(([name, text]) =>
+        text === undefined ? [] : [hangingLines(`    ${name.padEnd(7)}  `, text)],
+      );
+      return [neutraliseControlsInLine(head), ...lines].join('\n');
+    })
+    .join('\n');
 }

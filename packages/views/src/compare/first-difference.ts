@@ -1,8 +1,13 @@
-import type { CapturedEvent } from '@hansard/events';
+import type { CapturedEvent, JsonValue } from '@hansard/events';
+import { isReadableAs, neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
+import { agentLabel, speakerLabel } from '../agents/agent-label.ts';
 import { AgentNames } from '../agents/agent-names.ts';
+import type { LogIndex } from '../log/log-index.ts';
+import type { DeliveryDiff, DiffPart } from '../session/word-diff.ts';
+import { hangingLines } from '../text/hanging-lines.ts';
+import { deliveryNote, nobodyHeardIt } from '../words/hearing-words.ts';
 import { eventWords } from '../words/row-words.ts';
 import type { Words } from '../words/words.ts';
-import { type Deed, deedOf, firstDifferentField } from './deed.ts';
 
 /** An event at which two logs part. */
 export interface PartingEvent {
@@ -88,4 +93,102 @@ class DeedReader {
   async close(): Promise<void> {
     await this.#events.return?.();
   }
+}
+
+/** Something that an event says or does, without the parts that differ between two runs: ids, times, durations, usage and records of the harness. */
+interface Deed {
+  readonly kind: 'prompt' | 'message' | 'text' | 'thought' | 'call' | 'result' | 'end';
+  /** By name, in the order in which they are compared. */
+  readonly fields: readonly (readonly [name: string, value: JsonValue])[];
+}
+
+/** The deed of an event; null for one that has none. */
+function deedOf(event: CapturedEvent): Deed | null {
+  if (isReadableAs(event, 'agent:system_prompt'))
+    return { kind: 'prompt', fields: [['text', event.data.text]] };
+  if (isReadableAs(event, 'user:message')) return { kind: 'message', fields: [['text', event.data.text]] };
+  if (isReadableAs(event, 'agent:text')) return { kind: 'text', fields: [['text', event.data.text]] };
+  if (isReadableAs(event, 'agent:thinking')) return { kind: 'thought', fields: [['text', event.data.text]] };
+  if (isReadableAs(event, 'agent:tool_call')) {
+    const { tool, target, input } = event.data;
+    return {
+      kind: 'call',
+      fields: [
+        ['tool', tool],
+        ['target', target ?? null],
+        ['input', input ?? null],
+      ],
+    };
+  }
+  if (isReadableAs(event, 'agent:tool_result')) {
+    const { tool, status, error, output } = event.data;
+    return {
+      kind: 'result',
+      fields: [
+        ['tool', tool],
+        ['status', status],
+        ['error', error ?? null],
+        ['output', output ?? null],
+      ],
+    };
+  }
+  if (isReadableAs(event, 'session:complete')) {
+    const { status, result, structuredResult } = event.data;
+    return {
+      kind: 'end',
+      fields: [
+        ['status', status],
+        ['result', result ?? null],
+        ['structured result', structuredResult ?? null],
+      ],
+    };
+  }
+  return null;
+}
+
+/** The name of the first field that differs; null if all are the same. */
+function firstDifferentField(one: Deed, other: Deed): string | null {
+  if (one.kind !== other.kind) return 'kind';
+  const at = one.fields.findIndex(([, value], index) => !isSame(value, other.fields[index]?.[1] ?? null));
+  return one.fields[at]?.[0] ?? null;
+}
+
+/** Whether two values are the same, without regard to the order of keys. */
+function isSame(one: JsonValue, other: JsonValue): boolean {
+  if (one === other) return true;
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
+  if (Array.isArray(one) || Array.isArray(other))
+    return (
+      Array.isArray(one) &&
+      Array.isArray(other) &&
+      one.length === other.length &&
+      one.every((item, at) => isSame(item, other[at] ?? null))
+    );
+  const [left, right] = [Object.entries(one), new Map(Object.entries(other))];
+  return (
+    left.length === right.size &&
+    left.every(([key, value]) => right.has(key) && isSame(value ?? null, right.get(key) ?? null))
+  );
+}
+
+/** The parts as one text: removed parts as `[-text-]`, added parts as `{+text+}`. */
+export function renderDiff(parts: readonly DiffPart[]): string {
+  return neutraliseControls(parts.map(partInText).join(''));
+}
+
+/** The word differences between a saying and each delivery of it. */
+export function renderDeliveryDiffs(index: LogIndex, diffs: readonly DeliveryDiff[]): string {
+  if (diffs.length === 0) return nobodyHeardIt;
+  return diffs
+    .map(({ saying, hearing, parts }) => {
+      const who = `${speakerLabel(index, saying.speaker)} → ${agentLabel(index, hearing.agentId)}`;
+      const start = neutraliseControlsInLine(`${hearing.event.id}  ${who} (${deliveryNote(hearing)}): `);
+      return hangingLines(start, renderDiff(parts));
+    })
+    .join('\n');
+}
+
+function partInText({ kind, text }: DiffPart): string {
+  if (kind === 'same') return text;
+  return kind === 'removed' ? `[-${text}-]` : `{+${text}+}`;
 }

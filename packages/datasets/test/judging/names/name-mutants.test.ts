@@ -67,10 +67,10 @@ const mutants: readonly (readonly [fault: string, file: string, piece: string, i
   ['labels do not count', 'name-form.ts', 'return startsLine &&', 'return false &&'],
   ['the whole text does not count', 'name-form.ts', 'isWhole || titled < from', 'titled < from'],
   ['initials may be small', 'name-form.ts', 'return isInitials(found, source.charAt(to));', 'return true;'],
-  ['apostrophes do not separate', 'name-tree.ts', "_'`-", '_-'],
+  ['apostrophes do not separate', 'name-finder.ts', "_'`-", '_-'],
   [
     'numbers keep their zeros',
-    'name-tree.ts',
+    'name-finder.ts',
     'text.charCodeAt(at) === 48 && isDigit(text, at + 1)',
     'false',
   ],

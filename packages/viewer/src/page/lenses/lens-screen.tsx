@@ -1,13 +1,12 @@
 import { dispatchedAgent } from '@hansard/views';
+import { Fragment } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { DialogAnswer, HeardAnswer, LensAgent, PerspectiveAnswer } from '../../answers.ts';
+import type { DialogAnswer, HeardAnswer, LensAgent, PerspectiveAnswer, TalkLine } from '../../answers.ts';
 import { pathOf } from '../api.ts';
 import { goTo } from '../go-to.ts';
 import { addressOf, type LensPlace, lensQuery } from '../place-in-address.ts';
-import { countText } from '../words.ts';
-import { HeardTable } from './heard-table.tsx';
+import { clockText, colourOf, countText } from '../words.ts';
 import { Tabs } from './tabs.tsx';
-import { TalkList } from './talk-list.tsx';
 import { useAnswer } from './use-answer.ts';
 
 /** A lens over a longer log is made again only when somebody asks. */
@@ -121,5 +120,126 @@ function AgentChoice({
         </label>
       ))}
     </fieldset>
+  );
+}
+
+interface HeardTableProps {
+  readonly answer: HeardAnswer;
+  toEvent(position: number): string;
+}
+
+/** A line for each thing that was said, a column for each agent. */
+function HeardTable({ answer: { agents, lines }, toEvent }: HeardTableProps) {
+  if (lines.length === 0) return null;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it
+    <section class="wide" aria-label="Who heard what" tabIndex={0}>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">At</th>
+            <th scope="col">Said by</th>
+            <th scope="col">Text</th>
+            {agents.map(({ id, name }) => (
+              <th scope="col" key={id} class={`colour-${colourOf(id)}`}>
+                {name || dispatchedAgent}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map(({ position, speaker, text, isCut, cells }) => (
+            <tr key={position}>
+              <td class="number">
+                <a href={toEvent(position)} aria-label={`Event ${position}`}>
+                  {position}
+                </a>
+              </td>
+              <td>{speaker || dispatchedAgent}</td>
+              <th scope="row" dir="auto">
+                {text}
+                {isCut ? '…' : ''}
+              </th>
+              {cells.map((cell, at) => (
+                <td key={agents[at]?.id} class={`cell ${cell.split(/[ ,]/, 1)[0]}`}>
+                  {cell}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+interface TalkListProps {
+  readonly lines: readonly TalkLine[];
+  toEvent(position: number): string;
+}
+
+/** A conversation: what was said and who heard it, or what one agent was given, thought, did and said. */
+export function TalkList({ lines, toEvent }: TalkListProps) {
+  return (
+    <ol class="talk">
+      {lines.map(({ position, time, agentId, spans, blocks }, at) => (
+        <li key={`${position} ${at}`} class={spans.find(({ label }) => label === 'word')?.text}>
+          <p>
+            {spans.map(({ label, text }) => (
+              <Fragment key={label}>
+                {label === 'head' ? (
+                  text
+                ) : (
+                  <b class={label === 'agent' && agentId !== null ? `colour-${colourOf(agentId)}` : ''}>
+                    {text}
+                  </b>
+                )}{' '}
+              </Fragment>
+            ))}
+            <Place position={position} time={time} toEvent={toEvent} />
+          </p>
+          <div>
+            {blocks.map((block, number) =>
+              block.kind === 'note' ? (
+                <p key={number} class={block.tone}>
+                  {block.spans.map(({ text, position: place }, word) => (
+                    <Fragment key={word}>
+                      {word === 0 ? '' : ' '}
+                      {place === undefined || block.tone === 'dim' ? (
+                        text
+                      ) : (
+                        <a href={toEvent(place)}>{text}</a>
+                      )}
+                    </Fragment>
+                  ))}
+                </p>
+              ) : block.kind === 'text' ? (
+                <pre key={number} class={block.source === 'content' ? 'words' : 'body altered'} dir="auto">
+                  {block.text}
+                </pre>
+              ) : null,
+            )}
+          </div>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+interface PlaceProps {
+  readonly position: number;
+  readonly time: number | null;
+  toEvent(position: number): string;
+}
+
+/** The position of an event, as a link to it, and its time. */
+function Place({ position, time, toEvent }: PlaceProps) {
+  return (
+    <small>
+      <a href={toEvent(position)} aria-label={`Event ${position}`}>
+        {position}
+      </a>{' '}
+      <time>{clockText(time)}</time>
+    </small>
   );
 }
