@@ -4,12 +4,6 @@ import { splitRecords } from './lines/split-records.ts';
 
 export type ClaudeFormatId = 'claude-transcript' | 'claude-stream';
 
-/** How many records a file has, and how many of them show a format by its identity keys. */
-export interface ClaudeShares {
-  readonly records: number;
-  readonly known: Readonly<Record<ClaudeFormatId, number>>;
-}
-
 /** Detects the format from the start of a file: most records have its identity keys. Null if neither is shown. */
 export function detectClaudeFormat(start: string): ClaudeFormatId | null {
   const { records, known } = claudeShares(start);
@@ -18,7 +12,10 @@ export function detectClaudeFormat(start: string): ClaudeFormatId | null {
 }
 
 /** Counts the records of the start of a file by their formats. Other text does not count. */
-export function claudeShares(start: string): ClaudeShares {
+export function claudeShares(start: string): {
+  readonly records: number;
+  readonly known: Readonly<Record<ClaudeFormatId, number>>;
+} {
   const known = { 'claude-transcript': 0, 'claude-stream': 0 };
   let records = 0;
   for (const value of recordsOf(start)) {

@@ -8,7 +8,6 @@ export type {
 export { dispatchIdOf } from './claude-log.ts';
 export {
   type ClaudeFormatId,
-  type ClaudeShares,
   claudeShares,
   detectClaudeFormat,
 } from './detect-claude-format.ts';
@@ -16,7 +15,6 @@ export type { ClaudeDiagnostic, ClaudeDiagnosticCode, DiagnosticCounts } from '.
 export { bytesOfPackedStart, type FileLine, isGzip, readLines, unpack } from './lines/read-lines.ts';
 export {
   type ClaudeMapping,
-  type ClaudeMappingOptions,
   createClaudeMapping,
 } from './map/create-claude-mapping.ts';
 export type { ClaudeActivity } from './map/event-writer.ts';
@@ -24,7 +22,6 @@ export type { RecordPlace } from './map/mapping-step.ts';
 export { findClaudeStreamStart, openClaudeStream, readClaudeStream } from './open-claude-stream.ts';
 export {
   findSubAgents,
-  type OpenTranscriptOptions,
   type OwnPath,
   openClaudeTranscript,
   resolveOwn,

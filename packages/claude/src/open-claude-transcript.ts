@@ -43,11 +43,6 @@ function isThere(path: string): boolean {
   }
 }
 
-export interface OpenTranscriptOptions {
-  /** Transcripts of the session's sub-agents. Absent: those in the folder `SESSION/subagents` beside the file, where Claude Code keeps them. */
-  readonly subAgents?: readonly string[];
-}
-
 /**
  * Opens the transcript of a Claude Code session, with the transcripts of its sub-agents, which become agents of the same
  * dispatch. Reads up to the first record with a time.
@@ -55,7 +50,12 @@ export interface OpenTranscriptOptions {
  */
 export async function openClaudeTranscript(
   path: string,
-  { subAgents = findSubAgents(path) }: OpenTranscriptOptions = {},
+  {
+    subAgents = findSubAgents(path),
+  }: {
+    /** Transcripts of the session's sub-agents. Absent: those in the folder `SESSION/subagents` beside the file, where Claude Code keeps them. */
+    readonly subAgents?: readonly string[];
+  } = {},
 ): Promise<ClaudeLog> {
   const { startedAt, ...head } = await readLogHead(path, isTranscriptRecord);
   const agents: SessionFile[] = [];

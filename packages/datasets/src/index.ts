@@ -34,7 +34,6 @@ export {
 export { type Player, playersOf } from './judging/players-of.ts';
 export {
   createPseudonyms,
-  type PseudonymOptions,
   type Pseudonyms,
   readPseudonyms,
 } from './judging/pseudonyms.ts';

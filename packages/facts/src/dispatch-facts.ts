@@ -39,9 +39,6 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
 /** The most open messages that an envelope keeps. With more, the log is folded from its beginning when it is opened again. */
 const mostKept = 64;
 
-/** What `createDispatchFacts` continues: an envelope, with what it has counted. */
-export type FactsBefore = TotalsBefore;
-
 export interface FactsOptions {
   /** With it, calls without a stated cost are estimated. */
   readonly prices?: PriceTable | null | undefined;
@@ -49,7 +46,7 @@ export interface FactsOptions {
    * The envelope of the events before these: usage, cost, models, periods and prices continue. Title, agents, ending and
    * last activity are those of the events that are observed.
    */
-  readonly before?: FactsBefore | undefined;
+  readonly before?: TotalsBefore | undefined;
 }
 
 /**

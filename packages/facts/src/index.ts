@@ -1,9 +1,8 @@
 export { AgentRoster, type NamedAgent } from './agents/agent-roster.ts';
-export { findNamed, type NamedAnswer, type Names } from './agents/find-named.ts';
+export { findNamed, type NamedAnswer } from './agents/find-named.ts';
 export {
   createDispatchFacts,
   type DispatchFacts,
-  type FactsBefore,
   type FactsOptions,
   factsOf,
   isPricedBy,

@@ -5,13 +5,15 @@ import { isWerewolfMatch, readWerewolfMatch } from './werewolf-match/read-werewo
 
 export type GameFormatId = 'game-log' | 'werewolf-match';
 
-/** A format of recorded games, chosen by its id. Each game is a dispatch of its own. */
-export interface GameFormat {
-  readonly id: GameFormatId;
-  readonly read: (files: readonly GameLogFile[], options?: ReadGameOptions) => ReadGame[];
-}
-
-export const gameFormats: Readonly<Record<GameFormatId, GameFormat>> = {
+export const gameFormats: Readonly<
+  Record<
+    GameFormatId,
+    {
+      readonly id: GameFormatId;
+      readonly read: (files: readonly GameLogFile[], options?: ReadGameOptions) => ReadGame[];
+    }
+  >
+> = {
   'game-log': { id: 'game-log', read: readGameLog },
   'werewolf-match': {
     id: 'werewolf-match',

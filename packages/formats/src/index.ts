@@ -1,4 +1,4 @@
-export { detectGameFormat, type GameFormat, type GameFormatId, gameFormats } from './game-formats.ts';
+export { detectGameFormat, type GameFormatId, gameFormats } from './game-formats.ts';
 export type { GameLogFile, ReadGame, ReadGameOptions } from './games/game-lines.ts';
 export { gameShares, isWholeGameLog, otherStreamOf } from './games/game-lines.ts';
 export { readGameLog } from './games/read-game-log.ts';

@@ -6,9 +6,7 @@ export {
 } from './redact-dispatches.ts';
 export {
   type ScanItem,
-  type ScannedDispatch,
   type StoredSecret,
   scanSecrets,
-  type UnreadTask,
 } from './scan-secrets.ts';
 export { type VerifiedDispatch, type VerifyScope, verifyDispatches } from './verify-dispatches.ts';

@@ -18,22 +18,6 @@ export interface StoredSecret extends RecordFinding {
   readonly type: string | null;
 }
 
-/** What is reported after each dispatch: how many events were read, and why the rest could not be. */
-export interface ScannedDispatch {
-  readonly taskDir: string;
-  /** Null: the entry of a listing that names no dispatch. */
-  readonly dispatchId: string | null;
-  readonly events: number;
-  /** Null: everything was read. */
-  readonly error: StoreError | null;
-}
-
-/** A record of a task that cannot be read. */
-export interface UnreadTask {
-  readonly taskDir: string;
-  readonly error: StoreError;
-}
-
 /**
  * A secret, the number of events of a page that was read, the end of a dispatch, a record of a task that cannot be read, or a place that
  * was not scanned, because it belongs to no dispatch (`findRemains`).
@@ -41,8 +25,24 @@ export interface UnreadTask {
 export type ScanItem =
   | ItemOf<'secret', StoredSecret>
   | ItemOf<'read', number>
-  | ItemOf<'scanned', ScannedDispatch>
-  | ItemOf<'unreadTask', UnreadTask>
+  | ItemOf<
+      'scanned',
+      {
+        readonly taskDir: string;
+        /** Null: the entry of a listing that names no dispatch. */
+        readonly dispatchId: string | null;
+        readonly events: number;
+        /** Null: everything was read. */
+        readonly error: StoreError | null;
+      }
+    >
+  | ItemOf<
+      'unreadTask',
+      {
+        readonly taskDir: string;
+        readonly error: StoreError;
+      }
+    >
   | ItemOf<'remains', string>;
 
 type ScanItemKind = 'secret' | 'read' | 'scanned' | 'unreadTask' | 'remains';

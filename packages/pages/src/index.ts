@@ -1,7 +1,6 @@
 export {
   type ReportFile,
   type TaskPagesOptions,
-  type TaskPagesSummary,
   writeTaskPages,
 } from './pages/task-pages.ts';
 export type { ReportOptions } from './report-options.ts';

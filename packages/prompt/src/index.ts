@@ -8,11 +8,9 @@ export {
 export {
   type ContextPolicy,
   checkContextPolicy,
-  type EarlierOutput,
   type FadedPolicy,
   type FullPolicy,
   type LastMessagesPolicy,
-  type ObservedImages,
   parseContextPolicy,
 } from './context/context-policy.ts';
 export {

@@ -7,6 +7,6 @@ export {
 } from './create-redactor.ts';
 export { differsInSecretsOnly, hasMarker } from './differs-in-secrets.ts';
 export type { RecordFinding, RecordKind, SecretFinding } from './find-secrets.ts';
-export { type RedactedSource, redactSource } from './redact-source.ts';
+export { redactSource } from './redact-source.ts';
 export { redactionErrors } from './redaction-errors.ts';
 export type { OwnPatterns } from './search/own-patterns.ts';

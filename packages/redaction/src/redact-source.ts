@@ -8,18 +8,18 @@ import {
 } from '@hansard/events';
 import type { Redactor } from './create-redactor.ts';
 
-/** A source without secrets, and how many were replaced in what was read of it. */
-export interface RedactedSource {
-  readonly source: TaskSource;
-  /** Secrets by their kind. An event that is read several times counts once. */
-  counts(): RedactionCounts;
-}
-
 /**
  * The source of an export without the secrets that its log still has, such as those recorded before a pattern was
  * configured.
  */
-export function redactSource(source: TaskSource, redactor: Redactor): RedactedSource {
+export function redactSource(
+  source: TaskSource,
+  redactor: Redactor,
+): {
+  readonly source: TaskSource;
+  /** Secrets by their kind. An event that is read several times counts once. */
+  counts(): RedactionCounts;
+} {
   const ofRecords: Record<string, number> = {};
   /** Of each dispatch the counts of the longest reading. */
   const ofEvents = new Map<string, RedactionCounts>();

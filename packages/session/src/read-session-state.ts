@@ -3,23 +3,20 @@ import { AgentRegistry } from './agents/agent-registry.ts';
 import { assertFull, noAgents } from './load-parts.ts';
 import type { LoadSessionOptions } from './session-options.ts';
 
-/** The open work of a session, according to its log. */
-export interface SessionState {
-  /** See `Agent.awaitsResponse`, of the root; of any peer if there is no root. */
-  readonly awaitsResponse: boolean;
-  /** Whether a tool call of any agent has no result. */
-  readonly hasOpenCalls: boolean;
-  /** How many messages the root, or the peers, received that do not come from agents. */
-  readonly heard: number;
-}
-
 /**
  * Reads the open work of a session without resuming it: it claims nothing and writes nothing.
  * @throws SESSION_NOT_FULL, SESSION_LOG_INVALID, STORE_DISPATCH_NOT_FOUND
  */
 export async function readSessionState(
   options: Pick<LoadSessionOptions, 'store' | 'taskDir' | 'dispatchId'>,
-): Promise<SessionState> {
+): Promise<{
+  /** See `Agent.awaitsResponse`, of the root; of any peer if there is no root. */
+  readonly awaitsResponse: boolean;
+  /** Whether a tool call of any agent has no result. */
+  readonly hasOpenCalls: boolean;
+  /** How many messages the root, or the peers, received that do not come from agents. */
+  readonly heard: number;
+}> {
   const log = await options.store.openDispatch(options);
   assertFull(log);
   const registry = new AgentRegistry();

@@ -21,8 +21,6 @@ import type { SessionParts } from './session-parts.ts';
 
 type Completion = EventData<'session:complete'>;
 
-export type SessionStatus = Completion['status'];
-
 /**
  * The state of several agents, backed by the log of one dispatch. It allocates ids, logs events and has every agent that
  * exists or existed. `createSession` begins one, `loadSession` resumes one.
@@ -187,7 +185,7 @@ export class Session implements AsyncDisposable {
    * @throws SESSION_CLOSED if it has already ended; EVENT_INVALID for a value that cannot be recorded (the session stays open);
    * the error of the first write that failed
    */
-  async complete(status: SessionStatus = 'completed', result?: string | LoggedString): Promise<void> {
+  async complete(status: Completion['status'] = 'completed', result?: string | LoggedString): Promise<void> {
     if (this.#ending !== null) throw sessionWasClosed(this.dispatchId);
     const text = result instanceof String ? String(result) : result;
     const outcome = { status, ...(text === undefined ? {} : { result: text }) };

@@ -22,7 +22,6 @@ export {
   encodeLease,
   hasExpired,
   type Lease,
-  type LeaseRefusal,
   leaseRefused,
   parseLease,
   unlockCommand,
@@ -35,7 +34,7 @@ export {
   pageOfDispatches,
   readListingCursor,
 } from './page-of-dispatches.ts';
-export { defaultPageLimit, type PageRange, pageRange } from './page-range.ts';
+export { defaultPageLimit, pageRange } from './page-range.ts';
 export {
   currentProcess,
   describeOwner,

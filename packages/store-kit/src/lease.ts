@@ -49,24 +49,26 @@ export function hasExpired({ owner }: Pick<Lease, 'owner'>): boolean {
   return !systemProcesses.isRunning(owner);
 }
 
-/** The parts of the message of a STORE_LOCKED. */
-export interface LeaseRefusal {
-  /** The thing that is claimed, at the beginning of a sentence: `Dispatch 01JQ…`. */
-  readonly what: string;
-  /** The manual way to end the lease, as an imperative: `run ${unlockCommand(…)}`. */
-  readonly howToRelease: string;
-  /** From `HeartbeatWatch`. Absent or null: it is not known, or the owner renews its claim. */
-  readonly expiresInMs?: number | null;
-  readonly details: Readonly<Record<string, unknown>>;
-}
-
 /**
  * The STORE_LOCKED for a lease of another opening. It names the owner by its process id, as the contract asks, and has
  * `expiresInMs` in its details.
  */
 export function leaseRefused(
   { owner }: Pick<Lease, 'owner'>,
-  { what, howToRelease, expiresInMs = null, details }: LeaseRefusal,
+  {
+    what,
+    howToRelease,
+    expiresInMs = null,
+    details,
+  }: {
+    /** The thing that is claimed, at the beginning of a sentence: `Dispatch 01JQ…`. */
+    readonly what: string;
+    /** The manual way to end the lease, as an imperative: `run ${unlockCommand(…)}`. */
+    readonly howToRelease: string;
+    /** From `HeartbeatWatch`. Absent or null: it is not known, or the owner renews its claim. */
+    readonly expiresInMs?: number | null;
+    readonly details: Readonly<Record<string, unknown>>;
+  },
   processes: Processes = systemProcesses,
 ): StoreError {
   const name = describeOwner(owner, processes);

@@ -1,5 +1,5 @@
-export { type OtlpLine, otlpLines } from './otlp/otlp-lines.ts';
-export { type RefusedRecord, type SendOptions, type Sent, sendOtlp } from './otlp/send-otlp.ts';
+export { otlpLines } from './otlp/otlp-lines.ts';
+export { type RefusedRecord, sendOtlp } from './otlp/send-otlp.ts';
 export { shownEndpoint } from './otlp/shown-endpoint.ts';
 export { spanIdOf, traceIdOf } from './spans/identity.ts';
 export { traceDispatches } from './trace-dispatches.ts';

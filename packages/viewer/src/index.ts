@@ -1,4 +1,4 @@
-export { createViewer, type Viewer, type ViewerOptions } from './server/create-viewer.ts';
+export { createViewer, type Viewer } from './server/create-viewer.ts';
 export type { OpenText, RunChange, ViewedRuns } from './server/run/viewed-runs.ts';
 export type { RunningViewer, StartOptions } from './server/start-viewer.ts';
 export type { ViewedStore } from './server/viewed-store.ts';

@@ -1,4 +1,4 @@
-export { type AddressedLog, type AddressedPage, addressedEvents } from './addresses/addressed-log.ts';
+export { type AddressedLog, addressedEvents } from './addresses/addressed-log.ts';
 export { type EventAddress, parseAddress } from './addresses/event-address.ts';
 export type { FoundEvent } from './addresses/found-event.ts';
 export {
@@ -35,7 +35,7 @@ export {
 } from './compare/first-difference.ts';
 export { type EventCriteria, EventFilter } from './filters/event-filter.ts';
 export { filterRows } from './filters/filter-rows.ts';
-export { type ParsedPattern, parseTextPattern, type TextPattern } from './filters/text-pattern.ts';
+export { parseTextPattern, type TextPattern } from './filters/text-pattern.ts';
 export type { AgentKnowledge } from './knowledge/agent-knowledge.ts';
 export { basisNote } from './knowledge/basis-note.ts';
 export type { GivenAnswer } from './knowledge/given-answer.ts';
@@ -57,7 +57,6 @@ export { type RenderRowOptions, renderRow } from './rows/render-row.ts';
 export { renderTimeline } from './rows/render-timeline.ts';
 export {
   type DiffLine,
-  type FoldedEvent,
   type Row,
   type RowAgent,
   type RowCall,
@@ -82,18 +81,17 @@ export { renderSessionView, type SessionSource } from './session/render-session-
 export { type SessionFacts, sessionFacts } from './session/session-facts.ts';
 export { SessionViewer } from './session/session-viewer.ts';
 export { type DeliveryDiff, type DiffPart, deliveryDiffs, wordDiff } from './session/word-diff.ts';
-export { type BotView, botView } from './task/bot-view.ts';
+export { botView } from './task/bot-view.ts';
 export { type DispatchEnding, dispatchEnding } from './task/dispatch-ending.ts';
 export { type DispatchTreeNode, dispatchTree } from './task/dispatch-tree.ts';
 export { inOrderOfTime, type TimedSource } from './task/in-order-of-time.ts';
 export {
   type PriorDispatch,
   type PriorOutcomes,
-  type PriorOutcomesOptions,
   priorOutcomes,
 } from './task/prior-outcomes.ts';
 export { renderDispatchTree } from './task/render-dispatch-tree.ts';
-export { type RenderEnvelopeOptions, renderEnvelope } from './task/render-envelope.ts';
+export { renderEnvelope } from './task/render-envelope.ts';
 export { type TimelineRow, type TimelineSource, taskTimeline } from './task/task-timeline.ts';
 export { columnsOf, fitColumns, padColumns } from './text/columns.ts';
 export { type SnippetPart, snippetOf } from './text/snippet.ts';

@@ -29,15 +29,12 @@ export interface ClaudeAgentOptions {
    * Receives each entry of a session in addition to the engine's own files: a store of
    * `@hansard/agent-claude/session-store`, or any `SessionStore` of the SDK. A resumed session is loaded from it. A `system:mirror_error` reports entries that it can't store.
    */
-  readonly sessionStore?: ClaudeSessionStore;
+  readonly sessionStore?: {
+    append(key: never, entries: never): Promise<void>;
+    load(key: never): Promise<object[] | null>;
+  };
   /** Imports the SDK. */
   readonly loadSdk?: () => Promise<unknown>;
-}
-
-/** The methods of every `SessionStore` of the SDK. Declared here, so that the types of a replay need no SDK. */
-export interface ClaudeSessionStore {
-  append(key: never, entries: never): Promise<void>;
-  load(key: never): Promise<object[] | null>;
 }
 
 export type ClaudePermissionMode =

@@ -5,7 +5,7 @@ import { createClaudeAgent } from './create-claude-agent.ts';
 import { createReplayAgent } from './create-replay-agent.ts';
 
 export { claudeAgentErrors } from './claude-agent-errors.ts';
-export type { ClaudeAgentOptions, ClaudePermissionMode, ClaudeSessionStore } from './claude-agent-options.ts';
+export type { ClaudeAgentOptions, ClaudePermissionMode } from './claude-agent-options.ts';
 export { createClaudeAgent } from './create-claude-agent.ts';
 export { createReplayAgent, type ReplayAgentOptions } from './create-replay-agent.ts';
 

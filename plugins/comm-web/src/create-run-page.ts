@@ -4,14 +4,6 @@ import { createViewer, type RunningViewer, type ViewedStore, type Viewer } from 
 import { Runs } from './runs.ts';
 import { webErrors } from './web-errors.ts';
 
-export interface RunPageOptions {
-  /** Absent, or 0: any port that is free. */
-  readonly port?: number;
-  /** Receives the address of the first dispatch, when it begins. Anyone with it can read the store, and send messages to the agents. */
-  readonly announce: (address: string) => void;
-  readonly clock?: Clock;
-}
-
 export interface RunPage extends CommunicationProvider, AsyncDisposable {
   close(): Promise<void>;
 }
@@ -23,7 +15,17 @@ const closeMs = 1_000;
  * The viewer of the store, in the process of a harness: it also shows what agents are writing, sends them messages and stops them. It
  * listens on 127.0.0.1 from `start` to `close`. Its notices only change memory, so that no page can delay a dispatch.
  */
-export function createRunPage({ port = 0, announce, clock = systemClock }: RunPageOptions): RunPage {
+export function createRunPage({
+  port = 0,
+  announce,
+  clock = systemClock,
+}: {
+  /** Absent, or 0: any port that is free. */
+  readonly port?: number;
+  /** Receives the address of the first dispatch, when it begins. Anyone with it can read the store, and send messages to the agents. */
+  readonly announce: (address: string) => void;
+  readonly clock?: Clock;
+}): RunPage {
   const runs = new Runs();
   let running: RunningViewer | null = null;
   let closing: Promise<void> | null = null;

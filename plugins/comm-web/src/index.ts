@@ -1,7 +1,7 @@
 import { definePlugin } from '@hansard/provider';
 import { createRunPage } from './create-run-page.ts';
 
-export { createRunPage, type RunPage, type RunPageOptions } from './create-run-page.ts';
+export { createRunPage, type RunPage } from './create-run-page.ts';
 export { webErrors } from './web-errors.ts';
 
 /** The configuration of the plugin; `plugin.json` says what it means and has the default. */

@@ -12,13 +12,6 @@ const place = createContext({ work: null as (() => unknown) | null });
 
 const call = new Script('work()');
 
-/** The configuration of the plugin; `plugin.json` says what each means. */
-export interface RedactConfig {
-  readonly name?: string;
-  readonly patterns: readonly RedactPattern[];
-  readonly agents?: readonly string[];
-}
-
 interface RedactPattern {
   readonly pattern: string;
   readonly flags?: string;
@@ -38,7 +31,15 @@ const limitMs = 1_000;
  * A text for which the patterns take longer than a second is denied: agents write texts, and some patterns take exponential time.
  * @throws PLUGIN_CONFIG_INVALID naming the pattern that is not a regular expression
  */
-export function createRedactHook({ name = 'hook-redact', patterns, agents }: RedactConfig): HookProvider {
+export function createRedactHook({
+  name = 'hook-redact',
+  patterns,
+  agents,
+}: {
+  readonly name?: string;
+  readonly patterns: readonly RedactPattern[];
+  readonly agents?: readonly string[];
+}): HookProvider {
   const redactions = patterns.map(toRedaction);
   return {
     contract: 1,

@@ -23,13 +23,6 @@ import {
 } from './mapping-step.ts';
 import { mapperOf } from './message-kinds.ts';
 
-export interface ClaudeMappingOptions {
-  /** Whether events include tool input and output (`full`) or not (`narrative`, D7). */
-  readonly fidelity: Fidelity;
-  /** The time of arrival in milliseconds since 1970, for messages without a time. */
-  readonly now?: () => number;
-}
-
 /** Maps the messages of one Agent SDK stream to events and deltas. It keeps state between messages and does no I/O. */
 export interface ClaudeMapping {
   /**
@@ -58,7 +51,15 @@ interface ClaudeToolOutcome {
   readonly madeFrom?: readonly string[];
 }
 
-export function createClaudeMapping({ fidelity, now = Date.now }: ClaudeMappingOptions): ClaudeMapping {
+export function createClaudeMapping({
+  fidelity,
+  now = Date.now,
+}: {
+  /** Whether events include tool input and output (`full`) or not (`narrative`, D7). */
+  readonly fidelity: Fidelity;
+  /** The time of arrival in milliseconds since 1970, for messages without a time. */
+  readonly now?: () => number;
+}): ClaudeMapping {
   const state = new MappingState(fidelity);
   const repeats = new RepeatedMessages();
   return {

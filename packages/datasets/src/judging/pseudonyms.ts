@@ -27,13 +27,6 @@ export interface Pseudonyms {
   readonly sha256: string;
 }
 
-export interface PseudonymOptions {
-  /** Titles, inflections and words of the language, from the mapping. */
-  readonly names?: GameMapping['names'];
-  /** The letters that texts of the log use before numbers, such as `P` if a player typed `P1`; from `readCast`. */
-  readonly takenPrefixes?: ReadonlySet<string>;
-}
-
 /** The longest name that is searched for, in characters and in words. */
 const [longestName, mostWords] = [200, 20];
 
@@ -41,7 +34,15 @@ const [longestName, mostWords] = [200, 20];
 export function createPseudonyms(
   players: readonly Player[],
   dispatchId: string,
-  { names: rules, takenPrefixes = new Set() }: PseudonymOptions = {},
+  {
+    names: rules,
+    takenPrefixes = new Set(),
+  }: {
+    /** Titles, inflections and words of the language, from the mapping. */
+    readonly names?: GameMapping['names'];
+    /** The letters that texts of the log use before numbers, such as `P` if a player typed `P1`; from `readCast`. */
+    readonly takenPrefixes?: ReadonlySet<string>;
+  } = {},
 ): Pseudonyms {
   const inOrder = players
     .filter(({ isHost }) => isHost !== true)

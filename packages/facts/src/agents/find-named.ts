@@ -1,9 +1,4 @@
 /** What a thing can be called. */
-export interface Names {
-  readonly id: string;
-  /** Its names, titles and labels, as people know it. */
-  readonly names?: readonly (string | null)[];
-}
 
 /** The thing that a text names, or the things that it can mean. */
 export type NamedAnswer<T> =
@@ -18,7 +13,11 @@ export type NamedAnswer<T> =
 export function findNamed<T>(
   items: readonly T[],
   wanted: string,
-  namesOf: (item: T) => Names,
+  namesOf: (item: T) => {
+    readonly id: string;
+    /** Its names, titles and labels, as people know it. */
+    readonly names?: readonly (string | null)[];
+  },
 ): NamedAnswer<T> {
   const lower = wanted.toLowerCase();
   const named = items.map((item) => ({ item, ...namesOf(item) }));

@@ -67,12 +67,6 @@ export interface ReportFile {
   end(): Promise<void>;
 }
 
-export interface TaskPagesSummary {
-  readonly tasks: number;
-  readonly dispatches: number;
-  readonly files: number;
-}
-
 const eventsPerFileByDefault = 100_000;
 
 /**
@@ -84,7 +78,11 @@ export async function writeTaskPages(
   sources: AsyncIterable<TaskSource>,
   open: (name: string) => ReportFile,
   options: TaskPagesOptions = {},
-): Promise<TaskPagesSummary> {
+): Promise<{
+  readonly tasks: number;
+  readonly dispatches: number;
+  readonly files: number;
+}> {
   const folders = new PageNames();
   const index = open('index.html');
   const counts = { tasks: 0, dispatches: 0, files: 1 };

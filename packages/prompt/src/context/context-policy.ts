@@ -2,19 +2,12 @@
  * Whether the prompt shows output (`agent:output`) that an agent observed before its last action. `omitted`: only the output
  * since the last action is shown. `kept`: earlier output stays in its place.
  */
-export type EarlierOutput = 'omitted' | 'kept';
-
-/**
- * What the prompt has of the images that an agent observed. `named`: their type and size as text. `sent`: the images themselves
- * too, in messages of full detail, for models that take images.
- */
-export type ObservedImages = 'named' | 'sent';
 
 interface OutputPolicy {
   /** Absent: `omitted`; of `faded`: `kept`, because output fades like other messages. */
-  readonly earlierOutput?: EarlierOutput;
+  readonly earlierOutput?: 'omitted' | 'kept';
   /** Absent: `named`. */
-  readonly images?: ObservedImages;
+  readonly images?: 'named' | 'sent';
 }
 
 /** All messages. */

@@ -13,13 +13,6 @@ import type { TurnResources } from '../turn/turn-resources.ts';
 import type { AgentMemory } from './agent-memory.ts';
 import { type AgentRecord, inWords } from './agent-record.ts';
 
-export interface HarkenOptions {
-  /** The source of the message. Absent: a person. */
-  readonly source?: EventData<'user:message'>['source'];
-  /** The hook decision that altered it. */
-  readonly via?: string;
-}
-
 /**
  * An agent of a session. Its transcript is in memory only while it is used. See `Session.root` and `Session.getAgent`.
  */
@@ -63,7 +56,18 @@ export class Agent {
    * Adds a message to the transcript and returns its id. Durable when it resolves. A `LoggedString` sets the substance.
    * @throws SESSION_AGENT_TERMINATED, SESSION_CLOSED
    */
-  async harken(input: string | LoggedString, { source, via }: HarkenOptions = {}): Promise<string> {
+  async harken(
+    input: string | LoggedString,
+    {
+      source,
+      via,
+    }: {
+      /** The source of the message. Absent: a person. */
+      readonly source?: EventData<'user:message'>['source'];
+      /** The hook decision that altered it. */
+      readonly via?: string;
+    } = {},
+  ): Promise<string> {
     this.#turn.registry.getActive(this.agentId);
     const message = {
       role: 'user',

@@ -2,15 +2,13 @@ import { JsonLogsSerializer, JsonTraceSerializer } from '@opentelemetry/otlp-tra
 import type { TraceRecord } from '../trace-record.ts';
 import { inBatches } from './batches.ts';
 
-export interface OtlpLine {
+/** Records as the lines of an OTLP/JSON file: one export request per line, of spans or of log records. */
+export async function* otlpLines(records: AsyncIterable<TraceRecord>): AsyncGenerator<{
   /** One export request of OTLP/JSON with its line end. */
   readonly text: string;
   readonly spans: number;
   readonly logs: number;
-}
-
-/** Records as the lines of an OTLP/JSON file: one export request per line, of spans or of log records. */
-export async function* otlpLines(records: AsyncIterable<TraceRecord>): AsyncGenerator<OtlpLine> {
+}> {
   const decoder = new TextDecoder();
   for await (const batch of inBatches(records)) {
     const bytes =

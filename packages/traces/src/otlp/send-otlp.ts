@@ -20,19 +20,6 @@ import type { TraceRecord } from '../trace-record.ts';
 import { inBatches } from './batches.ts';
 import { shownEndpoint } from './shown-endpoint.ts';
 
-export interface SendOptions {
-  /** The time limit of one batch in milliseconds, including retries of the libraries. Absent: 10 seconds. */
-  readonly timeoutMs?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-export interface Sent {
-  readonly spans: number;
-  readonly logs: number;
-  /** The records that are too large for the receiver, each alone. */
-  readonly refused: readonly RefusedRecord[];
-}
-
 /** A record that the receiver refused because of its size (413). */
 export interface RefusedRecord {
   readonly kind: 'span' | 'log';
@@ -57,8 +44,17 @@ const largestRequest = 2 * 1024 * 1024;
 export async function sendOtlp(
   records: AsyncIterable<TraceRecord>,
   endpoint: string,
-  options: SendOptions = {},
-): Promise<Sent> {
+  options: {
+    /** The time limit of one batch in milliseconds, including retries of the libraries. Absent: 10 seconds. */
+    readonly timeoutMs?: number;
+    readonly headers?: Readonly<Record<string, string>>;
+  } = {},
+): Promise<{
+  readonly spans: number;
+  readonly logs: number;
+  /** The records that are too large for the receiver, each alone. */
+  readonly refused: readonly RefusedRecord[];
+}> {
   const base = checkedEndpoint(endpoint);
   const config = (path: string) => ({
     url: `${base}/${path}`,

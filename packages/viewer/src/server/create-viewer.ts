@@ -25,17 +25,6 @@ const files = {
 /** The built page: beside the built server, or from the sources in the folder of the build. */
 const folder = new URL(import.meta.url.endsWith('.ts') ? '../../dist/page/' : './page/', import.meta.url);
 
-export interface ViewerOptions {
-  readonly store: ViewedStore;
-  /** Anyone with this token can read everything. Absent: 128 random bits. */
-  readonly token?: string;
-  /**
-   * The dispatches that run in this process: the page shows what their agents are writing, sends them messages and stops them. Absent: the
-   * viewer answers GET and HEAD only.
-   */
-  readonly runs?: ViewedRuns;
-}
-
 export interface Viewer {
   /** The routes, guarded. Until it is started, every host is another one. */
   readonly app: Hono;
@@ -45,7 +34,20 @@ export interface Viewer {
 }
 
 /** The page and its answers for one store. Without `runs` it reads only; it claims nothing and ends no dispatch. */
-export function createViewer({ store, token: ownToken, runs }: ViewerOptions): Viewer {
+export function createViewer({
+  store,
+  token: ownToken,
+  runs,
+}: {
+  readonly store: ViewedStore;
+  /** Anyone with this token can read everything. Absent: 128 random bits. */
+  readonly token?: string;
+  /**
+   * The dispatches that run in this process: the page shows what their agents are writing, sends them messages and stops them. Absent: the
+   * viewer answers GET and HEAD only.
+   */
+  readonly runs?: ViewedRuns;
+}): Viewer {
   const token = ownToken ?? randomToken();
   let hosts: readonly string[] = [];
   const viewed = viewedStore(store);

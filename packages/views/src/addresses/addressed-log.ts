@@ -4,13 +4,11 @@ import type { CapturedEvent } from '@hansard/events';
 export interface AddressedLog {
   count(): Promise<number>;
   /** The events after a position in pages, none of them empty; at most `limit` events in each. */
-  pages(options?: { readonly after?: number; readonly limit?: number }): AsyncIterable<AddressedPage>;
-}
-
-export interface AddressedPage {
-  /** The position of its first event. */
-  readonly first: number;
-  readonly events: readonly CapturedEvent[];
+  pages(options?: { readonly after?: number; readonly limit?: number }): AsyncIterable<{
+    /** The position of its first event. */
+    readonly first: number;
+    readonly events: readonly CapturedEvent[];
+  }>;
 }
 
 /** The events of a dispatch that are in memory. */

@@ -5,9 +5,6 @@ export interface TextPattern {
   matches(text: string): boolean;
 }
 
-/** A text pattern, or why a text is not one. */
-export type ParsedPattern = { readonly pattern: TextPattern } | { readonly problem: string };
-
 const longest = 1_000;
 const expression = /^\/(.+)\/([ims]*)$/s;
 
@@ -16,7 +13,9 @@ const expression = /^\/(.+)\/([ims]*)$/s;
  * flags `i`, `m` and `s`. Its time grows with the length of the text alone, whatever the expression, so that it
  * cannot hang; RE2 has no backreferences and no lookahead. The library is loaded for the first regular expression.
  */
-export async function parseTextPattern(source: string): Promise<ParsedPattern> {
+export async function parseTextPattern(
+  source: string,
+): Promise<{ readonly pattern: TextPattern } | { readonly problem: string }> {
   if (source === '') return { problem: 'An empty text is in everything' };
   if (source.length > longest) return { problem: `It is longer than ${longest} characters` };
   const [, body, flags = ''] = expression.exec(source) ?? [];

@@ -45,7 +45,14 @@ export interface Row {
   /** The figures of the model call that it came from. */
   readonly model?: RowModel;
   /** The events of a run of harness noise, or the records of the engine about a call, in order. */
-  readonly folded?: readonly FoldedEvent[];
+  readonly folded?: readonly {
+    readonly position: number;
+    readonly id: string;
+    readonly timestamp: string;
+    readonly type: string;
+    readonly word: string;
+    readonly text: string;
+  }[];
 }
 
 /**
@@ -127,16 +134,6 @@ export interface RowModel {
   readonly usage: Usage;
   readonly costUsd?: number;
   readonly durationMs?: number;
-}
-
-/** One event of a run of noise, in words of at most 400 columns. */
-export interface FoldedEvent {
-  readonly position: number;
-  readonly id: string;
-  readonly timestamp: string;
-  readonly type: string;
-  readonly word: string;
-  readonly text: string;
 }
 
 /** A piece of content. */

@@ -1,15 +1,6 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { addFigures, type DispatchFigures, figuresOf, nothingSpent } from '@hansard/facts';
 
-/** The dispatches of one bot on a task (D9). */
-export interface BotView {
-  readonly botId: string;
-  /** Its dispatches, in the order of the argument. */
-  readonly envelopes: readonly DispatchEnvelope[];
-  /** The sums over its dispatches. */
-  readonly figures: DispatchFigures;
-}
-
 const nothing: DispatchFigures = {
   ...nothingSpent,
   inputTokens: null,
@@ -19,7 +10,16 @@ const nothing: DispatchFigures = {
 };
 
 /** The dispatches of one bot among these dispatches of a task. */
-export function botView(dispatches: readonly DispatchEnvelope[], botId: string): BotView {
+export function botView(
+  dispatches: readonly DispatchEnvelope[],
+  botId: string,
+): {
+  readonly botId: string;
+  /** Its dispatches, in the order of the argument. */
+  readonly envelopes: readonly DispatchEnvelope[];
+  /** The sums over its dispatches. */
+  readonly figures: DispatchFigures;
+} {
   const envelopes = dispatches.filter((envelope) => envelope.botId === botId);
   return { botId, envelopes, figures: envelopes.map(figuresOf).reduce(addFigures, nothing) };
 }

@@ -9,11 +9,6 @@ export interface PriorDispatch {
   readonly ending?: DispatchEnding | undefined;
 }
 
-export interface PriorOutcomesOptions {
-  /** The largest length of the whole text in characters. Absent: 8,000. */
-  readonly maxCharacters?: number;
-}
-
 /** The outcomes of earlier dispatches of a task. */
 export interface PriorOutcomes {
   /** A text for the start of the next dispatch; '' if it has no outcome to report. */
@@ -33,7 +28,12 @@ const longestResult = 2_000;
  */
 export function priorOutcomes(
   dispatches: readonly PriorDispatch[],
-  { maxCharacters = 8_000 }: PriorOutcomesOptions = {},
+  {
+    maxCharacters = 8_000,
+  }: {
+    /** The largest length of the whole text in characters. Absent: 8,000. */
+    readonly maxCharacters?: number;
+  } = {},
 ): PriorOutcomes {
   const ended = dispatches
     .filter(({ envelope }) => envelope.status !== 'running')

@@ -9,17 +9,18 @@ import {
   withOpenCalls,
 } from '@hansard/facts';
 
-export interface RenderEnvelopeOptions {
-  /** The status in words. Absent: that of the envelope. */
-  readonly status?: string | undefined;
-  /** Absent: the time from start to end. */
-  readonly durationMs?: number | null;
-}
-
 /** The known facts about a dispatch, one on a line, below its role. */
 export function renderEnvelope(
   envelope: DispatchEnvelope,
-  { status = envelope.status, durationMs = dispatchDuration(envelope) }: RenderEnvelopeOptions = {},
+  {
+    status = envelope.status,
+    durationMs = dispatchDuration(envelope),
+  }: {
+    /** The status in words. Absent: that of the envelope. */
+    readonly status?: string | undefined;
+    /** Absent: the time from start to end. */
+    readonly durationMs?: number | null;
+  } = {},
 ): string {
   const figures = withOpenCalls(envelope);
   const facts: readonly (readonly [string, string | null])[] = [
