@@ -12,7 +12,7 @@ const place = createContext({ work: null as (() => unknown) | null });
 
 const call = new Script('work()');
 
-interface RedactPattern {
+export interface RedactPattern {
   readonly pattern: string;
   readonly flags?: string;
   readonly replacement?: string;

@@ -13,16 +13,17 @@ const decisionWords = { allow: 'allowed', deny: 'denied', alter: 'altered' } as 
 
 const outcomeWords = { none: '', stopped: 'instead', withheld: 'instead', altered: 'became' } as const;
 
-/** Causes or effects: a line with id, agent, kind and text, and below it the ids of its causes. */
+/** Causes or effects: a line with position, agent, kind and text, and below it the positions of its causes. */
 export function renderCauses(index: LogIndex, rows: readonly CausalRow[]): string {
   const lines = alignColumns(
-    rows.map(({ id, event }) => {
+    rows.map(({ position, event }) => {
       const { word, head, text } = wordsLine(eventWords(event));
       const what = [head, text].filter(Boolean).join(' ');
-      return [neutraliseControlsInLine(id), agentLabel(index, event.agentId ?? ''), word, what];
+      return [String(position), agentLabel(index, event.agentId ?? ''), word, what];
     }),
+    ['right'],
   ).split('\n');
-  return rows.flatMap((row, position) => [lines[position] ?? '', ...reasonLine(index, row)]).join('\n');
+  return rows.flatMap((row, at) => [lines[at] ?? '', ...reasonLine(index, row)]).join('\n');
 }
 
 const given: ReadonlySet<LinkKind> = new Set(['heard', 'observed', 'summary']);
@@ -30,7 +31,7 @@ const given: ReadonlySet<LinkKind> = new Set(['heard', 'observed', 'summary']);
 function reasonLine(index: LogIndex, row: CausalRow): string[] {
   const reasons = row.because.map(({ kind, id, isLost }) => {
     const note = row.basis === 'reconstructed' && given.has(kind) ? ' (reconstructed)' : '';
-    return `${kind} ${id}${isLost ? ' (not in this log)' : note}`;
+    return `${kind} ${isLost ? `${id} (not in this log)` : `${index.find(id)?.position ?? id}${note}`}`;
   });
   if (isUnasked(index, row)) reasons.push('asked by: not recorded');
   return reasons.length === 0 ? [] : [neutraliseControlsInLine(`    ← ${reasons.join(', ')}`)];

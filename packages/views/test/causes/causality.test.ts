@@ -179,9 +179,9 @@ describe('renderCauses', () => {
     ]);
     expect(renderCauses(index, causesOf(index, 'e3'))).toBe(
       [
-        'e2  Ben  message  from user What is⏎there?',
-        'e3  Ben  text     Rye.',
-        '    ← heard e2 (reconstructed)',
+        '1  Ben  message  from user What is⏎there?',
+        '2  Ben  text     Rye.',
+        '    ← heard 1 (reconstructed)',
       ].join('\n'),
     );
   });

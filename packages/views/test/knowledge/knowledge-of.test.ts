@@ -200,7 +200,7 @@ describe('why, after a compaction', () => {
   it('is marked as reconstructed if no call records what it was given', () => {
     expect(causesOf(index, 'e6').map(({ basis }) => basis)).toEqual([null, null, null, 'reconstructed']);
     expect(renderCauses(index, causesOf(index, 'e6'))).toContain(
-      '    ← summary e4 (reconstructed), heard e5 (reconstructed)',
+      '    ← summary 3 (reconstructed), heard 4 (reconstructed)',
     );
     expect(knownBy(index, 'ben', 'e6').map(({ id, state, basis }) => [id, state, basis])).toEqual([
       ['e2', 'compacted', 'reconstructed'],
@@ -243,7 +243,7 @@ describe('an answer that a tool asked for', () => {
   it('is reported as not recorded otherwise', () => {
     const index = log({});
     expect(causesOf(index, 'e6').at(-1)?.asked).toBe('not recorded');
-    expect(renderCauses(index, causesOf(index, 'e6'))).toContain('    ← heard e5, asked by: not recorded');
+    expect(renderCauses(index, causesOf(index, 'e6'))).toContain('    ← heard 4, asked by: not recorded');
   });
 });
 
