@@ -56,7 +56,7 @@ export function taskTitle({ taskDir, task, envelopes }: ListedTask): string {
 }
 
 /** How tasks can be ordered; those that are equal in it by their names. */
-export type TaskOrder = 'newest' | 'active' | 'cost' | 'tokens' | 'duration' | 'title';
+type TaskOrder = 'newest' | 'active' | 'cost' | 'tokens' | 'duration' | 'title';
 
 export function sortTasks(tasks: readonly ListedTask[], order: TaskOrder): ListedTask[] {
   const figure = (listed: ListedTask): number => {
