@@ -18,7 +18,7 @@ const bounded: Readonly<Record<string, string>> = {
 /** Files that build expressions of texts, and why no text makes one slow. */
 const built: Readonly<Record<string, string>> = {
   'packages/datasets/src/judging/pseudonyms.ts': 'of letters only',
-  'packages/events/src/fidelity/narrative.ts': 'of names in the source, joined by |',
+  'packages/events/src/fidelity/command-output.ts': 'of names in the source, joined by |',
   'packages/events/src/plain/check-shape.ts': 'of schemas in the source',
   'packages/pages/src/markdown-text.ts': 'of characters in the source',
   'packages/plugin-loader/src/manifest/plugin-manifest.ts': 'each part of a path ends at a /',
