@@ -9,7 +9,11 @@ import { documentedCode } from '../markdown-code.ts';
 import { root, workspacePackages } from '../workspace.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hansard-front-page-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+/** Not below the other one, whose log would be found from it. */
+const home = mkdtempSync(join(tmpdir(), 'hansard-front-page-home-'));
+afterAll(() => {
+  for (const made of [folder, home]) rmSync(made, { recursive: true, force: true });
+});
 const ofLanguage = (languages: readonly string[]) =>
   documentedCode().filter(({ language }) => languages.includes(language));
 
@@ -61,7 +65,6 @@ describe('the commands of the front page', () => {
   });
 
   it('print what the page shows', async () => {
-    const home = join(folder, 'home');
     cpSync(join(root, 'docs/front-page'), join(home, '.claude'), { recursive: true });
     const printed: string[] = [];
     for (const one of shown) {
