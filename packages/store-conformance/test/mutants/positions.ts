@@ -131,4 +131,27 @@ export const positionMutants: readonly Mutant[] = [
       };
     },
   ],
+  [
+    'takes the first event of an opening as new when it comes again',
+    'reopened/first-append-repeated',
+    (good, world) => {
+      let opened = false;
+      let first: string | null = null;
+      const isReopened = [...world.data.dispatches.values()].some(({ size }) => size > 0);
+      return {
+        appendEvent: (taskDir, dispatchId, event) => {
+          const stored = world.data.dispatches.get(taskDir)?.get(dispatchId)?.events;
+          if (isReopened && event.id === first && stored !== undefined) {
+            first = null;
+            stored.push(structuredClone(event));
+            return stored.length - 1;
+          }
+          const isGreatest = stored?.every(({ id }) => id < event.id) ?? false;
+          if (!opened && isGreatest) first = event.id;
+          opened = true;
+          return good.appendEvent(taskDir, dispatchId, event);
+        },
+      };
+    },
+  ],
 ];

@@ -124,7 +124,8 @@ export class DispatchWriter {
       else {
         const offset = this.#end - this.#file.start + lineSeparator.length;
         this.#write(line, 1, idOrder);
-        if (isGreatest) this.#greatestId = id;
+        // `isGreatest` does not know the ids that the search has read.
+        if (id > this.#greatestId) this.#greatestId = id;
         this.#stored?.add(id, { offset, position });
       }
     }

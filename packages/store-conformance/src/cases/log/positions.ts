@@ -150,4 +150,25 @@ export const reopenedPositionCases = caseFamily('reopened', [
       await takes(third, [sampleEvent('a'), sampleEvent('z')], [4, 5]);
     },
   },
+  {
+    name: 'first-append-repeated',
+    rule: 3,
+    title: 'the first event that is appended after the store was opened again is known when it comes again',
+    needs: ['durability'],
+    run: async ({ store, reopen }) => {
+      // Ids in no order, so that no store can tell from the last id alone which ids it has.
+      await beginDispatch(
+        store,
+        ['m', 'c', 'k'].map((id) => sampleEvent(id)),
+      );
+      for (const [opening, id] of ['z', 'b', 'zz', 'l', '0'].entries()) {
+        const again = await reopenClaimed({ reopen });
+        const position = 3 + opening;
+        if (opening % 2 === 0) await takesOne(again, sampleEvent(id), position);
+        else await takes(again, [sampleEvent(id)], [position]);
+        await takesOne(again, sampleEvent(id), position);
+        await takes(again, [sampleEvent(id), sampleEvent('c')], [position, 1]);
+      }
+    },
+  },
 ]);
