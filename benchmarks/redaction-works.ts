@@ -1,33 +1,22 @@
 /** What the benchmarks of redaction measure: the recording and the export of transcripts by the packages of a checkout. */
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type * as claude from '@hansard/claude';
 import type * as dispatchPackage from '@hansard/dispatch';
-import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import type { CapturedEvent, TaskSource } from '@hansard/events';
+import type * as formats from '@hansard/formats';
 import type * as importPackage from '@hansard/import';
+import type * as pages from '@hansard/pages';
 import type { AgentProvider, LanguageModelProvider, ToolProvider } from '@hansard/provider';
 import { type Redactor, redactSource } from '@hansard/redaction';
 import type * as sessionPackage from '@hansard/session';
 import type * as jsonFile from '@hansard/store-jsonfile';
-import type * as targetModule from '../apps/harness/src/exports/export-target.ts';
-import type * as taskExportsModule from '../apps/harness/src/exports/task-exports.ts';
-import type { CliContext } from '../apps/harness/src/terminal/context.ts';
 import { isCorpusThere, writeCorpusTranscript } from './corpus-transcripts.ts';
 import { writeTranscript } from './transcripts.ts';
 
 const taskDir = 'benchmarks/tasks/redaction';
 /** This checkout. */
 export const here = join(import.meta.dirname, '..');
-
-const { signal } = new AbortController();
-const context: CliContext = {
-  stdout: process.stdout,
-  stderr: process.stderr,
-  stdin: process.stdin,
-  cwd: here,
-  env: process.env,
-  signal,
-  readSignal: signal,
-};
 
 /** Of a session: a message, a call of a tool, and an answer each. */
 const sessionRounds = 100;
@@ -107,39 +96,40 @@ export const works: Readonly<Record<string, Work>> = {
       await session.close();
     };
   },
-  'export session-v2': exported('session-v2'),
-  'export html': exported('html'),
+  'export session-v2': exported(sessionLog),
+  'export html': exported(page),
 };
 
-/** An export of a transcript that was imported without redaction, as the command writes it to a file. */
-function exported(id: string): Work {
+/** An export of a transcript that was imported without redaction, written to a file. */
+function exported(write: WriteText): Work {
   return async (place) => {
-    const { taskExports } = await moduleOf<typeof taskExportsModule>(place, 'exports/task-exports.ts');
-    const { openExportTarget } = await moduleOf<typeof targetModule>(place, 'exports/export-target.ts');
     const { openTaskSource } = await packageOf<typeof dispatchPackage>(place, 'packages/dispatch');
     const { recordLog } = await packageOf<typeof importPackage>(place, 'packages/import');
     const { openClaudeTranscript } = await packageOf<typeof claude>(place, 'packages/claude');
     const store = await openStore(place, null);
     await recordLog(store, taskDir, await openClaudeTranscript(place.transcript));
-    const envelopes: DispatchEnvelope[] = [];
-    for await (const listed of store.dispatches({ taskDir }))
-      if (!('error' in listed)) envelopes.push(listed.envelope);
-    const format = taskExports.find((one) => one.id === id);
-    if (format?.scope === undefined || format.scope === 'store')
-      throw new TypeError(`no export of a task: ${id}`);
     const { redactor } = place;
     return async () => {
-      const source = await openTaskSource(store, taskDir, { envelopes });
-      const read = redactor === null ? { source, counts: () => ({}) } : redactSource(source, redactor);
-      const target = openExportTarget(context, join(place.folder, 'out'), format);
-      await format.write({ context, ...read.source, redactions: read.counts }, target, {});
-      await target.close();
+      const source = await openTaskSource(store, taskDir);
+      const read = redactor === null ? source : redactSource(source, redactor).source;
+      await writeFile(join(place.folder, 'out'), write(place, read));
     };
   };
 }
 
-function moduleOf<T>({ root }: Place, file: string): Promise<T> {
-  return import(join(root, 'apps/harness/src', file)) as Promise<T>;
+type WriteText = (place: Place, source: TaskSource) => AsyncIterable<string>;
+
+async function* sessionLog(place: Place, { envelopes, readEvents }: TaskSource): AsyncGenerator<string> {
+  const { sessionFormats } = await packageOf<typeof formats>(place, 'packages/formats');
+  const events: CapturedEvent[] = [];
+  for (const { dispatchId } of envelopes)
+    for await (const event of readEvents(dispatchId)) events.push(event);
+  yield sessionFormats['session-v2'].write(events).text;
+}
+
+async function* page(place: Place, source: TaskSource): AsyncGenerator<string> {
+  const { writeTaskPage } = await packageOf<typeof pages>(place, 'packages/pages');
+  yield* writeTaskPage(source);
 }
 
 function packageOf<T>({ root }: Place, folder: string): Promise<T> {

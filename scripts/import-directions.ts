@@ -17,6 +17,7 @@ const allowed: readonly (readonly [folder: RegExp, imports: readonly string[]])[
   [/^packages\/viewer$/, ['events', 'facts', 'provider', 'prompt', 'views', 'dispatch']],
   [/^packages\/maintenance$/, ['events', 'facts', 'provider', 'redaction', 'prompt', 'views', 'dispatch']],
   [/^packages\/import$/, ['events', 'facts', 'provider', 'dispatch', 'claude', 'formats']],
+  // A harness exports, so it may import what writes each format (decision 0021).
   [
     /^packages\/compose$/,
     [
@@ -33,6 +34,9 @@ const allowed: readonly (readonly [folder: RegExp, imports: readonly string[]])[
       'import',
       'maintenance',
       'plugin-loader',
+      'datasets',
+      'pages',
+      'traces',
     ],
   ],
   [/^packages\/testing$/, ['events', 'facts', 'provider', 'prompt', 'views', 'dispatch']],

@@ -25,6 +25,7 @@ describe('the command, stopped by an error,', () => {
       'HARNESS_FOLDER_MISSING',
       'HARNESS_NAME_INVALID',
       'HARNESS_NO_STORE',
+      'HARNESS_OPTION_INVALID',
       'HARNESS_PROVIDER_UNKNOWN',
       'IMPORT_FIDELITY_FIXED',
       'IMPORT_FORMAT_MISMATCH',

@@ -36,6 +36,14 @@ export const harnessErrors = defineErrors('harness', {
     when: 'Several tasks, sessions, events or agents fit the given name; the message lists them.',
     advice: 'Name one as it stands in the message.',
   },
+  HARNESS_OPTION_INVALID: {
+    when: 'An option does not fit what it is given for, such as a folder for an export that is one text, or is missing where it is needed.',
+    advice: 'Give the options that the message names.',
+  },
+  HARNESS_FILE_UNUSABLE: {
+    when: 'A file that an option names cannot be read or has another content, or the place of an export cannot be written.',
+    advice: 'Check the path that the message names.',
+  },
   HARNESS_NOT_RESUMABLE: {
     when: 'An agent cannot resume a session: the log of the session has no session of an engine.',
     advice: 'Name a session whose log has one, or begin a new session.',

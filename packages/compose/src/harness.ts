@@ -23,6 +23,9 @@ import type { ChatOptions, ResumeChatOptions } from './chat.ts';
 import { type LoadedConfig, loadConfig, type PlaceOptions, type PluginUse } from './configuration.ts';
 import { configuredRedactor, type RedactorLoader } from './configured-redactor.ts';
 import { type HarnessContext, inWords, noteTo } from './context.ts';
+import type { Exported, ExportOptions } from './exports/export-in-harness.ts';
+import type { ExportParts, ExportReading, OpenedSource } from './exports/export-source.ts';
+import type { ImportedVerdicts, JudgingOptions, PackedSession, PackOptions } from './exports/judging.ts';
 import { type HarnessError, harnessErrors } from './harness-errors.ts';
 import type { HarnessImportOptions } from './import-logs.ts';
 import { agentOf, type Chat, type OpenParts } from './open-parts.ts';
@@ -90,7 +93,7 @@ interface HarnessParts extends Omit<OpenParts, 'context'> {
 }
 
 /** The open providers of a configuration, and what a program does with them. It is made by `openHarness`. */
-export class Harness implements OpenParts, AsyncDisposable {
+export class Harness implements ExportParts, AsyncDisposable {
   readonly context: HarnessContext;
   readonly loaded: LoadedConfig;
   readonly plugins: LoadedPlugins;
@@ -151,6 +154,37 @@ export class Harness implements OpenParts, AsyncDisposable {
   async *import(paths: readonly string[], options: HarnessImportOptions = {}): AsyncGenerator<ImportItem> {
     const { importInHarness } = await import('./import-logs.ts');
     yield* importInHarness(this, paths, options);
+  }
+
+  /**
+   * Writes sessions in another format: reports, traces, training data. Secrets are replaced as the configuration says. A file or folder has
+   * its name when it is complete, and a failed export leaves none.
+   * @throws HARNESS_OPTION_INVALID, HARNESS_FILE_UNUSABLE, HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS, and the errors of the format and the store
+   */
+  async export(options: ExportOptions): Promise<Exported> {
+    const { exportInHarness } = await import('./exports/export-in-harness.ts');
+    return exportInHarness(this, options);
+  }
+
+  /** Reads a session as an export does: without the secrets that the configuration replaces. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS */
+  async openSource(session: string, reading: ExportReading = {}): Promise<OpenedSource> {
+    const { openSessionSource } = await import('./exports/export-source.ts');
+    return openSessionSource(this, session, reading);
+  }
+
+  /**
+   * Writes the packets of a session for blind judges into a new folder.
+   * @throws as `export`, and what `accept` throws
+   */
+  async packForJudges(session: string, options: PackOptions): Promise<PackedSession> {
+    const { packInHarness } = await import('./exports/judging.ts');
+    return packInHarness(this, session, options);
+  }
+
+  /** Appends the verdicts of a file to the log of the judged session. @throws FORMAT_VERDICT_INVALID, and as `export` */
+  async importVerdicts(session: string, file: string, options: JudgingOptions): Promise<ImportedVerdicts> {
+    const { importVerdictsInHarness } = await import('./exports/judging.ts');
+    return importVerdictsInHarness(this, session, file, options);
   }
 
   /** The outcomes of sessions of a task, as a text for a prompt and as rows. */

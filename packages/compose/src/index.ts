@@ -11,6 +11,15 @@ export {
 export type { RedactorLoader } from './configured-redactor.ts';
 export type { HarnessContext } from './context.ts';
 export {
+  type ExportFormat,
+  type ExportFormatId,
+  exportFormats,
+  type FormatOptions,
+} from './exports/export-formats.ts';
+export type { Exported, ExportOptions } from './exports/export-in-harness.ts';
+export type { ExportReading, ExportSource, OpenedSource } from './exports/export-source.ts';
+export type { ImportedVerdicts, JudgingOptions, PackedSession, PackOptions } from './exports/judging.ts';
+export {
   Harness,
   importStore,
   loadConfigured,

@@ -17,6 +17,11 @@ export {
   streamLineSchemas,
 } from './game-streams/stream-lines.ts';
 export {
+  type StreamedRun,
+  type WrittenStreams,
+  writeGameStreams,
+} from './game-streams/write-game-streams.ts';
+export {
   createJudgePacket,
   type JudgePacketOptions,
   type JudgePacketWriter,
@@ -25,6 +30,7 @@ export {
 export { indexPackets } from './judging/index-packets.ts';
 export { type JudgePass, judgePasses } from './judging/judge-pass.ts';
 export type { NameSuspect, NameSuspects } from './judging/names/name-suspects.ts';
+export { type NewVerdicts, newVerdicts } from './judging/new-verdicts.ts';
 export {
   type PacketLine,
   type PacketManifest,
@@ -40,6 +46,7 @@ export {
 export { type PacketIndex, type ReadVerdictsOptions, readVerdicts } from './judging/read-verdicts.ts';
 export { type JudgeVerdictData, judgeVerdictData, type Verdict, verdictSchema } from './judging/verdict.ts';
 export { countMoves, type VerdictMove, verdictMoves } from './judging/verdict-moves.ts';
+export { type WrittenPackets, writeJudgePackets } from './judging/write-judge-packets.ts';
 export type { ReasoningMode } from './training/rows/row-options.ts';
 export { reasoningModes } from './training/rows/row-options.ts';
 export { type DropReason, dropReasons } from './training/training-call.ts';
@@ -51,3 +58,4 @@ export {
   type TrainingOptions,
   writeTrainingData,
 } from './training/write-training-data.ts';
+export { writeTrainingFiles } from './training/write-training-files.ts';

@@ -91,4 +91,4 @@ export {
 export { envelopeJsonSchema, eventJsonSchema, taskJsonSchema } from './types/json-schema.ts';
 export { isEventOf, newEvent } from './types/new-event.ts';
 export { type OutputPart, outputPartSchema } from './types/output-part.ts';
-export type { TaskSource } from './types/task-source.ts';
+export type { FileSink, TaskSource, TextSink } from './types/task-source.ts';

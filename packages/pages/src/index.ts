@@ -1,5 +1,4 @@
 export {
-  type ReportFile,
   type TaskPagesOptions,
   writeTaskPages,
 } from './pages/task-pages.ts';

@@ -1,7 +1,7 @@
 import { posix } from 'node:path';
-import type { DispatchEnvelope, TaskSource } from '@hansard/events';
+import type { DispatchEnvelope, FileSink, TaskSource } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
-import { type ReportFile, writeTaskPages } from '../src/index.ts';
+import { writeTaskPages } from '../src/index.ts';
 import { PageNames } from '../src/pages/task-pages.ts';
 import { envelope, events, hostileTexts, sourceOf } from './hostile-task.ts';
 
@@ -11,7 +11,7 @@ class Files {
   readonly #open = new Map<string, string>();
   mostOpen = 0;
 
-  readonly open = (name: string): ReportFile => {
+  readonly open = (name: string): FileSink => {
     expect(this.whole.has(name) || this.#open.has(name)).toBe(false);
     this.#open.set(name, '');
     this.mostOpen = Math.max(this.mostOpen, this.#open.size);

@@ -1,38 +1,98 @@
-import type { Harness } from '@hansard/compose';
-import { type Command, Option } from 'commander';
-import { type ChosenTask, chooseTasks } from '../exports/choose-tasks.ts';
-import { openExportSource } from '../exports/export-source.ts';
-import { type OpenedTarget, openExportTarget } from '../exports/export-target.ts';
-import { redactionNotes, sumOfCounts } from '../exports/redaction-notes.ts';
-import type { ExportSource, ExportSummary, StoreExport, TaskExport } from '../exports/task-export.ts';
-import { taskExports } from '../exports/task-exports.ts';
-import { printAnswer } from '../terminal/answer.ts';
+import { type ExportFormatId, type ExportOptions, exportFormats, type FormatOptions } from '@hansard/compose';
+import { defaultMaxBytes, type ReasoningMode, trainingFormats } from '@hansard/datasets';
+import type { RedactionCounts, TextSink } from '@hansard/events';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { agentOption } from '../tasks/filter-options.ts';
+import { unreadableTasks } from '../tasks/unreadable.ts';
+import { letDrain, printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import type { CliContext } from '../terminal/context.ts';
-import { createProgress, type Progress } from '../terminal/progress.ts';
+import { harmlessJson } from '../terminal/harmless-json.ts';
+import { createProgress } from '../terminal/progress.ts';
 import { withStore } from '../terminal/with-store.ts';
 
-interface ExportOptions extends CommonOptions {
-  readonly as: string;
+interface ExportCommandOptions extends CommonOptions {
+  readonly as: ExportFormatId;
   readonly out?: string;
-  readonly project?: string;
 }
 
+const descriptions: Readonly<Record<ExportFormatId, string>> = {
+  'session-v1': 'a session log of the older dialect',
+  'session-v2': 'a session log',
+  otlp: 'OpenTelemetry traces as OTLP/JSON lines, or sent to --endpoint',
+  markdown: 'a report of a task: tree, cost, dialog, the view of each agent',
+  html: 'the same report as one HTML page with find and filters',
+  pages: 'HTML pages of all tasks or of one, with an index',
+  streams: 'the streams of a game log, one file each; needs --mapping',
+  sft: 'training data, prompt and completion as text (sft_dataset.jsonl)',
+  trl: 'training data for TRL, prompt and completion of each call',
+  'trl-chat': 'training data for TRL, whole conversations',
+  openai: "training data in OpenAI's chat format",
+  sharegpt: 'training data for LLaMA-Factory (ShareGPT)',
+};
+
+const unitBytes = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 } as const;
+
+/** The options of formats, in the order of the help. */
+const formatOptions: Readonly<Record<keyof FormatOptions, Option>> = {
+  endpoint: new Option('--endpoint <url>', 'send to this OTLP receiver, such as http://localhost:4318'),
+  content: new Option(
+    '--content <where>',
+    'put texts, tool input and tool output nowhere, on log records or on spans',
+  )
+    .choices(['none', 'events', 'spans'])
+    .default('none'),
+  dataOf: new Option(
+    '--data-of <types>',
+    "include the data of these types of your own, such as 'game:*' (with --content)",
+  ).argParser((types: string) => types.split(',').map((type) => type.trim())),
+  reasoning: new Option(
+    '--reasoning',
+    'include the reasoning of models, and data that can have it (with --content)',
+  ),
+  project: new Option(
+    '--project <text>',
+    'without a task: only tasks whose project contains this text, ignoring case',
+  ),
+  mapping: new Option(
+    '--mapping <file>',
+    'map the events and tools of a game (YAML or JSON); required for streams, optional for training data',
+  ),
+  agents: agentOption('train only these agents (training data)'),
+  thoughts: new Option(
+    '--thoughts <how>',
+    'write thoughts as think-tags, or for TRL as reasoning_content or thinking (training data; default: drop)',
+  ),
+  tools: new Option(
+    '--tools <file>',
+    'add these tool definitions (a JSON array) to each row (training data)',
+  ),
+  maxBytes: new Option(
+    '--max-bytes <size>',
+    'write nothing if the estimated size is above this, such as 500MB or 10GB (training data)',
+  )
+    .argParser(parseBytes)
+    .default(defaultMaxBytes, '1GB'),
+};
+
 export const addExport: AddCommand = (command, context) => {
+  const formats = Object.keys(exportFormats) as ExportFormatId[];
   withCommonOptions(command)
     .addOption(
-      new Option('--as <format>', 'write this format; see below')
-        .choices(taskExports.map(({ id }) => id))
-        .makeOptionMandatory(),
+      new Option('--as <format>', 'write this format; see below').choices(formats).makeOptionMandatory(),
     )
     .option('--out <path>', 'write to this new file or folder (default for a text: standard output)');
-  addOwnOptions(command);
+  for (const option of Object.values(formatOptions)) command.addOption(option);
+  const width = Math.max(...formats.map((id) => id.length));
+  const list = formats.map((id) => `  ${id.padEnd(width)}  ${descriptions[id]}`);
   command
-    .addHelpText('after', `\nFormats:\n${formatList()}`)
     .addHelpText(
       'after',
       [
+        '',
+        'Formats:',
+        ...list,
         '',
         'Examples:',
         '  hansard export research/cafe --as html --out cafe.html',
@@ -45,115 +105,111 @@ export const addExport: AddCommand = (command, context) => {
         'the name of its file or folder ends in .part; a failed export leaves no files.',
       ].join('\n'),
     )
-    .action((word: string | undefined, options: ExportOptions) =>
-      withStore(context, options, async (harness) => {
-        const format = taskExports.find(({ id }) => id === options.as);
-        if (format === undefined) throw new TypeError(`Unknown format ${options.as}.`);
-        assertOwnOptions(command, format);
-        const chosen = await chooseTasks(harness.store, format, { word, ...options });
-        const target = openExportTarget(context, options.out, format);
-        const progress = createExportProgress(context, word ?? `${chosen.tasks.length} tasks`, target);
-        try {
-          const opened: ExportSource[] = [];
-          const sources = openSources(context, harness, chosen.tasks, progress, opened);
-          const { summary, notes } = await writeFormat(format, sources, target, options);
-          await target.close();
-          progress.end();
-          const redactions = sumOfCounts(opened.map((source) => source.redactions()));
-          await printAnswer(context, options, {
-            rows: target.isOnOutput
-              ? []
-              : [{ format: format.id, ...pathOf(target.path), ...summary, redactions }],
-            text: target.path === null ? [] : `${format.id}: ${target.path}`,
-            notesAfter: [...notes, ...redactionNotes(redactions)].map((line) => `hansard: ${line}`),
-            failure: chosen.failure,
-          });
-        } finally {
-          progress.end();
-          await target.discard();
-        }
-      }),
-    );
+    .action((session: string | undefined, options: ExportCommandOptions) => {
+      const given = optionsOf(command, options.as);
+      return exportSessions(context, { ...given, ...(session && { session }) }, options);
+    });
 };
 
-/** The sources of tasks, each opened when the one before has been read, and then added to `opened`. */
-async function* openSources(
+async function exportSessions(
   context: CliContext,
-  harness: Harness,
-  tasks: readonly ChosenTask[],
-  progress: Progress,
-  opened: ExportSource[],
-): AsyncGenerator<ExportSource> {
-  let before = 0;
-  for (const { taskDir, envelopes } of tasks) {
-    let events = 0;
-    const ownProgress: Progress = {
-      ...progress,
-      update(count) {
-        events = count;
-        progress.update(before + count);
-      },
-    };
-    const source = await openExportSource(context, harness, taskDir, envelopes, ownProgress);
-    opened.push(source);
-    yield source;
-    before += events;
+  given: ExportOptions,
+  options: ExportCommandOptions,
+): Promise<void> {
+  const { as } = options;
+  const progress = createProgress(context, `exporting ${given.session ?? 'all tasks'}: events`);
+  const output = new Output(context, exportFormats[as].isJson === true);
+  // Traces that are sent are not printed, too.
+  const isPrinted = exportFormats[as].target === 'text' && given.endpoint === undefined;
+  const out = options.out ?? (isPrinted ? output : undefined);
+  await withStore(context, options, async (harness) => {
+    const exported = await harness
+      .export({
+        ...given,
+        ...(out !== undefined && { out }),
+        signal: context.readSignal,
+        // No progress on a terminal that shows the export itself.
+        onEvents: (count) => output.isOnTerminal || progress.update(count),
+      })
+      .finally(() => progress.end());
+    const { path, summary, notes, redactions, listed } = exported;
+    await printAnswer(context, options, {
+      rows: output.isUsed ? [] : [{ format: as, ...(path !== null && { path }), ...summary, redactions }],
+      text: path === null ? [] : `${as}: ${path}`,
+      notesAfter: [...notes.map((line) => `hansard: ${line}`), ...redactionNotes(redactions)],
+      failure: unreadableTasks(listed, 'exported'),
+    });
+  });
+}
+
+/** Standard output, as an export writes to it. */
+class Output implements TextSink {
+  readonly #context: CliContext;
+  readonly #isJson: boolean;
+  isUsed = false;
+
+  constructor(context: CliContext, isJson: boolean) {
+    this.#context = context;
+    this.#isJson = isJson;
+  }
+
+  get isOnTerminal(): boolean {
+    return this.isUsed && this.#context.stdout.isTTY === true;
+  }
+
+  async write(text: string): Promise<void> {
+    this.isUsed = true;
+    this.#context.stdout.write(this.#isJson ? harmlessJson(text) : text);
+    await letDrain(this.#context);
   }
 }
 
-async function writeFormat(
-  format: TaskExport | StoreExport,
-  sources: AsyncGenerator<ExportSource>,
-  target: OpenedTarget,
-  options: ExportOptions,
-): Promise<ExportSummary> {
-  if (format.scope === 'store') return format.write(sources, target, { ...options });
-  const { value } = await sources.next();
-  return format.write(value as ExportSource, target, { ...options });
-}
-
-/** Shows no progress on a terminal that shows the export itself. */
-function createExportProgress(context: CliContext, task: string, target: OpenedTarget): Progress {
-  const progress = createProgress(context, `exporting ${task}: events`);
-  const isInTheWay = () => target.isOnOutput && context.stdout.isTTY === true;
-  return {
-    update(count, of) {
-      if (!isInTheWay()) progress.update(count, of);
-    },
-    end: progress.end,
-  };
-}
-
-function pathOf(path: string | null): { path?: string } {
-  return path === null ? {} : { path };
-}
-
-/** Refuses an option of another format. @throws CliError */
-function assertOwnOptions(command: Command, { id, options = [] }: TaskExport | StoreExport): void {
-  const own = new Set(options.map((option) => option.attributeName()));
-  const others = taskExports.flatMap((format) => format.options ?? []);
-  const strange = others.find((option) => {
-    const name = option.attributeName();
-    return !own.has(name) && command.getOptionValueSource(name) === 'cli';
+/** What was given for a format. @throws CliError for an option of another one */
+function optionsOf(command: Command, as: ExportFormatId): ExportOptions {
+  const values = command.opts();
+  const own = Object.entries(formatOptions).flatMap(([name, option]) => {
+    const attribute = option.attributeName();
+    if (exportFormats[as].options.some((known) => known === name))
+      return [[name, values[attribute]] as const];
+    if (command.getOptionValueSource(attribute) !== 'cli') return [];
+    throw new CliError(
+      exitCode.usage,
+      `--${option.name()} does not apply to ${as}.`,
+      'Remove it; `hansard help export` lists the options of each format.',
+    );
   });
-  if (strange === undefined) return;
+  const given = Object.fromEntries(own.filter(([, value]) => value !== undefined));
+  return given.thoughts === undefined
+    ? { as, ...given }
+    : { as, ...given, thoughts: reasoningMode(as, given.thoughts) };
+}
+
+function reasoningMode(as: ExportFormatId, wanted: string): ReasoningMode {
+  const { thoughts = [] } = as in trainingFormats ? trainingFormats[as as keyof typeof trainingFormats] : {};
+  const mode = thoughts.find((known) => known === wanted);
+  if (mode !== undefined) return mode;
   throw new CliError(
     exitCode.usage,
-    `--${strange.name()} does not apply to ${id}.`,
-    'Remove it; `hansard help export` lists the options of each format.',
+    `${as} can't write thoughts as ${JSON.stringify(wanted)}.`,
+    thoughts.length === 0
+      ? 'It always includes them: remove --thoughts.'
+      : `Use --thoughts with one of: ${thoughts.join(', ')}.`,
   );
 }
 
-function addOwnOptions(command: Command): void {
-  const added = new Set<string>();
-  for (const option of taskExports.flatMap(({ options = [] }) => options)) {
-    if (added.has(option.attributeName())) continue;
-    added.add(option.attributeName());
-    command.addOption(option);
-  }
+/** A note about the secrets that an export has replaced: the log still has them. */
+export function redactionNotes(counts: RedactionCounts): string[] {
+  const kinds = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`);
+  if (kinds.length === 0) return [];
+  return [
+    `hansard: Secrets replaced in the export: ${kinds.join(', ')}. The log still has them; \`hansard secrets redact\` replaces them there.`,
+  ];
 }
 
-function formatList(): string {
-  const width = Math.max(...taskExports.map(({ id }) => id.length));
-  return taskExports.map(({ id, description }) => `  ${id.padEnd(width)}  ${description}`).join('\n');
+/** A size such as `500MB` or `1.5GB`, as an option's value; in bytes. */
+function parseBytes(text: string): number {
+  const [, amount, unit] = /^(\d{1,9}(?:\.\d{1,9})?)(B|KB|MB|GB|TB)$/.exec(text) ?? [];
+  if (amount === undefined)
+    throw new InvalidArgumentError('Give a size with its unit, such as 500MB, 1.5GB or 2TB.');
+  return Number(amount) * unitBytes[unit as keyof typeof unitBytes];
 }

@@ -47,6 +47,6 @@ export async function printAnswer(
 }
 
 /** Waits for a reader that is slower than the command, so that no answer is kept in memory. @throws AbortError after `readSignal` */
-async function letDrain({ stdout, readSignal }: CliContext): Promise<void> {
+export async function letDrain({ stdout, readSignal }: CliContext): Promise<void> {
   if (stdout.writableNeedDrain) await once(stdout, 'drain', { signal: readSignal });
 }

@@ -114,6 +114,8 @@ export const exitCodeByErrorCode: Readonly<Record<HansardErrorCode, ExitCode>> =
   HARNESS_NAME_INVALID: usage,
   HARNESS_NOT_FOUND: failed,
   HARNESS_AMBIGUOUS: failed,
+  HARNESS_OPTION_INVALID: usage,
+  HARNESS_FILE_UNUSABLE: failed,
   HARNESS_NOT_RESUMABLE: failed,
   REDACTION_PATTERN_INVALID: usage,
   TRACE_ENDPOINT_INVALID: usage,

@@ -1,8 +1,8 @@
 import { PassThrough } from 'node:stream';
+import { exportFormats } from '@hansard/compose';
 import type { Command } from 'commander';
 import { createProgram } from '../../src/cli.ts';
 import { commandTable } from '../../src/commands/command-table.ts';
-import { taskExports } from '../../src/exports/task-exports.ts';
 import { agent, files, type RecordedDispatch, type RecordedStore, task } from './recorded-store.ts';
 
 /** One call of the command. */
@@ -42,7 +42,7 @@ const options: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'judge check': [['--mapping', files.mapping]],
   'judge import': [['--mapping', files.mapping]],
   demo: [['--delay', '0']],
-  export: taskExports.map(({ id, target }) => [
+  export: Object.entries(exportFormats).map(([id, { target }]) => [
     '--as',
     id,
     ...(target === 'folder' ? ['--out', newPath] : []),
@@ -57,7 +57,9 @@ const moreOptions: Readonly<Record<string, readonly (readonly string[])[]>> = {
 };
 
 /** Formats that are written of one session. */
-const ofOneSession = taskExports.flatMap(({ id, scope }) => (scope === 'latest' ? [id] : []));
+const ofOneSession = Object.entries(exportFormats).flatMap(([id, { scope }]) =>
+  scope === 'session' ? [id] : [],
+);
 
 /**
  * Calls of every command of the catalogue: with each number of its arguments, and with the latest dispatch and its sibling

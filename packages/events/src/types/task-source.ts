@@ -13,3 +13,15 @@ export interface TaskSource {
   /** The events of one of the dispatches, in append order. An export may read them more than once. */
   readEvents(dispatchId: string): AsyncIterable<CapturedEvent>;
 }
+
+/** A text that is written piece by piece. */
+export interface TextSink {
+  /** Resolves when more can be written. */
+  write(text: string): Promise<void>;
+}
+
+/** A new file of an export. */
+export interface FileSink extends TextSink {
+  /** Called once, after the last text. Resolves when the file is whole. */
+  end(): Promise<void>;
+}

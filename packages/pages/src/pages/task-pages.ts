@@ -1,4 +1,4 @@
-import type { DispatchEnvelope, TaskSource } from '@hansard/events';
+import type { DispatchEnvelope, FileSink, TaskSource } from '@hansard/events';
 import type { Row } from '@hansard/views';
 import { type DispatchReport, envelopeOf, eventsOf, readDispatchReports } from '../dispatch-report.ts';
 import { escapeHtmlInLine } from '../html-text.ts';
@@ -59,14 +59,6 @@ export interface TaskPagesOptions extends ReportOptions {
   readonly eventsPerFile?: number;
 }
 
-/** A new file of a report. */
-export interface ReportFile {
-  /** Resolves when more can be written. */
-  write(text: string): Promise<void>;
-  /** Called once, after the last text. Resolves when the file is whole. */
-  end(): Promise<void>;
-}
-
 const eventsPerFileByDefault = 100_000;
 
 /**
@@ -76,7 +68,7 @@ const eventsPerFileByDefault = 100_000;
  */
 export async function writeTaskPages(
   sources: AsyncIterable<TaskSource>,
-  open: (name: string) => ReportFile,
+  open: (name: string) => FileSink,
   options: TaskPagesOptions = {},
 ): Promise<{
   readonly tasks: number;
@@ -127,7 +119,7 @@ function namesOf(envelopes: readonly DispatchEnvelope[]): ReadonlyMap<string, st
 async function writeDispatch(
   report: DispatchReport,
   task: WrittenTask,
-  open: (name: string) => ReportFile,
+  open: (name: string) => FileSink,
   { eventsPerFile = eventsPerFileByDefault }: TaskPagesOptions,
 ): Promise<readonly string[]> {
   const envelope = envelopeOf(report);

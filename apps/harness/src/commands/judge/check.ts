@@ -7,7 +7,7 @@ import { parse } from 'yaml';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
 import { sessionHelp, withCommonOptions } from '../../terminal/command.ts';
 import type { CliContext } from '../../terminal/context.ts';
-import { answerOnJudged, type MappedOptions, withMapping } from './answer-on-judged.ts';
+import { answerOnJudged, type MappedOptions, withMapping } from './judged.ts';
 
 const passes = ['external', 'internal'];
 
@@ -34,14 +34,16 @@ export function addCheck(judge: Command, context: CliContext): void {
       ].join('\n'),
     )
     .action((word: string, folder: string, options: MappedOptions) =>
-      answerOnJudged(context, word, options, async ({ readEvents }, { envelope: { dispatchId } }) => {
+      answerOnJudged(context, word, options, async (harness, reading) => {
+        const { log, source } = await harness.openSource(word, reading);
+        const { dispatchId } = log;
         const mapping = readMapping(context, options.mapping);
         const checked: CheckedPacket[] = [];
         for (const pass of passes) {
           const [lines, manifest] = [`${pass}.jsonl`, `${pass}.manifest.json`].map((name) =>
             readPart(resolve(context.cwd, folder), name),
           ) as [string, string];
-          const readOwn = () => readEvents(dispatchId);
+          const readOwn = () => source.readEvents(dispatchId);
           checked.push(await checkPacket({ lines, manifest, dispatchId, mapping, readEvents: readOwn }));
         }
         const faults = checked.reduce((sum, { problems }) => sum + problems.length, 0);

@@ -6,14 +6,16 @@ import { CliError, exitCode } from '../../terminal/cli-error.ts';
 import { type CommonOptions, sessionHelp, withCommonOptions } from '../../terminal/command.ts';
 import type { CliContext } from '../../terminal/context.ts';
 import { plainTable } from '../../terminal/plain-table.ts';
-import { answerOnJudged } from './answer-on-judged.ts';
+import { answerOnJudged } from './judged.ts';
 
 export function addReport(judge: Command, context: CliContext): void {
   withCommonOptions(judge.command('report').argument('<session>', sessionHelp))
     .description('show how verdicts change between the passes: before and after judges saw the reasoning')
     .addHelpText('after', '\nExample:\n  hansard judge report game/village --json')
     .action((word: string, options: CommonOptions) =>
-      answerOnJudged(context, word, options, async (source, { dispatchId }) => {
+      answerOnJudged(context, word, options, async (harness, reading) => {
+        const { log, source } = await harness.openSource(word, reading);
+        const { dispatchId } = log;
         const moves = verdictMoves(await verdictsIn(source.readEvents(dispatchId)));
         if (moves.length === 0) {
           throw new CliError(

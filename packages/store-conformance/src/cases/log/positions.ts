@@ -156,7 +156,7 @@ export const reopenedPositionCases = caseFamily('reopened', [
     title: 'the first event that is appended after the store was opened again is known when it comes again',
     needs: ['durability'],
     run: async ({ store, reopen }) => {
-      // Ids in no order, so that no store can tell from the last id alone which ids it has.
+      // Ids in no order, so that no store knows from the last id alone which ids it has.
       await beginDispatch(
         store,
         ['m', 'c', 'k'].map((id) => sampleEvent(id)),

@@ -2,17 +2,18 @@ import { createWriteStream, existsSync, mkdirSync, openSync, renameSync, rmSync 
 import { dirname, join, resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import { CliError, exitCode } from '../terminal/cli-error.ts';
-import { type CliContext, letInterrupt } from '../terminal/context.ts';
-import { harmlessJson } from '../terminal/harmless-json.ts';
-import type { ExportTarget, FileSink, StoreExport, TaskExport, TextSink } from './task-export.ts';
+import type { FileSink, TextSink } from '@hansard/events';
+import { type HarnessError, harnessErrors } from '../harness-errors.ts';
 
-export interface OpenedTarget extends ExportTarget {
-  /** The file or folder; null: standard output or a receiver. */
+/** Where an export is written. */
+export interface ExportTarget {
+  /** The file or folder; null: a sink of the program. */
   readonly path: string | null;
-  /** Whether the export itself is written to standard output. */
-  readonly isOnOutput: boolean;
-  /** Waits for all writes, then renames the result to its final name. @throws CliError after a failed write */
+  /** The text of a format that is one text. */
+  readonly text: TextSink;
+  /** Opens a new file of a format that is a folder. Its name can have folders. @throws HARNESS_FILE_UNUSABLE */
+  file(name: string): FileSink;
+  /** Waits for all writes, then renames the result to its final name. @throws HARNESS_FILE_UNUSABLE after a failed write */
   close(): Promise<void>;
   /** Removes everything written so far. Does nothing after `close`. */
   discard(): Promise<void>;
@@ -21,47 +22,39 @@ export interface OpenedTarget extends ExportTarget {
 /**
  * Opens the target of an export. It never overwrites an existing file, and until the export is complete, its name ends in
  * `.part`. Only the owner can read it: an export has the same content as the store.
- * @throws CliError
+ * @throws HARNESS_OPTION_INVALID if the format needs a folder and none is named, HARNESS_FILE_UNUSABLE if something is there
  */
 export function openExportTarget(
-  context: CliContext,
-  out: string | undefined,
-  format: Pick<TaskExport | StoreExport, 'id' | 'target' | 'isJson'>,
-): OpenedTarget {
-  if (out !== undefined) {
-    const path = resolve(context.cwd, out);
-    return format.target === 'folder' ? openFolder(path, format.id) : openText(path, format.id);
+  cwd: string,
+  out: string | TextSink | undefined,
+  { id, target }: { readonly id: string; readonly target: 'text' | 'folder' },
+): ExportTarget {
+  if (typeof out === 'string') {
+    const path = resolve(cwd, out);
+    return target === 'folder' ? openFolder(path, id) : openText(path, id);
   }
-  if (format.target === 'folder') missingFolder(format.id);
-  const output = sinkOf(context.stdout, async (cause) => {
-    // If the reader has gone, the command ends without an error.
-    await letInterrupt(context);
-    throw cannotWrite('standard output', cause);
-  });
-  let isOnOutput = false;
+  if (target === 'folder') missingFolder(id);
+  const missing: TextSink = {
+    write() {
+      throw harnessErrors.error('HARNESS_OPTION_INVALID', `${id} is written as one text.`, {
+        advice: 'Name a new file, or give what takes the text.',
+      });
+    },
+  };
   return {
     path: null,
-    get isOnOutput() {
-      return isOnOutput;
-    },
-    text: {
-      write(piece) {
-        isOnOutput = true;
-        return output.write(format.isJson ? harmlessJson(piece) : piece);
-      },
-    },
-    file: () => missingFolder(format.id),
+    text: out ?? missing,
+    file: () => missingFolder(id),
     async close() {},
     async discard() {},
   };
 }
 
-function openText(path: string, format: string): OpenedTarget {
+function openText(path: string, format: string): ExportTarget {
   const parts = openParts(path);
   let text: TextSink | null = null;
   return {
     path,
-    isOnOutput: false,
     text: {
       write(piece) {
         text ??= parts.open(parts.path);
@@ -77,7 +70,7 @@ function openText(path: string, format: string): OpenedTarget {
   };
 }
 
-function openFolder(path: string, format: string): OpenedTarget {
+function openFolder(path: string, format: string): ExportTarget {
   const parts = openParts(path);
   let isCreated = false;
   const text: TextSink = {
@@ -93,7 +86,7 @@ function openFolder(path: string, format: string): OpenedTarget {
     if (dirname(file) !== parts.path) mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     return parts.open(file);
   };
-  return { path, isOnOutput: false, text, file, close: parts.close, discard: parts.discard };
+  return { path, text, file, close: parts.close, discard: parts.discard };
 }
 
 /** The file or folder under its `.part` name, until it is complete. */
@@ -108,12 +101,11 @@ function openParts(path: string) {
       return make();
     } catch (cause) {
       if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cannotWrite(path, cause as Error);
-      throw new CliError(
-        exitCode.failed,
-        `${path} can't be written: ${part} exists.`,
-        'Another export is writing it. If none is running, an earlier export was interrupted: remove that file or folder.',
-        { cause },
-      );
+      throw harnessErrors.error('HARNESS_FILE_UNUSABLE', `${path} can't be written: ${part} exists.`, {
+        advice:
+          'Another export is writing it. If none is running, an earlier export was interrupted: remove that file or folder.',
+        cause,
+      });
     }
   };
   return {
@@ -181,19 +173,15 @@ function sinkOf(stream: Writable, fail: (cause: Error) => Promise<never>): TextS
   };
 }
 
-function cannotWrite(path: string, cause: Error): CliError {
-  return new CliError(
-    exitCode.failed,
-    `${path} can't be written: ${cause.message}`,
-    'Name a new path in a writable folder with enough free space.',
-    { cause },
-  );
+function cannotWrite(path: string, cause: Error): HarnessError {
+  return harnessErrors.error('HARNESS_FILE_UNUSABLE', `${path} can't be written: ${cause.message}`, {
+    advice: 'Name a new path in a writable folder with enough free space.',
+    cause,
+  });
 }
 
 function missingFolder(format: string): never {
-  throw new CliError(
-    exitCode.usage,
-    `${format} is written as several files.`,
-    'Name a new folder: --out FOLDER.',
-  );
+  throw harnessErrors.error('HARNESS_OPTION_INVALID', `${format} is written as several files.`, {
+    advice: 'Name a new folder: --out FOLDER.',
+  });
 }

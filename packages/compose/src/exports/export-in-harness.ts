@@ -1,0 +1,103 @@
+import { addRedactions, type JsonObject, type RedactionCounts, type TextSink } from '@hansard/events';
+import { noteTo } from '../context.ts';
+import { harnessErrors } from '../harness-errors.ts';
+import type { ListedTask } from '../sessions/listed-task.ts';
+import { type ChosenTask, chooseTasks } from './choose-tasks.ts';
+import { type ExportFormatId, exportFormats, type FormatOptions } from './export-formats.ts';
+import {
+  type ExportParts,
+  type ExportReading,
+  type ExportSource,
+  openExportSource,
+} from './export-source.ts';
+import { openExportTarget } from './export-target.ts';
+import { formatWriters } from './format-writers.ts';
+
+/** What a program exports, and where to. */
+export interface ExportOptions extends ExportReading, FormatOptions {
+  readonly as: ExportFormatId;
+  /** What one word names: a task, or a session. Absent: all tasks, for `pages`. */
+  readonly session?: string;
+  /** A new file or folder, relative to the folder of the harness; or what takes the text. It may be absent if the traces are sent. */
+  readonly out?: string | TextSink;
+}
+
+/** What was exported. */
+export interface Exported {
+  readonly format: ExportFormatId;
+  /** The file or folder; null: a sink of the program. */
+  readonly path: string | null;
+  /** The figures of the format. */
+  readonly summary: JsonObject;
+  /** What a person should know, such as omissions with their reason. */
+  readonly notes: readonly string[];
+  /** The secrets that were replaced, by their kind: the log still has them. */
+  readonly redactions: RedactionCounts;
+  /** All tasks that were asked for, also those that could not be read; empty if a session or a task was named. */
+  readonly listed: readonly ListedTask[];
+}
+
+export async function exportInHarness(harness: ExportParts, options: ExportOptions): Promise<Exported> {
+  const { as, out, onEvents, signal } = options;
+  const { context, store } = harness;
+  const format = exportFormats[as];
+  assertOptions(options);
+  const { tasks, listed } = await chooseTasks(store, format, options);
+  const target = openExportTarget(context.cwd, out, { id: as, target: format.target });
+  const opened: ExportSource[] = [];
+  const reading = { ...(onEvents && { onEvents }), ...(signal && { signal }) };
+  try {
+    const { summary, notes } = await formatWriters[as](openSources(harness, tasks, reading, opened), {
+      cwd: context.cwd,
+      target,
+      options,
+      isTextWanted: out !== undefined,
+      note: (line) => noteTo(context, line),
+    });
+    await target.close();
+    const redactions: Record<string, number> = {};
+    for (const source of opened) addRedactions(redactions, source.redactions());
+    return { format: as, path: target.path, summary, notes, redactions, listed };
+  } finally {
+    await target.discard();
+  }
+}
+
+/** The sources of tasks, each opened when the one before has been read, and then added to `opened`. */
+async function* openSources(
+  harness: ExportParts,
+  tasks: readonly ChosenTask[],
+  { onEvents, ...reading }: ExportReading,
+  opened: ExportSource[],
+): AsyncGenerator<ExportSource> {
+  let before = 0;
+  for (const { taskDir, envelopes } of tasks) {
+    let events = 0;
+    const source = await openExportSource(harness, taskDir, envelopes, {
+      ...reading,
+      onEvents(count) {
+        events = count;
+        onEvents?.(before + count);
+      },
+    });
+    opened.push(source);
+    yield source;
+    before += events;
+  }
+}
+
+const formatOptions = [...new Set(Object.values(exportFormats).flatMap(({ options }) => options))];
+
+/** Refuses an option of another format. @throws HARNESS_OPTION_INVALID */
+function assertOptions(given: ExportOptions): void {
+  const { options } = exportFormats[given.as];
+  const strange = formatOptions.find((name) => given[name] !== undefined && !options.includes(name));
+  if (strange === undefined) return;
+  throw harnessErrors.error(
+    'HARNESS_OPTION_INVALID',
+    `The option ${strange} does not apply to ${given.as}.`,
+    {
+      advice: `Leave it out; ${given.as} takes ${options.length === 0 ? 'no options' : options.join(', ')}.`,
+    },
+  );
+}

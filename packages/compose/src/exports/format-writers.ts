@@ -1,0 +1,232 @@
+import {
+  type TrainingEstimate,
+  type TrainingManifest,
+  writeGameStreams,
+  writeTrainingFiles,
+} from '@hansard/datasets';
+import type { CapturedEvent, JsonObject, TaskSource } from '@hansard/events';
+import { matchesEventType } from '@hansard/events/plain';
+import { type SessionFormatId, sessionFormats } from '@hansard/formats';
+import { writeTaskMarkdown, writeTaskPage, writeTaskPages } from '@hansard/pages';
+import { createTokenCounter, tokenEncodings } from '@hansard/prompt/tokens';
+import { harnessErrors } from '../harness-errors.ts';
+import type { ExportFormatId, FormatOptions } from './export-formats.ts';
+import type { ExportTarget } from './export-target.ts';
+import { unmatchedPlayersNote } from './judging.ts';
+import { readGameMapping, readTools } from './named-files.ts';
+
+/** What a format has written. */
+interface Written {
+  readonly summary: JsonObject;
+  /** What a person should know, such as omissions with their reason. */
+  readonly notes: readonly string[];
+}
+
+/** What a format is written with. */
+interface Writing {
+  readonly cwd: string;
+  readonly target: ExportTarget;
+  readonly options: FormatOptions;
+  /** Whether the program asked for the text, besides what is sent. */
+  readonly isTextWanted: boolean;
+  /** Receives what a person should know before the end. */
+  note(line: string): void;
+}
+
+/** Writes tasks, each read before the next one is asked for, so that logs of any length fit in memory. */
+type WriteFormat = (sources: AsyncIterable<TaskSource>, writing: Writing) => Promise<Written>;
+
+export const formatWriters: Readonly<Record<ExportFormatId, WriteFormat>> = {
+  'session-v1': ofOne((source, writing) => writeSessionLog('session-v1', source, writing)),
+  'session-v2': ofOne((source, writing) => writeSessionLog('session-v2', source, writing)),
+  otlp: ofOne(writeTraces),
+  markdown: ofOne((source, writing) => writeReport(writeTaskMarkdown, source, writing)),
+  html: ofOne(writeHtml),
+  pages: async (sources, { target }) => ({
+    summary: { ...(await writeTaskPages(sources, target.file)) },
+    notes: [],
+  }),
+  streams: ofOne(writeStreams),
+  sft: ofOne((source, writing) => writeTraining('sft', source, writing)),
+  trl: ofOne((source, writing) => writeTraining('trl', source, writing)),
+  'trl-chat': ofOne((source, writing) => writeTraining('trl-chat', source, writing)),
+  openai: ofOne((source, writing) => writeTraining('openai', source, writing)),
+  sharegpt: ofOne((source, writing) => writeTraining('sharegpt', source, writing)),
+};
+
+function ofOne(write: (source: TaskSource, writing: Writing) => Promise<Written>): WriteFormat {
+  return async (sources, writing) => {
+    for await (const source of sources) return write(source, writing);
+    throw new TypeError('There is no task to export.');
+  };
+}
+
+/** A session as a log of one of the two dialects. The whole session is kept in memory. */
+async function writeSessionLog(
+  id: SessionFormatId,
+  { envelopes, readEvents }: TaskSource,
+  { target }: Writing,
+): Promise<Written> {
+  const events: CapturedEvent[] = [];
+  for (const { dispatchId } of envelopes)
+    for await (const event of readEvents(dispatchId)) events.push(event);
+  const { text, leftOut, diagnostics } = sessionFormats[id].write(events);
+  await target.text.write(text);
+  const notes = [
+    ...(envelopes.some(({ fidelity }) => fidelity === 'narrative')
+      ? ['The dispatch was recorded as a narrative: tool input and output are not in the log.']
+      : []),
+    ...Object.entries(leftOut).map(
+      ([type, count]) => `${type} omitted (${count}): ${id} can't represent it.`,
+    ),
+    ...diagnostics.map(({ code, eventId, message }) => `${eventId} ${code}: ${message}`),
+  ];
+  return { summary: { leftOut, diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic })) }, notes };
+}
+
+/** A file of OTLP/JSON, or sent to a receiver, or both. */
+async function writeTraces(source: TaskSource, { target, options, isTextWanted }: Writing): Promise<Written> {
+  // Only this export needs the OpenTelemetry libraries.
+  const { otlpLines, sendOtlp, shownEndpoint, traceDispatches } = await import('@hansard/traces');
+  const { endpoint, content = 'none', reasoning = false, dataOf = [] } = options;
+  const isContent = (type: string) => dataOf.some((pattern) => matchesEventType(pattern, type));
+  const records = () => traceDispatches(source, { content, reasoning, dataOf: isContent });
+  const written = { spans: 0, logs: 0 };
+  if (endpoint === undefined || isTextWanted) {
+    for await (const { text, spans, logs } of otlpLines(records())) {
+      await target.text.write(text);
+      written.spans += spans;
+      written.logs += logs;
+    }
+  }
+  if (endpoint === undefined) return { summary: { ...written }, notes: [] };
+  const { refused, ...sent } = await sendOtlp(records(), endpoint);
+  const shown = shownEndpoint(endpoint);
+  return {
+    summary: { ...sent, endpoint: shown },
+    notes: [
+      `${sent.spans} spans and ${sent.logs} log records sent to ${shown}.`,
+      ...refused.map(
+        ({ kind, name, traceId, spanId }) =>
+          `Not sent, too large for the receiver: the ${kind} ${name} (span ${spanId ?? 'none'} of trace ${traceId ?? 'none'}).`,
+      ),
+    ],
+  };
+}
+
+async function writeReport(
+  write: (source: TaskSource) => AsyncIterable<string>,
+  source: TaskSource,
+  { target }: Writing,
+): Promise<Written> {
+  for await (const piece of write(source)) await target.text.write(piece);
+  return { summary: { dispatches: source.envelopes.length }, notes: [] };
+}
+
+/** A page with more events is slow to open. */
+const mostOnPage = 100_000;
+
+async function writeHtml(source: TaskSource, writing: Writing): Promise<Written> {
+  let events = 0;
+  async function* readEvents(dispatchId: string) {
+    for await (const event of source.readEvents(dispatchId)) {
+      events += 1;
+      yield event;
+    }
+  }
+  const { summary } = await writeReport(writeTaskPage, { ...source, readEvents }, writing);
+  if (events <= mostOnPage) return { summary, notes: [] };
+  const advice = `${events.toLocaleString('en')} events are on one page, which is slow to open. \`--as pages --out FOLDER\` writes several files with an index.`;
+  return { summary, notes: [advice] };
+}
+
+async function writeStreams(source: TaskSource, { cwd, target, options }: Writing): Promise<Written> {
+  if (options.mapping === undefined)
+    throw harnessErrors.error(
+      'HARNESS_OPTION_INVALID',
+      'The export of streams needs a mapping of the events and tools of the game.',
+      { advice: 'Name the mapping file: --mapping mapping.yaml. The README of @hansard/datasets shows one.' },
+    );
+  const mapping = readGameMapping(cwd, options.mapping);
+  const { lines, runs } = await writeGameStreams(source, target.file, mapping);
+  const notes = runs.flatMap(({ dispatchId, leftOut, unmatchedPlayers }) => [
+    ...unmatchedPlayersNote(dispatchId, unmatchedPlayers),
+    ...Object.entries(leftOut).map(
+      ([tool, count]) =>
+        `Calls of ${tool} omitted from ${dispatchId}: ${count}. Their input does not have the fields that the mapping names.`,
+    ),
+  ]);
+  if (lines.game_events === 0)
+    notes.push('game_events.jsonl is empty: no event is of a type that "gameEvents" of the mapping names.');
+  return { summary: { lines: { ...lines }, runs: runs.length }, notes };
+}
+
+async function writeTraining(
+  format: Parameters<typeof writeTrainingFiles>[2]['format'],
+  source: TaskSource,
+  { cwd, target, options, note }: Writing,
+): Promise<Written> {
+  const { maxBytes, agents, thoughts, tools, mapping } = options;
+  let estimate: TrainingEstimate | undefined;
+  const manifest = await writeTrainingFiles(source, target.file, {
+    format,
+    tokens: counterOf,
+    counter: await createTokenCounter(),
+    onEstimate(estimated) {
+      estimate = estimated;
+      note(estimateNote(estimated));
+    },
+    ...(maxBytes === undefined ? {} : { maxBytes }),
+    ...(agents === undefined ? {} : { agents }),
+    ...(thoughts === undefined ? {} : { reasoning: thoughts }),
+    ...(tools === undefined ? {} : { tools: readTools(cwd, tools) }),
+    ...(mapping === undefined ? {} : { mapping: readGameMapping(cwd, mapping) }),
+  });
+  assertSomebody(manifest);
+  const { file, rows, bytes, sha256, calls } = manifest;
+  const estimated = estimate === undefined ? {} : { estimate: { ...estimate, calls: { ...estimate.calls } } };
+  return {
+    summary: { file, rows, bytes, sha256, calls: { ...calls }, ...estimated },
+    notes: notesOf(manifest),
+  };
+}
+
+/** Fails if none of the requested agents exists. */
+function assertSomebody({ rows, missingAgents }: TrainingManifest): void {
+  if (rows > 0 || missingAgents.length === 0) return;
+  throw harnessErrors.error(
+    'HARNESS_NOT_FOUND',
+    `Unknown agents: ${missingAgents.map((agent) => JSON.stringify(agent)).join(', ')}.`,
+    { advice: '`hansard tree SESSION` lists the agents of a session. Nothing was written.' },
+  );
+}
+
+const unitBytes = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 } as const;
+
+function estimateNote({ rows, bytes, tokens, calls: { inRows, of } }: TrainingEstimate): string {
+  const share = of === 0 ? '' : ` (${((100 * inRows) / of).toFixed(1)} %)`;
+  const [unit, size] = Object.entries(unitBytes).findLast(([, least]) => bytes >= least) ?? ['B', 1];
+  const about = `${Number((bytes / size).toFixed(1))}${unit}`;
+  return `hansard: about ${about} and ${tokens ?? 'unknown'} tokens in ${rows} rows, from ${inRows} of ${of} model calls${share}.`;
+}
+
+async function counterOf(counterId: string) {
+  const encoding = tokenEncodings.find((name) => counterId === `gpt-tokenizer/${name}`);
+  return encoding === undefined ? undefined : createTokenCounter({ encoding });
+}
+
+function notesOf({ rows, calls, dropped, refused, missingAgents, format }: TrainingManifest): string[] {
+  const omitted = Object.entries(dropped).map(
+    ([reason, { count, first }]) => `${count} calls omitted from ${format}: ${reason} (first: ${first[0]}).`,
+  );
+  return [
+    `${rows} rows of ${calls.inRows} model calls; ${calls.recorded} of these calls have a recorded prompt.`,
+    ...missingAgents.map((agent) => `Unknown agent: ${JSON.stringify(agent)}.`),
+    ...(refused.length === 0
+      ? []
+      : [
+          `${refused.length} dispatches refused: they were recorded without tool input and output (narrative).`,
+        ]),
+    ...omitted,
+  ];
+}
