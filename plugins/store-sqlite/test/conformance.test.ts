@@ -1,28 +1,41 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { defineStoreConformance } from '@hansard/store-conformance';
-import { describe, it } from 'vitest';
+import {
+  defineStoreConformance,
+  runStoreConformance,
+  type StoreUnderTest,
+  storeConformanceCases,
+} from '@hansard/store-conformance';
+import { describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../src/index.ts';
 
-for (const durability of ['process', 'disk'] as const) {
-  defineStoreConformance({
-    name: `store-sqlite (durability ${durability})`,
-    describe,
-    it,
-    capabilities: {
-      durability,
-      writers: 'dispatch',
-      search: 'index',
-      watch: true,
-      deleteDispatch: true,
-      rewrite: true,
-      integrity: 'checksum',
-    },
-    create: () => {
-      const folder = mkdtempSync(join(tmpdir(), 'hansard-sqlite-conformance-'));
-      const open = () => openSqliteStore({ path: join(folder, 'hansard.sqlite'), durability });
-      return { store: open(), reopen: open, dispose: () => rmSync(folder, { recursive: true, force: true }) };
-    },
-  });
-}
+const storeWith = (durability: 'process' | 'disk'): StoreUnderTest => ({
+  capabilities: {
+    durability,
+    writers: 'dispatch',
+    search: 'index',
+    watch: true,
+    deleteDispatch: true,
+    rewrite: true,
+    integrity: 'checksum',
+  },
+  create: () => {
+    const folder = mkdtempSync(join(tmpdir(), 'hansard-sqlite-conformance-'));
+    const open = () => openSqliteStore({ path: join(folder, 'hansard.sqlite'), durability });
+    return { store: open(), reopen: open, dispose: () => rmSync(folder, { recursive: true, force: true }) };
+  },
+});
+
+defineStoreConformance({ name: 'store-sqlite', describe, it, ...storeWith('process') });
+
+/** What the durability changes: how it is declared, and each kind of write. The cases of a loss of power run beside this file. */
+const written = /^(capabilities|open|appends|rewrite|model|tasks)\//;
+
+it.each(storeConformanceCases.filter(({ id }) => written.test(id)))(
+  'store-sqlite with durability disk keeps $id: $title',
+  async ({ id }) => {
+    const [result] = await runStoreConformance(storeWith('disk'), [id]);
+    expect([result?.error, result?.status]).toEqual([null, 'passed']);
+  },
+);
