@@ -218,9 +218,28 @@ describe('importing at narrative fidelity', () => {
     { type: 'system', subtype: 'local_command_output', session_id: 's1', content: secret },
   ];
 
+  const call = { id: 'c1', function: { name: 'read', arguments: JSON.stringify({ content: secret }) } };
+  const entry = { event_type: 'transcript_entry', agent_id: 'agent_root' };
+  const session = [
+    { event_type: 'agent_created', agent_id: 'agent_root', language_model: 'm' },
+    { ...entry, role: 'user', content: 'Read it' },
+    { ...entry, role: 'assistant', tool_calls: [call] },
+    { ...entry, role: 'tool', tool_call_id: 'c1', content: secret },
+    { ...entry, role: 'assistant', content: 'It is read.' },
+  ];
+  // The first dialect has no type on entries of a transcript.
+  const ofFirstDialect = ({ event_type: type, ...rest }: { event_type: string }) =>
+    type === 'agent_created' ? { event_type: type, name: 'Root', ...rest } : rest;
+  const lines = (records: readonly object[]) => records.map((one) => `${JSON.stringify(one)}\n`).join('');
+
   it.each([
     ['a transcript', transcript],
-    ['a stream', stream.map((line, at) => `${JSON.stringify({ ...line, uuid: `u${at}` })}\n`).join('')],
+    ['a stream', lines(stream.map((line, at) => ({ ...line, uuid: `u${at}` })))],
+    ['a session log v2', lines(session.map((one, at) => ({ message_id: `msg_00${at}`, ...one })))],
+    [
+      'a session log v1',
+      lines(session.map((one, at) => ({ message_id: `msg_00${at}`, ...ofFirstDialect(one) }))),
+    ],
   ])('leaves no output of a command in any file of the store, from %s', async (_, text) => {
     using line = commandLine();
     const path = put(line, 's.jsonl', text);

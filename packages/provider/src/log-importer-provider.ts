@@ -113,8 +113,6 @@ export interface OpenLog {
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   readonly cwd?: string | null;
-  /** The only fidelity that the log is recorded at. Absent: the one that the user asks for, or else `full`. */
-  readonly fidelity?: Fidelity;
   /** The task that the log itself names. Absent: the user has to name one. */
   readonly taskDir?: string;
   /**

@@ -19,7 +19,7 @@ export const addImport: AddCommand = (command, context) => {
     .addOption(
       new Option(
         '--fidelity <fidelity>',
-        'keep tool input and output of transcripts and streams (full, the default) or omit it (narrative)',
+        'keep tool input and output (full, the default) or omit it (narrative)',
       ).choices(fidelities),
     )
     .option('--reread', 'read files again that have not changed since their last import')

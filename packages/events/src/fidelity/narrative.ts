@@ -14,7 +14,7 @@ import {
 import { isRedactionCounts, redactionsField } from './redaction-counts.ts';
 
 /** The maximum length in characters of a line or a short text that a narrative keeps. */
-const longestLine = 200;
+export const longestLine = 200;
 const mostFrames = 50;
 
 /** The field of an event's data that counts what a narrative omits: characters by the name of the field. */

@@ -1,4 +1,4 @@
-import type { CapturedEvent } from '@hansard/events';
+import { type CapturedEvent, toNarrative } from '@hansard/events';
 import type { FormatDiagnostic, FormatReport, LogOrigin } from '@hansard/formats';
 import type { OpenLog } from '@hansard/provider';
 
@@ -23,10 +23,12 @@ export function openWholeLog(
   return {
     ...facts,
     startedAt: timeOf(events[0]),
-    fidelity: 'full',
     ...(origin.id === null && origin.time === null ? { identifiedByPlace: origin.file ?? '' } : {}),
-    async *read() {
-      for (let at = 0; at < events.length; at += batchSize) yield events.slice(at, at + batchSize);
+    async *read({ fidelity = 'full' } = {}) {
+      for (let at = 0; at < events.length; at += batchSize) {
+        const batch = events.slice(at, at + batchSize);
+        yield fidelity === 'full' ? batch : batch.map((event) => toNarrative(event));
+      }
     },
     summary: () => ({
       records: report.records,

@@ -90,9 +90,8 @@ export async function recordLog(
 ): Promise<RecordedLog | UnchangedRecord> {
   const ref = { taskDir, dispatchId: log.dispatchId };
   const existing = (await store.findDispatch(ref))?.envelope ?? null;
-  const kept = log.fidelity ?? fidelity ?? existing?.fidelity ?? 'full';
-  if (existing !== null && log.fidelity === undefined && existing.fidelity !== kept)
-    throw otherFidelity(log, existing.fidelity);
+  const kept = fidelity ?? existing?.fidelity ?? 'full';
+  if (existing !== null && existing.fidelity !== kept) throw otherFidelity(log, existing.fidelity);
   const files = sourceFiles(log.files);
   const clock = { now, quietAfterMs };
   if (!reread && existing !== null && areSameFiles(existing.source?.files ?? [], files))
