@@ -136,7 +136,7 @@ describe(`a hostile file in the folder of a store ${seeded}`, () => {
     }
   });
 
-  it('is harmless with any envelope', { timeout: 120_000 }, async () => {
+  it('is harmless with any envelope', async () => {
     const { cli, good, bad, file } = await recorded();
     using _ = cli;
     const before = await cli.hansard('show', `${task}/${good}`, '--raw', '--json');
@@ -152,7 +152,7 @@ describe(`a hostile file in the folder of a store ${seeded}`, () => {
     }
   });
 
-  it('is harmless with any bytes', { timeout: 120_000 }, async () => {
+  it('is harmless with any bytes', async () => {
     const { cli, good, bad, file } = await recorded();
     using _ = cli;
     const random = randomFrom(seed);
@@ -177,7 +177,7 @@ describe(`a hostile file in the folder of a store ${seeded}`, () => {
     }
   });
 
-  it('is harmless by its name, and by that of its task', { timeout: 120_000 }, async () => {
+  it('is harmless by its name, and by that of its task', async () => {
     const { cli, bad, file } = await recorded();
     using _ = cli;
     const text = hostileTexts(seed);

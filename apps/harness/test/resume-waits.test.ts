@@ -103,9 +103,7 @@ describe.each(durableStores)(
       await expectWaitUntilCtrlC(recorded, /another PID namespace/);
     });
 
-    it('resumes when the lease of a process that was killed has expired', { timeout: 120_000 }, async ({
-      skip,
-    }) => {
+    it('resumes when the lease of a process that was killed has expired', async ({ skip }) => {
       if (allowed === undefined) skip('this machine does not allow `unshare --pid`');
       const recorded = await recordStore(config(store, leaseMs));
       using _ = recorded.line;

@@ -23,7 +23,7 @@ it.each<[PlantedFault, SimulationOptions['durability']]>([
   ['early rename', 'process'],
   ['late check', 'process'],
   ['kept copies', 'process'],
-])('the planted fault "%s" is found, with a short schedule', { timeout: 120_000 }, (planted, durability) => {
+])('the planted fault "%s" is found, with a short schedule', (planted, durability) => {
   const { found } = search({ ...base, durability, planted, firstSeed, steps: 300_000 });
   expect(found?.text.split('\n').length ?? 0).toBeGreaterThan(1);
   expect(found?.text.split('\n').length).toBeLessThan(60);

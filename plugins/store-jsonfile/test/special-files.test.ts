@@ -60,7 +60,7 @@ beforeAll(() => {
   );
   const lines = String(stdout).split('\n').filter(Boolean);
   outcomes = new Map(lines.map((line, at) => [roots[at] ?? '', JSON.parse(line)]));
-}, 30_000);
+});
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

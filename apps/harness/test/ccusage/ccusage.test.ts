@@ -183,7 +183,7 @@ describe.skipIf(!isThere)(`usage as ccusage counts it${skipped} (HANSARD_SEED=${
         );
       expect(all(ours), relative(corpus, path)).toBeLessThanOrEqual(all(theirs));
     }
-  }, 120_000);
+  });
 
   it('has equal tokens and cents in generated sessions', async () => {
     const random = randomFrom(seed);
@@ -206,7 +206,7 @@ describe.skipIf(!isThere)(`usage as ccusage counts it${skipped} (HANSARD_SEED=${
       expect(tokensOf(ours)).toEqual(tokensOf(theirs));
       expect(centsOf(ours)).toEqual(centsOf(theirs));
     }
-  }, 120_000);
+  });
 
   it.each([
     ['web searches, which it does not price', { server_tool_use: { web_search_requests: 300 } }, 350],

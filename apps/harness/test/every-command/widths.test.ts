@@ -13,14 +13,14 @@ beforeAll(async () => {
   calls = (await commandCalls(store)).filter(
     ({ isWriting, args }) => !isWriting && !['view', 'export'].includes(args[0] ?? ''),
   );
-}, 120_000);
+});
 
 afterAll(() => store?.line[Symbol.dispose]());
 
 const onTerminal = (args: readonly string[], columns: number) =>
   store.line.start(args, { signal: new AbortController().signal, columns });
 
-it.each([80, 60])('every answer fits %d columns', { timeout: 120_000 }, async (columns) => {
+it.each([80, 60])('every answer fits %d columns', async (columns) => {
   const wide: unknown[] = [];
   let lines = 0;
   for (const { args } of calls) {

@@ -30,7 +30,7 @@ beforeAll(async () => {
     ...Array.from({ length: events - 2 }, (_, at) => event(at + 2)),
   ]);
   viewer = await openViewer(store);
-}, 120_000);
+});
 
 afterAll(async () => {
   await viewer?.close();

@@ -48,7 +48,7 @@ beforeAll(async () => {
   // Position 5 and 6.
   await answer('m2', 'So many letters.', 'sha256:00');
   viewer = await openViewer(store);
-}, 120_000);
+});
 
 afterAll(async () => {
   await viewer?.close();

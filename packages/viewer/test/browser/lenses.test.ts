@@ -49,7 +49,7 @@ beforeAll(async () => {
   const child = await talk.beginChild({ role: 'scout', dispatchId: 'scout', title: 'Look around' });
   await child.end({ status: 'completed', cost: 0.25 });
   viewer = await openViewer(store);
-}, 120_000);
+});
 
 afterAll(async () => {
   await viewer?.close();

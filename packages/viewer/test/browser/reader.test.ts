@@ -37,7 +37,7 @@ beforeAll(async () => {
     { type: `made:up`, agentId: 'a2', data: { text: `${hostile}\u202e\u001b[31m` } },
   ]);
   viewer = await openViewer(store);
-}, 120_000);
+});
 
 afterAll(async () => {
   await viewer?.close();

@@ -26,7 +26,7 @@ beforeAll(async () => {
     ...Array.from({ length: calls }, (_, at) => callWithResult(at)).flat(),
   ]);
   viewer = await openViewer(store);
-}, 120_000);
+});
 
 afterAll(async () => {
   await viewer?.close();

@@ -18,7 +18,7 @@ let browser: Awaited<ReturnType<typeof openBrowser>>;
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'hansard-viewer-'));
   [server, browser] = await Promise.all([startServer(), openBrowser()]);
-}, 120_000);
+});
 
 afterAll(async () => {
   await browser?.close();
@@ -105,7 +105,7 @@ describe.each(['jsonfile', 'sqlite', 'postgres'] as const)(
         await page.close();
         await viewing.kill();
       }
-    }, 120_000);
+    });
   },
 );
 
@@ -130,7 +130,7 @@ it('says that PostgreSQL does not answer, keeps its rows, and continues when the
   } finally {
     await page.close();
   }
-}, 120_000);
+});
 
 it('reads a SQLite file while another program keeps others from writing, and then what was written', async () => {
   const path = join(root, 'locked.db');

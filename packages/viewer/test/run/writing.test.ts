@@ -17,7 +17,7 @@ async function played(newState: () => RunState, { rounds = 1, first = 0 } = {}):
 
 it(`pages show each text until they have its row, never twice, never lost, and in the end what the log has (HANSARD_SEED=${seed})`, async () => {
   expect(await played(() => new RunState(), { rounds: 8 })).toEqual([]);
-}, 30_000);
+});
 
 /** Forgets no text when its row comes. */
 class Doubling extends RunState {

@@ -18,7 +18,7 @@ const says = [`I draw the ${hostile} map.`, 'North it is.', 'Nobody reads the en
 let browser: Awaited<ReturnType<typeof openBrowser>>;
 beforeAll(async () => {
   browser = await openBrowser();
-}, 60_000);
+});
 afterAll(() => browser?.close());
 
 type Page = Awaited<ReturnType<typeof browser.newPage>>;
@@ -103,7 +103,7 @@ it('shows text as it is written, takes a message by keyboard, and stops the agen
     await page.close();
   }
   await third.page.close();
-}, 60_000);
+});
 
 /** Opens a second page in the middle of a text. */
 async function showsGrowingText(steps: Steps, first: Opened, address: string): Promise<Opened> {

@@ -24,7 +24,7 @@ describe.each([
     for (const at of offsetsOf(sample.bytes))
       refused += checkFlip(open, sample, root, at, bits[at % bits.length] ?? 1).refused;
     expect(refused).toBeGreaterThan(500);
-  }, 120_000);
+  });
 });
 
 describe('a flipped bit', () => {
@@ -51,7 +51,7 @@ describe('a flipped bit', () => {
         if (at < start) expect([lostEvents, eventsBefore]).toEqual([0, 0]);
       }
     }
-  }, 120_000);
+  });
 
   it('in a dispatch of thousands of events is refused with its place and the number of whole events before it', () => {
     const seed = Math.floor(Math.random() * 2 ** 31);
@@ -82,7 +82,7 @@ describe('a flipped bit', () => {
         wholeEvents === 0 ? /no whole event/ : /events? before it (is|are) whole/,
       );
     }
-  }, 120_000);
+  });
 
   it('in each event loses only that event to skipDamaged and to acceptLoss', () => {
     for (let lost = 0; lost < 8; lost += 1) {
