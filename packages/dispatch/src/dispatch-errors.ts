@@ -14,9 +14,20 @@ export const dispatchErrors = defineErrors('dispatch', {
     details: ['agent', 'agents'],
   },
   DISPATCH_HOOK_TIMEOUT: {
-    when: 'A hook gave no decision within `hookTimeoutMs`. It is recorded as `harness:error`; the hook is skipped, or denies if it is `required`.',
+    when: 'A hook gave no decision within `hookTimeoutMs`, or observed for longer. It is recorded as `harness:error`; the hook is skipped, or denies a question if it is `required`.',
     advice: 'Find out what the hook waits for, or raise the limit.',
     details: ['hook', 'limitMs'],
+  },
+  DISPATCH_HOOK_CHAIN: {
+    when: 'A hook would send a message, and `maxHookChain` messages of hooks in a row already brought each other about. It is not recorded.',
+    advice:
+      'Let the hooks answer what people and agents do, not each other. Raise the limit if so long a chain is meant.',
+    details: ['hook', 'limit'],
+  },
+  DISPATCH_HOOK_OVER: {
+    when: 'A hook used its host after it had answered, or after its time was over. Nothing was recorded.',
+    advice: 'Await everything that the hook does before it returns.',
+    details: ['hook'],
   },
   DISPATCH_WORKER_LIMIT: {
     when: 'As many workers run as `maxRunning` allows.',

@@ -10,6 +10,9 @@ export {
 } from './communication/communication-problem.ts';
 export { describeFailure } from './describe-failure.ts';
 export { dispatchErrors } from './dispatch-errors.ts';
+export { HookChains } from './hooks/hook-chains.ts';
+export { HookObservers } from './hooks/hook-observers.ts';
+export { type HookPart, HookTime, hookLinks } from './hooks/hook-part.ts';
 export type { EventDiagnostic } from './intake/event-intake.ts';
 export { defaultLoopLimits, type LoopLimits } from './limits/loop-detector.ts';
 export { openTaskSource, type TaskSourceOptions } from './open-task-source.ts';
@@ -74,6 +77,7 @@ export { type HandleStreamOptions, handleStream, type StreamHandlers } from './s
 export { type Replay, type ReplayOptions, replayDispatch } from './streams/replay-dispatch.ts';
 export type { ReplayPace } from './streams/replay-schedule.ts';
 export { describeStreamProblem, type StreamProblem } from './streams/stream-problem.ts';
+export { type AnswerTime, defaultHookTimeoutMs } from './tools/answer-in-time.ts';
 export {
   askAboutCall,
   askAboutResult,
@@ -88,7 +92,6 @@ export {
   type HookInquiry,
   type HookVerdict,
 } from './tools/ask-hooks.ts';
-export { defaultHookTimeoutMs } from './tools/decide-in-time.ts';
 export { openToolbox, type Toolbox } from './tools/toolbox.ts';
 export { failedOutcome, useTool } from './tools/use-tool.ts';
 export {

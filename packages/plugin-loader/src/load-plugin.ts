@@ -5,6 +5,7 @@ import {
   contractVersion,
   type DispatchStoreProvider,
   describeContractProblem,
+  type HookProvider,
   type Plugin,
   type PluginError,
   type ProviderType,
@@ -29,6 +30,9 @@ import { withinTime } from './start/within-time.ts';
 
 /** A plugin may provide a type that is not known here. */
 const methodsOfTypes: Readonly<Record<string, readonly string[]>> = requiredMethods;
+
+/** A hook needs one of them. */
+const hookMethods = ['decide', 'observe'] as const satisfies ReadonlyArray<keyof HookProvider>;
 
 /** The values of each capability that need methods, and the methods. */
 const methodsOfCapabilities = {
@@ -234,6 +238,8 @@ function checkMethods(provider: object, { id, provides }: PluginManifest): void 
     (method) => typeof members[method] !== 'function',
   );
   if (provides === 'DispatchStoreProvider' && !isRecord(members.capabilities)) missing.push('capabilities');
+  if (provides === 'HookProvider' && !hookMethods.some((name) => typeof members[name] === 'function'))
+    missing.push(hookMethods.join(' or '));
   if (missing.length === 0) return;
   throw pluginErrors.error(
     'PLUGIN_METHOD_MISSING',

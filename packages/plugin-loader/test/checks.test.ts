@@ -287,6 +287,16 @@ const cases: readonly Case[] = [
     },
     says: /does not implement ToolProvider\. It has no callTool/,
   },
+  {
+    name: 'a hook that neither decides nor observes',
+    code: 'PLUGIN_METHOD_MISSING',
+    check: 'methods',
+    arrange: ({ plugin }) => {
+      plugin('bad', { manifest: { provides: 'HookProvider' } });
+      return bad(creating(() => ({ contract: 1, name: 'idle' })));
+    },
+    says: /does not implement HookProvider\. It has no decide or observe/,
+  },
 ];
 
 describe('each check stops a bad plugin with its own code', () => {

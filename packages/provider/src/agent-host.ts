@@ -50,8 +50,10 @@ export interface AgentInfo {
   readonly agentId: string;
   readonly name: string | null;
   readonly languageModel: string | null;
-  /** Null for the root and for peers. */
+  /** Null for the root, for peers and for agents of hooks. */
   readonly parentAgentId: string | null;
+  /** The hook whose own agent it is; absent: none. */
+  readonly hook?: string;
   readonly state: 'active' | 'terminated';
 }
 

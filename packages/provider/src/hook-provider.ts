@@ -2,9 +2,12 @@ import type { JsonValue } from '@hansard/events';
 import type { AgentInfo } from './agent-host.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { ContractVersion } from './contract-version.ts';
+import type { HookHost, HookObservation } from './hook-host.ts';
 
 /**
- * Decides about tool calls, results of tools and deliveries before they happen.
+ * Takes part in dispatches: it decides about tool calls, results of tools and deliveries before they happen (`decide`), and
+ * observes what happened (`observe`). In both it may inject messages and, in a session, use agents of its own: see {@link HookHost}. A hook has
+ * one of the two methods, or both.
  *
  * The callers are runs of `@hansard/dispatch`, which ask about tool calls and about the results of the project's tools, and
  * sessions of `@hansard/session`, which also ask about deliveries from agent to agent. What a hook may assume:
@@ -13,6 +16,10 @@ import type { ContractVersion } from './contract-version.ts';
  * - Each question is a copy that only this hook has.
  * - The results of an engine's own tools stay in the engine: no hook is asked about them. Nor is it asked about the result of a call
  *   that was denied or interrupted, because no tool gave it.
+ * - Observations come in the order of the log, one at a time: the next one after all hooks have observed the one before. The hook
+ *   does not observe its own messages and decisions, nor what its own agents do and receive, and is not asked about them.
+ * - In a session, no agent calls its model, and no `response` resolves, before all hooks have observed what was recorded until then.
+ *   Agents of hooks do not wait.
  *
  * What it must do:
  * - Answer with a {@link HookDecision}, and with `allow` to a question whose `on` it does not know: later versions ask more. Each
@@ -20,13 +27,14 @@ import type { ContractVersion } from './contract-version.ts';
  *   delivery. It names the decision before it (`previous`), and what was decided on names the last one (`via`).
  * - Accept several questions at the same time: calls and agents run in parallel.
  * - Leave the objects of its decision unchanged afterwards; the tool receives the `input` of an alteration itself.
- * - Decide within `hookTimeoutMs` of the run or session, by default five minutes. A later decision is ignored, and the question is
- *   treated as if the hook threw DISPATCH_HOOK_TIMEOUT. If the dispatch or the session is stopped before, the call is not
+ * - Decide or observe within `hookTimeoutMs` of the run or session, by default five minutes. A later decision is ignored, and the
+ *   question is treated as if the hook threw DISPATCH_HOOK_TIMEOUT. If the dispatch or the session is stopped before, the call is not
  *   made, or its result is not passed on.
  *
  * What it may throw: any error. It is recorded as `harness:error`, and the hook is skipped: the other hooks decide (*fail open*).
  * With `required: true` the question is denied instead (*fail closed*). The same happens with what is not a decision, such as a
  * denial without a reason. A `cause` that is not in the log is recorded as `harness:error`, and the decision counts without it.
+ * An error of `observe` is recorded too, and nothing else happens.
  */
 export interface HookProvider {
   /** The version of this contract that the provider implements. */
@@ -35,8 +43,13 @@ export interface HookProvider {
   readonly name: string;
   /** Whether a question is denied when this hook fails to decide. Absent: false. A hook that protects something sets it. */
   readonly required?: boolean;
-  /** Decides about one question. It gets no signal: if the dispatch is stopped meanwhile, its decision is ignored. */
-  decide(question: HookQuestion): Awaitable<HookDecision>;
+  /**
+   * Decides about one question. It gets no signal: if the dispatch is stopped meanwhile, its decision is ignored. Absent: the hook is
+   * never asked.
+   */
+  decide?(question: HookQuestion, host: HookHost): Awaitable<HookDecision>;
+  /** Receives what was recorded. Absent: the hook observes nothing. */
+  observe?(observation: HookObservation, host: HookHost): Awaitable<void>;
   /** Releases what the hook holds. Called by its owner when no question is open; a second call does nothing. */
   close?(): Awaitable<void>;
 }

@@ -48,6 +48,7 @@ export type {
 export { type ContractVersion, contractVersion, describeContractProblem } from './contract-version.ts';
 export { definePlugin, type Plugin, type PluginContext, type SetupRoles } from './define-plugin.ts';
 export type { DispatchHost, NewWorker } from './dispatch-host.ts';
+export type { HookAgents, HookHost, HookObservation } from './hook-host.ts';
 export type {
   DeliveryQuestion,
   HookDecision,

@@ -19,7 +19,7 @@ export interface ProviderTypes {
 
 export type ProviderType = keyof ProviderTypes;
 
-/** The methods that a provider of each type must have; a loader checks them when it has created one. */
+/** The methods that a provider of each type must have; a loader checks them when it has created one. A hook has `decide`, `observe` or both. */
 export const requiredMethods = {
   DispatchStoreProvider: [
     'createDispatch',
@@ -43,6 +43,6 @@ export const requiredMethods = {
   AgentProvider: ['run'],
   LanguageModelProvider: ['generate'],
   ToolProvider: ['listTools', 'callTool'],
-  HookProvider: ['decide'],
+  HookProvider: [],
   LogImporterProvider: ['detect', 'open'],
 } as const satisfies { readonly [Type in ProviderType]?: readonly (keyof ProviderTypes[Type])[] };

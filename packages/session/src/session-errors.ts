@@ -59,6 +59,17 @@ export const sessionErrors = defineErrors('session', {
     advice: 'Read in the log what the agent tried to do; raise the limit if the calls were right.',
     details: ['agentId', 'limit'],
   },
+  SESSION_HOOK_AGENT: {
+    when: 'A hook informed its own agent, or let an agent that is not its own harken, answer or speak for it.',
+    advice:
+      'Use `harken` and `response` for agents that the hook created with `createAgent`, and `inform` for all others.',
+    details: ['hook', 'agentId'],
+  },
+  SESSION_DELIVERY_DENIED: {
+    when: 'Another hook denied the message that a hook sent from its agent. The denial is in the log.',
+    advice: 'Read the reason, and do not repeat the message unchanged.',
+    details: ['hook', 'agentId'],
+  },
   SESSION_CALL_OVER: {
     when: 'A tool used the agents of the session after its call was over. Nothing was recorded.',
     advice: 'Await all that the tool does with agents before it returns.',

@@ -27,10 +27,12 @@ export interface SessionRunOptions {
   readonly languageModel?: string;
   /** Listed once, when the session opens. If two providers have a tool of one name, the first provider's tool is used. */
   readonly tools?: readonly ToolProvider[];
-  /** Asked in this order. */
+  /** Asked in this order. They observe what was recorded, in this order too. */
   readonly hooks?: readonly HookProvider[];
-  /** How long a hook may take for a decision, in milliseconds; false: no limit. Absent: 300,000, five minutes. */
+  /** How long a hook may take for a decision or an observation, in milliseconds; false: no limit. Absent: 300,000, five minutes. */
   readonly hookTimeoutMs?: number | false;
+  /** How many messages of hooks may bring each other about in a row. Absent: 8. */
+  readonly maxHookChain?: number;
   /** Receives recorded events and deltas. */
   readonly communication?: CommunicationHub;
   /** How much of their agents' logs the models receive. Absent: everything, `{ name: 'full' }`. */
@@ -115,6 +117,9 @@ export function checkSessionOptions(options: SessionRunOptions): void {
   const { hookTimeoutMs = 0 } = options;
   if (hookTimeoutMs !== false && !(Number.isFinite(hookTimeoutMs) && hookTimeoutMs >= 0))
     throw new TypeError(`hookTimeoutMs must be a number from 0, or false; it is ${hookTimeoutMs}.`);
+  const { maxHookChain = 0 } = options;
+  if (!Number.isSafeInteger(maxHookChain) || maxHookChain < 0)
+    throw new TypeError(`maxHookChain must be a whole number from 0; it is ${maxHookChain}.`);
   createContextRenderer(contextOptions(options));
 }
 

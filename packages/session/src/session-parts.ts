@@ -8,10 +8,11 @@ import {
 import { type CapturedEvent, isEvent, newEvent } from '@hansard/events';
 import { AgentMemory } from './agents/agent-memory.ts';
 import { AgentRegistry } from './agents/agent-registry.ts';
-import { SessionLog } from './log/session-log.ts';
+import { SessionLog, sessionWasClosed } from './log/session-log.ts';
 import type { SessionRecord } from './log/session-record.ts';
 import { contextOptions, type SessionDefaults, type SessionRunOptions } from './session-options.ts';
 import { RunningCalls } from './turn/running-calls.ts';
+import { SessionHooks } from './turn/session-hooks.ts';
 import type { TurnResources } from './turn/turn-resources.ts';
 
 /** A session, as each caller may use it. */
@@ -22,6 +23,7 @@ export interface SessionParts {
   readonly turn: TurnResources;
   /** For readers of transcripts. */
   readonly memory: AgentMemory;
+  readonly hooks: SessionHooks;
   /** For what begins and ends the session. */
   readonly life: SessionLife;
 }
@@ -34,6 +36,7 @@ export function createSessionParts(
   const { clock, createId, signal } = options;
   const registry = new AgentRegistry(options.languageModel);
   const stopping = new AbortController();
+  const hooksOver = new AbortController();
   const memory = new AgentMemory({
     read: (agentId) => readEventsOf(agentId, registry, dispatch, log.through),
     context: contextOptions(options),
@@ -43,11 +46,19 @@ export function createSessionParts(
     dispatch,
     clock,
     createId,
-    onAccepted: (event, after) => registry.observe(event, after + 1),
-    // A provider that is shown an event must not change what is kept.
-    onRecorded: (events) =>
-      memory.add(options.communication === undefined ? events : structuredClone(events)),
-    onFailed: (closed) => life.stop(closed),
+    onAccepted: (event, after) => {
+      registry.observe(event, after + 1);
+      hooks.follow(event);
+    },
+    onRecorded: (events) => {
+      // A provider that is shown an event must not change what is kept.
+      memory.add(options.communication === undefined ? events : structuredClone(events));
+      hooks.show(events);
+    },
+    onFailed: (closed) => {
+      hooksOver.abort(closed);
+      life.stop(closed);
+    },
   });
   const record: SessionRecord = {
     dispatch: toDispatchRef(dispatch),
@@ -58,18 +69,34 @@ export function createSessionParts(
     dispatch,
     record,
     signal,
-    onRestored: (event, position) => registry.observe(event, position),
+    onRestored: (event, position) => {
+      registry.observe(event, position);
+      hooks.follow(event);
+    },
     onStop: (reason) => stopping.abort(reason),
+    onEnded: () => hooksOver.abort(sessionWasClosed(dispatch.dispatchId)),
   });
-  const stopSignal = AbortSignal.any([stopping.signal, ...(signal === undefined ? [] : [signal])]);
+  const stopSignal = signalOf(stopping, signal);
+  const timeoutMs = options.hookTimeoutMs ?? defaultHookTimeoutMs;
+  const hooks: SessionHooks = new SessionHooks(
+    {
+      hooks: options.hooks ?? [],
+      maxHookChain: options.maxHookChain,
+      signal: signalOf(hooksOver, signal),
+      dispatchId: dispatch.dispatchId,
+      turn: () => turn,
+    },
+    { clock, timeoutMs },
+  );
   const turn: TurnResources = {
     ...record,
     model: options.model,
     toolbox,
     asking: {
       hooks: options.hooks ?? [],
+      part: (hook, question, causes) => hooks.part(hook, question, causes),
       clock,
-      timeoutMs: options.hookTimeoutMs ?? defaultHookTimeoutMs,
+      timeoutMs,
       signal: stopSignal,
       createId,
       isLogged: (id) => registry.ownerOf(id) !== null,
@@ -81,9 +108,14 @@ export function createSessionParts(
     modelTimeoutMs: options.modelTimeoutMs ?? null,
     signal: stopSignal,
     answering: new Map(),
+    settled: () => hooks.settled(),
     contextOf: (agentId) => memory.contextOf(agentId),
   };
-  return { record, turn, memory, life };
+  return { record, turn, memory, hooks, life };
+}
+
+function signalOf(own: AbortController, ofOwner: AbortSignal | undefined): AbortSignal {
+  return ofOwner === undefined ? own.signal : AbortSignal.any([own.signal, ofOwner]);
 }
 
 /** The readable events of an agent up to a position, in the order of the log. */
@@ -114,6 +146,8 @@ interface SessionLifeOptions {
   readonly onRestored: (event: CapturedEvent, position: number) => void;
   /** Stops the turns of the agents. */
   readonly onStop: (reason: unknown) => void;
+  /** Stops the hooks. */
+  readonly onEnded: () => void;
 }
 
 /** How a session begins, is restored from its log and ends. */
@@ -153,5 +187,10 @@ class SessionLife {
   stop(reason: unknown): void {
     this.#ignoreSignal();
     this.#options.onStop(reason);
+  }
+
+  /** The session has ended: nothing more is recorded or observed. */
+  end(): void {
+    this.#options.onEnded();
   }
 }

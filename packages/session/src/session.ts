@@ -210,14 +210,22 @@ export class Session implements AsyncDisposable {
   }
 
   async #end(outcome: Pick<Completion, 'status' | 'result'>): Promise<void> {
-    const { record, turn, life } = this.#parts;
+    const { record, turn, hooks, life } = this.#parts;
     const { log } = record;
+    // What was recorded is observed before the agents are stopped, and what they still record before the end.
+    await hooks.drained();
     life.stop(sessionWasClosed(this.dispatchId));
     await Promise.allSettled(turn.answering.values());
-    await log.end(
-      (facts) => newEvent('session:complete', { ...outcome, ...figuresOf(facts) }),
-      (completedAt) => completionUpdates(outcome, 'ended', completedAt),
-    );
+    await hooks.drained();
+    try {
+      await log.end(
+        (facts) => newEvent('session:complete', { ...outcome, ...figuresOf(facts) }),
+        (completedAt) => completionUpdates(outcome, 'ended', completedAt),
+      );
+      await hooks.drained();
+    } finally {
+      life.end();
+    }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { HookProvider, ToolCallQuestion } from '@hansard/provider';
+import type { HookDecision, HookProvider, HookQuestion, ToolCallQuestion } from '@hansard/provider';
 
 /** The configuration of the plugin; `plugin.json` says what each means. */
 export interface LimitsConfig {
@@ -10,7 +10,9 @@ export interface LimitsConfig {
 }
 
 /** Denies tool calls that would go beyond a limit. It allows results of tools and deliveries. */
-export function createLimitsHook(config: LimitsConfig): HookProvider {
+export function createLimitsHook(
+  config: LimitsConfig,
+): HookProvider & { decide(question: HookQuestion): HookDecision } {
   const { name = 'hook-limits', maxToolCalls = Number.POSITIVE_INFINITY } = config;
   const callsOfAgents = new Map<string, number>();
   return {

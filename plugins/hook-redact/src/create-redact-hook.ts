@@ -39,7 +39,7 @@ export function createRedactHook({
   readonly name?: string;
   readonly patterns: readonly RedactPattern[];
   readonly agents?: readonly string[];
-}): HookProvider {
+}): HookProvider & { decide(question: HookQuestion): HookDecision } {
   const redactions = patterns.map(toRedaction);
   return {
     contract: 1,

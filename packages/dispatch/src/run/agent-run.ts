@@ -6,12 +6,13 @@ import { MessageInbox } from '../communication/message-inbox.ts';
 import { describeFailure } from '../describe-failure.ts';
 import { dispatchErrors } from '../dispatch-errors.ts';
 import type { Dispatch } from '../store/dispatch.ts';
-import { defaultHookTimeoutMs } from '../tools/decide-in-time.ts';
+import { defaultHookTimeoutMs } from '../tools/answer-in-time.ts';
 import { ProjectTools } from '../tools/project-tools.ts';
 import { AgentListener } from './agent-listener.ts';
 import { agentRequest } from './agent-request.ts';
 import { completionUpdates, type Ending } from './completion.ts';
 import type { MessageSource } from './dispatch-run.ts';
+import { RunHooks } from './run-hooks.ts';
 import type { RunLog } from './run-log.ts';
 import type { RunDispatchOptions } from './run-options.ts';
 import type { RunPlace } from './run-place.ts';
@@ -35,6 +36,8 @@ export class AgentRun {
   /** Null where the dispatch can have none. */
   readonly #workers: Workers | null;
   readonly #tools: ProjectTools;
+  readonly #hooks: RunHooks;
+  readonly #hooksOver = new AbortController();
   readonly #listener: AgentListener;
   /** Release the timers and listeners of this run. */
   readonly #releases: (() => void)[] = [];
@@ -61,10 +64,20 @@ export class AgentRun {
       isWaiting: () => !this.#listener.isAwaited || this.#workers?.areRunning === true,
     });
     this.#workers = this.#createWorkers();
+    this.#hooks = new RunHooks({
+      hooks,
+      dispatchId: log.dispatch.dispatchId,
+      time: { clock, timeoutMs: hookTimeoutMs, signal: this.#hooksOver.signal },
+      maxHookChain: options.maxHookChain,
+      record: (event) => log.append(event),
+      send: (message) => this.#send(message),
+    });
+    log.onRecorded((event) => this.#hooks.observe(event));
     this.#tools = new ProjectTools({
       log: log.dispatch,
       toolbox: place.family.toolbox,
       hooks,
+      part: (hook, _question, causes) => this.#hooks.part(hook, causes),
       hookTimeoutMs,
       clock,
       dispatches: this.#workers,
@@ -131,7 +144,13 @@ export class AgentRun {
   }
 
   async send(text: string, source: MessageSource = { kind: 'user' }): Promise<void> {
-    if (await this.deliver(text, source)) return;
+    await this.#send(newEvent('user:message', { text, source }));
+  }
+
+  /** @throws DISPATCH_ENDED */
+  async #send(message: NewEvent): Promise<CapturedEvent> {
+    const sent = await this.#deliver(message);
+    if (sent !== null) return sent;
     const ending = this.#state === 'over' ? 'has ended' : 'is ending';
     const state = this.#takesMessages
       ? `${ending} and takes no more messages`
@@ -150,12 +169,16 @@ export class AgentRun {
 
   /** Delivers a message to the agent. Returns false if the agent takes no more. */
   async deliver(text: string, source: MessageSource): Promise<boolean> {
-    if (!this.#isRunning() || !this.#takesMessages) return false;
-    const message = await this.#log.append(newEvent('user:message', { text, source }));
+    return (await this.#deliver(newEvent('user:message', { text, source }))) !== null;
+  }
+
+  async #deliver(message: NewEvent): Promise<CapturedEvent | null> {
+    if (!this.#isRunning() || !this.#takesMessages) return null;
+    const recorded = await this.#log.append(message);
     this.#supervision.touch();
-    this.#inbox.push(message);
+    this.#inbox.push(recorded);
     // The agent may have been stopped while the message was recorded.
-    return this.#isRunning();
+    return this.#isRunning() ? recorded : null;
   }
 
   abort(reason?: string, by?: string): void {
@@ -182,10 +205,17 @@ export class AgentRun {
     this.#finish();
     await this.#kill;
     if (this.#storeFailure !== null) throw this.#storeFailure.error;
+    if (this.#kill === null && this.#crash !== null)
+      await this.#log.append(newEvent('harness:error', describeFailure(this.#crash.error)));
+    await this.#untilObserved();
     if (this.#kill !== null) return 'aborted';
-    if (this.#crash === null) return 'ended';
-    await this.#log.append(newEvent('harness:error', describeFailure(this.#crash.error)));
-    return 'crashed';
+    return this.#crash === null ? 'ended' : 'crashed';
+  }
+
+  /** Hooks observe the whole log. A run that was stopped does not wait for them. */
+  async #untilObserved(): Promise<void> {
+    const drained = this.#hooks.finish().then(() => this.#hooksOver.abort());
+    if (this.#kill === null) await drained;
   }
 
   /** Never rejects: the error is kept. */
@@ -227,6 +257,7 @@ export class AgentRun {
 
   #failForStore(error: unknown): void {
     this.#storeFailure ??= { error };
+    this.#hooksOver.abort(error);
     this.#stopAgent('The store failed.');
     this.#abortWorkers(storeFailedForParent);
   }

@@ -6,6 +6,7 @@ import type { RecordedTime } from './recorded-time.ts';
 export class RunLog {
   readonly dispatch: Dispatch;
   readonly #recordedTime: RecordedTime | null;
+  #onRecorded: (event: CapturedEvent) => void = () => {};
 
   /** `recordedTime`: the time of the recording that the agent replays; null for an agent that runs now. */
   constructor(dispatch: Dispatch, recordedTime: RecordedTime | null) {
@@ -13,9 +14,15 @@ export class RunLog {
     this.#recordedTime = recordedTime;
   }
 
+  /** `listener` receives each event that is recorded from now on. */
+  onRecorded(listener: (event: CapturedEvent) => void): void {
+    this.#onRecorded = listener;
+  }
+
   async append(event: NewEvent): Promise<CapturedEvent> {
     const recorded = await this.dispatch.append(event);
     this.#recordedTime?.observe(recorded);
+    this.#onRecorded(recorded);
     return recorded;
   }
 

@@ -26,10 +26,12 @@ export interface RunDispatchOptions {
   readonly dispatchId?: string;
   /** Offered to the agent and its workers. Listed once. If two providers have a tool of one name, the first provider's tool is used. */
   readonly tools?: readonly ToolProvider[];
-  /** Asked about each call of a tool, in this order. */
+  /** Asked about each call of a tool, in this order. They observe what was recorded, in this order too. */
   readonly hooks?: readonly HookProvider[];
-  /** How long a hook may take for a decision, in milliseconds; false: no limit. Absent: 300,000, five minutes. */
+  /** How long a hook may take for a decision or an observation, in milliseconds; false: no limit. Absent: 300,000, five minutes. */
   readonly hookTimeoutMs?: number | false;
+  /** How many messages of hooks may bring each other about in a row. Absent: 8. */
+  readonly maxHookChain?: number;
   /** The workers that the agent may start through tools. Absent: none. */
   readonly workers?: WorkerOptions;
   /** JSON Schema of the result that the agent is asked for. */
@@ -55,6 +57,7 @@ export function checkRunOptions(options: RunDispatchOptions): void {
   const { limits = {}, workers = {}, outputSchema = {}, loopDetector, graceMs = 0, hookTimeoutMs } = options;
   checkLimits({ ...limits, graceMs, ...(hookTimeoutMs === false ? {} : { hookTimeoutMs }) });
   checkLimits(workers.limits ?? {});
+  if (options.maxHookChain !== undefined) assertCount('maxHookChain', options.maxHookChain, 0);
   if (workers.maxRunning !== undefined) assertCount('maxRunning', workers.maxRunning, 1);
   if (workers.maxDepth !== undefined) assertCount('maxDepth', workers.maxDepth, 0);
   if (!isPlainObject(outputSchema) || findNotJson(outputSchema) !== null)

@@ -158,6 +158,7 @@ export class Workers implements DispatchHost {
       tools,
       hooks,
       hookTimeoutMs,
+      maxHookChain,
       limits,
       workers,
     } = this.#parts.options;
@@ -184,6 +185,7 @@ export class Workers implements DispatchHost {
         tools,
         hooks,
         hookTimeoutMs,
+        maxHookChain,
         limits: itsLimits,
         workers,
       }),

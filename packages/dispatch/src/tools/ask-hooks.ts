@@ -9,11 +9,14 @@ import {
 import type { Awaitable, HookDecision, HookProvider, HookQuestion } from '@hansard/provider';
 import { untilAborted } from '../async/until-aborted.ts';
 import { describeFailure } from '../describe-failure.ts';
-import { type DecisionTime, decideInTime } from './decide-in-time.ts';
+import type { HookPart } from '../hooks/hook-part.ts';
+import { type AnswerTime, answerInTime } from './answer-in-time.ts';
 
 /** The hooks to ask, and when to stop. */
-export interface HookAsking extends DecisionTime {
+export interface HookAsking extends AnswerTime {
   readonly hooks: readonly HookProvider[];
+  /** The part of a hook in a question. `causes`: the events that brought the question about. Null: it is not asked. */
+  part(hook: HookProvider, question: HookQuestion, causes: readonly string[]): HookPart | null;
   readonly createId: IdSource;
   /** Whether the log has an event or a message with this id, so that a decision can name it as its cause. */
   isLogged(id: string): Awaitable<boolean>;
@@ -33,6 +36,8 @@ export interface HookInquiry<T> {
   readonly given?: JsonObject | undefined;
   /** The decision before the first one: the last one on the same call. */
   readonly previous?: string | null;
+  /** The causes of what a hook does while it decides. Absent: those of the links. */
+  readonly causes?: readonly string[];
   readonly links: EventLinks;
 }
 
@@ -55,23 +60,47 @@ export async function askHooks<T>(asking: HookAsking, inquiry: HookInquiry<T>): 
   const { hooks, signal } = asking;
   const chain = new DecisionChain(asking, inquiry);
   for (const hook of hooks) {
-    let checked: CheckedDecision<T>;
+    if (!decides(hook)) continue;
+    let checked: CheckedDecision<T> | null;
     try {
-      const question = structuredClone(inquiry.ask(chain.value));
-      const decision = await decideInTime(asking, hook, question);
-      checked = checkDecision(decision, inquiry);
+      checked = await decisionOf(asking, hook, inquiry, chain.value);
     } catch (error) {
       signal.throwIfAborted();
       chain.fail(hook, error);
       if (hook.required !== true) continue;
       return chain.deny(hook, 'this hook must be asked, and it failed');
     }
+    if (checked === null) continue;
     if (checked.decision === 'allow') continue;
     const cause = await untilAborted(signal, () => chain.causeOf(hook, checked.cause));
     if (checked.decision === 'deny') return chain.deny(hook, checked.reason, cause);
     chain.alter(hook, checked, cause);
   }
   return chain.verdict();
+}
+
+type DecidingHook = HookProvider & Required<Pick<HookProvider, 'decide'>>;
+
+function decides(hook: HookProvider): hook is DecidingHook {
+  return hook.decide !== undefined;
+}
+
+/** Null: the hook is not asked. */
+async function decisionOf<T>(
+  asking: HookAsking,
+  hook: DecidingHook,
+  inquiry: HookInquiry<T>,
+  value: T,
+): Promise<CheckedDecision<T> | null> {
+  const question = structuredClone(inquiry.ask(value));
+  const part = asking.part(hook, question, inquiry.causes ?? [inquiry.links.cause ?? []].flat());
+  if (part === null) return null;
+  try {
+    const decide = () => hook.decide(question, part.host);
+    return checkDecision(await answerInTime(asking, hook, 'it gave no decision within', decide), inquiry);
+  } finally {
+    part.end();
+  }
 }
 
 /** The text that an agent gets as the result of a call that a hook denied. */
@@ -117,7 +146,8 @@ class DecisionChain<T> {
   fail(hook: HookProvider, error: unknown): void {
     const failure = describeFailure(error);
     const message = `The hook ${hook.name} could not decide on a ${this.#question}: ${failure.message}`;
-    this.#events.push(newEvent('harness:error', { ...failure, message }, this.#inquiry.links));
+    const data = { ...failure, message, hook: `${hook.name}` };
+    this.#events.push(newEvent('harness:error', data, this.#inquiry.links));
   }
 
   /** The event that a hook names as the cause of its decision. An unknown one is recorded as an error, and the decision counts. */
@@ -125,7 +155,7 @@ class DecisionChain<T> {
     if (cause === undefined) return undefined;
     if (typeof cause === 'string' && (await this.#asking.isLogged(cause))) return cause;
     const message = `The hook ${name} named as the cause of its decision on a ${this.#question} an event that is not in the log.`;
-    this.#events.push(newEvent('harness:error', { message }, this.#inquiry.links));
+    this.#events.push(newEvent('harness:error', { message, hook: `${name}` }, this.#inquiry.links));
     return undefined;
   }
 

@@ -29,6 +29,8 @@ export interface ProjectToolsOptions {
   readonly log: DispatchLog;
   readonly toolbox: Toolbox;
   readonly hooks: readonly HookProvider[];
+  /** How a hook takes part in a question about a call. */
+  readonly part: HookAsking['part'];
   readonly hookTimeoutMs: number | false;
   readonly clock: Clock;
   /** Null: the dispatch can have no workers. */
@@ -100,9 +102,10 @@ export class ProjectTools {
   }
 
   #asking(signal: AbortSignal): HookAsking {
-    const { hooks, hookTimeoutMs: timeoutMs, clock, log } = this.#options;
+    const { hooks, part, hookTimeoutMs: timeoutMs, clock, log } = this.#options;
     return {
       hooks,
+      part,
       clock,
       timeoutMs,
       signal,

@@ -28,7 +28,7 @@ export function prepare(provider: DispatchStoreProvider = createMemoryStore()) {
 
 export function hook(
   name: string,
-  decide: HookProvider['decide'],
+  decide: NonNullable<HookProvider['decide']>,
   more: Partial<HookProvider> = {},
 ): HookProvider {
   return { contract: 1, name, decide, ...more };

@@ -53,7 +53,7 @@ const keptOfAll: Readonly<Record<string, Treatment>> = { details: 'short', turn:
 
 /** The fields that `narrative` keeps of each known type. */
 const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
-  'agent:created': { fields: { name: 'whole', languageModel: 'whole', peer: 'whole' } },
+  'agent:created': { fields: { name: 'whole', languageModel: 'whole', peer: 'whole', hook: 'whole' } },
   'agent:terminated': { fields: { reason: 'line' } },
   'agent:system_prompt': { fields: { text: 'whole' } },
   'agent:text': { fields: { text: 'whole' } },
@@ -98,7 +98,7 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
   'harness:stall': { fields: { idleMs: 'whole', limitMs: 'whole' } },
   'harness:timeout': { fields: { elapsedMs: 'whole', limitMs: 'whole' } },
   'harness:abort': { fields: { reason: 'line', by: 'line' } },
-  'harness:error': { fields: { message: 'line', code: 'whole', stack: 'frames' } },
+  'harness:error': { fields: { message: 'line', code: 'whole', stack: 'frames', hook: 'whole' } },
   'harness:hook_decision': {
     fields: {
       hook: 'whole',

@@ -19,6 +19,8 @@ export const agentEventData = {
     languageModel: z.string().optional(),
     /** No other agent created it, and it is not the root. */
     peer: z.boolean().optional(),
+    /** The hook that created it for itself. */
+    hook: z.string().optional(),
   }),
   'agent:terminated': z.object({ reason: z.string().optional() }),
   'agent:system_prompt': z.object({ text: z.string() }),
@@ -58,6 +60,8 @@ export const userEventData = {
       what: z.enum(['file', 'timer', 'webhook', 'service']).optional(),
       agentId: idSchema.optional(),
       dispatchId: idSchema.optional(),
+      /** The hook that sent it, as the system or with the agent. Absent: no hook did. */
+      hook: z.string().optional(),
     }),
   }),
 } as const;

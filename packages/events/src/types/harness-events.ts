@@ -27,6 +27,8 @@ export const harnessEventData = {
     message: z.string(),
     code: z.string().optional(),
     stack: z.string().optional(),
+    /** The hook that failed. */
+    hook: z.string().optional(),
   }),
   'harness:hook_decision': z.object({
     hook: z.string(),

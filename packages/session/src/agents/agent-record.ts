@@ -27,6 +27,8 @@ export class AgentRecord {
   causes: readonly string[] = [];
   /** See `AgentCreation.peer`. */
   isPeer = false;
+  /** The hook whose own agent it is. */
+  hook: string | null = null;
   wasCreated = false;
   isTerminated = false;
   /** How many answers it gave, including those with tool calls. */
@@ -37,6 +39,8 @@ export class AgentRecord {
   /** The events between the latest answer and the one before it. */
   #beforeAnswer: Received = { ids: [], asking: [] };
   readonly #openCalls = new Map<string, OpenCall>();
+  /** The messages of hooks. */
+  readonly #ofHooks = new Set<string>();
 
   constructor(agentId: string, after: number) {
     this.agentId = agentId;
@@ -52,10 +56,18 @@ export class AgentRecord {
     return this.#sinceAnswer.asking.length > 0;
   }
 
+  /** Whether a message of a hook is among what it has not answered. */
+  get awaitsHook(): boolean {
+    const { ids, asking } = this.#sinceAnswer;
+    return this.#ofHooks.size > 0 && asking.some((index) => this.#ofHooks.has(ids[index] ?? ''));
+  }
+
   observe(event: CapturedEvent): void {
     const messageId = event.messageId ?? event.id;
-    let asks = isEventOf(event, 'user:message');
-    if (isEventOf(event, 'agent:tool_result')) asks = this.#close(event.data.toolCallId);
+    const isMessage = isEventOf(event, 'user:message');
+    let asks = isMessage;
+    if (isMessage && event.data.source.hook !== undefined) this.#ofHooks.add(event.id);
+    else if (isEventOf(event, 'agent:tool_result')) asks = this.#close(event.data.toolCallId);
     else if (event.type === 'agent:terminated') this.isTerminated = true;
     else if (isEventOf(event, 'agent:created')) this.#create(event.data, event.cause);
     else if (isAnswer(event) && messageId !== this.#latestAnswer) this.#answer(messageId);
@@ -70,12 +82,16 @@ export class AgentRecord {
     }
   }
 
-  #create({ name, languageModel, peer }: EventData<'agent:created'>, cause: CapturedEvent['cause']): void {
+  #create(
+    { name, languageModel, peer, hook }: EventData<'agent:created'>,
+    cause: CapturedEvent['cause'],
+  ): void {
     if (this.wasCreated) return;
     this.wasCreated = true;
     this.name = name ?? null;
     this.languageModel = languageModel ?? null;
     this.isPeer = peer === true;
+    this.hook = hook ?? null;
     this.causes = cause === undefined ? [] : [cause].flat();
   }
 

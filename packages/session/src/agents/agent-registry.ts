@@ -34,10 +34,12 @@ export class AgentRegistry {
     return this.#isRootless ? null : (this.#root ?? this.#first);
   }
 
-  /** The agents that no other agent created: the root, or else all peers. */
+  /** The agents that no other agent and no hook created: the root, or else all peers. */
   get principals(): readonly AgentRecord[] {
     const { root } = this;
-    return root === null ? this.all.filter(({ causes }) => causes.length === 0) : [root];
+    return root === null
+      ? this.all.filter(({ causes, hook }) => causes.length === 0 && hook === null)
+      : [root];
   }
 
   /** The model of an agent that is created without a model and without a cause. */
@@ -133,12 +135,13 @@ export class AgentRegistry {
   }
 
   describe(record: AgentRecord): AgentInfo {
-    const { agentId, name, isTerminated } = record;
+    const { agentId, name, isTerminated, hook } = record;
     return {
       agentId,
       name,
       languageModel: this.modelOf(record),
       parentAgentId: this.#parentOf(record),
+      ...(hook === null ? {} : { hook }),
       state: isTerminated ? 'terminated' : 'active',
     };
   }
@@ -168,9 +171,8 @@ export class AgentRegistry {
     return this.#records.values().next().value ?? null;
   }
 
-  #parentOf(record: AgentRecord): string | null {
-    const [cause] = record.causes;
-    return cause === undefined ? null : this.ownerOf(cause);
+  #parentOf({ causes: [cause], hook }: AgentRecord): string | null {
+    return cause === undefined || hook !== null ? null : this.ownerOf(cause);
   }
 }
 

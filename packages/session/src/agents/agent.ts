@@ -1,17 +1,14 @@
-import type { EventData, HansardError } from '@hansard/events';
+import type { EventData } from '@hansard/events';
 import type { TranscriptMessage } from '@hansard/prompt';
 import type { AgentInfo, DeliveryOutcome, LoggedString } from '@hansard/provider';
 import { type CompactionOptions, logCompaction } from '../log/log-compaction.ts';
 import { logOutput, type ObservationLinks } from '../log/log-output.ts';
 import { logTranscriptEntry } from '../log/log-transcript-entry.ts';
-import { sessionErrors } from '../session-errors.ts';
-import { askModel, utteranceOf } from '../turn/ask-model.ts';
+import { answer } from '../turn/answer.ts';
 import { deliver } from '../turn/deliver.ts';
-import { recordFailure } from '../turn/recorded-failure.ts';
-import { refuseToolCalls, runToolCalls } from '../turn/run-tool-call.ts';
 import type { TurnResources } from '../turn/turn-resources.ts';
 import type { AgentMemory } from './agent-memory.ts';
-import { type AgentRecord, inWords } from './agent-record.ts';
+import type { AgentRecord } from './agent-record.ts';
 
 /**
  * An agent of a session. Its transcript is in memory only while it is used. See `Session.root` and `Session.getAgent`.
@@ -109,7 +106,8 @@ export class Agent {
   }
 
   /**
-   * Lets the agent speak: calls its model and its tools until there is an utterance, which may be empty. Everything is
+   * Lets the agent speak: calls its model and its tools until there is an utterance, which may be empty. If a hook sends it a message
+   * because of the utterance, it answers again, and this resolves with its last utterance. Everything is
    * durable when this resolves. After an error other than SESSION_CLOSED the session can still be used.
    *
    * @throws SESSION_MODEL_FAILED, SESSION_TURN_LIMIT, SESSION_AGENT_BUSY, SESSION_AGENT_TERMINATED, SESSION_CLOSED,
@@ -125,61 +123,12 @@ export class Agent {
    */
   async inform(destination: Agent, text: string | LoggedString): Promise<DeliveryOutcome> {
     this.#turn.registry.getActive(this.agentId);
-    return deliver(this.#turn, {
+    const { outcome } = await deliver(this.#turn, {
       from: this.agentId,
       to: destination.agentId,
       text: String(text),
       substance: typeof text === 'string' ? undefined : text.messageId,
     });
+    return outcome;
   }
-}
-
-/**
- * Lets an agent speak: model call, tool calls, results, until an utterance. `askedBy`: the tool call that asks for it, which
- * becomes the cause of the first answer.
- * @throws as `Agent.response`
- */
-async function answer(turn: TurnResources, agentId: string, askedBy?: string): Promise<LoggedString> {
-  const { log, registry, answering } = turn;
-  log.assertOpen();
-  const record = registry.getActive(agentId);
-  if (answering.has(agentId)) {
-    throw sessionErrors.error(
-      'SESSION_AGENT_BUSY',
-      `The agent ${inWords(record)} is answering already; wait for that answer before you ask for another.`,
-      { details: { agentId } },
-    );
-  }
-  const answered = untilUtterance(turn, agentId, askedBy).finally(() => answering.delete(agentId));
-  answering.set(agentId, answered);
-  return answered;
-}
-
-async function untilUtterance(
-  turn: TurnResources,
-  agentId: string,
-  askedBy: string | undefined,
-): Promise<LoggedString> {
-  const { registry, signal, maxToolRounds } = turn;
-  for (let round = 0; ; round += 1) {
-    signal.throwIfAborted();
-    const record = registry.getActive(agentId);
-    const given = await askModel(turn, record, round === 0 ? askedBy : undefined);
-    if (given.toolCalls.length === 0) return utteranceOf(given);
-    if (round === maxToolRounds) {
-      const failure = tooManyRounds(record, maxToolRounds);
-      await refuseToolCalls(turn, record, given, `Error: not called: ${failure.message}`);
-      await recordFailure(turn.log, agentId, failure);
-      throw failure;
-    }
-    await runToolCalls(turn, record, given, (other, callId) => answer(turn, other, callId));
-  }
-}
-
-function tooManyRounds(record: AgentRecord, limit: number): HansardError {
-  return sessionErrors.error(
-    'SESSION_TURN_LIMIT',
-    `The agent ${inWords(record)} called tools in ${limit} rounds without saying anything, which is the limit of one response.`,
-    { details: { agentId: record.agentId, limit } },
-  );
 }

@@ -6,23 +6,26 @@ import { sessionErrors } from '../session-errors.ts';
 import { inWords } from './agent-record.ts';
 
 export interface AgentCreation {
-  /** The event of the tool call that created the agent. Absent: no tool did. */
-  readonly cause?: string;
+  /** The event of the tool call that created the agent; of an agent of a hook, what brought it about. Absent: no tool did. */
+  readonly cause?: string | readonly string[];
   readonly name?: string;
   readonly languageModel?: string;
   /** It is not the root, although no agent created it: an agent beside the root, or one of equals. Only without a cause. */
   readonly peer?: boolean;
+  /** The hook that creates it for itself. */
+  readonly hook?: string;
 }
 
 export function agentCreated(
   agentId: string,
-  { cause, name, languageModel, peer }: AgentCreation,
+  { cause, name, languageModel, peer, hook }: AgentCreation,
   id: string,
 ): NewEvent {
   const data = {
     ...(name === undefined ? {} : { name }),
     ...(languageModel === undefined ? {} : { languageModel }),
     ...(peer === true ? { peer } : {}),
+    ...(hook === undefined ? {} : { hook }),
   };
   return newEvent('agent:created', data, { id, agentId, ...(cause === undefined ? {} : { cause }) });
 }

@@ -11,8 +11,16 @@ export interface AgentDelivery {
   readonly text: string;
   /** Absent: the text is new. */
   readonly substance?: string | undefined;
-  /** The tool call that delivers it. */
-  readonly cause?: string | undefined;
+  /** The tool call that delivers it; of a hook, what brought the message about. */
+  readonly cause?: string | readonly string[] | undefined;
+  /** The hook whose agent sends it. */
+  readonly hook?: string | undefined;
+}
+
+export interface Delivered {
+  readonly outcome: DeliveryOutcome;
+  /** Null: it was denied. */
+  readonly messageId: string | null;
 }
 
 /**
@@ -21,10 +29,10 @@ export interface AgentDelivery {
  *
  * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_CLOSED
  */
-export async function deliver(turn: TurnResources, delivery: AgentDelivery): Promise<DeliveryOutcome> {
+export async function deliver(turn: TurnResources, delivery: AgentDelivery): Promise<Delivered> {
   const { log, registry, dispatch, asking } = turn;
   const { dispatchId } = dispatch;
-  const { from, to, text } = delivery;
+  const { from, to, text, hook } = delivery;
   log.assertOpen();
   registry.get(from);
   registry.getActive(to);
@@ -40,6 +48,7 @@ export async function deliver(turn: TurnResources, delivery: AgentDelivery): Pro
     // The piece of text that is kept of a new text is its subject.
     given: isNew ? undefined : { given: text },
     links: { agentId: to, ...caused },
+    ...(isNew ? {} : { causes: [subject] }),
   });
   const { via, denied, value } = verdict;
   const events: NewEvent[] = [];
@@ -48,14 +57,16 @@ export async function deliver(turn: TurnResources, delivery: AgentDelivery): Pro
   events.push(...verdict.events);
   if (denied !== null) {
     await log.append(events);
-    return { status: 'denied', text: null, reason: denied.reason };
+    return { outcome: { status: 'denied', text: null, reason: denied.reason }, messageId: null };
   }
   registry.getActive(to);
-  const message = { role: 'user', content: value, source: { kind: 'agent', agentId: from } } as const;
+  const source = { kind: 'agent', agentId: from, ...(hook === undefined ? {} : { hook }) } as const;
+  const message = { role: 'user', content: value, source } as const;
+  const messageId = log.createId();
   const links = isNew && via === null ? caused : { substance: subject };
   events.push(
-    ...takeApart(message, { id: log.createId(), agentId: to, ...links, ...(via === null ? {} : { via }) }),
+    ...takeApart(message, { id: messageId, agentId: to, ...links, ...(via === null ? {} : { via }) }),
   );
   await log.append(events);
-  return { status: via === null ? 'delivered' : 'altered', text: value };
+  return { outcome: { status: via === null ? 'delivered' : 'altered', text: value }, messageId };
 }

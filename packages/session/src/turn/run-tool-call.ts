@@ -284,7 +284,7 @@ class ToolCallHost implements AgentHost {
       substance: substance ?? (typeof text === 'string' ? undefined : text.messageId),
       cause: this.#callId,
     };
-    return this.#act(() => deliver(this.#turn, delivery));
+    return this.#act(async () => (await deliver(this.#turn, delivery)).outcome);
   }
 
   respond(agentId: string): Promise<LoggedString> {

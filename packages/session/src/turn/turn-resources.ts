@@ -21,6 +21,8 @@ export interface TurnResources extends SessionRecord {
   readonly signal: AbortSignal;
   /** The agents that are answering. Each promise settles with the answer. */
   readonly answering: Map<string, Promise<unknown>>;
+  /** Resolves when the hooks have observed everything. Null: they have, or a hook waits for this turn. */
+  readonly settled: () => Promise<void> | null;
   /**
    * What the model of an agent is given, with everything that was logged so far.
    * @throws CONTEXT_BUDGET_TOO_SMALL

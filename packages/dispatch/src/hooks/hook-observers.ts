@@ -1,0 +1,126 @@
+import { type CapturedEvent, type NewEvent, newEvent } from '@hansard/events';
+import { freezeDeep } from '@hansard/events/plain';
+import type { HookObservation, HookProvider } from '@hansard/provider';
+import { isPromise } from '../async/is-promise.ts';
+import { describeFailure } from '../describe-failure.ts';
+import { type AnswerTime, answerInTime } from '../tools/answer-in-time.ts';
+import type { HookPart } from './hook-part.ts';
+import { ObservationFinder, type Observed } from './observation-finder.ts';
+
+export interface HookObserversOptions {
+  readonly hooks: readonly HookProvider[];
+  readonly dispatchId: string;
+  /** The signal drops what was not observed. */
+  readonly time: AnswerTime;
+  /** The part of a hook in an observation; null: it does not observe. */
+  readonly part: (hook: HookProvider, event: CapturedEvent) => HookPart | null;
+  /** Records the failure of a hook. */
+  readonly record: (event: NewEvent) => Promise<unknown>;
+}
+
+type Step = Observed | (() => void);
+
+/** Passes recorded events to hooks, one event after the other. It does not delay the recording. */
+export class HookObservers {
+  readonly #options: HookObserversOptions;
+  readonly #hooks: readonly HookProvider[];
+  readonly #finder = new ObservationFinder();
+  #steps: Step[] = [];
+  #passing: Promise<void> | null = null;
+
+  constructor(options: HookObserversOptions) {
+    this.#options = options;
+    this.#hooks = options.hooks.filter(({ observe }) => observe !== undefined);
+  }
+
+  /** Adds recorded events, in the order of the log. They are frozen. */
+  add(events: readonly CapturedEvent[]): void {
+    if (this.#hooks.length === 0) return;
+    for (const event of events) this.#queue(this.#finder.observe(event));
+    this.#begin();
+  }
+
+  /** No event follows. */
+  finish(): void {
+    this.#queue(this.#finder.finish());
+    this.#begin();
+  }
+
+  /** Resolves when the hooks have observed everything, also what is added until then. Null: they have. */
+  settled(): Promise<void> | null {
+    return this.#passing === null ? null : this.#untilSettled();
+  }
+
+  /** Resolves when the hooks have observed what was added before this call, or the signal aborts. */
+  drained(): Promise<void> {
+    if (this.#passing === null) return Promise.resolve();
+    return new Promise((resolve) => this.#steps.push(resolve));
+  }
+
+  #queue(observations: readonly Observed[]): void {
+    for (const observed of observations) {
+      freezeDeep(observed.event);
+      this.#steps.push(observed);
+    }
+  }
+
+  async #untilSettled(): Promise<void> {
+    while (this.#passing !== null) await this.#passing;
+  }
+
+  #begin(): void {
+    if (this.#passing !== null || this.#steps.length === 0) return;
+    // Later: a hook that acts must not do so within the recording of what it observes.
+    this.#passing = Promise.resolve()
+      .then(() => this.#passAll())
+      .finally(() => {
+        this.#passing = null;
+        this.#begin();
+      });
+  }
+
+  async #passAll(): Promise<void> {
+    for (let next = 0; next < this.#steps.length; next += 1) {
+      const step = this.#steps[next];
+      if (typeof step === 'function') step();
+      else if (step !== undefined && !this.#options.time.signal.aborted)
+        for (const hook of this.#hooks) {
+          const passing = this.#pass(hook, step);
+          if (passing !== null) await passing;
+        }
+    }
+    this.#steps = [];
+  }
+
+  /** Null: the hook has answered at once. Never rejects. */
+  #pass(hook: HookProvider, { what, event }: Observed): Promise<void> | null {
+    const { dispatchId, time, part: partOf } = this.#options;
+    const part = partOf(hook, event);
+    if (part === null) return null;
+    const observation: HookObservation = { what, dispatchId, event };
+    try {
+      const answer = hook.observe?.(observation, part.host);
+      if (!isPromise(answer)) {
+        part.end();
+        return null;
+      }
+      return answerInTime(time, hook, 'it observed for longer than', () => answer)
+        .catch((error) => this.#failed(hook, observation, error))
+        .finally(() => part.end());
+    } catch (error) {
+      part.end();
+      return this.#failed(hook, observation, error);
+    }
+  }
+
+  async #failed({ name }: HookProvider, { what, event }: HookObservation, error: unknown): Promise<void> {
+    const { time, record } = this.#options;
+    if (time.signal.aborted) return;
+    const failure = describeFailure(error);
+    const message = `The hook ${name} could not observe a ${what}: ${failure.message}`;
+    const { id: cause, agentId } = event;
+    const links = { cause, ...(agentId === undefined ? {} : { agentId }) };
+    // If it cannot be recorded, the dispatch has ended or its store has failed, which its owner reports.
+    await record(newEvent('harness:error', { ...failure, message, hook: `${name}` }, links)).catch(() => {});
+  }
+}

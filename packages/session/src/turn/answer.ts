@@ -1,0 +1,70 @@
+import type { HansardError } from '@hansard/events';
+import type { LoggedString } from '@hansard/provider';
+import { type AgentRecord, inWords } from '../agents/agent-record.ts';
+import { sessionErrors } from '../session-errors.ts';
+import { askModel, utteranceOf } from './ask-model.ts';
+import { recordFailure } from './recorded-failure.ts';
+import { refuseToolCalls, runToolCalls } from './run-tool-call.ts';
+import type { TurnResources } from './turn-resources.ts';
+
+/**
+ * Lets an agent speak: model call, tool calls, results, until an utterance. `askedBy`: the tool call that asks for it, which
+ * becomes the cause of the first answer.
+ * @throws as `Agent.response`
+ */
+export async function answer(turn: TurnResources, agentId: string, askedBy?: string): Promise<LoggedString> {
+  const { log, registry, answering } = turn;
+  log.assertOpen();
+  const record = registry.getActive(agentId);
+  if (answering.has(agentId)) {
+    throw sessionErrors.error(
+      'SESSION_AGENT_BUSY',
+      `The agent ${inWords(record)} is answering already; wait for that answer before you ask for another.`,
+      { details: { agentId } },
+    );
+  }
+  const answered = untilUtterance(turn, agentId, askedBy).finally(() => answering.delete(agentId));
+  answering.set(agentId, answered);
+  return answered;
+}
+
+async function untilUtterance(
+  turn: TurnResources,
+  agentId: string,
+  askedBy: string | undefined,
+): Promise<LoggedString> {
+  const { registry, maxToolRounds } = turn;
+  for (let round = 0; ; round += 1) {
+    await untilObserved(turn);
+    const record = registry.getActive(agentId);
+    const given = await askModel(turn, record, round === 0 ? askedBy : undefined);
+    if (given.toolCalls.length === 0) {
+      await untilObserved(turn);
+      if (record.awaitsHook && !record.isTerminated && round < maxToolRounds) continue;
+      return utteranceOf(given);
+    }
+    if (round === maxToolRounds) {
+      const failure = tooManyRounds(record, maxToolRounds);
+      await refuseToolCalls(turn, record, given, `Error: not called: ${failure.message}`);
+      await recordFailure(turn.log, agentId, failure);
+      throw failure;
+    }
+    await runToolCalls(turn, record, given, (other, callId) => answer(turn, other, callId));
+  }
+}
+
+async function untilObserved({ signal, settled }: TurnResources): Promise<void> {
+  signal.throwIfAborted();
+  const observed = settled();
+  if (observed === null) return;
+  await observed;
+  signal.throwIfAborted();
+}
+
+function tooManyRounds(record: AgentRecord, limit: number): HansardError {
+  return sessionErrors.error(
+    'SESSION_TURN_LIMIT',
+    `The agent ${inWords(record)} called tools in ${limit} rounds without saying anything, which is the limit of one response.`,
+    { details: { agentId: record.agentId, limit } },
+  );
+}

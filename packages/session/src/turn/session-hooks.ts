@@ -1,0 +1,274 @@
+import { HookChains, HookObservers, type HookPart, HookTime, hookLinks } from '@hansard/dispatch';
+import type { CapturedEvent, JsonObject } from '@hansard/events';
+import type {
+  AgentInfo,
+  HookAgents,
+  HookHost,
+  HookProvider,
+  HookQuestion,
+  LoggedString,
+  NewAgent,
+} from '@hansard/provider';
+import type { AgentRecord } from '../agents/agent-record.ts';
+import { inWords } from '../agents/agent-record.ts';
+import type { AgentRegistry } from '../agents/agent-registry.ts';
+import { createAgent } from '../agents/create-agent.ts';
+import { logTranscriptEntry } from '../log/log-transcript-entry.ts';
+import { sessionErrors } from '../session-errors.ts';
+import { answer } from './answer.ts';
+import { deliver } from './deliver.ts';
+import type { TurnResources } from './turn-resources.ts';
+
+export interface SessionHooksOptions {
+  readonly hooks: readonly HookProvider[];
+  readonly maxHookChain: number | undefined;
+  /** Aborts when the session has ended, when a write fails, and when its owner aborts it. */
+  readonly signal: AbortSignal;
+  readonly dispatchId: string;
+  /** The turn that an agent has in no hook. */
+  readonly turn: () => TurnResources;
+}
+
+/** How the hooks of a session take part in it: they observe what was recorded, and act as themselves or with their own agents. */
+export class SessionHooks {
+  readonly #options: SessionHooksOptions;
+  readonly #chains: HookChains;
+  readonly #observers: HookObservers;
+  /** The last question to each agent of a hook. It never rejects. */
+  readonly #asked = new Map<string, Promise<unknown>>();
+
+  constructor(
+    options: SessionHooksOptions,
+    { clock, timeoutMs }: Pick<TurnResources['asking'], 'clock' | 'timeoutMs'>,
+  ) {
+    const { hooks, dispatchId, signal, maxHookChain } = options;
+    this.#options = options;
+    this.#chains = new HookChains(maxHookChain);
+    this.#observers = new HookObservers({
+      hooks,
+      dispatchId,
+      time: { clock, timeoutMs, signal },
+      part: (hook, event) =>
+        isOf(hook, event, this.#turn.registry)
+          ? null
+          : this.#partIn({ ...this.#turn, signal }, hook, [event.id]),
+      record: async (event) => this.#turn.log.append([event]),
+    });
+  }
+
+  /** Observes an event when it is accepted, or restored. */
+  follow(event: CapturedEvent): void {
+    this.#chains.observe(event);
+  }
+
+  /** Lets the hooks observe recorded events. */
+  show(events: readonly CapturedEvent[]): void {
+    this.#observers.add(events);
+  }
+
+  settled(): Promise<void> | null {
+    return this.#observers.settled();
+  }
+
+  drained(): Promise<void> {
+    return this.#observers.drained();
+  }
+
+  /** The part of a hook in a question that a turn asks; null: it is about an agent of the hook. */
+  part(hook: HookProvider, question: HookQuestion, causes: readonly string[]): HookPart | null {
+    const { registry } = this.#turn;
+    const agents = question.on === 'delivery' ? [question.from, question.to] : [question.agentId];
+    if (agents.some((agentId) => isOwn(hook, agentId, registry))) return null;
+    return this.#partIn(this.#turn, hook, causes);
+  }
+
+  get #turn(): TurnResources {
+    return this.#options.turn();
+  }
+
+  #partIn(turn: TurnResources, hook: HookProvider, causes: readonly string[]): HookPart {
+    const time = new HookTime(hook.name);
+    const within = withinHook(turn, hook, (inner, asked, itsCauses) => this.#partIn(inner, asked, itsCauses));
+    return {
+      host: new SessionHookHost({
+        hook: hook.name,
+        turn: within,
+        causes,
+        time,
+        chains: this.#chains,
+        asked: this.#asked,
+      }),
+      end: () => time.end(),
+    };
+  }
+}
+
+/** The turn of agents that a hook lets answer: nobody waits for observers, and the hook itself is not asked. */
+function withinHook(
+  turn: TurnResources,
+  hook: HookProvider,
+  partIn: (turn: TurnResources, hook: HookProvider, causes: readonly string[]) => HookPart,
+): TurnResources {
+  const { asking, signal } = turn;
+  const within: TurnResources = {
+    ...turn,
+    settled: () => null,
+    asking: {
+      ...asking,
+      signal,
+      hooks: asking.hooks.filter((other) => other !== hook),
+      part: (other, question, causes) =>
+        asking.part(other, question, causes) === null ? null : partIn(within, other, causes),
+    },
+  };
+  return within;
+}
+
+function isOwn({ name }: HookProvider, agentId: unknown, registry: AgentRegistry): boolean {
+  return typeof agentId === 'string' && registry.has(agentId) && registry.get(agentId).hook === name;
+}
+
+/** Whether the hook or one of its agents did this, or received it. */
+function isOf(hook: HookProvider, { agentId, data }: CapturedEvent, registry: AgentRegistry): boolean {
+  const source = (data.source ?? {}) as JsonObject;
+  return (
+    data.hook === hook.name ||
+    source.hook === hook.name ||
+    isOwn(hook, agentId, registry) ||
+    isOwn(hook, source.agentId, registry)
+  );
+}
+
+interface HostOptions {
+  readonly hook: string;
+  readonly turn: TurnResources;
+  /** What brings about what the hook does. */
+  readonly causes: readonly string[];
+  readonly time: HookTime;
+  readonly chains: HookChains;
+  readonly asked: Map<string, Promise<unknown>>;
+}
+
+/** What a hook may do in one question or observation. */
+class SessionHookHost implements HookHost, HookAgents {
+  readonly #options: HostOptions;
+
+  constructor(options: HostOptions) {
+    this.#options = options;
+  }
+
+  get agents(): HookAgents {
+    return this;
+  }
+
+  listAgents(): readonly AgentInfo[] {
+    return this.#options.turn.registry.list();
+  }
+
+  inform(agentId: string | null | undefined, text: string | LoggedString, from?: string): Promise<string> {
+    const { hook, turn, causes, chains, time } = this.#options;
+    return time.act(async () => {
+      const to = this.#receiver(agentId);
+      if (to.hook === hook) throw this.#wrongAgent(to, 'is an agent of the hook itself: use harken');
+      chains.assertNext(hook, causes);
+      if (from === undefined) return this.#say(to.agentId, text);
+      const sender = this.#ownAgent(from).agentId;
+      const links = hookLinks(text, causes);
+      const { outcome, messageId } = await deliver(turn, {
+        from: sender,
+        to: to.agentId,
+        text: String(text),
+        ...links,
+        hook,
+      });
+      if (messageId !== null) return messageId;
+      throw sessionErrors.error(
+        'SESSION_DELIVERY_DENIED',
+        `The message of the hook ${hook} to ${inWords(to)} was denied: ${outcome.reason}`,
+        { details: { hook, agentId: to.agentId } },
+      );
+    });
+  }
+
+  createAgent({
+    name,
+    systemPrompt,
+    languageModel,
+  }: NewAgent & { readonly name: string }): Promise<AgentInfo> {
+    const { hook, turn, causes, time } = this.#options;
+    const { registry } = turn;
+    return time.act(async () => {
+      const known = registry.all.find((one) => one.hook === hook && one.name === name && !one.isTerminated);
+      if (known !== undefined) return registry.describe(known);
+      const itsModel = languageModel ?? registry.defaultModel;
+      const creation = {
+        name,
+        hook,
+        ...(itsModel === null ? {} : { languageModel: itsModel }),
+        ...(causes.length === 0 ? { peer: true } : hookLinks('', causes)),
+      };
+      return registry.describe(registry.get(await createAgent(turn, creation, systemPrompt)));
+    });
+  }
+
+  harken(agentId: string, text: string | LoggedString): Promise<string> {
+    return this.#options.time.act(() => this.#harken(this.#ownAgent(agentId), text));
+  }
+
+  response(agentId: string, input?: string | LoggedString): Promise<LoggedString> {
+    const { turn, time, asked } = this.#options;
+    return time.act(() => {
+      const agent = this.#ownAgent(agentId);
+      const before = asked.get(agentId) ?? Promise.resolve();
+      const answered = before.then(async () => {
+        time.assertOpen();
+        if (input !== undefined) await this.#harken(agent, input);
+        return answer(turn, agentId);
+      });
+      asked.set(
+        agentId,
+        answered.catch(() => {}),
+      );
+      return answered;
+    });
+  }
+
+  #harken({ agentId }: AgentRecord, text: string | LoggedString): Promise<string> {
+    const { hook, causes, chains } = this.#options;
+    chains.assertNext(hook, causes);
+    return this.#say(agentId, text);
+  }
+
+  /** Adds a message of the hook to a transcript. */
+  async #say(agentId: string, text: string | LoggedString): Promise<string> {
+    const { hook, turn, causes } = this.#options;
+    const message = { role: 'user', content: String(text), source: { kind: 'system', hook } } as const;
+    const { messageId, recorded } = logTranscriptEntry(turn, agentId, message, hookLinks(text, causes));
+    await recorded;
+    return messageId;
+  }
+
+  #receiver(agentId: string | null | undefined): AgentRecord {
+    const { registry } = this.#options.turn;
+    const root = agentId ?? registry.root?.agentId;
+    if (root !== undefined) return registry.getActive(root);
+    throw sessionErrors.error(
+      'SESSION_NO_ROOT',
+      'The session has no root: name the agent that the hook informs.',
+      { details: { dispatchId: this.#options.turn.dispatch.dispatchId } },
+    );
+  }
+
+  #ownAgent(agentId: string): AgentRecord {
+    const agent = this.#options.turn.registry.getActive(agentId);
+    if (agent.hook === this.#options.hook) return agent;
+    throw this.#wrongAgent(agent, 'is not an agent of the hook: use inform');
+  }
+
+  #wrongAgent(agent: AgentRecord, why: string): Error {
+    const { hook } = this.#options;
+    return sessionErrors.error('SESSION_HOOK_AGENT', `For the hook ${hook}, ${inWords(agent)} ${why}.`, {
+      details: { hook, agentId: agent.agentId },
+    });
+  }
+}
