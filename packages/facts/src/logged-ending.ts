@@ -42,9 +42,10 @@ export class LoggedEnding {
       this.#isComplete = false;
     } else if (event.type === 'system:task_started') this.#tasks.add(event.data.task_id);
     else if (event.type === 'system:task_notification') this.#tasks.delete(event.data.task_id);
-    // Usually this ended the run. The log does not distinguish it from the failure of a hook.
-    else if (event.type === 'harness:error' && this.#state === 'complete') this.#state = 'running';
-    else if (this.#isAwaitedMore(event) || (this.#isComplete && isActivity(event))) {
+    // This ended the run, unless a hook failed.
+    else if (event.type === 'harness:error') {
+      if (this.#state === 'complete' && event.data.hook === undefined) this.#state = 'running';
+    } else if (this.#isAwaitedMore(event) || (this.#isComplete && isActivity(event))) {
       this.#state = 'running';
       this.#isComplete = false;
     }

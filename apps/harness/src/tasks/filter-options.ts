@@ -26,7 +26,10 @@ export interface FilterOptions extends LimitOptions {
 export function withFilterOptions(command: Command, agentWhat = 'print only events of this agent'): Command {
   const selecting = command
     .addOption(agentOption(agentWhat))
-    .option('--type <types>', "print only these types, such as 'agent:*' or 'agent:text,user:message'")
+    .option(
+      '--type <types>',
+      "print only these types, such as 'agent:*' or 'agent:text,user:message'; 'hook' is what hooks did",
+    )
     .option('--tool <tools>', "print only events of these tools, such as Bash or 'mcp__*,Read'")
     .option('--source <kinds>', `print only messages from these: ${sourceKinds.join(', ')}`)
     .option('--failed', 'print only failures: of calls, of the engine, and denials by hooks')

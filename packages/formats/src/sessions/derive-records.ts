@@ -284,12 +284,17 @@ export function deriveRecords(
   return units.map(({ entry, blocks }): DerivedRecord => {
     const links = writer.write(entry ?? blocks[0], blocks, entry?.message);
     const base = { events: blocks, lost: links.lost };
-    if (entry === undefined) return { ...base, record: ownRecord(blocks[0], links) };
+    if (entry === undefined) {
+      const record = ownRecord(blocks[0], links);
+      // No dialect can say whose agent it is.
+      const isHookLost = blocks[0].type === 'agent:created' && blocks[0].data.hook !== undefined;
+      return { ...base, record, ...(isHookLost ? { lost: new Set([...links.lost, 'hook']) } : {}) };
+    }
     const source = entry.message.role === 'user' ? { source: sourceName(entry.message, names) } : {};
     const sourceField = dialect.sourceKey === null ? {} : source;
-    // No dialect can say what in the outside world sent a message.
-    const isWhatLost = entry.message.source?.what !== undefined;
-    const lost = isWhatLost ? new Set([...links.lost, 'source']) : links.lost;
+    // No dialect can say what in the outside world, or which hook, sent a message.
+    const { what, hook } = entry.message.source ?? {};
+    const lost = what !== undefined || hook !== undefined ? new Set([...links.lost, 'source']) : links.lost;
     const record = entryRecord(dialect, blocks[0].id, entry, sourceField, links);
     return { events: blocks, lost, ...source, record };
   });

@@ -13,7 +13,11 @@ export function speakerLabel(index: LogIndex, speaker: Speaker): string {
   return kind === 'agent' && agentId !== undefined ? agentLabel(index, agentId) : sourceLabel(speaker);
 }
 
-/** The kind of a speaker: `user`, `agent`, `system`, `external`, or `external (file)` if the log says what sent it. */
-export function sourceLabel({ kind, what }: Pick<Speaker, 'kind' | 'what'>): string {
+/**
+ * The kind of a speaker: `user`, `agent`, `system`, `external`, or `external (file)` if the log says what sent it. Of a message of a
+ * hook `hook NAME`, or `hook NAME as agent`.
+ */
+export function sourceLabel({ kind, what, hook }: Pick<Speaker, 'kind' | 'what' | 'hook'>): string {
+  if (hook !== undefined) return `hook ${hook}${kind === 'agent' ? ' as agent' : ''}`;
   return kind === 'external' && what !== undefined ? `${kind} (${what})` : kind;
 }

@@ -16,7 +16,10 @@ interface Node extends AgentTreeNode {
   orphan: boolean;
 }
 
-/** The agents of a log as trees: a child is an agent that a tool call of its parent created. Each agent occurs exactly once. */
+/**
+ * The agents of a log as trees: a child is an agent that a tool call of its parent created. An agent of a hook has no parent. Each agent
+ * occurs exactly once.
+ */
 export function agentTree(index: LogIndex): AgentTreeNode[] {
   const nodes = new Map(
     [...index.agents.values()].map((agent): [string, Node] => {
@@ -26,7 +29,8 @@ export function agentTree(index: LogIndex): AgentTreeNode[] {
   );
   const roots: Node[] = [];
   for (const node of nodes.values()) {
-    const [cause] = [node.agent.created?.cause ?? []].flat();
+    const { cause: causes, data } = node.agent.created ?? {};
+    const [cause] = data?.hook === undefined ? [causes ?? []].flat() : [];
     const parent = cause === undefined ? undefined : parentBy(index, node.agent, cause, nodes);
     if (parent !== undefined) parent.children.push(node);
     else {

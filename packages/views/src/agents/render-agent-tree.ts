@@ -26,5 +26,7 @@ export function renderAgentTree(nodes: readonly AgentTreeNode[]): string {
 function noteOf({ agent, orphan }: AgentTreeNode): string {
   if (agent.created === null) return agent.agentId === '' ? '' : '(never created)';
   if (orphan) return '(its creator is not found)';
+  const { hook } = agent.created.data;
+  if (typeof hook === 'string') return `(of the hook ${hook})`;
   return agent.terminated === null ? '' : '(ended)';
 }

@@ -4,10 +4,11 @@ const takesPart = /^(agent|user):/;
 
 /**
  * The agents that can take part, as the events of a log come: each from its first event or delivery until it ends. A delivery that
- * comes later does not bring it back; only its creation does.
+ * comes later does not bring it back; only its creation does. Agents of hooks are not among them: they watch.
  */
 export class PresentAgents {
   readonly #present = new Set<string>();
+  /** Those that ended, and those of hooks. */
   readonly #ended = new Set<string>();
 
   /** '' is the dispatched agent itself. */
@@ -20,9 +21,9 @@ export class PresentAgents {
     return [...this.#present].filter((other) => other !== agentId);
   }
 
-  observe({ type, agentId = '' }: CapturedEvent): void {
+  observe({ type, agentId = '', data }: CapturedEvent): void {
     if (!takesPart.test(type)) return;
-    if (type === 'agent:terminated') {
+    if (type === 'agent:terminated' || (type === 'agent:created' && data.hook !== undefined)) {
       this.#present.delete(agentId);
       this.#ended.add(agentId);
       return;

@@ -1,5 +1,6 @@
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { agentLabel } from '../agents/agent-label.ts';
+import { AgentNames } from '../agents/agent-names.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import { wordsLine } from '../rows/row-line.ts';
 import { alignColumns } from '../text/align-columns.ts';
@@ -15,9 +16,11 @@ const outcomeWords = { none: '', stopped: 'instead', withheld: 'instead', altere
 
 /** Causes or effects: a line with position, agent, kind and text, and below it the positions of its causes. */
 export function renderCauses(index: LogIndex, rows: readonly CausalRow[]): string {
+  const names = new AgentNames();
+  for (const { created } of index.agents.values()) if (created !== null) names.learn(created);
   const lines = alignColumns(
     rows.map(({ position, event }) => {
-      const { word, head, text } = wordsLine(eventWords(event));
+      const { word, head, text } = wordsLine(eventWords(event, names));
       const what = [head, text].filter(Boolean).join(' ');
       return [String(position), agentLabel(index, event.agentId ?? ''), word, what];
     }),

@@ -19,7 +19,7 @@ const failures: ReadonlySet<string> = new Set([
 export interface EventCriteria {
   /** The ids of agents; '' is the dispatched agent. The event is in the transcript of one of them. */
   readonly agentIds?: readonly string[];
-  /** Types such as `agent:text`, or patterns such as `agent:*`. */
+  /** Types such as `agent:text`, or patterns such as `agent:*`. `hook`: what hooks decided, sent and created, and where they failed. */
   readonly types?: readonly string[];
   /** Names of tools, or patterns such as `mcp__*`, ignoring case. The event is a call of one of them, its result, or about it. */
   readonly tools?: readonly string[];
@@ -90,7 +90,9 @@ function checksOf({
   // The cheapest first: the first that is not met decides.
   const checks: Criterion[] = [];
   if (types !== undefined)
-    checks.push(({ type }) => types.some((pattern) => matchesEventType(pattern, type)));
+    checks.push((event) =>
+      types.some((pattern) => (pattern === 'hook' ? isOfHook(event) : matchesEventType(pattern, event.type))),
+    );
   if (agentIds !== undefined) {
     const wanted = new Set(agentIds);
     checks.push(({ agentId = '' }) => wanted.has(agentId));
@@ -114,6 +116,20 @@ function checksOf({
   if (failed === true) checks.push(isFailedEvent);
   if (text !== undefined) checks.push(({ data }) => hasText(data, (one) => text.matches(one)));
   return checks;
+}
+
+/** Whether a hook did this: a decision, a message, an agent of its own, a failure. */
+function isOfHook({ type, data }: CapturedEvent): boolean {
+  switch (type) {
+    case 'harness:hook_decision':
+    case 'harness:error':
+    case 'agent:created':
+      return data.hook !== undefined;
+    case 'user:message':
+      return (data.source as JsonObject | null | undefined)?.hook !== undefined;
+    default:
+      return false;
+  }
 }
 
 /** Whether an event reports a failure: of a call, of the harness, of the dispatch, or a denial by a hook. */

@@ -62,8 +62,11 @@ type Describers = {
 };
 
 const describers: Describers = {
-  'agent:created': ({ name, languageModel }) =>
-    row('created', 'notice', { target: name, text: languageModel }),
+  'agent:created': ({ name, languageModel, hook }) =>
+    row('created', 'notice', {
+      target: inWords(name, hook === undefined ? '' : `for the hook ${hook}`),
+      text: languageModel,
+    }),
   'agent:terminated': ({ reason }) => row('ended', 'notice', { text: reason }),
   'agent:system_prompt': ({ text }) => row('system', 'dim', { text }),
   'agent:text': ({ text }) => row('text', 'plain', { text }),
