@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type GameStream, gameStreams, streamLineSchemas } from '@hansard/datasets';
+import { type GameStream, gameStreams, specifiedStreams, streamLineSchemas } from '@hansard/datasets';
 import { openDispatchStore } from '@hansard/dispatch';
 import { type NewEvent, newEvent } from '@hansard/events';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
@@ -57,7 +57,7 @@ afterEach(() => cli[Symbol.dispose]());
 
 const exportStreams = (...more: string[]) => exportStreamsOf('lab/game', ...more);
 const exportStreamsOf = (session: string, ...more: string[]) =>
-  cli.hansard('export', session, ...more, '--as', 'streams', '--json');
+  cli.hansard('export', session, ...more, '--as', 'streams', '--extended', '--json');
 const linesOf = (stream: GameStream) =>
   readFileSync(join(cli.cwd, 'streams', `${stream}.jsonl`), 'utf8')
     .split('\n')
@@ -65,16 +65,75 @@ const linesOf = (stream: GameStream) =>
     .map((line): Record<string, unknown> => streamLineSchemas[stream].parse(JSON.parse(line)));
 
 describe('hansard export --as streams', () => {
-  it('writes streams that an import names, and reads the game among them', async () => {
-    await exportStreams('--mapping', 'mapping.yaml', '--out', 'streams');
-    for (const stream of ['agent_actions', 'inference_trace'] as const) {
-      const alone = await cli.hansard('import', `streams/${stream}.jsonl`, '--task', 'lab/alone');
-      expect([stream, alone.code, alone.out]).toEqual([stream, 1, '']);
-      expect(alone.err).toContain(`is a file of the stream ${stream} of a game log: not supported yet.`);
-    }
-    const all = await cli.hansard('import', 'streams', '--task', 'lab/again');
-    expect(all.out).toContain('game-log, game 1 of 1');
-    expect(all.err).toContain('The line is of the stream agent_actions, which is not read yet');
+  it('writes the five files of the specification, which an import reads and an export writes to the byte', async () => {
+    const exported = await cli.hansard(
+      ...['export', 'lab/game', '--as', 'streams', '--mapping', 'mapping.yaml', '--out', 'one'],
+    );
+    expect(exported.code).toBe(0);
+    expect(readdirSync(join(cli.cwd, 'one')).sort()).toEqual(
+      specifiedStreams.map((name) => `${name}.jsonl`).sort(),
+    );
+    expect(
+      readFileSync(join(cli.cwd, 'one/agent_actions.jsonl'), 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => Object.keys(JSON.parse(line))),
+    ).toEqual([['timestamp', 'turn', 'agent', 'action_type', 'payload']]);
+    const imported = await cli.hansard('import', 'one', '--task', 'lab/again');
+    expect([imported.code, imported.out]).toEqual([0, expect.stringContaining('game-log, game 1 of 1')]);
+    expect(imported.err).not.toContain('unknown_kind');
+    const again = await cli.hansard('export', 'lab/again', '--as', 'streams', '--out', 'two');
+    expect([again.code, again.err]).toEqual([0, '']);
+    for (const name of specifiedStreams)
+      expect(readFileSync(join(cli.cwd, `two/${name}.jsonl`), 'utf8')).toBe(
+        readFileSync(join(cli.cwd, `one/${name}.jsonl`), 'utf8'),
+      );
+  });
+
+  it.each(['agent_actions', 'agent_reasoning', 'inference_trace'] as const)(
+    'writes a file of %s that an import reads alone',
+    async (stream) => {
+      await exportStreams('--mapping', 'mapping.yaml', '--out', 'streams');
+      const file = join(cli.cwd, 'streams', `${stream}.jsonl`);
+      const count = readFileSync(file, 'utf8').split('\n').length - 1;
+      const { code, out } = await cli.hansard('import', file, '--task', 'lab/alone');
+      expect([code, out]).toEqual(
+        count === 0 ? [1, ''] : [0, expect.stringMatching(/game-log, game \d of \d, records: \d/)],
+      );
+    },
+  );
+
+  it('gives judges the speech, the actions and the reasoning of an imported game, without a mapping', async () => {
+    const at = (second: number) => ({ timestamp: `2026-03-01T09:00:0${second}.000Z`, turn: 'Day 1' });
+    const files = {
+      chat: { ...at(2), speaker: 'Ann', message: 'I trust the quiet baker completely.' },
+      agent_reasoning: { ...at(1), agent: 'Ann', thinking_process: 'Nobody must learn that I am the wolf.' },
+      agent_actions: { ...at(3), agent: 'Ann', action_type: 'VOTE', payload: { voter: 'Ann', target: 'Bo' } },
+      game_events: { ...at(0), event_type: 'GAME_START', payload: { players: ['Ann', 'Bo'] } },
+    };
+    mkdirSync(join(cli.cwd, 'village'));
+    for (const [name, line] of Object.entries(files))
+      writeFileSync(join(cli.cwd, `village/${name}.jsonl`), `${JSON.stringify(line)}\n`);
+    expect((await cli.hansard('import', 'village', '--task', 'lab/village')).code).toBe(0);
+    const { code, err } = await cli.hansard('judge', 'pack', 'lab/village', '--out', 'packets');
+    expect([code, err]).toEqual([0, expect.not.stringContaining('has no reasoning')]);
+    const kinds = ['external', 'internal'].map((pass) =>
+      readFileSync(join(cli.cwd, `packets/${pass}.jsonl`), 'utf8')
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+        .map(({ kind, text }) => `${kind} ${text}`),
+    );
+    const [external, internal] = kinds;
+    expect(external).toEqual([
+      'chat I trust the quiet baker completely.',
+      expect.stringMatching(/^action VOTE \{"voter":"P\d","target":"P\d"\}$/),
+    ]);
+    expect(internal).toEqual(['reasoning Nobody must learn that I am the wolf.', ...(external ?? [])]);
+    const checked = await cli.hansard('judge', 'check', 'lab/village', 'packets');
+    expect([checked.code, checked.out]).toEqual([0, expect.stringContaining('internal: 3 lines, no fault')]);
+    const missing = await cli.hansard('judge', 'pack', 'lab/game/latest', '--out', 'native');
+    expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('FORMAT_MAPPING_MISSING')]);
   });
 
   it('says so where the mapping fits no event of the game', async () => {
@@ -87,7 +146,7 @@ describe('hansard export --as streams', () => {
     expect(fitting.err).not.toContain(empty);
   });
 
-  it('writes a file for each stream, with the lines of every run of the task', async () => {
+  it('writes with --extended a file for whispers, too, and the run of each line', async () => {
     const { code, json, err } = await exportStreams('--mapping', 'mapping.yaml', '--out', 'streams');
     expect(code).toBe(0);
     expect(readdirSync(join(cli.cwd, 'streams')).sort()).toEqual(

@@ -8,13 +8,17 @@ export {
   type GameMapping,
   type GameMappingInput,
   gameLogMapping,
+  mappingFor,
+  matchMapping,
   parseGameMapping,
 } from './game-streams/game-mapping.ts';
 export {
   type GameStream,
   gameStreams,
   type StreamLine,
+  specifiedStreams,
   streamLineSchemas,
+  streamText,
 } from './game-streams/stream-lines.ts';
 export {
   type StreamedRun,

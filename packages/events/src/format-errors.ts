@@ -50,6 +50,10 @@ export const formatErrors = defineErrors('format', {
     advice: 'Correct the field that the message names; the README of `@hansard/datasets` shows a mapping.',
     details: ['path', 'value'],
   },
+  FORMAT_MAPPING_MISSING: {
+    when: 'Streams or packets were requested of a dispatch without a mapping. Only games that were imported from such streams need none.',
+    advice: 'Name the mapping of its game: `--mapping FILE`. The README of `@hansard/datasets` shows one.',
+  },
   FORMAT_NAME_TOO_LONG: {
     when: 'A packet for judges was requested, and an agent or player has a name of more than 200 characters or 20 words, which texts are not searched for.',
     advice: 'Such a log can only be read with its names: `hansard export` writes it. Nothing was written.',

@@ -1,7 +1,9 @@
 export { detectGameFormat, type GameFormatId, gameFormats } from './game-formats.ts';
 export type { GameLogFile, ReadGame, ReadGameOptions } from './games/game-lines.ts';
-export { gameShares, isWholeGameLog, otherStreamOf } from './games/game-lines.ts';
+export { gameShares, isWholeGameLog } from './games/game-lines.ts';
+export { isTrainingPair } from './games/game-record.ts';
 export { readGameLog } from './games/read-game-log.ts';
+export { type TraceContent, traceOf } from './games/trace-line.ts';
 export type {
   FormatDiagnostic,
   FormatDiagnosticCode,

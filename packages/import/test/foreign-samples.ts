@@ -9,7 +9,6 @@ export interface ForeignSample {
 
 const time = '2026-03-01T09:30:00.000Z';
 const session = '0197a000-0000-7000-8000-000000000001';
-const turn = { timestamp: time, turn: 'Day 1' };
 const numbers = [1, 2, 3, 4, 5, 6, 7, 8];
 
 function sample(product: string, name: string, content: string | readonly object[] | object): ForeignSample {
@@ -241,21 +240,6 @@ export const foreignSamples: readonly ForeignSample[] = [
   ),
   sample('an export of ChatGPT', 'conversations.json', [{ title: 'Shop', create_time: 1, mapping: {} }]),
   sample('an export of Claude.ai', 'conversations.json', [{ uuid: 'u', name: 'Shop', chat_messages: [] }]),
-  sample(
-    'the stream agent_actions of a game log',
-    'agent_actions.jsonl',
-    numbers.map(() => ({ ...turn, agent: 'Ann', action_type: 'VOTE', payload: {} })),
-  ),
-  sample(
-    'the stream agent_reasoning of a game log',
-    'agent_reasoning.jsonl',
-    numbers.map(() => ({ ...turn, agent: 'Ann', thinking_process: 'Hm.' })),
-  ),
-  sample(
-    'the stream inference_trace of a game log',
-    'inference_trace.jsonl',
-    numbers.map(() => ({ timestamp: time, event_type: 'TOOL_CALL', agent: 'Ann', payload: {} })),
-  ),
   sample(
     'the stream sft_dataset of a game log',
     'sft_dataset.jsonl',

@@ -264,6 +264,27 @@ const gameRecords: readonly JsonObject[] = [
   { ...turn, event_type: 'DEATH', payload: { player: 'Ann' } },
   { ...turn, speaker: 'Ann', message: 'Hi', is_whisper: true, to: ['Bo'] },
   { ...turn, agent: 'Ann', event_type: 'x', payload: {} },
+  {
+    ...turn,
+    agent: 'Ann',
+    event_type: 'TOOL_CALL',
+    payload: { tool_name: 'vote', arguments: { target: 'Bo' } },
+  },
+  {
+    ...turn,
+    agent: 'Ann',
+    event_type: 'TOOL_RESULT',
+    payload: { tool_name: 'vote', result: 'ok', status: 'error' },
+  },
+  { ...turn, agent: 'Ann', action_type: 'VOTE', payload: { voter: 'Ann', target: 'Bo' } },
+  { ...turn, agent: 'Ann', thinking_process: 'Hm.' },
+  { ...turn, agent: 'Ann', event_type: 'AGENT_REQUEST', payload: { from: 'Bo', message: 'Hi' } },
+  {
+    ...turn,
+    agent: 'Ann',
+    event_type: 'INFERENCE_COMPLETE',
+    payload: { latency_ms: 1, prompt_tokens: 2, output_tokens: 3, model: 'm' },
+  },
 ];
 
 interface Format {
@@ -321,7 +342,10 @@ const formats: readonly Format[] = [
   {
     format: 'game-log',
     idField: null,
-    first: [{ ...turn, event_type: 'GAME_START', payload: { players: ['Ann', 'Bo'] } }],
+    first: [
+      { ...turn, event_type: 'GAME_START', payload: { players: ['Ann', 'Bo'] } },
+      ...Array.from({ length: 200 }, () => ({ ...turn, speaker: 'Bo', message: 'Sound.' })),
+    ],
     records: gameRecords,
     last: { ...turn, timestamp: '2026-03-01T09:31:00.000Z', speaker: 'Bo', message: 'Last words' },
   },
@@ -395,9 +419,12 @@ async function findMissing(format: Format, records: readonly JsonObject[]): Prom
   const { events, ...read } = await importHostile(format, records);
   expect(read.records).toBe(first.length + records.length + 1);
   expect(events.map(({ data }) => data.text)).toContain('Last words');
-  // The events of games are counted: they are named by kind and number.
-  const ofGame = events.filter((event) => /^(event|chat|record|notice)-\d+$/.test(event.id)).length;
-  if (idField === null) return ofGame === read.records ? [] : [...records];
+  // The events of games are counted: they are named by kind and number. A result can have the action of its call.
+  const acted = events.filter(({ data }) => data.action !== undefined).length;
+  const ofGame = events.filter((event) =>
+    /^(?:(?:event|chat|action|thought|trace|record|notice)|said-[0-9a-f]+)-\d+$/.test(event.id),
+  ).length;
+  if (idField === null) return ofGame + acted === read.records ? [] : [...records];
   const ids = events.map((event) => event.id);
   return records.filter((record, at) => {
     const line = at + 1 + first.length;

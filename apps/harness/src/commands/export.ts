@@ -24,7 +24,7 @@ const descriptions: Readonly<Record<ExportFormatId, string>> = {
   markdown: 'a report of a task: tree, cost, dialog, the view of each agent',
   html: 'the same report as one HTML page with find and filters',
   pages: 'HTML pages of all tasks or of one, with an index',
-  streams: 'the streams of a game log, one file each; needs --mapping',
+  streams: 'the five streams of a game log, one file each; needs --mapping',
   sft: 'training data, prompt and completion as text (sft_dataset.jsonl)',
   trl: 'training data for TRL, prompt and completion of each call',
   'trl-chat': 'training data for TRL, whole conversations',
@@ -57,7 +57,11 @@ const formatOptions: Readonly<Record<keyof FormatOptions, Option>> = {
   ),
   mapping: new Option(
     '--mapping <file>',
-    'map the events and tools of a game (YAML or JSON); required for streams, optional for training data',
+    'map the events and tools of a game (YAML or JSON); required for streams of other than imported game logs',
+  ),
+  extended: new Option(
+    '--extended',
+    'add to the keys of the specification run_id and event_id, and a file of whispers (streams)',
   ),
   agents: agentOption('train only these agents (training data)'),
   thoughts: new Option(

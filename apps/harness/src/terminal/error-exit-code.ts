@@ -99,6 +99,7 @@ export const exitCodeByErrorCode: Readonly<Record<HansardErrorCode, ExitCode>> =
   FORMAT_TOO_LARGE: failed,
   FORMAT_VERDICT_INVALID: failed,
   FORMAT_MAPPING_INVALID: failed,
+  FORMAT_MAPPING_MISSING: usage,
   FORMAT_NAME_TOO_LONG: failed,
   IMPORT_NO_LOGS: failed,
   IMPORT_LINK_OUTSIDE: failed,

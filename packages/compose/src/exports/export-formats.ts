@@ -14,8 +14,13 @@ export interface FormatOptions {
   readonly dataOf?: readonly string[];
   /** `otlp` with `content`: whether the reasoning of models is included. */
   readonly reasoning?: boolean;
-  /** A YAML or JSON file that maps the events and tools of a game. `streams` needs it, training data can use it. */
+  /**
+   * A YAML or JSON file that maps the events and tools of a game. `streams` needs it, except of an imported game log; training data can
+   * use it.
+   */
   readonly mapping?: string;
+  /** `streams`: whether lines have keys besides those of the specification (`run_id`, `event_id`), and whispers a file. */
+  readonly extended?: boolean;
   /** Training data of these agents only, by id or name. */
   readonly agents?: readonly string[];
   /** Training data: how thoughts are written. Absent: not at all. */
@@ -67,7 +72,7 @@ export const exportFormats: Readonly<Record<ExportFormatId, ExportFormat>> = {
   markdown: report,
   html: report,
   pages: { scope: 'store', target: 'folder', options: ['project'] },
-  streams: { scope: 'task', target: 'folder', options: ['mapping'] },
+  streams: { scope: 'task', target: 'folder', options: ['mapping', 'extended'] },
   sft: training,
   trl: training,
   'trl-chat': training,

@@ -141,14 +141,11 @@ async function writeHtml(source: TaskSource, writing: Writing): Promise<Written>
 }
 
 async function writeStreams(source: TaskSource, { cwd, target, options }: Writing): Promise<Written> {
-  if (options.mapping === undefined)
-    throw harnessErrors.error(
-      'HARNESS_OPTION_INVALID',
-      'The export of streams needs a mapping of the events and tools of the game.',
-      { advice: 'Name the mapping file: --mapping mapping.yaml. The README of @hansard/datasets shows one.' },
-    );
-  const mapping = readGameMapping(cwd, options.mapping);
-  const { lines, runs } = await writeGameStreams(source, target.file, mapping);
+  const { mapping, extended = false } = options;
+  const { lines, runs } = await writeGameStreams(source, target.file, {
+    ...(mapping === undefined ? {} : { mapping: readGameMapping(cwd, mapping) }),
+    isExtended: extended,
+  });
   const notes = runs.flatMap(({ dispatchId, leftOut, unmatchedPlayers }) => [
     ...unmatchedPlayersNote(dispatchId, unmatchedPlayers),
     ...Object.entries(leftOut).map(

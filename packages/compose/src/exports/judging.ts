@@ -4,11 +4,14 @@ import type { DispatchEnvelope, RedactionCounts } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { type ExportParts, type ExportReading, openSessionSource } from './export-source.ts';
 import { openExportTarget } from './export-target.ts';
-import { readGameMapping, readVerdictFile } from './named-files.ts';
+import { mappingOf, readVerdictFile } from './named-files.ts';
 
 export interface JudgingOptions extends ExportReading {
-  /** A YAML or JSON file that maps the events and tools of the game, relative to the folder of the harness. */
-  readonly mapping: string;
+  /**
+   * A YAML or JSON file that maps the events and tools of the game, relative to the folder of the harness. An imported game log
+   * needs none.
+   */
+  readonly mapping?: string;
 }
 
 export interface PackOptions extends JudgingOptions {
@@ -36,7 +39,7 @@ export async function packInHarness(
   const { cwd } = harness.context;
   const { log, source } = await openSessionSource(harness, session, reading);
   const { envelope } = log;
-  const mapping = readGameMapping(cwd, file);
+  const mapping = mappingOf(cwd, envelope, file);
   const target = openExportTarget(cwd, out, { id: 'judge pack', target: 'folder' });
   try {
     const packets = await writeJudgePackets(source, envelope.dispatchId, target.file, mapping);
@@ -66,7 +69,7 @@ export async function importVerdictsInHarness(
   const { cwd } = harness.context;
   const { log, source } = await openSessionSource(harness, session, reading);
   const { dispatchId } = log;
-  const mapping = readGameMapping(cwd, named);
+  const mapping = mappingOf(cwd, log.envelope, named);
   const text = readVerdictFile(cwd, file);
   const { events, existing } = await newVerdicts(source, dispatchId, { text, file: basename(file), mapping });
   await using dispatch = await harness.store.openDispatch(log, { write: true });

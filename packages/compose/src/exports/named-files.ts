@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type GameMapping, parseGameMapping } from '@hansard/datasets';
-import { type JsonValue, messageOf } from '@hansard/events';
+import { type GameMapping, mappingFor, parseGameMapping } from '@hansard/datasets';
+import { type DispatchEnvelope, type JsonValue, messageOf } from '@hansard/events';
 import { parse } from 'yaml';
 import { harnessErrors } from '../harness-errors.ts';
 
@@ -17,6 +17,11 @@ export function readGameMapping(cwd: string, name: string): GameMapping {
       cause,
     });
   }
+}
+
+/** The mapping of a dispatch, from a file if one is named. @throws FORMAT_MAPPING_MISSING, HARNESS_FILE_UNUSABLE */
+export function mappingOf(cwd: string, envelope: DispatchEnvelope, name: string | undefined): GameMapping {
+  return parseGameMapping(mappingFor(envelope, name === undefined ? undefined : readGameMapping(cwd, name)));
 }
 
 /** Reads a JSON array of tool definitions. @throws HARNESS_FILE_UNUSABLE */

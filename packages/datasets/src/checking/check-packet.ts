@@ -174,7 +174,10 @@ class PacketCheck {
     for (const candidate of reading.candidates)
       for (const kind of candidate.kinds)
         if (
-          (kind === 'action' || (kind === 'chat' && candidate.isCall && reading.hasReachedAll(candidate))) &&
+          (kind === 'action' ||
+            (kind === 'chat' &&
+              (candidate.isCall || candidate.isStated === true) &&
+              reading.hasReachedAll(candidate))) &&
           !reading.isOther(candidate.agentId) &&
           !cited.has(`${kind} ${this.#refOf(candidate.id)}`)
         )

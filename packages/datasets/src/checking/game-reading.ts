@@ -2,6 +2,8 @@ import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
 
 /** The parts of a mapping that say what is public, as they are written. */
 export interface PacketMapping {
+  /** Whether events are lines of streams, as those of an imported game log: `stream` in their data says of which. */
+  readonly recorded?: boolean;
   readonly chat?: { readonly tools?: Readonly<Record<string, string>>; readonly utterances?: boolean };
   readonly whispers?: {
     readonly tools?: Readonly<Record<string, { readonly message: string }>>;
@@ -19,6 +21,8 @@ export interface Candidate {
   readonly agentId: string;
   readonly position: number;
   readonly isCall: boolean;
+  /** Whether its log says that it was public. */
+  readonly isStated?: boolean;
   /** The kinds of lines that it can have. */
   readonly kinds: ReadonlySet<string>;
   /** The agents that received it. */
@@ -74,6 +78,7 @@ export class GameReading {
     this.#hasList ||= [data, ...Object.values(data)].some(listsPlayers);
     for (const text of textsIn(data))
       for (const word of text.match(/\b\p{Ll}+\b/gu) ?? []) this.#lowerCase.add(word);
+    if (this.#mapping.recorded === true && this.#addRecorded(event)) return;
     if (type === 'agent:created')
       this.#created.set(agentId, { name: String(data.name ?? ''), from: this.#position, until: Infinity });
     else if (type === 'agent:terminated') {
@@ -112,6 +117,20 @@ export class GameReading {
       for (const call of this.#calls.values())
         if ([cause].flat().includes(call.event.id)) call.receivers.add(agentId);
     }
+  }
+
+  /** Notes an event that says of which stream it is. */
+  #addRecorded(event: CapturedEvent): boolean {
+    const { stream, action, text, payload } = event.data;
+    const kind = { chat: 'chat', agent_reasoning: 'reasoning', agent_actions: 'action' }[String(stream)];
+    const note = (of: string, shown: JsonValue) => {
+      const texts = textsIn(shown);
+      this.#note(event, false, () => texts, undefined, undefined, true).kinds.add(of);
+    };
+    if (kind !== undefined) note(kind, kind === 'action' ? (payload ?? null) : (text ?? null));
+    else if (typeof action === 'object' && action !== null && !Array.isArray(action))
+      note('action', action.payload ?? null);
+    return stream !== undefined;
   }
 
   /** After the last event: text beside a call is a thought, and any other one an utterance. */
@@ -169,11 +188,11 @@ export class GameReading {
   }
 
   #hasReached(
-    { agentId, receivers, position, isCall }: Candidate,
+    { agentId, receivers, position, isCall, isStated }: Candidate,
     agentIds: Iterable<string>,
     withLater = false,
   ): boolean {
-    if (isCall && receivers.size === 0) return true;
+    if (isStated === true || (isCall && receivers.size === 0)) return true;
     return [...agentIds].every((other) => {
       if (other === agentId || receivers.has(other) || this.isOther(other)) return true;
       // An agent whose creation is not recorded was perhaps there from the beginning.
@@ -216,8 +235,9 @@ export class GameReading {
     texts: Candidate['texts'],
     position = this.#position,
     receivers = new Set<string>(),
+    isStated = false,
   ): Noted {
-    const noted = { id, agentId, position, isCall, kinds: new Set<string>(), receivers, texts };
+    const noted = { id, agentId, position, isCall, isStated, kinds: new Set<string>(), receivers, texts };
     this.#candidates.set(id, noted);
     return noted;
   }

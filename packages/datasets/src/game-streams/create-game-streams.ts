@@ -1,11 +1,13 @@
-import { type CapturedEvent, definedOnly, isEventOf, type JsonObject } from '@hansard/events';
+import { type CapturedEvent, isEventOf, type JsonObject } from '@hansard/events';
 import { matchesEventType } from '@hansard/events/plain';
+import { type TraceContent, traceOf } from '@hansard/formats';
 import { CallWatch } from './call-watch.ts';
 import type { Cast } from './cast.ts';
 import { Company } from './company.ts';
 import { type GameMappingInput, parseGameMapping } from './game-mapping.ts';
 import { MessageWatch } from './message-watch.ts';
 import { type Moment, originOf } from './moment.ts';
+import { recordedLines } from './recorded-lines.ts';
 import { Sayings } from './sayings.ts';
 import type { StreamLine } from './stream-lines.ts';
 
@@ -58,6 +60,7 @@ export function createGameStreams(input: GameMappingInput, { runId, cast }: Game
       const turn = typeof named === 'string' ? named : latestTurn;
       if (matchesAny(mapping.turn.events, event)) latestTurn = turn;
       const moment = { event, agent: nameOf(event.agentId), turn };
+      if (mapping.recorded) return recordedLines(moment, nameOf, runId);
       const isOfGame = matchesAny(mapping.gameEvents.events, event);
       return [
         ...(isOfGame ? [...messages.pass(), gameLine(moment)] : []),
@@ -106,51 +109,19 @@ function matchesAny(patterns: readonly string[], { type }: CapturedEvent): boole
   return patterns.some((pattern) => matchesEventType(pattern, type));
 }
 
-type InferenceType = Extract<StreamLine, { stream: 'inference_trace' }>['line']['event_type'];
-
 /** The line of the inference trace for an event, if it has one. */
 function inferenceLine(
   { event, agent }: Moment,
   nameOf: (agentId: string | undefined) => string,
   runId: string,
 ): StreamLine[] {
-  const traced = tracedAs(event, nameOf);
+  const traced = traceOf(event, nameOf);
   if (traced === null) return [];
-  const [event_type, payload] = traced;
-  const line = { timestamp: event.timestamp, event_type, agent, payload, ...originOf(event, runId) };
+  const line = { timestamp: event.timestamp, ...between(traced, agent), ...originOf(event, runId) };
   return [{ stream: 'inference_trace', line }];
 }
 
-function tracedAs(
-  event: CapturedEvent,
-  nameOf: (agentId: string | undefined) => string,
-): [InferenceType, JsonObject] | null {
-  if (isEventOf(event, 'user:message')) {
-    const { text: message, source } = event.data;
-    const from = source.kind === 'agent' ? nameOf(source.agentId) : source.kind;
-    return ['AGENT_REQUEST', { from, message }];
-  }
-  if (isEventOf(event, 'agent:tool_call')) {
-    const { tool: tool_name, input, target = null } = event.data;
-    return ['TOOL_CALL', { tool_name, arguments: input === undefined ? target : input }];
-  }
-  if (isEventOf(event, 'agent:tool_result')) {
-    const { tool: tool_name, status, output, error = null } = event.data;
-    const result = output === undefined ? error : output;
-    return ['TOOL_RESULT', { tool_name, result, ...(status === 'error' ? { status } : {}) }];
-  }
-  if (isEventOf(event, 'agent:inference')) {
-    const { durationMs, usage, model } = event.data;
-    const { inputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, outputTokens } = usage;
-    return [
-      'INFERENCE_COMPLETE',
-      {
-        ...definedOnly({ latency_ms: durationMs }),
-        prompt_tokens: inputTokens + cacheReadTokens + cacheWriteTokens,
-        output_tokens: outputTokens,
-        model,
-      },
-    ];
-  }
-  return null;
+/** In the order of the specification. */
+function between({ event_type, payload }: TraceContent, agent: string) {
+  return { event_type, agent, payload };
 }

@@ -1,8 +1,16 @@
-import { describeIssues, formatErrors } from '@hansard/events';
+import { type DispatchEnvelope, describeIssues, formatErrors } from '@hansard/events';
+import type { GameFormatId } from '@hansard/formats';
 import { z } from 'zod';
 
 /** The mapping that writes the games of `readGameLog` in `@hansard/formats` as streams again. */
 export const gameLogMapping: GameMappingInput = {
+  recorded: true,
+  turn: { events: ['game:*'] },
+  gameEvents: { events: ['game:*'], payload: 'payload' },
+};
+
+/** The mapping that writes the games of `readWerewolfMatch` in `@hansard/formats` as streams. */
+export const matchMapping: GameMappingInput = {
   turn: { events: ['game:*'] },
   gameEvents: { events: ['game:*'], payload: 'payload' },
   chat: { utterances: true },
@@ -40,6 +48,11 @@ const namesSchema = z.strictObject({
 });
 
 const gameMappingSchema = z.strictObject({
+  /**
+   * Whether the events are lines of streams and say of which (`stream` in their data), as those of `readGameLog`. Then each has its own
+   * line again, and the tools and types below decide nothing.
+   */
+  recorded: z.boolean().default(false),
   turn: z.strictObject({
     /** The types of the events that begin a turn; `*` stands for any characters. */
     events: eventPatterns,
@@ -123,4 +136,23 @@ export function parseGameMapping(value: unknown, name = 'The mapping'): GameMapp
     cause: checked.error,
     details,
   });
+}
+
+const gameLog: GameFormatId = 'game-log';
+
+/**
+ * The mapping for one dispatch: the one that was given; for an imported game log its own lines, whatever the given mapping says of tools
+ * and types.
+ * @throws FORMAT_MAPPING_MISSING
+ */
+export function mappingFor(
+  { source }: Pick<DispatchEnvelope, 'source'>,
+  given?: GameMappingInput,
+): GameMappingInput {
+  if (source?.format === gameLog) return { ...(given ?? gameLogMapping), recorded: true };
+  if (given !== undefined) return given;
+  throw formatErrors.error(
+    'FORMAT_MAPPING_MISSING',
+    'The game needs a mapping of its events and tools: what speaks, what acts, what is a game event.',
+  );
 }

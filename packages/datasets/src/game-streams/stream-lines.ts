@@ -1,7 +1,7 @@
 import { jsonObjectSchema } from '@hansard/events';
 import { z } from 'zod';
 
-const everyLine = { timestamp: z.iso.datetime() };
+const everyLine = { timestamp: z.iso.datetime({ offset: true }) };
 const atTurn = { ...everyLine, turn: z.string() };
 const origin = {
   /** The dispatch of the line. */
@@ -36,7 +36,8 @@ export const streamLineSchemas = {
   agent_reasoning: z.strictObject({ ...atTurn, agent: z.string(), thinking_process: z.string(), ...origin }),
   inference_trace: z.strictObject({
     ...everyLine,
-    event_type: z.enum(['AGENT_REQUEST', 'TOOL_CALL', 'TOOL_RESULT', 'INFERENCE_COMPLETE']),
+    /** AGENT_REQUEST, TOOL_CALL, TOOL_RESULT and INFERENCE_COMPLETE; those that were read may have others. */
+    event_type: z.string(),
     agent: z.string(),
     payload,
     ...origin,
@@ -45,9 +46,29 @@ export const streamLineSchemas = {
 
 export type GameStream = keyof typeof streamLineSchemas;
 
+/** The streams of the specification (G1), each a file. */
+export const specifiedStreams = [
+  'game_events',
+  'chat',
+  'agent_actions',
+  'agent_reasoning',
+  'inference_trace',
+] as const satisfies readonly GameStream[];
+
 export const gameStreams = Object.keys(streamLineSchemas) as readonly GameStream[];
 
 /** A line and its stream. */
 export type StreamLine = {
   [S in GameStream]: { readonly stream: S; readonly line: Readonly<z.infer<(typeof streamLineSchemas)[S]>> };
 }[GameStream];
+
+/**
+ * A line as text with its line end: with the keys of the specification only, or with `run_id` and `event_id` (`isExtended`). Null: the
+ * specification does not have its stream.
+ */
+export function streamText({ stream, line }: StreamLine, isExtended = false): string | null {
+  if (isExtended) return `${JSON.stringify(line)}\n`;
+  if (stream === 'whispers') return null;
+  const { run_id: _run, event_id: _event, ...specified } = line;
+  return `${JSON.stringify(specified)}\n`;
+}

@@ -1,8 +1,14 @@
 import type { TaskSource, TextSink } from '@hansard/events';
 import { readCast } from './cast.ts';
 import { createGameStreams } from './create-game-streams.ts';
-import type { GameMappingInput } from './game-mapping.ts';
-import { type GameStream, gameStreams, type StreamLine } from './stream-lines.ts';
+import { type GameMappingInput, mappingFor } from './game-mapping.ts';
+import {
+  type GameStream,
+  gameStreams,
+  type StreamLine,
+  specifiedStreams,
+  streamText,
+} from './stream-lines.ts';
 
 /** What the streams of one dispatch could not show. */
 export interface StreamedRun {
@@ -14,25 +20,34 @@ export interface StreamedRun {
 }
 
 export interface WrittenStreams {
-  /** The number of lines of each stream. */
-  readonly lines: Readonly<Record<GameStream, number>>;
+  /** The number of lines of each file. */
+  readonly lines: Readonly<Partial<Record<GameStream, number>>>;
   readonly runs: readonly StreamedRun[];
+}
+
+export interface StreamsOptions {
+  /** The meaning of events and tools. Imported game logs need none. */
+  readonly mapping?: GameMappingInput;
+  /** Whether each line has its run and its event, and whispers have a file. Absent: as in the specification. */
+  readonly isExtended?: boolean;
 }
 
 /**
  * The streams of the dispatches of a game: a file `STREAM.jsonl` for each, with the lines of all dispatches. `open` creates a file.
- * @throws FORMAT_MAPPING_INVALID
+ * @throws FORMAT_MAPPING_INVALID, FORMAT_MAPPING_MISSING
  */
 export async function writeGameStreams(
   { envelopes, readEvents }: TaskSource,
   open: (name: string) => TextSink,
-  mapping: GameMappingInput,
+  { mapping: given, isExtended = false }: StreamsOptions,
 ): Promise<WrittenStreams> {
-  const files = gameStreams.map((stream) => [stream, open(`${stream}.jsonl`)] as const);
-  const sinks = new Map<GameStream, TextSink>(files);
-  const lines = Object.fromEntries(gameStreams.map((stream) => [stream, 0])) as Record<GameStream, number>;
+  const mappings = envelopes.map((envelope) => mappingFor(envelope, given));
+  const streams = isExtended ? gameStreams : specifiedStreams;
+  const sinks = new Map(streams.map((stream) => [stream as GameStream, open(`${stream}.jsonl`)]));
+  const lines: Partial<Record<GameStream, number>> = Object.fromEntries(streams.map((stream) => [stream, 0]));
   const runs: StreamedRun[] = [];
-  for (const { dispatchId } of envelopes) {
+  for (const [at, { dispatchId }] of envelopes.entries()) {
+    const mapping = mappings[at] as GameMappingInput;
     const cast = await readCast(readEvents(dispatchId), mapping);
     const streams = createGameStreams(mapping, { runId: dispatchId, cast });
     for await (const event of readEvents(dispatchId)) await write(streams.add(event));
@@ -42,9 +57,11 @@ export async function writeGameStreams(
   return { lines, runs };
 
   async function write(written: readonly StreamLine[]): Promise<void> {
-    for (const { stream, line } of written) {
-      await sinks.get(stream)?.write(`${JSON.stringify(line)}\n`);
-      lines[stream] += 1;
+    for (const line of written) {
+      const text = streamText(line, isExtended);
+      if (text === null) continue;
+      await sinks.get(line.stream)?.write(text);
+      lines[line.stream] = (lines[line.stream] ?? 0) + 1;
     }
   }
 }

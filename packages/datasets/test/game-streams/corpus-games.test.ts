@@ -64,7 +64,7 @@ describe('the recorded games of tossim', () => {
     const lines = read().flatMap(({ events }, number) => streamsOf(events, `R${number + 1}`));
     const { chat, events } = raw();
     const spoken = chat.map(({ timestamp, turn, speaker, message }) => ({
-      timestamp: toMilliseconds(timestamp),
+      timestamp,
       turn,
       speaker,
       message,
@@ -77,12 +77,7 @@ describe('the recorded games of tossim', () => {
           return fields;
         });
     expect(of('game_events')).toEqual(
-      events.map(({ timestamp, turn, event_type, payload }) => ({
-        timestamp: toMilliseconds(timestamp),
-        turn,
-        event_type,
-        payload,
-      })),
+      events.map(({ timestamp, turn, event_type, payload }) => ({ timestamp, turn, event_type, payload })),
     );
     const isWhisper = (_: unknown, index: number) => chat[index]?.is_whisper === true;
     expect(of('whispers')).toEqual(spoken.filter(isWhisper));

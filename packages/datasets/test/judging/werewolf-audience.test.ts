@@ -8,8 +8,8 @@ import {
   createGameStreams,
   createJudgePacket,
   createPseudonyms,
-  gameLogMapping,
   judgePasses,
+  matchMapping,
   playersOf,
   type StreamLine,
 } from '../../src/index.ts';
@@ -25,13 +25,13 @@ const now = () => Date.UTC(2026, 2, 1);
 const eventsOf = (match: string) => readWerewolfMatch(match, { now }).events;
 
 function castOf(match: string): Cast {
-  const cast = new Cast(gameLogMapping);
+  const cast = new Cast(matchMapping);
   for (const event of eventsOf(match)) cast.observe(event);
   return cast;
 }
 
 function streamsOf(match: string): StreamLine[] {
-  const streams = createGameStreams(gameLogMapping, { runId, cast: castOf(match) });
+  const streams = createGameStreams(matchMapping, { runId, cast: castOf(match) });
   return [...eventsOf(match).flatMap((event) => streams.add(event)), ...streams.finish()];
 }
 
@@ -39,11 +39,11 @@ async function packetsOf(match: string) {
   async function* log() {
     yield* eventsOf(match);
   }
-  const pseudonyms = createPseudonyms(await playersOf(log(), gameLogMapping, runId), runId);
+  const pseudonyms = createPseudonyms(await playersOf(log(), matchMapping, runId), runId);
   const packets = judgePasses.map((pass) => {
     const packet = createJudgePacket({
       pass,
-      mapping: gameLogMapping,
+      mapping: matchMapping,
       dispatchId: runId,
       pseudonyms,
       cast: castOf(match),
@@ -95,7 +95,7 @@ async function expectSplit(match: string, isPrivate: (message: Message) => boole
       lines: packed.map((line) => `${JSON.stringify(line)}\n`).join(''),
       manifest: JSON.stringify(manifest),
       dispatchId: runId,
-      mapping: gameLogMapping as PacketMapping,
+      mapping: matchMapping as PacketMapping,
       async *readEvents() {
         yield* eventsOf(match);
       },

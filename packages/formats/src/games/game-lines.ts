@@ -1,26 +1,8 @@
-import { type CapturedEvent, isPlainObject, type JsonObject } from '@hansard/events';
+import type { CapturedEvent, JsonObject } from '@hansard/events';
 import type { FormatDiagnosticCode, FormatReport } from '../lines/format-diagnostic.ts';
 import { type LogOrigin, timeOf } from '../lines/log-origin.ts';
 import { type DamagedLine, describeDamage, parseLines, type SessionLine } from '../lines/parse-lines.ts';
-
-/** The streams of the specification that are not read yet. Beside a game the lines of the first three are kept as records. */
-type OtherStream = 'agent_actions' | 'agent_reasoning' | 'inference_trace' | 'sft_dataset';
-
-/** The stream that a record is a line of, if it is one beside the game; null: none. */
-export function otherStreamOf(record: JsonObject): OtherStream | null {
-  const { prompt, completion, metadata, agent, event_type, action_type, thinking_process, payload } = record;
-  if (typeof prompt === 'string' && typeof completion === 'string' && isPlainObject(metadata))
-    return 'game_id' in metadata || 'agent_name' in metadata ? 'sft_dataset' : null;
-  if (!hasPlace(record) || typeof agent !== 'string') return null;
-  if (typeof thinking_process === 'string') return 'agent_reasoning';
-  if (typeof action_type === 'string') return 'agent_actions';
-  return typeof event_type === 'string' && isPlainObject(payload) ? 'inference_trace' : null;
-}
-
-/** The lines of all streams have a time or a turn. */
-function hasPlace({ timestamp, turn }: JsonObject): boolean {
-  return typeof timestamp === 'string' || typeof turn === 'string';
-}
+import { type GameRecord, gameRecordOf, hasPlace, isTrainingPair, type StreamKind } from './game-record.ts';
 
 /** A file of a game log. Its lines show which streams it holds. */
 export interface GameLogFile {
@@ -52,6 +34,8 @@ interface Place {
   readonly line: number;
   /** Milliseconds since 1970. A line without a time has that of the line before, or of the first line with a time. */
   readonly time: number;
+  /** The run that the line names, or the last line of a stream above it; null: none. */
+  readonly run: string | null;
   /** The problem of the line itself, if any. */
   readonly diagnostics: readonly { readonly code: FormatDiagnosticCode; readonly message: string }[];
 }
@@ -59,21 +43,7 @@ interface Place {
 /** A line of a game log, with its kind according to its content. */
 export type LogLine = Place &
   (
-    | {
-        readonly kind: 'game';
-        readonly eventType: string;
-        readonly payload: JsonObject;
-        readonly record: JsonObject;
-      }
-    | {
-        readonly kind: 'chat';
-        readonly speaker: string;
-        readonly message: string;
-        /** The receivers; null for all, empty if the log does not name them. */
-        readonly to: readonly string[] | null;
-        readonly record: JsonObject;
-      }
-    | { readonly kind: 'other'; readonly record: JsonObject }
+    | GameRecord
     | {
         readonly kind: 'damaged';
         readonly code: DamagedLine['code'];
@@ -82,26 +52,41 @@ export type LogLine = Place &
       }
   );
 
+/** A line of one of some kinds. */
+export type LineOf<K extends LogLine['kind']> = Extract<LogLine, { kind: K }>;
+
+/** A line of one of the five streams. */
+export type StreamLogLine = LineOf<StreamKind>;
+
 type Content<L> = L extends unknown ? Omit<L, keyof Place> : never;
 
-/** The lines of all files by time. Lines of one file and kind keep their order, whatever their times. */
+/** The lines of all files by time. Lines of one file, stream and run keep their order, whatever their times. */
 export function linesInOrder(files: readonly GameLogFile[], now: () => number): LogLine[] {
   const parsed = files.map(({ file, source }) => ({ file, lines: parseLines(source) }));
   const start = parsed.map(({ lines }) => firstTime(lines)).reduce(earlier, null) ?? now();
   const placed = parsed.flatMap(({ file, lines }) => placeLines(file, lines, firstTime(lines) ?? start));
-  // For equal times: a file keeps its order, and files of game events come before files of chat only.
-  placed.sort((a, b) => a.order - b.order || Number(a.isOfChatFile) - Number(b.isOfChatFile));
+  // For equal times: a file keeps its order, and the files follow the order of their streams.
+  placed.sort((a, b) => a.order - b.order || a.rank - b.rank);
   return placed.map(({ line }) => line);
 }
 
+/** At the same time, what happens in the game comes first, then a thought, the call, and what the call did or said. */
+const ranks: Readonly<Record<StreamKind, number>> = { game: 0, thought: 1, trace: 2, action: 3, chat: 4 };
+
 function placeLines(file: string | undefined, lines: readonly SessionLine[], first: number) {
-  const latest: Record<'game' | 'chat', number> = { game: -Infinity, chat: -Infinity };
-  const isOfChatFile = isChatFile(lines);
-  let kind: 'game' | 'chat' = 'game';
+  const latest = new Map<string, number>();
+  const rank = rankOf(lines);
+  let kind: StreamKind = 'game';
+  let run: string | null = null;
   let time = first;
   return lines.map((line) => {
     const content = contentOf(line);
-    if (content.kind === 'game' || content.kind === 'chat') kind = content.kind;
+    if (isOfStream(content)) {
+      kind = content.kind;
+      run = runIn(content.record);
+    }
+    const key = `${kind} ${run ?? ''}`;
+    const before = latest.get(key) ?? -Infinity;
     const diagnostics = [...diagnosticsOf(line)];
     const own = lineTime(line);
     if (own === null && line.kind === 'record')
@@ -109,24 +94,33 @@ function placeLines(file: string | undefined, lines: readonly SessionLine[], fir
         code: 'time_missing',
         message: 'The line has no timestamp with a time zone; it gets the time of the line before.',
       });
-    if (own !== null && own < latest[kind])
+    if (own !== null && own < before)
       diagnostics.push({
         code: 'time_goes_back',
         message: 'The line is older than one above it; the order is kept.',
       });
     time = own ?? time;
-    latest[kind] = Math.max(latest[kind], time);
-    return {
-      order: latest[kind],
-      isOfChatFile,
-      line: { ...content, file, line: line.line, time, diagnostics },
-    };
+    const order = Math.max(before, time);
+    latest.set(key, order);
+    return { order, rank, line: { ...content, file, line: line.line, time, run, diagnostics } };
   });
 }
 
-function isChatFile(lines: readonly SessionLine[]): boolean {
-  const kinds = new Set(lines.map((line) => contentOf(line).kind));
-  return kinds.has('chat') && !kinds.has('game');
+/** The rank of a file is that of its first stream. */
+function rankOf(lines: readonly SessionLine[]): number {
+  const found = lines.map(contentOf).filter(isOfStream);
+  return Math.min(ranks.chat, ...new Set(found.map(({ kind }) => ranks[kind])));
+}
+
+/** Whether a line is one of the five streams. */
+export function isOfStream<L extends { readonly kind: LogLine['kind'] }>(
+  line: L,
+): line is Extract<L, { kind: StreamKind }> {
+  return line.kind !== 'other' && line.kind !== 'damaged';
+}
+
+function runIn({ run_id: run }: JsonObject): string | null {
+  return typeof run === 'string' ? run : null;
 }
 
 function firstTime(lines: readonly SessionLine[]): number | null {
@@ -146,28 +140,13 @@ function earlier(a: number | null, b: number | null): number | null {
 }
 
 function contentOf(line: SessionLine): Content<LogLine> {
-  return line.kind === 'damaged' ? line : contentOfRecord(line.record);
-}
-
-/** The kind of a record in a game log. */
-function contentOfRecord(record: JsonObject): Exclude<Content<LogLine>, { kind: 'damaged' }> {
-  const { event_type: eventType, payload, speaker, message, agent } = record;
-  // A line of the inference trace has these too, and an agent.
-  if (typeof eventType === 'string' && isPlainObject(payload) && agent === undefined)
-    return { kind: 'game', eventType, payload: payload as JsonObject, record };
-  if (typeof speaker === 'string' && typeof message === 'string')
-    return { kind: 'chat', speaker, message, to: recipientsOf(record), record };
-  return { kind: 'other', record };
-}
-
-function recipientsOf({ to, is_whisper: isWhisper }: JsonObject): string[] | null {
-  if (Array.isArray(to)) return to.filter((name): name is string => typeof name === 'string');
-  return isWhisper === true ? [] : null;
+  return line.kind === 'damaged' ? line : gameRecordOf(line.record);
 }
 
 function otherName(line: SessionLine): string {
-  const stream = line.kind === 'record' ? otherStreamOf(line.record) : null;
-  return stream === null ? 'neither a game event nor chat' : `of the stream ${stream}, which is not read yet`;
+  return line.kind === 'record' && isTrainingPair(line.record)
+    ? 'a pair for training'
+    : 'of none of the five streams';
 }
 
 function diagnosticsOf(line: SessionLine): Place['diagnostics'] {
@@ -195,40 +174,22 @@ function diagnosticsOf(line: SessionLine): Place['diagnostics'] {
 
 /** Whether a file looks like a game log: most records at its start are lines of its streams. */
 export function isGameLog(start: string | Uint8Array): boolean {
-  const { records, game, chat, other } = gameShares(start);
-  return game + chat + other > records / 2;
+  const { records, known } = gameShares(start);
+  return known > records / 2;
 }
 
-/** The streams of a game log file, detected from its start: game events, chat, or both. */
+/** Whether the start of a file has both game events and chat, so that the file is a log by itself. */
 export function isWholeGameLog(start: string | Uint8Array): boolean {
-  const kinds = parseLines(start).map((line) =>
-    line.kind === 'record' ? contentOfRecord(line.record).kind : line.kind,
-  );
+  const kinds = parseLines(start).map((line) => contentOf(line).kind);
   return kinds.includes('game') && kinds.includes('chat');
 }
 
-/** How many records a file has, and how many are of each kind that a game log has. `other`: of a stream beside the game. */
-interface GameShares {
+/** How many records a file has, and how many of them are lines of the five streams with a time or a turn. */
+export function gameShares(source: string | Uint8Array): {
   readonly records: number;
-  readonly game: number;
-  readonly chat: number;
-  readonly other: number;
-}
-
-export function gameShares(source: string | Uint8Array): GameShares {
-  const shares = { records: 0, game: 0, chat: 0, other: 0 };
-  for (const line of parseLines(source)) {
-    if (line.kind !== 'record') continue;
-    shares.records += 1;
-    const { record } = line;
-    const { kind } = contentOfRecord(record);
-    if (kind === 'other') shares.other += Number(isBesideGame(record));
-    else if (hasPlace(record)) shares[kind] += 1;
-  }
-  return shares;
-}
-
-function isBesideGame(record: JsonObject): boolean {
-  const stream = otherStreamOf(record);
-  return stream !== null && stream !== 'sft_dataset';
+  readonly known: number;
+} {
+  const records = parseLines(source).flatMap((line) => (line.kind === 'record' ? [line.record] : []));
+  const known = records.filter((record) => isOfStream(gameRecordOf(record)) && hasPlace(record));
+  return { records: records.length, known: known.length };
 }

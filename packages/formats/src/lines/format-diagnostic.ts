@@ -22,6 +22,7 @@ export type FormatDiagnosticCode =
   | 'reference_ahead'
   | 'reference_missing'
   | 'reference_not_exact'
+  | 'streams_differ'
   | 'substance_and_cause'
   | 'time_goes_back'
   | 'time_missing'

@@ -105,18 +105,21 @@ describe('a game of a log', () => {
     expect(two?.origin).toMatchObject({ id: null, time: Date.parse(at(9)) });
   });
 
-  it('has what stands above its first line, and no time of import where any line has a time', () => {
+  it('has the lines of files without a time, and no time of import where any line has a time', () => {
     const trace = JSON.stringify({ event_type: 'AGENT_REQUEST', agent: 'Ann', payload: {} });
+    const other = JSON.stringify({ version: 1 });
     const now = () => Date.UTC(2030, 0, 1);
     const read = readGameLog(
       [
-        { source: `${trace}\n` },
+        { source: `${other}\n${trace}\n` },
         { source: `${start(1, 'Ann', 'Bo')}\n` },
         { source: `${JSON.stringify({ speaker: 'Ann', message: 'No time.' })}\n` },
       ],
       { now },
     );
-    expect(ids(read)).toEqual([['record-1', 'event-1', 'player-Ann', 'player-Bo', 'chat-1', 'chat-1.1']]);
+    expect(ids(read)).toEqual([
+      ['event-1', 'player-Ann', 'player-Bo', 'record-1', 'trace-1', 'chat-1', 'chat-1.1'],
+    ]);
     expect(new Set(read[0]?.events.map(({ timestamp }) => timestamp))).toEqual(new Set([at(1)]));
   });
 
@@ -124,11 +127,13 @@ describe('a game of a log', () => {
     const [only] = readGameLog([
       { source: [start(1, 'Ann', 'Bo', 'Cy'), say(2, 'Ann', 'Psst.', { to: ['Cy', 'Zoe'] })].join('\n') },
     ]);
-    expect(only?.events.slice(4)).toMatchObject([
+    const events = only?.events.slice(4) ?? [];
+    const substance = events[1]?.id;
+    expect(events).toMatchObject([
       { type: 'agent:created', agentId: 'Zoe' },
-      { id: 'chat-1', type: 'agent:piece_of_text', agentId: 'Ann' },
-      { type: 'user:message', agentId: 'Cy', substance: 'chat-1' },
-      { type: 'user:message', agentId: 'Zoe', substance: 'chat-1' },
+      { type: 'agent:piece_of_text', agentId: 'Ann' },
+      { type: 'user:message', agentId: 'Cy', substance },
+      { type: 'user:message', agentId: 'Zoe', substance },
     ]);
     expect(only?.report.diagnostics.map(({ code }) => code)).toEqual([
       'agent_not_created',

@@ -80,8 +80,8 @@ describe('a game log', () => {
       type: 'agent:text',
       timestamp: '2026-03-01T09:02:00.123Z',
       agentId: 'Ann',
-      messageId: 'chat-1',
-      data: { text: 'Hi', turn: 'Day 1', record: { timestamp: at(2), mood: 'fine' } },
+      messageId: expect.stringMatching(/^said-[0-9a-f]{16}-1$/),
+      data: { text: 'Hi', turn: 'Day 1', stream: 'chat', record: { timestamp: at(2), mood: 'fine' } },
     });
   });
 
@@ -137,14 +137,16 @@ describe('a game log', () => {
     ]);
   });
 
-  it('keeps lines of other streams, and ignores times without a zone', () => {
+  it('keeps a trace without the fields of its type, and ignores times without a zone', () => {
     const trace = { timestamp: at(2), event_type: 'TOOL_CALL', agent: 'Ann', payload: {} };
     const local = { timestamp: '2026-03-01T09:03:00', speaker: 'Ann', message: 'Hi' };
     const [only] = read(
       [start(1, 'Ann'), JSON.stringify(trace)],
       [say(2, 'Ann', 'One.'), JSON.stringify(local)],
     );
-    expect(only?.events.filter(({ type }) => type === 'game_log:record')).toMatchObject([{ data: trace }]);
+    expect(only?.events.filter(({ type }) => type === 'game_log:trace')).toMatchObject([
+      { data: { event_type: 'TOOL_CALL', payload: {}, record: { timestamp: at(2) } } },
+    ]);
     expect(only?.events.find(({ id }) => id === 'chat-2')).toMatchObject({
       timestamp: '2026-03-01T09:02:00.123Z',
       data: { record: { timestamp: local.timestamp } },

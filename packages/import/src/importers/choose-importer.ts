@@ -23,10 +23,7 @@ export function detectImporter(
   const importer = importers.find((one) => one.detect(head));
   if (importer !== undefined) return importer;
   const { path: file, text, isCut } = head;
-  if (text.trim() === '' && !isCut)
-    throw formatErrors.error('FORMAT_EMPTY', `${file} is empty: nothing was recorded in it.`, {
-      details: { file },
-    });
+  if (text.trim() === '' && !isCut) throw emptyFile(file);
   const product = nameProduct(head);
   if (product !== null) throw unsupported(product, [file]);
   const formats = importers.map(({ id }) => id);
@@ -35,6 +32,12 @@ export function detectImporter(
     `${file} does not show which format it has. These can be imported: ${formats.join(', ')}.`,
     { details: { file, formats } },
   );
+}
+
+export function emptyFile(file: string): HansardError {
+  return formatErrors.error('FORMAT_EMPTY', `${file} is empty: nothing was recorded in it.`, {
+    details: { file },
+  });
 }
 
 /** The error of all files of one product. */

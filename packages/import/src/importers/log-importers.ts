@@ -24,9 +24,8 @@ import {
 import type { LogContext, LogFile, LogHead, LogImporterProvider, OpenLog } from '@hansard/provider';
 import { readHead, readSource } from '../find/read-source.ts';
 import { assertKnown } from './assert-known.ts';
-import { unsupported } from './choose-importer.ts';
+import { emptyFile } from './choose-importer.ts';
 import { identifyLog } from './identify-log.ts';
-import { nameProduct } from './name-product.ts';
 import { wholeLines } from './whole-lines.ts';
 import { openWholeLog } from './whole-log.ts';
 
@@ -34,6 +33,7 @@ const gameImporters: readonly LogImporterProvider[] = [
   {
     ...gameImporter('game-log'),
     title: 'a game log',
+    detect: (head) => detectGameFormat(head.text) === 'game-log' || isEmptyStream(head),
     hasRecord: (head) => wholeLines(head).some((line) => detectGameFormat(line) === 'game-log'),
     group: (files) => groupGameLogs(files, (file) => isWholeGameLog(file.head().text)),
   },
@@ -159,7 +159,9 @@ function gameImporter(id: GameFormatId): Pick<LogImporterProvider, 'contract' | 
     detect: ({ text }) => detectGameFormat(text) === id,
     async open({ files }, { now, findStart }) {
       const sources = files.map((file) => ({ file, source: readSource(file) }));
-      if (id === 'game-log') assertGame(sources);
+      if (sources.every(({ source }) => source.length === 0)) throw emptyFile(files[0] ?? '');
+      if (id === 'game-log')
+        for (const { file, source } of sources) assertKnown(file, id, gameShares(source));
       const read = (time: number) => gameFormats[id].read(sources, { now: () => time });
       const time = now();
       const first = read(time);
@@ -175,17 +177,11 @@ function gameImporter(id: GameFormatId): Pick<LogImporterProvider, 'contract' | 
   };
 }
 
-/** @throws IMPORT_FOREIGN; IMPORT_PRODUCT_UNSUPPORTED for streams without the game that they are beside */
-function assertGame(sources: readonly { readonly file: string; readonly source: Uint8Array }[]): void {
-  let ofGame = 0;
-  for (const { file, source } of sources) {
-    const { records, game, chat, other } = gameShares(source);
-    assertKnown(file, 'game-log', { records, known: game + chat + other });
-    ofGame += game + chat;
-  }
-  const files = sources.map(({ file }) => file);
-  const stream = ofGame > 0 ? null : nameProduct(readHead(files[0] ?? ''));
-  if (stream !== null) throw unsupported(stream, files);
+const streamFile = /^(?:game_events|chat|agent_actions|agent_reasoning|inference_trace|whispers)\.jsonl$/;
+
+/** An export of a game without thoughts has an empty file for them, which belongs to the log. */
+function isEmptyStream({ path, text, isCut }: LogHead): boolean {
+  return text === '' && !isCut && streamFile.test(basename(path));
 }
 
 /** The dispatch of each game. Games that begin with the very same record differ by their number. */

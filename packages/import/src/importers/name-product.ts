@@ -1,5 +1,5 @@
 import { isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
-import { otherStreamOf } from '@hansard/formats';
+import { isTrainingPair } from '@hansard/formats';
 import type { LogHead } from '@hansard/provider';
 import { wholeLines } from './whole-lines.ts';
 
@@ -29,7 +29,7 @@ const mostLines = 40;
  */
 export function nameProduct(head: LogHead): string | null {
   const sample = sampleOf(head);
-  return signatures.find(([, shows]) => shows(sample))?.[0] ?? streamIn(sample);
+  return signatures.find(([, shows]) => shows(sample))?.[0] ?? null;
 }
 
 const codexTypes = kinds('session_meta response_item event_msg turn_context world_state compacted');
@@ -121,6 +121,7 @@ const signatures: readonly Signature[] = [
   ],
   ['an export of ChatGPT', ({ items }) => items.some((item) => 'mapping' in item && 'title' in item)],
   ['an export of Claude.ai', ({ items }) => items.some((item) => 'chat_messages' in item && 'uuid' in item)],
+  ['the stream sft_dataset of a game log', ({ lines }) => lines.length > 0 && lines.every(isTrainingPair)],
 ];
 
 function isCodex({
@@ -225,13 +226,6 @@ function isOpenHands(value: JsonValue | undefined): boolean {
   return (
     action !== undefined || observation !== undefined || /Event$|Action$|Observation$/.test(String(kind))
   );
-}
-
-function streamIn({ lines }: Sample): string | null {
-  const streams = lines.map(otherStreamOf);
-  const [first] = streams;
-  const isOne = first !== undefined && first !== null && streams.every((stream) => stream === first);
-  return isOne ? `the stream ${first} of a game log` : null;
 }
 
 function sampleOf(head: LogHead): Sample {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type CheckedPacket, checkPacket, type PacketMapping } from '@hansard/datasets/checking';
-import { messageOf } from '@hansard/events';
+import { type DispatchEnvelope, messageOf } from '@hansard/events';
 import type { Command } from 'commander';
 import { parse } from 'yaml';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
@@ -37,7 +37,7 @@ export function addCheck(judge: Command, context: CliContext): void {
       answerOnJudged(context, word, options, async (harness, reading) => {
         const { log, source } = await harness.openSource(word, reading);
         const { dispatchId } = log;
-        const mapping = readMapping(context, options.mapping);
+        const mapping = readMapping(context, log.envelope, options.mapping);
         const checked: CheckedPacket[] = [];
         for (const pass of passes) {
           const [lines, manifest] = [`${pass}.jsonl`, `${pass}.manifest.json`].map((name) =>
@@ -67,11 +67,24 @@ export function addCheck(judge: Command, context: CliContext): void {
 }
 
 /** The mapping as it is written: the check reads it by itself. */
-function readMapping({ cwd }: CliContext, name: string): PacketMapping {
+function readMapping(
+  { cwd }: CliContext,
+  { source }: DispatchEnvelope,
+  name: string | undefined,
+): PacketMapping {
+  const recorded = source?.format === 'game-log';
+  if (name === undefined) {
+    if (recorded) return { recorded };
+    throw new CliError(
+      exitCode.usage,
+      'The check needs the mapping that the packets were written with.',
+      'Name it: --mapping FILE. Only imported game logs need none.',
+    );
+  }
   const file = resolve(cwd, name);
   try {
     const mapping: unknown = parse(readFileSync(file, 'utf8'));
-    if (typeof mapping === 'object' && mapping !== null) return mapping;
+    if (typeof mapping === 'object' && mapping !== null) return { ...mapping, recorded };
     throw new TypeError(`${file} is not a mapping`);
   } catch (cause) {
     throw new CliError(

@@ -13,7 +13,10 @@ export function addVerdictImport(judge: Command, context: CliContext): void {
     )
     .action((word: string, file: string, { mapping, ...options }: MappedOptions) =>
       answerOnJudged(context, word, options, async (harness, reading) => {
-        const imported = await harness.importVerdicts(word, file, { mapping, ...reading });
+        const imported = await harness.importVerdicts(word, file, {
+          ...(mapping && { mapping }),
+          ...reading,
+        });
         const { dispatchId, added, existing } = imported;
         const others = existing === 0 ? '' : `, ${existing} already imported`;
         return {

@@ -7,7 +7,7 @@ import { createProgress } from '../../terminal/progress.ts';
 import { answerFromStore } from '../../terminal/with-store.ts';
 
 export interface MappedOptions extends CommonOptions {
-  readonly mapping: string;
+  readonly mapping?: string;
 }
 
 /** Asks about the judged session, and prints the answer after the progress line is removed. */
@@ -23,8 +23,8 @@ export function answerOnJudged(
 }
 
 export function withMapping(command: Command): Command {
-  return command.requiredOption(
+  return command.option(
     '--mapping <file>',
-    'use this game mapping (JSON or YAML), as for `export --as streams`',
+    'use this game mapping (JSON or YAML), as for `export --as streams`; imported game logs need none',
   );
 }

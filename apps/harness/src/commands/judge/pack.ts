@@ -29,7 +29,9 @@ export function addPack(judge: Command, context: CliContext): void {
     .action((word: string, { mapping, out, strict = false, ...options }: PackOptions) =>
       answerOnJudged(context, word, options, async (harness, reading) => {
         const accept = (packets: WrittenPackets) => assertFit(packets, strict);
-        return packedAnswer(await harness.packForJudges(word, { mapping, out, accept, ...reading }));
+        return packedAnswer(
+          await harness.packForJudges(word, { ...(mapping && { mapping }), out, accept, ...reading }),
+        );
       }),
     );
 }

@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import {
   createJudgePacket,
   type GameMappingInput,
-  gameLogMapping,
   judgePasses,
+  matchMapping,
   playersOf,
   readCast,
   readPseudonyms,
@@ -105,10 +105,10 @@ describe('the pseudonyms of a log', () => {
           ),
         ).length;
     expect(left(match)).toBeGreaterThan(500);
-    const pseudonyms = await readPseudonyms(log(), gameLogMapping, 'D1');
-    const cast = await readCast(log(), gameLogMapping);
+    const pseudonyms = await readPseudonyms(log(), matchMapping, 'D1');
+    const cast = await readCast(log(), matchMapping);
     for (const pass of judgePasses) {
-      const packet = createJudgePacket({ pass, mapping: gameLogMapping, dispatchId: 'D1', pseudonyms, cast });
+      const packet = createJudgePacket({ pass, mapping: matchMapping, dispatchId: 'D1', pseudonyms, cast });
       const written = [];
       for await (const event of log()) written.push(...packet.add(event));
       written.push(...packet.finish());
