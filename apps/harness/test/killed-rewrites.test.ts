@@ -75,7 +75,6 @@ it.each(durableStores)(
     }
     expect(next).toBeGreaterThanOrEqual(kills);
   },
-  60_000,
 );
 
 it.each(durableStores)(

@@ -42,6 +42,7 @@ export {
 export { shortened } from './shortened.ts';
 export { newOutput } from './snapshots/new-output.ts';
 export type { ObservedImage } from './snapshots/observed-image.ts';
+export { ObservedInstance, registerSnapshotType, type SnapshotType } from './snapshots/observed-instance.ts';
 export { PrintedForm, reviveSnapshot, snapshot } from './snapshots/snapshot.ts';
 export { toTimestamp } from './timestamp.ts';
 export type { Delta } from './types/delta.ts';

@@ -9,5 +9,7 @@ export { neutraliseControls, neutraliseControlsInLine } from './neutralise-contr
 export { isDataOf, isPlainEnvelope, isPlainEvent, isPlainTask } from './plain/is-readable.ts';
 export { isReadableAs } from './plain/is-readable-as.ts';
 export { shortened } from './shortened.ts';
+export { ObservedInstance } from './snapshots/observed-instance.ts';
 export { PrintedForm, reviveSnapshot } from './snapshots/snapshot.ts';
+export { bytesIn, snapshotText } from './snapshots/snapshot-text.ts';
 export { isEventOf, newEvent } from './types/new-event.ts';

@@ -1,15 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import {
   jsonObjectSchema,
+  ObservedInstance,
   outputPartSchema,
   PrintedForm,
   parseEvent,
+  registerSnapshotType,
   reviveSnapshot,
   snapshot,
 } from '../src/index.ts';
+import { snapshotText } from '../src/plain.ts';
 
+/** A handle: it leads back to itself. */
 class Connection {
   url = 'db://somewhere';
+  pool = [this];
 }
 
 /** A proxy that throws on every access. */
@@ -196,6 +201,115 @@ describe('snapshot', () => {
     for (const value of [...odd, odd, Promise.resolve(), new Error('e'), globalThis]) {
       expect(jsonObjectSchema.safeParse(snapshot(value)).success).toBe(true);
     }
+  });
+});
+
+describe('an observed instance of a class', () => {
+  class Item {
+    name: string;
+    readonly #secret = 'private';
+    constructor(name: string) {
+      this.name = name;
+    }
+    shown() {
+      return this.#secret;
+    }
+  }
+  class Order {
+    id = 12n;
+    placed = new Date(86_400_000);
+    items = [new Item('tea'), new Item('cake')];
+    notes = new Map([['gift', true]]);
+  }
+
+  it('is data with the name of its class, whatever becomes of it afterwards', () => {
+    const order = new Order();
+    const part = snapshot({ order, again: order });
+    order.items.length = 0;
+    const back = reviveSnapshot(part) as { order: ObservedInstance; again: ObservedInstance };
+    expect(back.order).toBeInstanceOf(ObservedInstance);
+    expect(back.again).toBe(back.order);
+    expect(back.order.className).toBe('Order');
+    expect(back.order.data).toEqual({
+      id: 12n,
+      placed: new Date(86_400_000),
+      items: ['tea', 'cake'].map((name) => new ObservedInstance({ className: 'Item', data: { name } })),
+      notes: new Map([['gift', true]]),
+    });
+  });
+
+  it('is shown with its class and its fields', () => {
+    expect(snapshotText(snapshot(new Order()))).toBe(
+      'Order {"id": 12n, "placed": Date(1970-01-02T00:00:00.000Z), "items": [Item {"name": "tea"}, Item {"name": "cake"}], "notes": Map {"gift" => true}}',
+    );
+  });
+
+  it('comes back the same from a second snapshot', () => {
+    const part = snapshot([new Order()]);
+    expect(snapshot(reviveSnapshot(part))).toEqual(part);
+  });
+
+  it('is printed where it has no field, or is cyclic, deep or huge', () => {
+    class Chain {
+      next: unknown;
+      constructor(next: unknown) {
+        this.next = next;
+      }
+    }
+    const chain = (length: number): unknown => (length === 0 ? null : new Chain(chain(length - 1)));
+    class Empty {}
+    expect(snapshot(new Empty()).kind).toBe('repr');
+    expect(snapshot(new Connection()).kind).toBe('repr');
+    expect(snapshot(chain(8)).kind).toBe('value');
+    expect(snapshot(chain(12)).kind).toBe('repr');
+    expect(snapshot(new Chain(Array.from({ length: 998 }, () => ({})))).kind).toBe('value');
+    expect(snapshot(new Chain(Array.from({ length: 1_000 }, () => ({})))).kind).toBe('repr');
+    const around: { inner?: unknown } = {};
+    around.inner = new Chain(around);
+    expect((roundTrip(around) as { inner: unknown }).inner).toBeInstanceOf(PrintedForm);
+  });
+
+  it('keeps the rest around a field that throws', () => {
+    const order = Object.defineProperty(new Item('tea'), 'price', {
+      enumerable: true,
+      get() {
+        throw new Error('no price');
+      },
+    });
+    const { data } = roundTrip(order) as { data: { name: string; price: PrintedForm } };
+    expect(data.name).toBe('tea');
+    expect(data.price.text).toContain('no price');
+  });
+
+  it('is copied and shown by its registered type, which can be taken back', () => {
+    const takeBack = registerSnapshotType({
+      name: 'Basket',
+      is: (value) => value instanceof Item,
+      copy: ({ name }) => ({ upper: name.toUpperCase() }),
+      show: ({ name }) => `a basket of ${name}`,
+    });
+    const part = snapshot([new Item('tea')]);
+    takeBack();
+    const [back] = reviveSnapshot(part) as [ObservedInstance];
+    expect(back).toEqual(
+      new ObservedInstance({ className: 'Basket', data: { upper: 'TEA' }, text: 'a basket of tea' }),
+    );
+    expect(snapshotText(part)).toBe('[a basket of tea]');
+    expect(snapshotText(snapshot([new Item('tea')]))).toBe('[Item {"name": "tea"}]');
+  });
+
+  it.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no');
+      },
+    ],
+    ['gives the instance back', (value: unknown) => ({ value })],
+  ])('is printed where the function of its type %s', (_, copy) => {
+    const takeBack = registerSnapshotType({ name: 'Odd', is: (value) => value instanceof Item, copy });
+    expect(snapshot(new Item('tea')).kind).toBe('repr');
+    takeBack();
   });
 });
 

@@ -94,7 +94,6 @@ describe('a session that was imported after every line', () => {
         expect(await growAndCompare(lines, ends, `seed ${seed}`), `seed ${seed}`).toBeGreaterThan(5);
       }
     },
-    60_000,
   );
 
   it.each([21, 22])(

@@ -66,7 +66,6 @@ describe('snapshots of a growing session, imported in any order', () => {
     async (seed) => {
       expect(await importInAnyOrder(randomSession(seed, 80), seed)).toBeGreaterThan(0);
     },
-    30_000,
   );
 
   it.skipIf(!isCorpusThere).each(['small-13-types', 'growing-1', 'growing-2', 'compacted'])(
@@ -76,6 +75,5 @@ describe('snapshots of a growing session, imported in any order', () => {
       const lines = text.split(/(?<=\n)/).map((line) => ({ file: 'session.jsonl', text: line }));
       expect(await importInAnyOrder(lines, 12)).toBeGreaterThan(0);
     },
-    30_000,
   );
 });

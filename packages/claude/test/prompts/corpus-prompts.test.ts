@@ -99,7 +99,6 @@ describe('the prompts of sessions without a compaction', () => {
       expect(strict).toBeGreaterThanOrEqual(20);
       expect(compared.messages).toBeGreaterThanOrEqual(5_000);
     },
-    60_000,
   );
 
   it.skipIf(!isThere).each(rendererMutants)(
@@ -110,6 +109,5 @@ describe('the prompts of sessions without a compaction', () => {
         await compareSession(session, (events) => render(rendered(events)), compared);
       expect(compared.wrong.length).toBeGreaterThan(0);
     },
-    60_000,
   );
 });

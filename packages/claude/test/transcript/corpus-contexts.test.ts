@@ -109,6 +109,5 @@ describe('the prompts of recorded sessions, by the links of their records', () =
           expect(rendered.manifest.tokens?.prompt).toBeLessThanOrEqual(call.tokens);
       }
     },
-    60_000,
   );
 });

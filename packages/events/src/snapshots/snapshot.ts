@@ -4,6 +4,7 @@ import { findNotJson, type JsonValue } from '../json/json.ts';
 import type { OutputPart } from '../types/output-part.ts';
 import { errorOf, fieldsOf, isCyclic, isError } from './observed-error.ts';
 import { imagePart, isObservedImage, observedImage } from './observed-image.ts';
+import { type InstanceFields, instanceFields, ObservedInstance } from './observed-instance.ts';
 
 const longestPrintedForm = 2_000;
 /** Leaves room for the event around the value, which as a whole may nest 1,000 deep. */
@@ -20,15 +21,16 @@ export class PrintedForm {
 /**
  * Copies an observed value into a part of an `agent:output` event, so that later changes to the value do not change
  * the record. Text and JSON stay unchanged; an `ObservedImage` is kept as an image; Map, Set, Date, BigInt, typed arrays
- * (only the visible part of their buffer; a Buffer as a Uint8Array), errors, NaN, cycles and the like are encoded; functions,
- * handles, instances of classes and properties that throw are replaced by their printed form. Never throws.
+ * (only the visible part of their buffer; a Buffer as a Uint8Array), errors, NaN, cycles and the like are encoded. Of an instance
+ * of a class its own fields are copied with the name of the class, or what its registered type says (`registerSnapshotType`).
+ * Functions, handles, properties that throw, and instances that are cyclic, deep or huge are replaced by their printed form. Never throws.
  */
 export function snapshot(value: unknown): OutputPart {
   if (typeof value === 'string') return { kind: 'text', text: value };
   return asItIs(value) ?? encode(value);
 }
 
-/** The value of a part as a fresh copy: the observed value, or a `PrintedForm` of it. */
+/** The value of a part as a fresh copy: the observed value, with an `ObservedInstance` or a `PrintedForm` in the place of what cannot be restored. */
 export function reviveSnapshot(part: OutputPart): unknown {
   switch (part.kind) {
     case 'text':
@@ -41,6 +43,7 @@ export function reviveSnapshot(part: OutputPart): unknown {
       return parse(part.encoded, {
         PrintedForm: (text: string) => new PrintedForm(text),
         Error: errorOf,
+        Instance: (fields: InstanceFields) => new ObservedInstance(fields),
       });
     case 'repr':
       return new PrintedForm(part.repr);
@@ -58,9 +61,11 @@ function asItIs(value: unknown): OutputPart | null {
 }
 
 function encode(value: unknown): OutputPart {
-  if (isError(value) || !cannotEncode(value)) {
+  const instances = new Instances();
+  if (isError(value) || instances.has(value) || !cannotEncode(value)) {
     try {
-      return { kind: 'value', encoding: 'devalue', encoded: stringify(value, reducers, { operations }) };
+      const encoded = stringify(value, reducersWith(instances), { operations });
+      return { kind: 'value', encoding: 'devalue', encoded };
     } catch {
       // Too deep, or an object that only resembles one that can be encoded.
     }
@@ -68,17 +73,55 @@ function encode(value: unknown): OutputPart {
   return { kind: 'repr', repr: printedForm(value) };
 }
 
-const reducers = {
-  Error: (item: unknown) => isError(item) && !isCyclic(item) && fieldsOf(item),
-  PrintedForm: (item: unknown) => cannotEncode(item) && printedForm(item),
-};
+function reducersWith(instances: Instances): Record<string, (item: unknown) => unknown> {
+  return {
+    Error: (item) => isError(item) && !isCyclic(item) && fieldsOf(item),
+    Instance: (item) => instances.has(item) && instances.of(item),
+    PrintedForm: (item) => cannotEncode(item) && printedForm(item),
+  };
+}
+
+/** The instances of classes in one value. What is kept of each is found once. */
+class Instances {
+  readonly #known = new Map<object, InstanceFields | null>();
+
+  has(item: unknown): item is object {
+    if (typeof item !== 'object' || item === null || !cannotEncode(item) || isError(item)) return false;
+    return this.of(item) !== null;
+  }
+
+  /** Null: its printed form is kept. */
+  of(item: object): InstanceFields | null {
+    const known = this.#known.get(item);
+    if (known !== undefined) return known;
+    const fields = this.#find(item);
+    this.#known.set(item, fields);
+    return fields;
+  }
+
+  #find(item: object): InstanceFields | null {
+    try {
+      if (item instanceof PrintedForm) return null;
+      if (item instanceof ObservedInstance) {
+        const { className, data, text } = item;
+        return { className, data, ...(text === null ? {} : { text }) };
+      }
+    } catch {
+      // A proxy that throws on every access.
+      return null;
+    }
+    return instanceFields(item, unreadable);
+  }
+}
+
+const unreadable = (error: unknown) => new PrintedForm(`[reading it threw: ${printedForm(error)}]`);
 
 const operations: Partial<StringifyOperations> = {
   get(value, key) {
     try {
       return value[key];
     } catch (error) {
-      return new PrintedForm(`[reading it threw: ${printedForm(error)}]`);
+      return unreadable(error);
     }
   },
   /** Copies only the observed part of the buffer. The rest can be large. */

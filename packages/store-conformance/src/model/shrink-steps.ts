@@ -2,7 +2,7 @@ import type { Step } from './model-steps.ts';
 
 /** The most runs for which a failure is made shorter. */
 const mostRuns = 600;
-const mostMs = 10_000;
+const mostMs = 30_000;
 
 /**
  * The shortest failing steps that removing parts finds: first halves, then smaller and smaller parts, at last single steps and

@@ -6,7 +6,7 @@ import type {
   KnownEventType,
   OutputPart,
 } from '@hansard/events';
-import { isPlainObject, isReadableAs } from '@hansard/events/plain';
+import { isPlainObject, isReadableAs, snapshotText } from '@hansard/events/plain';
 import { formatCost, formatCount, formatDuration, formatTokens, formatUsage } from '@hansard/facts';
 import { sourceLabel } from '../agents/agent-label.ts';
 import { fitColumns } from '../text/columns.ts';
@@ -248,9 +248,8 @@ function partInWords(part: OutputPart): string {
     case 'image':
       return `[${part.mediaType}]`;
     case 'value':
-      return part.encoded;
     case 'repr':
-      return part.repr;
+      return snapshotText(part);
   }
 }
 

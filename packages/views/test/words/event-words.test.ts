@@ -206,7 +206,7 @@ describe('an event in words', () => {
         "result | Bash ls | lines 2",
         "piece |  | A discussion begins.",
         "model | haiku | 1.2K in, 60 out, 5.2K cache read, 10 cache written, 1 turn, $0.0018, end_turn",
-        "output |  | seen⏎{"a":1}⏎[image/png]⏎[["Set",1],2]⏎Socket{}",
+        "output |  | seen⏎{"a":1}⏎[image/png]⏎Set {2}⏎Socket{}",
         "message | from agent agent_001 | Stop.",
         "init | haiku | session s, /work, 2 tools",
         "complete |  | Done.",

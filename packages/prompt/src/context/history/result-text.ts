@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
-import { bytesIn } from './output-text.ts';
+import { bytesIn } from '@hansard/events/plain';
 
 /** Fields of the results of a provider's own tools. Only the provider can read their content. */
 const encryptedFields = ['encrypted_content', 'encrypted_index', 'encrypted_stdout'] as const;

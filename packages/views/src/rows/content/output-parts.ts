@@ -1,5 +1,5 @@
 import type { EventData, JsonObject, JsonValue, OutputPart } from '@hansard/events';
-import { isPlainObject } from '@hansard/events/plain';
+import { isPlainObject, snapshotText } from '@hansard/events/plain';
 import type { RowPart } from '../row.ts';
 import { objectParts } from './input-parts.ts';
 
@@ -40,7 +40,7 @@ function observedPart(part: OutputPart): RowPart {
     case 'image':
       return { kind: 'image', mediaType: part.mediaType, base64: part.base64 };
     case 'value':
-      return { kind: 'text', text: part.encoded, style: 'code' };
+      return { kind: 'text', text: snapshotText(part), style: 'code' };
     case 'repr':
       return { kind: 'text', text: part.repr, style: 'code' };
   }
