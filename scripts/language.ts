@@ -17,6 +17,7 @@ export const languagePatterns: readonly LanguagePattern[] = [
     'a look must not fill the context of who looks',
     "The answer must not fill the caller's context.",
   ],
+  [/\bholders?\b/i, 'the message names the holder', 'the message names the owner'],
   [/\bso many\b/i, 'print at most so many hits', 'print at most N hits'],
   [/\bin any case\b/i, 'with this text, in any case', 'that contain this text, ignoring case'],
   [/\bafter a question\b/i, 'end its claim after a question', 'after you confirm, release it'],

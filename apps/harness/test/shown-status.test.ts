@@ -27,7 +27,7 @@ describe('the status of a dispatch that is running', () => {
     await (await store.beginDispatch(taskDir, { role: 'worker' })).release();
     await (await store.beginDispatch(taskDir, { role: 'imported', source })).release();
     const silent = Object.create(store, {
-      getClaims: {
+      findClaims: {
         value: async () => {
           throw storeErrors.error('STORE_UNSUPPORTED', 'This store has no claims.');
         },

@@ -9,7 +9,7 @@ import { inWords, noteTo } from './context.ts';
 import { harnessErrors } from './harness-errors.ts';
 import { type Chat, type OpenParts, unknownProvider } from './open-parts.ts';
 import { earlierOutcomes } from './run/earlier-outcomes.ts';
-import { findSession } from './sessions/find-session.ts';
+import { resolveSession } from './sessions/resolve-session.ts';
 import { toTaskDir } from './sessions/task-name.ts';
 
 /** Milliseconds. A claim with a longer lease is refused. */
@@ -79,7 +79,7 @@ export async function resumeChat(
   options: ResumeChatOptions,
 ): Promise<Chat> {
   const { store, context, communication } = harness;
-  const reference = typeof session === 'string' ? await findSession(store, session) : session;
+  const reference = typeof session === 'string' ? await resolveSession(store, session) : session;
   const { envelope, dispatchId } = await store.openDispatch(reference);
   const model = options.model ?? envelope.model;
   if (model === null)
@@ -122,7 +122,7 @@ async function providersOf(
 ): Promise<SessionProviders> {
   const { limits } = config;
   return {
-    ...(typeof model === 'string' ? { model: findModel(plugins, model), languageModel: model } : model),
+    ...(typeof model === 'string' ? { model: getModel(plugins, model), languageModel: model } : model),
     tools: [...tools, ...plugins.providers('ToolProvider').map(({ provider }) => provider)],
     hooks: [...hooks, ...plugins.providers('HookProvider').map(({ provider }) => provider)],
     ...definedOnly({ modelTimeoutMs: limits.stallMs, hookTimeoutMs: limits.hookMs, parallelToolCalls }),
@@ -138,7 +138,7 @@ async function contextSettings(
   return context.name === 'faded' ? { context, tokens: await createTokenCounter() } : { context };
 }
 
-function findModel(plugins: OpenParts['plugins'], id: string): LanguageModelProvider {
+function getModel(plugins: OpenParts['plugins'], id: string): LanguageModelProvider {
   const models = plugins.providers('LanguageModelProvider');
   const found = models.find((entry) => entry.id === id);
   if (found === undefined) throw unknownProvider('language model', id, models);

@@ -32,22 +32,6 @@ export type { HarnessImportOptions } from './import-logs.ts';
 export type { Chat } from './open-parts.ts';
 export { LeftRunning } from './run/left-running.ts';
 export type { RunOptions } from './run/run-in-harness.ts';
-export {
-  allSessions,
-  envelopeOf,
-  findScope,
-  findSession,
-  findTask,
-  inTask,
-  listAll,
-  listingsOf,
-  noSession,
-  onlySession,
-  openSession,
-  partOfStore,
-  readableOf,
-  type Scope,
-} from './sessions/find-session.ts';
 export { listChoices } from './sessions/list-choices.ts';
 export {
   type ListedTask,
@@ -57,6 +41,22 @@ export {
   taskTitle,
   tokensOf,
 } from './sessions/listed-task.ts';
+export {
+  allSessions,
+  envelopeOf,
+  inTask,
+  listAll,
+  listingsOf,
+  noSession,
+  onlySession,
+  openSession,
+  partOfStore,
+  readableOf,
+  resolveScope,
+  resolveSession,
+  resolveTask,
+  type Scope,
+} from './sessions/resolve-session.ts';
 export { type ShownStatus, shownStatus } from './sessions/shown-status.ts';
 export { projectOf, toTaskDir, toTaskName } from './sessions/task-name.ts';
 export { lookedIn, storePlace } from './store-place.ts';

@@ -17,11 +17,11 @@ async function started() {
     state: 'unknown',
     expiresInMs: 700,
   };
-  const getClaims = (_: string, ids: readonly string[]) => ids.map(() => claim);
+  const findClaims = (_: string, ids: readonly string[]) => ids.map(() => claim);
   const store = openDispatchStore(
     new Proxy(provider, {
       get(target, key) {
-        if (key === 'getClaims') return getClaims;
+        if (key === 'findClaims') return findClaims;
         if (key === 'capabilities') return { ...target.capabilities, writers: 'dispatch' };
         const member: unknown = Reflect.get(target, key, target);
         return typeof member === 'function' ? member.bind(target) : member;

@@ -51,7 +51,7 @@ async function readTask(
   onUnreadable: NonNullable<TaskSourceOptions['onUnreadable']>,
 ): Promise<TaskRecord | null> {
   try {
-    return await store.getTask(taskDir);
+    return await store.findTask(taskDir);
   } catch (error) {
     if (!storeErrors.is(error, 'STORE_CORRUPT') && !storeErrors.is(error, 'STORE_UNAVAILABLE')) throw error;
     onUnreadable(error, 'task');

@@ -17,7 +17,7 @@ describe('importLogs', () => {
     const path = folder.put('s.jsonl', lines(...prompts(2)));
     const [first] = await importAll(store, [path]);
     expect(first).toMatchObject({ taskDir: 'home-ann-house/tasks/session-1', added: 2, notInLog: 0 });
-    expect(await store.getTask('home-ann-house/tasks/session-1')).toMatchObject({ slug: 'session-1' });
+    expect(await store.findTask('home-ann-house/tasks/session-1')).toMatchObject({ slug: 'session-1' });
     appendFileSync(path, lines(...prompts(3).slice(2)));
     expect(await importAll(store, [path])).toMatchObject([{ events: 3, added: 1 }]);
   });

@@ -156,8 +156,8 @@ it('finds and replaces the secrets of task records, of one task or of all', asyn
     { taskDir: 'lab/tasks/two', counts: { canary: 1 }, kept: {}, error: null },
   ]);
   expect(await found()).toEqual([]);
-  expect(await store.getTask('lab/tasks/one')).toEqual(
+  expect(await store.findTask('lab/tasks/one')).toEqual(
     record('one', 'Deploy [REDACTED:canary] with [REDACTED:canary]'),
   );
-  expect(await store.getTask('lab/tasks/three')).toEqual(record('three', 'Deploy'));
+  expect(await store.findTask('lab/tasks/three')).toEqual(record('three', 'Deploy'));
 });

@@ -5,7 +5,7 @@ import { checkExport } from './checks/check-export.ts';
 import { checkApiVersion } from './checks/check-manifest.ts';
 import { checkDenied, readDenials } from './checks/check-trust.ts';
 import { findFolderPlugins } from './find/find-folder-plugins.ts';
-import { findPlugin } from './find/find-plugin.ts';
+import { resolvePlugin } from './find/resolve-plugin.ts';
 import { defaultCreateTimeout, type LoadPluginsOptions } from './load-plugins.ts';
 import { readManifestFiles, validateManifest } from './manifest/read-plugin-manifest.ts';
 import { mergeReferences } from './merge-references.ts';
@@ -30,7 +30,7 @@ export async function importPlugin(
   const { configurations = [], folders = [], deny = [], clock = systemClock } = options;
   const baseDir = resolve(options.baseDir);
   const found = await Promise.all(folders.map((folder) => findFolderPlugins(resolve(baseDir, folder))));
-  const find = (name: string) => findPlugin(name, [baseDir, ...(options.packageDirs ?? [])], found.flat());
+  const find = (name: string) => resolvePlugin(name, [baseDir, ...(options.packageDirs ?? [])], found.flat());
   const [merged = reference] = await mergeReferences([reference], configurations, (name) =>
     find(name).then(
       ({ location }) => location,

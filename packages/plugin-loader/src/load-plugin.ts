@@ -19,7 +19,7 @@ import { checkExport } from './checks/check-export.ts';
 import { checkApiVersion, checkDuplicateId } from './checks/check-manifest.ts';
 import { checkDenied, type Denial } from './checks/check-trust.ts';
 import type { FolderPlugin } from './find/find-folder-plugins.ts';
-import { findPlugin, isPath } from './find/find-plugin.ts';
+import { isPath, resolvePlugin } from './find/resolve-plugin.ts';
 import type { LoadedProvider } from './loaded-plugins.ts';
 import type { PluginManifest } from './manifest/plugin-manifest.ts';
 import { readManifestFiles, validateManifest } from './manifest/read-plugin-manifest.ts';
@@ -36,7 +36,7 @@ const hookMethods = ['decide', 'observe'] as const satisfies ReadonlyArray<keyof
 
 /** The values of each capability that need methods, and the methods. */
 const methodsOfCapabilities = {
-  writers: [['dispatch'], ['getClaim', 'getClaims', 'breakClaim']],
+  writers: [['dispatch'], ['findClaim', 'findClaims', 'breakClaim']],
   search: [['index', 'scan'], ['searchEvents']],
   watch: [[true], ['watch']],
   deleteDispatch: [[true], ['deleteDispatch']],
@@ -95,7 +95,7 @@ export async function loadPlugin(candidate: Candidate, context: LoadContext): Pr
   try {
     const source = await pass('find', () =>
       candidate.named
-        ? findPlugin(candidate.reference, context.packageDirs, context.folderPlugins)
+        ? resolvePlugin(candidate.reference, context.packageDirs, context.folderPlugins)
         : candidate.found.source,
     );
     entry = { ...entry, source };

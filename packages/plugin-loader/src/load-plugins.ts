@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Clock, type PluginError, systemClock } from '@hansard/provider';
 import { readDenials } from './checks/check-trust.ts';
 import { type FolderPlugin, findFolderPlugins } from './find/find-folder-plugins.ts';
-import { findPlugin } from './find/find-plugin.ts';
+import { resolvePlugin } from './find/resolve-plugin.ts';
 import { type LoadContext, type LoadOutcome, loadPlugin } from './load-plugin.ts';
 import { DiscardedProviders, type LoadedPlugins, ProviderSet } from './loaded-plugins.ts';
 import { mergeReferences } from './merge-references.ts';
@@ -62,7 +62,7 @@ export async function loadPlugins(options: LoadPluginsOptions): Promise<LoadedPl
     claimed: new Map(),
   };
   const plugins = await mergeReferences(options.plugins, options.configurations ?? [], (reference) =>
-    findPlugin(reference, context.packageDirs, found.plugins).then(
+    resolvePlugin(reference, context.packageDirs, found.plugins).then(
       ({ location }) => location,
       () => null, // The check `find` meets the same error and reports it.
     ),

@@ -43,7 +43,7 @@ describe('a store', () => {
   });
 
   it.each([
-    ['writers', 'dispatch', ['getClaim', 'getClaims', 'breakClaim']],
+    ['writers', 'dispatch', ['findClaim', 'findClaims', 'breakClaim']],
     ['integrity', 'checksum', ['verifyDispatch', 'acceptLoss']],
   ])('that claims %s: %s must have all its methods', async (capability, value, methods) => {
     const claiming = { ...capabilities, [capability]: value };

@@ -35,7 +35,7 @@ export const requiredMethods = {
     'getRecentEvents',
     'readEvents',
     'putTask',
-    'getTask',
+    'findTask',
     'listTasks',
     'close',
   ],

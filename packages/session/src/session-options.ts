@@ -97,7 +97,7 @@ export function writerOptions({
   createId,
 }: SessionRunOptions & SessionDefaults): WriterOptions {
   return {
-    holder: 'a session',
+    owner: 'a session',
     communication,
     createId,
     now: () => clock.now(),

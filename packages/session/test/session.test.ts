@@ -43,7 +43,7 @@ describe('a new session', () => {
     const { create, store, envelope } = prepare();
     await create();
     const { startedAt } = (await envelope()) ?? {};
-    expect(await store.getTask(taskDir)).toEqual({
+    expect(await store.findTask(taskDir)).toEqual({
       slug: 'first-meeting',
       name: 'first-meeting',
       project: 'cafe',
@@ -52,7 +52,7 @@ describe('a new session', () => {
     });
     const damaged = storeErrors.error('STORE_CORRUPT', 'The record is damaged.');
     const provider = createMemoryStore();
-    const other = prepare(Object.assign(provider, { getTask: () => Promise.reject(damaged) }));
+    const other = prepare(Object.assign(provider, { findTask: () => Promise.reject(damaged) }));
     const problems: unknown[] = [];
     const { root } = await other.create({ onTaskProblem: (error) => problems.push(error) });
     await root.harken('Hello');

@@ -95,11 +95,11 @@ describe('the kit', () => {
 
   it('reports the failure and the failed clean-up, and still removes the store', async () => {
     const dispose = vi.fn();
-    const error = await failureOf('open/get-task', () => ({
-      store: { ...createModelStore(), getTask: () => null, close: () => Promise.reject(new Error('stuck')) },
+    const error = await failureOf('open/find-task', () => ({
+      store: { ...createModelStore(), findTask: () => null, close: () => Promise.reject(new Error('stuck')) },
       dispose,
     }));
-    expect(String(error)).toMatch(/getTask is null[\s\S]*and in cleaning up: Error: stuck/);
+    expect(String(error)).toMatch(/findTask is null[\s\S]*and in cleaning up: Error: stuck/);
     expect(dispose).toHaveBeenCalledOnce();
   });
 

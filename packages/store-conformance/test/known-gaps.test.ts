@@ -8,7 +8,7 @@ const gaps = { [id]: 'records are merged' };
 const good: StoreUnderTest = { capabilities: modelCapabilities, create: openModel };
 const broken: StoreUnderTest = {
   ...good,
-  create: () => ({ store: { ...createModelStore(), getTask: () => null }, dispose: () => {} }),
+  create: () => ({ store: { ...createModelStore(), findTask: () => null }, dispose: () => {} }),
 };
 
 type Body = (context?: unknown) => Promise<void>;
@@ -56,7 +56,7 @@ describe('a case that does not end', () => {
     ...good,
     caseLimitMs: 500,
     create: () => ({
-      store: { ...createModelStore(), getTask: () => new Promise<never>(() => {}) },
+      store: { ...createModelStore(), findTask: () => new Promise<never>(() => {}) },
       dispose: () => {},
     }),
   };

@@ -99,7 +99,7 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
       withFile('release', name.paths.file, () => this.#dispatches.release(name));
   }
 
-  getClaim(taskDir: string, dispatchId: string): ClaimState | null {
+  findClaim(taskDir: string, dispatchId: string): ClaimState | null {
     const handle = this.#dispatches.get(taskDir, dispatchId);
     return withFile('read', handle.name.paths.lock, () => {
       handle.assertExists();
@@ -107,7 +107,7 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
     });
   }
 
-  getClaims(taskDir: string, dispatchIds: readonly string[]): (ClaimState | null)[] {
+  findClaims(taskDir: string, dispatchIds: readonly string[]): (ClaimState | null)[] {
     const names = this.#dispatches.names(taskDir, dispatchIds);
     const { files } = this.#system;
     return names.map((name) =>
@@ -196,7 +196,7 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
     this.#watches.notify(taskDir);
   }
 
-  getTask(taskDir: string): TaskRecord | null {
+  findTask(taskDir: string): TaskRecord | null {
     const folder = this.#dispatches.taskFolder(taskDir);
     return withFile('read', folder, () => readTaskRecord(this.#system.files, folder));
   }

@@ -117,9 +117,9 @@ it.each(['EMFILE', 'EIO'])(
     store.putTask(taskDir, task);
     refusing('.task.lock', code, () => codeOf(() => store.putTask(taskDir, task)), 1);
     store.putTask(taskDir, { ...task, status: 'done' });
-    expect(store.getTask(taskDir)).toEqual({ ...task, status: 'done' });
+    expect(store.findTask(taskDir)).toEqual({ ...task, status: 'done' });
     other.putTask(taskDir, { ...task, status: 'open' });
-    expect(store.getTask(taskDir)).toEqual({ ...task, status: 'open' });
+    expect(store.findTask(taskDir)).toEqual({ ...task, status: 'open' });
   },
 );
 

@@ -55,7 +55,7 @@ describe('a claim of a process that cannot be checked', () => {
       writing.clock.advance(heartbeat);
       taking.clock.advance(10 * leaseMs);
       expect(codeOf(claim)).toBe('STORE_LOCKED');
-      expect(taker.getClaim(taskDir, 'd1')).toMatchObject({ state: 'running', expiresInMs: null });
+      expect(taker.findClaim(taskDir, 'd1')).toMatchObject({ state: 'running', expiresInMs: null });
     }
     writer.appendEvent(taskDir, 'd1', makeEvent(2));
     expect(taker.getDispatchEvents(taskDir, 'd1')).toEqual(makeEvents(1, 2));
@@ -63,7 +63,7 @@ describe('a claim of a process that cannot be checked', () => {
 
   it('is unknown at first, says when it expires, and is refused with that time', () => {
     const { taker, taking, claim } = writerAndTaker();
-    expect(taker.getClaim(taskDir, 'd1')).toEqual({
+    expect(taker.findClaim(taskDir, 'd1')).toEqual({
       owner: expect.stringContaining(`process ${process.pid} on a (another host`),
       isOwn: false,
       state: 'unknown',
@@ -74,7 +74,7 @@ describe('a claim of a process that cannot be checked', () => {
       expect.objectContaining({ details: expect.objectContaining({ expiresInMs: 10_000 }) }),
     );
     taking.clock.advance(10_000);
-    expect(taker.getClaim(taskDir, 'd1')).toMatchObject({ state: 'expired', expiresInMs: null });
+    expect(taker.findClaim(taskDir, 'd1')).toMatchObject({ state: 'expired', expiresInMs: null });
   });
 
   it('is not judged by a time in a file, however old or new', () => {
@@ -195,10 +195,10 @@ describe('a claim that a person ends', () => {
     const [owner, other] = [openStore(root, {}, time), openStore(root, {}, time)];
     owner.createDispatch(taskDir, makeEnvelope('d1'));
     owner.appendEvent(taskDir, 'd1', makeEvent(1));
-    expect(other.getClaim(taskDir, 'd1')).toMatchObject({ isOwn: false, state: 'running' });
-    expect(owner.getClaim(taskDir, 'd1')).toMatchObject({ isOwn: true, state: 'running' });
+    expect(other.findClaim(taskDir, 'd1')).toMatchObject({ isOwn: false, state: 'running' });
+    expect(owner.findClaim(taskDir, 'd1')).toMatchObject({ isOwn: true, state: 'running' });
     other.breakClaim(taskDir, 'd1');
-    expect(other.getClaim(taskDir, 'd1')).toBeNull();
+    expect(other.findClaim(taskDir, 'd1')).toBeNull();
     const append = () => owner.appendEvent(taskDir, 'd1', makeEvent(2));
     expect(codeOf(append)).toBe('STORE_LOCKED');
     expect(codeOf(append)).toBe('STORE_LOCKED');
@@ -213,8 +213,8 @@ describe('a claim that a person ends', () => {
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
     store.breakClaim(taskDir, 'd1');
-    expect(store.getClaim(taskDir, 'd1')).toBeNull();
-    for (const call of [() => store.breakClaim(taskDir, 'd2'), () => store.getClaim(taskDir, 'd2')])
+    expect(store.findClaim(taskDir, 'd1')).toBeNull();
+    for (const call of [() => store.breakClaim(taskDir, 'd2'), () => store.findClaim(taskDir, 'd2')])
       expect(codeOf(call)).toBe('STORE_DISPATCH_NOT_FOUND');
   });
 });

@@ -125,7 +125,7 @@ it(`${steps} random damages of the listing file, beside writers, change no listi
     const writer = writers[below(2)];
     const kind = ids.length < 12 ? 0 : below(6);
     if (kind === 0) create();
-    else if (writer?.getClaim(taskDir, id)?.isOwn === false) return;
+    else if (writer?.findClaim(taskDir, id)?.isOwn === false) return;
     else if (kind === 1) {
       writer?.deleteDispatch(taskDir, id);
       ids.splice(ids.indexOf(id), 1);

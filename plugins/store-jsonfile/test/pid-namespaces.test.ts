@@ -63,7 +63,7 @@ it('the claim of a process that was killed in another PID namespace is free afte
   const store = openStore(root, { leaseMs });
   const begun = performance.now();
   expect(codeOf(() => store.claimDispatch(taskDir, 'd1'))).toBe('STORE_LOCKED');
-  expect(store.getClaim(taskDir, 'd1')).toMatchObject({ state: 'unknown', isOwn: false });
+  expect(store.findClaim(taskDir, 'd1')).toMatchObject({ state: 'unknown', isOwn: false });
   await vi.waitFor(() => store.claimDispatch(taskDir, 'd1'), { timeout: 20_000, interval: 20 });
   expect(performance.now() - begun).toBeGreaterThanOrEqual(leaseMs);
   expect(store.getDispatchEvents(taskDir, 'd1').length).toBeGreaterThanOrEqual(acknowledged);

@@ -141,11 +141,11 @@ describe('processes that work on one task at once', () => {
     for (let round = 0; round < 25; round += 1) {
       putTask({ ...task, status: `round ${round}` });
       await Promise.all(children.map(nextLine));
-      expect(store.getTask(taskDir)).toEqual({ ...task, status: `round ${round}` });
+      expect(store.findTask(taskDir)).toEqual({ ...task, status: `round ${round}` });
     }
     expect(store.getDispatchEnvelopes(taskDir)).toHaveLength(50);
     putTask({ ...task, status: 'done' });
-    expect(store.getTask(taskDir)).toEqual({ ...task, status: 'done' });
+    expect(store.findTask(taskDir)).toEqual({ ...task, status: 'done' });
     // The index is written later: any change has them all.
     store.createDispatch(taskDir, makeEnvelope('last'));
     store.close();

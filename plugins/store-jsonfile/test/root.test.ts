@@ -10,7 +10,7 @@ describe('the root of a store', () => {
     const root = join(folder, 'logs', 'store');
     const store = openStore(root);
     expect(store.listTasks()).toEqual([]);
-    expect(store.getTask(taskDir)).toBe(null);
+    expect(store.findTask(taskDir)).toBe(null);
     expect(store.getDispatchEnvelopes(taskDir)).toEqual([]);
     expect(store.getDispatchEnvelope(taskDir, 'd1')).toBe(null);
     expect(codeOf(() => store.getDispatchEvents(taskDir, 'd1'))).toBe('STORE_DISPATCH_NOT_FOUND');

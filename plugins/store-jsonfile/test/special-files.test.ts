@@ -82,7 +82,7 @@ describe.skipIf(process.platform === 'win32').each(allKinds)('%s in the place of
     const { close, create, listed, tasks, ...found } = outcomesOf('dispatch', kind);
     for (const refused of ['envelope', 'events', 'claim', 'append', 'update', 'envelopes'])
       expectRefused(found[refused], 'dispatch', kind);
-    for (const done of ['appendToSibling', 'readSibling', 'getTask', 'putTask'])
+    for (const done of ['appendToSibling', 'readSibling', 'findTask', 'putTask'])
       expect(found[done]).toBe('done');
     expect([create, close]).toEqual(['done', 'done']);
     expect(listed).toEqual(['good ', 'new ', 'bad STORE_CORRUPT']);
@@ -106,10 +106,10 @@ describe.skipIf(process.platform === 'win32').each(allKinds)('%s in the place of
   });
 
   it('record of a task does not prevent writes to dispatches', () => {
-    const { getTask, putTask, listed, tasks, ...found } = outcomesOf('record of the task', kind);
+    const { findTask, putTask, listed, tasks, ...found } = outcomesOf('record of the task', kind);
     // A dangling link is not a record; a write replaces it.
-    if (kind === 'a link to nothing') expect(getTask).toBe('done');
-    else expectRefused(getTask, 'record of the task', kind);
+    if (kind === 'a link to nothing') expect(findTask).toBe('done');
+    else expectRefused(findTask, 'record of the task', kind);
     if (kind === 'a folder') expect(putTask).toMatch(/^STORE_UNAVAILABLE .*task\.json/);
     else expect(putTask).toBe('done');
     for (const outcome of Object.values(found)) expect(outcome).toBe('done');
@@ -136,7 +136,7 @@ describe('a link to a device in the place of the record of a task', () => {
     store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
     const file = join(root, taskDir, 'task.json');
     symlinkSync('/dev/null', file);
-    expect(() => store.getTask(taskDir)).toThrow(`${file} is a device, and not a regular file`);
+    expect(() => store.findTask(taskDir)).toThrow(`${file} is a device, and not a regular file`);
   });
 });
 

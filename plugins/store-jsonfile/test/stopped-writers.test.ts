@@ -61,5 +61,5 @@ it('a process that was stopped for less than a lease keeps its dispatch', async 
   let after = before;
   for (let line = 0; line < 5; line += 1) after = toCount(await writer.nextLine());
   expect(after).toBeGreaterThan(before);
-  expect(store.getClaim(taskDir, 'd1')).toMatchObject({ isOwn: false });
+  expect(store.findClaim(taskDir, 'd1')).toMatchObject({ isOwn: false });
 });

@@ -46,7 +46,7 @@ describe('task.json', () => {
         },
       ],
     });
-    expect(openStore(root).getTask(taskDir)).toEqual(task);
+    expect(openStore(root).findTask(taskDir)).toEqual(task);
   });
 
   it('is written at most once a second, and when the store closes', () => {
@@ -77,7 +77,7 @@ describe('task.json', () => {
     const root = makeRoot();
     const store = openStore(root);
     store.createDispatch(taskDir, makeEnvelope('d1'));
-    expect(store.getTask(taskDir)).toBe(null);
+    expect(store.findTask(taskDir)).toBe(null);
     expect(store.listTasks()).toEqual([{ taskDir, task: null }]);
     store.deleteDispatch(taskDir, 'd1');
     expect(store.listTasks()).toEqual([]);
@@ -95,7 +95,7 @@ describe('task.json', () => {
       store.appendEvent(taskDir, 'd1', makeEvent(1));
       store.updateDispatch(taskDir, 'd1', { status: 'completed' });
       expect(store.getDispatchEnvelopes(taskDir)).toHaveLength(1);
-      expect(() => store.getTask(taskDir)).toThrow(`${file} is damaged at byte 0`);
+      expect(() => store.findTask(taskDir)).toThrow(`${file} is damaged at byte 0`);
       const other = 'lab/tasks/other';
       store.putTask(other, task);
       expect(store.listTasks()).toMatchObject([
@@ -104,7 +104,7 @@ describe('task.json', () => {
       ]);
       expect(readFileSync(file, 'utf8')).toBe(content);
       store.putTask(taskDir, task);
-      expect(store.getTask(taskDir)).toEqual(task);
+      expect(store.findTask(taskDir)).toEqual(task);
       store.close();
       expect(JSON.parse(readFileSync(file, 'utf8')).dispatches).toMatchObject([{ status: 'completed' }]);
     },
@@ -125,7 +125,7 @@ describe('task.json', () => {
       expect(JSON.parse(readFileSync(file, 'utf8')).dispatches).toMatchObject([
         { dispatchId: 'd1', status: 'aborted' },
       ]);
-      expect(openStore(root).getTask(taskDir)).toEqual(task);
+      expect(openStore(root).findTask(taskDir)).toEqual(task);
     }
   });
 
@@ -152,7 +152,7 @@ describe('task.json', () => {
     store.createDispatch(taskDir, makeEnvelope('d1'));
     writeFileSync(dispatchFile(root, 'd2'), 'rubbish');
     store.putTask(taskDir, task);
-    expect(store.getTask(taskDir)).toEqual(task);
+    expect(store.findTask(taskDir)).toEqual(task);
     expect(codeOf(() => store.getDispatchEnvelopes(taskDir))).toBe('STORE_CORRUPT');
   });
 });

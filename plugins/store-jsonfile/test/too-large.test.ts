@@ -26,7 +26,7 @@ describe('a value that no string can hold', () => {
     const file = join(root, taskDir, 'task.json');
     writeFileSync(file, '{');
     truncateSync(file, 600_000_000);
-    expect(codeOf(() => store.getTask(taskDir))).toBe('STORE_TOO_LARGE');
+    expect(codeOf(() => store.findTask(taskDir))).toBe('STORE_TOO_LARGE');
     expect(store.listTasks()).toMatchObject([{ taskDir, error: { code: 'STORE_TOO_LARGE' } }]);
     expect(store.listDispatches({ taskDir }).dispatches).toHaveLength(1);
     truncateSync(file, 0);

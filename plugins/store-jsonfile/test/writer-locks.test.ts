@@ -137,7 +137,7 @@ describe('the right to write a dispatch', () => {
       return systemFiles.lstat(path);
     };
     const observer = openStore(root, {}, { files: { ...systemFiles, lstat } });
-    expect(observer.getClaim(taskDir, 'd1')).toMatchObject({ isOwn: false, state: 'running' });
+    expect(observer.findClaim(taskDir, 'd1')).toMatchObject({ isOwn: false, state: 'running' });
     expect(isTaken).toBe(true);
   });
 

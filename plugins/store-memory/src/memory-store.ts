@@ -153,7 +153,7 @@ export class MemoryStore implements DispatchStoreProvider {
     this.#listeners.notify(taskDir);
   }
 
-  getTask(taskDir: string): TaskRecord | null {
+  findTask(taskDir: string): TaskRecord | null {
     this.#enter(taskDir);
     return JSON.parse(this.#tasks.get(taskDir) ?? 'null') as TaskRecord | null;
   }
@@ -161,7 +161,7 @@ export class MemoryStore implements DispatchStoreProvider {
   listTasks(): TaskListing[] {
     this.#enter();
     const taskDirs = new Set([...this.#tasks.keys(), ...this.#dispatches.keys()]);
-    return [...taskDirs].sort(compare).map((taskDir) => ({ taskDir, task: this.getTask(taskDir) }));
+    return [...taskDirs].sort(compare).map((taskDir) => ({ taskDir, task: this.findTask(taskDir) }));
   }
 
   searchEvents(query: string, { taskDir, dispatchId, limit = 100 }: SearchEventsOptions = {}): SearchHit[] {

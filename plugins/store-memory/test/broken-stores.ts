@@ -186,17 +186,17 @@ export const brokenStores: readonly BrokenStore[] = [
     create: () =>
       new (class extends MemoryStore {
         override putTask(taskDir: string, task: TaskRecord) {
-          super.putTask(taskDir, { ...this.getTask(taskDir), ...task });
+          super.putTask(taskDir, { ...this.findTask(taskDir), ...task });
         }
       })(),
   },
   {
     fault: 'returns null for a task above its root',
-    caseIds: ['paths/get-task'],
+    caseIds: ['paths/find-task'],
     create: () =>
       new (class extends MemoryStore {
-        override getTask(taskDir: string) {
-          return taskDir.startsWith('../') ? null : super.getTask(taskDir);
+        override findTask(taskDir: string) {
+          return taskDir.startsWith('../') ? null : super.findTask(taskDir);
         }
       })(),
   },

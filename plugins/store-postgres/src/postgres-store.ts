@@ -111,11 +111,11 @@ export class PostgresStore implements DispatchStoreProvider {
     );
   }
 
-  getClaim(taskDir: string, dispatchId: string): Promise<ClaimState | null> {
+  findClaim(taskDir: string, dispatchId: string): Promise<ClaimState | null> {
     return this.#runOne(taskDir, dispatchId, () => this.#claims.stateOf(taskDir, dispatchId));
   }
 
-  getClaims(taskDir: string, dispatchIds: readonly string[]): Promise<(ClaimState | null)[]> {
+  findClaims(taskDir: string, dispatchIds: readonly string[]): Promise<(ClaimState | null)[]> {
     return this.#run(() => {
       assertTaskDir(taskDir);
       for (const dispatchId of dispatchIds) assertDispatchId(dispatchId);
@@ -181,7 +181,7 @@ export class PostgresStore implements DispatchStoreProvider {
     });
   }
 
-  getTask(taskDir: string): Promise<TaskRecord | null> {
+  findTask(taskDir: string): Promise<TaskRecord | null> {
     return this.#run(() => {
       assertTaskDir(taskDir);
       return this.#tasks.get(taskDir);
@@ -341,7 +341,7 @@ class TaskTable {
   }
 
   async get(taskDir: string): Promise<TaskRecord | null> {
-    const [row] = await this.#tables.rows(this.#tables.statements.getTask, [taskDir]);
+    const [row] = await this.#tables.rows(this.#tables.statements.findTask, [taskDir]);
     return row === undefined ? null : decodeRecord(row, this.#tables.name);
   }
 

@@ -91,12 +91,12 @@ function endAll({ leases, acknowledgements, statements }: StoreParts): unknown[]
 }
 
 /** @throws STORE_DISPATCH_NOT_FOUND */
-export function getClaim(parts: StoreParts, taskDir: string, dispatchId: string): ClaimState | null {
+export function findClaim(parts: StoreParts, taskDir: string, dispatchId: string): ClaimState | null {
   return parts.leases.stateOf(parts.dispatches.get(taskDir, dispatchId).number);
 }
 
 /** The claims of dispatches at one moment; null for one that does not exist. */
-export function getClaims(
+export function findClaims(
   { database, statements, leases }: StoreParts,
   taskDir: string,
   dispatchIds: readonly string[],

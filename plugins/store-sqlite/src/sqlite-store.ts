@@ -25,8 +25,8 @@ import {
   breakClaim,
   claimDispatch,
   createDispatch,
-  getClaim,
-  getClaims,
+  findClaim,
+  findClaims,
   isClaimedHere,
   releaseDispatch,
   removeDispatch,
@@ -112,15 +112,15 @@ export class SqliteStore implements DispatchStoreProvider {
     });
   }
 
-  getClaim(taskDir: string, dispatchId: string): ClaimState | null {
-    return this.#runOne(taskDir, dispatchId, (parts) => getClaim(parts, taskDir, dispatchId));
+  findClaim(taskDir: string, dispatchId: string): ClaimState | null {
+    return this.#runOne(taskDir, dispatchId, (parts) => findClaim(parts, taskDir, dispatchId));
   }
 
-  getClaims(taskDir: string, dispatchIds: readonly string[]): (ClaimState | null)[] {
+  findClaims(taskDir: string, dispatchIds: readonly string[]): (ClaimState | null)[] {
     return this.#run((parts) => {
       assertTaskDir(taskDir);
       for (const dispatchId of dispatchIds) assertDispatchId(dispatchId);
-      return getClaims(parts, taskDir, dispatchIds);
+      return findClaims(parts, taskDir, dispatchIds);
     });
   }
 
@@ -176,7 +176,7 @@ export class SqliteStore implements DispatchStoreProvider {
     });
   }
 
-  getTask(taskDir: string): TaskRecord | null {
+  findTask(taskDir: string): TaskRecord | null {
     return this.#run(({ tasks }) => {
       assertTaskDir(taskDir);
       return tasks.get(taskDir);

@@ -69,7 +69,7 @@ export class WriterLeases {
 
   /** Steps 1 to 4. After the commit, the caller calls `keep`. @returns the epoch @throws STORE_LOCKED */
   claim(row: DispatchRow): number {
-    const claim = this.#statements.getClaim.get(row.number);
+    const claim = this.#statements.findClaim.get(row.number);
     if (claim !== undefined && claim.token === this.#own?.token) return claim.epoch;
     this.assertClaimable(row);
     const epoch = Math.max(row.epoch, claim?.epoch ?? 0) + 1;
@@ -100,7 +100,7 @@ export class WriterLeases {
 
   /** The claim of a dispatch by any opening; null if there is none. */
   stateOf(dispatch: number): ClaimState | null {
-    const claim = this.#statements.getClaim.get(dispatch);
+    const claim = this.#statements.findClaim.get(dispatch);
     return claim === undefined ? null : this.#judge(claim);
   }
 
@@ -133,7 +133,7 @@ export class WriterLeases {
    * calls `drop`.
    */
   end(dispatch: number): void {
-    const claim = this.#statements.getClaim.get(dispatch);
+    const claim = this.#statements.findClaim.get(dispatch);
     if (claim === undefined) return;
     this.#statements.deleteClaim.run(dispatch);
     if (claim.token !== this.#own?.token) this.#statements.deleteIdleOpening.run(claim.token);
@@ -169,13 +169,13 @@ export class WriterLeases {
   }
 
   #ownEpoch(dispatch: number): number | null {
-    const claim = this.#statements.getClaim.get(dispatch);
+    const claim = this.#statements.findClaim.get(dispatch);
     return claim !== undefined && claim.token === this.#own?.token ? claim.epoch : null;
   }
 
   /** The error of a claim; null if the dispatch can be claimed. */
   #refusal(dispatch: number, taskDir: string, dispatchId: string): StoreError | null {
-    const claim = this.#statements.getClaim.get(dispatch);
+    const claim = this.#statements.findClaim.get(dispatch);
     if (claim === undefined) return null;
     const { isOwn, state, expiresInMs } = this.#judge(claim);
     if (isOwn || state === 'expired') return null;

@@ -125,7 +125,7 @@ describe('a damaged database', () => {
       { taskDir: 'lab/tasks/a', task: null, error: { code: 'STORE_CORRUPT', details: { file: path } } },
       { taskDir: 'lab/tasks/b', task },
     ]);
-    expect(codeOf(() => store.getTask('lab/tasks/a'))).toBe('STORE_CORRUPT');
+    expect(codeOf(() => store.findTask('lab/tasks/a'))).toBe('STORE_CORRUPT');
   });
 });
 

@@ -54,7 +54,7 @@ describe.skipIf(process.platform === 'win32')('a writer that is stopped', () => 
     onTestFinished(() => taker.close());
     const claim = () => taker.claimDispatch(taskDir, dispatchId);
     expect(codeOf(claim)).toBe('STORE_LOCKED');
-    expect(taker.getClaim(taskDir, dispatchId)).toMatchObject({ state: 'running', expiresInMs: null });
+    expect(taker.findClaim(taskDir, dispatchId)).toMatchObject({ state: 'running', expiresInMs: null });
     clock.advance(leaseMs);
     expect(claim()).toMatchObject({ epoch: 2 });
     const refused = writer.append();
@@ -108,7 +108,7 @@ describe('a dispatch whose owner has exited', () => {
       const events = store.getDispatchEvents(taskDir, dispatchId);
       expect(events.slice(0, -1)).toEqual(growingEvents(events.length - 1));
       const taken = takers.find(({ child }) => events.at(-1)?.id === `z${child.pid}`);
-      expect(store.getClaim(taskDir, dispatchId)?.owner).toContain(`process ${taken?.child.pid} on`);
+      expect(store.findClaim(taskDir, dispatchId)?.owner).toContain(`process ${taken?.child.pid} on`);
       for (const { child } of takers) child.stdin?.end();
     }
   });

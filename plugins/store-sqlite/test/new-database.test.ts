@@ -17,7 +17,7 @@ describe('a store whose database does not exist yet', () => {
     const root = dirname(temporaryPath());
     const store = openStore(join(root, 'new', 'hansard.sqlite'));
     expect(store.listTasks()).toEqual([]);
-    expect(store.getTask(taskDir)).toBeNull();
+    expect(store.findTask(taskDir)).toBeNull();
     expect(store.getDispatchEnvelopes(taskDir)).toEqual([]);
     expect(store.getDispatchEnvelope(taskDir, dispatchId)).toBeNull();
     expect(store.searchEvents('word', { taskDir })).toEqual([]);

@@ -79,7 +79,7 @@ describe('the lease of a dispatch', () => {
     const path = temporaryPath();
     const clock = new ManualClock();
     const store = ownedBy(path, { host: 'elsewhere' }, clock);
-    const state = () => store.getClaim(taskDir, dispatchId);
+    const state = () => store.findClaim(taskDir, dispatchId);
     expect(state()).toMatchObject({ isOwn: false, state: 'unknown', expiresInMs: leaseMs });
     for (let round = 0; round < 5; round += 1) {
       runSql(path, 'UPDATE openings SET beat = beat + 1');
@@ -171,7 +171,7 @@ describe('the lease of a dispatch', () => {
     first.appendEvent(taskDir, dispatchId, textEvent('a'));
     const second = openStore(path);
     second.breakClaim(taskDir, dispatchId);
-    expect(second.getClaim(taskDir, dispatchId)).toBeNull();
+    expect(second.findClaim(taskDir, dispatchId)).toBeNull();
     expect(codeOf(() => first.appendEvent(taskDir, dispatchId, textEvent('b')))).toBe('STORE_LOCKED');
     expect(first.claimDispatch(taskDir, dispatchId).epoch).toBe(2);
     first.appendEvent(taskDir, dispatchId, textEvent('b'));

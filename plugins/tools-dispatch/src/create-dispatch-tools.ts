@@ -6,7 +6,7 @@ import { dispatchEnding, eventWords, wordsLine } from '@hansard/views';
 import { z } from 'zod';
 import { cutText } from './cut-text.ts';
 import { dispatchTool } from './dispatch-tool.ts';
-import { dispatchIdField, findWorker } from './find-worker.ts';
+import { dispatchIdField, getWorker } from './get-worker.ts';
 import { statusLine, structuredResultLines, workerMetadata } from './worker-text.ts';
 
 const dispatchAgentTool = dispatchTool({
@@ -71,7 +71,7 @@ const awaitDispatchTool = dispatchTool({
   }),
   async run({ dispatch_ids }, host, { signal }) {
     const ids = [...new Set([dispatch_ids].flat())];
-    for (const id of ids) await findWorker(host, id);
+    for (const id of ids) await getWorker(host, id);
     const ended = await Promise.all(ids.map((id) => host.awaitWorker(id, signal)));
     const limit = Math.floor(mostResultText / ended.length);
     const texts = await Promise.all(ended.map((worker) => resultText(host, worker, limit)));
@@ -93,7 +93,7 @@ const abortDispatchTool = dispatchTool({
     reason: z.string().min(1).max(1_000).optional().describe('The reason, for the log.'),
   }),
   async run({ dispatch_id, reason }, host) {
-    await findWorker(host, dispatch_id);
+    await getWorker(host, dispatch_id);
     const worker = await host.abortWorker(dispatch_id, reason);
     return { status: 'completed', text: statusLine(worker), metadata: workerMetadata(worker) };
   },
@@ -111,7 +111,7 @@ const checkDispatchTool = dispatchTool({
     events: z.int().min(0).max(50).default(10).describe('The number of its last events to return, 0 to 50.'),
   }),
   async run({ dispatch_id, events: count }, host) {
-    const worker = await findWorker(host, dispatch_id);
+    const worker = await getWorker(host, dispatch_id);
     const events = count === 0 ? [] : await host.getRecentEvents(dispatch_id, count);
     const recent =
       events.length === 0 ? [] : ['last events, quoted from its log:', recentEventsText(events, limits)];

@@ -6,11 +6,11 @@ export function labelOf({ name, agentId }: AgentInfo): string {
 }
 
 /** The active agents that the caller names, each once, in the order of their first mention. */
-export function findAgents(host: AgentHost, namesOrIds: readonly string[]): AgentInfo[] {
-  return unique(namesOrIds.map((nameOrId) => findAgent(host, nameOrId)));
+export function getAgents(host: AgentHost, namesOrIds: readonly string[]): AgentInfo[] {
+  return unique(namesOrIds.map((nameOrId) => getAgent(host, nameOrId)));
 }
 
-export function findAgent(host: AgentHost, nameOrId: string): AgentInfo {
+export function getAgent(host: AgentHost, nameOrId: string): AgentInfo {
   const agent = host.findAgent(nameOrId);
   if (agent === null) throw new ToolRefusal(notFound(host, nameOrId));
   if (agent.agentId === host.caller.agentId)

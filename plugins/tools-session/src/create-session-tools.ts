@@ -2,7 +2,7 @@ import { definedOnly } from '@hansard/events';
 import type { AgentHost, AgentInfo, LoggedString, ToolOutcome, ToolProvider } from '@hansard/provider';
 import { combineTools, ToolRefusal } from '@hansard/provider/tools';
 import { z } from 'zod';
-import { findAgent, findAgents, labelOf, unique } from './agents.ts';
+import { getAgent, getAgents, labelOf, unique } from './agents.ts';
 import { deliverOwnWords, deliverUtterance, messageOf, quote } from './deliver.ts';
 import { sessionTool } from './session-tool.ts';
 
@@ -18,7 +18,7 @@ const tellTool = sessionTool({
       .describe('true: it answers, and you get the answer. false: it has the text at its next turn.'),
   }),
   async run({ to, text, expect_answer }, host, signal) {
-    const recipient = findAgent(host, to);
+    const recipient = getAgent(host, to);
     const metadata = { to: recipient.agentId };
     const [denial] = await deliverOwnWords(host, [recipient], await host.logPieceOfText(text));
     if (denial !== undefined) throw new ToolRefusal(denial);
@@ -90,8 +90,8 @@ const discussTool = sessionTool({
       ),
   }),
   async run({ prompt, speakers: names, listeners, rounds, at_once: atOnce }, host, signal) {
-    const speakers = findAgents(host, names);
-    const everyone = unique([...speakers, ...findAgents(host, listeners)]);
+    const speakers = getAgents(host, names);
+    const everyone = unique([...speakers, ...getAgents(host, listeners)]);
     const discussion = new Discussion(host, everyone, rounds, signal);
     if (prompt !== undefined) await discussion.begin(prompt);
     const groups = atOnce === 1 ? speakers.map((speaker) => [speaker]) : [speakers];

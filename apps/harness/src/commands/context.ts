@@ -1,4 +1,4 @@
-import { findScope, type Harness, listAll } from '@hansard/compose';
+import { type Harness, listAll, resolveScope } from '@hansard/compose';
 import {
   type CapturedEvent,
   type DispatchEnvelope,
@@ -88,7 +88,7 @@ async function outcomesBefore(
   { status }: ContextCommandOptions,
 ): Promise<PriorOutcomes> {
   const { store } = harness;
-  const scope = await findScope(store, word);
+  const scope = await resolveScope(store, word);
   const { taskDir, dispatchId } = scope;
   const listings = dispatchId === null ? scope.listings : await listAll(store, { taskDir });
   const { envelopes } = readableSessions({ taskDir, dispatchId: null, listings });

@@ -1,12 +1,12 @@
 import type { Harness } from '@hansard/compose';
 import {
   envelopeOf,
-  findScope,
   type ListedTask,
   listAllTasks,
   listingsOf,
   noSession,
   projectOf,
+  resolveScope,
   type ShownStatus,
   shownStatus,
   sortTasks,
@@ -83,7 +83,7 @@ async function sessionsAnswer(
   { project, sort, limit = Number.POSITIVE_INFINITY }: LsOptions,
 ): Promise<Answer> {
   const { store } = harness;
-  const named = word === undefined ? null : await findScope(store, word);
+  const named = word === undefined ? null : await resolveScope(store, word);
   const all =
     named === null
       ? await newest(store, project, sort === 'newest' ? limit : Number.POSITIVE_INFINITY)
@@ -221,7 +221,7 @@ async function tasksAnswer(
   { project, sort, limit = Number.POSITIVE_INFINITY }: LsOptions,
 ): Promise<Answer> {
   const { store } = harness;
-  const taskDir = word === undefined ? undefined : (await findScope(store, word)).taskDir;
+  const taskDir = word === undefined ? undefined : (await resolveScope(store, word)).taskDir;
   const all = (await listAllTasks(store)).filter(
     (one) => isOfProject(one, project) && (taskDir ?? one.taskDir) === one.taskDir,
   );

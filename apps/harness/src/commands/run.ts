@@ -1,7 +1,14 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createReplayAgent } from '@hansard/agent-claude';
-import { findSession, type Harness, inTask, LeftRunning, type RunOptions, toTaskDir } from '@hansard/compose';
+import {
+  type Harness,
+  inTask,
+  LeftRunning,
+  type RunOptions,
+  resolveSession,
+  toTaskDir,
+} from '@hansard/compose';
 import {
   type DispatchEnvelope,
   definedOnly,
@@ -110,7 +117,7 @@ async function* recordAll(
   const taskDir = toTaskDir(options.task);
   const plan = planRuns(context, harness, words, options);
   const { role, parent, model, cwd, bot, fidelity } = options;
-  if (parent !== undefined) await findSession(harness.store, inTask(taskDir, parent));
+  if (parent !== undefined) await resolveSession(harness.store, inTask(taskDir, parent));
   await using _left = await LeftRunning.close(harnessContext(context), harness.store, taskDir);
   const ended: DispatchEnvelope[] = [];
   for (const { what, ...run } of plan) {

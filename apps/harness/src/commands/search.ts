@@ -1,4 +1,4 @@
-import { findScope, partOfStore, toTaskName } from '@hansard/compose';
+import { partOfStore, resolveScope, toTaskName } from '@hansard/compose';
 import { type DispatchHits, type DispatchStore, searchDispatches } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
@@ -73,7 +73,7 @@ export const addSearch: AddCommand = (command, context) => {
       answerFromStore(context, options, async ({ store }) => {
         const words = new EventWords(text).words;
         if (words.length === 0) throw noWord(text);
-        const scope = word === undefined ? null : await findScope(store, word);
+        const scope = word === undefined ? null : await resolveScope(store, word);
         const filter = await FilterRequest.parse(context, options);
         const isAll = options.records === true || !filter.isOpen;
         const search = new Search(context, {

@@ -1,4 +1,4 @@
-import { findTask, toTaskName } from '@hansard/compose';
+import { resolveTask, toTaskName } from '@hansard/compose';
 import { ensureTaskRecord } from '@hansard/dispatch';
 import { definedOnly, type TaskRecord } from '@hansard/events';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
@@ -22,10 +22,10 @@ export const addTask: AddCommand = (command, context) => {
       if (value?.trim() === '')
         throw new CliError(exitCode.usage, `--${name} is empty.`, `Give a ${name}, or leave it out.`);
     return answerFromStore(context, options, async ({ store }) => {
-      const taskDir = await findTask(store, word);
-      const before = await store.getTask(taskDir);
+      const taskDir = await resolveTask(store, word);
+      const before = await store.findTask(taskDir);
       if (before === null) await ensureTaskRecord(store, taskDir, definedOnly({ name: title }));
-      const made = before ?? (await store.getTask(taskDir));
+      const made = before ?? (await store.findTask(taskDir));
       if (made === null) throw new TypeError(`The task ${taskDir} was not stored.`);
       const task: TaskRecord = { ...made, ...definedOnly({ name: title, status }) };
       const isChanged = task.name !== made.name || task.status !== made.status;

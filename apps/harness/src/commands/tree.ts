@@ -1,4 +1,4 @@
-import { findScope, listingsOf, shownStatus } from '@hansard/compose';
+import { listingsOf, resolveScope, shownStatus } from '@hansard/compose';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { agentTree, createLogIndex, dispatchTree, renderAgentTree, renderDispatchTree } from '@hansard/views';
 import { readableSessions } from '../tasks/unreadable.ts';
@@ -16,7 +16,7 @@ export const addTree: AddCommand = (command, context) => {
     'tree 4K7Q',
   ).action((word: string, options: CommonOptions) =>
     answerFromStore(context, options, async ({ store }) => {
-      const scope = await findScope(store, word);
+      const scope = await resolveScope(store, word);
       const { taskDir } = scope;
       const listings = await listingsOf(store, scope);
       const { envelopes, failure } = readableSessions({ taskDir, dispatchId: null, listings });

@@ -1,4 +1,4 @@
-import { findScope, listAll, listingsOf } from '@hansard/compose';
+import { listAll, listingsOf, resolveScope } from '@hansard/compose';
 import { type UsageKey, type UsageOfKeys, type UsageSummary, usageKeys, usageOf } from '@hansard/dispatch';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { explainEstimates, quarterMs, type UsageFigures } from '@hansard/facts';
@@ -55,7 +55,7 @@ export const addUsage: AddCommand = (command, context) => {
         const listings =
           word === undefined
             ? await listAll(store, {})
-            : await listingsOf(store, await findScope(store, word));
+            : await listingsOf(store, await resolveScope(store, word));
         const limits = limitsOf(context, options);
         const progress = createProgress(context, 'reading sessions');
         const onPage = async (read: number, all: number) => {

@@ -1,4 +1,4 @@
-import { findScope, onlySession } from '@hansard/compose';
+import { onlySession, resolveScope } from '@hansard/compose';
 import type { DispatchStore } from '@hansard/dispatch';
 import { createViewer, type RunningViewer } from '@hansard/viewer';
 import { findEvent, searchedDispatch } from '../tasks/find-event.ts';
@@ -67,7 +67,7 @@ async function placeOf(
   event: string | undefined,
 ): Promise<string> {
   if (word === undefined) return '';
-  const scope = await findScope(store, word);
+  const scope = await resolveScope(store, word);
   const task = encodeURIComponent(scope.taskDir);
   if (scope.dispatchId === null && event === undefined) return `#/t/${task}`;
   const reference = onlySession(scope, word);

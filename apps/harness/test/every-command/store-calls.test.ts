@@ -109,7 +109,7 @@ describe('the calls of the store', () => {
       for (let at = 0; at < 300; at += 1)
         await running.beginDispatch(task.replace('/', '/tasks/'), { role: 'worker' });
       const { code, total, calls: byName } = await countCalls(line.cwd, [command, task]);
-      expect([code, byName]).toMatchObject([0, { getClaims: 1 }]);
+      expect([code, byName]).toMatchObject([0, { findClaims: 1 }]);
       expect(total, JSON.stringify(byName)).toBeLessThanOrEqual(4);
     },
   );

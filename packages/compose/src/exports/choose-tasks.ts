@@ -1,8 +1,8 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { harnessErrors } from '../harness-errors.ts';
-import { allSessions, findScope, onlySession } from '../sessions/find-session.ts';
 import { type ListedTask, listAllTasks, sortTasks } from '../sessions/listed-task.ts';
+import { allSessions, onlySession, resolveScope } from '../sessions/resolve-session.ts';
 import { projectOf } from '../sessions/task-name.ts';
 import type { ExportFormat } from './export-formats.ts';
 
@@ -41,7 +41,7 @@ export async function chooseTasks(
     throw harnessErrors.error('HARNESS_OPTION_INVALID', '--project chooses among all tasks.', {
       advice: 'Remove it, or the name of a session.',
     });
-  const named = await findScope(store, session);
+  const named = await resolveScope(store, session);
   const envelopes =
     named.dispatchId !== null || scope === 'session'
       ? [(await store.openDispatch(onlySession(named, session))).envelope]

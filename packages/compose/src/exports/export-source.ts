@@ -4,7 +4,7 @@ import type { DispatchEnvelope, RedactionCounts, TaskSource } from '@hansard/eve
 import type { RedactorLoader } from '../configured-redactor.ts';
 import { inWords, noteTo } from '../context.ts';
 import type { OpenParts } from '../open-parts.ts';
-import { openSession } from '../sessions/find-session.ts';
+import { openSession } from '../sessions/resolve-session.ts';
 
 /** The parts of a harness that an export reads. */
 export interface ExportParts extends OpenParts {

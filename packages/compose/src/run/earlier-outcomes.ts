@@ -2,7 +2,7 @@ import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { storeErrors } from '@hansard/provider';
 import { type DispatchEnding, dispatchEnding, type PriorOutcomes, priorOutcomes } from '@hansard/views';
-import { listAll, readableOf } from '../sessions/find-session.ts';
+import { listAll, readableOf } from '../sessions/resolve-session.ts';
 
 /** More outcomes do not fit into the text, because each takes more than 80 of its 8,000 characters. */
 const mostRead = 100;

@@ -12,7 +12,7 @@ import type { HarnessConfig } from '../configuration.ts';
 import { inWords, noteTo } from '../context.ts';
 import { harnessErrors } from '../harness-errors.ts';
 import { agentOf, type OpenParts } from '../open-parts.ts';
-import { findSession, inTask, openSession } from '../sessions/find-session.ts';
+import { inTask, openSession, resolveSession } from '../sessions/resolve-session.ts';
 import { toTaskDir, toTaskName } from '../sessions/task-name.ts';
 import { earlierOutcomes } from './earlier-outcomes.ts';
 
@@ -52,7 +52,7 @@ export async function runInHarness(harness: OpenParts, options: RunOptions): Pro
   const { config } = loaded;
   const taskDir = toTaskDir(options.task);
   const parent =
-    options.parent === undefined ? null : await findSession(store, inTask(taskDir, options.parent));
+    options.parent === undefined ? null : await resolveSession(store, inTask(taskDir, options.parent));
   const prompt = options.withHistory
     ? [await earlierOutcomes(store, taskDir), options.prompt ?? ''].filter(Boolean).join('\n\n')
     : (options.prompt ?? '');

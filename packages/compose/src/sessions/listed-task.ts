@@ -2,7 +2,7 @@ import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { addSpending, dispatchDuration, nothingSpent, type Spending, spendingOf } from '@hansard/facts';
 import type { StoreError, TaskListing } from '@hansard/provider';
-import { listAll, readableOf } from './find-session.ts';
+import { listAll, readableOf } from './resolve-session.ts';
 
 /** A task with its dispatches; null if they are unreadable, with the reason in `errors`. */
 export interface ListedTask extends Omit<TaskListing, 'error'> {

@@ -29,7 +29,7 @@ async function claimed(
   envelopes: readonly DispatchEnvelope[],
 ): Promise<boolean[]> {
   try {
-    const claims = await store.getClaims(
+    const claims = await store.findClaims(
       taskDir,
       envelopes.map(({ dispatchId }) => dispatchId),
     );

@@ -116,7 +116,7 @@ describe('players', () => {
     expect([of('Anna'), of('agent_001')]).toEqual([of('Ann Lee'), of('Ann Lee')]);
   });
 
-  it('include those that the log only names: receivers of whispers, and holders of roles', async () => {
+  it('include those that the log only names: receivers of whispers, and players with roles', async () => {
     const roles = { events: ['game:role'] };
     async function* withRole(): AsyncGenerator<CapturedEvent> {
       yield* events;

@@ -25,7 +25,7 @@ async function beginDispatch(options: RunDispatchOptions, place: RunPlace): Prom
     taskDir,
     { role, dispatchId, model, cwd, parentDispatchId, botId, fidelity },
     {
-      holder: 'a run',
+      owner: 'a run',
       communication: options.communication,
       now: recordedTime === null ? undefined : () => recordedTime.now(),
     },

@@ -57,7 +57,7 @@ async function abandonedOf(
   onUnchecked: CloseAbandonedOptions['onUnchecked'],
 ): Promise<readonly string[]> {
   if (running.length === 0 || store.capabilities.writers === 'process') return running;
-  const claims = await store.getClaims(taskDir, running);
+  const claims = await store.findClaims(taskDir, running);
   return running.filter((dispatchId, at) => {
     const claim = claims[at] ?? null;
     if (claim?.state === 'unknown' && claim.expiresInMs !== null)
@@ -73,7 +73,7 @@ async function closeAbandoned(
   try {
     await using dispatch = await store.openDispatch(abandoned, {
       write: true,
-      holder: 'a start-up that ends it',
+      owner: 'a start-up that ends it',
     });
     // It may have ended since it was listed.
     if (dispatch.envelope.status !== 'running') return null;

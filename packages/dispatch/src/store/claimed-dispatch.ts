@@ -43,7 +43,7 @@ import { StoredDispatch } from './stored-dispatch.ts';
  * checked and copied, handed to the provider in the order of the calls, counted, and published after the provider has it.
  */
 export class ClaimedDispatch extends StoredDispatch implements Dispatch {
-  readonly holder: string;
+  readonly owner: string;
   readonly #options: WriterOptions;
   readonly #live: OpenFeed;
   readonly #writes: WriteQueue;
@@ -73,7 +73,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     isBegun: boolean,
   ) {
     super(context, stored, envelope);
-    this.holder = options.holder ?? defaultHolder;
+    this.owner = options.owner ?? defaultOwner;
     this.#options = options;
     this.#live = context.feeds.open(stored);
     const redactor = options.redact === false ? undefined : context.redaction?.redactor;
@@ -398,7 +398,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   }
 }
 
-export const defaultHolder = 'a program';
+export const defaultOwner = 'a program';
 
 function isList(input: NewEvent | readonly NewEvent[]): input is readonly NewEvent[] {
   return Array.isArray(input);

@@ -8,7 +8,7 @@ import {
 } from '@hansard/provider';
 import { onAbort } from '../async/on-abort.ts';
 import { newEnvelope } from '../intake/envelope-intake.ts';
-import { ClaimedDispatch, defaultHolder } from './claimed-dispatch.ts';
+import { ClaimedDispatch, defaultOwner } from './claimed-dispatch.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
 import { type DispatchRef, dispatchKey, toDispatchRef } from './dispatch-ref.ts';
 import type { WriteAccess } from './dispatch-store.ts';
@@ -16,7 +16,7 @@ import { ProviderDispatch } from './provider-dispatch.ts';
 import type { StoreClaims, StoreContext } from './store-context.ts';
 
 interface Claim {
-  readonly holder: string;
+  readonly owner: string;
   /** Null: the dispatch is being created, claimed or deleted. */
   readonly dispatch: ClaimedDispatch | null;
 }
@@ -76,13 +76,13 @@ export class DispatchClaims implements StoreClaims {
     }
   }
 
-  /** Runs work of `holder` on a dispatch that no object of this opening writes meanwhile. @throws STORE_LOCKED */
+  /** Runs work of `owner` on a dispatch that no object of this opening writes meanwhile. @throws STORE_LOCKED */
   async without<T>(
     dispatch: DispatchRef,
-    holder: string,
+    owner: string,
     work: (stored: ProviderDispatch) => Awaitable<T>,
   ): Promise<T> {
-    this.#reserve(dispatch, holder);
+    this.#reserve(dispatch, owner);
     try {
       return await this.#untilDone(async () => work(this.#stored(dispatch)));
     } finally {
@@ -94,7 +94,7 @@ export class DispatchClaims implements StoreClaims {
   stateOf(dispatch: DispatchRef): ClaimState | null {
     const claim = this.#claims.get(dispatchKey(dispatch));
     if (claim === undefined) return null;
-    const owner = `${claim.holder} of this process (${process.pid})`;
+    const owner = `${claim.owner} of this process (${process.pid})`;
     return { owner, isOwn: true, state: 'running', expiresInMs: null };
   }
 
@@ -111,15 +111,15 @@ export class DispatchClaims implements StoreClaims {
 
   async #claim(
     stored: ProviderDispatch,
-    { holder = defaultHolder }: WriterOptions,
+    { owner = defaultOwner }: WriterOptions,
     make: () => Promise<ClaimedDispatch>,
   ): Promise<Dispatch> {
     // Before the provider is called: a listing may show the dispatch before the provider has answered.
-    this.#reserve(stored, holder);
+    this.#reserve(stored, owner);
     try {
       return await this.#untilDone(async () => {
         const dispatch = await make();
-        this.#claims.set(dispatchKey(stored), { holder, dispatch });
+        this.#claims.set(dispatchKey(stored), { owner, dispatch });
         return dispatch;
       });
     } catch (error) {
@@ -128,18 +128,18 @@ export class DispatchClaims implements StoreClaims {
     }
   }
 
-  /** @throws STORE_LOCKED naming the holder */
-  #reserve(dispatch: DispatchRef, holder: string): void {
+  /** @throws STORE_LOCKED that names the owner */
+  #reserve(dispatch: DispatchRef, owner: string): void {
     const key = dispatchKey(dispatch);
-    const owner = this.#claims.get(key)?.holder;
-    if (owner !== undefined) {
+    const present = this.#claims.get(key)?.owner;
+    if (present !== undefined) {
       throw storeErrors.error(
         'STORE_LOCKED',
-        `The dispatch ${dispatch.dispatchId} of ${dispatch.taskDir} is being written by ${owner} of this process (${process.pid}). Use that object, or end or release it first.`,
-        { details: { ...toDispatchRef(dispatch), owner } },
+        `The dispatch ${dispatch.dispatchId} of ${dispatch.taskDir} is being written by ${present} of this process (${process.pid}). Use that object, or end or release it first.`,
+        { details: { ...toDispatchRef(dispatch), owner: present } },
       );
     }
-    this.#claims.set(key, { holder, dispatch: null });
+    this.#claims.set(key, { owner, dispatch: null });
   }
 
   /** Keeps `leaveAll` waiting until the work is done. */

@@ -127,7 +127,7 @@ export interface DispatchStore extends AsyncDisposable {
   putTask(taskDir: string, task: TaskRecord): Promise<void>;
 
   /** The record of a task, or null if it has none. */
-  getTask(taskDir: string): Promise<TaskRecord | null>;
+  findTask(taskDir: string): Promise<TaskRecord | null>;
 
   /** Every task that has a record or a dispatch, by `taskDir`. A task whose record cannot be read is listed with the reason. */
   listTasks(): Promise<TaskListing[]>;
@@ -156,13 +156,13 @@ export interface DispatchStore extends AsyncDisposable {
    * The claim of a dispatch, or null if no opening has claimed it. A store with one writer knows its own claims only.
    * @throws STORE_DISPATCH_NOT_FOUND
    */
-  getClaim(dispatch: DispatchRef): Promise<ClaimState | null>;
+  findClaim(dispatch: DispatchRef): Promise<ClaimState | null>;
 
   /**
    * The claims of several dispatches of a task, in the order of the ids, with one call of the store: null for one that no opening has
    * claimed, and for one that does not exist. A store with one writer knows its own claims only.
    */
-  getClaims(taskDir: string, dispatchIds: readonly string[]): Promise<(ClaimState | null)[]>;
+  findClaims(taskDir: string, dispatchIds: readonly string[]): Promise<(ClaimState | null)[]>;
 
   /**
    * Ends the claim of another opening of the store, whose next write is STORE_LOCKED. Call it only if a user asks for it.

@@ -29,7 +29,7 @@ import type { DispatchLog } from './dispatch-log.ts';
  */
 export interface Dispatch extends DispatchLog, AsyncDisposable {
   /** The owner of the object in this process, in words, for the message of a STORE_LOCKED. */
-  readonly holder: string;
+  readonly owner: string;
 
   /**
    * Records one event and returns it as it was recorded: a copy, with id and timestamp, redacted, and at `narrative`
@@ -126,8 +126,8 @@ export interface AgentWriter {
 export type DispatchEnd = EnvelopeUpdates & { readonly status: Exclude<DispatchStatus, 'running'> };
 
 export interface WriterOptions {
-  /** Absent: `a program`. */
-  readonly holder?: string;
+  /** The owner of the claim in this process, in words. Absent: `a program`. */
+  readonly owner?: string;
   /** Publishes what is recorded. */
   readonly communication?: CommunicationHub | undefined;
   /** Writes that wait for a failed one fail with its error, instead of being made. */

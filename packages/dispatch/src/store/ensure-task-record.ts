@@ -18,7 +18,7 @@ export async function ensureTaskRecord(
   taskDir: string,
   { name, now = Date.now }: NewTaskRecord = {},
 ): Promise<void> {
-  if ((await store.getTask(taskDir)) !== null) return;
+  if ((await store.findTask(taskDir)) !== null) return;
   const parts = taskDir.split('/');
   const slug = parts.at(-1) ?? taskDir;
   const project = parts[0] ?? slug;

@@ -194,9 +194,9 @@ class CheckedStore implements DispatchStore {
     await this.#taskWrites.run(taskDir, () => this.#provider.putTask(taskDir, record));
   }
 
-  async getTask(taskDir: string): Promise<TaskRecord | null> {
+  async findTask(taskDir: string): Promise<TaskRecord | null> {
     this.#context.assertOpen();
-    return this.#provider.getTask(taskDir);
+    return this.#provider.findTask(taskDir);
   }
 
   async listTasks(): Promise<TaskListing[]> {
@@ -232,20 +232,20 @@ class CheckedStore implements DispatchStore {
     this.#context.notifiers.notify(dispatch);
   }
 
-  async getClaim(dispatch: DispatchRef): Promise<ClaimState | null> {
+  async findClaim(dispatch: DispatchRef): Promise<ClaimState | null> {
     const stored = this.#at(dispatch);
-    if (this.capabilities.writers === 'dispatch') return stored.getClaim();
+    if (this.capabilities.writers === 'dispatch') return stored.findClaim();
     await stored.readEnvelope();
     return this.#context.claims.stateOf(dispatch);
   }
 
-  async getClaims(taskDir: string, dispatchIds: readonly string[]): Promise<(ClaimState | null)[]> {
+  async findClaims(taskDir: string, dispatchIds: readonly string[]): Promise<(ClaimState | null)[]> {
     this.#context.assertOpen();
     if (this.capabilities.writers !== 'dispatch')
       return dispatchIds.map((dispatchId) => this.#context.claims.stateOf({ taskDir, dispatchId }));
     const provider = this.#provider;
-    if (provider.getClaims === undefined) throw unsupported('writers', 'use a store with `getClaims`');
-    return provider.getClaims(taskDir, dispatchIds);
+    if (provider.findClaims === undefined) throw unsupported('writers', 'use a store with `findClaims`');
+    return provider.findClaims(taskDir, dispatchIds);
   }
 
   async breakClaim(dispatch: DispatchRef): Promise<void> {

@@ -120,10 +120,10 @@ export class ProviderDispatch implements DispatchRef {
   }
 
   /** @throws STORE_UNSUPPORTED */
-  getClaim(): Awaitable<ClaimState | null> {
+  findClaim(): Awaitable<ClaimState | null> {
     const provider = this.#provider;
-    if (provider.getClaim === undefined) throw unsupported('writers', 'use a store with `getClaim`');
-    return provider.getClaim(this.taskDir, this.dispatchId);
+    if (provider.findClaim === undefined) throw unsupported('writers', 'use a store with `findClaim`');
+    return provider.findClaim(this.taskDir, this.dispatchId);
   }
 
   /** @throws STORE_UNSUPPORTED */

@@ -193,8 +193,8 @@ function finalError(error: StoreError, tries: number, triedMs: number): StoreErr
 
 /** Calls that change nothing, or that have the same effect when they are made again. */
 const repeatable = [
-  'getClaim',
-  'getClaims',
+  'findClaim',
+  'findClaims',
   'getDispatchEnvelopes',
   'listDispatches',
   'getDispatchEnvelope',
@@ -202,7 +202,7 @@ const repeatable = [
   'getRecentEvents',
   'readEvents',
   'putTask',
-  'getTask',
+  'findTask',
   'listTasks',
   'searchEvents',
   'watch',

@@ -161,7 +161,7 @@ describe('other records of a store that redacts', () => {
         status: plant(),
         created: ended.startedAt,
       });
-      const stored = [await store.getDispatchEnvelopes(task), await store.getTask(task)];
+      const stored = [await store.getDispatchEnvelopes(task), await store.findTask(task)];
       expect(foundIn(JSON.stringify(stored), canaries)).toEqual([]);
     }
     expect(canaries.length).toBeGreaterThan(400);

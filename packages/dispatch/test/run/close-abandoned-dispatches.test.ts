@@ -40,7 +40,7 @@ describe('dispatches that a process left running when it exited', () => {
     let asked = 0;
     const provider = changedStore((store) => ({
       capabilities: { ...store.capabilities, writers: 'dispatch' },
-      getClaims: (_, dispatchIds) => {
+      findClaims: (_, dispatchIds) => {
         asked += 1;
         return dispatchIds.map(() => ({
           owner: 'process 7 on another host',

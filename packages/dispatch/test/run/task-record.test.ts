@@ -35,7 +35,7 @@ describe('a run', () => {
     const { store, base } = prepare();
     await runDispatch(base);
     const { startedAt: created } = (await store.getDispatchEnvelope(taskDir, 'D1')) ?? {};
-    expect(await store.getTask(taskDir)).toEqual({
+    expect(await store.findTask(taskDir)).toEqual({
       slug: 'route-models',
       name: 'route-models',
       project: 'lab',
@@ -47,7 +47,7 @@ describe('a run', () => {
   it('has the record in the store before its agent begins', async () => {
     const { store, base } = prepare();
     const run = await startDispatch(base);
-    expect(await store.getTask(taskDir)).toMatchObject({ slug: 'route-models' });
+    expect(await store.findTask(taskDir)).toMatchObject({ slug: 'route-models' });
     await run.ended;
   });
 
@@ -55,7 +55,7 @@ describe('a run', () => {
     const { store, base } = prepare();
     await store.putTask(taskDir, existing);
     await runDispatch(base);
-    expect(await store.getTask(taskDir)).toEqual(existing);
+    expect(await store.findTask(taskDir)).toEqual(existing);
   });
 
   it('that does not begin leaves no task behind', async () => {
@@ -72,11 +72,11 @@ describe('a run', () => {
       recordedStart: () => Promise.reject(new Error('no stream')),
     } as const;
     await expect(runDispatch({ ...base, agent })).rejects.toThrow('no stream');
-    expect(await store.getTask(taskDir)).toBeNull();
+    expect(await store.findTask(taskDir)).toBeNull();
   });
 
   it('continues without a record that cannot be read, and reports it', async () => {
-    const { store, base } = prepare(changedStore(() => ({ getTask: () => Promise.reject(damaged) })));
+    const { store, base } = prepare(changedStore(() => ({ findTask: () => Promise.reject(damaged) })));
     const problems: unknown[] = [];
     const { status } = await runDispatch({ ...base, onTaskProblem: (error) => problems.push(error) });
     expect(status).toBe('completed');
@@ -85,7 +85,7 @@ describe('a run', () => {
   });
 
   it('gives its dispatch back if the listener of such problems throws', async () => {
-    const { store, base } = prepare(changedStore(() => ({ getTask: () => Promise.reject(damaged) })));
+    const { store, base } = prepare(changedStore(() => ({ findTask: () => Promise.reject(damaged) })));
     const onTaskProblem = () => {
       throw new Error('a broken listener');
     };

@@ -91,19 +91,19 @@ describe('the claim of a dispatch', () => {
       release: () => dispatch.release(),
     }));
     const reference = { taskDir: task, dispatchId };
-    expect(await store.getClaim(reference)).toEqual({
+    expect(await store.findClaim(reference)).toEqual({
       owner: `a program of this process (${process.pid})`,
       isOwn: true,
       state: 'running',
       expiresInMs: null,
     });
-    const claims = () => store.getClaims(task, ['none', dispatchId]);
-    expect(await claims()).toEqual([null, await store.getClaim(reference)]);
+    const claims = () => store.findClaims(task, ['none', dispatchId]);
+    expect(await claims()).toEqual([null, await store.findClaim(reference)]);
     await release();
-    expect(await store.getClaim(reference)).toBeNull();
+    expect(await store.findClaim(reference)).toBeNull();
     expect(await claims()).toEqual([null, null]);
     await expect(store.breakClaim(reference)).rejects.toMatchObject({ code: 'STORE_UNSUPPORTED' });
-    await expect(store.getClaim({ taskDir: task, dispatchId: 'none' })).rejects.toMatchObject({
+    await expect(store.findClaim({ taskDir: task, dispatchId: 'none' })).rejects.toMatchObject({
       code: 'STORE_DISPATCH_NOT_FOUND',
     });
   });
@@ -113,16 +113,16 @@ describe('the claim of a dispatch', () => {
     const claim: ClaimState = { owner: 'process 1 on a', isOwn: false, state: 'unknown', expiresInMs: 900 };
     const provider = changedStore((store) => ({
       capabilities: { ...store.capabilities, writers: 'dispatch' },
-      getClaim: () => claim,
-      getClaims: (_, ids) => ids.map((id) => ({ ...claim, owner: id })),
+      findClaim: () => claim,
+      findClaims: (_, ids) => ids.map((id) => ({ ...claim, owner: id })),
       breakClaim: (_taskDir, dispatchId) => void broken.push(dispatchId),
     }));
     const store = openDispatchStore(provider);
     const dispatch = await begin(store);
     await expect(store.breakClaim(dispatch)).rejects.toMatchObject({ code: 'STORE_LOCKED' });
     await dispatch.release();
-    expect(await store.getClaim(dispatch)).toEqual(claim);
-    const owners = (await store.getClaims(task, ['b', 'a'])).map((one) => one?.owner);
+    expect(await store.findClaim(dispatch)).toEqual(claim);
+    const owners = (await store.findClaims(task, ['b', 'a'])).map((one) => one?.owner);
     expect(owners).toEqual(['b', 'a']);
     await store.breakClaim(dispatch);
     expect(broken).toEqual([dispatch.dispatchId]);
@@ -135,7 +135,7 @@ describe('the claim of a dispatch', () => {
     }));
     const store = openDispatchStore(provider);
     const dispatch = await begin(store);
-    for (const claims of [store.getClaim(dispatch), store.getClaims(task, [])])
+    for (const claims of [store.findClaim(dispatch), store.findClaims(task, [])])
       await expect(claims).rejects.toMatchObject({ code: 'STORE_UNSUPPORTED' });
   });
 });

@@ -7,12 +7,12 @@ import { Gate } from '../support/gate.ts';
 import { begin, say, task, write } from '../support/route-models.ts';
 
 describe('the writer of a dispatch', () => {
-  it('is one object of a process at a time; a second one is refused, with the name of the holder', async () => {
+  it('is one object of a process at a time; a second one is refused, with the name of the owner', async () => {
     const store = openDispatchStore(createMemoryStore());
-    const dispatch = await store.beginDispatch(task, { role: 'worker' }, { holder: 'a session' });
+    const dispatch = await store.beginDispatch(task, { role: 'worker' }, { owner: 'a session' });
     const { dispatchId } = dispatch;
-    expect(dispatch.holder).toBe('a session');
-    const second = store.openDispatch(task, dispatchId, { write: true, holder: 'a run' });
+    expect(dispatch.owner).toBe('a session');
+    const second = store.openDispatch(task, dispatchId, { write: true, owner: 'a run' });
     await expect(second).rejects.toMatchObject({
       code: 'STORE_LOCKED',
       message: expect.stringContaining('a session'),
@@ -21,7 +21,7 @@ describe('the writer of a dispatch', () => {
     await dispatch.append(say('still mine'));
     await dispatch.release();
 
-    const third = await store.openDispatch(task, dispatchId, { write: true, holder: 'a run' });
+    const third = await store.openDispatch(task, dispatchId, { write: true, owner: 'a run' });
     await expect(store.openDispatch(task, dispatchId, write)).rejects.toThrow('a run');
     await third.release();
     const unnamed = await store.openDispatch(task, dispatchId, write);

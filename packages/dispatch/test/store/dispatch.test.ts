@@ -245,9 +245,9 @@ describe('the agents and workers of a dispatch', () => {
   it('are children: dispatches of their own in the same task, written beside their parent', async () => {
     const store = openDispatchStore(createMemoryStore());
     const parent = await begin(store);
-    const child = await parent.beginChild({ role: 'scout', fidelity: 'full' }, { holder: 'a scout' });
+    const child = await parent.beginChild({ role: 'scout', fidelity: 'full' }, { owner: 'a scout' });
     const named = await parent.beginChild({ role: 'scout', parentDispatchId: 'somebody else' });
-    expect(child).toMatchObject({ taskDir: task, holder: 'a scout' });
+    expect(child).toMatchObject({ taskDir: task, owner: 'a scout' });
     expect(child.envelope).toMatchObject({
       role: 'scout',
       fidelity: 'full',

@@ -66,14 +66,14 @@ describe('reading', () => {
       created: '2026-03-01T09:00:00.000Z',
     };
     await store.putTask(task, record);
-    expect(await store.getTask(task)).toEqual(record);
+    expect(await store.findTask(task)).toEqual(record);
     expect(await store.listTasks()).toEqual([{ taskDir: task, task: record }]);
     expect(await codeOf(store.putTask(task, { ...record, created: 'today' }))).toBe('EVENT_TASK_INVALID');
     expect(await codeOf(store.putTask(task, { ...record, ...{ due: Number.NaN } }))).toBe(
       'EVENT_TASK_INVALID',
     );
     await store.putTask(task, { ...record, ...{ due: undefined } });
-    expect(Object.keys((await store.getTask(task)) ?? {})).toEqual(Object.keys(record));
+    expect(Object.keys((await store.findTask(task)) ?? {})).toEqual(Object.keys(record));
   });
 
   it('searches and deletes where the store can, and says so where it cannot', async () => {

@@ -303,13 +303,13 @@ describe('an error that is not STORE_UNAVAILABLE', () => {
       const clock = new ManualClock();
       let calls = 0;
       const provider = changedStore(() => ({
-        getTask() {
+        findTask() {
           calls += 1;
           throw storeErrors.error(code, 'Marked by mistake.', { isTransient: true });
         },
       }));
       const store = openDispatchStore(provider, { clock });
-      expect(await codeOf(store.getTask(taskDir))).toBe(code);
+      expect(await codeOf(store.findTask(taskDir))).toBe(code);
       expect([calls, clock.monotonic()]).toEqual([1, new ManualClock().monotonic()]);
     },
   );

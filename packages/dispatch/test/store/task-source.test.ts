@@ -52,7 +52,7 @@ describe('the source of an export', () => {
 
   it('is refused for a damaged task record, unless the caller handles the error', async () => {
     const provider = changedStore(() => ({
-      getTask: async () => {
+      findTask: async () => {
         throw damaged;
       },
     }));

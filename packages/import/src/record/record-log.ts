@@ -64,7 +64,7 @@ export interface RecordedLog {
 
 const mostNamed = 20;
 
-export const importWriter = { holder: 'an import', isMapped: true } as const;
+export const importWriter = { owner: 'an import', isMapped: true } as const;
 
 /** The role of a dispatch whose log names none. */
 export const importedRole = 'imported';

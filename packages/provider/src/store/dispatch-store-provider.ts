@@ -75,13 +75,13 @@ export interface DispatchStoreProvider {
    * The claim of a dispatch by any opening, or null if it is free. Needs `capabilities.writers: 'dispatch'`.
    * @throws STORE_DISPATCH_NOT_FOUND
    */
-  getClaim?(taskDir: string, dispatchId: string): Awaitable<ClaimState | null>;
+  findClaim?(taskDir: string, dispatchId: string): Awaitable<ClaimState | null>;
 
   /**
    * The claims of several dispatches of a task, in the order of the ids: null for one that is free, and for one that does not exist. A
    * store on another machine needs one request, or a few, for any number of ids. Needs `capabilities.writers: 'dispatch'`.
    */
-  getClaims?(taskDir: string, dispatchIds: readonly string[]): Awaitable<(ClaimState | null)[]>;
+  findClaims?(taskDir: string, dispatchIds: readonly string[]): Awaitable<(ClaimState | null)[]>;
 
   /**
    * Ends the claim of another opening, which gets STORE_LOCKED for its next write. Without a claim nothing changes. Only an
@@ -157,7 +157,7 @@ export interface DispatchStoreProvider {
   putTask(taskDir: string, task: TaskRecord): Awaitable<void>;
 
   /** The record of a task, or null if it has none. */
-  getTask(taskDir: string): Awaitable<TaskRecord | null>;
+  findTask(taskDir: string): Awaitable<TaskRecord | null>;
 
   /** Every task that has a record or a dispatch, by `taskDir`. A task whose record cannot be read is listed with the reason. */
   listTasks(): Awaitable<TaskListing[]>;
@@ -362,7 +362,7 @@ export interface TaskListing {
   readonly taskDir: string;
   /** Null if the task has dispatches but no record, or if its record cannot be read. */
   readonly task: TaskRecord | null;
-  /** The reason why the record cannot be read: STORE_CORRUPT or STORE_UNAVAILABLE, as `getTask` throws it. */
+  /** The reason why the record cannot be read: STORE_CORRUPT or STORE_UNAVAILABLE, as `findTask` throws it. */
   readonly error?: StoreError;
 }
 

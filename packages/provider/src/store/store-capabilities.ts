@@ -11,7 +11,7 @@ export interface StoreCapabilities {
    * The writers that a store allows at the same time.
    * `process`: one process has the store, and opens it once. `dispatch`: processes share a store; each dispatch is claimed
    * by one opening at a time, and the claim of a second one is STORE_LOCKED with the owner's name. Such a store has
-   * `getClaim`, `getClaims` and `breakClaim`.
+   * `findClaim`, `findClaims` and `breakClaim`.
    */
   readonly writers: 'process' | 'dispatch';
   /**

@@ -7,30 +7,30 @@ import type { StoreOperation } from './store-operation.ts';
 /** The operations of a store with `writers: 'dispatch'`. */
 export const claimOperations: readonly StoreOperation[] = [
   {
-    name: 'get-claim',
-    method: 'getClaim',
+    name: 'find-claim',
+    method: 'findClaim',
     needs: ['writers'],
     takes: 'taskDir and dispatchId',
     whenMissing: 'refused',
     needsClaim: true,
-    call: (store, task, dispatch) => optionalMethod(store, 'getClaim')(task, dispatch),
+    call: (store, task, dispatch) => optionalMethod(store, 'findClaim')(task, dispatch),
     verify: async (answer) => {
       const { isOwn, state, expiresInMs } = (answer ?? {}) as Partial<ClaimState>;
       const expected = { isOwn: true, state: 'running', expiresInMs: null };
-      sameContent({ isOwn, state, expiresInMs }, expected, 'getClaim of an own claim');
+      sameContent({ isOwn, state, expiresInMs }, expected, 'findClaim of an own claim');
     },
   },
   {
-    name: 'get-claims',
-    method: 'getClaims',
+    name: 'find-claims',
+    method: 'findClaims',
     needs: ['writers'],
     takes: 'taskDir and dispatchId',
     whenMissing: { answer: [null] },
     needsClaim: true,
-    call: (store, task, dispatch) => optionalMethod(store, 'getClaims')(task, [dispatch]),
+    call: (store, task, dispatch) => optionalMethod(store, 'findClaims')(task, [dispatch]),
     verify: async (answer) => {
       const claims = (answer as (ClaimState | null)[]).map((claim) => claim?.isOwn);
-      sameContent(claims, [true], 'getClaims of an own claim');
+      sameContent(claims, [true], 'findClaims of an own claim');
     },
   },
   {

@@ -59,8 +59,8 @@ export function optionalMethod<
     | 'rewriteDispatch'
     | 'verifyDispatch'
     | 'acceptLoss'
-    | 'getClaim'
-    | 'getClaims'
+    | 'findClaim'
+    | 'findClaims'
     | 'breakClaim',
 >(store: DispatchStoreProvider, name: Name): NonNullable<DispatchStoreProvider[Name]> {
   const method = store[name];

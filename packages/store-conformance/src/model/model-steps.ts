@@ -35,7 +35,7 @@ const stepMakers: ReadonlyArray<readonly [weight: number, make: (random: Random)
       args: [random.pick(tasks), sampleTask(random.pick(texts) || 'empty')],
     }),
   ],
-  [3, (random) => ({ method: 'getTask', args: [random.pick(tasks)] })],
+  [3, (random) => ({ method: 'findTask', args: [random.pick(tasks)] })],
   [3, () => ({ method: 'listTasks', args: [] })],
 ];
 const reopenStep: (typeof stepMakers)[number] = [2, () => ({ method: 'reopen', args: [] })];
@@ -67,7 +67,7 @@ export function allReads(): readonly Step[] {
   return [
     { method: 'listTasks', args: [] },
     ...tasks.flatMap((task) => [
-      { method: 'getTask', args: [task] },
+      { method: 'findTask', args: [task] },
       { method: 'getDispatchEnvelopes', args: [task] },
       ...dispatches.map((dispatch) => ({ method: 'getDispatchEvents', args: [task, dispatch] })),
     ]),

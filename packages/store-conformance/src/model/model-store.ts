@@ -218,7 +218,7 @@ function tasksOf(state: ModelOpening) {
       state.enter(taskDir);
       state.data.tasks.set(taskDir, structuredClone(task));
     },
-    getTask(taskDir: string) {
+    findTask(taskDir: string) {
       state.enter(taskDir);
       return structuredClone(state.data.tasks.get(taskDir) ?? null);
     },

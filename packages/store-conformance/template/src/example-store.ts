@@ -153,7 +153,7 @@ class ExampleStore implements DispatchStoreProvider {
     });
   }
 
-  getTask(taskDir: string): TaskRecord | null {
+  findTask(taskDir: string): TaskRecord | null {
     const file = join(this.#taskFolder(taskDir), 'task.json');
     const text = withFile('read', file, () => orMissing(() => readFileSync(file, 'utf8')));
     if (text === null) return null;
@@ -170,7 +170,7 @@ class ExampleStore implements DispatchStoreProvider {
   listTasks(): TaskListing[] {
     return this.#taskDirs().map((taskDir) => {
       try {
-        return { taskDir, task: this.getTask(taskDir) };
+        return { taskDir, task: this.findTask(taskDir) };
       } catch (error) {
         if (storeErrors.is(error)) return { taskDir, task: null, error };
         throw error;

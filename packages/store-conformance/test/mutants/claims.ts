@@ -122,7 +122,7 @@ export const claimMutants: readonly Mutant[] = [
     'claims/release-unclaimed',
     (good) => ({
       releaseDispatch: (taskDir, dispatchId) => {
-        if (good.getClaim(taskDir, dispatchId) === null)
+        if (good.findClaim(taskDir, dispatchId) === null)
           throw storeErrors.error('STORE_LOCKED', 'It is not claimed.');
         good.releaseDispatch(taskDir, dispatchId);
       },

@@ -212,10 +212,10 @@ export const damageMutants: readonly Mutant[] = [
     'refuses to read other tasks beside a damaged dispatch',
     'damage/others-untouched',
     (good, world) => ({
-      getTask: (taskDir) => {
+      findTask: (taskDir) => {
         if (taskDir === 'other/task' && world.damaged.size > 0)
           throw storeErrors.error('STORE_CORRUPT', 'The store is damaged.', { details: { file: 'all' } });
-        return good.getTask(taskDir);
+        return good.findTask(taskDir);
       },
     }),
   ],

@@ -71,12 +71,12 @@ export const dispatchMutants: readonly Mutant[] = [
   ],
   [
     'refuses the claims of a missing dispatch',
-    'dispatches/missing-get-claims',
+    'dispatches/missing-find-claims',
     (good) => ({
-      getClaims: (taskDir, dispatchIds) => dispatchIds.map((id) => good.getClaim(taskDir, id)),
+      findClaims: (taskDir, dispatchIds) => dispatchIds.map((id) => good.findClaim(taskDir, id)),
     }),
   ],
-  ['has no claim of a missing dispatch', 'dispatches/missing-get-claim', orElse('getClaim', null)],
+  ['has no claim of a missing dispatch', 'dispatches/missing-find-claim', orElse('findClaim', null)],
   [
     'verifies a missing dispatch',
     'dispatches/missing-verify-dispatch',

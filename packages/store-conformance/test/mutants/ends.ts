@@ -13,8 +13,8 @@ export const endMutants: readonly Mutant[] = [
   ],
   [
     'returns null for a path above its root',
-    'paths/get-task',
-    (good) => ({ getTask: (taskDir) => (taskDir.startsWith('../') ? null : good.getTask(taskDir)) }),
+    'paths/find-task',
+    (good) => ({ findTask: (taskDir) => (taskDir.startsWith('../') ? null : good.findTask(taskDir)) }),
   ],
   [
     'does not check the id of a release',
@@ -88,11 +88,11 @@ export const endMutants: readonly Mutant[] = [
     'capabilities/contract-version',
     () => ({ contract: 2 as never }),
   ],
-  ['shows no claims', 'capabilities/claim-methods', () => ({ getClaim: undefined as never })],
+  ['shows no claims', 'capabilities/claim-methods', () => ({ findClaim: undefined as never })],
   [
     'shows the claim of one dispatch only',
     'capabilities/claim-methods',
-    () => ({ getClaims: undefined as never }),
+    () => ({ findClaims: undefined as never }),
   ],
   ['breaks no claims', 'capabilities/claim-methods', () => ({ breakClaim: undefined as never })],
   [

@@ -218,8 +218,8 @@ export const nameMutants: readonly Mutant[] = [
     'makes a record for a task of dispatches',
     'tasks/dispatch-only',
     (good) => ({
-      getTask: (taskDir) =>
-        good.getTask(taskDir) ??
+      findTask: (taskDir) =>
+        good.findTask(taskDir) ??
         (good.getDispatchEnvelopes(taskDir).length > 0
           ? { slug: taskDir, name: taskDir, project: '', status: 'open', created: '2026-03-01T09:00:00.000Z' }
           : null),
@@ -228,14 +228,14 @@ export const nameMutants: readonly Mutant[] = [
   [
     'merges the records of a task',
     'tasks/replaced',
-    (good) => ({ putTask: (taskDir, task) => good.putTask(taskDir, { ...good.getTask(taskDir), ...task }) }),
+    (good) => ({ putTask: (taskDir, task) => good.putTask(taskDir, { ...good.findTask(taskDir), ...task }) }),
   ],
   [
     'keeps the first record of a task',
     'tasks/record-beside-dispatches',
     (good) => ({
       putTask: (taskDir, task) => {
-        if (good.getTask(taskDir) === null) good.putTask(taskDir, task);
+        if (good.findTask(taskDir) === null) good.putTask(taskDir, task);
       },
     }),
   ],
@@ -244,7 +244,7 @@ export const nameMutants: readonly Mutant[] = [
     'listings/records-at-once',
     (good) => ({
       putTask: async (taskDir, task) => {
-        good.putTask(taskDir, { ...task, name: good.getTask(taskDir)?.name ?? task.name });
+        good.putTask(taskDir, { ...task, name: good.findTask(taskDir)?.name ?? task.name });
       },
     }),
   ],

@@ -57,7 +57,7 @@ export const processMutants: ReadonlyArray<readonly [fault: string, caseId: stri
         appendEvents: (taskDir, dispatchId, events) => {
           for (const event of events.slice(0, -1)) good.appendEvent(taskDir, dispatchId, event);
           const until = performance.now() + 30;
-          while (performance.now() < until) good.getTask(taskDir);
+          while (performance.now() < until) good.findTask(taskDir);
           good.appendEvents(taskDir, dispatchId, events);
         },
       }),
@@ -70,7 +70,7 @@ export const processMutants: ReadonlyArray<readonly [fault: string, caseId: stri
           for (const event of events) {
             good.appendEvent(taskDir, dispatchId, event);
             const until = performance.now() + 5;
-            while (performance.now() < until) good.getTask(taskDir);
+            while (performance.now() < until) good.findTask(taskDir);
           }
         },
       }),
@@ -249,7 +249,7 @@ export const processMutants: ReadonlyArray<readonly [fault: string, caseId: stri
       'processes/stopped-and-rewritten',
       (good) => ({
         rewriteDispatch: (taskDir, dispatchId, rewrite) => {
-          const claim = good.getClaim(taskDir, dispatchId);
+          const claim = good.findClaim(taskDir, dispatchId);
           if (claim !== null && !claim.isOwn) good.appendEvents(taskDir, dispatchId, []);
           return good.rewriteDispatch(taskDir, dispatchId, rewrite);
         },
@@ -305,8 +305,8 @@ export const processMutants: ReadonlyArray<readonly [fault: string, caseId: stri
       'shows the claims of other processes as free',
       'processes/claim-seen',
       (good) => ({
-        getClaim: (taskDir, dispatchId) => {
-          const claim = good.getClaim(taskDir, dispatchId);
+        findClaim: (taskDir, dispatchId) => {
+          const claim = good.findClaim(taskDir, dispatchId);
           return claim?.isOwn ? claim : null;
         },
       }),
@@ -320,8 +320,8 @@ export const processMutants: ReadonlyArray<readonly [fault: string, caseId: stri
       'has stopped owners run for ever',
       'processes/stopped-claim-expires',
       (good) => ({
-        getClaim: (taskDir, dispatchId) => {
-          const claim = good.getClaim(taskDir, dispatchId);
+        findClaim: (taskDir, dispatchId) => {
+          const claim = good.findClaim(taskDir, dispatchId);
           return claim && { ...claim, state: 'running', expiresInMs: null };
         },
       }),

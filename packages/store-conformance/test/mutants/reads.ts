@@ -28,7 +28,7 @@ const sharing =
       | 'getDispatchEnvelope'
       | 'getDispatchEvents'
       | 'getRecentEvents'
-      | 'getTask'
+      | 'findTask'
       | 'listTasks'
       | 'readEvents'
       | 'getDispatchEnvelopes'
@@ -53,7 +53,7 @@ export const readMutants: readonly Mutant[] = [
   ['shares its events', 'reads/copies-get-dispatch-events', sharing('getDispatchEvents')],
   ['shares its recent events', 'reads/copies-get-recent-events', sharing('getRecentEvents')],
   ['shares its pages', 'reads/copies-read-events', sharing('readEvents')],
-  ['shares its tasks', 'reads/copies-get-task', sharing('getTask')],
+  ['shares its tasks', 'reads/copies-find-task', sharing('findTask')],
   ['shares its list of tasks', 'reads/copies-list-tasks', sharing('listTasks')],
   ['shares its envelopes in a list', 'reads/copies-get-dispatch-envelopes', sharing('getDispatchEnvelopes')],
   ['shares its listings', 'reads/copies-list-dispatches', sharing('listDispatches')],

@@ -29,7 +29,7 @@ export const reopenedMutants: readonly Mutant[] = [
       for (const taskDir of data.tasks.keys()) if (!data.dispatches.has(taskDir)) data.tasks.delete(taskDir);
     }),
   ],
-  ['forgets the records of tasks', 'reopened/get-task', opening(({ data }) => data.tasks.clear())],
+  ['forgets the records of tasks', 'reopened/find-task', opening(({ data }) => data.tasks.clear())],
   [
     'loses the last event',
     'reopened/goes-on',

@@ -279,8 +279,8 @@ export const sharedMutants: readonly Mutant[] = [
     'reports every claim as its own',
     'claims/state',
     (good) => ({
-      getClaim: (taskDir, dispatchId) => {
-        const claim = good.getClaim(taskDir, dispatchId);
+      findClaim: (taskDir, dispatchId) => {
+        const claim = good.findClaim(taskDir, dispatchId);
         return claim && { ...claim, isOwn: true };
       },
     }),
@@ -289,8 +289,8 @@ export const sharedMutants: readonly Mutant[] = [
     'reports no claim of others',
     'claims/state',
     (good) => ({
-      getClaim: (taskDir, dispatchId) => {
-        const claim = good.getClaim(taskDir, dispatchId);
+      findClaim: (taskDir, dispatchId) => {
+        const claim = good.findClaim(taskDir, dispatchId);
         return claim?.isOwn ? claim : null;
       },
     }),
@@ -299,8 +299,8 @@ export const sharedMutants: readonly Mutant[] = [
     'reports a claim without its owner',
     'claims/state',
     (good) => ({
-      getClaim: (taskDir, dispatchId) => {
-        const claim = good.getClaim(taskDir, dispatchId);
+      findClaim: (taskDir, dispatchId) => {
+        const claim = good.findClaim(taskDir, dispatchId);
         return claim && { ...claim, owner: 'somebody' };
       },
     }),
@@ -309,8 +309,8 @@ export const sharedMutants: readonly Mutant[] = [
     'reports a claim of a free dispatch',
     'claims/state-of-an-ended-one',
     (good) => ({
-      getClaim: (taskDir, dispatchId) =>
-        good.getClaim(taskDir, dispatchId) ?? {
+      findClaim: (taskDir, dispatchId) =>
+        good.findClaim(taskDir, dispatchId) ?? {
           owner: 'nobody',
           isOwn: false,
           state: 'expired',
@@ -322,9 +322,9 @@ export const sharedMutants: readonly Mutant[] = [
     'leaves missing dispatches out of the claims',
     'claims/states',
     (good) => ({
-      getClaims: (taskDir, dispatchIds) => {
+      findClaims: (taskDir, dispatchIds) => {
         const stored = good.getDispatchEnvelopes(taskDir).map(({ dispatchId }) => dispatchId);
-        return good.getClaims(
+        return good.findClaims(
           taskDir,
           dispatchIds.length === 1 ? dispatchIds : dispatchIds.filter((id) => stored.includes(id)),
         );
@@ -334,23 +334,23 @@ export const sharedMutants: readonly Mutant[] = [
   [
     'returns claims in the order of the stored ids',
     'claims/states',
-    (good) => ({ getClaims: (taskDir, dispatchIds) => good.getClaims(taskDir, dispatchIds.toSorted()) }),
+    (good) => ({ findClaims: (taskDir, dispatchIds) => good.findClaims(taskDir, dispatchIds.toSorted()) }),
   ],
   [
     'finds the claims of at most a thousand dispatches',
     'claims/states',
     (good) => ({
-      getClaims: (taskDir, dispatchIds) =>
-        good.getClaims(taskDir, dispatchIds).map((claim, at) => (at < 1_000 ? claim : null)),
+      findClaims: (taskDir, dispatchIds) =>
+        good.findClaims(taskDir, dispatchIds).map((claim, at) => (at < 1_000 ? claim : null)),
     }),
   ],
   [
     'finds no claim of an ended dispatch among several',
     'claims/states',
     (good) => ({
-      getClaims: (taskDir, dispatchIds) =>
+      findClaims: (taskDir, dispatchIds) =>
         good
-          .getClaims(taskDir, dispatchIds)
+          .findClaims(taskDir, dispatchIds)
           .map((claim, at) =>
             good.getDispatchEnvelope(taskDir, dispatchIds[at] ?? '')?.status === 'running' ? claim : null,
           ),

@@ -163,7 +163,7 @@ function claimsOf(opening: ReferenceOpening) {
         taskDir,
         dispatchId,
       ),
-    getClaim: (taskDir: string, dispatchId: string) =>
+    findClaim: (taskDir: string, dispatchId: string) =>
       opening.call(
         (core, world, key) => {
           core.claimDispatch(taskDir, dispatchId);
@@ -172,7 +172,7 @@ function claimsOf(opening: ReferenceOpening) {
         taskDir,
         dispatchId,
       ),
-    getClaims: (taskDir: string, dispatchIds: readonly string[]) =>
+    findClaims: (taskDir: string, dispatchIds: readonly string[]) =>
       opening.call((core, world) =>
         dispatchIds.map((dispatchId) =>
           core.getDispatchEnvelope(taskDir, dispatchId) === null
@@ -270,7 +270,7 @@ function readsOf(opening: ReferenceOpening) {
         core.putTask(taskDir, task);
         opening.notify(taskDir, null);
       }),
-    getTask: (taskDir: string) => opening.call((core) => core.getTask(taskDir)),
+    findTask: (taskDir: string) => opening.call((core) => core.findTask(taskDir)),
     listTasks: () => opening.call((core) => core.listTasks()),
   };
 }

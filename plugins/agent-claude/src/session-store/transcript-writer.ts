@@ -71,7 +71,7 @@ export class TranscriptWriter {
   }
 
   async #begin(place: TranscriptPlace, entries: readonly SessionStoreEntry[]): Promise<Dispatch> {
-    const writer = { holder: 'a session store', redact: this.#redact };
+    const writer = { owner: 'a session store', redact: this.#redact };
     if ((await this.#log.findDispatch(place)) === null) {
       const begun = newDispatch(place, entries, toTimestamp(this.#now()));
       return this.#log.beginDispatch(place.taskDir, begun, writer);

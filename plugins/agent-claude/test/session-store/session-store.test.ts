@@ -235,11 +235,11 @@ it('reads only the last event again of a session that it has read or written, wh
     return page;
   };
   const first = createSessionStore({ store: openDispatchStore(memory) });
-  const anotherHolder = openDispatchStore(memory);
+  const another = openDispatchStore(memory);
   for (let n = 0; n < 100; n += 1) await first.append(main, [entry({ uuid: `a-${n}` })]);
   expect(read).toBeLessThan(100);
   read = 0;
-  const second = createSessionStore({ store: anotherHolder });
+  const second = createSessionStore({ store: another });
   await second.append(main, [entry({ uuid: 'a-0' })]);
   expect(read).toBeLessThanOrEqual(201);
   read = 0;

@@ -116,13 +116,13 @@ it('lets no other process write between its look at a session and its append', a
 
 it('leaves a session free for other processes between appends, and locked during one', async () => {
   const root = newFolder();
-  const holder = openFolder(root);
-  const here = createSessionStore({ store: holder, taskDir: task });
+  const owner = openFolder(root);
+  const here = createSessionStore({ store: owner, taskDir: task });
   const there = createSessionStore({ store: openFolder(root), taskDir: task });
   await here.append(main, [entry({ uuid: 'a' })]);
   await there.append(main, [entry({ uuid: 'b' })]);
-  const [{ dispatchId = '' } = {}] = await holder.getDispatchEnvelopes(task);
-  const held = await holder.openDispatch(task, dispatchId, { write: true });
+  const [{ dispatchId = '' } = {}] = await owner.getDispatchEnvelopes(task);
+  const held = await owner.openDispatch(task, dispatchId, { write: true });
   await expect(there.append(main, [entry({ uuid: 'c' })])).rejects.toSatisfy((error) =>
     storeErrors.is(error, 'STORE_LOCKED'),
   );

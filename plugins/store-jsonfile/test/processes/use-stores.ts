@@ -41,7 +41,7 @@ for (const root of roots) {
     }),
     readSibling: outcomeOf(() => store.getDispatchEvents(taskDir, 'good')),
     envelopes: outcomeOf(() => store.getDispatchEnvelopes(taskDir)),
-    getTask: outcomeOf(() => store.getTask(taskDir)),
+    findTask: outcomeOf(() => store.findTask(taskDir)),
     putTask: outcomeOf(() => store.putTask(taskDir, task)),
     listed: store
       .listDispatches({ taskDir })

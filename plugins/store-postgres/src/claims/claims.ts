@@ -108,7 +108,7 @@ export class Claims {
   /** @throws STORE_DISPATCH_NOT_FOUND */
   async stateOf(taskDir: string, dispatchId: string): Promise<ClaimState | null> {
     const since = this.#clock.monotonic();
-    const [row] = await this.#tables.rows(this.#tables.statements.getClaim, [taskDir, dispatchId]);
+    const [row] = await this.#tables.rows(this.#tables.statements.findClaim, [taskDir, dispatchId]);
     if (row === undefined) throw dispatchNotFound(taskDir, dispatchId);
     return row.writer === null ? null : this.#judge(row, row.writer, since);
   }
@@ -116,8 +116,8 @@ export class Claims {
   /** The claims of dispatches of a task; null for one that does not exist. */
   async statesOf(taskDir: string, dispatchIds: readonly string[]): Promise<(ClaimState | null)[]> {
     const since = this.#clock.monotonic();
-    const { getClaims } = this.#tables.statements;
-    const rows = await this.#tables.rows(getClaims, [taskDir, dispatchIds.join(',')]);
+    const { findClaims } = this.#tables.statements;
+    const rows = await this.#tables.rows(findClaims, [taskDir, dispatchIds.join(',')]);
     const byId = new Map(rows.map((row) => [row.dispatchId, row]));
     return dispatchIds.map((dispatchId) => {
       const row = byId.get(dispatchId);
@@ -148,7 +148,7 @@ export class Claims {
 
   /** The STORE_LOCKED, or STORE_DISPATCH_NOT_FOUND, for a write to a dispatch that this opening has not claimed. */
   async refused(taskDir: string, dispatchId: string): Promise<StoreError> {
-    const [row] = await this.#tables.rows(this.#tables.statements.getClaim, [taskDir, dispatchId]);
+    const [row] = await this.#tables.rows(this.#tables.statements.findClaim, [taskDir, dispatchId]);
     return row === undefined ? dispatchNotFound(taskDir, dispatchId) : this.#notClaimed(row);
   }
 

@@ -151,7 +151,7 @@ function taskStatements(schema: string) {
       `INSERT INTO ${schema}.tasks (task_dir, checksum, record) VALUES ($1, $2, $3)
        ON CONFLICT (task_dir) DO UPDATE SET version = tasks.version + 1, checksum = $2, record = $3`,
     ),
-    getTask: statement<TaskRow>(
+    findTask: statement<TaskRow>(
       `SELECT task_dir AS "taskDir", checksum, record FROM ${schema}.tasks WHERE task_dir = $1`,
     ),
     listTasks: statement<TaskRow>(
@@ -189,8 +189,8 @@ function dispatchStatements({ schema, columns }: Parts) {
 
 function claimStatements({ schema, length, claimsOfTask, claim }: Parts) {
   return {
-    getClaim: statement<ClaimedRow>(`SELECT ${claim}`),
-    getClaims: statement<ClaimedRow>(
+    findClaim: statement<ClaimedRow>(`SELECT ${claim}`),
+    findClaims: statement<ClaimedRow>(
       `SELECT ${claimsOfTask} AND d.dispatch_id = ANY (string_to_array($2, ','))`,
     ),
     /** Waits for an append under way, and lets no further one begin before the transaction ends. */

@@ -34,9 +34,9 @@ describe('writers of one database', () => {
 
   it('wait for no lock of another dispatch', async () => {
     const stores = newStores(server());
-    const [holder, store] = [await stores.open(), await stores.open()];
+    const [ofLocked, store] = [await stores.open(), await stores.open()];
     for (const [owner, id] of [
-      [holder, 'locked'],
+      [ofLocked, 'locked'],
       [store, 'free'],
     ] as const)
       await owner.createDispatch(taskDir, envelope({ dispatchId: id }));
@@ -47,13 +47,13 @@ describe('writers of one database', () => {
     });
     const lock = withLockedRow(stores.schema, hasLocked, released);
     await locked;
-    const waiting = holder.appendEvents(taskDir, 'locked', events(1));
+    const waiting = ofLocked.appendEvents(taskDir, 'locked', events(1));
     await store.appendEvents(taskDir, 'free', events(3));
-    await holder.getDispatchEvents(taskDir, 'locked');
-    expect((await holder.readEvents(taskDir, 'locked', { last: 0 })).first).toBe(0);
+    await ofLocked.getDispatchEvents(taskDir, 'locked');
+    expect((await ofLocked.readEvents(taskDir, 'locked', { last: 0 })).first).toBe(0);
     release();
     await Promise.all([lock, waiting]);
-    expect((await holder.readEvents(taskDir, 'locked', { last: 0 })).first).toBe(1);
+    expect((await ofLocked.readEvents(taskDir, 'locked', { last: 0 })).first).toBe(1);
   });
 
   it('are refused once their claim was taken, and nothing of a refused batch is stored', async () => {

@@ -140,7 +140,7 @@ function headStatements(prepare: Preparation) {
 
 function taskStatements(prepare: Preparation) {
   return {
-    getTask: prepare.read<TaskRow>(`SELECT ${taskColumns} FROM tasks WHERE task_dir = ?`),
+    findTask: prepare.read<TaskRow>(`SELECT ${taskColumns} FROM tasks WHERE task_dir = ?`),
     listTasks: prepare.read<TaskRow>(`SELECT ${taskColumns} FROM tasks`),
     putTask: prepare.write(
       'INSERT OR REPLACE INTO tasks (task_dir, dispatches, digest, crc, task) VALUES (?, ?, ?, ?, ?)',
@@ -228,7 +228,7 @@ function idStatements(prepare: Preparation) {
 
 function claimStatements(prepare: Preparation) {
   return {
-    getClaim: prepare.read<ClaimRow>(
+    findClaim: prepare.read<ClaimRow>(
       `SELECT epoch, claims.token, owner, beat
        FROM claims LEFT JOIN openings ON openings.token = claims.token WHERE dispatch = ?`,
     ),

@@ -36,7 +36,7 @@ export class TaskTable {
 
   /** The row of a task; null if there is none. @throws STORE_CORRUPT */
   find(taskDir: string): TaskRow | null {
-    const row = this.#statements.getTask.get(taskDir);
+    const row = this.#statements.findTask.get(taskDir);
     if (row !== undefined) return this.#checked(row);
     return inSnapshot(this.#database, () => this.#missing(taskDir));
   }
@@ -63,7 +63,7 @@ export class TaskTable {
    * @throws STORE_CORRUPT if rows of tasks are missing
    */
   put(taskDir: string, record: TaskRecord): void {
-    const row = this.#statements.getTask.get(taskDir) ?? this.find(taskDir);
+    const row = this.#statements.findTask.get(taskDir) ?? this.find(taskDir);
     const known = row !== null && taskChecksum(row) === row.crc ? row : this.#count(taskDir);
     this.#write(taskDir, { ...known, task: JSON.stringify(record) }, row === null);
   }

@@ -42,7 +42,7 @@ export function readGolden(store: SqliteStore): ReadonlyMap<string, () => unknow
   return new Map<string, () => unknown>([
     ['tasks', () => store.listTasks()],
     ...tasks.flatMap((taskDir): [string, () => unknown][] => [
-      [`task ${taskDir}`, () => store.getTask(taskDir)],
+      [`task ${taskDir}`, () => store.findTask(taskDir)],
       [`dispatches of ${taskDir}`, () => store.getDispatchEnvelopes(taskDir)],
     ]),
     ...goldenDispatches.flatMap(({ taskDir, envelope: { dispatchId } }): [string, () => unknown][] => [

@@ -1,4 +1,4 @@
-import { findScope, partOfStore, toTaskName } from '@hansard/compose';
+import { partOfStore, resolveScope, toTaskName } from '@hansard/compose';
 import type { DispatchStore } from '@hansard/dispatch';
 import { addRedactions, type RedactionCounts } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
@@ -47,7 +47,7 @@ export function addRedact(parent: Command, context: CliContext): void {
       withStore(context, options, async ({ store, loaded }) => {
         const redactor = createRedactor(redactorOptions(loaded.config, context, options));
         const scope = {
-          ...partOfStore(word === undefined ? null : await findScope(store, word)),
+          ...partOfStore(word === undefined ? null : await resolveScope(store, word)),
           signal: context.readSignal,
         };
         const place = word === undefined ? 'the whole store' : word;

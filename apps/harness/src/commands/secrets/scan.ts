@@ -1,4 +1,4 @@
-import { findScope, partOfStore, toTaskName } from '@hansard/compose';
+import { partOfStore, resolveScope, toTaskName } from '@hansard/compose';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { type ScanItem, type StoredSecret, scanSecrets } from '@hansard/maintenance';
 import { createRedactor, type Redactor } from '@hansard/redaction';
@@ -32,7 +32,7 @@ export function addScan(parent: Command, context: CliContext): void {
       withStore(context, options, async ({ store, loaded }) => {
         const redactor = createRedactor(redactorOptions(loaded.config, context, options));
         const scope = {
-          ...partOfStore(word === undefined ? null : await findScope(store, word)),
+          ...partOfStore(word === undefined ? null : await resolveScope(store, word)),
           signal: context.readSignal,
         };
         const summary = new Summary();

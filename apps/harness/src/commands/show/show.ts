@@ -1,5 +1,5 @@
 import type { Harness } from '@hansard/compose';
-import { findScope, onlySession, type Scope, toTaskName } from '@hansard/compose';
+import { onlySession, resolveScope, type Scope, toTaskName } from '@hansard/compose';
 import type { ReplayPace } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { formatDuration, formatSpending } from '@hansard/facts';
@@ -70,7 +70,7 @@ async function show(
   { word, event, options }: Asked,
 ): Promise<Answer> {
   const request = await FilterRequest.parse(context, options);
-  const scope = await findScope(store, word);
+  const scope = await resolveScope(store, word);
   const { taskDir } = scope;
   const isOfOne = event !== undefined || isLive(options);
   const { envelopes, failure } =

@@ -1,4 +1,4 @@
-import { findSession, toTaskName } from '@hansard/compose';
+import { resolveSession, toTaskName } from '@hansard/compose';
 import type { ClaimState } from '@hansard/provider';
 import type { Command } from 'commander';
 import { printAnswer } from '../../terminal/answer.ts';
@@ -24,10 +24,10 @@ export function addUnlock(parent: Command, context: CliContext): void {
     )
     .action((word: string, options: UnlockOptions) =>
       withStore(context, options, async ({ store }) => {
-        const dispatch = await findSession(store, word);
+        const dispatch = await resolveSession(store, word);
         const { taskDir, dispatchId } = dispatch;
         const name = `Session ${dispatchId} of ${toTaskName(taskDir)}`;
-        const claim = await store.getClaim(dispatch);
+        const claim = await store.findClaim(dispatch);
         let isBroken = false;
         if (claim !== null) {
           note(context, `${name} belongs to ${claim.owner}. ${describeState(claim)}`);

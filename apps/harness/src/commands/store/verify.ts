@@ -1,4 +1,4 @@
-import { findScope, findSession, partOfStore, toTaskName } from '@hansard/compose';
+import { partOfStore, resolveScope, resolveSession, toTaskName } from '@hansard/compose';
 import type { DispatchStore } from '@hansard/dispatch';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { type VerifiedDispatch, verifyDispatches } from '@hansard/maintenance';
@@ -47,7 +47,7 @@ async function verify(
   word: string | undefined,
   options: VerifyOptions,
 ): Promise<void> {
-  const named = partOfStore(word === undefined ? null : await findScope(store, word));
+  const named = partOfStore(word === undefined ? null : await resolveScope(store, word));
   const summary = new Summary();
   const progress = createProgress(context, 'Verified dispatches');
   const results = async function* () {
@@ -84,7 +84,7 @@ async function acceptLoss(
       '--accept-loss is for one session.',
       'Name it: hansard store verify SESSION --accept-loss.',
     );
-  const reference = await findSession(store, word);
+  const reference = await resolveSession(store, word);
   const found = await store.verifyDispatch(reference);
   const name = `Session ${reference.dispatchId} of ${toTaskName(reference.taskDir)}`;
   let isAccepted = false;

@@ -15,7 +15,7 @@ import { caseFamily } from '../../run/conformance-case.ts';
 
 const needs = ['durability', 'writers'] as const;
 
-/** `getClaim` and `breakClaim` between two openings. */
+/** `findClaim` and `breakClaim` between two openings. */
 export const claimStateCases = caseFamily('claims', [
   {
     name: 'state',
@@ -24,20 +24,20 @@ export const claimStateCases = caseFamily('claims', [
     needs,
     run: async ({ store, openBeside }) => {
       const second = await openBeside();
-      const own = () => optionalMethod(store, 'getClaim')(taskDir, dispatchId);
-      const others = () => optionalMethod(second, 'getClaim')(taskDir, dispatchId);
+      const own = () => optionalMethod(store, 'findClaim')(taskDir, dispatchId);
+      const others = () => optionalMethod(second, 'findClaim')(taskDir, dispatchId);
       await beginDispatch(store);
       sameState(await own(), true);
       sameState(await others(), false);
       await store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
       sameState(await others(), false);
       await release(store);
-      sameContent([await own(), await others()], [null, null], 'getClaim of a released dispatch');
+      sameContent([await own(), await others()], [null, null], 'findClaim of a released dispatch');
       await claim(second);
       sameState(await own(), false);
       sameState(await others(), true);
       await second.close();
-      sameContent(await own(), null, 'getClaim after the owner was closed');
+      sameContent(await own(), null, 'findClaim after the owner was closed');
     },
   },
   {
@@ -47,7 +47,7 @@ export const claimStateCases = caseFamily('claims', [
     needs,
     run: async ({ store }) => {
       await store.createDispatch(taskDir, endedEnvelope);
-      sameContent(await optionalMethod(store, 'getClaim')(taskDir, dispatchId), null, 'getClaim');
+      sameContent(await optionalMethod(store, 'findClaim')(taskDir, dispatchId), null, 'findClaim');
     },
   },
   {
@@ -72,17 +72,17 @@ export const claimStateCases = caseFamily('claims', [
       ] as const) {
         const expected = new Map(ids.map((id, at) => [id, owns[at] ?? null]));
         const single = async (id: string) =>
-          id === 'MISSING' ? null : optionalMethod(opening, 'getClaim')(taskDir, id);
+          id === 'MISSING' ? null : optionalMethod(opening, 'findClaim')(taskDir, id);
         for (const asked of [ids, ids.toReversed(), ['FREE', 'OTHER', 'FREE', 'OTHER'], [], manyIds(ids)]) {
-          const claims = await optionalMethod(opening, 'getClaims')(taskDir, asked);
+          const claims = await optionalMethod(opening, 'findClaims')(taskDir, asked);
           sameContent(
             claims.map((one) => one?.isOwn ?? null),
             asked.map((id) => expected.get(id) ?? null),
-            `whether getClaims of ${asked.length} ids finds own claims`,
+            `whether findClaims of ${asked.length} ids finds own claims`,
           );
           if (asked.length > ids.length) continue;
           const singles = await Promise.all(asked.map(single));
-          sameContent(claims, singles, `getClaims of ${asked.join(', ')}`);
+          sameContent(claims, singles, `findClaims of ${asked.join(', ')}`);
         }
       }
     },
@@ -98,7 +98,7 @@ export const claimStateCases = caseFamily('claims', [
       await beginDispatch(store, prepared.events);
       await breakClaim(taskDir, dispatchId);
       await takesNoWrite(store, 'after its claim was broken');
-      sameContent(await optionalMethod(second, 'getClaim')(taskDir, dispatchId), null, 'getClaim');
+      sameContent(await optionalMethod(second, 'findClaim')(taskDir, dispatchId), null, 'findClaim');
       await claim(store);
       await store.appendEvent(taskDir, dispatchId, late);
       await holdsEvents(second, [...prepared.events, late]);
@@ -148,7 +148,7 @@ export const claimStateCases = caseFamily('claims', [
 
 function sameState(state: ClaimState | null, isOwn: boolean): void {
   const { owner = '', ...rest } = state ?? {};
-  sameContent(rest, { isOwn, state: 'running', expiresInMs: null }, 'getClaim');
+  sameContent(rest, { isOwn, state: 'running', expiresInMs: null }, 'findClaim');
   assert.ok(owner.includes(String(process.pid)), `the owner is “${owner}”, without the process id`);
 }
 

@@ -169,7 +169,7 @@ const cases: readonly Omit<NamedCase, 'needs' | 'rule'>[] = [
         await writer.putTask(`lab/${id}`, { ...prepared.task, name: id });
         const ids = (await reader.getDispatchEnvelopes(taskDir)).map((envelope) => envelope.dispatchId);
         sameContent(ids, ['A', 'B', 'C'].slice(0, index + 1), 'the dispatches');
-        sameContent((await reader.getTask(`lab/${id}`))?.name, id, 'the name of the new task');
+        sameContent((await reader.findTask(`lab/${id}`))?.name, id, 'the name of the new task');
         sameContent((await reader.listTasks()).length, index + 2, 'the number of tasks');
       }
     },

@@ -166,7 +166,7 @@ export const damageCases = caseFamily('damage', [
             const found = await unlessShared(async () => ({ answer: await read() }));
             if (found !== null) sameContent(found.answer, expected, what);
           };
-          await same('getTask of another task', prepared.task, async () => store.getTask('other/task'));
+          await same('findTask of another task', prepared.task, async () => store.findTask('other/task'));
           await same(
             'the dispatches of another task',
             1,

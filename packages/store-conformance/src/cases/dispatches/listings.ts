@@ -187,11 +187,11 @@ export const listingCases = caseFamily('listings', [
       );
       const errors = await errorsOf(records.map((record) => () => store.putTask(taskDir, record)));
       sameContent(errors.map(String), [], 'errors of putTask');
-      const stored = await store.getTask(taskDir);
+      const stored = await store.findTask(taskDir);
       sameContent(
         stored,
         records.find(({ project }) => project === stored?.project),
-        'getTask',
+        'findTask',
       );
     },
   },

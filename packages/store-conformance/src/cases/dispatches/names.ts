@@ -23,7 +23,7 @@ async function fill(store: DispatchStoreProvider, places: readonly Place[]) {
 async function areApart(store: DispatchStoreProvider, places: readonly Place[]) {
   for (const place of places) {
     const [task, id] = place;
-    sameContent(await store.getTask(task), sampleTask(`of ${task}`), `getTask(${task})`);
+    sameContent(await store.findTask(task), sampleTask(`of ${task}`), `findTask(${task})`);
     const what = `getDispatchEnvelope(${task}, ${id})`;
     sameContent(await store.getDispatchEnvelope(task, id), envelopeAt(place), what);
     await holdsEvents(store, [eventAt(place)], { taskDir: task, dispatchId: id });

@@ -57,9 +57,9 @@ export const pathCases = caseFamily('paths', [
           if (!storeErrors.is(error)) throw error;
           continue;
         }
-        sameContent(await store.getTask(name), sampleTask('lookalike', { name }), `getTask(${name})`);
+        sameContent(await store.findTask(name), sampleTask('lookalike', { name }), `findTask(${name})`);
       }
-      sameContent(await store.getTask('lab'), sampleTask('lab'), 'getTask(lab)');
+      sameContent(await store.findTask('lab'), sampleTask('lab'), 'findTask(lab)');
       for (const id of ids)
         await holdsEvents(store, [sampleEvent('inner', id)], { taskDir: 'lab', dispatchId: id });
       sameContent((await store.getDispatchEnvelopes('lab')).length, ids.length, 'the number of dispatches');

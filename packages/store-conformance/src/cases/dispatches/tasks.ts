@@ -19,7 +19,7 @@ export const taskCases = caseFamily('tasks', [
       await store.putTask(taskDir, { ...sampleTask('route-models'), note: 'only in the first' } as never);
       const second = sampleTask('route-models', { name: 'Renamed', status: 'done' });
       await store.putTask(taskDir, second);
-      sameContent(await store.getTask(taskDir), second, 'getTask');
+      sameContent(await store.findTask(taskDir), second, 'findTask');
       sameContent(await store.listTasks(), [{ taskDir, task: second }], 'listTasks');
     },
   },
@@ -50,7 +50,7 @@ export const taskCases = caseFamily('tasks', [
       await store.putTask(taskDir, task);
       await store.createDispatch(taskDir, sampleEnvelope('LATER', { startedAt: '2026-03-01T10:00:00.000Z' }));
       await store.updateDispatch(taskDir, 'LATER', { status: 'completed' });
-      sameContent(await store.getTask(taskDir), task, 'getTask');
+      sameContent(await store.findTask(taskDir), task, 'findTask');
       await holdsEvents(store, prepared.events);
       const ids = (await store.getDispatchEnvelopes(taskDir)).map((envelope) => envelope.dispatchId);
       sameContent(ids, [dispatchId, 'LATER'], 'the dispatches');
@@ -62,7 +62,7 @@ export const taskCases = caseFamily('tasks', [
     title: 'a task that has only dispatches has no record until one is put',
     run: async ({ store }) => {
       await beginDispatch(store);
-      sameContent(await store.getTask(taskDir), null, 'getTask');
+      sameContent(await store.findTask(taskDir), null, 'findTask');
       await store.putTask(taskDir, prepared.task);
       sameContent(await store.listTasks(), [{ taskDir, task: prepared.task }], 'listTasks');
     },
@@ -89,7 +89,7 @@ export const taskCases = caseFamily('tasks', [
         await store.appendEvent(name, 'SAME', sampleEvent('same', name));
       }
       for (const [index, name] of names.entries()) {
-        sameContent(await store.getTask(name), sampleTask(`task-${index}`), `getTask(${name})`);
+        sameContent(await store.findTask(name), sampleTask(`task-${index}`), `findTask(${name})`);
         sameContent(await store.getDispatchEnvelopes(name), [sampleEnvelope('SAME', { role: name })], name);
         await holdsEvents(store, [sampleEvent('same', name)], { taskDir: name, dispatchId: 'SAME' });
       }
@@ -110,7 +110,7 @@ export const taskCases = caseFamily('tasks', [
       const task = sampleTask('route-models');
       await store.putTask(taskDir, task);
       Object.assign(task, { name: 'changed' });
-      sameContent(await store.getTask(taskDir), prepared.task, 'getTask');
+      sameContent(await store.findTask(taskDir), prepared.task, 'findTask');
     },
   },
 ]);

@@ -193,7 +193,7 @@ async function isCalledFor(
     [
       'the record of the task',
       () => writer.putTask(taskDir, sampleTask('watched', { name: id })),
-      async () => (await reader.getTask(taskDir))?.name === id,
+      async () => (await reader.findTask(taskDir))?.name === id,
     ],
     [
       'a new dispatch',

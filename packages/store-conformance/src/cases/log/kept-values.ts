@@ -134,7 +134,7 @@ export const keptValueCases = caseFamily('values', [
       await store.createDispatch(taskDir, envelope);
       await store.putTask(taskDir, task);
       sameContent(await store.getDispatchEnvelopes(taskDir), [envelope], 'getDispatchEnvelopes');
-      sameContent(await store.getTask(taskDir), task, 'getTask');
+      sameContent(await store.findTask(taskDir), task, 'findTask');
     },
   },
 ]);

@@ -138,7 +138,7 @@ export const valueCases = caseFamily('values', [
         [{ ...envelope, cost: 1 }],
         'getDispatchEnvelopes',
       );
-      sameContent(await store.getTask(taskDir), task, 'getTask');
+      sameContent(await store.findTask(taskDir), task, 'findTask');
     },
   },
   {

@@ -12,27 +12,27 @@ import { codeOf, leaseOf } from './other-process.ts';
 
 const needs = ['durability', 'writers'] as const;
 
-/** `getClaim` and `breakClaim` of what another process has claimed. */
+/** `findClaim` and `breakClaim` of what another process has claimed. */
 export const seenClaimCases = caseFamily('processes', [
   {
     name: 'claim-seen',
     rule: 6,
     title:
-      'getClaim shows the claim of another process with its process id, and null after that process was killed or released it',
+      'findClaim shows the claim of another process with its process id, and null after that process was killed or released it',
     needs,
     run: async (context) => {
-      const getClaim = optionalMethod(context.store, 'getClaim');
+      const findClaim = optionalMethod(context.store, 'findClaim');
       await prepareFree(context);
       const child = await startProcess(context);
       await child.call('claimDispatch', taskDir, dispatchId);
-      isForeign(await getClaim(taskDir, dispatchId), child.pid, ['running', 'unknown'], context.leaseMs);
-      const [listed = null] = await optionalMethod(context.store, 'getClaims')(taskDir, [dispatchId]);
+      isForeign(await findClaim(taskDir, dispatchId), child.pid, ['running', 'unknown'], context.leaseMs);
+      const [listed = null] = await optionalMethod(context.store, 'findClaims')(taskDir, [dispatchId]);
       isForeign(listed, child.pid, ['running', 'unknown'], context.leaseMs);
       await child.call('releaseDispatch', taskDir, dispatchId);
-      sameContent(await getClaim(taskDir, dispatchId), null, 'getClaim after the release');
+      sameContent(await findClaim(taskDir, dispatchId), null, 'findClaim after the release');
       await child.call('claimDispatch', taskDir, dispatchId);
       await child.kill();
-      const state = (await getClaim(taskDir, dispatchId))?.state ?? 'expired';
+      const state = (await findClaim(taskDir, dispatchId))?.state ?? 'expired';
       sameContent(state, 'expired', 'the state after the owner was killed');
     },
   },
@@ -74,22 +74,22 @@ export const seenClaimCases = caseFamily('processes', [
   {
     name: 'stopped-claim-expires',
     rule: 6,
-    title: 'getClaim says when the claim of a stopped process expires, and it expires then',
+    title: 'findClaim says when the claim of a stopped process expires, and it expires then',
     needs,
     run: async (context) => {
       const { store } = context;
-      const getClaim = optionalMethod(store, 'getClaim');
+      const findClaim = optionalMethod(store, 'findClaim');
       const leaseMs = leaseOf(context);
       await prepareFree(context);
       const child = await startProcess(context);
       await child.call('claimDispatch', taskDir, dispatchId);
       child.signal('SIGSTOP');
       const start = performance.now();
-      let state: ClaimState | null = await getClaim(taskDir, dispatchId);
+      let state: ClaimState | null = await findClaim(taskDir, dispatchId);
       while (state?.state !== 'expired' && performance.now() - start < 5 * leaseMs + 3_000) {
         isForeign(state, child.pid, ['running', 'unknown'], leaseMs);
         await setTimeout(leaseMs / 10);
-        state = await getClaim(taskDir, dispatchId);
+        state = await findClaim(taskDir, dispatchId);
       }
       isForeign(state, child.pid, ['expired'], leaseMs);
       await claim(store);

@@ -52,8 +52,8 @@ export const capabilityCases = caseFamily('capabilities', [
     title: 'a store with several writers can show the claims of dispatches, and break them',
     needs: ['writers'],
     run: async ({ store }) => {
-      assert.equal(typeof store.getClaim, 'function', 'getClaim is missing');
-      assert.equal(typeof store.getClaims, 'function', 'getClaims is missing');
+      assert.equal(typeof store.findClaim, 'function', 'findClaim is missing');
+      assert.equal(typeof store.findClaims, 'function', 'findClaims is missing');
       assert.equal(typeof store.breakClaim, 'function', 'breakClaim is missing');
     },
   },

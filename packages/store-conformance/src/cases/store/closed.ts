@@ -58,7 +58,7 @@ export const closedCases = caseFamily('closed', [
       const again = await reopen();
       await holdsEvents(again, prepared.events);
       sameContent(await again.getDispatchEnvelopes(taskDir), [prepared.envelope], 'getDispatchEnvelopes');
-      sameContent(await again.getTask(taskDir), prepared.task, 'getTask');
+      sameContent(await again.findTask(taskDir), prepared.task, 'findTask');
     },
   },
   {

@@ -9,11 +9,11 @@ import type { PluginSource } from '../report/load-report.ts';
 import type { FolderPlugin } from './find-folder-plugins.ts';
 
 /**
- * Finds the plugin of a reference: a path (absolute, or beginning with `.`), or an installed package, or a plugin of the
+ * The plugin that a reference names: a path (absolute, or beginning with `.`), or an installed package, or a plugin of the
  * `folders` by its id. Packages have precedence, so that a folder of a workspace never replaces one.
  * @throws PLUGIN_NOT_FOUND, PLUGIN_DUPLICATE_ID if several plugins of the folders have the id
  */
-export async function findPlugin(
+export async function resolvePlugin(
   reference: string,
   packageDirs: readonly [baseDir: string, ...others: string[]],
   folderPlugins: readonly FolderPlugin[],

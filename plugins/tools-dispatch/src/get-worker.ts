@@ -7,7 +7,7 @@ import { z } from 'zod';
 export const dispatchIdField = z.string().min(1).describe('The dispatchId that dispatch_agent returned.');
 
 /** A worker of the caller. @throws ToolRefusal that lists those that there are */
-export async function findWorker(host: DispatchHost, dispatchId: string): Promise<DispatchEnvelope> {
+export async function getWorker(host: DispatchHost, dispatchId: string): Promise<DispatchEnvelope> {
   try {
     return await host.getWorker(dispatchId);
   } catch (error) {

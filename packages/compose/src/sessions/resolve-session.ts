@@ -33,7 +33,7 @@ const howToName =
  * beginning. The number of calls of the store does not depend on how many sessions it has.
  * @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS if it names nothing, or several things; then it lists the choices
  */
-export async function findScope(store: DispatchStore, word: string): Promise<Scope> {
+export async function resolveScope(store: DispatchStore, word: string): Promise<Scope> {
   if (word === latest) return latestSession(store);
   const found = word.includes('/') ? await byPath(store, word) : await byName(store, word);
   if (found !== null) return found;
@@ -44,9 +44,9 @@ export async function findScope(store: DispatchStore, word: string): Promise<Sco
 }
 
 /** The task that a word names, which need not have sessions. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS */
-export async function findTask(store: DispatchStore, word: string): Promise<string> {
+export async function resolveTask(store: DispatchStore, word: string): Promise<string> {
   if (word.includes('/') || word === latest)
-    return word === latest ? (await findScope(store, word)).taskDir : toTaskDir(word);
+    return word === latest ? (await resolveScope(store, word)).taskDir : toTaskDir(word);
   const tasks = await store.listTasks();
   const found = wholeTask(tasks, word) ?? partOfTask(tasks, word);
   if (found !== null) return found;
@@ -57,8 +57,8 @@ export async function findTask(store: DispatchStore, word: string): Promise<stri
 }
 
 /** The one session that a word names: of a task, its only one. It can be damaged. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS for a task with several, with the choices */
-export async function findSession(store: DispatchStore, word: string): Promise<DispatchRef> {
-  return onlySession(await findScope(store, word), word);
+export async function resolveSession(store: DispatchStore, word: string): Promise<DispatchRef> {
+  return onlySession(await resolveScope(store, word), word);
 }
 
 /** Opens the session that a word names, to read it. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS */
@@ -67,7 +67,7 @@ export async function openSession(
   word: string,
   access: ReadAccess = {},
 ): Promise<{ readonly taskDir: string; readonly log: DispatchLog }> {
-  const { taskDir, dispatchId } = await findSession(store, word);
+  const { taskDir, dispatchId } = await resolveSession(store, word);
   return { taskDir, log: await store.openDispatch(taskDir, dispatchId, access) };
 }
 
@@ -132,7 +132,7 @@ async function byPath(store: DispatchStore, word: string): Promise<Scope | null>
 }
 
 async function hasRecord(store: DispatchStore, taskDir: string): Promise<boolean> {
-  return (await store.getTask(taskDir)) !== null;
+  return (await store.findTask(taskDir)) !== null;
 }
 
 type Place = Pick<Scope, 'taskDir' | 'listings'>;
