@@ -1,6 +1,5 @@
-import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { type Delta, type DispatchEnvelope, messageOf } from '@hansard/events';
+import type { Delta, DispatchEnvelope } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { dispatchDuration, formatCost, formatDuration, formatUsage } from '@hansard/facts';
 import type {
@@ -18,13 +17,14 @@ import {
   fitColumns,
   type LineSegment,
   lineSegments,
-  padColumns,
   type RenderLineOptions,
   type Tone,
   type Words,
 } from '@hansard/views';
 import picocolors from 'picocolors';
+import { RunningDispatches } from './running-dispatches.ts';
 import { type ConsoleOutput, Screen } from './screen.ts';
+import { readTypedLines } from './typed-lines.ts';
 
 const noTime = ' '.repeat('HH:MM:SS'.length);
 
@@ -33,8 +33,6 @@ const kindColumns = 8;
 
 /** More than any terminal shows of a growing line. */
 const longestKept = 2_000;
-
-const shownOfId = 4;
 
 export interface ConsoleOptions {
   readonly output: ConsoleOutput;
@@ -53,8 +51,8 @@ export interface ConsoleProvider extends CommunicationProvider, AsyncDisposable 
 }
 
 /**
- * Shows each event as one line, and delivers each line that the user types to the dispatch that started last. A
- * terminal gets lines that fit its width, other outputs get whole lines. After the reader of the output has gone, nothing is written.
+ * Shows each event as one line, and delivers each line that the user types: to the dispatch that it names (`@NAME text`), or to
+ * the one that started last. A terminal gets lines that fit its width, other outputs get whole lines. After the reader of the output has gone, nothing is written.
  */
 export function createConsole(options: ConsoleOptions): ConsoleProvider {
   const { output, input, readAnyInput = false, deltas = true } = options;
@@ -86,13 +84,13 @@ export function createConsole(options: ConsoleOptions): ConsoleProvider {
 
     start(host: CommunicationHost) {
       if (input !== undefined && (input.isTTY === true || readAnyInput)) {
-        stopReading = readMessages(input, host, say);
+        stopReading = readTypedLines(input, { host, running, say });
       }
     },
 
     dispatchStarted(notice: DispatchStartNotice) {
       const { envelope, agents = [] } = notice;
-      running.add(envelope);
+      running.add(notice);
       for (const { agentId, name } of agents)
         if (name !== null) names.of(envelope.dispatchId).add(agentId, name);
       show(dispatchStartWords(notice));
@@ -138,36 +136,6 @@ class DispatchNames {
   }
 }
 
-/** The running dispatches, and the labels that distinguish their lines. */
-class RunningDispatches {
-  readonly #envelopes = new Map<string, DispatchEnvelope>();
-
-  add(envelope: DispatchEnvelope): void {
-    this.#envelopes.set(envelope.dispatchId, envelope);
-  }
-
-  remove(dispatchId: string): void {
-    this.#envelopes.delete(dispatchId);
-  }
-
-  /**
-   * The label of a dispatch's lines, padded to the widest: its role, with the end of its id if another dispatch has the
-   * same role. Undefined while no other dispatch runs.
-   */
-  labelOf(envelope: DispatchEnvelope): string | undefined {
-    const all = [...this.#envelopes.values()].filter(({ dispatchId }) => dispatchId !== envelope.dispatchId);
-    if (all.length === 0) return undefined;
-    all.push(envelope);
-    const widest = Math.max(...all.map((one) => columnsOf(label(one, all))));
-    return padColumns(label(envelope, all), widest);
-  }
-}
-
-function label({ role, dispatchId }: DispatchEnvelope, all: readonly DispatchEnvelope[]): string {
-  const isShared = all.filter((other) => other.role === role).length > 1;
-  return neutraliseControlsInLine(isShared ? `${role} ${dispatchId.slice(-shownOfId)}` : role);
-}
-
 /** The words of a dispatch that starts. */
 function dispatchStartWords({ taskDir, envelope }: DispatchStartNotice): Words {
   const { role, model, startedAt } = envelope;
@@ -200,38 +168,6 @@ function dispatchEndWords(envelope: DispatchEnvelope): Words {
       { label: 'duration', text: durationMs === null ? '' : formatDuration(durationMs) },
     ],
     blocks: [{ kind: 'text', source: 'content', text: figures.filter(Boolean).join(', '), isProse: false }],
-  };
-}
-
-/**
- * Delivers each line of an input as a message, one after the other, and ignores empty lines. Reports a message that was not
- * delivered. Returns a function that ends the reading.
- */
-function readMessages(input: Readable, host: CommunicationHost, say: (text: string) => void): () => void {
-  let stopped = false;
-  let delivered = Promise.resolve();
-  const lines = createInterface({ input, terminal: false, crlfDelay: Number.POSITIVE_INFINITY });
-
-  async function deliver(text: string): Promise<void> {
-    if (stopped) return;
-    try {
-      if (await host.deliver({ text })) return;
-      if (!stopped) say('Not delivered: no dispatch is running.');
-    } catch (error) {
-      if (!stopped) say(`Not delivered: ${messageOf(error)}`);
-    }
-  }
-
-  lines.on('line', (line) => {
-    const text = line.trim();
-    if (text !== '') delivered = delivered.then(() => deliver(text));
-  });
-  // Errors of the input arrive here, too.
-  lines.on('error', (error) => say(`No more messages can be typed: ${messageOf(error)}`));
-
-  return () => {
-    stopped = true;
-    lines.close();
   };
 }
 

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import type { CommunicationHost, IncomingMessage } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { type ConsoleOptions, createConsole } from '../src/index.ts';
-import { FakeOutput } from './make.ts';
+import { envelope, FakeOutput, taskDir } from './make.ts';
 
 function setUp(deliver: CommunicationHost['deliver'], options: Partial<ConsoleOptions> = {}) {
   const output = new FakeOutput();
@@ -56,6 +56,89 @@ describe('a typed line', () => {
     await turn();
     expect(output.lines).toEqual(['Not delivered: the store is ␛[1mfull']);
     await shown.close();
+  });
+});
+
+describe('a typed line with a name', () => {
+  const ids = ['01JM0000000000000000000AAA1', '01JM0000000000000000000BBB2', '01JM0000000000000000000CCC3'];
+
+  /** Two writers and their worker, an editor; only the worker takes no messages. */
+  async function several() {
+    const messages: IncomingMessage[] = [];
+    const setting = setUp(async (message) => message.dispatchId !== ids[2] && messages.push(message) > 0);
+    const { input, output, shown } = setting;
+    const [writer = '', other = '', worker = ''] = ids;
+    const start = (dispatchId: string, role: string, parentDispatchId: string | null = null) =>
+      shown.dispatchStarted?.({ taskDir, envelope: envelope({ dispatchId, role, parentDispatchId }) });
+    start(writer, 'writer');
+    start(other, 'editor');
+    start(worker, 'worker', other);
+    const type = async (text: string) => {
+      output.text = '';
+      messages.length = 0;
+      input.write(`${text}\n`);
+      await turn();
+      await turn();
+      return { messages: [...messages], said: output.lines };
+    };
+    const end = (dispatchId: string) =>
+      shown.dispatchEnded?.({ taskDir, envelope: envelope({ dispatchId }) });
+    return { ...setting, type, start, end, writer, other, worker };
+  }
+
+  it('reaches that dispatch alone, by its role or the end of its id, whatever the case', async () => {
+    const { type, writer, other } = await several();
+    expect((await type('@writer  more rhymes, please')).messages).toEqual([
+      { text: 'more rhymes, please', dispatchId: writer },
+    ]);
+    expect((await type('@Editor stop')).messages).toEqual([{ text: 'stop', dispatchId: other }]);
+    expect((await type('@bbb2 stop')).messages).toEqual([{ text: 'stop', dispatchId: other }]);
+    expect((await type('to whom it may concern')).messages).toEqual([{ text: 'to whom it may concern' }]);
+  });
+
+  it('is not delivered where nothing or several have the name, and says so', async () => {
+    const { type, start } = await several();
+    const help = '`@` lists what runs; a line that begins with @ is typed as @@.';
+    expect(await type('@painter hello')).toEqual({
+      messages: [],
+      said: [`Not delivered: nothing that runs is called painter. ${help}`],
+    });
+    start('01JM0000000000000000000DDD4', 'writer');
+    expect(await type('@writer hello')).toEqual({
+      messages: [],
+      said: [`Not delivered: writer is the name of several: AAA1, DDD4. ${help}`],
+    });
+    expect((await type('@AA1 hello')).messages).toEqual([]);
+    expect((await type('@worker hello')).said).toEqual(['Not delivered: worker takes no messages.']);
+  });
+
+  it('without a text chooses where later lines go, until that dispatch ends', async () => {
+    const { type, end, writer } = await several();
+    expect(await type('@writer')).toEqual({ messages: [], said: ['Lines without a name go to writer now.'] });
+    expect((await type('hello')).messages).toEqual([{ text: 'hello', dispatchId: writer }]);
+    end(writer);
+    expect(await type('are you there?')).toEqual({
+      messages: [],
+      said: ['Not delivered: writer has ended. Lines without a name go to the latest one again.'],
+    });
+    expect((await type('hello')).messages).toEqual([{ text: 'hello' }]);
+  });
+
+  it('lists what runs, and who gets the next line', async () => {
+    const { type, end, writer, other, worker } = await several();
+    expect((await type('@')).said).toEqual([
+      `@writer  writer, ${taskDir}`,
+      `@editor  editor, ${taskDir}, gets lines without a name`,
+      `@worker  worker, ${taskDir}`,
+    ]);
+    for (const id of [writer, other, worker]) end(id);
+    expect((await type('@')).said).toEqual(['Nothing is running.']);
+  });
+
+  it('may begin with @ where it is typed twice', async () => {
+    const { type } = await several();
+    expect((await type('@@types/node is missing')).messages).toEqual([{ text: '@types/node is missing' }]);
+    expect((await type('@ home')).messages).toEqual([]);
   });
 });
 
