@@ -196,7 +196,7 @@ describe('hansard export --as streams', () => {
     expect(code).toBe(0);
     expect(err.match(/match no agent/g)).toHaveLength(1);
     expect(err).toContain(
-      `Players of the game in ${dispatchId} that match no agent: Bo, {"seat":3}. So only what all agents received is public.`,
+      `Players of the game in ${dispatchId} that match no agent: Bo, {"seat":3}. Therefore only texts that all agents received are public.`,
     );
   });
 

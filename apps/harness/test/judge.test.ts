@@ -241,7 +241,7 @@ describe('blind judging', () => {
     const { code, err } = await cli.hansard('judge', 'pack', 'lab/game/latest', ...game, '--out', 'packets');
     expect(code).toBe(0);
     expect(err).toContain(
-      `Players of the game in ${dispatchId} that match no agent: Ann, Bob, Cleo. So only what all agents received is public.`,
+      `Players of the game in ${dispatchId} that match no agent: Ann, Bob, Cleo. Therefore only texts that all agents received are public.`,
     );
     expect(read('packets/external.jsonl')).toContain('Good morning.');
     for (const file of readdirSync(join(cli.cwd, 'packets')))

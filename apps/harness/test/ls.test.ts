@@ -131,7 +131,7 @@ describe('ls on a terminal', () => {
       const { out } = await at(line, columns, 'ls');
       const rows = out.trimEnd().split('\n');
       expect(rows.filter((row) => row.length > columns)).toEqual([]);
-      expect(rows[0]).toMatch(/^title .* cost +duration +status +id$|^title .* id$/);
+      expect(rows[0]).toMatch(/^title .* id$/);
       const listed = (await line.hansard('ls', '--json')).json() as { dispatchId: string }[];
       const shown = rows.slice(1, 5).map((row) => row.split(' ').at(-1) ?? '');
       expect(shown).toHaveLength(4);
@@ -149,6 +149,69 @@ describe('ls on a terminal', () => {
     expect(out).toMatch(/^All: project a, when 2026-03-01, role product-analyst$/m);
     expect(out).not.toMatch(/\b0[0-9A-Z]{25}\b/);
     expect(out).not.toMatch(/^title .* project/m);
+  });
+
+  describe('with workers', () => {
+    const sessions = [
+      ['Which models do we route to?', 'lead', null, 58],
+      [null, 'tester', 0, 50],
+      ['Write the routes of the night down', 'writer', null, 40],
+      [null, 'reviewer', 0, 30],
+    ] as const;
+
+    async function recordedWorkers(): Promise<CommandLine> {
+      const line = commandLine();
+      await using store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
+      const ids: string[] = [];
+      for (const [title, role, parent, minutes] of sessions) {
+        const began = Date.now() - minutes * 60_000;
+        const dispatch = await store.beginDispatch(`lab/tasks/${role}`, {
+          role,
+          startedAt: new Date(began).toISOString(),
+          ...(parent !== null && { parentDispatchId: ids[parent] ?? null }),
+        });
+        ids.push(dispatch.dispatchId);
+        const usage = { inputTokens: 1_000 * minutes, outputTokens: 5 };
+        await dispatch.update({ title, usage, cost: minutes / 10 });
+        await dispatch.end({
+          status: 'completed',
+          completedAt: new Date(began + minutes * 1_000).toISOString(),
+        });
+      }
+      return line;
+    }
+
+    const titles = (out: string) =>
+      out.split('\n').flatMap((row) => /^(\S.*?) {2,}.*\d+ min ago/.exec(row)?.[1] ?? []);
+
+    it('has the row of a worker after that of its session, named by its role if it has no title', async () => {
+      using line = await recordedWorkers();
+      expect(titles((await at(line, 140, 'ls')).out)).toEqual([
+        'Write the routes of the night down',
+        'Which models do we route to?',
+        '↳ reviewer',
+        '↳ tester',
+      ]);
+    });
+
+    it('has them by their own figures in another order', async () => {
+      using line = await recordedWorkers();
+      const { out } = await at(line, 140, 'ls', '--sort', 'cost');
+      expect(titles(out)[1]).toBe('↳ tester');
+    });
+
+    it('lists a worker whose session is beyond the limit', async () => {
+      using line = await recordedWorkers();
+      expect(titles((await at(line, 140, 'ls', '--limit', '1')).out)).toEqual(['↳ reviewer']);
+    });
+
+    it('has cost, tokens and duration at 80 columns, and says what it leaves out', async () => {
+      using line = await recordedWorkers();
+      const { out } = await at(line, 80, 'ls');
+      expect(out).toMatch(/^title +when +cost +tokens +duration +id$/m);
+      expect(out).toContain('Hidden at this width: role');
+      expect((await at(line, 140, 'ls')).out).not.toContain('Hidden');
+    });
   });
 
   it('has the same width behind a pipe', async () => {

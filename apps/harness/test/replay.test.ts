@@ -114,7 +114,7 @@ describe('show --speed', () => {
       'a position after the end',
       ['4', '--speed', 'max'],
       1,
-      /has 4 events, positions start at 0; 4 is after the last one/,
+      /has no event 4: the position of its last event is 3/,
     ],
   ])('says what is wrong with %s', async (_, args, code, message) => {
     const answer = await line.hansard('show', task, ...args);

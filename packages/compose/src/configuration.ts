@@ -50,7 +50,7 @@ export const configSchema = z.strictObject({
   plugins: z
     .array(pluginUseSchema)
     .default([])
-    .describe('Further plugins, such as agent providers for `hansard run --agent ID`.'),
+    .describe('Further plugins, such as the agents that `hansard run` runs.'),
   pluginFolders: z
     .array(z.string().min(1))
     .default([])

@@ -44,6 +44,10 @@ export const harnessErrors = defineErrors('harness', {
     when: 'A file that an option names cannot be read or has another content, or the place of an export cannot be written.',
     advice: 'Check the path that the message names.',
   },
+  HARNESS_NARRATIVE: {
+    when: 'What a model was given is asked of a session that was recorded as a narrative: its log does not hold it.',
+    advice: '`hansard show SESSION` prints the session. Record with --fidelity full to keep contexts.',
+  },
   HARNESS_NOT_RESUMABLE: {
     when: 'An agent cannot resume a session: the log of the session has no session of an engine.',
     advice: 'Name a session whose log has one, or begin a new session.',

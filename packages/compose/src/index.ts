@@ -30,13 +30,23 @@ export { type HarnessError, harnessErrors } from './harness-errors.ts';
 export { HeapRestraint } from './heap-restraint.ts';
 export type { HarnessImportOptions } from './import-logs.ts';
 export type { Chat } from './open-parts.ts';
+export { type PluginReport, reportPlugins } from './plugin-report.ts';
 export { LeftRunning } from './run/left-running.ts';
 export type { RunOptions } from './run/run-in-harness.ts';
 export { listChoices } from './sessions/list-choices.ts';
 export {
+  activeAt,
+  type ListedSessions,
+  type ListedTasks,
+  type ListingChoice,
+  listSessions,
+  listTasks,
+  sessionOrders,
+  sessionTitle,
+} from './sessions/list-sessions.ts';
+export {
   type ListedTask,
-  listAllTasks,
-  sortTasks,
+  type SessionOrder,
   taskFigures,
   taskTitle,
   tokensOf,
@@ -57,6 +67,6 @@ export {
   resolveTask,
   type Scope,
 } from './sessions/resolve-session.ts';
-export { type ShownStatus, shownStatus } from './sessions/shown-status.ts';
+export { type ShownStatus, shownStatus, shownStatuses } from './sessions/shown-status.ts';
 export { projectOf, toTaskDir, toTaskName } from './sessions/task-name.ts';
 export { lookedIn, storePlace } from './store-place.ts';

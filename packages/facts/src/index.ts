@@ -24,6 +24,7 @@ export {
   formatUsage,
   shortId,
   shortIds,
+  timeInZone,
 } from './spending/format.ts';
 export {
   addFigure,

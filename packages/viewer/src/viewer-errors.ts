@@ -7,6 +7,21 @@ export const viewerErrors = defineErrors('viewer', {
     advice: 'Give `createViewer` a `token`, or `hansard view` a `--token-file`.',
     details: ['host'],
   },
+  VIEW_TOKEN_FILE_UNUSABLE: {
+    when: 'The file of the token is not a file, has no token, or can be read by other users of the machine.',
+    advice: 'Name a file that does not exist: it is made with a new token.',
+    details: ['file'],
+  },
+  VIEW_PORT_UNUSABLE: {
+    when: 'A viewer was to listen at a port that another program listens at, or that the user may not use.',
+    advice: 'Give another port above 1023, or none.',
+    details: ['port'],
+  },
+  VIEW_ADDRESS_UNKNOWN: {
+    when: 'A viewer was to listen at an address that this machine does not have.',
+    advice: 'Give one of the addresses of the machine, 0.0.0.0 for all of them, or none.',
+    details: ['host'],
+  },
   VIEW_RUN_NOT_HERE: {
     when: 'A message or an abort is for a dispatch that does not run in the process of the viewer, has ended, or takes none now.',
     advice: 'Look at its state. A dispatch that ended takes no messages: start another one.',

@@ -8,7 +8,7 @@ export function sdkMissing(cause: unknown): HansardError {
   return claudeAgentErrors.error(
     'AGENT_SDK_MISSING',
     'A live agent needs the Claude Agent SDK: `npm install @anthropic-ai/claude-agent-sdk`. ' +
-      '`hansard run STREAM.jsonl` replays a recording without it. The SDK is not installed or can not be loaded.',
+      '`hansard run STREAM.jsonl --task PROJECT/SLUG` replays a recording without it. The SDK is not installed or can not be loaded.',
     { cause },
   );
 }
@@ -16,7 +16,7 @@ export function sdkMissing(cause: unknown): HansardError {
 export function notLoggedIn(said: string): HansardError {
   return claudeAgentErrors.error(
     'AGENT_NOT_LOGGED_IN',
-    'Set ANTHROPIC_API_KEY, or log in with `claude` and /login; `hansard run STREAM.jsonl` needs neither. ' +
+    'Set ANTHROPIC_API_KEY, or log in with `claude` and /login; `hansard run STREAM.jsonl --task PROJECT/SLUG` needs neither. ' +
       `Claude: ${JSON.stringify(said)}. With ANTHROPIC_BASE_URL, the key is one of that API.`,
     { details: { said } },
   );
@@ -58,7 +58,7 @@ export function engineFailure(engine: EngineProcess, error: unknown, executable?
           'it out to take the one of the SDK.';
     return claudeAgentErrors.error(
       'AGENT_ENGINE_MISSING',
-      `${what} \`hansard run STREAM.jsonl\` replays a recording without it.`,
+      `${what} \`hansard run STREAM.jsonl --task PROJECT/SLUG\` replays a recording without it.`,
       {
         cause: engine.failure ?? error,
         ...(executable === undefined ? {} : { details: { executable } }),

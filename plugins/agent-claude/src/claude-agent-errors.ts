@@ -5,12 +5,12 @@ export const claudeAgentErrors = defineErrors('agent-claude', {
   AGENT_SDK_MISSING: {
     when: '`@anthropic-ai/claude-agent-sdk`, or `@modelcontextprotocol/sdk` that gives it the tools of the project, cannot be loaded. The error is the `cause`.',
     advice:
-      'Install it beside Hansard: `npm install @anthropic-ai/claude-agent-sdk`. Without it, `hansard run STREAM.jsonl` replays a recorded stream.',
+      'Install it beside Hansard: `npm install @anthropic-ai/claude-agent-sdk`. Without it, `hansard run STREAM.jsonl --task PROJECT/SLUG` replays a recorded stream.',
   },
   AGENT_ENGINE_MISSING: {
     when: 'The engine of the SDK is not installed, or `executable` does not name a program that can be run.',
     advice:
-      'Install the SDK with its optional dependencies, or name a Claude Code of its version as `executable` in the configuration of the plugin, as a checkout of Hansard needs it.',
+      'Install the SDK with its optional dependencies. Otherwise, such as in a checkout of Hansard, set `executable` in the configuration of the plugin to a Claude Code of the same version.',
     details: ['executable?'],
   },
   AGENT_CWD_MISSING: {
@@ -21,11 +21,11 @@ export const claudeAgentErrors = defineErrors('agent-claude', {
   AGENT_NOT_LOGGED_IN: {
     when: 'There is no key and no login, or the API refused them: three times in a row where the engine tries again. `said` has the words of the engine.',
     advice:
-      'Set `ANTHROPIC_API_KEY`, or log in with `claude` and `/login`. Without a key, `hansard run STREAM.jsonl` replays a recorded stream.',
+      'Set `ANTHROPIC_API_KEY`, or log in with `claude` and `/login`. Without a key, `hansard run STREAM.jsonl --task PROJECT/SLUG` replays a recorded stream.',
     details: ['said'],
   },
   AGENT_SESSION_MISSING: {
-    when: 'The engine does not have the session that the dispatch is to continue: it began on another machine, in another folder, or too long ago.',
+    when: 'The engine does not have the session to continue: the session began on another machine, in another folder, or too long ago.',
     advice: 'Run without resuming, or give the agent the `sessionStore` that has the session.',
     details: ['sessionId?', 'said'],
   },

@@ -1,6 +1,6 @@
 import type { CommunicationHost, CommunicationProvider, DispatchStartNotice } from '@hansard/provider';
 import { type Clock, systemClock } from '@hansard/provider';
-import { createViewer, type RunningViewer, type ViewedStore, type Viewer } from '@hansard/viewer';
+import { createViewer, type RunningViewer, type ViewedStore } from '@hansard/viewer';
 import { Runs } from './runs.ts';
 import { webErrors } from './web-errors.ts';
 
@@ -51,7 +51,7 @@ export function createRunPage({
 
     async start(host: CommunicationHost) {
       runs.host = host;
-      running = await listen(createViewer({ store: storeOf(host), runs }), port);
+      running = await createViewer({ store: storeOf(host), runs }).start({ port });
     },
 
     dispatchStarted(notice: DispatchStartNotice) {
@@ -68,15 +68,6 @@ export function createRunPage({
     close,
     [Symbol.asyncDispose]: close,
   };
-}
-
-async function listen(viewer: Viewer, port: number): Promise<RunningViewer> {
-  try {
-    return await viewer.start({ port });
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw cause;
-    throw webErrors.error('COMM_WEB_PORT_IN_USE', `Port ${port} is in use.`, { cause, details: { port } });
-  }
 }
 
 const methods = ['listTasks', 'listDispatches', 'watch', 'findDispatch'] as const;

@@ -7,9 +7,4 @@ export const webErrors = defineErrors('comm-web', {
     advice: 'Give the store to the hub: `createCommunicationHub(providers, { store })`.',
     details: [],
   },
-  COMM_WEB_PORT_IN_USE: {
-    when: 'Another program listens at the configured port.',
-    advice: 'Configure another `port`, or none.',
-    details: ['port'],
-  },
 });

@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { createCommunicationHub, runDispatch, startDispatch } from '@hansard/dispatch';
 import type { AgentProvider } from '@hansard/provider';
 import { ManualClock } from '@hansard/testing';
+import { viewerErrors } from '@hansard/viewer';
 import { expect, it } from 'vitest';
 import { createRunPage, webErrors } from '../src/index.ts';
 import { type Message, openClient, startedPage, taskDir } from './page-client.ts';
@@ -179,5 +180,5 @@ it('says with a code that there is no store, and that the port is in use', async
   await hub.close();
   await late.close();
   server.close();
-  expect(problems.map((problem) => webErrors.is(problem, 'COMM_WEB_PORT_IN_USE'))).toEqual([true]);
+  expect(problems.map((problem) => viewerErrors.is(problem, 'VIEW_PORT_UNUSABLE'))).toEqual([true]);
 });

@@ -22,7 +22,7 @@ const dispatchAgentTool = dispatchTool({
     agent: z.string().min(1).optional().describe('The agent to run. Absent: the same as you.'),
     model: z.string().min(1).optional().describe('Its model. Absent: yours.'),
     cwd: z.string().min(1).optional().describe('Its folder. Absent: yours.'),
-    bot_id: z.string().min(1).optional().describe('The bot as which it works. Absent: none.'),
+    bot_id: z.string().min(1).optional().describe('The bot that the worker belongs to. Absent: none.'),
     output_schema: z
       .looseObject({})
       .optional()

@@ -1,23 +1,7 @@
-import { HeapRestraint, openSession } from '@hansard/compose';
-import type { DispatchLog } from '@hansard/dispatch';
-import type { CapturedEvent, DispatchEnvelope, JsonValue } from '@hansard/events';
+import { type ComparedSession, compareSessions, type SessionComparison } from '@hansard/compose/reading';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
-import {
-  createDispatchFacts,
-  figuresOfDispatch,
-  formatCost,
-  formatDuration,
-  formatTokens,
-  LoggedUsage,
-  openCallEvents,
-  shortId,
-  type UsageFigures,
-  type UsageRow,
-  UsageSums,
-  withOpenCalls,
-} from '@hansard/facts';
-import { type FirstDifference, firstDifference, type PartingEvent, renderLine } from '@hansard/views';
-import { interruptedPages } from '../tasks/filter-options.ts';
+import { formatCost, formatDuration, formatTokens, shortId, type UsageFigures } from '@hansard/facts';
+import { type FirstDifference, type PartingEvent, renderLine } from '@hansard/views';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, terminalWidth } from '../terminal/context.ts';
 import { plainTable } from '../terminal/plain-table.ts';
@@ -41,84 +25,14 @@ export const addCompare: AddCommand = (command, context) => {
     )
     .action((word: string, other: string, options: CommonOptions) =>
       answerFromStore(context, options, async ({ store }) => {
-        const [one, two] = [
-          await readCompared(context, await openSession(store, word)),
-          await readCompared(context, await openSession(store, other)),
-        ];
-        const difference = await firstDifference(eventsOf(context, one.log), eventsOf(context, two.log));
-        return {
-          rows: [documentOf(one, two, difference)],
-          text: await inWords(context, one, two, difference),
-        };
+        const compared = await compareSessions(store, word, other, context.readSignal);
+        return { rows: [documentOf(compared)], text: await inWords(context, compared) };
       }),
     );
 };
 
-/** A dispatch that was read once. */
-interface Compared {
-  readonly taskDir: string;
-  readonly log: DispatchLog;
-  readonly envelope: DispatchEnvelope;
-  readonly events: number;
-  readonly figures: Partial<UsageFigures>;
-  readonly tools: ReadonlyMap<string, UsageRow>;
-  readonly result: JsonValue;
-}
-
-async function readCompared(
-  context: CliContext,
-  { log, taskDir }: Pick<Compared, 'log' | 'taskDir'>,
-): Promise<Compared> {
-  const logged = new LoggedUsage(log.envelope);
-  const facts = createDispatchFacts();
-  let events = 0;
-  const calls = new Set<string>();
-  for await (const event of eventsOf(context, log)) {
-    events += 1;
-    logged.observe(event);
-    facts.observe(event);
-    if (event.type === 'agent:inference') calls.add(event.id);
-  }
-  const { envelope } = log;
-  for (const event of openCallEvents(envelope, (id) => calls.has(id))) facts.observe(event);
-  const tools = new UsageSums();
-  for (const { tool, figures } of logged.parts) if (tool !== null) tools.add(tool, figures);
-  // The envelope of a dispatch that runs has no figures yet.
-  const {
-    usage = facts.usage,
-    models = facts.models,
-    cost = facts.costUsd,
-  } = knownOf(withOpenCalls(envelope));
-  return {
-    taskDir,
-    log,
-    envelope,
-    events,
-    figures: figuresOfDispatch({ ...envelope, usage, models, cost, openCalls: null }),
-    tools: new Map(tools.rows('key').map((row) => [row.key, row])),
-    result: facts.completion?.structuredResult ?? facts.completion?.result ?? null,
-  };
-}
-
-/** The figures that an envelope has. */
-function knownOf({ usage, models, cost }: DispatchEnvelope): Partial<DispatchEnvelope> {
-  return {
-    ...(usage !== null && { usage }),
-    ...(models !== null && { models }),
-    ...(cost !== null && { cost }),
-  };
-}
-
-async function* eventsOf(context: CliContext, log: DispatchLog): AsyncGenerator<CapturedEvent> {
-  using heap = new HeapRestraint();
-  for await (const events of interruptedPages(context, log)) {
-    heap.hold();
-    yield* events;
-  }
-}
-
-function documentOf(one: Compared, two: Compared, difference: FirstDifference | null): object {
-  const side = ({ taskDir, envelope, events, figures, tools, result }: Compared) => ({
+function documentOf({ one, other, ...compared }: SessionComparison): object {
+  const side = ({ taskDir, envelope, events, figures, tools, result }: ComparedSession) => ({
     taskDir,
     dispatchId: envelope.dispatchId,
     role: envelope.role,
@@ -134,24 +48,11 @@ function documentOf(one: Compared, two: Compared, difference: FirstDifference | 
     })),
     result,
   });
-  return {
-    one: side(one),
-    other: side(two),
-    isResultEqual: isSameResult(one, two),
-    firstDifference: difference,
-  };
+  return { one: side(one), other: side(other), ...compared };
 }
 
-function isSameResult(one: Compared, two: Compared): boolean {
-  return JSON.stringify(one.result) === JSON.stringify(two.result);
-}
-
-async function inWords(
-  context: CliContext,
-  one: Compared,
-  two: Compared,
-  difference: FirstDifference | null,
-): Promise<string> {
+async function inWords(context: CliContext, compared: SessionComparison): Promise<string> {
+  const { one, other: two, firstDifference: difference } = compared;
   const width = terminalWidth(context);
   const head = ['', nameOf(one), nameOf(two), 'difference'];
   const table = await plainTable(head, tableRows(one, two), {
@@ -161,13 +62,13 @@ async function inWords(
   return [
     table,
     '',
-    ...resultInWords(one, two),
+    ...resultInWords(compared),
     '',
     ...differenceInWords(difference, [nameOf(one), nameOf(two)], width),
   ].join('\n');
 }
 
-function nameOf({ envelope: { role, dispatchId } }: Compared): string {
+function nameOf({ envelope: { role, dispatchId } }: ComparedSession): string {
   return neutraliseControlsInLine(`${role} ${shortId(dispatchId)}`);
 }
 
@@ -188,7 +89,7 @@ const figureRows: readonly (readonly [Exclude<keyof UsageFigures, 'unpriced'>, s
   ['durationMs', 'time', formatDuration],
 ];
 
-function tableRows(one: Compared, two: Compared): string[][] {
+function tableRows(one: ComparedSession, two: ComparedSession): string[][] {
   const { envelope: first } = one;
   const { envelope: second } = two;
   const words = (name: string, left: string | null, right: string | null) =>
@@ -196,7 +97,7 @@ function tableRows(one: Compared, two: Compared): string[][] {
       ? []
       : [[name, left ?? notKnown, right ?? notKnown, left === right ? '' : 'differs']];
   const numbers = (name: string, left: number | null, right: number | null, format: Format) =>
-    left === null && right === null
+    (left ?? 0) === 0 && (right ?? 0) === 0
       ? []
       : [[name, shown(left, format), shown(right, format), change(left, right, format)]];
   const tools = [...new Set([...one.tools.keys(), ...two.tools.keys()])].sort();
@@ -236,10 +137,10 @@ function change(left: number | null, right: number | null, format: Format): stri
   return `${by > 0 ? '+' : '−'}${format(Math.abs(by))}${share}`;
 }
 
-function resultInWords(one: Compared, two: Compared): string[] {
+function resultInWords({ one, other: two, isResultEqual }: SessionComparison): string[] {
   if (one.result === null && two.result === null) return ['No result is recorded.'];
-  if (isSameResult(one, two)) return ['The results are the same.'];
-  const text = ({ result }: Compared) =>
+  if (isResultEqual) return ['The results are the same.'];
+  const text = ({ result }: ComparedSession) =>
     result === null ? 'none is recorded' : typeof result === 'string' ? result : JSON.stringify(result);
   return [
     'The results differ:',

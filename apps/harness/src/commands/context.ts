@@ -1,25 +1,10 @@
 import { type Harness, listAll, resolveScope } from '@hansard/compose';
-import {
-  type CapturedEvent,
-  type DispatchEnvelope,
-  type DispatchStatus,
-  dispatchStatuses,
-  replacedBy,
-} from '@hansard/events';
+import { readSession, renderModelCall } from '@hansard/compose/reading';
+import { type DispatchStatus, dispatchStatuses, replacedBy } from '@hansard/events';
 import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
-import {
-  compareContexts,
-  type RenderedCall,
-  readContextManifest,
-  redactionNote,
-  renderCalls,
-  unknownContext,
-  verificationOf,
-} from '@hansard/prompt';
-import { contextCounters } from '@hansard/prompt/tokens';
-import { type LogIndex, type PriorOutcomes, renderContextText } from '@hansard/views';
+import { compareContexts, type RenderedCall, redactionNote, verificationOf } from '@hansard/prompt';
+import { type PriorOutcomes, renderContextText } from '@hansard/views';
 import { InvalidArgumentError, Option } from 'commander';
-import { readSession, type SessionLog } from '../session/session-log.ts';
 import { agentOption } from '../tasks/filter-options.ts';
 import { readableSessions } from '../tasks/unreadable.ts';
 import type { Answer } from '../terminal/answer.ts';
@@ -27,6 +12,7 @@ import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions, withExamples } from '../terminal/command.ts';
 import { parsePolicy } from '../terminal/parse-policy.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
+import { sessionReading } from './questions.ts';
 
 interface ContextCommandOptions extends CommonOptions {
   readonly agent?: readonly string[];
@@ -68,11 +54,9 @@ export const addContext: AddCommand = (command, context) => {
     await answerFromStore(context, options, async (harness) => {
       const { store } = harness;
       if (options.history === true) return historyAnswer(await outcomesBefore(harness, word, options));
-      const log = await readSession(context, store, word);
-      assertFull(log.envelope);
-      const agentIds = options.agent?.map((name) => log.findAgent(name).agentId);
-      const inference = await findCall(log, call, agentIds);
-      const rendered = await render(log.index.events, inference, options);
+      const log = await readSession(store, word, sessionReading(context));
+      const { agent: agents, policy } = options;
+      const rendered = await renderModelCall(log, { call, agents, policy });
       const isRedactedLater = log.index.events.some((event) => replacedBy(event) !== null);
       return options.verify
         ? verifiedAnswer(rendered, isRedactedLater)
@@ -114,66 +98,6 @@ function historyAnswer(outcomes: PriorOutcomes): Answer {
   if (outcomes.text === '')
     return { rows: [outcomes], text: [], notesBefore: ['No session of this task has ended yet.'] };
   return { rows: [outcomes], text: neutraliseControls(outcomes.text) };
-}
-
-function assertFull(envelope: DispatchEnvelope): void {
-  const problem = unknownContext(envelope);
-  if (problem === null) return;
-  throw new CliError(
-    exitCode.failed,
-    problem,
-    '`hansard show SESSION` prints it. Record with --fidelity full to keep contexts.',
-  );
-}
-
-/** `latest` and a time name the last call up to then, any other address a call or an event of its answer. */
-async function findCall(
-  log: SessionLog,
-  wanted: string,
-  agentIds: readonly string[] | undefined,
-): Promise<CapturedEvent> {
-  const calls = log.index.nodes.filter(
-    ({ event }) => event.type === 'agent:inference' && (agentIds?.includes(event.agentId ?? '') ?? true),
-  );
-  const found = calls.length === 0 ? undefined : await callAt(log, wanted, calls);
-  if (found !== undefined) return found.event;
-  const whose = agentIds === undefined ? '' : ` of ${agentIds.join(' or ')}`;
-  throw new CliError(
-    exitCode.failed,
-    wanted === 'latest' ? `There is no model call${whose}.` : `There is no model call ${wanted}${whose}.`,
-    calls.length === 0
-      ? 'Sessions and agents record them (agent:inference); imported session logs and games do not.'
-      : '`hansard show SESSION --type agent:inference --raw` shows them.',
-  );
-}
-
-async function callAt(
-  log: SessionLog,
-  wanted: string,
-  calls: readonly LogIndex['nodes'][number][],
-): Promise<LogIndex['nodes'][number] | undefined> {
-  if (wanted === 'latest') return calls.at(-1);
-  const { position, event, id } = await log.findEvent(wanted);
-  if (wanted.startsWith('@')) return calls.findLast((call) => call.position <= position);
-  const messageId = event.messageId ?? id;
-  return (
-    calls.find((call) => call.event.id === id) ?? calls.find((call) => call.event.messageId === messageId)
-  );
-}
-
-async function render(
-  events: readonly CapturedEvent[],
-  inference: CapturedEvent,
-  { policy }: ContextCommandOptions,
-): Promise<RenderedCall> {
-  const counters = await contextCounters(readContextManifest(inference));
-  const [rendered] = renderCalls(events, {
-    only: ({ id }) => id === inference.id,
-    counters,
-    ...(policy === undefined ? {} : { policy, isOwnPolicy: true }),
-  });
-  if (rendered !== undefined) return rendered;
-  throw new TypeError(`The call ${inference.id} was not rendered.`);
 }
 
 function contextAnswer(

@@ -1,3 +1,4 @@
+import { EventRequest, type OpenedSession, type RequestedEvents } from '@hansard/compose/reading';
 import {
   deliveryDiffs,
   type HearingMatrix,
@@ -9,15 +10,14 @@ import {
   renderKnown,
   renderNeverHeard,
 } from '@hansard/views';
-import type { SessionLog } from '../session/session-log.ts';
-import { type FilterOptions, FilterRequest, inOnePage, withFilterOptions } from '../tasks/filter-options.ts';
+import { withFilterOptions } from '../tasks/filter-options.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions, withExamples } from '../terminal/command.ts';
 import { type CliContext, terminalWidth } from '../terminal/context.ts';
 import { answerOnSession } from './questions.ts';
 
-interface HeardOptions extends CommonOptions, FilterOptions {
+interface HeardOptions extends CommonOptions, RequestedEvents {
   readonly never?: boolean;
   readonly diff?: boolean;
 }
@@ -62,18 +62,17 @@ function assertOne(id: string | null, agents: readonly string[], isBoth: boolean
 }
 
 /** The filter of what is listed; --agent names whose hearing it is. */
-async function filterOf(context: CliContext, log: SessionLog, { agent: _, ...options }: HeardOptions) {
-  const { envelope, index } = log;
-  const request = await FilterRequest.parse(context, options);
-  return request.forOnly({ envelope, pages: () => inOnePage(index.events) });
+async function filterOf(context: CliContext, log: OpenedSession, { agent: _, ...options }: HeardOptions) {
+  const request = await EventRequest.parse(context, options);
+  return request.forOnly(log.paged);
 }
 
-function neverAnswer({ index }: SessionLog, id: string): Answer {
+function neverAnswer({ index }: OpenedSession, id: string): Answer {
   const rows = explainSaying(() => neverHeard(index, id));
   return { rows, text: renderNeverHeard(rows) };
 }
 
-function diffAnswer({ index }: SessionLog, id: string): Answer {
+function diffAnswer({ index }: OpenedSession, id: string): Answer {
   const rows = explainSaying(() => deliveryDiffs(index, id));
   return { rows, text: renderDeliveryDiffs(index, rows) };
 }
@@ -86,7 +85,7 @@ interface Asked {
 }
 
 /** A row for each utterance, or for the one that was asked for, and a column for each agent. */
-function matrixAnswer(context: CliContext, log: SessionLog, { id, agents, filter }: Asked): Answer {
+function matrixAnswer(context: CliContext, log: OpenedSession, { id, agents, filter }: Asked): Answer {
   const { index } = log;
   const all = hearingMatrix(index);
   const wanted = new Set(agents.map((name) => log.findAgent(name).agentId));

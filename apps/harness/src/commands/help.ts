@@ -32,7 +32,8 @@ export function addHelp(parent: Command): void {
         else if (command.commands.length > 0) await command.parseAsync([word], { from: 'user' });
         else command.error(`error: ${pathOf(command)} has no commands of its own, such as '${word}'`);
       }
-      command.help();
+      // Not `help`, whose exit code is that of the process so far.
+      command.outputHelp();
     });
 }
 
@@ -50,7 +51,8 @@ function optionsHelp(): string {
     help.formatItem(help.optionTerm(option), width, help.optionDescription(option), help),
   );
   return [
-    'Options of all commands (--json and --utc: except demo, completion and help; --no-pager: of those that read):',
+    'Options of all commands. `demo`, `completion` and `help` take no --json and no',
+    '--utc, and only commands that read take --no-pager:',
     '',
     ...lines,
     '',

@@ -53,9 +53,14 @@ export async function listing(
       }),
     },
   );
-  if (same.length === 0) return table;
   const words = same.map(({ name, cells }) => `${name} ${neutraliseControlsInLine(cells[0] ?? '')}`);
-  return `${table}\nAll: ${words.join(', ')}`;
+  const [head = ''] = table.split('\n');
+  const hidden = kept.filter(({ name, cells }) => !head.includes(name) && cells.some((cell) => cell !== ''));
+  return [
+    table,
+    ...(words.length === 0 ? [] : [`All: ${words.join(', ')}`]),
+    ...(hidden.length === 0 ? [] : [`Hidden at this width: ${hidden.map(({ name }) => name).join(', ')}`]),
+  ].join('\n');
 }
 
 const minuteMs = 60_000;

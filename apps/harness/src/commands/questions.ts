@@ -1,3 +1,4 @@
+import { type OpenedSession, readSession, type SessionReading } from '@hansard/compose/reading';
 import {
   causesOf,
   dialogOf,
@@ -8,12 +9,11 @@ import {
   renderPerspective,
 } from '@hansard/views';
 import type { Command } from 'commander';
-import { readSession, type SessionLog } from '../session/session-log.ts';
 import { agentOption } from '../tasks/filter-options.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions, withExamples } from '../terminal/command.ts';
-import type { CliContext } from '../terminal/context.ts';
+import { type CliContext, note } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
@@ -28,11 +28,16 @@ export function answerOnSession(
   context: CliContext,
   word: string,
   options: CommonOptions,
-  answer: (log: SessionLog) => Answer | Promise<Answer>,
+  answer: (log: OpenedSession) => Answer | Promise<Answer>,
 ): Promise<void> {
   return answerFromStore(context, options, async ({ store }) =>
-    answer(await readSession(context, store, word)),
+    answer(await readSession(store, word, sessionReading(context))),
   );
+}
+
+export function sessionReading(context: CliContext): SessionReading {
+  const { zone = 'local' } = context;
+  return { zone, onNote: (line) => note(context, `hansard: ${line}`) };
 }
 
 export const addDialog: AddCommand = (command, context) =>

@@ -27,6 +27,8 @@ export function usageValue(key: UsageKey | undefined, value: string): string {
 
 /** A value as people read it. */
 export function usageValueInWords(key: UsageKey, value: string, zone: 'utc' | 'local'): string {
+  // A scenario is named by its path, whose end says more.
+  if (key === 'model') return value.replace(/^(scripted:).*[\\/](?=[^\\/]+[\\/][^\\/]+$)/, '$1');
   if (key !== 'block') return usageValue(key, value);
   const end = new Date(Date.parse(value) + blockMs).toISOString();
   const [from, to] = [value, end].map((time) => shownTime({ zone }, time));

@@ -55,18 +55,20 @@ export async function usageTable(
     width,
     cut: [
       ...['', 'time', 'sessions'].map((column) => ({ column, least: 0 })),
-      ...by.map((key) => ({
-        column: key,
-        least: 12,
-        keep: isPath(key) ? ('end' as const) : ('start' as const),
-      })),
+      ...keyCuts(by, 24),
       ...['written', 'cache read'].map((column) => ({ column, least: 0 })),
+      ...keyCuts(by, 12),
     ],
   });
 }
 
 function inWords(key: UsageKey | undefined, value: string, zone: 'utc' | 'local'): string {
   return value === '' || key === undefined ? notKnown : usageValueInWords(key, value, zone);
+}
+
+/** Names of tasks differ at their ends, and those of models and tools at their beginnings. */
+function keyCuts(by: readonly UsageKey[], least: number) {
+  return by.map((key) => ({ column: key, least, keep: isPath(key) ? ('end' as const) : ('start' as const) }));
 }
 
 function isPath(key: UsageKey): boolean {

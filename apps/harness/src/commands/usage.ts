@@ -1,15 +1,14 @@
 import { listAll, listingsOf, resolveScope } from '@hansard/compose';
+import { type RequestedTimes, timeLimitsOf } from '@hansard/compose/reading';
 import { type UsageKey, type UsageOfKeys, type UsageSummary, usageKeys, usageOf } from '@hansard/dispatch';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
-import { explainEstimates, quarterMs, type UsageFigures } from '@hansard/facts';
-import type { StoreError } from '@hansard/provider';
+import { explainEstimates, formatCount, quarterMs, type UsageFigures } from '@hansard/facts';
 import { Option } from 'commander';
-import { type LimitOptions, timeLimitsOf, withTimeLimits } from '../tasks/time-limits.ts';
+import { withTimeLimits } from '../tasks/filter-options.ts';
+import { incomplete } from '../tasks/unreadable.ts';
 import type { Answer } from '../terminal/answer.ts';
-import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, letInterrupt } from '../terminal/context.ts';
-import { explainError } from '../terminal/explain-error.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { shownTime } from '../terminal/shown-time.ts';
@@ -17,7 +16,7 @@ import { answerFromStore } from '../terminal/with-store.ts';
 import { isTimeKey, parseUsageKeys, usageValue } from './usage-keys.ts';
 import { notKnown, usageTable } from './usage-table.ts';
 
-interface UsageOptions extends CommonOptions, LimitOptions {
+interface UsageOptions extends CommonOptions, RequestedTimes {
   readonly by: readonly UsageKey[];
   readonly limit?: number;
 }
@@ -84,7 +83,7 @@ interface Limits {
 }
 
 /** Both limits are moved to the beginning of their quarters, so what is counted before a time and after it adds up. */
-function limitsOf(context: CliContext, options: LimitOptions): Limits {
+function limitsOf(context: CliContext, options: RequestedTimes): Limits {
   const { since = -Infinity, until = Infinity } = timeLimitsOf(context, options, null);
   const [from, to] = [since, until + 1].map((time) =>
     Number.isFinite(time) ? Math.floor(time / quarterMs) * quarterMs : time,
@@ -99,7 +98,6 @@ async function answerOf(
   limits: Limits,
 ): Promise<Answer> {
   const most = used.slice(0, limit);
-  const failures = unreadable.map(({ error }) => error);
   const [first = ''] = by.filter(isTimeKey);
   const timed = by.indexOf(first as UsageKey);
   const timeOf = ({ values }: UsageOfKeys) => values[timed] ?? '';
@@ -142,7 +140,10 @@ async function answerOf(
         ? []
         : [`hansard: the total includes ${hidden} more rows; --limit ${rows.length + hidden} prints all.`]),
     ],
-    failure: failures[0] === undefined ? null : notCounted(failures, failures[0]),
+    failure: incomplete(
+      `${formatCount(unreadable.length, 'session')} can't be read and ${unreadable.length === 1 ? 'is' : 'are'} not counted.`,
+      unreadable.map(({ error }) => ({ error })),
+    ),
   };
 }
 
@@ -154,12 +155,4 @@ function limitsInWords(context: CliContext, { since, until }: Limits): string {
 /** The name of the zone that local times are of, such as `Europe/Berlin`. */
 function localZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'local';
-}
-
-function notCounted(failures: readonly StoreError[], first: StoreError): CliError {
-  const explained = failures.map(explainError);
-  const { exitCode: code, advice } =
-    explained.find((one) => one.exitCode === exitCode.damaged) ?? explainError(first);
-  const count = `${failures.length} ${failures.length === 1 ? 'session' : 'sessions'} can't be read and are not counted.`;
-  return new CliError(code, [count, ...explained.map(({ message }) => message)].join('\n  '), advice);
 }

@@ -1,14 +1,13 @@
+import { resolve } from 'node:path';
 import { onlySession, resolveScope } from '@hansard/compose';
+import { eventNamed, pagedLog } from '@hansard/compose/reading';
 import type { DispatchStore } from '@hansard/dispatch';
-import { createViewer, type RunningViewer } from '@hansard/viewer';
-import { findEvent, searchedDispatch } from '../tasks/find-event.ts';
-import { CliError, exitCode } from '../terminal/cli-error.ts';
+import { createViewer, type RunningViewer, readTokenFile } from '@hansard/viewer';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { withStore } from '../terminal/with-store.ts';
 import { openAddress } from '../view/open-address.ts';
-import { readTokenFile } from '../view/token-file.ts';
 
 interface ViewOptions extends CommonOptions {
   readonly port?: number;
@@ -74,42 +73,23 @@ async function placeOf(
   const place = `#/d/${task}/${encodeURIComponent(reference.dispatchId)}`;
   if (event === undefined) return place;
   const log = await store.openDispatch(reference);
-  const { position } = await findEvent(searchedDispatch(context, log), event);
+  const { position } = await eventNamed(pagedLog(log, context.readSignal), event, context);
   return `${place}?at=${position}&open=${position}`;
 }
 
-async function start(
+function start(
   context: CliContext,
   store: DispatchStore,
   { port = 0, host, tokenFile }: ViewOptions,
 ): Promise<RunningViewer> {
-  const token = tokenFile === undefined ? {} : { token: readTokenFile(context, tokenFile) };
-  try {
-    return await createViewer({ store, ...token }).start({ port, ...(host === undefined ? {} : { host }) });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EADDRINUSE')
-      throw new CliError(exitCode.failed, `Port ${port} is in use.`, 'Give another --port, or none.', {
-        cause: error,
-      });
-    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-      throw new CliError(
-        exitCode.usage,
-        `${host} is not an address of this machine.`,
-        'Give one of its addresses, 0.0.0.0 for all of them, or no --host.',
-        { cause: error },
-      );
-    if (code === 'EACCES')
-      throw new CliError(
-        exitCode.failed,
-        `You may not listen at port ${port}.`,
-        'Give a --port above 1023.',
-        {
-          cause: error,
-        },
-      );
-    throw error;
-  }
+  const token = tokenFile === undefined ? {} : tokenIn(context, resolve(context.cwd, tokenFile));
+  return createViewer({ store, ...token }).start({ port, ...(host === undefined ? {} : { host }) });
+}
+
+function tokenIn(context: CliContext, path: string): { readonly token: string } {
+  const { token, isNew } = readTokenFile(path);
+  if (isNew) note(context, `Made a token in ${path}.`);
+  return { token };
 }
 
 function notesOf({ host, tokenFile }: ViewOptions, origin: string): string[] {

@@ -2,7 +2,31 @@ import { type ListedTask, noSession, readableOf, type Scope, toTaskName } from '
 import type { DispatchEntry } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
-import { type Explanation, explainError } from '../terminal/explain-error.ts';
+import { explainError } from '../terminal/explain-error.ts';
+
+interface Problem {
+  readonly error: unknown;
+  /** The task that the error does not name. */
+  readonly taskDir?: string;
+}
+
+/**
+ * An error about what could not be read: `head` and a line for each problem, with the exit code and the advice of the worst one. Null if
+ * there is none.
+ */
+export function incomplete(head: string, problems: readonly Problem[]): CliError | null {
+  const explained = problems.map(({ error, taskDir }) => ({ taskDir, ...explainError(error) }));
+  const worst = explained.find((one) => one.exitCode === exitCode.damaged) ?? explained[0];
+  if (worst === undefined) return null;
+  const lines = explained.map(({ taskDir, message }) =>
+    taskDir === undefined ? message : `${toTaskName(taskDir)}: ${message}`,
+  );
+  const message = [head, ...lines].join('\n  ');
+  // A wrong path is in the store here, and not in the arguments.
+  return worst.exitCode === exitCode.usage
+    ? new CliError(exitCode.failed, message, 'Remove the link that points outside the folder of the store.')
+    : new CliError(worst.exitCode, message, worst.advice);
+}
 
 /** The readable dispatches of a scope, oldest first, and an error that names each unreadable one. @throws if none is readable */
 export function readableSessions({ taskDir, dispatchId, listings }: Scope): {
@@ -21,44 +45,23 @@ export function unreadableSessions(
   taskDir: string | null,
   done: 'shown' | 'listed',
 ): CliError | null {
-  const bad = listings.flatMap((one) => ('error' in one ? { error: one.error, own: one.taskDir } : []));
-  const [first] = bad;
-  if (first === undefined) return null;
-  const explained = bad.map(({ error, own }) => ({ own, ...explainError(error) }));
-  const worst = explained.find((one) => one.exitCode === exitCode.damaged) ?? explainError(first.error);
+  const problems = listings.flatMap((one): Problem[] => {
+    if (!('error' in one)) return [];
+    return [taskDir === null ? { error: one.error, taskDir: one.taskDir } : { error: one.error }];
+  });
   const where = taskDir === null ? '' : ` of ${toTaskName(taskDir)}`;
-  const count = `${bad.length} of ${listings.length} sessions${where} can't be read; the others are ${done}.`;
-  const lines = explained.map(({ own, message }) =>
-    taskDir === null ? `${toTaskName(own)}: ${message}` : message,
+  return incomplete(
+    `${problems.length} of ${listings.length} sessions${where} can't be read; the others are ${done}.`,
+    problems,
   );
-  return new CliError(...codeAndAdvice([count, ...lines].join('\n  '), worst));
-}
-
-/** A wrong path is in the store here, and not in the arguments. */
-function codeAndAdvice(
-  message: string,
-  { exitCode: code, advice }: Explanation,
-): ConstructorParameters<typeof CliError> {
-  return code === exitCode.usage
-    ? [exitCode.failed, message, 'Remove the link that points outside the folder of the store.']
-    : [code, message, advice];
 }
 
 /** The error that reports each unreadable task with its place; null if all tasks are readable. */
 export function unreadableTasks(tasks: readonly ListedTask[], done: 'listed' | 'exported'): CliError | null {
-  const problems = tasks.flatMap(({ taskDir, errors }) =>
-    errors.map((error) => ({ name: toTaskName(taskDir), ...explainError(error) })),
-  );
-  const [first] = problems;
-  if (first === undefined) return null;
-  const worst = problems.find((one) => one.exitCode === exitCode.damaged) ?? first;
+  const problems = tasks.flatMap(({ taskDir, errors }) => errors.map((error) => ({ taskDir, error })));
   const bad = tasks.filter(({ errors }) => errors.length > 0);
-  const count = `${bad.length} of ${tasks.length} tasks can't be read completely; the others are ${done}.`;
-  const lines = problems.map(({ name, message }) => `${name}: ${message}`);
-  // The wrong path is in the store, not in the arguments.
-  const [code, advice] =
-    worst.exitCode === exitCode.usage
-      ? [exitCode.failed, 'Remove the link that points outside the folder of the store.']
-      : [worst.exitCode, worst.advice];
-  return new CliError(code, [count, ...lines].join('\n  '), advice);
+  return incomplete(
+    `${bad.length} of ${tasks.length} tasks can't be read completely; the others are ${done}.`,
+    problems,
+  );
 }

@@ -27,7 +27,7 @@ export function fittedTable(
     if (index < 0) continue;
     const widths = columnWidths(shown, columnsOf);
     const room = Math.max(least, width - tableWidth(widths) + (widths[index] ?? 0));
-    const isWorthIt = least > 0 || room >= leastWorth;
+    const isWorthIt = least > 0 || room >= Math.min(leastWorth, widths[index] ?? 0);
     for (const row of shown)
       row.splice(index, 1, ...(isWorthIt ? [fitColumns(row[index] ?? '', room, keep)] : []));
   }

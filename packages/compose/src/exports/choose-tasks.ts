@@ -1,9 +1,9 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { harnessErrors } from '../harness-errors.ts';
-import { type ListedTask, listAllTasks, sortTasks } from '../sessions/listed-task.ts';
+import { listTasks } from '../sessions/list-sessions.ts';
+import type { ListedTask } from '../sessions/listed-task.ts';
 import { allSessions, onlySession, resolveScope } from '../sessions/resolve-session.ts';
-import { projectOf } from '../sessions/task-name.ts';
 import type { ExportFormat } from './export-formats.ts';
 
 export interface ChosenTask {
@@ -51,10 +51,7 @@ export async function chooseTasks(
 
 /** The tasks with dispatches, the most recently active one first. A damaged one hides no other. */
 async function allTasks(store: DispatchStore, project = ''): Promise<Chosen> {
-  const wanted = project.toLowerCase();
-  const listed = sortTasks(await listAllTasks(store), 'active').filter(({ taskDir }) =>
-    projectOf(taskDir).toLowerCase().includes(wanted),
-  );
+  const { tasks: listed } = await listTasks(store, { project, sort: 'active' });
   const tasks = listed.flatMap(({ taskDir, readable: envelopes }) =>
     envelopes.length === 0 ? [] : [{ taskDir, envelopes }],
   );

@@ -37,7 +37,7 @@ export function openExportTarget(
   const missing: TextSink = {
     write() {
       throw harnessErrors.error('HARNESS_OPTION_INVALID', `${id} is written as one text.`, {
-        advice: 'Name a new file, or give what takes the text.',
+        advice: 'Name a new file, or pass a sink for the text.',
       });
     },
   };

@@ -85,6 +85,6 @@ export function unmatchedPlayersNote(dispatchId: string, players: readonly strin
   const names = players.slice(0, shownPlayers).map(neutraliseControlsInLine);
   const more = players.length > shownPlayers ? `, and ${players.length - shownPlayers} more` : '';
   return [
-    `Players of the game in ${dispatchId} that match no agent: ${names.join(', ')}${more}. So only what all agents received is public. Add the names to \`aliases\` of their agents in \`names\` of the mapping.`,
+    `Players of the game in ${dispatchId} that match no agent: ${names.join(', ')}${more}. Therefore only texts that all agents received are public. In \`names\` of the mapping, add these names to the \`aliases\` of their agents.`,
   ];
 }

@@ -55,10 +55,11 @@ export function taskTitle({ taskDir, task, envelopes }: ListedTask): string {
   return envelopes?.findLast(({ title }) => title !== null)?.title ?? '';
 }
 
-/** How tasks can be ordered; those that are equal in it by their names. */
-type TaskOrder = 'newest' | 'active' | 'cost' | 'tokens' | 'duration' | 'title';
+/** How sessions and tasks can be ordered: by their last event, or the largest figure first, or by title. */
+export type SessionOrder = 'newest' | 'active' | 'cost' | 'tokens' | 'duration' | 'title';
 
-export function sortTasks(tasks: readonly ListedTask[], order: TaskOrder): ListedTask[] {
+/** Tasks in an order of people; those that are equal in it by their names. */
+export function sortTasks(tasks: readonly ListedTask[], order: SessionOrder): ListedTask[] {
   const figure = (listed: ListedTask): number => {
     if (order === 'cost') return taskFigures(listed).costUsd ?? 0;
     const of = order === 'tokens' ? tokensOf : dispatchDuration;
@@ -80,7 +81,7 @@ export function tokensOf({ usage }: DispatchEnvelope): number | null {
   return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
 }
 
-function compareTexts(one: string, other: string): number {
+export function compareTexts(one: string, other: string): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;
 }

@@ -1,4 +1,4 @@
-import type { DispatchStore } from '@hansard/dispatch';
+import type { DispatchStore, ListedDispatch } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { storeErrors } from '@hansard/provider';
 
@@ -20,6 +20,20 @@ export async function shownStatus(
   const areClaimed = running.length === 0 ? [] : await claimed(store, taskDir, running);
   const unclaimed = new Set(running.flatMap(({ dispatchId }, at) => (areClaimed[at] ? [] : dispatchId)));
   return ({ dispatchId, status }) => (unclaimed.has(dispatchId) ? lastSeen : status);
+}
+
+/** The same for sessions of any tasks: whether those that run are claimed is asked once for a task. */
+export async function shownStatuses(
+  store: DispatchStore,
+  listings: readonly ListedDispatch[],
+): Promise<ShownStatus> {
+  const words = new Map<DispatchEnvelope, string>();
+  for (const [taskDir, own] of Map.groupBy(listings, (listed) => listed.taskDir)) {
+    const envelopes = own.map(({ envelope }) => envelope);
+    const statusOf = await shownStatus(store, taskDir, envelopes);
+    for (const envelope of envelopes) words.set(envelope, statusOf(envelope));
+  }
+  return (envelope) => words.get(envelope) ?? envelope.status;
 }
 
 /** Whether each dispatch is claimed. */

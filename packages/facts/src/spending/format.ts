@@ -61,6 +61,18 @@ export function formatTime(timestamp: string): string {
   return timestamp.slice(11, 19);
 }
 
+/** A timestamp as people of a zone read it: unchanged in UTC, otherwise with the local offset at that time, such as `2026-11-23T16:04:05.678+02:00`. */
+export function timeInZone(timestamp: string, zone: 'utc' | 'local' = 'local'): string {
+  if (zone === 'utc') return timestamp;
+  const time = new Date(timestamp);
+  // Minutes that local clocks are behind UTC.
+  const behind = time.getTimezoneOffset();
+  if (behind === 0) return timestamp;
+  const local = new Date(time.getTime() - behind * 60_000).toISOString().slice(0, -1);
+  const minutes = Math.abs(behind);
+  return `${local}${behind > 0 ? '-' : '+'}${twoDigits(Math.floor(minutes / 60))}:${twoDigits(minutes % 60)}`;
+}
+
 function lazily(options: Intl.NumberFormatOptions): () => Intl.NumberFormat {
   let format: Intl.NumberFormat | undefined;
   return () => {

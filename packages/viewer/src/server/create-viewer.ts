@@ -29,7 +29,7 @@ export interface Viewer {
   /** The routes, guarded. Until it is started, every host is another one. */
   readonly app: Hono;
   readonly token: string;
-  /** Listens. @throws VIEW_TOKEN_NEEDED; the error of the system, such as EADDRINUSE or EADDRNOTAVAIL */
+  /** Listens. @throws VIEW_TOKEN_NEEDED, VIEW_PORT_UNUSABLE, VIEW_ADDRESS_UNKNOWN */
   start(options?: StartOptions): Promise<RunningViewer>;
 }
 

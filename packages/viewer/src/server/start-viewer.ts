@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { createAdaptorServer } from '@hono/node-server';
 import type { Hono } from 'hono';
+import { viewerErrors } from '../viewer-errors.ts';
 import type { GuardOptions } from './guard.ts';
 import { hostsAt } from './listening-address.ts';
 
@@ -37,7 +38,7 @@ export async function startViewer(
 ): Promise<RunningViewer> {
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
   await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
+    server.once('error', (error) => reject(inWords(error, wanted, host)));
     server.listen(wanted, host, resolve);
   });
   const address = server.address();
@@ -54,4 +55,19 @@ export async function startViewer(
         server.closeAllConnections();
       }),
   };
+}
+
+/** Why the viewer cannot listen, with a code of ours where it is known. */
+function inWords(cause: NodeJS.ErrnoException, port: number, host: string): Error {
+  const { code } = cause;
+  if (code === 'EADDRINUSE' || code === 'EACCES') {
+    const message = code === 'EACCES' ? `You may not listen at port ${port}.` : `Port ${port} is in use.`;
+    return viewerErrors.error('VIEW_PORT_UNUSABLE', message, { cause, details: { port } });
+  }
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return viewerErrors.error('VIEW_ADDRESS_UNKNOWN', `${host} is not an address of this machine.`, {
+      cause,
+      details: { host },
+    });
+  return cause;
 }

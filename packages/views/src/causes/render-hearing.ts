@@ -43,12 +43,16 @@ export function renderHearing(
 
 const textAt = 2;
 
-/** The messages that an agent knew, each followed by its paths. */
+/** The messages that an agent knew, each followed by its paths. The positions of events name them. */
 export function renderKnown(index: LogIndex, rows: readonly KnownRow[]): string {
   if (rows.length === 0) return '(nothing yet)';
-  const lines = rows.map(({ id, kind, text, state, paths }) => {
-    const ways = paths.map((path) => `    ${path.map((step) => stepInWords(index, step)).join(' → ')}`);
-    const head = `${neutraliseControlsInLine(id)}  ${kind}${stateWords[state]}: `;
+  const places = rows.map(({ id }) => placeOf(index, id));
+  const columns = Math.max(...places.map(columnsOf));
+  const lines = rows.map(({ kind, text, state, paths }, at) => {
+    const ways = paths.map(
+      (path) => `${' '.repeat(columns + 4)}${path.map((step) => stepInWords(index, step)).join(' → ')}`,
+    );
+    const head = `${(places[at] ?? '').padStart(columns)}  ${kind}${stateWords[state]}: `;
     return [hangingLines(head, text), ...ways].join('\n');
   });
   return [...basisNote(rows), ...lines].join('\n');
@@ -69,5 +73,11 @@ export function renderNeverHeard(rows: readonly NeverHeardRow[]): string {
 
 function stepInWords(index: LogIndex, { id, kind, agentId, how }: KnowledgeStep): string {
   const who = agentId === null ? kind : agentLabel(index, agentId);
-  return `${who} ${stepWords[how]} (${neutraliseControlsInLine(id)})`;
+  return `${who} ${stepWords[how]} (${placeOf(index, id)})`;
+}
+
+/** The position of an event or a message; its id if the log does not have it. */
+function placeOf(index: LogIndex, id: string): string {
+  const position = index.find(id)?.position;
+  return position === undefined ? neutraliseControlsInLine(id) : String(position);
 }

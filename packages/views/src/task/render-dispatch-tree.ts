@@ -46,12 +46,15 @@ export function renderDispatchTree(
   const branches = branchesOf(nodes);
   if (branches.length === 0) return '';
   const ids = shortIds(branches.map(({ node }) => node.envelope.dispatchId));
+  const hasWorkers = branches.some(({ node }) => node.children.length > 0);
+  // Without workers the sums of a subtree repeat the costs.
+  const own = columns.filter(({ title }) => title !== 'subtree' || hasWorkers);
   const rows = [
-    ['role', 'session', ...columns.map(({ title }) => title)],
+    ['role', 'session', ...own.map(({ title }) => title)],
     ...branches.map(({ node, branch }, at) => [
       branch + roleOf(node),
       neutraliseControlsInLine(ids[at] ?? ''),
-      ...columns.map(({ cell }) => neutraliseControlsInLine(cell(node, options))),
+      ...own.map(({ cell }) => neutraliseControlsInLine(cell(node, options))),
     ]),
   ];
   const shown = options.width === undefined ? rows : fitted(rows, options.width);
@@ -63,13 +66,13 @@ export function renderDispatchTree(
 
 /** What is cut to fit, in this order, and to how many columns at least. The last characters of an id are enough to name it. */
 const cuts = [
-  { title: 'model', least: 8, keep: 'start' },
+  { title: 'model', least: 14, keep: 'start' },
   { title: 'session', least: 9, keep: 'end' },
-  { title: 'role', least: 10, keep: 'start' },
+  { title: 'role', least: 14, keep: 'start' },
 ] as const;
 
 /** Columns that are removed, in this order, where cells that are cut still do not fit. */
-const leftOut = ['turns', 'subtree', 'in', 'out'];
+const leftOut = ['turns', 'in', 'out', 'subtree'];
 
 function fitted(rows: readonly (readonly string[])[], width: number): string[][] {
   const shown = rows.map((row) => [...row]);
@@ -84,7 +87,7 @@ function fitted(rows: readonly (readonly string[])[], width: number): string[][]
   }
   for (const title of leftOut) {
     const at = head.indexOf(title);
-    if (excess() > 0) for (const row of shown) row.splice(at, 1);
+    if (at >= 0 && excess() > 0) for (const row of shown) row.splice(at, 1);
   }
   return shown;
 }

@@ -14,10 +14,13 @@ export function renderEnvelope(
   envelope: DispatchEnvelope,
   {
     status = envelope.status,
+    task = envelope.taskSlug,
     durationMs = dispatchDuration(envelope),
   }: {
     /** The status in words. Absent: that of the envelope. */
     readonly status?: string | undefined;
+    /** The task, as commands take it. Absent: its slug. */
+    readonly task?: string | undefined;
     /** Absent: the time from start to end. */
     readonly durationMs?: number | null;
   } = {},
@@ -26,7 +29,7 @@ export function renderEnvelope(
   const facts: readonly (readonly [string, string | null])[] = [
     ['title', envelope.title],
     ['session', envelope.dispatchId],
-    ['task', envelope.taskSlug],
+    ['task', task],
     ['parent', envelope.parentDispatchId],
     ['status', status],
     ['model', envelope.model],

@@ -20,7 +20,7 @@ interface DialogWordsOptions extends RowWordsOptions {
 
 /**
  * A saying in words: who said it, its text, and a note for each clause about who heard it. An altered text follows its note. Words of all agents
- * are known only in a whole log: with `isPart`, nobody is said to have missed it. With `isLinked`, a surface links the deliveries, and the id of the decision is left out.
+ * are known only in a whole log: with `isPart`, nobody is said to have missed it. With `isLinked`, a surface links the deliveries, and the position of the decision is left out.
  */
 export function dialogWords(
   index: LogIndex,
@@ -32,7 +32,7 @@ export function dialogWords(
     heard: audience.map(({ via, ...hearing }) => ({
       ...hearing,
       name: nameOf(hearing.agentId),
-      ...(via !== undefined && !isLinked && { via }),
+      ...(via !== undefined && !isLinked && { via: String(index.eventWithId(via)?.position ?? via) }),
     })),
     missing: isPart ? [] : missing.map(nameOf),
     notKnown: [],

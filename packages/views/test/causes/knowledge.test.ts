@@ -104,7 +104,7 @@ describe('knownBy', () => {
       heard('e3', 'carl', 'Nothing left', { substance: 'e2' }),
     ]);
     expect(renderKnown(passed, knownBy(passed, 'carl'))).toBe(
-      'e3  heard: Nothing left\n    Ben said it (e1) → ann heard it wrapped (e2) → carl heard it altered (e3)',
+      '3  heard: Nothing left\n     Ben said it (1) → ann heard it wrapped (2) → carl heard it altered (3)',
     );
   });
 

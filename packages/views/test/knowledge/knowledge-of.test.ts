@@ -98,7 +98,7 @@ describe('what a model was given', () => {
       ['e7', 'heard', 'shown', 'recorded'],
       ['e8', 'summary', 'shown', 'recorded'],
     ]);
-    expect(renderKnown(index, rows)).toContain('e3  heard (replaced by a summary): Good morning');
+    expect(renderKnown(index, rows)).toContain('2  heard (replaced by a summary): Good morning');
   });
 
   it('includes observed values until the next action, with the call that made them', () => {
@@ -136,7 +136,7 @@ describe('what a model was given', () => {
       ['heard', 'e7'],
     ]);
     expect(renderKnown(index, knownBy(index, 'ben', 'e8'))).toContain(
-      'e5  observed: rye\n    tool returned it (e3) → Ben observed it (e5)\ne6  observed: spelt\n',
+      '4  observed: rye\n     tool returned it (2) → Ben observed it (4)\n5  observed: spelt\n',
     );
     expect(perspectiveOf(index, 'ben').map(({ kind, text }) => [kind, text])).toContainEqual([
       'observed',
@@ -161,7 +161,7 @@ describe('what a model was given', () => {
     expect(given(short, 'e4')).toEqual(['message: Two?']);
     expect(ids(causesOf(index, 'e4'))).toEqual(['e3', 'e4']);
     expect(ids(effectsOf(index, 'e2'))).toEqual(['e2']);
-    expect(renderKnown(index, knownBy(index, 'ben', 'e4'))).toContain('e2  heard (not in the prompt): One?');
+    expect(renderKnown(index, knownBy(index, 'ben', 'e4'))).toContain('1  heard (not in the prompt): One?');
   });
 
   it('reads a manifest that goes through an event without an agent, which is of the root', () => {

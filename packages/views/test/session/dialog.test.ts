@@ -98,7 +98,7 @@ describe('dialogOf', () => {
       ['dora', 'same'],
     ]);
     expect(renderDialog(index, rows)).toContain(
-      'heard by ann, altered (via e2): Nobody should believe that I will pay you a cent',
+      'heard by ann, altered (via 1): Nobody should believe that I will pay you a cent',
     );
   });
 
@@ -209,8 +209,8 @@ describe('renderDialog', () => {
         '      heard by Ben, Ann',
         '      not heard by Carl',
         '  18  Ben: Rye with caraway, baked at 240 degrees',
-        '      heard by Ann, altered (via e16): [Ben]: Rye with caraway, baked at [hidden]',
-        '      withheld from Carl (via e18)',
+        '      heard by Ann, altered (via 19): [Ben]: Rye with caraway, baked at [hidden]',
+        '      withheld from Carl (via 21)',
         '  30  Ann: Two loaves, please.',
         '      heard by Ben (wrapped)',
         '      not heard by Carl',

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import { HeapRestraint } from '@hansard/compose';
+import { eventNamed, type PagedLog, pagedLog } from '@hansard/compose/reading';
 import { type DispatchLog, type PositionedEvent, replayDispatch } from '@hansard/dispatch';
 import { type CapturedEvent, definedOnly, inLineOrder } from '@hansard/events';
 import {
@@ -12,13 +12,11 @@ import {
   type TimelineSource,
   taskTimeline,
 } from '@hansard/views';
-import { interruptedPages } from '../../tasks/filter-options.ts';
-import { findEvent, searchedDispatch } from '../../tasks/find-event.ts';
 import type { Answer } from '../../terminal/answer.ts';
-import { type CliContext, letInterrupt, note, terminalWidth } from '../../terminal/context.ts';
+import { type CliContext, note, terminalWidth } from '../../terminal/context.ts';
 import { createPainter } from '../../terminal/painter.ts';
 import { atShownTime } from '../../terminal/shown-time.ts';
-import { isLive, type Shown } from './shown.ts';
+import { damagedAccess, isLive, lastOf, type Shown } from './shown.ts';
 
 /** How many events are printed before new ones are followed, unless asked. */
 const usualTail = 10;
@@ -51,6 +49,8 @@ class RawEvents {
   readonly #context: CliContext;
   readonly #shown: Shown;
   readonly #log: DispatchLog;
+  /** Its events, of which each page is learned. */
+  readonly #paged: PagedLog;
   readonly #names = new AgentNames();
   readonly #types = new Set<string>();
 
@@ -58,14 +58,14 @@ class RawEvents {
     this.#context = context;
     this.#shown = shown;
     this.#log = log;
+    this.#paged = pagedLog(log, context.readSignal, (events) => {
+      for (const event of events) this.#learn(event);
+    });
   }
 
   async *selected(address: string | undefined): AsyncGenerator<PositionedEvent> {
     const { options, request } = this.#shown;
-    const filter = await request.forOnly({
-      envelope: this.#log.envelope,
-      pages: () => interruptedPages(this.#context, this.#log),
-    });
+    const filter = await request.forOnly(pagedLog(this.#log, this.#context.readSignal));
     const from = address === undefined ? 0 : await this.#positionOf(address);
     const { follow = false, lines } = options;
     if (!follow && isLive(options)) {
@@ -101,19 +101,14 @@ class RawEvents {
   }
 
   async #positionOf(address: string): Promise<number> {
-    const searched = searchedDispatch(this.#context, this.#log, (event) => this.#learn(event));
-    return (await findEvent(searched, address)).position;
+    return (await eventNamed(this.#paged, address, this.#context)).position;
   }
 
   /** Each event from a position on; null for one that does not pass. */
   async *#from(from: number, filter: EventFilter): AsyncGenerator<MaybeEvent> {
-    for await (const { first, events } of this.#log.pages({ after: from - 1 })) {
-      await letInterrupt(this.#context);
-      for (const [at, event] of events.entries()) {
-        this.#learn(event);
+    for await (const { first, events } of this.#paged.pages({ after: from - 1 }))
+      for (const [at, event] of events.entries())
         yield { position: first + at, event: filter.passes(event) ? event : null };
-      }
-    }
   }
 
   /** The last events that pass, and the position of the last one. Without criteria, only these are read. */
@@ -209,8 +204,7 @@ async function* byLine<T>(context: CliContext, items: AsyncIterator<T>): AsyncIt
 export async function rawAnswerOfSeveral(context: CliContext, shown: Shown): Promise<Answer> {
   const sources = await sourcesOf(context, shown);
   const { lines } = shown.options;
-  const timeline = () =>
-    lines === undefined ? taskTimeline(sources) : lastRows(taskTimeline(sources), lines);
+  const timeline = () => (lines === undefined ? taskTimeline(sources) : lastOf(taskTimeline(sources), lines));
   return {
     rows: documents(timeline()),
     text: renderTimeline(inZone(context, timeline()), {
@@ -235,35 +229,22 @@ async function* inZone(context: CliContext, rows: AsyncIterable<TimelineRow>): A
   }
 }
 
-async function* lastRows(rows: AsyncIterable<TimelineRow>, count: number): AsyncGenerator<TimelineRow> {
-  const last: TimelineRow[] = [];
-  for await (const row of rows) {
-    last.push(row);
-    if (last.length > count) last.shift();
-  }
-  yield* last;
-}
-
 /** Agents are found in each session on its own. */
 async function sourcesOf(context: CliContext, shown: Shown): Promise<TimelineSource[]> {
   const { store, taskDir, envelopes, request } = shown;
   const sources: TimelineSource[] = [];
   for (const envelope of envelopes) {
-    const pages = async function* () {
-      using heap = new HeapRestraint();
-      const log = await store.openDispatch(taskDir, envelope.dispatchId, {
-        skipDamaged: shown.options.damaged ?? false,
-      });
-      for await (const events of interruptedPages(context, log)) {
-        heap.hold();
-        yield events;
-      }
+    const paged = async () => {
+      const log = await store.openDispatch(taskDir, envelope.dispatchId, damagedAccess(shown.options));
+      return pagedLog(log, context.readSignal);
     };
-    const source = { envelope, pages };
-    if (request.isOpen) sources.push(source);
+    const pages = async function* () {
+      for await (const { events } of (await paged()).pages()) yield events;
+    };
+    if (request.isOpen) sources.push({ envelope, pages });
     else {
-      const filter = await request.forOneOf(source);
-      sources.push({ ...source, passes: (event) => filter.passes(event) });
+      const filter = await request.forOneOf(await paged());
+      sources.push({ envelope, pages, passes: (event) => filter.passes(event) });
     }
   }
   return sources;

@@ -1,5 +1,5 @@
-import { HeapRestraint, shownStatus } from '@hansard/compose';
-import type { DispatchLog } from '@hansard/dispatch';
+import { shownStatus, toTaskName } from '@hansard/compose';
+import { eventNamed, pagedLog } from '@hansard/compose/reading';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import {
@@ -11,14 +11,12 @@ import {
   withOpenCalls,
 } from '@hansard/facts';
 import { filterRows, inOrderOfTime, type Row, renderEnvelope, renderRow } from '@hansard/views';
-import { interruptedPages } from '../../tasks/filter-options.ts';
-import { findEvent, searchedDispatch } from '../../tasks/find-event.ts';
 import type { Answer } from '../../terminal/answer.ts';
 import { type CliContext, letInterrupt, terminalWidth } from '../../terminal/context.ts';
 import { fitLines } from '../../terminal/fit-lines.ts';
 import { createPainter } from '../../terminal/painter.ts';
 import { atShownTime, shownTime } from '../../terminal/shown-time.ts';
-import { damagedAccess, type Shown } from './shown.ts';
+import { damagedAccess, lastOf, type Shown } from './shown.ts';
 
 /** A session whose rows are printed. */
 interface Printed {
@@ -60,7 +58,7 @@ async function positionOf(
   event: string,
 ): Promise<number> {
   const log = await store.openDispatch(taskDir, envelopes[0]?.dispatchId ?? '', damagedAccess(options));
-  return (await findEvent(searchedDispatch(context, log), event)).position;
+  return (await eventNamed(pagedLog(log, context.readSignal), event, context)).position;
 }
 
 async function* timedRows(
@@ -71,25 +69,17 @@ async function* timedRows(
 ): AsyncGenerator<{ readonly time: string; readonly item: PrintedRow }, undefined> {
   await letInterrupt(context);
   const log = await store.openDispatch(taskDir, of.envelope.dispatchId, damagedAccess(options));
-  const source = { envelope: log.envelope, pages: () => interruptedPages(context, log) };
-  const filter = await (envelopes.length === 1 ? request.forOnly(source) : request.forOneOf(source));
+  const paged = pagedLog(log, context.readSignal);
+  const filter = await (envelopes.length === 1 ? request.forOnly(paged) : request.forOneOf(paged));
   const hasEnded = log.envelope.status !== 'running';
-  for await (const row of filterRows(pagesOf(context, log, of.totals), filter, { hasEnded }))
+  const pages = async function* (): AsyncGenerator<readonly CapturedEvent[]> {
+    for await (const { events } of paged.pages()) {
+      for (const event of events) of.totals.observe(event);
+      yield events;
+    }
+  };
+  for await (const row of filterRows(pages(), filter, { hasEnded }))
     if (row.position >= from || row.events.includes(from)) yield { time: row.timestamp, item: { of, row } };
-}
-
-async function* pagesOf(
-  context: CliContext,
-  log: DispatchLog,
-  totals: DispatchFacts,
-): AsyncGenerator<readonly CapturedEvent[]> {
-  using heap = new HeapRestraint();
-  for await (const { events } of log.pages()) {
-    await letInterrupt(context);
-    heap.hold();
-    for (const event of events) totals.observe(event);
-    yield events;
-  }
 }
 
 async function* firstOf<Item>(items: AsyncIterable<Item>, count: number): AsyncGenerator<Item> {
@@ -100,15 +90,6 @@ async function* firstOf<Item>(items: AsyncIterable<Item>, count: number): AsyncG
     left -= 1;
     if (left === 0) return;
   }
-}
-
-async function* lastOf<Item>(items: AsyncIterable<Item>, count: number): AsyncGenerator<Item> {
-  const last: Item[] = [];
-  for await (const item of items) {
-    last.push(item);
-    if (last.length > count) last.shift();
-  }
-  yield* last;
 }
 
 /** A document for each session, before its first row, and one for each row. */
@@ -131,7 +112,10 @@ async function* texts(
   const width = terminalWidth(context);
   const rowOptions = { width, full: options.full ?? false, hint: '--full shows all', paint };
   for (const { envelope } of printed) {
-    const facts = renderEnvelope(inZone(context, envelope), { status: statusOf(envelope) });
+    const facts = renderEnvelope(inZone(context, envelope), {
+      status: statusOf(envelope),
+      task: toTaskName(taskDir),
+    });
     yield `${width === undefined ? facts : fitLines(facts, width)}\n`;
   }
   let [day, last] = ['', ''];

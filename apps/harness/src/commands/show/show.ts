@@ -1,11 +1,12 @@
 import type { Harness } from '@hansard/compose';
 import { onlySession, resolveScope, type Scope, toTaskName } from '@hansard/compose';
+import { EventRequest } from '@hansard/compose/reading';
 import type { ReplayPace } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { formatDuration, formatSpending } from '@hansard/facts';
 import { botView } from '@hansard/views';
 import { InvalidArgumentError, Option } from 'commander';
-import { FilterRequest, withFilterOptions, withSessionFilter } from '../../tasks/filter-options.ts';
+import { withFilterOptions, withSessionFilter } from '../../tasks/filter-options.ts';
 import { readableSessions } from '../../tasks/unreadable.ts';
 import type { Answer } from '../../terminal/answer.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
@@ -69,7 +70,7 @@ async function show(
   { store }: Harness,
   { word, event, options }: Asked,
 ): Promise<Answer> {
-  const request = await FilterRequest.parse(context, options);
+  const request = await EventRequest.parse(context, options);
   const scope = await resolveScope(store, word);
   const { taskDir } = scope;
   const isOfOne = event !== undefined || isLive(options);

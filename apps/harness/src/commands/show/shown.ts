@@ -1,9 +1,9 @@
+import type { EventRequest, RequestedEvents } from '@hansard/compose/reading';
 import type { DispatchStore, ReadAccess, ReplayPace } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import type { FilterOptions, FilterRequest } from '../../tasks/filter-options.ts';
 import type { CommonOptions } from '../../terminal/command.ts';
 
-export interface ShowOptions extends CommonOptions, FilterOptions {
+export interface ShowOptions extends CommonOptions, RequestedEvents {
   readonly full?: boolean;
   readonly raw?: boolean;
   readonly lines?: number;
@@ -19,7 +19,7 @@ export interface Shown {
   readonly store: DispatchStore;
   readonly taskDir: string;
   readonly envelopes: readonly DispatchEnvelope[];
-  readonly request: FilterRequest;
+  readonly request: EventRequest;
   readonly options: ShowOptions;
 }
 
@@ -30,4 +30,14 @@ export function isLive(options: Partial<Record<'follow' | 'speed' | 'step' | 'ma
 
 export function damagedAccess({ damaged = false }: ShowOptions): ReadAccess {
   return { skipDamaged: damaged };
+}
+
+/** The last items of a stream. */
+export async function* lastOf<Item>(items: AsyncIterable<Item>, count: number): AsyncGenerator<Item> {
+  const last: Item[] = [];
+  for await (const item of items) {
+    last.push(item);
+    if (last.length > count) last.shift();
+  }
+  yield* last;
 }
