@@ -20,6 +20,8 @@ import type { HookHost, HookObservation } from './hook-host.ts';
  *   does not observe its own messages and decisions, nor what its own agents do and receive, and is not asked about them.
  * - In a session, no agent calls its model, and no `response` resolves, before all hooks have observed what was recorded until then.
  *   Agents of hooks do not wait.
+ * - After a load, a hook observes again what it may not have observed when the session was stopped. What it does then in the same order as before
+ *   is not done twice: a message that is recorded is not sent again, and the recorded answer to it is returned.
  *
  * What it must do:
  * - Answer with a {@link HookDecision}, and with `allow` to a question whose `on` it does not know: later versions ask more. Each

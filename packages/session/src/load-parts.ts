@@ -41,7 +41,11 @@ export async function loadParts(given: LoadSessionOptions, needsRoot = false): P
     if (needsRoot && parts.record.registry.root === null) throw noRoot(dispatch.dispatchId);
     await dispatch.update({ status: 'running', completedAt: null });
     parts.life.start();
+    parts.hooks.resume();
     await closeOpenCalls(parts.record);
+    // What they do decides which agents await a response.
+    await parts.hooks.settled();
+    options.signal?.throwIfAborted();
     return { parts, diagnostics };
   } catch (error) {
     if (dispatch.envelope.status === 'running') dispatch.abandon();

@@ -71,7 +71,7 @@ export function createSessionParts(
     signal,
     onRestored: (event, position) => {
       registry.observe(event, position);
-      hooks.follow(event);
+      hooks.restore(event);
     },
     onStop: (reason) => stopping.abort(reason),
     onEnded: () => hooksOver.abort(sessionWasClosed(dispatch.dispatchId)),

@@ -17,6 +17,7 @@ import { logTranscriptEntry } from '../log/log-transcript-entry.ts';
 import { sessionErrors } from '../session-errors.ts';
 import { answer } from './answer.ts';
 import { deliver } from './deliver.ts';
+import { ObservationBacklog, type RecordedActs } from './observation-backlog.ts';
 import type { TurnResources } from './turn-resources.ts';
 
 export interface SessionHooksOptions {
@@ -36,6 +37,9 @@ export class SessionHooks {
   readonly #observers: HookObservers;
   /** The last question to each agent of a hook. It never rejects. */
   readonly #asked = new Map<string, Promise<unknown>>();
+  #backlog: ObservationBacklog | null = null;
+  /** What hooks did before the load, and the events that they observe again. */
+  #again: { readonly ids: ReadonlySet<string>; readonly acts: RecordedActs } | null = null;
 
   constructor(
     options: SessionHooksOptions,
@@ -51,14 +55,31 @@ export class SessionHooks {
       part: (hook, event) =>
         isOf(hook, event, this.#turn.registry)
           ? null
-          : this.#partIn({ ...this.#turn, signal }, hook, [event.id]),
+          : this.#partIn({ ...this.#turn, signal }, hook, [event.id], this.#actsOn(event)),
       record: async (event) => this.#turn.log.append([event]),
     });
   }
 
-  /** Observes an event when it is accepted, or restored. */
+  /** Follows an event that was in the log when the session was loaded. */
+  restore(event: CapturedEvent): void {
+    this.follow(event);
+    if (!this.#options.hooks.some(({ observe }) => observe !== undefined)) return;
+    this.#backlog ??= new ObservationBacklog();
+    this.#backlog.observe(event);
+  }
+
+  /** Lets the hooks of a loaded session observe what they may not have observed. */
+  resume(): void {
+    if (this.#backlog === null) return;
+    const { events } = this.#backlog;
+    this.#again = { ids: new Set(events.map(({ id }) => id)), acts: this.#backlog.acts() };
+    this.#backlog = null;
+    this.#observers.add(events);
+  }
+
+  /** Follows an event when it is accepted. */
   follow(event: CapturedEvent): void {
-    this.#chains.observe(event);
+    if (this.#options.hooks.length > 0) this.#chains.observe(event);
   }
 
   /** Lets the hooks observe recorded events. */
@@ -82,11 +103,20 @@ export class SessionHooks {
     return this.#partIn(this.#turn, hook, causes);
   }
 
+  #actsOn({ id }: CapturedEvent): RecordedActs | null {
+    return this.#again?.ids.has(id) === true ? this.#again.acts : null;
+  }
+
   get #turn(): TurnResources {
     return this.#options.turn();
   }
 
-  #partIn(turn: TurnResources, hook: HookProvider, causes: readonly string[]): HookPart {
+  #partIn(
+    turn: TurnResources,
+    hook: HookProvider,
+    causes: readonly string[],
+    acts: RecordedActs | null = null,
+  ): HookPart {
     const time = new HookTime(hook.name);
     const within = withinHook(turn, hook, (inner, asked, itsCauses) => this.#partIn(inner, asked, itsCauses));
     return {
@@ -97,6 +127,7 @@ export class SessionHooks {
         time,
         chains: this.#chains,
         asked: this.#asked,
+        acts,
       }),
       end: () => time.end(),
     };
@@ -147,6 +178,8 @@ interface HostOptions {
   readonly time: HookTime;
   readonly chains: HookChains;
   readonly asked: Map<string, Promise<unknown>>;
+  /** What the hook did when it observed the event before. Null: it observes it for the first time. */
+  readonly acts: RecordedActs | null;
 }
 
 /** What a hook may do in one question or observation. */
@@ -170,6 +203,8 @@ class SessionHookHost implements HookHost, HookAgents {
     return time.act(async () => {
       const to = this.#receiver(agentId);
       if (to.hook === hook) throw this.#wrongAgent(to, 'is an agent of the hook itself: use harken');
+      const recorded = this.#recorded(to.agentId, text);
+      if (recorded !== null) return recorded;
       chains.assertNext(hook, causes);
       if (from === undefined) return this.#say(to.agentId, text);
       const sender = this.#ownAgent(from).agentId;
@@ -216,16 +251,17 @@ class SessionHookHost implements HookHost, HookAgents {
   }
 
   response(agentId: string, input?: string | LoggedString): Promise<LoggedString> {
-    const { turn, time, asked } = this.#options;
+    const { turn, time, asked: questions, acts } = this.#options;
     return time.act(() => {
       const agent = this.#ownAgent(agentId);
-      const before = asked.get(agentId) ?? Promise.resolve();
+      const before = questions.get(agentId) ?? Promise.resolve();
       const answered = before.then(async () => {
         time.assertOpen();
-        if (input !== undefined) await this.#harken(agent, input);
-        return answer(turn, agentId);
+        const asked = input === undefined ? null : await this.#harken(agent, input);
+        const given = asked === null || agent.awaitsResponse ? null : acts?.answerTo(asked);
+        return given ?? answer(turn, agentId);
       });
-      asked.set(
+      questions.set(
         agentId,
         answered.catch(() => {}),
       );
@@ -233,10 +269,19 @@ class SessionHookHost implements HookHost, HookAgents {
     });
   }
 
-  #harken({ agentId }: AgentRecord, text: string | LoggedString): Promise<string> {
+  async #harken({ agentId }: AgentRecord, text: string | LoggedString): Promise<string> {
     const { hook, causes, chains } = this.#options;
+    const recorded = this.#recorded(agentId, text);
+    if (recorded !== null) return recorded;
     chains.assertNext(hook, causes);
     return this.#say(agentId, text);
+  }
+
+  /** The message that the log already has, of an observation that is repeated. */
+  #recorded(agentId: string, text: string | LoggedString): string | null {
+    const { hook, causes, acts } = this.#options;
+    const { substance, cause } = hookLinks(text, causes);
+    return acts?.take(hook, agentId, substance ?? [cause ?? []].flat()[0]) ?? null;
   }
 
   /** Adds a message of the hook to a transcript. */
