@@ -3,7 +3,9 @@ import { dirname, parse } from 'node:path';
 import { readScenario } from '@hansard/model-scripted';
 import {
   type AgentTreeNode,
+  agentNamed,
   agentTree,
+  causesOf,
   type DialogRow,
   dialogOf,
   effectsOf,
@@ -142,9 +144,10 @@ describe('the hook on resources', () => {
       effect: 'stopped',
       subject: { text: expect.stringContaining('Searcher3') },
       outcome: { text: expect.stringContaining("Action blocked by hook 'ResourceMonitor'") },
+      verdict: { text: 'DENY. Maximum subagents (2) already reached.' },
     });
-    expect(treeOf(index)).toEqual({ root: { Searcher1: {}, Searcher2: {} } });
-    expect(events.filter(({ type }) => type === 'agent:created')).toHaveLength(3);
+    expect(treeOf(index)).toEqual({ root: { Searcher1: {}, Searcher2: {} }, ResourceMonitor: {} });
+    expect(events.filter(({ type }) => type === 'agent:created')).toHaveLength(4);
     expect(wordsOf(index, root(index))).toContain('Maximum subagents (2) already reached.');
   });
 });
@@ -152,8 +155,7 @@ describe('the hook on resources', () => {
 describe('the steel man', () => {
   it('first contradicts, and after the advocate was heard it gives way', async () => {
     const { index, answers } = await playScenario('steel-man');
-    expect(answers[0]).toContain('I would advise against that');
-    expect(answers[1]).toContain('You have a good reason');
+    expect(answers).toEqual([expect.stringContaining('You have a good reason')]);
     const before = find(index, 'I would advise against');
     const after = find(index, 'You have a good reason');
     const best = find(index, 'weighs each sentence');
@@ -161,31 +163,49 @@ describe('the steel man', () => {
     expect([knowsIt(before.id), knowsIt(after.id)]).toEqual([false, true]);
   });
 
-  it('is reminded by the system, whose words the advocate never hears', async () => {
-    const { index } = await playScenario('steel-man');
+  it('is reminded by the agent of a hook, whose words the advocate never hears', async () => {
+    const { index, events } = await playScenario('steel-man');
     const reminder = find(index, 'best case for their side');
-    expect(reminder.speaker).toEqual({ kind: 'system' });
+    expect(reminder.speaker).toMatchObject({ kind: 'agent', agentId: agentNamed(index, 'SteelMan').agentId });
     expect(namesOf(neverHeard(index, reminder.id))).toEqual(['Advocate']);
+    expect(events.find(({ substance }) => substance === reminder.id)?.data.source).toMatchObject({
+      hook: 'SteelMan',
+    });
+  });
+
+  it('is what why finds behind the second answer', async () => {
+    const { index } = await playScenario('steel-man');
+    const because = causesOf(index, find(index, 'You have a good reason').id).map(
+      ({ event }) => event.data.text,
+    );
+    const reminder = because.indexOf(
+      'You disagree with the user. Let somebody make the best case for their side before you insist.',
+    );
+    expect(
+      because.indexOf('root said: I would advise against that. You will overlook mistakes.'),
+    ).toBeLessThan(reminder);
+    expect(because.indexOf('I would advise against that. You will overlook mistakes.')).toBeGreaterThan(-1);
   });
 });
 
 describe('the long-term memory', () => {
-  it('remembers a message two conversations later, and uses it in its answer', async () => {
+  it('remembers a message two conversations later, and the answer uses what it adds', async () => {
     const { index, answers } = await playScenario('long-term-memory');
-    const recalled = find(index, 'No nuts. And she likes purple.');
+    const recalled = find(index, 'No nuts for Mia.');
     const known = knownBy(index, 'Memory', recalled.id).map(({ text }) => text);
-    expect(known.slice(1)).toEqual([
-      "Mia is the user's daughter. She must not eat nuts.",
-      'Mia likes purple things.',
-      'What matters for a birthday cake for Mia?',
+    expect(known.filter((text) => text.startsWith('root received'))).toEqual([
+      'root received: My daughter Mia must not eat nuts.',
+      'root received: Mia likes everything that is purple.',
+      'root received: Suggest a cake for her birthday.',
     ]);
     expect(answers[2]).toContain('no nuts');
     expect(cellsOf(index, recalled.text)).toEqual({ root: 'same', Memory: 'said' });
   });
 
-  it('speaks only when it is asked', async () => {
+  it('is heard only when something bears on the message', async () => {
     const { index } = await playScenario('long-term-memory');
-    expect(perspectiveOf(index, 'Memory').filter(({ kind }) => kind === 'said')).toHaveLength(1);
+    const heard = perspectiveOf(index, 'agent_001').filter(({ kind }) => kind === 'heard');
+    expect(heard.map(({ text }) => text).filter((text) => text.startsWith('No'))).toHaveLength(1);
   });
 });
 

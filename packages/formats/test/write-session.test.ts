@@ -263,3 +263,48 @@ describe('a session that was read', () => {
     expect(ofV2?.map(({ text }) => text)).toEqual(['Which page?', 'Page ninety.']);
   });
 });
+
+describe('messages of hooks', () => {
+  const hooked = recorded(
+    newEvent('agent:created', {}, { ...host, id: 'root' }),
+    newEvent('user:message', { text: 'A cake?', source: { kind: 'user' } }, { ...host, id: 'asked' }),
+    newEvent('agent:created', { name: 'Memory', hook: 'Memory' }, { ...mona, id: 'memory', cause: 'asked' }),
+    newEvent(
+      'user:message',
+      { text: 'What matters?', source: { kind: 'system', hook: 'Memory' } },
+      { ...mona, id: 'question', cause: 'asked' },
+    ),
+    newEvent('agent:text', { text: 'No nuts.' }, { ...mona, id: 'said', messageId: 'said' }),
+    newEvent(
+      'user:message',
+      { text: 'No nuts.', source: { kind: 'agent', ...mona, hook: 'Memory' } },
+      { ...host, id: 'heard', substance: 'said' },
+    ),
+    newEvent(
+      'user:message',
+      { text: 'Be brief.', source: { kind: 'system', hook: 'Style' } },
+      { ...host, id: 'reminder', cause: 'asked' },
+    ),
+  );
+
+  it('come in v1 from the system, or from the agent of the hook, with what the hook observed as their cause', () => {
+    const { text } = writeSessionV1(hooked);
+    const records = recordsIn(text) as JsonObject[];
+    const of = (id: string) => records.find((record) => record.message_id === id);
+    expect(of('reminder')).toMatchObject({ source: 'system', caused_by: 'asked', agent_id: 'agent_001' });
+    expect(of('question')).toMatchObject({ source: 'system', caused_by: 'asked', agent_id: 'agent_002' });
+    expect(of('heard')).toMatchObject({ source: 'agent_002', utterance_ref: 'said' });
+    expect(of('memory')).toMatchObject({ event_type: 'agent_created', name: 'Memory', caused_by: 'asked' });
+  });
+
+  it('say that neither dialect can hold the name of the hook', () => {
+    for (const write of [writeSessionV1, writeSessionV2]) {
+      const { diagnostics } = write(hooked);
+      expect(
+        diagnostics
+          .filter(({ code }) => code === 'field_not_written')
+          .map(({ eventId, field }) => `${eventId} ${field}`),
+      ).toEqual(['memory hook', 'question source', 'heard source', 'reminder source']);
+    }
+  });
+});

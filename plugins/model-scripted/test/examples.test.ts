@@ -25,8 +25,8 @@ it('has a scenario for each use case of the session log, and the café, all in i
 });
 
 describe.each(files)('%s', (file) => {
-  it('says something to the root, and answers for exactly the agents that it creates', async () => {
-    const { title, user, agents } = await readScenario(join(examples, 'scenarios', file));
+  it('says something to the root, and answers for exactly the agents that it and its hooks create', async () => {
+    const { title, user, agents, hooks } = await readScenario(join(examples, 'scenarios', file));
     expect(title).toBeTruthy();
     expect(user.length).toBeGreaterThan(0);
     const calls = Object.values(agents)
@@ -36,7 +36,10 @@ describe.each(files)('%s', (file) => {
     for (const { input } of calls) expect(Object.keys(input ?? {}).join(' ')).toMatch(/^([a-z_]+ ?)+$/);
     const created = calls.filter(({ tool }) => tool === 'task').map(({ input }) => nameIn(input));
     const denied = file === 'resource-hook.yaml' ? ['Searcher3'] : [];
-    expect([...Object.keys(agents), ...denied].sort()).toEqual(['root', ...created].sort());
+    const ofHooks = hooks.flatMap(({ plugin, config }) =>
+      plugin.endsWith('hook-agent') ? [config.name] : [],
+    );
+    expect([...Object.keys(agents), ...denied].sort()).toEqual(['root', ...created, ...ofHooks].sort());
   });
 });
 

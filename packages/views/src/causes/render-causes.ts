@@ -40,9 +40,11 @@ function reasonLine(index: LogIndex, row: CausalRow): string[] {
   return reasons.length === 0 ? [] : [neutraliseControlsInLine(`    ← ${reasons.join(', ')}`)];
 }
 
-/** Whether it is worth a note that nothing is recorded: only tool calls let an agent speak that a tool call created. */
+/** Whether it is worth a note that nothing is recorded: only tool calls let an agent speak that a tool call created. A hook asks its own agent. */
 function isUnasked({ agents }: LogIndex, { event: { agentId = '' }, asked, because }: CausalRow): boolean {
-  return asked === 'not recorded' && because.length > 0 && agents.get(agentId)?.created?.cause !== undefined;
+  if (asked !== 'not recorded' || because.length === 0) return false;
+  const { cause, data } = agents.get(agentId)?.created ?? {};
+  return cause !== undefined && data?.hook === undefined;
 }
 
 /** Each intervention as a few lines: decision, subject, reason, verdict and outcome. */
