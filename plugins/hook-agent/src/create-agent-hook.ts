@@ -81,7 +81,7 @@ async function decideBy(
   return decisionIn(await agents.response(own.agentId, questionInWords(question, agents)));
 }
 
-/** @throws TypeError if the answer is no decision */
+/** @throws TypeError if the answer is not a decision */
 function decisionIn(said: LoggedString): HookDecision {
   const [, word, reason = ''] = /^\s*(ALLOW|DENY)\b[\s.:,–-]*(.*)$/s.exec(said.text) ?? [];
   if (word === 'ALLOW') return { decision: 'allow' };

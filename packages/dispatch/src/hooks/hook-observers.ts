@@ -18,15 +18,15 @@ export interface HookObserversOptions {
   readonly record: (event: NewEvent) => Promise<unknown>;
 }
 
-type Step = Observed | (() => void);
-
 /** Passes recorded events to hooks, one event after the other. It does not delay the recording. */
 export class HookObservers {
   readonly #options: HookObserversOptions;
   readonly #hooks: readonly HookProvider[];
   readonly #finder = new ObservationFinder();
-  #steps: Step[] = [];
-  #passing: Promise<void> | null = null;
+  /** What was not passed yet, and the functions that wait for what is before them. */
+  readonly #steps: (Observed | (() => void))[] = [];
+  /** Whether steps are passed, or will be in the next microtask. */
+  #isPassing = false;
 
   constructor(options: HookObserversOptions) {
     this.#options = options;
@@ -37,63 +37,66 @@ export class HookObservers {
   add(events: readonly CapturedEvent[]): void {
     if (this.#hooks.length === 0) return;
     for (const event of events) this.#queue(this.#finder.observe(event));
-    this.#begin();
   }
 
   /** No event follows. */
   finish(): void {
     this.#queue(this.#finder.finish());
-    this.#begin();
   }
 
   /** Resolves when the hooks have observed everything, also what is added until then. Null: they have. */
   settled(): Promise<void> | null {
-    return this.#passing === null ? null : this.#untilSettled();
+    return this.#isPassing ? this.#untilSettled() : null;
   }
 
   /** Resolves when the hooks have observed what was added before this call, or the signal aborts. */
   drained(): Promise<void> {
-    if (this.#passing === null) return Promise.resolve();
+    if (!this.#isPassing) return Promise.resolve();
     return new Promise((resolve) => this.#steps.push(resolve));
   }
 
+  async #untilSettled(): Promise<void> {
+    while (this.#isPassing) await this.drained();
+  }
+
   #queue(observations: readonly Observed[]): void {
+    if (observations.length === 0) return;
     for (const observed of observations) {
       freezeDeep(observed.event);
       this.#steps.push(observed);
     }
-  }
-
-  async #untilSettled(): Promise<void> {
-    while (this.#passing !== null) await this.#passing;
-  }
-
-  #begin(): void {
-    if (this.#passing !== null || this.#steps.length === 0) return;
+    if (this.#isPassing) return;
+    this.#isPassing = true;
     // Later: a hook that acts must not do so within the recording of what it observes.
-    this.#passing = Promise.resolve()
-      .then(() => this.#passAll())
-      .finally(() => {
-        this.#passing = null;
-        this.#begin();
-      });
+    queueMicrotask(() => this.#pass());
   }
 
-  async #passAll(): Promise<void> {
-    for (let next = 0; next < this.#steps.length; next += 1) {
-      const step = this.#steps[next];
+  /** Passes all steps, at once if no hook takes time. */
+  #pass(): void {
+    for (let step = this.#steps.shift(); step !== undefined; step = this.#steps.shift()) {
       if (typeof step === 'function') step();
-      else if (step !== undefined && !this.#options.time.signal.aborted)
-        for (const hook of this.#hooks) {
-          const passing = this.#pass(hook, step);
-          if (passing !== null) await passing;
-        }
+      else if (!this.#options.time.signal.aborted) {
+        const late = this.#passTo(step, 0);
+        if (late === null) continue;
+        void late.then(() => this.#pass());
+        return;
+      }
     }
-    this.#steps = [];
+    this.#isPassing = false;
+  }
+
+  /** Null: all hooks from this one on have answered at once. Never rejects. */
+  #passTo(observed: Observed, from: number): Promise<void> | null {
+    for (let index = from; index < this.#hooks.length; index += 1) {
+      const hook = this.#hooks[index];
+      const late = hook === undefined ? null : this.#show(hook, observed);
+      if (late !== null) return late.then(() => this.#passTo(observed, index + 1) ?? undefined);
+    }
+    return null;
   }
 
   /** Null: the hook has answered at once. Never rejects. */
-  #pass(hook: HookProvider, { what, event }: Observed): Promise<void> | null {
+  #show(hook: HookProvider, { what, event }: Observed): Promise<void> | null {
     const { dispatchId, time, part: partOf } = this.#options;
     const part = partOf(hook, event);
     if (part === null) return null;

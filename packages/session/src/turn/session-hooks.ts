@@ -37,6 +37,7 @@ export class SessionHooks {
   readonly #observers: HookObservers;
   /** The last question to each agent of a hook. It never rejects. */
   readonly #asked = new Map<string, Promise<unknown>>();
+  readonly #observingTurns = new Map<HookProvider, TurnResources>();
   #backlog: ObservationBacklog | null = null;
   /** What hooks did before the load, and the events that they observe again. */
   #again: { readonly ids: ReadonlySet<string>; readonly acts: RecordedActs } | null = null;
@@ -55,7 +56,7 @@ export class SessionHooks {
       part: (hook, event) =>
         isOf(hook, event, this.#turn.registry)
           ? null
-          : this.#partIn({ ...this.#turn, signal }, hook, [event.id], this.#actsOn(event)),
+          : this.#part(this.#observing(hook), hook, [event.id], this.#actsOn(event)),
       record: async (event) => this.#turn.log.append([event]),
     });
   }
@@ -100,7 +101,7 @@ export class SessionHooks {
     const { registry } = this.#turn;
     const agents = question.on === 'delivery' ? [question.from, question.to] : [question.agentId];
     if (agents.some((agentId) => isOwn(hook, agentId, registry))) return null;
-    return this.#partIn(this.#turn, hook, causes);
+    return this.#part(this.#within(this.#turn, hook), hook, causes);
   }
 
   #actsOn({ id }: CapturedEvent): RecordedActs | null {
@@ -111,18 +112,33 @@ export class SessionHooks {
     return this.#options.turn();
   }
 
-  #partIn(
+  /** The turn of agents that a hook lets answer while it observes. */
+  #observing(hook: HookProvider): TurnResources {
+    const known = this.#observingTurns.get(hook);
+    if (known !== undefined) return known;
+    const turn = this.#within({ ...this.#turn, signal: this.#options.signal }, hook);
+    this.#observingTurns.set(hook, turn);
+    return turn;
+  }
+
+  #within(turn: TurnResources, hook: HookProvider): TurnResources {
+    return withinHook(turn, hook, (inner, asked, causes) =>
+      this.#part(this.#within(inner, asked), asked, causes),
+    );
+  }
+
+  /** `turn`: that of agents that the hook lets answer. */
+  #part(
     turn: TurnResources,
     hook: HookProvider,
     causes: readonly string[],
     acts: RecordedActs | null = null,
   ): HookPart {
     const time = new HookTime(hook.name);
-    const within = withinHook(turn, hook, (inner, asked, itsCauses) => this.#partIn(inner, asked, itsCauses));
     return {
       host: new SessionHookHost({
         hook: hook.name,
-        turn: within,
+        turn,
         causes,
         time,
         chains: this.#chains,
