@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runStoreConformance } from '../src/index.ts';
+import { runStoreConformance, storeConformanceCases } from '../src/index.ts';
 import { appendMutants } from './mutants/appends.ts';
 import { claimMutants } from './mutants/claims.ts';
 import { dispatchMutants } from './mutants/dispatches.ts';
@@ -44,6 +44,13 @@ describe('the mutants', () => {
   it('are more than 150, each with its own name', () => {
     expect(mutants.length).toBeGreaterThan(150);
     expect(new Set(mutants.map(([fault]) => fault)).size).toBe(mutants.length);
+  });
+
+  it('name every case of claims and of several openings', () => {
+    const named = new Set(mutants.map(([, caseId]) => caseId));
+    const claimCases = storeConformanceCases.filter(({ id }) => /^(?:claims|shared)\//.test(id));
+    expect(claimCases).toHaveLength(48);
+    expect(claimCases.filter(({ id }) => !named.has(id))).toEqual([]);
   });
 
   it('change a store that passes all of their cases', async () => {

@@ -106,6 +106,20 @@ export const claimMutants: readonly Mutant[] = [
       };
     },
   ],
+  [
+    'keeps the last hundred of its claims',
+    'claims/many',
+    (good) => {
+      const created: string[] = [];
+      return {
+        createDispatch: (taskDir, envelope) => {
+          good.createDispatch(taskDir, envelope);
+          created.push(envelope.dispatchId);
+          if (created.length > 100) good.releaseDispatch(taskDir, created.shift() ?? '');
+        },
+      };
+    },
+  ],
   ['releases nothing', 'claims/release', () => ({ releaseDispatch: () => {} })],
   [
     'releases every dispatch with an id',

@@ -1,5 +1,5 @@
 import { type DispatchStoreProvider, type StoreError, storeErrors } from '@hansard/provider';
-import { keyOf } from '../reference/world.ts';
+import { keyOf, type World } from '../reference/world.ts';
 import { type Append, appending, type Change, later, type Mutant } from './mutant.ts';
 
 /** A store that throws its STORE_LOCKED with another message and other details. */
@@ -54,6 +54,9 @@ const caching =
 
 /** A claim that no store of this process has made. */
 const foreign = { token: 'foreign', owner: process.pid, namespace: '', epoch: 1 };
+
+/** The tasks to which an opening of a world appends at present. */
+const busyTasks = new WeakMap<World, Set<string>>();
 
 /** Stores with faults that several openings show: they share too much, or trust what they knew before. */
 export const sharedMutants: readonly Mutant[] = [
@@ -354,6 +357,102 @@ export const sharedMutants: readonly Mutant[] = [
           .map((claim, at) =>
             good.getDispatchEnvelope(taskDir, dispatchIds[at] ?? '')?.status === 'running' ? claim : null,
           ),
+    }),
+  ],
+  [
+    'never claims again what another opening has claimed since',
+    'claims/passes-on-and-back',
+    (good, world) => {
+      const epochs = new Map<string, number>();
+      return {
+        claimDispatch: (taskDir, dispatchId) => {
+          const key = keyOf(taskDir, dispatchId);
+          if ((world.epochs.get(key) ?? 0) > (epochs.get(key) ?? Number.POSITIVE_INFINITY))
+            throw storeErrors.error('STORE_LOCKED', 'Another opening has claimed it since.');
+          const claim = good.claimDispatch(taskDir, dispatchId);
+          epochs.set(key, claim.epoch);
+          return claim;
+        },
+      };
+    },
+  ],
+  [
+    'claims what it has created at its first write',
+    'shared/held-from-creation',
+    (good) => {
+      const created = new Set<string>();
+      const claimed =
+        (write: CallableFunction) =>
+        (taskDir: string, dispatchId: string, ...rest: readonly unknown[]) => {
+          if (created.delete(dispatchId)) good.claimDispatch(taskDir, dispatchId);
+          return write(taskDir, dispatchId, ...rest);
+        };
+      return {
+        createDispatch: (taskDir, envelope) => {
+          good.createDispatch(taskDir, envelope);
+          good.releaseDispatch(taskDir, envelope.dispatchId);
+          if (envelope.status === 'running') created.add(envelope.dispatchId);
+        },
+        appendEvent: claimed(good.appendEvent) as never,
+        appendEvents: claimed(good.appendEvents) as never,
+        updateDispatch: claimed(good.updateDispatch) as never,
+      };
+    },
+  ],
+  [
+    'releases a dispatch that is set running',
+    'shared/held-since-it-runs-again',
+    (good) => ({
+      updateDispatch: (taskDir, dispatchId, updates) => {
+        const envelope = good.updateDispatch(taskDir, dispatchId, updates);
+        if (updates.status === 'running') good.releaseDispatch(taskDir, dispatchId);
+        return envelope;
+      },
+    }),
+  ],
+  [
+    'protects only the first claim of a dispatch',
+    'shared/held-since-a-claim',
+    (good, world) => ({
+      claimDispatch: (taskDir, dispatchId) => {
+        const key = keyOf(taskDir, dispatchId);
+        if ((world.claims.get(key)?.epoch ?? 1) > 1) world.claims.delete(key);
+        return good.claimDispatch(taskDir, dispatchId);
+      },
+    }),
+  ],
+  [
+    'never claims what it was refused once',
+    'shared/second-writer-refused',
+    (good) => {
+      const refused = new Map<string, unknown>();
+      return {
+        claimDispatch: (taskDir, dispatchId) => {
+          const key = keyOf(taskDir, dispatchId);
+          if (refused.has(key)) throw refused.get(key);
+          try {
+            return good.claimDispatch(taskDir, dispatchId);
+          } catch (error) {
+            refused.set(key, error);
+            throw error;
+          }
+        },
+      };
+    },
+  ],
+  [
+    'refuses an append beside one to another dispatch of the task',
+    'shared/writes-different-dispatches',
+    (good, world) => ({
+      appendEvent: async (taskDir, dispatchId, event) => {
+        const busy = busyTasks.get(world) ?? new Set();
+        busyTasks.set(world, busy);
+        if (busy.has(taskDir)) throw storeErrors.error('STORE_LOCKED', 'Another append is under way.');
+        busy.add(taskDir);
+        await later();
+        busy.delete(taskDir);
+        return good.appendEvent(taskDir, dispatchId, event);
+      },
     }),
   ],
   ['breaks nothing', 'claims/broken', () => ({ breakClaim: () => {} })],
