@@ -39,7 +39,7 @@ async function outcomeOf(store: DispatchStoreProvider, { method, args }: Step): 
   try {
     const answer = await methods[method]?.(...structuredClone(args));
     if (method === 'claimDispatch') return { answer: (answer as { readonly envelope: unknown }).envelope };
-    return /^(get|read|list|update|append)/.test(method) ? { answer } : 'done';
+    return /^(get|find|read|list|update|append)/.test(method) ? { answer } : 'done';
   } catch (error) {
     if (storeErrors.is(error)) return { error: error.code };
     throw error;

@@ -12,7 +12,7 @@ import { storeOperations } from '../../checks/store-operations.ts';
 import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
 
 const copies = storeOperations
-  .filter(({ method }) => /^(get|read|list|search|claim|update)/.test(method) && method !== 'getRepairs')
+  .filter(({ method }) => /^(get|find|read|list|search|claim|update)/.test(method) && method !== 'getRepairs')
   .map(
     ({ name, method, needs, call }): NamedCase => ({
       name: `copies-${name}`,
