@@ -1,9 +1,5 @@
-import { claimEffectCases } from './cases/claims/claim-effects.ts';
-import { claimStateCases } from './cases/claims/claim-state.ts';
-import { claimCases } from './cases/claims/claims.ts';
-import { handoverCases } from './cases/claims/handover.ts';
-import { sharedCases } from './cases/claims/shared.ts';
-import { sharedClaimCases } from './cases/claims/shared-claims.ts';
+import { claimCases } from './cases/claims/claim-table.ts';
+import { claimAtOnceCases } from './cases/claims/claims-at-once.ts';
 import { damageCases } from './cases/damage/damage.ts';
 import { deleteCases } from './cases/dispatches/delete.ts';
 import { dispatchCases } from './cases/dispatches/dispatches.ts';
@@ -47,7 +43,7 @@ export const runnableCases: readonly RunnableCase[] = [
   ...openCases,
   ...dispatchCases,
   ...claimCases,
-  ...claimEffectCases,
+  ...claimAtOnceCases,
   ...appendCases,
   ...appendAtOnceCases,
   ...positionCases,
@@ -69,10 +65,6 @@ export const runnableCases: readonly RunnableCase[] = [
   ...closedCases,
   ...reopenedCases,
   ...reopenedPositionCases,
-  ...sharedCases,
-  ...handoverCases,
-  ...sharedClaimCases,
-  ...claimStateCases,
   ...searchCases,
   ...watchCases,
   ...deleteCases,

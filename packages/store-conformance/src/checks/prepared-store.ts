@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { CapturedEvent, DispatchStoreProvider } from '@hansard/provider';
 import type { CaseContext } from '../run/case-context.ts';
 import { sameContent } from './expectations.ts';
-import { sampleEnvelope, sampleEvents, sampleTask } from './sample-data.ts';
+import { sampleEnvelope, sampleEvent, sampleEvents, sampleTask } from './sample-data.ts';
 
 /** The task and the dispatch of most cases. */
 export const taskDir = 'research/tasks/route-models';
@@ -14,6 +14,13 @@ export const prepared = {
   envelope: sampleEnvelope(dispatchId),
   events: sampleEvents(3),
 } as const;
+
+/** An event that a case appends after those of the prepared store. */
+export const late = sampleEvent('late');
+
+export async function claim(store: DispatchStoreProvider): Promise<void> {
+  await store.claimDispatch(taskDir, dispatchId);
+}
 
 export async function prepareStore(store: DispatchStoreProvider): Promise<void> {
   await store.putTask(taskDir, prepared.task);

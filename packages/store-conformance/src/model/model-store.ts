@@ -3,6 +3,7 @@ import {
   assertDispatchId,
   assertTaskDir,
   type CapturedEvent,
+  type ClaimState,
   type DispatchEnvelope,
   type DispatchListing,
   type DispatchRewrite,
@@ -30,6 +31,9 @@ export interface ModelData {
   readonly dispatches: Map<string, Map<string, ModelDispatch>>;
 }
 
+/** Which opening has the claim of a dispatch. Give it to several models of the same data, so that each knows the claims of the others. */
+export type ModelClaims = Map<ModelDispatch, ModelOpening>;
+
 export const emptyModelData = (): ModelData => ({ tasks: new Map(), dispatches: new Map() });
 
 /** Every dispatch, in any order. */
@@ -47,7 +51,10 @@ export function listModel({ dispatches }: ModelData): DispatchListing[] {
  * The answers of a store are compared with its answers.
  */
 export function createModelStore(data: ModelData = emptyModelData()) {
-  const state = new ModelOpening(data);
+  return storeOf(new ModelOpening(data, new Map()));
+}
+
+function storeOf(state: ModelOpening) {
   return {
     contract: 1 as const,
     capabilities: {
@@ -64,7 +71,26 @@ export function createModelStore(data: ModelData = emptyModelData()) {
     ...readsOf(state),
     ...tasksOf(state),
     close() {
-      state.isClosed = true;
+      state.close();
+    },
+  } satisfies DispatchStoreProvider;
+}
+
+/** The methods of a store with `writers: 'dispatch'` beside those of {@link createModelStore}, for an opening that shares its claims. */
+export function createSharedModelStore(data: ModelData, claims: ModelClaims) {
+  const state = new ModelOpening(data, claims);
+  const claimOf = (dispatch: ModelDispatch | undefined): ClaimState | null => {
+    const owner = dispatch && claims.get(dispatch);
+    if (owner === undefined) return null;
+    return { owner: 'an opening', isOwn: owner === state, state: 'running', expiresInMs: null };
+  };
+  return {
+    ...storeOf(state),
+    findClaim: (taskDir: string, dispatchId: string) => claimOf(state.find(taskDir, dispatchId)),
+    findClaims: (taskDir: string, dispatchIds: readonly string[]) =>
+      dispatchIds.map((dispatchId) => claimOf(data.dispatches.get(taskDir)?.get(dispatchId))),
+    breakClaim(taskDir: string, dispatchId: string) {
+      claims.delete(state.find(taskDir, dispatchId));
     },
   } satisfies DispatchStoreProvider;
 }
@@ -72,15 +98,27 @@ export function createModelStore(data: ModelData = emptyModelData()) {
 /** One opening of a model: what it has claimed, and how it finds a dispatch. */
 class ModelOpening {
   readonly data: ModelData;
-  readonly claimed = new Set<ModelDispatch>();
-  isClosed = false;
+  readonly claims: ModelClaims;
+  #isClosed = false;
 
-  constructor(data: ModelData) {
+  constructor(data: ModelData, claims: ModelClaims) {
     this.data = data;
+    this.claims = claims;
+  }
+
+  close(): void {
+    for (const [dispatch, owner] of this.claims) if (owner === this) this.claims.delete(dispatch);
+    this.#isClosed = true;
+  }
+
+  /** @throws STORE_LOCKED with an owner if another opening has the claim */
+  assertNotOthers(dispatch: ModelDispatch): void {
+    const owner = this.claims.get(dispatch);
+    if (owner !== undefined && owner !== this) refuse('STORE_LOCKED', { owner: 'another opening' });
   }
 
   enter(taskDir?: string, dispatchId?: string): void {
-    if (this.isClosed) refuse('STORE_CLOSED');
+    if (this.#isClosed) refuse('STORE_CLOSED');
     if (taskDir !== undefined) assertTaskDir(taskDir);
     if (dispatchId !== undefined) assertDispatchId(dispatchId);
   }
@@ -92,7 +130,8 @@ class ModelOpening {
 
   findClaimed(taskDir: string, dispatchId: string): ModelDispatch {
     const dispatch = this.find(taskDir, dispatchId);
-    return this.claimed.has(dispatch) ? dispatch : refuse('STORE_LOCKED');
+    this.assertNotOthers(dispatch);
+    return this.claims.has(dispatch) ? dispatch : refuse('STORE_LOCKED');
   }
 
   append(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): number[] {
@@ -109,8 +148,8 @@ class ModelOpening {
   }
 }
 
-function refuse(code: StoreError['code']): never {
-  throw storeErrors.error(code, 'The model refused this.');
+function refuse(code: StoreError['code'], details: object = {}): never {
+  throw storeErrors.error(code, 'The model refused this.', { details: { ...details } });
 }
 
 /** The methods that begin and end a claim. */
@@ -124,18 +163,19 @@ function claimsOf(state: ModelOpening) {
       const dispatch: ModelDispatch = { envelope: structuredClone(envelope), events: [], epoch };
       dispatches.set(envelope.dispatchId, dispatch);
       state.data.dispatches.set(taskDir, dispatches);
-      if (envelope.status === 'running') state.claimed.add(dispatch);
+      if (envelope.status === 'running') state.claims.set(dispatch, state);
     },
     claimDispatch(taskDir: string, dispatchId: string) {
       const dispatch = state.find(taskDir, dispatchId);
-      if (!state.claimed.has(dispatch)) dispatch.epoch += 1;
-      state.claimed.add(dispatch);
+      state.assertNotOthers(dispatch);
+      if (!state.claims.has(dispatch)) dispatch.epoch += 1;
+      state.claims.set(dispatch, state);
       return { envelope: structuredClone(dispatch.envelope), epoch: dispatch.epoch };
     },
     releaseDispatch(taskDir: string, dispatchId: string) {
       state.enter(taskDir, dispatchId);
       const dispatch = state.data.dispatches.get(taskDir)?.get(dispatchId);
-      if (dispatch !== undefined) state.claimed.delete(dispatch);
+      if (dispatch !== undefined && state.claims.get(dispatch) === state) state.claims.delete(dispatch);
     },
   };
 }
@@ -154,11 +194,14 @@ function changesOf(state: ModelOpening) {
     appendEvents: (taskDir: string, dispatchId: string, events: readonly CapturedEvent[]) =>
       state.append(taskDir, dispatchId, events),
     deleteDispatch(taskDir: string, dispatchId: string) {
-      state.find(taskDir, dispatchId);
+      const dispatch = state.find(taskDir, dispatchId);
+      state.assertNotOthers(dispatch);
+      state.claims.delete(dispatch);
       state.data.dispatches.get(taskDir)?.delete(dispatchId);
     },
     rewriteDispatch(taskDir: string, dispatchId: string, { envelope, event, notice }: DispatchRewrite) {
       const dispatch = state.find(taskDir, dispatchId);
+      state.assertNotOthers(dispatch);
       const next = structuredClone(envelope(structuredClone(dispatch.envelope)));
       const events = structuredClone(dispatch.events).map(event);
       dispatch.events = structuredClone([...events, notice()]);

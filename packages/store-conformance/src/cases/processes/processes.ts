@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import { storeErrors } from '@hansard/provider';
-import { claim, late } from '../../checks/claim-checks.ts';
 import { refuses, sameContent } from '../../checks/expectations.ts';
-import { dispatchId, holdsEvents, optionalMethod, taskDir } from '../../checks/prepared-store.ts';
+import {
+  claim,
+  dispatchId,
+  holdsEvents,
+  late,
+  optionalMethod,
+  taskDir,
+} from '../../checks/prepared-store.ts';
 import { sampleEvent, sampleEvents } from '../../checks/sample-data.ts';
 import { inAnotherNamespace, type StoreProcess, startProcess } from '../../processes/store-process.ts';
 import type { CaseContext } from '../../run/case-context.ts';

@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import type { ClaimState } from '@hansard/provider';
-import { claim, late } from '../../checks/claim-checks.ts';
 import { sameContent } from '../../checks/expectations.ts';
-import { dispatchId, holdsEvents, optionalMethod, taskDir } from '../../checks/prepared-store.ts';
+import {
+  claim,
+  dispatchId,
+  holdsEvents,
+  late,
+  optionalMethod,
+  taskDir,
+} from '../../checks/prepared-store.ts';
 import { sampleEvent } from '../../checks/sample-data.ts';
 import { startProcess } from '../../processes/store-process.ts';
 import { caseFamily } from '../../run/conformance-case.ts';
