@@ -116,7 +116,7 @@ describe('the commands that read a session', () => {
       expect(await ids('heard', traders, '--agent', 'bo')).toEqual(['m09', 'm14', 'm16']);
       expect(await ids('heard', traders, 'm15', '--agent', 'bo')).toEqual(['m09', 'm14']);
       const { out } = await line.hansard('heard', traders, 'm16', '--agent', 'bo');
-      expect(out).toContain('Ann said it (m15) → Bo heard it altered (m16)');
+      expect(out).toContain('Ann said it (15) → Bo heard it altered (16)');
     });
 
     it('lists the agents that an utterance never reached', async () => {
