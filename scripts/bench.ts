@@ -19,6 +19,7 @@ const names = [
   'reads',
   'sessions',
   'session-appends',
+  'live-streams',
   'causes',
   'context',
   'import',

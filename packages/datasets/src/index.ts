@@ -12,6 +12,7 @@ export {
   matchMapping,
   parseGameMapping,
 } from './game-streams/game-mapping.ts';
+export { type LiveStreams, type LiveStreamsOptions, openLiveStreams } from './game-streams/live-streams.ts';
 export {
   type GameStream,
   gameStreams,

@@ -50,6 +50,11 @@ export const formatErrors = defineErrors('format', {
     advice: 'Correct the field that the message names; the README of `@hansard/datasets` shows a mapping.',
     details: ['path', 'value'],
   },
+  FORMAT_FILE_DIFFERS: {
+    when: 'A file that is written while a dispatch is recorded has other lines than its log, such as those of another mapping.',
+    advice: 'Name another folder, or remove the files: they are written anew from the log.',
+    details: ['file', 'byte'],
+  },
   FORMAT_MAPPING_MISSING: {
     when: 'Streams or packets were requested of a dispatch without a mapping. Only games that were imported from such streams need none.',
     advice: 'Name the mapping of its game: `--mapping FILE`. The README of `@hansard/datasets` shows one.',

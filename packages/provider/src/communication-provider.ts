@@ -84,6 +84,8 @@ export interface EventNotice {
   readonly taskDir: string;
   readonly envelope: DispatchEnvelope;
   readonly event: CapturedEvent;
+  /** Its position in the dispatch. Positions that a provider was not given are of notices that were dropped: the store has their events. */
+  readonly position: number;
 }
 
 export interface DeltaNotice {

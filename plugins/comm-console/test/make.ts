@@ -78,5 +78,6 @@ export function notice(
 ): EventNotice {
   made += 1;
   const event = { id: `event-${made}`, type, timestamp: '2026-03-01T09:30:01.000Z', data };
-  return { taskDir, envelope: from, event: agentId === undefined ? event : { ...event, agentId } };
+  const recorded = agentId === undefined ? event : { ...event, agentId };
+  return { taskDir, envelope: from, event: recorded, position: made - 1 };
 }

@@ -63,6 +63,10 @@ const formatOptions: Readonly<Record<keyof FormatOptions, Option>> = {
     '--extended',
     'add to the keys of the specification run_id and event_id, and a file of whispers (streams)',
   ),
+  follow: new Option(
+    '-f, --follow',
+    'write also what is recorded from now on, until the session ends or Ctrl-C (streams); a second call continues the files',
+  ),
   agents: agentOption('train only these agents (training data)'),
   thoughts: new Option(
     '--thoughts <how>',

@@ -21,6 +21,11 @@ export interface FormatOptions {
   readonly mapping?: string;
   /** `streams`: whether lines have keys besides those of the specification (`run_id`, `event_id`), and whispers a file. */
   readonly extended?: boolean;
+  /**
+   * `streams` of one session: writes until the session ends or the signal aborts. The folder may exist: files of an earlier
+   * export that followed are continued.
+   */
+  readonly follow?: boolean;
   /** Training data of these agents only, by id or name. */
   readonly agents?: readonly string[];
   /** Training data: how thoughts are written. Absent: not at all. */
@@ -72,7 +77,7 @@ export const exportFormats: Readonly<Record<ExportFormatId, ExportFormat>> = {
   markdown: report,
   html: report,
   pages: { scope: 'store', target: 'folder', options: ['project'] },
-  streams: { scope: 'task', target: 'folder', options: ['mapping', 'extended'] },
+  streams: { scope: 'task', target: 'folder', options: ['mapping', 'extended', 'follow'] },
   sft: training,
   trl: training,
   'trl-chat': training,

@@ -69,6 +69,8 @@ export type StreamLine = {
 export function streamText({ stream, line }: StreamLine, isExtended = false): string | null {
   if (isExtended) return `${JSON.stringify(line)}\n`;
   if (stream === 'whispers') return null;
-  const { run_id: _run, event_id: _event, ...specified } = line;
-  return `${JSON.stringify(specified)}\n`;
+  // Without a copy of each line: the keys that do not belong to the specification are the last ones.
+  const { run_id, event_id } = line;
+  const own = JSON.stringify({ run_id, event_id }).length - 1;
+  return `${JSON.stringify(line).slice(0, -own - 1)}}\n`;
 }

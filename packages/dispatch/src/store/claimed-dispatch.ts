@@ -328,7 +328,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     const { notifiers } = this.context;
     if (!notifiers.isEmpty) notifiers.notify(this.stored);
     const { taskDir, envelope } = this;
-    this.#options.communication?.eventRecorded({ taskDir, envelope, event });
+    this.#options.communication?.eventRecorded({ taskDir, envelope, event, position });
   }
 
   /** @throws EVENT_ENVELOPE_INVALID */

@@ -19,7 +19,7 @@ const envelope = { dispatchId: 'D1' } as DispatchEnvelope;
 
 function eventNotice(text: string) {
   const event = { id: text, timestamp: '', ...newEvent('agent:text', { text }) } as CapturedEvent;
-  return { taskDir, envelope, event };
+  return { taskDir, envelope, event, position: 0 };
 }
 
 function deltaNotice(text: string) {

@@ -1,0 +1,133 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Cast, createGameStreams, specifiedStreams, streamText } from '@hansard/datasets';
+import { openDispatchStore } from '@hansard/dispatch';
+import type { CapturedEvent } from '@hansard/events';
+import { openJsonFileStore } from '@hansard/store-jsonfile';
+import { canaryGame, canaryMapping } from '@hansard/testing';
+
+export interface KilledWriters {
+  /** The processes that were killed while they wrote. */
+  kills: number;
+  /** The files that had a torn last line after a kill. */
+  torn: number;
+  games: number;
+  /** What was wrong, in words. */
+  readonly wrong: string[];
+}
+
+const taskDir = 'village/tasks/game';
+const dispatchId = '01J0000000000000000000000A';
+
+/** Plays games whose processes are killed again and again, and compares the files with the whole log after each kill and at the end. */
+export async function killWriters(wanted: number, random: () => number): Promise<KilledWriters> {
+  const result: KilledWriters = { kills: 0, torn: 0, games: 0, wrong: [] };
+  while (result.kills < wanted) {
+    result.games += 1;
+    await killInGame(wanted, random, result);
+  }
+  return result;
+}
+
+async function killInGame(wanted: number, random: () => number, result: KilledWriters): Promise<void> {
+  const seed = Math.floor(random() * 1_000_000);
+  const folder = mkdtempSync(join(tmpdir(), 'hansard-live-'));
+  const { events } = canaryGame(seed);
+  const expected = filesOf(events);
+  try {
+    for (let acknowledged = 0; ; ) {
+      const writer = new Writer(folder, seed);
+      const isLast = result.kills >= wanted;
+      const steps = isLast ? events.length : 1 + Math.floor(random() * 30);
+      acknowledged = await writer.play(steps, isLast || acknowledged + steps > events.length);
+      const stored = await countStored(folder);
+      if (stored < acknowledged)
+        result.wrong.push(`seed ${seed}: ${acknowledged} acknowledged, ${stored} stored`);
+      const isWhole = writer.hasEnded;
+      if (!isWhole) result.kills += 1;
+      for (const [stream, whole] of expected) {
+        const text = readText(join(folder, 'streams', taskDir, dispatchId, `${stream}.jsonl`));
+        const lines = text.slice(0, text.lastIndexOf('\n') + 1);
+        if (lines.length < text.length) result.torn += 1;
+        if (isWhole ? text !== whole : !whole.startsWith(text))
+          result.wrong.push(
+            `seed ${seed}: ${stream} after ${acknowledged} events, ${isWhole ? 'ended' : 'killed'}`,
+          );
+      }
+      if (isWhole) return;
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** A process that writes a game. */
+class Writer {
+  readonly #process: ChildProcessWithoutNullStreams;
+  hasEnded = false;
+  #problem = '';
+
+  constructor(folder: string, seed: number) {
+    const script = join(import.meta.dirname, 'written-game.ts');
+    const places = [join(folder, 'store'), join(folder, 'streams'), `${seed}`];
+    this.#process = spawn(process.execPath, ['--conditions=@hansard/source', script, ...places]);
+    this.#process.stdin.on('error', () => {});
+    this.#process.stderr.on('data', (text) => {
+      this.#problem += text;
+    });
+  }
+
+  /** Lets it append some events, and kills it, unless the game ends. Returns how many events it has acknowledged. */
+  async play(steps: number, toEnd: boolean): Promise<number> {
+    const exit = once(this.#process, 'exit');
+    let acknowledged = 0;
+    let isBegun = false;
+    for await (const line of createInterface({ input: this.#process.stdout })) {
+      acknowledged = Number(line);
+      if (isBegun) continue;
+      isBegun = true;
+      this.#process.stdin.write('\n'.repeat(steps));
+      if (toEnd) this.#process.stdin.end();
+      else setImmediate(() => this.#process.kill('SIGKILL'));
+    }
+    const [code] = await exit;
+    if (code !== 0 && code !== null) throw new Error(`The writer failed: ${this.#problem}`);
+    this.hasEnded = code === 0;
+    return acknowledged;
+  }
+}
+
+async function countStored(folder: string): Promise<number> {
+  const store = openDispatchStore(openJsonFileStore({ root: join(folder, 'store') }));
+  try {
+    const found = await store.findDispatch({ taskDir, dispatchId });
+    return found === null ? 0 : (await store.getDispatchEvents(taskDir, dispatchId)).length;
+  } finally {
+    await store.close();
+  }
+}
+
+/** The whole files of a game, by a reading of the whole log. */
+function filesOf(events: readonly CapturedEvent[]): Map<string, string> {
+  const cast = new Cast(canaryMapping);
+  for (const event of events) cast.observe(event);
+  const streams = createGameStreams(canaryMapping, { runId: dispatchId, cast });
+  const files = new Map<string, string>(specifiedStreams.map((stream) => [stream, '']));
+  for (const line of [...events.flatMap((event) => streams.add(event)), ...streams.finish()])
+    files.set(line.stream, (files.get(line.stream) ?? '') + (streamText(line) ?? ''));
+  files.delete('whispers');
+  return files;
+}
+
+function readText(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    // It was killed before it made its files.
+    return '';
+  }
+}
