@@ -45,6 +45,31 @@ function damage(line: CommandLine, task: string): string {
   return file;
 }
 
+describe('ls of tasks with a status', () => {
+  it('shows the status of each, and lists those of one', async () => {
+    using line = await recorded('a/one', 'a/two', 'b/four');
+    expect((await line.hansard('task', 'two', '--status', 'done')).code).toBe(0);
+    const named = async (...args: string[]) =>
+      (
+        (await line.hansard('ls', '--tasks', '--json', ...args)).json() as { taskDir: string; task: object }[]
+      ).map(({ taskDir, task }) => [taskDir, (task as { status: string }).status]);
+    expect((await named()).toSorted()).toEqual([
+      ['a/tasks/one', 'open'],
+      ['a/tasks/two', 'done'],
+      ['b/tasks/four', 'open'],
+    ]);
+    expect((await line.hansard('ls', '--tasks')).out).toMatch(/ status\n[\s\S]* a\/two .* done\n/);
+    expect(await named('--status', 'Done')).toEqual([['a/tasks/two', 'done']]);
+    expect((await named('--status', 'open', '--project', 'a')).map(([task]) => task)).toEqual([
+      'a/tasks/one',
+    ]);
+    const none = await line.hansard('ls', '--tasks', '--status', 'abandoned');
+    expect([none.code, none.out]).toEqual([0, expect.stringContaining('has the status "abandoned"')]);
+    const without = await line.hansard('ls', '--status', 'done');
+    expect([without.code, without.err]).toEqual([2, expect.stringContaining('Add --tasks.')]);
+  });
+});
+
 describe('ls beside a damaged dispatch', () => {
   it('lists every other task, names the file and what to do, and exits with 3', async () => {
     using line = await recorded('a/one', 'a/three', 'a/two', 'b/four');

@@ -43,6 +43,7 @@ export {
   listTasks,
   sessionOrders,
   sessionTitle,
+  type TaskChoice,
 } from './sessions/list-sessions.ts';
 export {
   type ListedTask,

@@ -31,6 +31,7 @@ import type { StoreError } from '@hansard/provider';
 import { Option } from 'commander';
 import { unreadableSessions, unreadableTasks } from '../tasks/unreadable.ts';
 import type { Answer } from '../terminal/answer.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions, withExamples } from '../terminal/command.ts';
 import type { CliContext } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
@@ -42,26 +43,30 @@ interface LsOptions extends CommonOptions {
   readonly sort: SessionOrder;
   readonly limit?: number;
   readonly tasks?: boolean;
+  readonly status?: string;
 }
 
 export const addLs: AddCommand = (command, context) => {
   withExamples(
     withCommonOptions(command)
       .option('--tasks', 'list the tasks, with the sums of their sessions')
+      .option('--status <status>', 'with --tasks: list only tasks of this status, such as open or done')
       .option('--project <text>', 'list only projects whose name contains this text, ignoring case')
       .addOption(new Option('--sort <order>', 'the order').choices(sessionOrders).default('newest'))
       .option('--limit <n>', 'list only the first n', parseCount({ from: 1, example: 20 })),
     'ls',
     'ls --project devenv --sort cost --limit 10',
     'ls research/route-models --json',
-    'ls --tasks',
-  ).action((word: string | undefined, options: LsOptions) =>
-    answerFromStore(context, options, (harness) =>
+    'ls --tasks --status open',
+  ).action((word: string | undefined, options: LsOptions) => {
+    if (options.status !== undefined && options.tasks !== true)
+      throw new CliError(exitCode.usage, '--status chooses tasks, and this lists sessions.', 'Add --tasks.');
+    return answerFromStore(context, options, (harness) =>
       options.tasks === true
         ? tasksAnswer(context, harness, word, options)
         : sessionsAnswer(context, harness, word, options),
-    ),
-  );
+    );
+  });
 };
 
 async function sessionsAnswer(
@@ -86,8 +91,9 @@ async function sessionsAnswer(
   };
 }
 
-function nothing(harness: Harness, project: string | undefined): string {
+function nothing(harness: Harness, project: string | undefined, status?: string): string {
   const place = storePlace(harness);
+  if (status !== undefined) return `No task in ${place} has the status ${JSON.stringify(status)}.`;
   if (project === undefined)
     return `No sessions yet in ${place}. \`hansard demo\` records some, \`hansard import PATH\` imports those of other tools.`;
   return `No project in ${place} contains ${JSON.stringify(project)}.`;
@@ -145,12 +151,12 @@ async function tasksAnswer(
   context: CliContext,
   harness: Harness,
   word: string | undefined,
-  { project, sort, limit }: LsOptions,
+  { project, status, sort, limit }: LsOptions,
 ): Promise<Answer> {
-  const { tasks, more } = await listTasks(harness.store, { word, project, sort, limit });
+  const { tasks, more } = await listTasks(harness.store, { word, project, status, sort, limit });
   return {
     rows: tasks.map(toJson),
-    text: tasks.length === 0 ? nothing(harness, project) : await taskTable(context, tasks),
+    text: tasks.length === 0 ? nothing(harness, project, status) : await taskTable(context, tasks),
     notesAfter: moreThan(limit, more),
     failure: unreadableTasks(tasks, 'listed'),
   };

@@ -23,6 +23,11 @@ export interface ListingChoice {
   readonly limit?: number | undefined;
 }
 
+export interface TaskChoice extends ListingChoice {
+  /** Only tasks whose record has this status, such as `open` or `done`, ignoring case. */
+  readonly status?: string | undefined;
+}
+
 export interface ListedSessions {
   readonly sessions: readonly ListedDispatch[];
   /** What was looked at, also what cannot be read. */
@@ -78,11 +83,15 @@ export async function listSessions(
 /** Tasks, as `sortTasks` orders them. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS for the word */
 export async function listTasks(
   store: DispatchStore,
-  { word, project, sort = 'newest', limit = Number.POSITIVE_INFINITY }: ListingChoice = {},
+  { word, project, status, sort = 'newest', limit = Number.POSITIVE_INFINITY }: TaskChoice = {},
 ): Promise<ListedTasks> {
   const taskDir = word === undefined ? undefined : (await resolveScope(store, word)).taskDir;
+  const wanted = status?.toLowerCase();
   const all = (await listAllTasks(store)).filter(
-    (one) => isOfProject(one, project) && (taskDir ?? one.taskDir) === one.taskDir,
+    (one) =>
+      isOfProject(one, project) &&
+      (taskDir ?? one.taskDir) === one.taskDir &&
+      (wanted === undefined || one.task?.status.toLowerCase() === wanted),
   );
   const tasks = sortTasks(all, sort).slice(0, limit);
   return { tasks, more: all.length - tasks.length };
