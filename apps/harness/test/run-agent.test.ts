@@ -101,9 +101,9 @@ describe('run --agent', () => {
       model: 'big',
     });
     expect((await line.hansard('ls', 'a/b', '--json')).json()).toMatchObject([
+      { dispatchId: lead.dispatchId, parentDispatchId: null },
       { role: 'worker', parentDispatchId: lead.dispatchId, model: 'big' },
       { role: 'worker', parentDispatchId: lead.dispatchId, model: null },
-      { dispatchId: lead.dispatchId, parentDispatchId: null },
     ]);
     const hooks = await line.hansard('show', `a/b/${lead.dispatchId}`, '--type', 'harness:hook_decision');
     expect(hooks.out).toContain('guard');
