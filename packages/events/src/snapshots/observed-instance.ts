@@ -53,7 +53,7 @@ export function registerSnapshotType<T extends object>(type: SnapshotType<T>): (
 }
 
 /**
- * What is kept of an instance of a class: what its registered type says, or its own enumerable fields. Null: it has none, it leads
+ * What is kept of an instance of a class: what its registered type says, or its own enumerable fields. Null: it has no data, it leads
  * back to itself, or it is too large or too deep. Never throws; a field that throws holds what `onThrow` makes of the error.
  */
 export function instanceFields(value: object, onThrow: (error: unknown) => unknown): InstanceFields | null {
@@ -74,10 +74,18 @@ export function instanceFields(value: object, onThrow: (error: unknown) => unkno
   }
 }
 
-/** The name of the class of an instance; null where it is not one. */
+/** A handle of the runtime has only fields with getters. */
+function isData({ enumerable, get }: PropertyDescriptor): boolean {
+  return enumerable === true && get === undefined;
+}
+
+/** The name of the class of an instance with data of its own; null where it is not one. */
 function classOf(value: object): string | null {
   const name: unknown = Object.getPrototypeOf(value)?.constructor?.name;
-  const isOne = typeof name === 'string' && name !== '' && Object.keys(value).length > 0;
+  const isOne =
+    typeof name === 'string' &&
+    name !== '' &&
+    Object.values(Object.getOwnPropertyDescriptors(value)).some(isData);
   return isOne ? name : null;
 }
 
