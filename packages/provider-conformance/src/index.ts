@@ -1,4 +1,5 @@
 export type { AgentFixture, AgentScenario } from './cases/agent-run.ts';
+export type { HookFixture, HookScenario } from './cases/hook-run.ts';
 export type { ModelFixture, ModelScenario } from './cases/model-run.ts';
 export type { ToolFixture, ToolScenario } from './cases/tool-run.ts';
 export type {
@@ -11,11 +12,15 @@ export {
   type AgentUnderTest,
   agentConformanceCases,
   defineAgentConformance,
+  defineHookConformance,
   defineModelConformance,
   defineToolConformance,
+  type HooksUnderTest,
+  hookConformanceCases,
   type ModelUnderTest,
   modelConformanceCases,
   runAgentConformance,
+  runHookConformance,
   runModelConformance,
   runToolConformance,
   type ToolsUnderTest,

@@ -1,5 +1,7 @@
 import { agentCases } from './cases/agent-cases.ts';
 import type { AgentFixture, AgentScenario } from './cases/agent-run.ts';
+import { hookCases } from './cases/hook-cases.ts';
+import type { HookFixture, HookScenario } from './cases/hook-run.ts';
 import { modelCases } from './cases/model-cases.ts';
 import type { ModelFixture, ModelScenario } from './cases/model-run.ts';
 import { toolCases } from './cases/tool-cases.ts';
@@ -15,12 +17,14 @@ import {
 export type ModelUnderTest = ProviderUnderTest<ModelScenario, ModelFixture>;
 export type ToolsUnderTest = ProviderUnderTest<ToolScenario, ToolFixture>;
 export type AgentUnderTest = ProviderUnderTest<AgentScenario, AgentFixture>;
+export type HooksUnderTest = ProviderUnderTest<HookScenario, HookFixture>;
 
 type Results = Promise<readonly ProviderConformanceResult[]>;
 
 const models = new ConformanceKit(modelCases);
 const tools = new ConformanceKit(toolCases);
 const agents = new ConformanceKit(agentCases);
+const hooks = new ConformanceKit(hookCases);
 
 /** Every case for a `LanguageModelProvider`, in the order in which they run. */
 export const modelConformanceCases: readonly ProviderConformanceCase<ModelScenario>[] = models.cases;
@@ -30,6 +34,9 @@ export const toolConformanceCases: readonly ProviderConformanceCase<ToolScenario
 
 /** Every case for an `AgentProvider`, in the order in which they run. */
 export const agentConformanceCases: readonly ProviderConformanceCase<AgentScenario>[] = agents.cases;
+
+/** Every case for a `HookProvider`, in the order in which they run. */
+export const hookConformanceCases: readonly ProviderConformanceCase<HookScenario>[] = hooks.cases;
 
 /** Defines a test for each case that applies to a model with these scenarios. */
 export function defineModelConformance(options: TestRunner & ModelUnderTest): void {
@@ -44,6 +51,11 @@ export function defineToolConformance(options: TestRunner & ToolsUnderTest): voi
 /** Defines a test for each case that applies to an agent with these scenarios. */
 export function defineAgentConformance(options: TestRunner & AgentUnderTest): void {
   agents.define(options);
+}
+
+/** Defines a test for each case that applies to a hook with these scenarios. */
+export function defineHookConformance(options: TestRunner & HooksUnderTest): void {
+  hooks.define(options);
 }
 
 /**
@@ -62,4 +74,9 @@ export function runToolConformance(provider: ToolsUnderTest, only?: readonly str
 /** As `runModelConformance`, for an agent. */
 export function runAgentConformance(agent: AgentUnderTest, only?: readonly string[]): Results {
   return agents.run(agent, only);
+}
+
+/** As `runModelConformance`, for a hook. */
+export function runHookConformance(hook: HooksUnderTest, only?: readonly string[]): Results {
+  return hooks.run(hook, only);
 }

@@ -1,0 +1,11 @@
+import { defineHookConformance } from '@hansard/provider-conformance';
+import { describe, it } from 'vitest';
+import { createLimitsHook } from '../src/index.ts';
+
+defineHookConformance({
+  name: 'hook-limits',
+  describe,
+  it,
+  scenarios: ['decides'],
+  create: () => ({ provider: createLimitsHook({ tools: { deny: ['conformance_tool'] } }) }),
+});
