@@ -84,11 +84,27 @@ export function createSessionParts(
       maxHookChain: options.maxHookChain,
       signal: signalOf(hooksOver, signal),
       dispatchId: dispatch.dispatchId,
-      turn: () => turn,
+      turn: (): TurnResources => turn,
     },
     { clock, timeoutMs },
   );
-  const turn: TurnResources = {
+  const turn = turnResources(options, { record, toolbox, memory, hooks, stopSignal, timeoutMs });
+  return { record, turn, memory, hooks, life };
+}
+
+interface PartsOfTurns extends Pick<SessionParts, 'record' | 'memory' | 'hooks'> {
+  readonly toolbox: Toolbox;
+  /** Aborts when the session is stopped. */
+  readonly stopSignal: AbortSignal;
+  readonly timeoutMs: number | false;
+}
+
+function turnResources(
+  options: SessionRunOptions & SessionDefaults,
+  { record, toolbox, memory, hooks, stopSignal, timeoutMs }: PartsOfTurns,
+): TurnResources {
+  const { clock, createId } = options;
+  return {
     ...record,
     model: options.model,
     toolbox,
@@ -99,7 +115,7 @@ export function createSessionParts(
       timeoutMs,
       signal: stopSignal,
       createId,
-      isLogged: (id) => registry.ownerOf(id) !== null,
+      isLogged: (id) => record.registry.ownerOf(id) !== null,
     },
     clock,
     maxToolRounds: options.maxToolRounds ?? 50,
@@ -111,7 +127,6 @@ export function createSessionParts(
     settled: () => hooks.settled(),
     contextOf: (agentId) => memory.contextOf(agentId),
   };
-  return { record, turn, memory, hooks, life };
 }
 
 function signalOf(own: AbortController, ofOwner: AbortSignal | undefined): AbortSignal {
