@@ -6,7 +6,12 @@ import {
   parseGameMapping,
 } from '@hansard/datasets';
 import type { DispatchStore } from '@hansard/dispatch';
-import type { CommunicationHost, CommunicationProvider, DispatchNotice } from '@hansard/provider';
+import type {
+  CommunicationHost,
+  CommunicationProvider,
+  DispatchNotice,
+  EventNotice,
+} from '@hansard/provider';
 
 export interface StreamsWriterOptions {
   /** An absolute path. The files of a dispatch are in `TASK/DISPATCH` below it. */
@@ -27,83 +32,94 @@ interface Written {
  * those before a dispatch was continued, come from the store.
  * @throws FORMAT_MAPPING_INVALID
  */
-export function createStreamsWriter({
-  folder,
-  mapping,
-  isExtended,
-}: StreamsWriterOptions): CommunicationProvider {
-  parseGameMapping(mapping);
-  let store: DispatchStore | null = null;
-  const written = new Map<string, Written>();
+export function createStreamsWriter(options: StreamsWriterOptions): CommunicationProvider {
+  parseGameMapping(options.mapping);
+  return new StreamsWriter(options);
+}
+
+class StreamsWriter implements CommunicationProvider {
+  readonly contract = 1;
+  readonly #options: StreamsWriterOptions;
+  readonly #written = new Map<string, Written>();
   /** The dispatches that nothing more is written of, after an error. */
-  const failed = new Set<string>();
-  return {
-    contract: 1,
-    start(host: CommunicationHost) {
-      if (host.store === undefined)
-        throw new TypeError('The host of comm-streams gives it no store to read.');
-      store = host.store as DispatchStore;
-    },
-    dispatchStarted: (notice) => write(notice),
-    eventRecorded(notice) {
-      const { event, position } = notice;
-      const files = filesOf(notice);
-      if (files === undefined || position < files.next) return;
-      // The notices before it were dropped.
-      if (position > files.next) return write(notice);
-      files.next += 1;
-      attempt(notice, () => files.streams.add(event));
-    },
-    async dispatchEnded(notice) {
-      await write(notice);
-      attempt(notice, () => written.get(keyOf(notice))?.streams.finish());
-      leave(notice);
-    },
-    close() {
-      for (const { streams } of written.values()) streams.close();
-      written.clear();
-    },
-  };
+  readonly #failed = new Set<string>();
+  #store: DispatchStore | null = null;
+
+  constructor(options: StreamsWriterOptions) {
+    this.#options = options;
+  }
+
+  start({ store }: CommunicationHost): void {
+    if (store === undefined) throw new TypeError('The host of comm-streams gives it no store to read.');
+    this.#store = store as DispatchStore;
+  }
+
+  dispatchStarted(notice: DispatchNotice): Promise<void> {
+    return this.#write(notice);
+  }
+
+  eventRecorded(notice: EventNotice): Promise<void> | undefined {
+    const { event, position } = notice;
+    const files = this.#filesOf(notice);
+    if (files === undefined || position < files.next) return undefined;
+    // The notices before it were dropped.
+    if (position > files.next) return this.#write(notice);
+    files.next += 1;
+    this.#attempt(notice, () => files.streams.add(event));
+    return undefined;
+  }
+
+  async dispatchEnded(notice: DispatchNotice): Promise<void> {
+    await this.#write(notice);
+    this.#attempt(notice, () => this.#written.get(keyOf(notice))?.streams.finish());
+    this.#leave(notice);
+  }
+
+  close(): void {
+    for (const { streams } of this.#written.values()) streams.close();
+    this.#written.clear();
+  }
 
   /** Opens the files with the first notice that comes. */
-  function filesOf(notice: DispatchNotice): Written | undefined {
+  #filesOf(notice: DispatchNotice): Written | undefined {
     const key = keyOf(notice);
-    if (failed.has(key)) return undefined;
-    const known = written.get(key);
+    if (this.#failed.has(key)) return undefined;
+    const known = this.#written.get(key);
     if (known !== undefined) return known;
+    const { folder, mapping, isExtended } = this.#options;
     const { dispatchId } = notice.envelope;
     const path = join(folder, notice.taskDir, dispatchId);
     const opened = { streams: openLiveStreams(path, mapping, { runId: dispatchId, isExtended }), next: 0 };
-    written.set(key, opened);
+    this.#written.set(key, opened);
     return opened;
   }
 
   /** Writes what the store has after the last event. */
-  async function write(notice: DispatchNotice): Promise<void> {
-    const files = filesOf(notice);
-    if (files === undefined || store === null) return;
+  async #write(notice: DispatchNotice): Promise<void> {
+    const files = this.#filesOf(notice);
+    if (files === undefined || this.#store === null) return;
     const { dispatchId } = notice.envelope;
-    const dispatch = await store.openDispatch({ taskDir: notice.taskDir, dispatchId });
+    const dispatch = await this.#store.openDispatch({ taskDir: notice.taskDir, dispatchId });
     for await (const { position, event } of dispatch.events({ after: files.next - 1 })) {
       files.next = position + 1;
-      attempt(notice, () => files.streams.add(event));
+      this.#attempt(notice, () => files.streams.add(event));
     }
   }
 
   /** After an error, nothing more is written of the dispatch: the hub reports it once. */
-  function attempt(notice: DispatchNotice, work: () => void): void {
+  #attempt(notice: DispatchNotice, work: () => void): void {
     try {
       work();
     } catch (error) {
-      failed.add(keyOf(notice));
-      leave(notice);
+      this.#failed.add(keyOf(notice));
+      this.#leave(notice);
       throw error;
     }
   }
 
-  function leave(notice: DispatchNotice): void {
-    written.get(keyOf(notice))?.streams.close();
-    written.delete(keyOf(notice));
+  #leave(notice: DispatchNotice): void {
+    this.#written.get(keyOf(notice))?.streams.close();
+    this.#written.delete(keyOf(notice));
   }
 }
 
