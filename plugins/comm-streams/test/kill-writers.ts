@@ -81,18 +81,20 @@ class Writer {
     });
   }
 
-  /** Lets it append some events, and kills it, unless the game ends. Returns how many events it has acknowledged. */
+  /** Kills it when it has acknowledged some events, unless the game ends. Returns how many events it has acknowledged. */
   async play(steps: number, toEnd: boolean): Promise<number> {
     const exit = once(this.#process, 'exit');
     let acknowledged = 0;
-    let isBegun = false;
+    let begun: number | null = null;
     for await (const line of createInterface({ input: this.#process.stdout })) {
       acknowledged = Number(line);
-      if (isBegun) continue;
-      isBegun = true;
-      this.#process.stdin.write('\n'.repeat(steps));
-      if (toEnd) this.#process.stdin.end();
-      else setImmediate(() => this.#process.kill('SIGKILL'));
+      if (begun === null) {
+        begun = acknowledged;
+        // Some more than it is waited for, so that it is killed while it writes.
+        this.#process.stdin.write('\n'.repeat(toEnd ? steps : steps + 20));
+        if (toEnd) this.#process.stdin.end();
+      }
+      if (!toEnd && acknowledged - begun >= steps) this.#process.kill('SIGKILL');
     }
     const [code] = await exit;
     if (code !== 0 && code !== null) throw new Error(`The writer failed: ${this.#problem}`);
