@@ -35,8 +35,8 @@ describe('hansard', () => {
   it('run records each stream as a dispatch, in the order of their recordings, workers below their parent', async () => {
     const envelopes = (await line.hansard('ls', 'research/route-models', '--json')).json();
     expect(envelopes).toMatchObject([
-      { role: 'ts-dev', status: 'completed', parentDispatchId: parent },
       { role: 'product-analyst', status: 'completed', parentDispatchId: null, model: 'claude-sonnet-4-5' },
+      { role: 'ts-dev', status: 'completed', parentDispatchId: parent },
       { role: 'ts-dev', status: 'completed', parentDispatchId: parent },
     ]);
     for (const envelope of envelopes) expect((envelope as { cost: number }).cost).toBeGreaterThan(0);
@@ -60,7 +60,7 @@ describe('hansard', () => {
   it('ls lists the sessions, or the tasks, and says what to do where there are none', async () => {
     const { out } = await line.hansard('ls');
     expect(out).toMatch(/^title +cost +tokens +duration +role +id$/m);
-    expect(out.match(/^↳ route-models .* \$0\.\d+ .* \w{8}$/gm)).toHaveLength(2);
+    expect(out.match(/^↳ ts-dev +\$0\.\d+ .* \w{8}$/gm)).toHaveLength(2);
     expect(out).toMatch(/^All: project research, when .*, status completed$/m);
     expect((await line.hansard('ls', '--tasks')).out).toMatch(/ research\/route-models .*\$.* 3 +open$/m);
     using empty = commandLine();
@@ -105,7 +105,7 @@ describe('hansard', () => {
   });
 
   it('events gives each event a line, by type and from the end', async () => {
-    const worker = (await line.hansard('ls', '--json')).json()[0] as { readonly dispatchId: string };
+    const worker = (await line.hansard('ls', '--json')).json()[1] as { readonly dispatchId: string };
     const calls = await line.hansard('show', worker.dispatchId, '--raw', '--type', 'agent:tool_*', '--json');
     expect(calls.json()).toMatchObject([
       { type: 'agent:tool_call' },

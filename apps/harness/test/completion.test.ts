@@ -49,6 +49,7 @@ describe('the completion for bash', () => {
       '--project',
       '--root',
       '--sort',
+      '--status',
       '--tasks',
       '--utc',
     ]);

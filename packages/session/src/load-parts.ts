@@ -45,7 +45,6 @@ export async function loadParts(given: LoadSessionOptions, needsRoot = false): P
     await closeOpenCalls(parts.record);
     // What they do decides which agents await a response.
     await parts.hooks.settled();
-    options.signal?.throwIfAborted();
     return { parts, diagnostics };
   } catch (error) {
     if (dispatch.envelope.status === 'running') dispatch.abandon();
