@@ -59,6 +59,43 @@ it('prints commands beside each event that print that event and its causes', asy
   await page.close();
 });
 
+it('never shows an event under the number of another one, however slowly it is read', async () => {
+  using line = await recorded();
+  const ending = new AbortController();
+  const { page, viewing } = await viewed(line, 'latest', ending.signal);
+  const open = (position: number) =>
+    page.evaluate((at) => {
+      location.hash = `${location.hash.split('?')[0]}?open=${at}`;
+    }, position);
+  const shown = () =>
+    page.evaluate(() => [
+      document.querySelector('aside h2')?.textContent?.replace('Event ', ''),
+      document.querySelector('aside .command code')?.textContent?.split(' ')[3],
+    ]);
+  await open(1);
+  await page.waitForSelector('aside .command code');
+  await page.route(/\/event/, async (route) => {
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await route.continue();
+  });
+  const seen = new Set<string>();
+  await open(4);
+  await expect
+    .poll(
+      async () => {
+        const [heading, command] = await shown();
+        seen.add(`${heading} ${command}`);
+        return heading;
+      },
+      { interval: 20, timeout: 20_000 },
+    )
+    .toBe('4');
+  expect([...seen].sort()).toEqual(['1 1', '4 4']);
+  ending.abort();
+  await viewing;
+  await page.close();
+});
+
 it('marks the row of the open event, however it was opened', async () => {
   using line = await recorded();
   const ending = new AbortController();

@@ -21,10 +21,12 @@ interface EventPanelProps {
 export function EventPanel({ name, position, version, onShow, onClose }: EventPanelProps) {
   const { detail, problem } = useEvent(name, position, version);
   const [isJson, setJson] = useState(false);
+  // Until an event is read, the one before it stays, under its own number.
+  const shown = problem === null && detail !== null ? detail.position : position;
   return (
-    <aside aria-label={`Event ${position}`}>
+    <aside aria-label={`Event ${shown}`}>
       <header>
-        <h2>Event {position}</h2>
+        <h2>Event {shown}</h2>
         <button type="button" aria-pressed={isJson} onClick={() => setJson(!isJson)}>
           JSON
         </button>
@@ -33,7 +35,9 @@ export function EventPanel({ name, position, version, onShow, onClose }: EventPa
         </button>
       </header>
       {problem === null ? null : <p role="alert">{problem}</p>}
-      {detail === null ? null : <Detail name={name} detail={detail} isJson={isJson} onShow={onShow} />}
+      {detail?.position === shown ? (
+        <Detail name={name} detail={detail} isJson={isJson} onShow={onShow} />
+      ) : null}
     </aside>
   );
 }
