@@ -23,6 +23,7 @@ export {
 } from './game-streams/stream-lines.ts';
 export {
   type StreamedRun,
+  type StreamsOptions,
   type WrittenStreams,
   writeGameStreams,
 } from './game-streams/write-game-streams.ts';
