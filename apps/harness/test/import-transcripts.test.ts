@@ -253,6 +253,8 @@ describe('importing at narrative fidelity', () => {
     const narrative = await bytesAfter('--task', 'a/narrative', '--fidelity', 'narrative');
     expect(narrative).toContain('"fidelity":"narrative"');
     expect(narrative).not.toContain(secret);
+    expect(await bytesAfter('--task', 'a/narrative', '--reread')).not.toContain(secret);
+    expect(await importJson(line, path, '--task', 'a/narrative', '--reread')).toMatchObject([{ added: 0 }]);
     expect(await bytesAfter('--task', 'a/full')).toContain(secret);
   });
 });

@@ -37,7 +37,7 @@ export const harnessErrors = defineErrors('harness', {
     advice: 'Name one as it stands in the message.',
   },
   HARNESS_OPTION_INVALID: {
-    when: 'An option does not fit what it is given for, such as a folder for an export that is one text, or is missing where it is needed.',
+    when: 'An option does not suit the requested work, or a required option is missing. Example: a folder for an export that is one text.',
     advice: 'Give the options that the message names.',
   },
   HARNESS_FILE_UNUSABLE: {

@@ -222,7 +222,7 @@ describe('an observed instance of a class', () => {
     notes = new Map([['gift', true]]);
   }
 
-  it('is data with the name of its class, whatever becomes of it afterwards', () => {
+  it('is data with the name of its class, and later changes do not affect it', () => {
     const order = new Order();
     const part = snapshot({ order, again: order });
     order.items.length = 0;

@@ -43,7 +43,7 @@ export class RunningDispatches {
     return this.all.findLast((one) => !isWorker(one)) ?? this.all.at(-1);
   }
 
-  /** Those with this role, or with an id that ends with the word (at least four characters), whatever the case. */
+  /** Those with this role, or with an id that ends with the word (at least four characters), ignoring case. */
   named(word: string): readonly RunningDispatch[] {
     const wanted = word.toLowerCase();
     const isEnd = (id: string) => wanted.length >= shownOfId && id.toLowerCase().endsWith(wanted);

@@ -86,7 +86,7 @@ describe('a typed line with a name', () => {
     return { ...setting, type, start, end, writer, other, worker };
   }
 
-  it('reaches that dispatch alone, by its role or the end of its id, whatever the case', async () => {
+  it('reaches that dispatch alone, by its role or the end of its id, ignoring case', async () => {
     const { type, writer, other } = await several();
     expect((await type('@writer  more rhymes, please')).messages).toEqual([
       { text: 'more rhymes, please', dispatchId: writer },
@@ -135,7 +135,7 @@ describe('a typed line with a name', () => {
     expect((await type('@')).said).toEqual(['Nothing is running.']);
   });
 
-  it('may begin with @ where it is typed twice', async () => {
+  it('may begin with @, which is typed twice', async () => {
     const { type } = await several();
     expect((await type('@@types/node is missing')).messages).toEqual([{ text: '@types/node is missing' }]);
     expect((await type('@ home')).messages).toEqual([]);

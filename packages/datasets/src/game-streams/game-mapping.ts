@@ -141,8 +141,8 @@ export function parseGameMapping(value: unknown, name = 'The mapping'): GameMapp
 const gameLog: GameFormatId = 'game-log';
 
 /**
- * The mapping for one dispatch: the one that was given; for an imported game log its own lines, whatever the given mapping says of tools
- * and types.
+ * The mapping for one dispatch. An imported game log needs none: its recorded lines count, and a given mapping changes nothing about its
+ * tools and types.
  * @throws FORMAT_MAPPING_MISSING
  */
 export function mappingFor(

@@ -1,6 +1,6 @@
 import { type CapturedEvent, isEventOf, parseEvent } from '@hansard/events';
 import { createLogIndex } from '@hansard/views';
-import { type GameTruth, randomGame, randomGameMapping, row } from './random-game.ts';
+import { emptyTruth, type GameTruth, randomGame, randomGameMapping, row } from './random-game.ts';
 import { filesOf, readFiles } from './stream-files.ts';
 
 /** The differences of a random game that is written, read, written and read again; empty if there are none. */
@@ -40,16 +40,7 @@ function differences(what: string, one: unknown, other: unknown): string[] {
 function truthOf(events: readonly CapturedEvent[]): GameTruth {
   const { agents } = createLogIndex(events);
   const nameOf = (agentId = '') => agents.get(agentId)?.name ?? agentId;
-  const truth: GameTruth = {
-    chat: [],
-    actions: [],
-    calls: [],
-    results: [],
-    heard: [],
-    inferences: [],
-    game: [],
-    thoughts: [],
-  };
+  const truth = emptyTruth();
   for (const event of events) {
     const name = nameOf(event.agentId);
     const turn = event.data.turn ?? null;

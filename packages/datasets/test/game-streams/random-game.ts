@@ -59,9 +59,9 @@ interface OpenCall {
   readonly turn: string;
 }
 
-class Play implements RandomGame {
-  readonly events: CapturedEvent[] = [];
-  readonly truth: GameTruth = {
+/** A game in which nothing has happened. */
+export function emptyTruth(): GameTruth {
+  return {
     chat: [],
     actions: [],
     calls: [],
@@ -71,6 +71,11 @@ class Play implements RandomGame {
     game: [],
     thoughts: [],
   };
+}
+
+class Play implements RandomGame {
+  readonly events: CapturedEvent[] = [];
+  readonly truth = emptyTruth();
   readonly #random: () => number;
   readonly #players = new Map<string, string>();
   #open: OpenCall[] = [];

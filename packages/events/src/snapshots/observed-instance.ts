@@ -53,8 +53,8 @@ export function registerSnapshotType<T extends object>(type: SnapshotType<T>): (
 }
 
 /**
- * What is kept of an instance of a class: what its registered type says, or its own enumerable fields. Null: it has no data, it leads
- * back to itself, or it is too large or too deep. Never throws; a field that throws holds what `onThrow` makes of the error.
+ * What is kept of an instance of a class: what its registered type says, or its own enumerable fields. Null if the instance has no
+ * data, leads back to itself, or is too large or too deep. Never throws: a field whose getter throws holds the result of `onThrow`.
  */
 export function instanceFields(value: object, onThrow: (error: unknown) => unknown): InstanceFields | null {
   try {
@@ -79,7 +79,7 @@ function isData({ enumerable, get }: PropertyDescriptor): boolean {
   return enumerable === true && get === undefined;
 }
 
-/** The name of the class of an instance with data of its own; null where it is not one. */
+/** The class name of an instance that has data. Null for any other object. */
 function classOf(value: object): string | null {
   const name: unknown = Object.getPrototypeOf(value)?.constructor?.name;
   const isOne =
