@@ -101,7 +101,7 @@ function targetsOf({ name, through }: Contender, length: number): Target[] {
   const targets: Target[] = [];
   // A store is given an event and has to make the line itself; both readings of "one write of the same line" are shown.
   if (name === 'store-jsonfile') {
-    const atMost = through === 'facade' ? 2 : 1.25;
+    const atMost = through === 'facade' ? 2 : 1.35;
     targets.push({ key: 'ofReadyLine', atMost }, { key: 'ofEncodedLine', atMost });
   }
   if (name === 'store-sqlite' && through === 'provider') targets.push({ key: 'ofRawInsert', atMost: 1.3 });
