@@ -10,7 +10,7 @@ import { join, resolve } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
 import type { LanguageModelProvider, ToolProvider } from '@hansard/provider';
-import { type Agent, createSession } from '@hansard/session';
+import { type Agent, openSession } from '@hansard/session';
 import type * as Views from '@hansard/views';
 import { median } from './measure.ts';
 import { report, rounded } from './report.ts';
@@ -53,7 +53,7 @@ async function talk(agents: number, length: number): Promise<CapturedEvent[]> {
   const taskDir = 'benchmarks/tasks/causes';
   const model = scriptedModel();
   const place = { store, taskDir, dispatchId: `of-${length}` };
-  const { session } = await createSession({ ...place, model, tools: [tools] });
+  const session = await openSession({ ...place, model, tools: [tools] });
   const all: Agent[] = [];
   for (let number = 0; number < agents; number += 1)
     all.push(await session.createAgent({ name: `Agent ${number}` }));

@@ -8,7 +8,7 @@ import { setTimeout } from 'node:timers/promises';
 import { createStreamsWriter } from '@hansard/comm-streams';
 import { createCommunicationHub, openDispatchStore } from '@hansard/dispatch';
 import type { LanguageModelProvider, ToolProvider } from '@hansard/provider';
-import { createSession } from '@hansard/session';
+import { openSession, type Session } from '@hansard/session';
 import { median, microsecondsSince } from './measure.ts';
 import { report, rounded } from './report.ts';
 import { text } from './sample-events.ts';
@@ -58,10 +58,10 @@ const hubs = {
   alone: createCommunicationHub([], { store }),
   live: createCommunicationHub([live], { store }),
 };
-const works: Record<string, Awaited<ReturnType<typeof createSession>>> = {};
+const works: Record<string, Session> = {};
 for (const [name, communication] of Object.entries(hubs)) {
   await communication.start();
-  works[name] = await createSession({
+  works[name] = await openSession({
     store,
     taskDir,
     model,
@@ -82,11 +82,10 @@ for (let round = 0; round < rounds; round += 1) {
   }
 }
 const cost = (name: string) => median((samples.get(name) ?? []).slice(rounds / 3));
-const { session } = works.live ?? {};
-for (const { session: one } of Object.values(works)) await one.close();
+for (const session of Object.values(works)) await session.close();
 for (const hub of Object.values(hubs)) await hub.close();
 const bytes = statSync(
-  join(folder, 'live', taskDir, session?.dispatchId ?? '', 'inference_trace.jsonl'),
+  join(folder, 'live', taskDir, works.live?.dispatchId ?? '', 'inference_trace.jsonl'),
 ).size;
 report({ benchmark: 'live-streams', work: 'alone', microseconds: rounded(cost('alone')) });
 report(

@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs';
 import { openDispatchStore } from '@hansard/dispatch';
 import type { HookProvider, LanguageModelProvider, ToolProvider } from '@hansard/provider';
-import { createSession } from '@hansard/session';
+import { openSession } from '@hansard/session';
 import { median, microsecondsSince } from './measure.ts';
 import { report, rounded } from './report.ts';
 import { openStore } from './stores.ts';
@@ -46,7 +46,7 @@ const hooks = ['One', 'Two', 'Three'].map(
 const folder = temporaryFolder('bench-observing-hooks');
 const store = openDispatchStore(await openStore('store-jsonfile', folder));
 const begin = (taskDir: string, observing: readonly HookProvider[]) =>
-  createSession({
+  openSession({
     store,
     taskDir: `benchmarks/tasks/${taskDir}`,
     model,
@@ -83,6 +83,6 @@ for (const name of Object.keys(sessions)) {
     name === 'no hooks' ? [] : [{ key: 'ofNoHooks', atMost: 1.05 }],
   );
 }
-for (const { session } of Object.values(sessions)) await session.close();
+for (const session of Object.values(sessions)) await session.close();
 await store.close();
 rmSync(folder, { recursive: true });

@@ -64,7 +64,7 @@ export const works: Readonly<Record<string, Work>> = {
       });
   },
   session: async (place) => {
-    const { createSession } = await packageOf<typeof sessionPackage>(place, 'packages/session');
+    const { openSession } = await packageOf<typeof sessionPackage>(place, 'packages/session');
     const store = await openStore(place, place.redactor);
     const output = 'A line of what a command printed, with a path/to/a/file.ts and a number 4711.\n'.repeat(
       30,
@@ -88,7 +88,8 @@ export const works: Readonly<Record<string, Work>> = {
       }),
     };
     return async () => {
-      const { root, session } = await createSession({ store, taskDir, model, tools: [tool] });
+      const session = await openSession({ store, taskDir, model, tools: [tool] });
+      const { root } = session;
       for (let round = 0; round < sessionRounds; round += 1) {
         await root.harken(`Look at file ${round}.`);
         await root.response();

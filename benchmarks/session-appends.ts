@@ -5,7 +5,7 @@
 import { rmSync } from 'node:fs';
 import { openDispatchStore } from '@hansard/dispatch';
 import { newEvent } from '@hansard/events';
-import { createSession } from '@hansard/session';
+import { openSession } from '@hansard/session';
 import { median, microsecondsSince } from './measure.ts';
 import { report, rounded } from './report.ts';
 import { openStore } from './stores.ts';
@@ -16,11 +16,12 @@ const perRound = 200;
 const taskDir = 'benchmarks/tasks/session-appends';
 const folder = temporaryFolder('bench-session-appends');
 const store = openDispatchStore(await openStore('store-jsonfile', folder));
-const { root, session } = await createSession({
+const session = await openSession({
   store,
   taskDir,
   model: { contract: 1, generate: () => Promise.reject(new Error('not called')) },
 });
+const { root } = session;
 const dispatch = await store.beginDispatch(taskDir, { role: 'worker', fidelity: 'full' });
 const eventOf = (text: string) =>
   newEvent('user:message', { text, source: { kind: 'user' } }, { agentId: root.agentId });

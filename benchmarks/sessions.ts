@@ -2,7 +2,7 @@
 import { rmSync } from 'node:fs';
 import { openDispatchStore } from '@hansard/dispatch';
 import { type NewEvent, newEvent } from '@hansard/events';
-import { Session } from '@hansard/session';
+import { openSession, type Session } from '@hansard/session';
 import { createLogIndex, dialogOf } from '@hansard/views';
 import { median, microsecondsSince } from './measure.ts';
 import { report, rounded } from './report.ts';
@@ -73,7 +73,7 @@ for (const length of lengths) {
     let session: Session | undefined;
     const works: Record<string, () => unknown> = {
       load: async () => {
-        session = await Session.load({ store, taskDir, dispatchId, model });
+        session = await openSession({ store, taskDir, dispatchId, model });
       },
       index: () => {
         index = createLogIndex(events);

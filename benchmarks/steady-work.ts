@@ -15,7 +15,7 @@ import { pathToFileURL } from 'node:url';
 import { openDispatchStore } from '@hansard/dispatch';
 import { createIdSource, newEvent } from '@hansard/events';
 import { createRedactor } from '@hansard/redaction';
-import { createSession } from '@hansard/session';
+import { openSession } from '@hansard/session';
 import { RowReader } from '@hansard/views';
 import { freezeTime, thawTime } from './frozen-time.ts';
 import { sampleEnvelope, sampleEvent, taskDir, text } from './sample-events.ts';
@@ -117,11 +117,12 @@ const redacting = openDispatchStore(await openStore('store-jsonfile', `${folder}
   redact: createRedactor(),
 });
 const redacted = await redacting.beginDispatch(taskDir, { role: 'worker' });
-const { root, session } = await createSession({
+const session = await openSession({
   store: facade,
   taskDir,
   model: { contract: 1, generate: () => Promise.reject(new Error('not called')) },
 });
+const { root } = session;
 const said = () => newEvent('user:message', { text, source: { kind: 'user' } }, { agentId: root.agentId });
 const reader = new RowReader();
 const createId = createIdSource();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
 import { type CapturedEvent, newEvent } from '@hansard/events';
 import { createTokenCounter } from '@hansard/prompt/tokens';
-import { createSession } from '@hansard/session';
+import { openSession } from '@hansard/session';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { appendEvents, createDispatch, updateDispatch } from '@hansard/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -20,7 +20,7 @@ describe('hansard context', () => {
   beforeAll(async () => {
     line = commandLine();
     const store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
-    const { root, session } = await createSession({
+    const session = await openSession({
       store,
       taskDir,
       dispatchId: 'D1',
@@ -36,6 +36,7 @@ describe('hansard context', () => {
         },
       },
     });
+    const { root } = session;
     for (let page = 1; page <= 12; page += 1) {
       await root.harken(`Page ${page}, please.`);
       await root.response();

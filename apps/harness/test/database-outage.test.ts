@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { openDispatchStore, startDispatch } from '@hansard/dispatch';
 import type { AgentProvider, DispatchStoreProvider } from '@hansard/provider';
-import { createSession } from '@hansard/session';
+import { openSession } from '@hansard/session';
 import { openPostgresStore } from '@hansard/store-postgres';
 import { useServer } from '@hansard/testing/postgres-in-tests';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -80,7 +80,7 @@ async function sessionThrough(schema: string, { isShort, retryMs }: { isShort: b
   const store = openDispatchStore(await storeOf(schema, restart.onFailure), { retryMs });
   const dispatchId = 'D1';
   const model = { contract: 1 as const, generate: () => Promise.reject(new Error('No model is called.')) };
-  const { session } = await createSession({ store, taskDir, dispatchId, model });
+  const session = await openSession({ store, taskDir, dispatchId, model });
   const say = (some: readonly string[]) => {
     for (const content of some) session.logTranscriptEntry('agent_001', { role: 'user', content });
     return session.flushed();

@@ -7,7 +7,7 @@ import { newEvent } from '@hansard/events';
 import { openScriptedModel } from '@hansard/model-scripted';
 import { createTokenCounter } from '@hansard/prompt/tokens';
 import type { LanguageModelProvider, ModelMessage } from '@hansard/provider';
-import { createSession } from '@hansard/session';
+import { openSession } from '@hansard/session';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { appendEvents, createDispatch } from '@hansard/testing';
 import { createSessionTools } from '@hansard/tools-session';
@@ -29,7 +29,7 @@ beforeAll(async () => {
   cli = commandLine();
   const store = openDispatchStore(openJsonFileStore({ root: join(cli.cwd, '.projects') }));
   const scripted = await openScriptedModel({ path: scenarioPath('cafe') });
-  const cafe = await createSession({
+  const cafe = await openSession({
     store,
     taskDir,
     dispatchId: 'D1',
@@ -39,8 +39,8 @@ beforeAll(async () => {
   });
   await cafe.root.harken('Let Jack and Jill meet in a café.');
   await cafe.root.response();
-  await cafe.session.complete('completed');
-  const menu = await createSession({
+  await cafe.complete('completed');
+  const menu = await openSession({
     store,
     taskDir,
     dispatchId: 'D2',
@@ -62,7 +62,7 @@ beforeAll(async () => {
     await menu.root.harken(`Page ${page}, please.`);
     await menu.root.response();
   }
-  await menu.session.complete('completed');
+  await menu.complete('completed');
   for (const dispatchId of ['N1', 'N2']) {
     await createDispatch(store, 'scenes/tasks/narrative', {
       dispatchId,

@@ -11,7 +11,7 @@ import {
 import type { CapturedEvent, NewEvent } from '@hansard/events';
 import { importLogs } from '@hansard/import';
 import type { DispatchStoreProvider, LogImporterProvider } from '@hansard/provider';
-import { createSession } from '@hansard/session';
+import { openSession } from '@hansard/session';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -143,7 +143,7 @@ const paths: Record<string, (store: DispatchStore) => Promise<unknown>> = {
 
   async session(store) {
     const model = { contract: 1 as const, generate: () => Promise.reject(new Error('not called')) };
-    const { session } = await createSession({ store, taskDir, model });
+    const session = await openSession({ store, taskDir, model });
     await session.logEvents(steps);
     await session.close();
   },

@@ -5,7 +5,7 @@ import { type CapturedEvent, createIdSource, type DispatchEnvelope } from '@hans
 import { openScriptedModel, readScenario } from '@hansard/model-scripted';
 import { loadPlugins } from '@hansard/plugin-loader';
 import type { Clock, DispatchStoreProvider } from '@hansard/provider';
-import { createSession } from '@hansard/session';
+import { openSession } from '@hansard/session';
 import { createMemoryStore } from '@hansard/store-memory';
 import { createSessionTools } from '@hansard/tools-session';
 import { createLogIndex, type LogIndex } from '@hansard/views';
@@ -45,7 +45,7 @@ export async function playScenario(
   if (plugins.errors[0] !== undefined) throw plugins.errors[0];
   const createId = createIdSource({ now: stoppedClock.now, random: () => 0 });
   const store = openDispatchStore(provider, { clock: stoppedClock, createId });
-  const { root, session } = await createSession({
+  const session = await openSession({
     store,
     taskDir,
     dispatchId: 'D1',
@@ -56,6 +56,7 @@ export async function playScenario(
     tools: [createSessionTools()],
     hooks: plugins.providers('HookProvider').map((hook) => hook.provider),
   });
+  const { root } = session;
   const answers: string[] = [];
   for (const { text, source } of user) {
     await root.harken(text, { source });

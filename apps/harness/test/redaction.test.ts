@@ -4,7 +4,7 @@ import { openDispatchStore } from '@hansard/dispatch';
 import { type NewEvent, newEvent } from '@hansard/events';
 import type { LanguageModelProvider } from '@hansard/provider';
 import { createRedactor } from '@hansard/redaction';
-import { createSession } from '@hansard/session';
+import { openSession } from '@hansard/session';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { foundIn, type SecretCanary, sampleEventOfEachType, secretCanaries } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
@@ -214,12 +214,12 @@ it('the context of a call is verified with redaction, and says that its hash is 
   await using store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }), {
     redact: createRedactor(),
   });
-  const session = await createSession({ store, taskDir: 'lab/tasks/talk', role: 'host', model });
+  const session = await openSession({ store, taskDir: 'lab/tasks/talk', role: 'host', model });
   for (let turn = 20; turn < 24; turn += 1) {
     await session.root.harken(canaries[turn]?.text ?? '');
     await session.root.response();
   }
-  await session.session.complete('completed');
+  await session.complete('completed');
   expect(received).toHaveLength(4);
   expect(foundIn(received.join('') + storedIn(line), canaries)).toEqual([]);
   const verified = await line.hansard('context', 'lab/talk/latest', 'latest', '--verify');

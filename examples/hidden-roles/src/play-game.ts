@@ -2,7 +2,7 @@ import { openDispatchStore } from '@hansard/dispatch';
 import type { IdSource, NewEvent } from '@hansard/events';
 import { openScriptedModel } from '@hansard/model-scripted';
 import type { Clock, DispatchStoreProvider } from '@hansard/provider';
-import { createSession } from '@hansard/session';
+import { openSession } from '@hansard/session';
 import { gameEventSchemas } from './game-events.ts';
 import { createGameTools } from './game-tools.ts';
 
@@ -18,7 +18,8 @@ export async function playGame(provider: DispatchStoreProvider, options: PlayOpt
   const store = openDispatchStore(provider, { ...options, schemas: gameEventSchemas });
   const model = await openScriptedModel({ path: `${import.meta.dirname}/../game.yaml` });
   const tools = [createGameTools((event) => session.logEvents([event as NewEvent]))];
-  const { root, session } = await createSession({ ...options, store, taskDir, model, tools, role: 'game' });
+  const session = await openSession({ ...options, store, taskDir, model, tools, role: 'game' });
+  const { root } = session;
   await root.harken('Play a game of hidden roles.');
   const result = String(await root.response());
   await session.complete('completed', result);

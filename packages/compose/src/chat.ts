@@ -3,7 +3,7 @@ import { definedOnly } from '@hansard/events';
 import type { ContextPolicy } from '@hansard/prompt';
 import { createTokenCounter, type TokenCounter } from '@hansard/prompt/tokens';
 import type { HookProvider, LanguageModelProvider, ToolProvider } from '@hansard/provider';
-import { createSession, loadSession } from '@hansard/session';
+import { openSession } from '@hansard/session';
 import { contextPolicy } from './configuration.ts';
 import { inWords, noteTo } from './context.ts';
 import { harnessErrors } from './harness-errors.ts';
@@ -54,7 +54,7 @@ export async function beginChat(harness: OpenParts, options: ChatOptions): Promi
   const history = options.withHistory === true ? await earlierOutcomes(store, taskDir) : '';
   const systemPrompt =
     [history, options.systemPrompt ?? ''].filter((part) => part !== '').join('\n\n') || undefined;
-  return createSession({
+  const session = await openSession({
     store,
     taskDir,
     communication,
@@ -71,6 +71,7 @@ export async function beginChat(harness: OpenParts, options: ChatOptions): Promi
       signal: context.signal,
     }),
   });
+  return { root: session.root, session };
 }
 
 export async function resumeChat(
@@ -87,10 +88,12 @@ export async function resumeChat(
       advice: 'Name it: --model ID of a configured model, or a scenario file.',
     });
   const { taskDir } = reference;
-  const chat = await loadSession({
+  const continued = await openSession({
     store,
     taskDir,
     dispatchId,
+    expect: 'existing',
+    needsRoot: true,
     communication,
     ...definedOnly({ signal: context.signal }),
     ...(await providersOf(harness, model, options)),
@@ -100,8 +103,8 @@ export async function resumeChat(
         noteTo(context, `hansard: ${message}\nhansard: waiting for up to ${Math.ceil(waitMs / 1_000)} s`),
     },
   });
-  for (const { message } of chat.session.diagnostics) noteTo(context, `hansard: ${message}`);
-  return chat;
+  for (const { message } of continued.diagnostics) noteTo(context, `hansard: ${message}`);
+  return { root: continued.root, session: continued };
 }
 
 interface SessionProviders extends NamedModel {

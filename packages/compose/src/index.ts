@@ -60,7 +60,7 @@ export {
   listingsOf,
   noSession,
   onlySession,
-  openSession,
+  openNamed,
   partOfStore,
   readableOf,
   resolveScope,

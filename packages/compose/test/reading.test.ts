@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { newEvent } from '@hansard/events';
 import type { AgentProvider } from '@hansard/provider';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Harness, openHarness, openSession } from '../src/index.ts';
+import { type Harness, openHarness, openNamed } from '../src/index.ts';
 import { EventRequest, eventNamed, pagedLog, readSession, renderModelCall } from '../src/reading.ts';
 
 let cwd: string;
@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 const paged = async (signal?: AbortSignal) =>
-  pagedLog((await openSession(harness.store, 'latest')).log, signal);
+  pagedLog((await openNamed(harness.store, 'latest')).log, signal);
 
 describe('an event', () => {
   it('is found by its position, and by the end of its id', async () => {

@@ -1,15 +1,14 @@
+import type { DispatchRef, DispatchStore } from '@hansard/dispatch';
 import { isEvent, isEventOf } from '@hansard/events';
 import { AgentRegistry } from './agents/agent-registry.ts';
-import { assertFull, noAgents } from './load-parts.ts';
-import type { LoadSessionOptions } from './session-options.ts';
+import { assertFull } from './open-session.ts';
+import { noAgents } from './session-errors.ts';
 
 /**
  * Reads the open work of a session without resuming it: it claims nothing and writes nothing.
  * @throws SESSION_NOT_FULL, SESSION_LOG_INVALID, STORE_DISPATCH_NOT_FOUND
  */
-export async function readSessionState(
-  options: Pick<LoadSessionOptions, 'store' | 'taskDir' | 'dispatchId'>,
-): Promise<{
+export async function readSessionState(options: DispatchRef & { readonly store: DispatchStore }): Promise<{
   /** See `Agent.awaitsResponse`, of the root; of any peer if there is no root. */
   readonly awaitsResponse: boolean;
   /** Whether a tool call of any agent has no result. */

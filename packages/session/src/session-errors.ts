@@ -1,22 +1,22 @@
+import type { HansardError } from '@hansard/events';
 import { defineErrors } from '@hansard/provider';
 
 /** The errors of sessions. */
 export const sessionErrors = defineErrors('session', {
   SESSION_NOT_FULL: {
-    when: '`loadSession` was called for a dispatch of `narrative` fidelity: its log lacks the input and output of tools.',
+    when: '`openSession` was called for a dispatch of `narrative` fidelity: its log lacks the input and output of tools.',
     advice:
       'Start a new session. Sessions record with fidelity `full`; a recorded stream without tool input and output cannot be continued.',
     details: ['taskDir', 'dispatchId'],
   },
   SESSION_LOG_INVALID: {
-    when: '`loadSession` was called for a dispatch whose log has no agent: it is not a session, or its process died before the session began.',
-    advice: 'Check the id; otherwise start a new session. Nothing happened in this one.',
+    when: '`openSession` was called for a dispatch whose log has events and no agent, or with such events: they are not a session.',
+    advice: 'Check the id, or how the events were read. Otherwise start a new session.',
     details: ['dispatchId'],
   },
   SESSION_NO_ROOT: {
-    when: 'The root was asked for, by `session.root` or `loadSession`, in a session of peers.',
-    advice:
-      'Load a session of peers with `Session.load`, and take its agents from `listAgents` and `getAgent`.',
+    when: 'The root was asked for, by `session.root` or `needsRoot` of `openSession`, in a session of peers.',
+    advice: 'Take the agents of a session of peers from `session.peers`.',
     details: ['dispatchId'],
   },
   SESSION_AGENT_NOT_FOUND: {
@@ -81,3 +81,21 @@ export const sessionErrors = defineErrors('session', {
     details: ['dispatchId'],
   },
 });
+
+export function noRoot(dispatchId: string): HansardError {
+  return sessionErrors.error(
+    'SESSION_NO_ROOT',
+    `The session ${dispatchId} has no root: its agents are peers. Take them from session.peers.`,
+    { details: { dispatchId } },
+  );
+}
+
+/** `dispatchId`: null for events that were given to a new session. */
+export function noAgents(dispatchId: string | null): HansardError {
+  const what = dispatchId === null ? 'The given log' : `The dispatch ${dispatchId}`;
+  return sessionErrors.error(
+    'SESSION_LOG_INVALID',
+    `${what} has no agent:created, so it contains no session and nothing that could be resumed.`,
+    { details: { dispatchId } },
+  );
+}

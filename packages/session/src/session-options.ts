@@ -5,7 +5,7 @@ import type {
   WriteAccess,
   WriterOptions,
 } from '@hansard/dispatch';
-import { createIdSource, type IdSource } from '@hansard/events';
+import { type CapturedEvent, createIdSource, type IdSource } from '@hansard/events';
 import {
   type ContextOptions,
   type ContextPolicy,
@@ -55,28 +55,34 @@ export interface SessionRunOptions {
   readonly modelTimeoutMs?: number;
 }
 
-export interface SessionOptions extends SessionRunOptions {
-  /** Absent: minted. */
+/** The options of `openSession`. Those of a new session are ignored when one is continued. */
+export interface OpenSessionOptions extends SessionRunOptions {
+  /** The session to continue, or the id of a new one. Absent: a new one, whose id is minted. */
   readonly dispatchId?: string;
-  /** The role in the envelope. Absent: `session`. */
+  /** `new`: it must not exist yet. `existing`: it must exist, with its agents. Absent: it is created if it does not exist. */
+  readonly expect?: 'new' | 'existing';
+  /** Refuses to continue a session of peers. */
+  readonly needsRoot?: boolean;
+  /** How to wait for a claim whose owner cannot be checked: `waitMs` and `onWait` of `openDispatch`. */
+  readonly wait?: Pick<WriteAccess, 'waitMs' | 'onWait'>;
+  /**
+   * Of a new session: the events with which it begins, such as those of a session log that `@hansard/formats` read. They are one append. A
+   * session that is continued must have them: the diagnostic `not_in_log` names what it lacks.
+   */
+  readonly events?: readonly CapturedEvent[];
+  /** Of a new session: the role in the envelope. Absent: `session`. */
   readonly role?: string;
-  /** The bot of the envelope. Absent: none. */
+  /** Of a new session: the bot of the envelope. Absent: none. */
   readonly botId?: string;
   /** Receives the error if the record of the task could not be read or written. Absent: a warning of the process. */
   readonly onTaskProblem?: TaskProblemListener;
-  /** The system prompt of the root. */
+  /** Of a new session: the system prompt of the root. */
   readonly systemPrompt?: string;
-}
-
-export interface PeerSessionOptions extends Omit<SessionOptions, 'systemPrompt'> {
-  /** At least one. One without a model gets `languageModel`. */
-  readonly peers: readonly NewAgent[];
-}
-
-export interface LoadSessionOptions extends SessionRunOptions {
-  readonly dispatchId: string;
-  /** How to wait for a claim whose owner cannot be checked: `waitMs` and `onWait` of `openDispatch`. */
-  readonly wait?: Pick<WriteAccess, 'waitMs' | 'onWait'>;
+  /**
+   * Of a new session: its agents, which are all equals, in place of a root. At least one. One without a model gets `languageModel`. They are created with
+   * one append, and `session.createAgent` adds others. An event without `agentId` belongs to the session and to no agent.
+   */
+  readonly peers?: readonly NewAgent[];
 }
 
 /** The options with the clock and the source of ids that the session and its dispatch share. */
@@ -105,8 +111,9 @@ export function writerOptions({
   };
 }
 
-/** @throws TypeError for an invalid limit or context policy */
-export function checkSessionOptions(options: SessionRunOptions): void {
+/** @throws TypeError for an invalid limit or context policy, and for options that exclude each other */
+export function checkSessionOptions(options: OpenSessionOptions): void {
+  checkBeginning(options);
   const { maxToolRounds = 50, modelTimeoutMs = 0, parallelToolCalls = 1 } = options;
   if (!Number.isSafeInteger(maxToolRounds) || maxToolRounds < 0)
     throw new TypeError(`maxToolRounds must be a whole number from 0; it is ${maxToolRounds}.`);
@@ -121,6 +128,17 @@ export function checkSessionOptions(options: SessionRunOptions): void {
   if (!Number.isSafeInteger(maxHookChain) || maxHookChain < 0)
     throw new TypeError(`maxHookChain must be a whole number from 0; it is ${maxHookChain}.`);
   createContextRenderer(contextOptions(options));
+}
+
+function checkBeginning({ dispatchId, expect, events, peers, systemPrompt }: OpenSessionOptions): void {
+  if (expect === 'existing' && dispatchId === undefined)
+    throw new TypeError('A session that exists is named by its dispatchId.');
+  if (peers?.length === 0) throw new TypeError('A session of peers needs at least one peer.');
+  const beginnings = { events, peers, systemPrompt };
+  const [one, other] = Object.entries(beginnings).flatMap(([name, value]) =>
+    value === undefined ? [] : [name],
+  );
+  if (other !== undefined) throw new TypeError(`A session can not begin with both ${one} and ${other}.`);
 }
 
 export function contextOptions({ context, tokens }: SessionRunOptions): ContextOptions {

@@ -10,20 +10,18 @@ import type { AgentInfo, LoggedString, NewAgent } from '@hansard/provider';
 import { Agent } from './agents/agent.ts';
 import { inWords } from './agents/agent-record.ts';
 import { type AgentCreation, agentCreated, createPeers, terminateAgent } from './agents/create-agent.ts';
-import { loadParts, noRoot } from './load-parts.ts';
 import type { SessionDiagnostic } from './log/diagnostic.ts';
 import { logOutput, type ObservationLinks } from './log/log-output.ts';
 import { logTranscriptEntry, type TranscriptLinks } from './log/log-transcript-entry.ts';
 import { sessionWasClosed } from './log/session-log.ts';
-import { sessionErrors } from './session-errors.ts';
-import type { LoadSessionOptions } from './session-options.ts';
+import { noRoot, sessionErrors } from './session-errors.ts';
 import type { SessionParts } from './session-parts.ts';
 
 type Completion = EventData<'session:complete'>;
 
 /**
  * The state of several agents, backed by the log of one dispatch. It allocates ids, logs events and has every agent that
- * exists or existed. `createSession` begins one, `loadSession` resumes one.
+ * exists or existed. `openSession` creates or continues one.
  *
  * The `log…` methods return an id at once. Writes follow in the order of the calls, and `flushed` resolves when they are
  * durable. After a failed write every call throws SESSION_CLOSED, with the failure as its cause.
@@ -31,17 +29,17 @@ type Completion = EventData<'session:complete'>;
 export class Session implements AsyncDisposable {
   readonly #parts: SessionParts;
   readonly #diagnostics: readonly SessionDiagnostic[];
+  /** Whether it was created, and not continued. */
+  readonly isNew: boolean;
   #ending: Promise<void> | null = null;
 
-  constructor(parts: SessionParts, diagnostics: readonly SessionDiagnostic[] = []) {
+  constructor(
+    parts: SessionParts,
+    { diagnostics, isNew }: { readonly diagnostics: readonly SessionDiagnostic[]; readonly isNew: boolean },
+  ) {
     this.#parts = parts;
     this.#diagnostics = diagnostics;
-  }
-
-  /** As `loadSession`, which also returns the root. Sessions of peers are loaded with this. */
-  static async load(options: LoadSessionOptions): Promise<Session> {
-    const { parts, diagnostics } = await loadParts(options);
-    return new Session(parts, diagnostics);
+    this.isNew = isNew;
   }
 
   get taskDir(): string {
@@ -57,6 +55,12 @@ export class Session implements AsyncDisposable {
     const { root } = this.#parts.record.registry;
     if (root === null) throw noRoot(this.dispatchId);
     return this.#agent(root.agentId);
+  }
+
+  /** The agents of a session without a root that no other agent created; empty if it has a root. */
+  get peers(): readonly Agent[] {
+    const { root, principals } = this.#parts.record.registry;
+    return root === null ? principals.map(({ agentId }) => this.#agent(agentId)) : [];
   }
 
   /** The diagnostics of the log that was loaded, in its order. The log itself is unchanged. */

@@ -1,5 +1,5 @@
 import { openDispatchStore } from '@hansard/dispatch';
-import { createSession } from '@hansard/session';
+import { openSession } from '@hansard/session';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 
 /** Ends a session, and is killed where it would complete the envelope: `session:complete` is in the log by then. */
@@ -13,7 +13,7 @@ const provider = new Proxy(openJsonFileStore({ root }), {
   },
 });
 
-const { root: agent, session } = await createSession({
+const session = await openSession({
   store: openDispatchStore(provider),
   taskDir,
   dispatchId,
@@ -28,6 +28,7 @@ const { root: agent, session } = await createSession({
     }),
   },
 });
+const { root: agent } = session;
 await agent.harken('Let them meet.');
 const answer = await agent.response();
 await session.complete(status === 'aborted' ? 'aborted' : 'completed', String(answer));

@@ -1,7 +1,7 @@
 import { openDispatchStore } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
 import type { HookDecision, HookProvider, HookQuestion } from '@hansard/provider';
-import { createSession, LoggedString, type Session } from '@hansard/session';
+import { LoggedString, openSession, type Session } from '@hansard/session';
 import { createMemoryStore } from '@hansard/store-memory';
 import { causesOf, createLogIndex, hearingMatrix, interventionsOf } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
@@ -242,7 +242,7 @@ async function monitored(causeOf: (verdict: string) => string) {
         : { decision: 'deny', reason, cause: causeOf(verdict.messageId) };
     },
   };
-  const { session, root } = await createSession({
+  const session = await openSession({
     store,
     taskDir,
     dispatchId,
@@ -266,6 +266,7 @@ async function monitored(causeOf: (verdict: string) => string) {
       says('Three must do.'),
     ),
   });
+  const { root } = session;
   await root.harken('Create three searchers and their monitor.');
   await root.response();
   opened = session;

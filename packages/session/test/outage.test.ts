@@ -1,5 +1,5 @@
 import { openDispatchStore } from '@hansard/dispatch';
-import { createSession } from '@hansard/session';
+import { openSession } from '@hansard/session';
 import { createMemoryStore } from '@hansard/store-memory';
 import { ManualClock } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
@@ -15,12 +15,13 @@ async function throughOutage(outageMs: number) {
   const inner = createMemoryStore();
   const failing = failingStore(1, inner, true);
   const store = openDispatchStore(failing.provider, { clock, retryMs: 10_000 });
-  const { root, session } = await createSession({
+  const session = await openSession({
     store,
     taskDir,
     dispatchId,
     model: answers(says('Hello.')),
   });
+  const { root } = session;
   clock.after(outageMs, () => failing.recover());
   for (const content of words) session.logTranscriptEntry('agent_001', { role: 'user', content });
   const flushed = session.flushed().then(

@@ -1,5 +1,5 @@
 import { newEvent } from '@hansard/events';
-import { createPeerSession, readSessionState, Session } from '@hansard/session';
+import { openSession, readSessionState } from '@hansard/session';
 import { describe, expect, it } from 'vitest';
 import { dispatchId, find, prepare, taskDir, typesOf } from './prepare.ts';
 import { answers, says } from './scripted.ts';
@@ -13,7 +13,7 @@ async function tableOf(...replies: string[]) {
     dispatchId,
     model: answers(...replies.map((text) => says(text))),
   };
-  const begun = await createPeerSession({
+  const session = await openSession({
     ...base,
     languageModel: 'm-1',
     peers: [
@@ -21,9 +21,9 @@ async function tableOf(...replies: string[]) {
       { name: 'Ben', languageModel: 'm-2' },
     ],
   });
-  const [ann, ben] = begun.peers;
+  const [ann, ben] = session.peers;
   if (ann === undefined || ben === undefined) throw new Error('a peer is missing');
-  return { ...prepared, ...begun, ann, ben, base };
+  return { ...prepared, session, ann, ben, base };
 }
 
 describe('session.createAgent', () => {
@@ -77,14 +77,14 @@ describe('a session of peers', () => {
     expect(await ben.transcript()).toEqual([]);
   });
 
-  it('is loaded with Session.load and continues, and is not loaded by loadSession', async () => {
+  it('is continued without a root, and is refused where a root is needed', async () => {
     const { session, ben, base, load, store } = await tableOf();
     await ben.harken('Are you there?');
     await session.close();
     expect(await readSessionState(base)).toEqual({ awaitsResponse: true, hasOpenCalls: false, heard: 1 });
     await expect(load()).rejects.toMatchObject({ code: 'SESSION_NO_ROOT', details: { dispatchId } });
 
-    const again = await Session.load({ ...base, model: answers(says('Yes.')), languageModel: 'm-9' });
+    const again = await openSession({ ...base, model: answers(says('Yes.')), languageModel: 'm-9' });
     expect(again.diagnostics).toEqual([]);
     expect(again.listAgents().map(({ languageModel }) => languageModel)).toEqual(['m-9', 'm-2']);
     expect(String(await (await again.getAgent(ben.agentId)).response())).toBe('Yes.');
@@ -96,14 +96,14 @@ describe('a session of peers', () => {
     const { session, base } = await tableOf();
     session.logAgentCreated(session.allocateAgentId(), { name: 'Boss' });
     await session.close();
-    const again = await Session.load(base);
+    const again = await openSession(base);
     expect(again.diagnostics).toMatchObject([{ code: 'second_root' }]);
     expect(() => again.root).toThrow(expect.objectContaining({ code: 'SESSION_NO_ROOT' }));
   });
 
   it('needs a peer', async () => {
     const { store } = prepare();
-    const begun = createPeerSession({ store, taskDir, model: answers(), peers: [] });
+    const begun = openSession({ store, taskDir, model: answers(), peers: [] });
     await expect(begun).rejects.toThrow(/at least one peer/);
     expect(await store.getDispatchEnvelopes(taskDir)).toEqual([]);
   });

@@ -1,7 +1,7 @@
 import { openDispatchStore } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
 import type { DispatchStoreProvider } from '@hansard/provider';
-import { createSession, type LoadSessionOptions, loadSession, type SessionOptions } from '@hansard/session';
+import { type OpenSessionOptions, openSession, type Session } from '@hansard/session';
 import { createMemoryStore } from '@hansard/store-memory';
 import { answers } from './scripted.ts';
 
@@ -12,10 +12,15 @@ export const dispatchId = 'D1';
 export function prepare(provider: DispatchStoreProvider = createMemoryStore()) {
   const store = openDispatchStore(provider);
   const base = { store, taskDir, dispatchId, model: answers() };
+  const open = (options: Partial<OpenSessionOptions> = {}) => openSession({ ...base, ...options });
+  const withRoot = (session: Session) => ({ session, root: session.root });
   return {
     store,
-    create: (options: Partial<SessionOptions> = {}) => createSession({ ...base, ...options }),
-    load: (options: Partial<LoadSessionOptions> = {}) => loadSession({ ...base, ...options }),
+    open,
+    create: async (options: Partial<OpenSessionOptions> = {}) =>
+      withRoot(await open({ expect: 'new', ...options })),
+    load: async (options: Partial<OpenSessionOptions> = {}) =>
+      withRoot(await open({ expect: 'existing', needsRoot: true, ...options })),
     events: () => store.getDispatchEvents(taskDir, dispatchId),
     envelope: () => store.getDispatchEnvelope(taskDir, dispatchId),
   };

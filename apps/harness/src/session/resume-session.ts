@@ -1,4 +1,4 @@
-import { harnessErrors, openSession } from '@hansard/compose';
+import { harnessErrors, openNamed } from '@hansard/compose';
 import type { DispatchLog } from '@hansard/dispatch';
 import { type DispatchEnvelope, definedOnly, type EventData, isEventOf } from '@hansard/events';
 import { readSessionState } from '@hansard/session';
@@ -22,7 +22,7 @@ export async function resumeSession(
 ): Promise<void> {
   await withConversation(context, options, async (harness) => {
     const { store } = harness;
-    const { taskDir, log } = await openSession(store, word);
+    const { taskDir, log } = await openNamed(store, word);
     const choice = named ?? toModelChoice(log.envelope.model ?? missingModel(log.dispatchId));
     await withChatModel(choice, async ({ chat, inputs: lines }) => {
       const completion = await lastCompletion(log);

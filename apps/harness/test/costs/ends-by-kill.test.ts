@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { closeAbandonedDispatches, openDispatchStore } from '@hansard/dispatch';
-import { loadSession } from '@hansard/session';
+import { openSession } from '@hansard/session';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { randomFrom } from '@hansard/testing';
 import { expect, it, onTestFinished } from 'vitest';
@@ -34,7 +34,7 @@ it('runs and sessions of a killed process have spent the sum of their events, at
   const spent = (await logsOf(store, taskDir)).filter(({ envelope }) => (envelope.cost ?? 0) > 0);
   expect(spent.length).toBeGreaterThan(4);
 
-  const { session } = await loadSession(sessionOptions(store, taskDir, 'S0', randomFrom(seed)));
+  const session = await openSession(sessionOptions(store, taskDir, 'S0', randomFrom(seed)));
   await session.root.response();
   await session.close();
   await expectAgreement(store, taskDir, `resumed, HANSARD_SEED=${seed}`);

@@ -1,5 +1,5 @@
 import { openDispatchStore } from '@hansard/dispatch';
-import { createSession, loadSession, type Session } from '@hansard/session';
+import { openSession, type Session } from '@hansard/session';
 import { createMemoryStore } from '@hansard/store-memory';
 import { randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
@@ -66,12 +66,12 @@ describe('what a session spent, by the envelope, the tree, the view and the trac
         const where = `HANSARD_SEED=${seed}, round ${round}`;
         const signal = new AbortController();
         const options = sessionOptions(store, taskDir, `S${round}`, random);
-        const { session } = await createSession({ ...options, signal: signal.signal });
+        const session = await openSession({ ...options, signal: signal.signal });
         await ask(session);
         await end(session, signal);
         expect(await store.getDispatchEnvelope(taskDir, `S${round}`)).toMatchObject({ status });
         await expectAgreement(store, taskDir, where);
-        const { session: resumed } = await loadSession(options);
+        const resumed = await openSession(options);
         await ask(resumed);
         await resumed.close();
         await expectAgreement(store, taskDir, `resumed, ${where}`);

@@ -1,6 +1,6 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { LanguageModelProvider, ModelResponse, ToolProvider } from '@hansard/provider';
-import type { SessionOptions } from '@hansard/session';
+import type { OpenSessionOptions } from '@hansard/session';
 
 /** Figures of the next model calls: any, with multiples of 1/64 as costs. */
 function figures(random: () => number): Pick<ModelResponse, 'model' | 'usage' | 'costUsd'> {
@@ -53,6 +53,6 @@ export function sessionOptions(
   taskDir: string,
   dispatchId: string,
   random: () => number,
-): SessionOptions & { dispatchId: string } {
+): OpenSessionOptions & { dispatchId: string } {
   return { store, taskDir, dispatchId, model: scriptedModel(random), tools: [askTool] };
 }

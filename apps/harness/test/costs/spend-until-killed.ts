@@ -1,5 +1,5 @@
 import { openDispatchStore, startDispatch } from '@hansard/dispatch';
-import { createSession } from '@hansard/session';
+import { openSession } from '@hansard/session';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { randomFrom } from '@hansard/testing';
 import { randomWork } from './random-work.ts';
@@ -31,7 +31,7 @@ for (let number = 0; number < 8; number += 1) {
   await atWork.promise;
 }
 for (let number = 0; number < 4; number += 1) {
-  const { session } = await createSession(sessionOptions(store, taskDir, `S${number}`, random));
+  const session = await openSession(sessionOptions(store, taskDir, `S${number}`, random));
   await session.root.harken('What do we do?');
   await session.root.response();
   await session.root.harken('And then?');

@@ -4,7 +4,7 @@ import type { DispatchEnvelope, RedactionCounts, TaskSource } from '@hansard/eve
 import type { RedactorLoader } from '../configured-redactor.ts';
 import { inWords, noteTo } from '../context.ts';
 import type { OpenParts } from '../open-parts.ts';
-import { openSession } from '../sessions/resolve-session.ts';
+import { openNamed } from '../sessions/resolve-session.ts';
 
 /** The parts of a harness that an export reads. */
 export interface ExportParts extends OpenParts {
@@ -63,6 +63,6 @@ export async function openSessionSource(
   session: string,
   reading: ExportReading,
 ): Promise<OpenedSource> {
-  const { taskDir, log } = await openSession(harness.store, session);
+  const { taskDir, log } = await openNamed(harness.store, session);
   return { log, source: await openExportSource(harness, taskDir, [log.envelope], reading) };
 }

@@ -9,7 +9,7 @@ import {
   type TextSink,
 } from '@hansard/events';
 import { harnessErrors } from '../harness-errors.ts';
-import { openSession } from '../sessions/resolve-session.ts';
+import { openNamed } from '../sessions/resolve-session.ts';
 import type { FormatOptions } from './export-formats.ts';
 import type { ExportParts, ExportReading } from './export-source.ts';
 import { mappingOf } from './named-files.ts';
@@ -41,7 +41,7 @@ export async function followStreams(harness: ExportParts, options: FollowOptions
         advice: 'Name both: hansard export SESSION --as streams --follow --out FOLDER.',
       },
     );
-  const { log } = await openSession(store, session);
+  const { log } = await openNamed(store, session);
   const { envelope, dispatchId } = log;
   const path = resolve(context.cwd, out);
   const redactor = loadRedactor === null ? null : await loadRedactor();

@@ -11,7 +11,7 @@ import {
   withOpenCalls,
 } from '@hansard/facts';
 import { type FirstDifference, firstDifference } from '@hansard/views';
-import { openSession } from '../sessions/resolve-session.ts';
+import { openNamed } from '../sessions/resolve-session.ts';
 import { type PagedLog, pagedLog } from './paged-log.ts';
 
 /** A session that is compared. */
@@ -47,7 +47,7 @@ export async function compareSessions(
   signal?: AbortSignal,
 ): Promise<SessionComparison> {
   const open = async (named: string) => {
-    const { taskDir, log } = await openSession(store, named);
+    const { taskDir, log } = await openNamed(store, named);
     return { taskDir, paged: pagedLog(log, signal) };
   };
   const [left, right] = [await open(word), await open(otherWord)];

@@ -8,7 +8,7 @@ import {
   type LogAgent,
   type LogIndex,
 } from '@hansard/views';
-import { openSession } from '../sessions/resolve-session.ts';
+import { openNamed } from '../sessions/resolve-session.ts';
 import { eventNamed } from './event-named.ts';
 import type { PagedLog } from './paged-log.ts';
 import { theAgent } from './the-agent.ts';
@@ -26,7 +26,7 @@ export async function readSession(
   word: string,
   { onNote, ...clock }: SessionReading = {},
 ): Promise<OpenedSession> {
-  const { taskDir, log } = await openSession(store, word);
+  const { taskDir, log } = await openNamed(store, word);
   const index = createLogIndex(await store.getDispatchEvents(taskDir, log.dispatchId));
   for (const { message } of index.diagnostics) onNote?.(message);
   if (log.envelope.fidelity === 'narrative')

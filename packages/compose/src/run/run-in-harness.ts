@@ -12,7 +12,7 @@ import type { HarnessConfig } from '../configuration.ts';
 import { inWords, noteTo } from '../context.ts';
 import { harnessErrors } from '../harness-errors.ts';
 import { agentOf, type OpenParts } from '../open-parts.ts';
-import { inTask, openSession, resolveSession } from '../sessions/resolve-session.ts';
+import { inTask, openNamed, resolveSession } from '../sessions/resolve-session.ts';
 import { toTaskDir, toTaskName } from '../sessions/task-name.ts';
 import { earlierOutcomes } from './earlier-outcomes.ts';
 
@@ -119,7 +119,7 @@ async function resumeFrom(
   taskDir: string,
   wanted: string,
 ): Promise<Pick<RunDispatchOptions, 'resumeSessionId' | 'cwd'>> {
-  const { log } = await openSession(store, inTask(taskDir, wanted));
+  const { log } = await openNamed(store, inTask(taskDir, wanted));
   let found: { readonly sessionId: string; readonly cwd?: string | undefined } | null = null;
   for await (const { event } of log.events({ types: ['session:init'] })) {
     if (isEventOf(event, 'session:init') && event.agentId === undefined) found = event.data;

@@ -62,7 +62,7 @@ export async function resolveSession(store: DispatchStore, word: string): Promis
 }
 
 /** Opens the session that a word names, to read it. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS */
-export async function openSession(
+export async function openNamed(
   store: DispatchStore,
   word: string,
   access: ReadAccess = {},

@@ -6,11 +6,13 @@ export type SessionDiagnosticCode =
   | 'agent_created_twice'
   | 'second_root'
   | 'reference_ahead'
-  | 'reference_to_nowhere';
+  | 'reference_to_nowhere'
+  | 'not_in_log';
 
 /** Something in a log that a session would not have written. The event is kept, and the session continues. */
 export interface SessionDiagnostic extends Diagnostic<SessionDiagnosticCode> {
   readonly eventId: string;
+  /** Of `not_in_log`: the length of the log. */
   readonly position: number;
 }
 
@@ -36,6 +38,13 @@ export class DiagnosticFinder {
   /** The references, by the id that they name, except those to the event before. */
   readonly #references = new Map<string, Reference[]>();
   #hasRoot = false;
+  #length = 0;
+  /** The events that the log should have and that were not read yet. */
+  readonly #expected: Set<string>;
+
+  constructor(expected: readonly CapturedEvent[] = []) {
+    this.#expected = new Set(expected.map(({ id }) => id));
+  }
 
   /** Returns false for an event that this version cannot read. */
   observe(event: CapturedEvent, position: number): boolean {
@@ -45,6 +54,8 @@ export class DiagnosticFinder {
     else if (event.type === 'agent:created') this.#observeCreation(event, position);
     else this.#observeOwner(event, position);
     this.#observeReferences(event, position);
+    this.#expected.delete(event.id);
+    this.#length = position + 1;
     this.#ids.push(event.id);
     if (event.messageId !== undefined && event.messageId !== event.id) this.#ids.push(event.messageId);
     return isReadable;
@@ -58,6 +69,11 @@ export class DiagnosticFinder {
     }
     for (const id of [...this.#references.keys()])
       this.#resolve(id, 'reference_to_nowhere', 'which is not in this log', this.#ids.length);
+    const [eventId] = this.#expected;
+    if (eventId !== undefined) {
+      const message = `${this.#expected.size} of the given events, ${eventId} first, are not in the session. It was continued without them.`;
+      this.#diagnostics.push({ code: 'not_in_log', eventId, position: this.#length, message });
+    }
     return this.#diagnostics.toSorted((one, other) => one.position - other.position);
   }
 

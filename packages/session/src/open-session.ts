@@ -1,0 +1,176 @@
+import { type Dispatch, type DispatchLog, ensureTaskOf, openToolbox, toDispatchRef } from '@hansard/dispatch';
+import type { CapturedEvent } from '@hansard/events';
+import { takeApart } from '@hansard/prompt';
+import { storeErrors } from '@hansard/provider';
+import { createAgent, createPeers } from './agents/create-agent.ts';
+import { DiagnosticFinder, type SessionDiagnostic } from './log/diagnostic.ts';
+import type { SessionRecord } from './log/session-record.ts';
+import { Session } from './session.ts';
+import { noAgents, noRoot, sessionErrors } from './session-errors.ts';
+import {
+  checkSessionOptions,
+  type OpenSessionOptions,
+  type SessionDefaults,
+  withDefaults,
+  writerOptions,
+} from './session-options.ts';
+import { createSessionParts, type SessionParts } from './session-parts.ts';
+import { interruption } from './turn/interruption.ts';
+
+/**
+ * Creates a session, or continues one at the end of its log. Without `dispatchId` it is new. With one it is continued if the store has it, and
+ * otherwise created. A dispatch whose process died before its agents were created gets them.
+ *
+ * A new session is a dispatch of fidelity `full`, its root agent or its `peers`, and the record of the task if it has none. Or it begins with
+ * `events`, which are copied into it. One pass over the events of a log restores the agents and the counters; transcripts
+ * are rebuilt when they are needed. Tool calls that were open get the result `interrupted`, and the dispatch is `running` again. `response()`
+ * answers a message that was not answered: see `Agent.awaitsResponse`.
+ *
+ * @throws STORE_DISPATCH_NOT_FOUND or STORE_DISPATCH_EXISTS, as `expect` says; STORE_LOCKED (another process, or another session or run of
+ * this one, writes it); SESSION_NOT_FULL, SESSION_LOG_INVALID; SESSION_NO_ROOT with `needsRoot`; the error of a tool provider that cannot list its tools;
+ * the other errors of the store; TypeError for invalid options
+ */
+export async function openSession(given: OpenSessionOptions): Promise<Session> {
+  checkSessionOptions(given);
+  const options = withDefaults(given);
+  options.signal?.throwIfAborted();
+  if (options.events?.every(({ type }) => type !== 'agent:created') === true)
+    throw noAgents(options.dispatchId ?? null);
+  const toolbox = await openToolbox(options.tools ?? [], options.signal);
+  const { dispatch, isNew } = await claim(options);
+  let parts: SessionParts | null = null;
+  try {
+    assertFull(dispatch);
+    parts = createSessionParts(options, dispatch, toolbox);
+    const diagnostics = await restoreOrBegin(parts, dispatch, options, isNew);
+    return new Session(parts, { diagnostics, isNew });
+  } catch (error) {
+    if (dispatch.envelope.status === 'running') dispatch.abandon();
+    else await dispatch.release();
+    parts?.life.stop(error);
+    throw error;
+  }
+}
+
+/** Begins the dispatch, or opens it to write. */
+async function claim(
+  options: OpenSessionOptions & SessionDefaults,
+): Promise<{ readonly dispatch: Dispatch; readonly isNew: boolean }> {
+  const { store, taskDir, dispatchId, expect, role = 'session', languageModel, botId } = options;
+  const open = async (id: string) => ({
+    dispatch: await store.openDispatch(
+      { taskDir, dispatchId: id },
+      { write: true, ...writerOptions(options), ...options.wait, signal: options.signal },
+    ),
+    isNew: false,
+  });
+  if (dispatchId !== undefined && expect !== 'new') {
+    try {
+      return await open(dispatchId);
+    } catch (error) {
+      if (expect === 'existing' || !storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
+    }
+  }
+  try {
+    const envelope = { role, dispatchId, model: languageModel, botId, fidelity: 'full' } as const;
+    return { dispatch: await store.beginDispatch(taskDir, envelope, writerOptions(options)), isNew: true };
+  } catch (error) {
+    // Another process was faster.
+    if (dispatchId === undefined || expect === 'new' || !storeErrors.is(error, 'STORE_DISPATCH_EXISTS'))
+      throw error;
+    return open(dispatchId);
+  }
+}
+
+async function restoreOrBegin(
+  parts: SessionParts,
+  dispatch: Dispatch,
+  options: OpenSessionOptions,
+  isNew: boolean,
+): Promise<readonly SessionDiagnostic[]> {
+  const { record, life, hooks } = parts;
+  const { events = [] } = options;
+  let restored = isNew ? nothing : await restore(parts, dispatch, events);
+  const isEmpty = restored.length === 0;
+  if (isEmpty && events.length > 0) {
+    await dispatch.append(events);
+    restored = await restore(parts, dispatch, events);
+  }
+  if (!restored.hasAgents && (restored.length > 0 || options.expect === 'existing'))
+    throw noAgents(dispatch.dispatchId);
+  if (restored.hasAgents && options.needsRoot === true && record.registry.root === null)
+    throw noRoot(dispatch.dispatchId);
+  if (!isNew) await dispatch.update({ status: 'running', completedAt: null });
+  life.start();
+  if (isEmpty) await ensureTaskOf(options.store, options.taskDir, dispatch.envelope, options.onTaskProblem);
+  if (restored.hasAgents) {
+    hooks.resume();
+    await closeOpenCalls(record);
+    // What they do decides which agents await a response.
+    await hooks.settled();
+  } else await createAgents(record, options);
+  return restored.diagnostics;
+}
+
+async function createAgents(
+  record: SessionRecord,
+  { peers, languageModel, systemPrompt }: OpenSessionOptions,
+): Promise<void> {
+  if (peers !== undefined) await createPeers(record, peers);
+  else await createAgent(record, languageModel === undefined ? {} : { languageModel }, systemPrompt);
+}
+
+interface Restored {
+  readonly diagnostics: readonly SessionDiagnostic[];
+  /** How many events the log has. */
+  readonly length: number;
+  readonly hasAgents: boolean;
+}
+
+const nothing: Restored = { diagnostics: [], length: 0, hasAgents: false };
+
+async function restore(
+  { record, life }: SessionParts,
+  dispatch: Dispatch,
+  given: readonly CapturedEvent[],
+): Promise<Restored> {
+  const finder = new DiagnosticFinder(given);
+  let hasAgents = false;
+  let length = 0;
+  for await (const { events, first, next } of dispatch.pages()) {
+    record.log.continueAfter(next);
+    length += events.length;
+    for (const [index, event] of events.entries()) {
+      if (finder.observe(event, first + index)) {
+        life.restore(event, first + index);
+        hasAgents ||= event.type === 'agent:created';
+      } else if (event.agentId !== undefined) record.registry.reserve(event.agentId);
+    }
+  }
+  return length === 0 ? nothing : { diagnostics: finder.finish(), length, hasAgents };
+}
+
+/** @throws SESSION_NOT_FULL */
+export function assertFull(log: DispatchLog): void {
+  const { fidelity } = log.envelope;
+  if (fidelity === 'full') return;
+  throw sessionErrors.error(
+    'SESSION_NOT_FULL',
+    `The dispatch ${log.dispatchId} was recorded with fidelity ${fidelity}: its log does not contain the input and output of tools, so no transcript can be continued. Start a new session.`,
+    { details: { ...toDispatchRef(log) } },
+  );
+}
+
+/** Appends the result `interrupted` to each tool call that was open when the session stopped. */
+async function closeOpenCalls({ log, registry }: SessionRecord): Promise<void> {
+  const results = registry.all.flatMap(({ agentId, openCalls }) =>
+    openCalls.flatMap(({ toolCallId, tool }) => {
+      const message = { role: 'tool', content: interruption, toolCallId, tool, isError: true } as const;
+      return takeApart(message, { id: log.createId(), agentId }).map((event) => ({
+        ...event,
+        data: { ...event.data, error: interruption },
+      }));
+    }),
+  );
+  if (results.length > 0) await log.append(results);
+}
