@@ -34,9 +34,14 @@ export const sessionErrors = defineErrors('session', {
     advice: 'Complete the session to end its root.',
     details: ['agentId'],
   },
+  SESSION_AGENT_ACTIVE: {
+    when: '`revive` was called for an agent that has not ended, or that was revived already.',
+    advice: 'Use the agent as it is: `getAgent`.',
+    details: ['agentId'],
+  },
   SESSION_AGENT_TERMINATED: {
-    when: 'An agent that was terminated was sent a message or asked for an answer.',
-    advice: 'Read its transcript, or create another agent.',
+    when: 'An agent that was terminated was sent a message or asked for an answer. The log names the message: `agent:undelivered`.',
+    advice: 'Read its transcript, use it again with `session.revive`, or create another agent.',
     details: ['agentId'],
   },
   SESSION_AGENT_BUSY: {

@@ -9,13 +9,20 @@ import type { TranscriptMessage } from '@hansard/prompt';
 import type { AgentInfo, LoggedString, NewAgent } from '@hansard/provider';
 import { Agent } from './agents/agent.ts';
 import { inWords } from './agents/agent-record.ts';
-import { type AgentCreation, agentCreated, createPeers, terminateAgent } from './agents/create-agent.ts';
+import {
+  type AgentCreation,
+  agentCreated,
+  createPeers,
+  reviveAgent,
+  terminateAgent,
+} from './agents/create-agent.ts';
 import type { SessionDiagnostic } from './log/diagnostic.ts';
 import { logOutput, type ObservationLinks } from './log/log-output.ts';
 import { logTranscriptEntry, type TranscriptLinks } from './log/log-transcript-entry.ts';
 import { sessionWasClosed } from './log/session-log.ts';
 import { noRoot, sessionErrors } from './session-errors.ts';
 import type { SessionParts } from './session-parts.ts';
+import { assertNotAnswering } from './turn/answer.ts';
 
 type Completion = EventData<'session:complete'>;
 
@@ -28,7 +35,7 @@ type Completion = EventData<'session:complete'>;
  */
 export class Session implements AsyncDisposable {
   readonly #parts: SessionParts;
-  readonly #diagnostics: readonly SessionDiagnostic[];
+  #diagnostics: readonly SessionDiagnostic[];
   /** Whether it was created, and not continued. */
   readonly isNew: boolean;
   #ending: Promise<void> | null = null;
@@ -63,7 +70,7 @@ export class Session implements AsyncDisposable {
     return root === null ? principals.map(({ agentId }) => this.#agent(agentId)) : [];
   }
 
-  /** The diagnostics of the log that was loaded, in its order. The log itself is unchanged. */
+  /** The diagnostics of the log that was loaded, in its order, then those of agents that were revived. */
   get diagnostics(): readonly SessionDiagnostic[] {
     return this.#diagnostics;
   }
@@ -176,11 +183,35 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * Ends an agent (`agent:terminated`): it receives and says nothing more, in this session and after it is loaded again.
+   * Ends an agent (`agent:terminated`): it receives and says nothing more, in this session and after it is loaded again, unless it is revived.
    * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_AGENT_IS_ROOT, SESSION_CLOSED
    */
   async terminateAgent(agentId: string, reason?: string): Promise<void> {
     await terminateAgent(this.#parts.record, agentId, { reason });
+  }
+
+  /**
+   * Makes an agent that has ended active again (`agent:revived`), with its whole transcript, in this session and after it is loaded again.
+   * What was sent to it in between was refused and is in `missed`: deliver it with `harken` where the agent needs it. If the
+   * session lacks tools that its transcript calls, `diagnostics` names them (`tools_gone`).
+   * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_ACTIVE; SESSION_AGENT_BUSY while the answer that it was giving when it ended is under way;
+   * SESSION_CLOSED
+   */
+  async revive(
+    agent: Agent | string,
+    reason?: string,
+  ): Promise<{ readonly agent: Agent; readonly missed: readonly LoggedString[] }> {
+    const agentId = typeof agent === 'string' ? agent : agent.agentId;
+    const { record, turn } = this.#parts;
+    assertNotAnswering(turn, record.registry.get(agentId));
+    const toolNames = new Set(turn.toolbox.definitions.map(({ name }) => name));
+    const revived = await reviveAgent(record, agentId, { reason, toolNames });
+    const { eventId, position, missed, missingTools } = revived;
+    if (missingTools.length > 0) {
+      const message = `agent:revived ${eventId} (position ${position}): the session does not have these tools of ${agentId}: ${missingTools.join(', ')}.`;
+      this.#diagnostics = [...this.#diagnostics, { code: 'tools_gone', eventId, position, message }];
+    }
+    return { agent: this.#agent(agentId), missed };
   }
 
   /**

@@ -18,6 +18,8 @@ type Shape = 'whole' | 'line' | 'talk' | 'names' | 'nothing' | 'no text';
 const fields: Readonly<Record<KnownEventType, Readonly<Record<string, Shape>>>> = {
   'agent:created': { name: 'whole', languageModel: 'whole' },
   'agent:terminated': { reason: 'line' },
+  'agent:revived': { reason: 'line' },
+  'agent:undelivered': { text: 'talk' },
   'agent:system_prompt': { text: 'whole' },
   'agent:text': { text: 'whole' },
   'agent:thinking': { text: 'whole', signature: 'whole' },

@@ -5,6 +5,8 @@ const usage = { inputTokens: 10, outputTokens: 5 };
 const sampleData: { [T in KnownEventType]: EventData<T> } = {
   'agent:created': { name: 'tester', languageModel: 'model-1' },
   'agent:terminated': { reason: 'done' },
+  'agent:revived': { reason: 'needed again', missed: ['e7'], missingTools: ['Bash'] },
+  'agent:undelivered': { text: 'Are you there?', source: { kind: 'agent', agentId: 'agent_001' } },
   'agent:system_prompt': { text: 'You test.' },
   'agent:text': { text: 'Hello.' },
   'agent:thinking': { text: 'Hm.', signature: 'sig' },

@@ -10,12 +10,13 @@ export function getAgents(host: AgentHost, namesOrIds: readonly string[]): Agent
   return unique(namesOrIds.map((nameOrId) => getAgent(host, nameOrId)));
 }
 
-export function getAgent(host: AgentHost, nameOrId: string): AgentInfo {
+/** `mayHaveEnded`: an agent that was terminated is not refused here, so that the session names what it is sent. */
+export function getAgent(host: AgentHost, nameOrId: string, mayHaveEnded = false): AgentInfo {
   const agent = host.findAgent(nameOrId);
   if (agent === null) throw new ToolRefusal(notFound(host, nameOrId));
   if (agent.agentId === host.caller.agentId)
     throw new ToolRefusal(`${nameOrId} is you: name other agents.${others(host)}`);
-  if (agent.state === 'terminated')
+  if (agent.state === 'terminated' && !mayHaveEnded)
     throw new ToolRefusal(`The agent ${nameOrId} was terminated.${others(host)}`);
   return agent;
 }

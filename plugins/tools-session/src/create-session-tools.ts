@@ -18,7 +18,7 @@ const tellTool = sessionTool({
       .describe('true: it answers, and you get the answer. false: it has the text at its next turn.'),
   }),
   async run({ to, text, expect_answer }, host, signal) {
-    const recipient = getAgent(host, to);
+    const recipient = getAgent(host, to, true);
     const metadata = { to: recipient.agentId };
     const [denial] = await deliverOwnWords(host, [recipient], await host.logPieceOfText(text));
     if (denial !== undefined) throw new ToolRefusal(denial);

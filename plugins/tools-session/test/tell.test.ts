@@ -34,6 +34,15 @@ describe('a text to one agent', () => {
     expect(host.happened).toEqual(['piece: Psst.', 'denied to Jill: Psst.']);
   });
 
+  it('to an agent that has ended is handed to the session, which refuses it and names it in the log', async () => {
+    const host = fakeHost([agent('Jill', { state: 'terminated' })], { denied: { Jill: 'Jill has ended.' } });
+    expect(await call('tell', { to: 'Jill', text: 'Psst.' }, host)).toEqual({
+      status: 'error',
+      text: 'Not delivered to Jill: Jill has ended.',
+    });
+    expect(host.happened).toEqual(['piece: Psst.', 'denied to Jill: Psst.']);
+  });
+
   it('says which agents there are when it is given a name that none has, and records nothing', async () => {
     const host = fakeHost([agent('Jill')]);
     expect(await call('tell', { to: 'Joe', text: 'Psst.' }, host)).toEqual({

@@ -81,9 +81,9 @@ export class GameReading {
     if (this.#mapping.recorded === true && this.#addRecorded(event)) return;
     if (type === 'agent:created')
       this.#created.set(agentId, { name: String(data.name ?? ''), from: this.#position, until: Infinity });
-    else if (type === 'agent:terminated') {
+    else if (type === 'agent:terminated' || type === 'agent:revived') {
       const created = this.#created.get(agentId);
-      if (created !== undefined) created.until = this.#position;
+      if (created !== undefined) created.until = type === 'agent:revived' ? Infinity : this.#position;
     } else if (type === 'agent:text' || type === 'agent:thinking') {
       const isText = type === 'agent:text';
       const noted = this.#note(event, false, () => [String(data.text ?? '')]);

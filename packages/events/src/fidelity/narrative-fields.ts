@@ -55,6 +55,8 @@ const keptOfAll: Readonly<Record<string, Treatment>> = { details: 'short', turn:
 const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
   'agent:created': { fields: { name: 'whole', languageModel: 'whole', peer: 'whole', hook: 'whole' } },
   'agent:terminated': { fields: { reason: 'line' } },
+  'agent:revived': { fields: { reason: 'line', missed: 'whole', missingTools: 'whole' } },
+  'agent:undelivered': { fields: { text: 'said', source: 'lines' } },
   'agent:system_prompt': { fields: { text: 'whole' } },
   'agent:text': { fields: { text: 'whole' } },
   'agent:thinking': { fields: { text: 'whole', signature: 'whole' } },

@@ -11,6 +11,8 @@ export const shapes: Readonly<Record<'event' | 'envelope' | 'task', Shape>> & {
   data: {
     'agent:created': {"type":"object","properties":{"name":{"type":"string"},"languageModel":{"type":"string"},"peer":{"type":"boolean"},"hook":{"type":"string"}}},
     'agent:terminated': {"type":"object","properties":{"reason":{"type":"string"}}},
+    'agent:revived': {"type":"object","properties":{"reason":{"type":"string"},"missed":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"}},"missingTools":{"type":"array","items":{"type":"string"}}},"required":["missed"]},
+    'agent:undelivered': {"type":"object","properties":{"text":{"type":"string"},"source":{"type":"object","properties":{"kind":{"type":"string","enum":["user","agent","system","external"]},"what":{"type":"string","enum":["file","timer","webhook","service"]},"agentId":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"},"dispatchId":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"},"hook":{"type":"string"}},"required":["kind"]}},"required":["text","source"]},
     'agent:system_prompt': {"type":"object","properties":{"text":{"type":"string"}},"required":["text"]},
     'agent:text': {"type":"object","properties":{"text":{"type":"string"}},"required":["text"]},
     'agent:thinking': {"type":"object","properties":{"text":{"type":"string"},"signature":{"type":"string"}},"required":["text"]},

@@ -12,6 +12,17 @@ const toolFields = {
   metadata: jsonObjectSchema,
 };
 
+const sourceSchema = z.object({
+  /** `system`: the engine, a hook or the orchestrator. `external`: the outside world, which may be a person. */
+  kind: z.enum(['user', 'agent', 'system', 'external']),
+  /** Of `external` only: what sent it. Absent: not known. */
+  what: z.enum(['file', 'timer', 'webhook', 'service']).optional(),
+  agentId: idSchema.optional(),
+  dispatchId: idSchema.optional(),
+  /** The hook that sent it, as the system or with the agent. Absent: no hook did. */
+  hook: z.string().optional(),
+});
+
 /** Actions of agents (D2, D6; the session log; the inference trace; the unified event log). */
 export const agentEventData = {
   'agent:created': z.object({
@@ -23,6 +34,14 @@ export const agentEventData = {
     hook: z.string().optional(),
   }),
   'agent:terminated': z.object({ reason: z.string().optional() }),
+  'agent:revived': z.object({
+    reason: z.string().optional(),
+    /** The `agent:undelivered` events since it ended. */
+    missed: z.array(idSchema),
+    /** The tools that its transcript calls and that the session does not have now. */
+    missingTools: z.array(z.string()).optional(),
+  }),
+  'agent:undelivered': z.object({ text: z.string(), source: sourceSchema }),
   'agent:system_prompt': z.object({ text: z.string() }),
   'agent:text': z.object({ text: z.string() }),
   'agent:thinking': z.object({ text: z.string(), signature: z.string().optional() }),
@@ -51,17 +70,5 @@ export const agentEventData = {
 
 /** Messages to an agent from a person, another agent, the system or the outside world. */
 export const userEventData = {
-  'user:message': z.object({
-    text: z.string(),
-    source: z.object({
-      /** `system`: the engine, a hook or the orchestrator. `external`: the outside world, which may be a person. */
-      kind: z.enum(['user', 'agent', 'system', 'external']),
-      /** Of `external` only: what sent it. Absent: not known. */
-      what: z.enum(['file', 'timer', 'webhook', 'service']).optional(),
-      agentId: idSchema.optional(),
-      dispatchId: idSchema.optional(),
-      /** The hook that sent it, as the system or with the agent. Absent: no hook did. */
-      hook: z.string().optional(),
-    }),
-  }),
+  'user:message': z.object({ text: z.string(), source: sourceSchema }),
 } as const;

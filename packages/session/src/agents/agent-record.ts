@@ -1,5 +1,6 @@
 import { type CapturedEvent, type EventData, isEventOf } from '@hansard/events';
 import { givenThrough } from '@hansard/prompt';
+import { LoggedString } from '@hansard/provider';
 
 /** A tool call that has no result yet. */
 export interface OpenCall {
@@ -31,6 +32,10 @@ export class AgentRecord {
   hook: string | null = null;
   wasCreated = false;
   isTerminated = false;
+  /** The messages that were refused since it ended. */
+  missed: readonly { readonly eventId: string; readonly text: LoggedString }[] = [];
+  /** The names of the tools that it called. */
+  readonly tools = new Set<string>();
   /** How many answers it gave, including those with tool calls. */
   turns = 0;
   #latestAnswer: string | null = null;
@@ -69,7 +74,13 @@ export class AgentRecord {
     if (isMessage && event.data.source.hook !== undefined) this.#ofHooks.add(event.id);
     else if (isEventOf(event, 'agent:tool_result')) asks = this.#close(event.data.toolCallId);
     else if (event.type === 'agent:terminated') this.isTerminated = true;
-    else if (isEventOf(event, 'agent:created')) this.#create(event.data, event.cause);
+    else if (event.type === 'agent:revived') {
+      this.isTerminated = false;
+      this.missed = [];
+    } else if (isEventOf(event, 'agent:undelivered')) {
+      const text = new LoggedString(event.data.text, event.substance ?? event.id);
+      this.missed = [...this.missed, { eventId: event.id, text }];
+    } else if (isEventOf(event, 'agent:created')) this.#create(event.data, event.cause);
     else if (isAnswer(event) && messageId !== this.#latestAnswer) this.#answer(messageId);
     else if (event.type === 'agent:inference' && messageId === this.#latestAnswer)
       this.#keepUnanswered(givenThrough(event));
@@ -79,6 +90,7 @@ export class AgentRecord {
     if (isEventOf(event, 'agent:tool_call')) {
       const { toolCallId, tool } = event.data;
       this.#openCalls.set(toolCallId, { toolCallId, tool, messageId });
+      this.tools.add(tool);
     }
   }
 

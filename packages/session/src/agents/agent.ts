@@ -9,6 +9,7 @@ import { deliver } from '../turn/deliver.ts';
 import type { TurnResources } from '../turn/turn-resources.ts';
 import type { AgentMemory } from './agent-memory.ts';
 import type { AgentRecord } from './agent-record.ts';
+import { refuseMessage } from './create-agent.ts';
 
 /**
  * An agent of a session. Its transcript is in memory only while it is used. See `Session.root` and `Session.getAgent`.
@@ -65,14 +66,17 @@ export class Agent {
       readonly via?: string;
     } = {},
   ): Promise<string> {
-    this.#turn.registry.getActive(this.agentId);
-    const message = {
-      role: 'user',
-      content: String(input),
-      ...(source === undefined ? {} : { source }),
-    } as const;
+    const text = String(input);
+    const substance = typeof input === 'string' ? {} : { substance: input.messageId };
+    if (this.#record.isTerminated)
+      await refuseMessage(this.#turn, this.agentId, {
+        text,
+        source: source ?? { kind: 'user' },
+        ...substance,
+      });
+    const message = { role: 'user', content: text, ...(source === undefined ? {} : { source }) } as const;
     const { messageId, recorded } = logTranscriptEntry(this.#turn, this.agentId, message, {
-      ...(typeof input === 'string' ? {} : { substance: input.messageId }),
+      ...substance,
       ...(via === undefined ? {} : { via }),
     });
     await recorded;

@@ -1,6 +1,6 @@
-import { type NewEvent, newEvent } from '@hansard/events';
+import { type EventData, type EventLinks, type NewEvent, newEvent } from '@hansard/events';
 import { takeApart } from '@hansard/prompt';
-import type { NewAgent } from '@hansard/provider';
+import type { LoggedString, NewAgent } from '@hansard/provider';
 import type { SessionRecord } from '../log/session-record.ts';
 import { sessionErrors } from '../session-errors.ts';
 import { inWords } from './agent-record.ts';
@@ -84,4 +84,53 @@ export async function terminateAgent(
   await log.append([
     newEvent('agent:terminated', data, { agentId, ...(cause === undefined ? {} : { cause }) }),
   ]);
+}
+
+/**
+ * Refuses a message to an agent that has ended. The log names it, so that the agent can get it when it is revived.
+ * @throws SESSION_AGENT_TERMINATED
+ */
+export async function refuseMessage(
+  { log, registry }: SessionRecord,
+  agentId: string,
+  message: EventData<'agent:undelivered'> & Pick<EventLinks, 'substance' | 'cause'>,
+): Promise<void> {
+  const { text, source, ...links } = message;
+  await log.append([newEvent('agent:undelivered', { text, source }, { agentId, ...links })]);
+  registry.getActive(agentId);
+}
+
+/**
+ * Makes an agent that has ended active again. Resolves to what it missed, and to its tools that are not among `toolNames`.
+ * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_ACTIVE
+ */
+export async function reviveAgent(
+  { log, registry }: SessionRecord,
+  agentId: string,
+  { reason, toolNames }: { readonly reason: string | undefined; readonly toolNames: ReadonlySet<string> },
+): Promise<{
+  readonly eventId: string;
+  readonly position: number;
+  readonly missed: readonly LoggedString[];
+  readonly missingTools: readonly string[];
+}> {
+  const record = registry.get(agentId);
+  if (!record.isTerminated)
+    throw sessionErrors.error(
+      'SESSION_AGENT_ACTIVE',
+      `The agent ${inWords(record)} has not ended, so there is nothing to revive.`,
+      { details: { agentId } },
+    );
+  const { missed } = record;
+  const missingTools = [...record.tools].filter((tool) => !toolNames.has(tool));
+  const eventId = log.createId();
+  const data = {
+    ...(reason === undefined ? {} : { reason }),
+    missed: missed.map((message) => message.eventId),
+    ...(missingTools.length === 0 ? {} : { missingTools }),
+  };
+  const recorded = log.append([newEvent('agent:revived', data, { id: eventId, agentId })]);
+  const position = log.inOrder(async () => log.through);
+  await recorded;
+  return { eventId, position: await position, missed: missed.map(({ text }) => text), missingTools };
 }

@@ -7,7 +7,8 @@ export type SessionDiagnosticCode =
   | 'second_root'
   | 'reference_ahead'
   | 'reference_to_nowhere'
-  | 'not_in_log';
+  | 'not_in_log'
+  | 'tools_gone';
 
 /** Something in a log that a session would not have written. The event is kept, and the session continues. */
 export interface SessionDiagnostic extends Diagnostic<SessionDiagnosticCode> {

@@ -16,16 +16,21 @@ export async function answer(turn: TurnResources, agentId: string, askedBy?: str
   const { log, registry, answering } = turn;
   log.assertOpen();
   const record = registry.getActive(agentId);
-  if (answering.has(agentId)) {
-    throw sessionErrors.error(
-      'SESSION_AGENT_BUSY',
-      `The agent ${inWords(record)} is answering already; wait for that answer before you ask for another.`,
-      { details: { agentId } },
-    );
-  }
+  assertNotAnswering(turn, record);
   const answered = untilUtterance(turn, agentId, askedBy).finally(() => answering.delete(agentId));
   answering.set(agentId, answered);
   return answered;
+}
+
+/** @throws SESSION_AGENT_BUSY */
+export function assertNotAnswering({ answering }: TurnResources, record: AgentRecord): void {
+  const { agentId } = record;
+  if (!answering.has(agentId)) return;
+  throw sessionErrors.error(
+    'SESSION_AGENT_BUSY',
+    `The agent ${inWords(record)} is answering already; wait for that answer before you ask for another.`,
+    { details: { agentId } },
+  );
 }
 
 async function untilUtterance(

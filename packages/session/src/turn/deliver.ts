@@ -3,6 +3,7 @@ import type { NewEvent } from '@hansard/events';
 import { newEvent } from '@hansard/events';
 import { takeApart } from '@hansard/prompt';
 import type { DeliveryOutcome } from '@hansard/provider';
+import { refuseMessage } from '../agents/create-agent.ts';
 import type { TurnResources } from './turn-resources.ts';
 
 export interface AgentDelivery {
@@ -35,8 +36,11 @@ export async function deliver(turn: TurnResources, delivery: AgentDelivery): Pro
   const { from, to, text, hook } = delivery;
   log.assertOpen();
   registry.get(from);
-  registry.getActive(to);
   const caused = delivery.cause === undefined ? {} : { cause: delivery.cause };
+  const source = { kind: 'agent', agentId: from, ...(hook === undefined ? {} : { hook }) } as const;
+  const { substance } = delivery;
+  const sent = { source, ...(substance === undefined ? caused : { substance }) };
+  if (registry.get(to).isTerminated) await refuseMessage(turn, to, { text, ...sent });
   const subject = delivery.substance ?? log.createId();
   const isNew = delivery.substance === undefined;
   const verdict = await askHooks(asking, {
@@ -59,8 +63,8 @@ export async function deliver(turn: TurnResources, delivery: AgentDelivery): Pro
     await log.append(events);
     return { outcome: { status: 'denied', text: null, reason: denied.reason }, messageId: null };
   }
-  registry.getActive(to);
-  const source = { kind: 'agent', agentId: from, ...(hook === undefined ? {} : { hook }) } as const;
+  // It may have ended while the hooks were asked.
+  if (registry.get(to).isTerminated) await refuseMessage(turn, to, { text: value, ...sent });
   const message = { role: 'user', content: value, source } as const;
   const messageId = log.createId();
   const links = isNew && via === null ? caused : { substance: subject };

@@ -220,7 +220,7 @@ export class ReaderState {
     this.run.rowsTo(end);
     this.search?.continue();
     if (!this.isFollowing) this.unseen += rows.filter(({ position }) => position >= first).length;
-    if (rows.some(({ word }) => word === 'created' || word === 'ended')) void this.#learnAgents();
+    if (rows.some(({ word }) => /^(?:created|ended|revived)$/.test(word))) void this.#learnAgents();
     this.#changed();
   }
 

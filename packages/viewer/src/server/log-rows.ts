@@ -119,8 +119,7 @@ export class LogRows {
   }
 
   learn(event: CapturedEvent, position: number): void {
-    if (event.type === 'agent:created' || event.type === 'agent:terminated')
-      this.#agents.set(position, event);
+    if (/^agent:(?:created|terminated|revived)$/.test(event.type)) this.#agents.set(position, event);
     const saysWhatIsRecorded =
       event.type === 'agent:inference' ? event.data.context !== undefined : event.substance !== undefined;
     if (saysWhatIsRecorded && position < (this.#recording.get(event.type)?.position ?? Infinity))

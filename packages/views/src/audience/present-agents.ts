@@ -3,8 +3,8 @@ import type { CapturedEvent } from '@hansard/events';
 const takesPart = /^(agent|user):/;
 
 /**
- * The agents that can take part, as the events of a log come: each from its first event or delivery until it ends. A delivery that
- * comes later does not bring it back; only its creation does. Agents of hooks are not among them: they watch.
+ * The agents that can take part, as the events of a log come: each from its first event or delivery until it ends. What comes
+ * later does not bring it back; only its creation or revival does. Agents of hooks are not among them: they watch.
  */
 export class PresentAgents {
   readonly #present = new Set<string>();
@@ -28,7 +28,7 @@ export class PresentAgents {
       this.#ended.add(agentId);
       return;
     }
-    if (type === 'agent:created') this.#ended.delete(agentId);
+    if (type === 'agent:created' || type === 'agent:revived') this.#ended.delete(agentId);
     if (!this.#ended.has(agentId)) this.#present.add(agentId);
   }
 }

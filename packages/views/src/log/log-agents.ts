@@ -12,7 +12,7 @@ export interface LogAgent {
   readonly languageModel: string | null;
   /** The event that created it; null: not in the log. */
   readonly created: CapturedEvent | null;
-  /** The event that ended it; null: it was not ended. */
+  /** The event that ended it; null: it was not ended, or was revived. */
   readonly terminated: CapturedEvent | null;
 }
 
@@ -33,6 +33,7 @@ export function readAgents(events: readonly CapturedEvent[]): {
     if (!takesPart.test(type)) continue;
     if (!firstEvents.has(agentId)) firstEvents.set(agentId, event);
     if (type === 'agent:terminated') terminated.set(agentId, event);
+    if (type === 'agent:revived') terminated.delete(agentId);
     if (type !== 'agent:created') continue;
     const earlier = created.get(agentId);
     if (earlier === undefined) created.set(agentId, event);

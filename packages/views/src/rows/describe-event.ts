@@ -68,6 +68,16 @@ const describers: Describers = {
       text: languageModel,
     }),
   'agent:terminated': ({ reason }) => row('ended', 'notice', { text: reason }),
+  'agent:revived': ({ reason, missed, missingTools = [] }) =>
+    row('revived', missingTools.length > 0 ? 'bad' : 'notice', {
+      text: inWords(
+        reason,
+        missed.length === 0 ? '' : `${formatCount(missed.length, 'message')} not heard`,
+        missingTools.length === 0 ? '' : `without its tools: ${missingTools.join(', ')}`,
+      ),
+    }),
+  'agent:undelivered': ({ text, source }, nameAgent) =>
+    row('missed', 'bad', { target: `from ${senderInWords(source, nameAgent)}`, text }),
   'agent:system_prompt': ({ text }) => row('system', 'dim', { text }),
   'agent:text': ({ text }) => row('text', 'plain', { text }),
   'agent:thinking': ({ text }) => row('thinking', 'dim', { text }),

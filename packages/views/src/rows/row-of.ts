@@ -138,6 +138,7 @@ function isProse(event: CapturedEvent): boolean {
     isReadableAs(event, 'agent:thinking') ||
     isReadableAs(event, 'agent:system_prompt') ||
     isReadableAs(event, 'agent:piece_of_text') ||
+    isReadableAs(event, 'agent:undelivered') ||
     isReadableAs(event, 'user:message')
   );
 }
@@ -147,6 +148,7 @@ function isInWords(event: CapturedEvent): boolean {
   return (
     isReadableAs(event, 'agent:created') ||
     isReadableAs(event, 'agent:terminated') ||
+    isReadableAs(event, 'agent:revived') ||
     isReadableAs(event, 'agent:inference') ||
     isReadableAs(event, 'session:init') ||
     isReadableAs(event, 'harness:loop_warning') ||

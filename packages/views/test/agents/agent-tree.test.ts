@@ -47,12 +47,15 @@ describe('agentTree', () => {
     );
   });
 
-  it('marks an agent that was ended', () => {
+  it('marks an agent that was ended, until it is revived', () => {
     const index = createLogIndex([
       created('e1', 'ann', 'Ann'),
       { id: 'e2', type: 'agent:terminated', timestamp: '2026-03-01T09:30:00.000Z', agentId: 'ann', data: {} },
     ]);
     expect(renderAgentTree(agentTree(index))).toBe('Ann  ann  –  0 messages  (ended)');
+    const revived = { type: 'agent:revived', timestamp: '2026-03-01T09:31:00.000Z', agentId: 'ann' } as const;
+    const again = createLogIndex([...index.events, { ...revived, id: 'e3', data: { missed: [] } }]);
+    expect(renderAgentTree(agentTree(again))).toBe('Ann  ann  –  0 messages');
   });
 
   it('says so if there are no agents', () => {

@@ -131,7 +131,7 @@ describe('audienceOf', () => {
     expect(seeds.flatMap((seed) => faults(seed, judge))).not.toEqual([]);
   });
 
-  it('counts an agent again when it is created again, and not when a late delivery comes', () => {
+  it('counts an agent again when it is created again or revived, and not when a late delivery comes or a message to it is refused', () => {
     const ends = (id: string, agent: string): CapturedEvent => ({
       ...created(id, agent),
       type: 'agent:terminated',
@@ -145,11 +145,16 @@ describe('audienceOf', () => {
       says('s1', 'ann', 'Gone?'),
       created('c3', 'ben'),
       says('s2', 'ann', 'Back!'),
+      ends('t2', 'ben'),
+      { ...created('u1', 'ben'), type: 'agent:undelivered', data: { text: 'Hm', source: { kind: 'user' } } },
+      says('s3', 'ann', 'Gone again?'),
+      { ...created('r1', 'ben'), type: 'agent:revived', data: { missed: ['u1'] } },
+      says('s4', 'ann', 'Back again!'),
     ]);
     const missing = index.sayings.flatMap((saying) =>
       saying.speaker.agentId === 'ann' ? [audienceOf(index, saying).missing] : [],
     );
-    expect(missing).toEqual([[], ['ben']]);
+    expect(missing).toEqual([[], ['ben'], [], ['ben']]);
   });
 
   it('names the agents that were present and did not receive it, except those that could not take part', () => {

@@ -199,6 +199,8 @@ describe('an event in words', () => {
       [
         "created | Jack | haiku",
         "ended |  | The work is done.",
+        "revived |  | Needed again., 2 messages not heard, without its tools: Bash",
+        "missed | from user | Are you there?",
         "system |  | You are Jack.",
         "text |  | Hello.",
         "thinking |  | Hm.",
@@ -360,6 +362,8 @@ const usage = {
 const examples: Record<KnownEventType, unknown> = {
   'agent:created': { name: 'Jack', languageModel: 'haiku' },
   'agent:terminated': { reason: 'The work is done.' },
+  'agent:revived': { reason: 'Needed again.', missed: ['e1', 'e2'], missingTools: ['Bash'] },
+  'agent:undelivered': { text: 'Are you there?', source: { kind: 'user' } },
   'agent:system_prompt': { text: 'You are Jack.' },
   'agent:text': { text: 'Hello.' },
   'agent:thinking': { text: 'Hm.', signature: 'abc' },
