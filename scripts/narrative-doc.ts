@@ -1,4 +1,4 @@
-import { longestLine } from '../packages/events/src/fidelity/narrative.ts';
+import { longestLine, longestObservation } from '../packages/events/src/fidelity/narrative.ts';
 import {
   type KeptFields,
   narrativeRules,
@@ -14,7 +14,7 @@ const treatments: Readonly<Record<Treatment, string>> = {
   lines: 'names, figures and facts at any depth, the first line of each text; no content',
   frames: 'the calls of a stack trace, without its message',
   delivery: 'the text of a decision on a delivery, which is talk; of any other decision nothing',
-  emptied: 'the list without its items',
+  observed: `the first parts of an observation, together at most ${longestObservation} characters; a text is cut, of a picture its type and size stay, of an encoded value that does not fit its length`,
   short: `figures, and texts of one line and at most ${longestLine} characters, at any depth; no content`,
   names: 'figures and names at any depth; no content',
 };
@@ -75,6 +75,9 @@ ${Object.entries(treatments)
   .join('\n')}
 
 *No content* means: never one of these fields, however short it is: ${[...contentFields].sort().map(code).join(', ')}.
+
+*Observed* parts are what a program or a tool chose to record (\`observe\`, \`newOutput\`), so they are kept, up to a bound. What a tool
+returned is not observed: its \`output\` is left out. For longer values, begin the dispatch with the fidelity \`full\`.
 
 ## Types of the vocabulary
 

@@ -29,6 +29,11 @@ export const dispatchErrors = defineErrors('dispatch', {
     advice: 'Await everything that the hook does before it returns.',
     details: ['hook'],
   },
+  DISPATCH_CALL_OVER: {
+    when: 'A tool observed values, or used the agents of the session, after its call was over. Nothing was recorded.',
+    advice: 'Await all that the tool does with its call before it returns.',
+    details: ['toolCallId'],
+  },
   DISPATCH_WORKER_LIMIT: {
     when: 'As many workers run as `maxRunning` allows.',
     advice: 'Wait until one has ended, or raise the limit.',

@@ -93,7 +93,7 @@ export {
   type HookVerdict,
 } from './tools/ask-hooks.ts';
 export { openToolbox, type Toolbox } from './tools/toolbox.ts';
-export { failedOutcome, useTool } from './tools/use-tool.ts';
+export { callOver, failedOutcome, useTool } from './tools/use-tool.ts';
 export {
   type UsageKey,
   type UsageOfKeys,

@@ -28,12 +28,6 @@ export interface AgentHost {
   logPieceOfText(text: string): Promise<LoggedString>;
 
   /**
-   * Records values that the caller observed in this call, such as printed output, and returns the id of that `agent:output`.
-   * The values are copied at the call; later changes to them are not in the log (U2).
-   */
-  logOutput(values: readonly unknown[]): Promise<string>;
-
-  /**
    * Delivers text into an agent's transcript, after the hooks have decided. `text` is the text that the agent reads;
    * `substance` names the event whose content it carries.
    */

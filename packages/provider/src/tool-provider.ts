@@ -53,8 +53,15 @@ export interface ToolCall {
   /** Aborts when the dispatch is stopped or the agent no longer waits for the result. */
   readonly signal: AbortSignal;
   /**
+   * Records values that the agent observes in this call, such as printed output, in one `agent:output`, and returns its id. Its
+   * cause is the call. The values are copied at the call; later changes to them are not in the log (U2). A dispatch of `narrative`
+   * fidelity keeps what `docs/narrative.md` says. Durable when it resolves, and before the result of the call.
+   * @throws DISPATCH_CALL_OVER after the call has settled; the error of the store
+   */
+  observe(...values: unknown[]): Promise<string>;
+  /**
    * The agents of the session; absent if the call does not come from one. Its actions can be used until the call settles;
-   * then they reject with SESSION_CALL_OVER.
+   * then they reject with DISPATCH_CALL_OVER.
    */
   readonly agents?: AgentHost;
   /** The workers of the calling dispatch; absent if it can have none. */

@@ -10,6 +10,7 @@ const call = (tool: string, input: ToolCall['input']): ToolCall => ({
   tool,
   input,
   signal: new AbortController().signal,
+  observe: async () => 'o1',
 });
 
 const add = defineTool({

@@ -75,11 +75,6 @@ export const sessionErrors = defineErrors('session', {
     advice: 'Read the reason, and do not repeat the message unchanged.',
     details: ['hook', 'agentId'],
   },
-  SESSION_CALL_OVER: {
-    when: 'A tool used the agents of the session after its call was over. Nothing was recorded.',
-    advice: 'Await all that the tool does with agents before it returns.',
-    details: ['eventId'],
-  },
   SESSION_CLOSED: {
     when: 'The session was closed or completed, or a write failed before: then that error is the `cause`.',
     advice: 'Load the session to continue; after a failed write, once the store works again.',

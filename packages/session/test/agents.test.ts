@@ -187,7 +187,7 @@ describe('an agent that a tool creates', () => {
     const { log } = await withHost(async (host) => {
       kept = host;
     });
-    await expect(kept?.createAgent({ name: 'Late' })).rejects.toMatchObject({ code: 'SESSION_CALL_OVER' });
+    await expect(kept?.createAgent({ name: 'Late' })).rejects.toMatchObject({ code: 'DISPATCH_CALL_OVER' });
     expect(typesOf(log).filter((type) => type === 'agent:created')).toHaveLength(1);
   });
 });

@@ -8,7 +8,7 @@ import {
 import type { ModelMessage } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { find, prepare } from './prepare.ts';
-import { calls, done, hostOf, model, says, tools } from './scripted.ts';
+import { calls, done, model, says, tools } from './scripted.ts';
 
 const words: TokenCounter = { id: 'words', count: (text) => text.split(/\s+/).length };
 const picture = { mediaType: 'image/png', bytes: Uint8Array.from([1, 2, 3, 4]) };
@@ -25,7 +25,7 @@ async function watched(context: ContextPolicy | undefined) {
     tools: [
       tools({
         shoot: async (call) => {
-          await hostOf(call).logOutput(['The screen', { ...picture, bytes: Uint8Array.from([9]) }]);
+          await call.observe('The screen', { ...picture, bytes: Uint8Array.from([9]) });
           return done('Done.');
         },
       }),

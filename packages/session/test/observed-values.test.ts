@@ -2,7 +2,7 @@ import { isEventOf, PrintedForm, reviveSnapshot } from '@hansard/events';
 import { SessionViewer } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { find, prepare } from './prepare.ts';
-import { answers, calls, done, hostOf, model, says, tools } from './scripted.ts';
+import { answers, calls, done, model, says, tools } from './scripted.ts';
 
 /** The values of each observation in the log. */
 async function observedIn({ events }: ReturnType<typeof prepare>): Promise<unknown[][]> {
@@ -49,7 +49,7 @@ describe('a value that an agent observed', () => {
       tools: [
         tools({
           print: async (call) => {
-            const written = hostOf(call).logOutput(['printed', printed]);
+            const written = call.observe('printed', printed);
             printed.clear();
             await written;
             return done('Done.');

@@ -170,7 +170,10 @@ class Canaries {
     for (const [key, shape] of Object.entries(shapes)) data[key] = this.#shaped(shape);
     if (type === 'agent:output')
       data.parts = [
-        { kind: 'text', text: this.#hide() },
+        { kind: 'text', text: this.#show() },
+        { kind: 'json', json: { seen: this.#show() } },
+        { kind: 'image', mediaType: 'image/png', base64: this.#hide() },
+        { kind: 'text', text: `${this.#show()} ${'- '.repeat(1_000)}${this.#hide()}` },
         { kind: 'json', json: this.#nested() },
       ];
     if (type === 'session:complete') data.errors = [this.#shaped('line')];

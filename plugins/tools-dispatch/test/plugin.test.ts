@@ -38,6 +38,7 @@ it('shows a model what each tool takes, every field described', async () => {
 
 it('takes a call of a tool that it never listed for a programming error', async () => {
   const call = { taskDir: 't', dispatchId: 'd', toolCallId: 'c', tool: 'shout', input: {} };
-  const calling = createDispatchTools().callTool({ ...call, signal: new AbortController().signal });
+  const { signal } = new AbortController();
+  const calling = createDispatchTools().callTool({ ...call, signal, observe: async () => 'o' });
   await expect(calling).rejects.toThrow(TypeError);
 });

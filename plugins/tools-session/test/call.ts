@@ -16,6 +16,7 @@ export async function call(
     tool,
     input,
     signal,
+    observe: async () => 'o1',
     ...(agents === undefined ? {} : { agents }),
   });
 }

@@ -68,9 +68,6 @@ export function fakeHost(agents: readonly AgentInfo[], options: FakeHostOptions 
       happened.push(`piece: ${text}`);
       return new LoggedString(text, `piece_${++pieces}`);
     },
-    async logOutput() {
-      throw new Error('no tool of this package logs what it printed');
-    },
     async deliver(to, delivery) {
       deliveries.push({ to, delivery });
       const name = all.find(({ agentId }) => agentId === to)?.name ?? to;

@@ -6,6 +6,7 @@ import {
   isEventOf,
   type JsonValue,
   type NewEvent,
+  newOutput,
 } from '@hansard/events';
 import type {
   AgentToolCall,
@@ -13,7 +14,6 @@ import type {
   DispatchHost,
   HookProvider,
   OfferedTool,
-  ToolCall,
   ToolCallVerdict,
   ToolOutcome,
 } from '@hansard/provider';
@@ -121,9 +121,7 @@ export class ProjectTools {
   ): Promise<void> {
     if (events.length === 0) return;
     const key = callKey(agentId, toolCallId);
-    // The event of the call may have been yielded but not processed yet.
-    if (!this.#openCalls.has(key)) await nextTurn();
-    const callId = this.#openCalls.get(key);
+    const callId = await this.#callEvent(key);
     for (const event of events) {
       signal.throwIfAborted();
       const { id, type } = await this.#options.record(
@@ -134,6 +132,28 @@ export class ProjectTools {
     signal.throwIfAborted();
   }
 
+  /** Records what the agent observed in a call. */
+  async #observeIn(
+    { agentId, toolCallId }: AgentToolCall,
+    output: NewEvent,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const cause = await this.#callEvent(callKey(agentId, toolCallId));
+    signal.throwIfAborted();
+    const links = {
+      ...(agentId === undefined ? {} : { agentId }),
+      ...(cause === undefined ? {} : { cause }),
+    };
+    const { id } = await this.#options.record({ ...output, ...links });
+    return id;
+  }
+
+  /** The event of a call. It may have been yielded but not processed yet. */
+  async #callEvent(key: string): Promise<string | undefined> {
+    if (!this.#openCalls.has(key)) await nextTurn();
+    return this.#openCalls.get(key);
+  }
+
   async #call(call: AgentToolCall, ownSignal: AbortSignal): Promise<ToolOutcome> {
     const { log, toolbox, dispatches } = this.#options;
     const signal = AbortSignal.any([this.#ending.signal, ownSignal]);
@@ -141,8 +161,12 @@ export class ProjectTools {
       const verdict = await this.askHooks(call, signal);
       if (verdict.decision === 'deny') return { status: 'error', text: blockedText(verdict) };
       const made = { ...call, input: verdict.input };
-      const asked: ToolCall = { ...made, ...toDispatchRef(log), signal };
-      const outcome = await useTool(toolbox, dispatches === null ? asked : { ...asked, dispatches });
+      const asked = { ...made, ...toDispatchRef(log), signal };
+      const outcome = await useTool({
+        toolbox,
+        call: dispatches === null ? asked : { ...asked, dispatches },
+        observe: (values) => this.#observeIn(call, newOutput(values), signal),
+      });
       const result = await askAboutResult(this.#asking(signal), this.#hooked(made), outcome, verdict.via);
       await this.#record(result.events, call, signal);
       return result.outcome;

@@ -32,7 +32,10 @@ const events: readonly NewEvent[] = [
       details: { deep: [{ stdout: secret('detail') }] },
     },
   },
-  { type: 'agent:output', data: { parts: [{ kind: 'text', text: secret('observed') }] } },
+  {
+    type: 'agent:output',
+    data: { parts: [{ kind: 'text', text: `${'- '.repeat(1_000)}${secret('observed')}` }] },
+  },
   {
     type: 'harness:hook_decision',
     data: { hook: 'h', on: 'tool_call', decision: 'alter', input: secret('altered') },

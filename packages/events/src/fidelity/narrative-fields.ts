@@ -11,7 +11,8 @@ import { contentFields, namingFields, objects } from './field-names.ts';
  * - `lines`: names, figures and facts at any depth; of each text the first line. Without `contentFields`.
  * - `frames`: the calls of a stack trace, without its message.
  * - `delivery`: the text of a decision on a delivery, which is talk; of any other decision nothing.
- * - `emptied`: the list without its items.
+ * - `observed`: the first parts of an observation, together at most 2,000 characters. A text that does not fit is cut, and no part
+ *   follows it; a picture becomes its type and size, and an encoded value that does not fit its length.
  * - `short`: figures and texts of one line and at most 200 characters, at any depth. Without `contentFields`; of `objects` only
  *   what `names` keeps.
  * - `names`: figures, and short texts of `namingFields`, at any depth. Without `contentFields`.
@@ -26,7 +27,7 @@ export type Treatment =
   | 'lines'
   | 'frames'
   | 'delivery'
-  | 'emptied'
+  | 'observed'
   | 'short'
   | 'names';
 
@@ -73,7 +74,7 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
       context: 'whole',
     },
   },
-  'agent:output': { fields: { parts: 'emptied' } },
+  'agent:output': { fields: { parts: 'observed' } },
   'user:message': { fields: { text: 'said', source: 'lines' } },
   'session:init': { fields: { model: 'whole', sessionId: 'whole', cwd: 'whole', tools: 'whole' } },
   'session:complete': {

@@ -2,7 +2,9 @@ import type { JsonObject, JsonValue } from '../json/json.ts';
 import { eventKeys, otherFieldsOf, withoutOtherFields } from '../other-fields.ts';
 import type { EventDataSchemas } from '../parse-event.ts';
 import { shortened } from '../shortened.ts';
+import { bytesIn } from '../snapshots/snapshot-text.ts';
 import type { NewEvent } from '../types/event.ts';
+import { outputPartSchema } from '../types/output-part.ts';
 import { withoutCommandOutput } from './command-output.ts';
 import {
   type KeptFields,
@@ -16,6 +18,8 @@ import { isRedactionCounts, redactionsField } from './redaction-counts.ts';
 /** The maximum length in characters of a line or a short text that a narrative keeps. */
 export const longestLine = 200;
 const mostFrames = 50;
+/** The most characters of one observation that a narrative keeps. */
+export const longestObservation = 2_000;
 
 /** The field of an event's data that counts what a narrative omits: characters by the name of the field. */
 const countField = 'leftOut';
@@ -167,8 +171,8 @@ class NarrowedData {
         return value;
       case 'delivery':
         return this.#data.on === 'delivery' ? value : undefined;
-      case 'emptied':
-        return Array.isArray(value) ? this.#emptied(key, value) : undefined;
+      case 'observed':
+        return Array.isArray(value) ? this.#observed(key, value) : undefined;
       case 'frames':
         return isText ? this.#counted(key, value, framesOf(value)) : undefined;
       case 'command':
@@ -192,10 +196,20 @@ class NarrowedData {
     return this.#walk(key, value, this.#isOfEngine(key, value), shortText);
   }
 
-  #emptied(key: string, items: JsonValue[]): JsonValue {
-    if (items.length === 0) return items;
-    this.#omit(key, sizeOf(items));
-    return [];
+  #observed(key: string, parts: JsonValue[]): JsonValue {
+    let room = longestObservation;
+    return parts.flatMap((part) => {
+      const kept = room > 0 ? keptPart(part, room) : null;
+      if (kept === null) {
+        this.#omit(key, sizeOf(part));
+        return [];
+      }
+      const { text, isCut } = kept;
+      room = isCut ? 0 : room - Math.max(1, text.length);
+      if (JSON.stringify(kept.part) === JSON.stringify(part)) return [part];
+      this.#omit(key, Math.max(1, sizeOf(part) - sizeOf(kept.part)));
+      return [kept.part];
+    });
   }
 
   /**
@@ -278,6 +292,36 @@ function fieldsOf(data: JsonObject): [string, JsonValue][] {
 function shortText(text: string): string | undefined {
   const kept = withoutCommandOutput(text);
   return kept.length > longestLine || /[\r\n]/.test(kept) ? undefined : kept;
+}
+
+/** What is kept of an observed part, and the text that counts. `isCut`: not all of its text. Null: it is not a part. */
+function keptPart(
+  part: JsonValue,
+  room: number,
+): { readonly part: JsonObject; readonly text: string; readonly isCut: boolean } | null {
+  const { success, data } = outputPartSchema.safeParse(part);
+  if (!success) return null;
+  const cut = (kind: 'text' | 'repr', whole: string) => {
+    const text = shortened(whole, room);
+    return { part: kind === 'text' ? { kind, text } : { kind, repr: text }, text, isCut: text !== whole };
+  };
+  switch (data.kind) {
+    case 'text':
+      return cut('text', data.text);
+    case 'repr':
+      return cut('repr', data.repr);
+    case 'image':
+      return cut('repr', `[image: ${shortened(data.mediaType, longestLine)}, ${bytesIn(data.base64)} bytes]`);
+    case 'json': {
+      const text = JSON.stringify(data.json);
+      return text.length <= room ? { part: data, text, isCut: false } : cut('repr', text);
+    }
+    case 'value': {
+      const text = data.encoded;
+      if (text.length <= room) return { part: data, text, isCut: false };
+      return cut('repr', `[value of ${text.length} characters]`);
+    }
+  }
 }
 
 function framesOf(stack: string): string {

@@ -21,6 +21,7 @@ export function prepare({ call }: ToolFixture, changes: Partial<ToolCall> = {}):
     dispatchId: 'dispatch-1',
     toolCallId: 'call-1',
     signal: new AbortController().signal,
+    observe: async () => 'output-1',
     ...call,
     input: structuredClone(call.input),
     ...changes,

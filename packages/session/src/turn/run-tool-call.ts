@@ -1,12 +1,12 @@
-import { askAboutCall, askAboutResult, blockedText, type HookedCall, useTool } from '@hansard/dispatch';
 import {
-  type CapturedEvent,
-  type HansardError,
-  isEventOf,
-  type JsonObject,
-  type NewEvent,
-  newEvent,
-} from '@hansard/events';
+  askAboutCall,
+  askAboutResult,
+  blockedText,
+  callOver,
+  type HookedCall,
+  useTool,
+} from '@hansard/dispatch';
+import { type CapturedEvent, isEventOf, type JsonObject, type NewEvent, newEvent } from '@hansard/events';
 import { takeApart } from '@hansard/prompt';
 import {
   type AgentHost,
@@ -21,7 +21,6 @@ import {
 import { type AgentRecord, inWords } from '../agents/agent-record.ts';
 import { createAgent, terminateAgent } from '../agents/create-agent.ts';
 import { logOutput } from '../log/log-output.ts';
-import { sessionErrors } from '../session-errors.ts';
 import type { Answer } from './ask-model.ts';
 import { deliver } from './deliver.ts';
 import { interruption } from './interruption.ts';
@@ -119,7 +118,7 @@ async function makeCall(
     if (events.length > 0) await log.append(events);
     const started = clock.now();
     const made = { ...call, input: value };
-    const agents = new ToolCallHost(turn, record, callId, { respond, running });
+    const agents = new ToolCallHost(turn, record, { callId, toolCallId: call.toolCallId, respond, running });
     const { outcome, failures } = await callTool(turn, record, made, agents);
     running.end();
     const durationMs = Math.max(0, clock.now() - started);
@@ -143,10 +142,16 @@ async function callTool(
   const { dispatch, toolbox, signal, log } = turn;
   const { agentId } = record;
   try {
-    const made = { ...dispatch, agentId, ...call, signal, agents };
-    const outcome = await useTool(toolbox, made, (given) =>
-      log.check(resultEvents(turn, record, call, { outcome: given, via: null, events: [] })),
-    );
+    const outcome = await useTool({
+      toolbox,
+      call: { ...dispatch, agentId, ...call, signal, agents },
+      observe: async (values) => {
+        const { eventId, recorded } = logOutput(turn, agentId, values, { cause: agents.callId });
+        await recorded;
+        return eventId;
+      },
+      check: (outcome) => log.check(resultEvents(turn, record, call, { outcome, via: null, events: [] })),
+    });
     log.assertOpen();
     return { outcome, failures: [...agents.failures] };
   } finally {
@@ -200,26 +205,35 @@ function eventOf({ toolCallId }: ModelToolCall, { events, messageId }: Answer): 
 /** Lets an agent speak, because a tool call asks for it: see `AgentHost.respond`. */
 type Respond = (agentId: string, callId: string) => Promise<LoggedString>;
 
+interface HostedCall {
+  /** The event of the call. */
+  readonly callId: string;
+  readonly toolCallId: string;
+  readonly respond: Respond;
+  readonly running: RunningCall;
+}
+
 /** What one tool call may do with the agents of its session until the call ends. */
 class ToolCallHost implements AgentHost {
   readonly #turn: TurnResources;
   readonly #caller: AgentRecord;
-  readonly #callId: string;
+  /** The event of the tool call. */
+  readonly callId: string;
+  readonly #toolCallId: string;
   readonly #respond: Respond;
   readonly #running: RunningCall;
   readonly #failures: string[] = [];
   #isOver = false;
 
-  /** `callId` is the event of the tool call. */
   constructor(
     turn: TurnResources,
     caller: AgentRecord,
-    callId: string,
-    { respond, running }: { readonly respond: Respond; readonly running: RunningCall },
+    { callId, toolCallId, respond, running }: HostedCall,
   ) {
     this.#turn = turn;
     this.#caller = caller;
-    this.#callId = callId;
+    this.callId = callId;
+    this.#toolCallId = toolCallId;
     this.#respond = respond;
     this.#running = running;
   }
@@ -241,7 +255,7 @@ class ToolCallHost implements AgentHost {
       const { registry } = this.#turn;
       const itsModel = languageModel ?? registry.modelOf(this.#caller);
       const creation = {
-        cause: this.#callId,
+        cause: this.callId,
         ...(name === undefined ? {} : { name }),
         ...(itsModel === null ? {} : { languageModel: itsModel }),
       };
@@ -254,25 +268,16 @@ class ToolCallHost implements AgentHost {
   }
 
   terminateAgent(agentId: string): Promise<void> {
-    return this.#act(() => terminateAgent(this.#turn, agentId, { cause: this.#callId }));
+    return this.#act(() => terminateAgent(this.#turn, agentId, { cause: this.callId }));
   }
 
   logPieceOfText(text: string): Promise<LoggedString> {
     return this.#act(async () => {
       const { log } = this.#turn;
       const messageId = log.createId();
-      const links = { id: messageId, agentId: this.#caller.agentId, cause: this.#callId };
+      const links = { id: messageId, agentId: this.#caller.agentId, cause: this.callId };
       await log.append([newEvent('agent:piece_of_text', { text }, links)]);
       return new LoggedString(text, messageId);
-    });
-  }
-
-  logOutput(values: readonly unknown[]): Promise<string> {
-    return this.#act(async () => {
-      const links = { cause: this.#callId };
-      const { eventId, recorded } = logOutput(this.#turn, this.#caller.agentId, values, links);
-      await recorded;
-      return eventId;
     });
   }
 
@@ -282,7 +287,7 @@ class ToolCallHost implements AgentHost {
       to: agentId,
       text: String(text),
       substance: substance ?? (typeof text === 'string' ? undefined : text.messageId),
-      cause: this.#callId,
+      cause: this.callId,
     };
     return this.#act(async () => (await deliver(this.#turn, delivery)).outcome);
   }
@@ -290,7 +295,7 @@ class ToolCallHost implements AgentHost {
   respond(agentId: string): Promise<LoggedString> {
     return this.#act(async () => {
       try {
-        return await this.#respond(agentId, this.#callId);
+        return await this.#respond(agentId, this.callId);
       } catch (error) {
         const failure = eventOfFailure(error);
         if (failure !== null) this.#failures.push(failure);
@@ -310,17 +315,9 @@ class ToolCallHost implements AgentHost {
   }
 
   #act<T>(action: () => Promise<T>): Promise<T> {
-    const done = this.#isOver ? Promise.reject(this.#isOverError()) : action();
+    const done = this.#isOver ? Promise.reject(callOver(this.#toolCallId)) : action();
     // A tool that does not wait for it must not end the process when it fails.
     done.catch(() => {});
     return done;
-  }
-
-  #isOverError(): HansardError {
-    return sessionErrors.error(
-      'SESSION_CALL_OVER',
-      `The tool call ${this.#callId} of ${inWords(this.#caller)} has ended; a tool must await everything that it does with agents.`,
-      { details: { eventId: this.#callId } },
-    );
   }
 }
