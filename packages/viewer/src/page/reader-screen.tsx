@@ -116,7 +116,11 @@ function useAddress(reader: ReaderState, { task, id, at }: ReaderPlace): WriteAd
   };
   useEffect(() => {
     if (reader.count === null) return;
-    const timer = setTimeout(() => write({}, 'replace'), addressMs);
+    const timer = setTimeout(() => {
+      const now = parseAddress(location.hash);
+      // Otherwise a link or the back button has chosen a place that is not drawn yet.
+      if (now.kind === 'reader' && now.at === shownAt.current) write({}, 'replace');
+    }, addressMs);
     return () => clearTimeout(timer);
   }, [reader.topPosition, reader.isFollowing, reader.count]);
   return write;

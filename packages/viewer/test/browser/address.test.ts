@@ -121,6 +121,45 @@ it('goes back and forward over open events, queries, places and screens', async 
   expect(problems).toEqual([]);
 });
 
+it('follows a link and the back button when the place before them is written only then', async () => {
+  await using opened = await viewer.open('/?filter=Map');
+  const { page, problems } = opened;
+  // What a slow machine does: the timer that writes the place runs after the address changed, before the page did.
+  await page.addInitScript(() => {
+    const { setTimeout: later, clearTimeout: clear } = window;
+    let late: { id: number; run: () => void } | undefined;
+    Object.assign(window, {
+      setTimeout: (run: () => void, ms?: number, ...rest: unknown[]) => {
+        const id = Number(later(ms === 300 ? () => undefined : run, ms, ...rest));
+        if (ms !== 300) return id;
+        late = { id, run };
+        document.documentElement.dataset.late = 'waits';
+        return id;
+      },
+      clearTimeout: (id?: number) => {
+        if (late?.id === id) late = undefined;
+        clear(id);
+      },
+    });
+    addEventListener('popstate', () => {
+      document.documentElement.dataset.late = 'ran';
+      late?.run();
+    });
+  });
+  await page.reload();
+  await page.goto(`${viewer.running.url}#${place}?at=200`);
+  await page.waitForSelector(rowAt(200));
+  const waits = () => page.waitForFunction(() => document.documentElement.dataset.late === 'waits');
+  await waits();
+  await page.locator('.beside a', { hasText: 'Ada' }).click();
+  await page.waitForSelector(`.current${rowAt(0)}`);
+  await waits();
+  await page.goBack();
+  await page.waitForSelector(rowAt(200));
+  expect((await positionsIn(page)).includes(0)).toBe(false);
+  expect(problems).toEqual([]);
+});
+
 it('copies the text, the line and the history of an event, and says so', async () => {
   await using opened = await viewer.open(`${place}?open=60`);
   const { page, problems } = opened;
