@@ -1,5 +1,5 @@
 import type { DispatchRef } from '@hansard/dispatch';
-import { definedOnly } from '@hansard/events';
+import { type CapturedEvent, definedOnly } from '@hansard/events';
 import type { ContextPolicy } from '@hansard/prompt';
 import { createTokenCounter, type TokenCounter } from '@hansard/prompt/tokens';
 import type { HookProvider, LanguageModelProvider, ToolProvider } from '@hansard/provider';
@@ -10,6 +10,7 @@ import { harnessErrors } from './harness-errors.ts';
 import { type Chat, type OpenParts, unknownProvider } from './open-parts.ts';
 import { earlierOutcomes } from './run/earlier-outcomes.ts';
 import { resolveSession } from './sessions/resolve-session.ts';
+import { isLogFile, sessionOfFile } from './sessions/session-of-file.ts';
 import { toTaskDir } from './sessions/task-name.ts';
 
 /** Milliseconds. A claim with a longer lease is refused. */
@@ -46,6 +47,10 @@ export interface ChatOptions extends AddedProviders {
 export interface ResumeChatOptions extends AddedProviders {
   /** Absent: the model that the session had, which a plugin of the configuration must provide. */
   readonly model?: string | NamedModel;
+  /** Of a file: the task with its copy, as PROJECT/SLUG or a whole `taskDir`. Absent: where it is, or else `chat/` and the name of the file. */
+  readonly task?: string;
+  /** What the file has from which the session was copied: see `Harness.sessionOfFile`. A note says what the session lacks of it. */
+  readonly events?: readonly CapturedEvent[];
 }
 
 export async function beginChat(harness: OpenParts, options: ChatOptions): Promise<Chat> {
@@ -80,7 +85,12 @@ export async function resumeChat(
   options: ResumeChatOptions,
 ): Promise<Chat> {
   const { store, context, communication } = harness;
-  const reference = typeof session === 'string' ? await resolveSession(store, session) : session;
+  const ofFile =
+    typeof session === 'string' && isLogFile(context.cwd, session)
+      ? await sessionOfFile(harness, session, options.task)
+      : null;
+  const events = ofFile?.events ?? options.events;
+  const reference = ofFile ?? (typeof session === 'string' ? await resolveSession(store, session) : session);
   const { envelope, dispatchId } = await store.openDispatch(reference);
   const model = options.model ?? envelope.model;
   if (model === null)
@@ -95,7 +105,7 @@ export async function resumeChat(
     expect: 'existing',
     needsRoot: true,
     communication,
-    ...definedOnly({ signal: context.signal }),
+    ...definedOnly({ signal: context.signal, events }),
     ...(await providersOf(harness, model, options)),
     wait: {
       waitMs: longestWait,

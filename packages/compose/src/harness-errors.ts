@@ -49,8 +49,8 @@ export const harnessErrors = defineErrors('harness', {
     advice: '`hansard show SESSION` prints the session. Record with --fidelity full to keep contexts.',
   },
   HARNESS_NOT_RESUMABLE: {
-    when: 'An agent cannot resume a session: the log of the session has no session of an engine.',
-    advice: 'Name a session whose log has one, or begin a new session.',
+    when: 'An agent cannot resume a session: the log of the session has no session of an engine. Or a chat cannot continue a file, because it is not a session log.',
+    advice: 'Name a session or a file that can be continued, or begin a new session.',
   },
 });
 

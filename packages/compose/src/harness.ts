@@ -30,6 +30,7 @@ import { type HarnessError, harnessErrors } from './harness-errors.ts';
 import type { HarnessImportOptions } from './import-logs.ts';
 import { agentOf, type Chat, type OpenParts } from './open-parts.ts';
 import type { RunOptions } from './run/run-in-harness.ts';
+import type { SessionOfFile } from './sessions/session-of-file.ts';
 
 /** How long calls can fail before it is worth a note, in milliseconds. */
 const noteAfterMs = 1_000;
@@ -142,12 +143,23 @@ export class Harness implements ExportParts, AsyncDisposable {
   }
 
   /**
-   * Continues a session at the end of its log.
-   * @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS, HARNESS_PROVIDER_UNKNOWN, and the errors of the session
+   * Continues a session at the end of its log. A word that names an existing `.json` or `.jsonl` file continues the session log in it, in
+   * its copy: see `sessionOfFile`.
+   * @throws HARNESS_NOT_RESUMABLE, HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS, HARNESS_PROVIDER_UNKNOWN, and the errors of the session
    */
   async resumeChat(session: string | DispatchRef, options: ResumeChatOptions = {}): Promise<Chat> {
     const { resumeChat } = await import('./chat.ts');
     return resumeChat(this, session, options);
+  }
+
+  /**
+   * The copy of a session log of another program (session-v1 or session-v2), where its session continues. It is imported if the store does not
+   * have it. The file is never written.
+   * @throws HARNESS_NOT_RESUMABLE, HARNESS_AMBIGUOUS, HARNESS_NAME_INVALID, and the errors of imports and of the store
+   */
+  async sessionOfFile(file: string, task?: string): Promise<SessionOfFile> {
+    const { sessionOfFile } = await import('./sessions/session-of-file.ts');
+    return sessionOfFile(this, file, task);
   }
 
   /** Imports all logs below some paths, with the known importers and those of plugins. A failed log is an item, and stops no other. */

@@ -100,7 +100,9 @@ async function restoreOrBegin(
     throw noAgents(dispatch.dispatchId);
   if (restored.hasAgents && options.needsRoot === true && record.registry.root === null)
     throw noRoot(dispatch.dispatchId);
-  if (!isNew) await dispatch.update({ status: 'running', completedAt: null });
+  const { languageModel: model } = options;
+  const named = dispatch.envelope.model === null && model !== undefined ? { model } : {};
+  if (!isNew) await dispatch.update({ status: 'running', completedAt: null, ...named });
   life.start();
   if (isEmpty) await ensureTaskOf(options.store, options.taskDir, dispatch.envelope, options.onTaskProblem);
   if (restored.hasAgents) {

@@ -1,5 +1,5 @@
 import type { DispatchRef, DispatchStore } from '@hansard/dispatch';
-import { isEvent, isEventOf } from '@hansard/events';
+import { type CapturedEvent, isEvent, isEventOf } from '@hansard/events';
 import { AgentRegistry } from './agents/agent-registry.ts';
 import { assertFull } from './open-session.ts';
 import { noAgents } from './session-errors.ts';
@@ -8,7 +8,13 @@ import { noAgents } from './session-errors.ts';
  * Reads the open work of a session without resuming it: it claims nothing and writes nothing.
  * @throws SESSION_NOT_FULL, SESSION_LOG_INVALID, STORE_DISPATCH_NOT_FOUND
  */
-export async function readSessionState(options: DispatchRef & { readonly store: DispatchStore }): Promise<{
+export async function readSessionState(
+  options: DispatchRef & {
+    readonly store: DispatchStore;
+    /** Events that do not count as heard, such as those of a copied file. */
+    readonly except?: readonly CapturedEvent[] | undefined;
+  },
+): Promise<{
   /** See `Agent.awaitsResponse`, of the root; of any peer if there is no root. */
   readonly awaitsResponse: boolean;
   /** Whether a tool call of any agent has no result. */
@@ -19,13 +25,14 @@ export async function readSessionState(options: DispatchRef & { readonly store: 
   const log = await options.store.openDispatch(options);
   assertFull(log);
   const registry = new AgentRegistry();
+  const except = new Set(options.except?.map(({ id }) => id));
   const heard = new Map<string | undefined, number>();
   let hasAgents = false;
   for await (const { event, position } of log.events()) {
     if (!isEvent(event)) continue;
     registry.observe(event, position);
     hasAgents ||= event.type === 'agent:created';
-    if (isEventOf(event, 'user:message') && event.data.source.kind !== 'agent')
+    if (isEventOf(event, 'user:message') && event.data.source.kind !== 'agent' && !except.has(event.id))
       heard.set(event.agentId, (heard.get(event.agentId) ?? 0) + 1);
   }
   if (!hasAgents) throw noAgents(log.dispatchId);

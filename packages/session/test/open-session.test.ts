@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { readSessionV2 } from '@hansard/formats';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { appendEvents, createDispatch } from '@hansard/testing';
+import { SessionViewer } from '@hansard/views';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { heard } from './foreign-log.ts';
 import { dispatchId, prepare, taskDir, typesOf } from './prepare.ts';
@@ -157,6 +158,34 @@ describe('the events of a session log', () => {
     const again = await open({ events: eventsOf(grown), model });
     expect(again.diagnostics).toMatchObject([{ code: 'not_in_log', eventId: 'msg_005' }]);
     expect((await events()).slice(0, before.length)).toEqual(before);
+    expect((await events()).map(({ id }) => id)).not.toContain('msg_005');
+  });
+
+  it('are numbered on in a SessionViewer of the store, and keep their own ids in the log', async () => {
+    const { open, store, events } = prepare();
+    const session = await open({
+      events: eventsOf(file),
+      model: answers(says('Ann is here.'), says('Yes.')),
+    });
+    await session.root.response();
+    await session.root.harken('Is she?');
+    await session.root.response();
+    await session.close();
+    const viewer = await SessionViewer.open(store, { taskDir, dispatchId });
+    expect(viewer.getTranscript('agent_root').map(({ messageId }) => messageId)).toEqual([
+      'msg_002',
+      'msg_003',
+      'msg_005',
+      'msg_006',
+      'msg_007',
+      'msg_008',
+    ]);
+    expect(
+      viewer
+        .traceMessageFlow('msg_008')
+        .map(({ id }) => id)
+        .slice(-2),
+    ).toEqual(['msg_007', 'msg_008']);
     expect((await events()).map(({ id }) => id)).not.toContain('msg_005');
   });
 

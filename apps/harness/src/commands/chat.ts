@@ -8,7 +8,7 @@ import {
   withConversation,
 } from '../session/chat-model.ts';
 import { converse } from '../session/converse.ts';
-import { resumeSession } from '../session/resume-session.ts';
+import { forNewSessions, resumeSession } from '../session/resume-session.ts';
 import { typedLines } from '../session/typed-lines.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, withCommonOptions, withExamples } from '../terminal/command.ts';
@@ -30,11 +30,11 @@ export const addChat: AddCommand = (command, context) => {
       .option('--model <id>', 'talk to a configured language model instead of a scenario')
       .option(
         '--resume <session>',
-        'continue a session at the end of its log, with its own scenario or model unless you name another',
+        'continue a session, or a copy of a session log FILE.jsonl, at its end, with its own scenario or model unless you name another',
       )
       .option(
         '--task <project/slug>',
-        'record under this task (default: chat/ and the name of the scenario or model)',
+        'record under this task (default: chat/ and the name of the scenario, model or file)',
       )
       .option('--bot <id>', 'record as a session of this bot (default: bot of the configuration)')
       .option('--system <text>', 'set the system prompt of the agent')
@@ -54,6 +54,7 @@ export const addChat: AddCommand = (command, context) => {
     'chat --model model-ai-sdk --task talks/first',
     'chat --resume chat/cafe',
     'chat --resume 4K7Q --model model-ai-sdk',
+    'chat --resume session.jsonl --model model-ai-sdk',
   ).action((scenario: string | undefined, options: ChatOptions) =>
     options.resume === undefined
       ? chat(context, scenario, options)
@@ -98,15 +99,8 @@ async function resume(
   scenario: string | undefined,
   options: ChatOptions,
 ): Promise<void> {
-  const strange = (['task', 'bot', 'system', 'withHistory'] as const).find(
-    (name) => options[name] !== undefined,
-  );
-  if (strange !== undefined)
-    throw new CliError(
-      exitCode.usage,
-      `--${strange === 'withHistory' ? 'with-history' : strange} is for a new session, so it can not be combined with --resume.`,
-      '`hansard help chat` has examples.',
-    );
+  const strange = (['bot', 'system', 'withHistory'] as const).find((name) => options[name] !== undefined);
+  if (strange !== undefined) throw forNewSessions(strange === 'withHistory' ? 'with-history' : strange);
   await resumeSession(context, word, chooseModel(context, scenario, options), options);
 }
 

@@ -1,7 +1,8 @@
-import { harnessErrors, openNamed } from '@hansard/compose';
-import type { DispatchLog } from '@hansard/dispatch';
+import { harnessErrors, isLogFile, openNamed } from '@hansard/compose';
+import { type DispatchLog, toDispatchRef } from '@hansard/dispatch';
 import { type DispatchEnvelope, definedOnly, type EventData, isEventOf } from '@hansard/events';
 import { readSessionState } from '@hansard/session';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
 import type { CliContext } from '../terminal/context.ts';
 import {
   type ConversationOptions,
@@ -18,16 +19,18 @@ export async function resumeSession(
   context: CliContext,
   word: string,
   named: ModelChoice | null,
-  options: ConversationOptions,
+  options: ConversationOptions & { readonly task?: string },
 ): Promise<void> {
   await withConversation(context, options, async (harness) => {
     const { store } = harness;
-    const { taskDir, log } = await openNamed(store, word);
+    const ofFile = isLogFile(context.cwd, word) ? await harness.sessionOfFile(word, options.task) : null;
+    if (ofFile === null && options.task !== undefined) throw forNewSessions('task');
+    const log = ofFile === null ? (await openNamed(store, word)).log : await store.openDispatch(ofFile);
     const choice = named ?? toModelChoice(log.envelope.model ?? missingModel(log.dispatchId));
     await withChatModel(choice, async ({ chat, inputs: lines }) => {
       const completion = await lastCompletion(log);
-      const recorded = { taskDir, dispatchId: log.dispatchId };
-      const state = await readSessionState({ store, ...recorded });
+      const recorded = toDispatchRef(log);
+      const state = await readSessionState({ store, ...recorded, except: ofFile?.events });
       const inputs = lines.slice(state.heard);
       const isTyped = choice.kind === 'plugin' || options.interactive === true;
       let typed = isTyped ? typedLines(context, harness, log.dispatchId) : null;
@@ -41,7 +44,7 @@ export async function resumeSession(
       }
       const resumed = await harness.resumeChat(recorded, {
         ...chat,
-        ...definedOnly({ parallelToolCalls: options.parallel }),
+        ...definedOnly({ parallelToolCalls: options.parallel, events: ofFile?.events }),
       });
       await converse(context, {
         ...resumed,
@@ -71,4 +74,12 @@ function missingModel(dispatchId: string): never {
   throw harnessErrors.error('HARNESS_PROVIDER_UNKNOWN', `The model of ${dispatchId} is not recorded.`, {
     advice: 'Name it: --model ID of a configured model, or a scenario file.',
   });
+}
+
+export function forNewSessions(option: string): CliError {
+  return new CliError(
+    exitCode.usage,
+    `--${option} is for a new session, so it can not be combined with --resume.`,
+    '`hansard help chat` has examples.',
+  );
 }

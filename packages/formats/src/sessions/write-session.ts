@@ -1,4 +1,5 @@
 import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
+import { numberMessages } from '@hansard/facts';
 import type { WriteDiagnostic } from '../lines/format-diagnostic.ts';
 import { idText, references } from '../lines/parse-lines.ts';
 import { createWrittenNames, type DerivedRecord, deriveRecords, isAddedByReader } from './derive-records.ts';
@@ -121,7 +122,8 @@ export interface WrittenSession {
   readonly diagnostics: readonly WriteDiagnostic[];
 }
 
-function writeSession(dialect: SessionDialect, events: readonly CapturedEvent[]): WrittenSession {
+function writeSession(dialect: SessionDialect, logged: readonly CapturedEvent[]): WrittenSession {
+  const events = numberMessages(logged);
   const derived = deriveRecords(dialect, events, createWrittenNames(events));
   const diagnostics: WriteDiagnostic[] = [];
   const isSourceLost = dialect.sourceKey === null ? createSourceCheck() : () => false;

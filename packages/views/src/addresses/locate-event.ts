@@ -1,4 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
+import { numberMessages } from '@hansard/facts';
 import type { AddressedLog } from './addressed-log.ts';
 import type { EventAddress } from './event-address.ts';
 import type { FoundEvent } from './found-event.ts';
@@ -22,7 +23,8 @@ const disorder = 1_000;
  *
  * A position and `latest` read one event. A time reads one event for each bit of the number of events, about 20 in a
  * dispatch of a million, and then 1,000 events at once. It is exact if no event was recorded more than 1,000 positions after one that
- * is later. A whole id reads up to that event; the id of a message, or a part of an id, reads the whole dispatch.
+ * is later. A whole id reads up to that event; the id of a message, or a part of an id, reads the whole dispatch. The number of a message
+ * that was added to an imported session log (`msg_021`) has the whole dispatch in memory.
  */
 export async function locateEvent(log: AddressedLog, address: EventAddress): Promise<EventLocation> {
   const count = await log.count();
@@ -75,10 +77,22 @@ async function byId(log: AddressedLog, wanted: string, count: number): Promise<E
       if (search.isFoundIn(event, position)) return { kind: 'found', position, event, id: event.id };
     }
   }
+  const ofNumber = await byMessageNumber(log, wanted);
+  if (ofNumber !== null) return ofNumber;
   const { choices, isMore } = search.end();
   const [only] = choices;
   if (only === undefined) return unknown(log, count);
   return choices.length === 1 ? { kind: 'found', ...only } : { kind: 'ambiguous', choices, isMore };
+}
+
+/** The message that continues the numbers of an imported log: see `numberMessages`. */
+async function byMessageNumber(log: AddressedLog, wanted: string): Promise<EventLocation | null> {
+  if (!/^msg_\d+$/.test(wanted)) return null;
+  const events: CapturedEvent[] = [];
+  for await (const page of log.pages()) events.push(...page.events);
+  const position = numberMessages(events).findIndex(({ id, messageId }) => (messageId ?? id) === wanted);
+  const event = events[position];
+  return event === undefined ? null : { kind: 'found', position, event, id: event.id };
 }
 
 async function unknown(log: AddressedLog, count: number): Promise<EventLocation> {

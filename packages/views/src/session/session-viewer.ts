@@ -1,4 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
+import { numberMessages } from '@hansard/facts';
 import type { TranscriptEntry } from '@hansard/prompt';
 import { causalGraph, type GraphLink } from '../causes/causal-graph.ts';
 import { agentNamed } from '../log/log-agents.ts';
@@ -7,16 +8,26 @@ import type { LogNode } from '../log/log-node.ts';
 import { type DialogRow, dialogOf } from './dialog.ts';
 import { perspectiveOf } from './perspective.ts';
 import { renderPerspective } from './render-perspective.ts';
+import type { SessionSource } from './render-session-view.ts';
 
 /**
- * The views of a session log under the names that its newer dialect uses (S11). Agents are named by id or name. All methods
- * throw a TypeError for an agent or an id that is not in the log.
+ * The views of a session log under the names that its dialects use (S11). It takes the events of a log, such as those of a file that
+ * `@hansard/formats` read; `open` takes a session of a store. What was added to an imported log has the numbers that follow (`msg_021`).
+ * Agents are named by id or name. All methods throw a TypeError for an agent or an id that is not in the log.
  */
 export class SessionViewer {
   readonly index: LogIndex;
 
   constructor(events: readonly CapturedEvent[]) {
-    this.index = createLogIndex(events);
+    this.index = createLogIndex(numberMessages(events));
+  }
+
+  /** Reads a session of a store. @throws what the store throws for a dispatch that does not exist */
+  static async open(
+    store: Pick<SessionSource, 'getDispatchEvents'>,
+    { taskDir, dispatchId }: { readonly taskDir: string; readonly dispatchId: string },
+  ): Promise<SessionViewer> {
+    return new SessionViewer(await store.getDispatchEvents(taskDir, dispatchId));
   }
 
   /** The name of each agent by its id; the id itself if it has no name. */
@@ -70,7 +81,19 @@ export class SessionViewer {
     );
   }
 
+  /** As `traceContentReferences`, under its name in the older dialect: the deliveries and results that carry an utterance. */
+  traceUtteranceDelivery(utteranceId: string): TranscriptEntry[] {
+    return this.traceContentReferences(utteranceId);
+  }
+
   #parentOf(node: LogNode): LogNode | null {
+    let parent = this.#nearest(node);
+    // What a reader added to a log has no record there.
+    while (parent?.event.data.record === null) parent = this.#nearest(parent);
+    return parent;
+  }
+
+  #nearest(node: LogNode): LogNode | null {
     const links = causalGraph(this.index).causesOf(node);
     // The translator that a delivery passed through is nearer than the original utterance.
     const passed = links.find(({ kind, node: parent }) => kind === 'via' && !isDecision(parent));
