@@ -65,7 +65,7 @@ describe('chat, given something wrong,', () => {
     writeFileSync(join(line.cwd, 'hansard.config.json'), '{ "limits": { "stallMs": 20 } }');
     writeScenario(line.cwd, 'mute.yaml', { user: ['a'], agents: { root: [{ say: 'b', delayMs: 600_000 }] } });
     const answer = await line.hansard('chat', 'mute.yaml', '--quiet');
-    expect(answer).toMatchObject({ code: 1, err: expect.stringContaining('SESSION_MODEL_FAILED') });
+    expect(answer).toMatchObject({ code: 1, err: expect.stringContaining('SESSION_AGENT_STOPPED') });
     expect((await line.hansard('ls', 'chat/mute', '--json')).json()).toMatchObject([{ status: 'crashed' }]);
   });
 

@@ -1,9 +1,20 @@
 import { PassThrough } from 'node:stream';
 import { openHarness } from '@hansard/compose';
+import type { CommunicationHost, CommunicationProvider, LanguageModelProvider } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { harnessContext, packageDirs } from '../src/harness.ts';
-import { typedLines } from '../src/session/typed-lines.ts';
+import { TypedLines } from '../src/session/typed-lines.ts';
 import { commandLine } from './command-line.ts';
+
+const model: LanguageModelProvider = {
+  contract: 1,
+  generate: async () => ({
+    text: 'yes',
+    toolCalls: [],
+    model: 'm',
+    usage: { inputTokens: 1, outputTokens: 1 },
+  }),
+};
 
 /** What is taken of lines that are typed into a terminal and followed by Ctrl-D, read by a console or without one. */
 async function takenOf(load: 'live' | 'record', typed: readonly string[]) {
@@ -12,29 +23,51 @@ async function takenOf(load: 'live' | 'record', typed: readonly string[]) {
   const { signal } = new AbortController();
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const context = { stdin, stdout, stderr, cwd: line.cwd, env: {}, signal, readSignal: signal };
-  const harness = await openHarness({ ...harnessContext(context), packageDirs, load });
-  // The console reads the input of the process, so here its lines are given by hand.
-  harness.communication.attach = (_dispatchId, deliver) => {
-    for (const text of typed) void deliver(text, { kind: 'user' });
-    stdin.resume().end();
-    return () => {};
+  const hosts: CommunicationHost[] = [];
+  // The console reads the input of the process, so here another provider gives its lines.
+  const hand: CommunicationProvider = {
+    contract: 1,
+    start: (host) => {
+      hosts.push(host);
+    },
+    eventRecorded() {},
   };
-  if (load !== 'live') stdin.end(typed.map((text) => `${text}\n`).join(''));
+  const communication = load === 'live' ? [hand] : [];
+  const harness = await openHarness({ ...harnessContext(context), packageDirs, load, communication });
+  const lines = new TypedLines(context, harness);
+  const { session } = await harness.chat({
+    task: 'talks/typed',
+    model: { model, languageModel: 'm' },
+    onIncoming: (text) => lines.onIncoming(text),
+  });
+  if (load === 'live') {
+    for (const text of typed) void hosts[0]?.deliver({ text, dispatchId: session.dispatchId });
+    stdin.resume().end();
+  } else stdin.end(typed.map((text) => `${text}\n`).join(''));
   try {
     const taken: string[] = [];
-    for await (const { text } of typedLines(context, harness, 'd1')) taken.push(text);
-    return taken;
+    for await (const { text } of lines.of(session)) taken.push(text);
+    const recorded = (await session.root.transcript()).map(({ content }) => content);
+    return { taken, recorded };
   } finally {
+    await session.close();
     await harness.close();
   }
 }
 
-describe.each(['live', 'record'] as const)('typedLines, %s', (load) => {
+describe.each([
+  ['live', true],
+  ['record', false],
+] as const)('typedLines, %s', (load, isHeard) => {
+  const recordedOf = (lines: readonly string[]) => (isHeard ? lines : []);
+
   it('ends with Ctrl-D, after what was typed before', async () => {
-    expect(await takenOf(load, ['one', 'two'])).toEqual(['one', 'two']);
+    const lines = ['one', 'two'];
+    expect(await takenOf(load, lines)).toEqual({ taken: lines, recorded: recordedOf(lines) });
   });
 
   it('ends with /end, and takes nothing after it', async () => {
-    expect(await takenOf(load, ['one', ' /end ', 'two'])).toEqual(['one']);
+    const lines = ['one', ' /end ', 'two'];
+    expect(await takenOf(load, lines)).toEqual({ taken: ['one'], recorded: recordedOf(['one']) });
   });
 });

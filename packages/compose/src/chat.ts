@@ -1,14 +1,15 @@
 import type { DispatchRef } from '@hansard/dispatch';
 import { type CapturedEvent, definedOnly } from '@hansard/events';
 import type { ContextPolicy } from '@hansard/prompt';
-import { createTokenCounter, type TokenCounter } from '@hansard/prompt/tokens';
+import { createTokenCounter } from '@hansard/prompt/tokens';
 import type { HookProvider, LanguageModelProvider, ToolProvider } from '@hansard/provider';
-import { openSession } from '@hansard/session';
+import { type OpenSessionOptions, openSession } from '@hansard/session';
 import { contextPolicy } from './configuration.ts';
 import { inWords, noteTo } from './context.ts';
 import { harnessErrors } from './harness-errors.ts';
 import { type Chat, type OpenParts, unknownProvider } from './open-parts.ts';
 import { earlierOutcomes } from './run/earlier-outcomes.ts';
+import { dispatchLimits } from './run/run-in-harness.ts';
 import { resolveSession } from './sessions/resolve-session.ts';
 import { isLogFile, sessionOfFile } from './sessions/session-of-file.ts';
 import { toTaskDir } from './sessions/task-name.ts';
@@ -28,6 +29,8 @@ interface AddedProviders {
   readonly hooks?: readonly HookProvider[];
   /** How many tool calls of one answer are made at the same time. Absent: as the configuration says, or 1. */
   readonly parallelToolCalls?: number;
+  /** As `onIncoming` of a session. */
+  readonly onIncoming?: OpenSessionOptions['onIncoming'];
 }
 
 export interface ChatOptions extends AddedProviders {
@@ -117,28 +120,37 @@ export async function resumeChat(
   return { root: continued.root, session: continued };
 }
 
-interface SessionProviders extends NamedModel {
-  readonly tools: readonly ToolProvider[];
-  readonly hooks: readonly HookProvider[];
-  readonly modelTimeoutMs?: number;
-  readonly parallelToolCalls?: number;
-  readonly hookTimeoutMs?: number;
-  readonly context?: ContextPolicy;
-  readonly tokens?: TokenCounter;
-}
+type SessionProviders = NamedModel &
+  Pick<
+    OpenSessionOptions,
+    | 'tools'
+    | 'hooks'
+    | 'workers'
+    | 'limits'
+    | 'loopDetector'
+    | 'hookTimeoutMs'
+    | 'parallelToolCalls'
+    | 'onIncoming'
+    | 'context'
+    | 'tokens'
+  >;
 
 /** The providers and settings of a session, by the configuration and what the program adds. Hooks of the program are asked first. */
 async function providersOf(
   { plugins, loaded: { config } }: OpenParts,
   model: string | NamedModel,
-  { tools = [], hooks = [], parallelToolCalls = config.parallelToolCalls }: AddedProviders,
+  { tools = [], hooks = [], parallelToolCalls = config.parallelToolCalls, onIncoming }: AddedProviders,
 ): Promise<SessionProviders> {
-  const { limits } = config;
+  const watched = dispatchLimits(config);
+  const agents = plugins.providers('AgentProvider').map(({ id, provider }) => [id, provider] as const);
+  const workers = { agents: Object.fromEntries(agents), ...definedOnly({ limits: watched.limits }) };
   return {
     ...(typeof model === 'string' ? { model: getModel(plugins, model), languageModel: model } : model),
     tools: [...tools, ...plugins.providers('ToolProvider').map(({ provider }) => provider)],
     hooks: [...hooks, ...plugins.providers('HookProvider').map(({ provider }) => provider)],
-    ...definedOnly({ modelTimeoutMs: limits.stallMs, hookTimeoutMs: limits.hookMs, parallelToolCalls }),
+    ...watched,
+    ...(agents.length === 0 ? {} : { workers }),
+    ...definedOnly({ parallelToolCalls, onIncoming }),
     ...(await contextSettings(contextPolicy(config))),
   };
 }

@@ -66,7 +66,9 @@ export const configSchema = z.strictObject({
         .number()
         .positive()
         .optional()
-        .describe('The longest time without a sign of the agent; in a session, the longest model call.'),
+        .describe(
+          'The longest time without a sign of the agent. In a session, that of a model or a tool: it stops the turn.',
+        ),
       hookMs: z
         .number()
         .positive()

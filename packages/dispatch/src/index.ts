@@ -17,6 +17,7 @@ export type { EventDiagnostic } from './intake/event-intake.ts';
 export { defaultLoopLimits, type LoopLimits } from './limits/loop-detector.ts';
 export { openTaskSource, type TaskSourceOptions } from './open-task-source.ts';
 export type { DispatchRedaction } from './redaction/dispatch-redaction.ts';
+export { familyOf } from './run/begin-dispatch.ts';
 export {
   type CloseAbandonedOptions,
   closeAbandonedDispatches,
@@ -25,7 +26,8 @@ export { completionUpdates } from './run/completion.ts';
 export type { DispatchRun, MessageSource } from './run/dispatch-run.ts';
 export { runDispatch, startDispatch } from './run/run-dispatch.ts';
 export type { RunLimits } from './run/run-limits.ts';
-export type { RunDispatchOptions } from './run/run-options.ts';
+export { checkWatchedOptions, type RunDispatchOptions } from './run/run-options.ts';
+export { Watch } from './run/watch.ts';
 export { defaultMaxDepth, defaultMaxRunning, type WorkerOptions } from './run/worker-options.ts';
 export {
   type DispatchHits,

@@ -48,7 +48,7 @@ export interface CommunicationHost {
   deliver(message: IncomingMessage): Promise<boolean>;
   /**
    * Stops a running dispatch and its workers for the user; it becomes `aborted`. Returns false if no such dispatch is running, or
-   * if it cannot be stopped from outside, such as a conversation.
+   * if it cannot be stopped from outside.
    */
   abort(dispatchId: string, reason?: string): boolean;
   /** What {@link deliver} and `abort` can do now: both false if no such dispatch is running. */

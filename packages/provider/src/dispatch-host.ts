@@ -45,7 +45,7 @@ export interface NewWorker {
   readonly role: string;
   /** The task of the worker. */
   readonly prompt: string;
-  /** One of `listAgents`. Absent: the caller's own kind of agent. */
+  /** One of `listAgents`. Absent: the caller's own kind of agent; for a session the only one, if there is one. */
   readonly agent?: string;
   /** Absent: the caller's model, or the default of another kind of agent. */
   readonly model?: string;

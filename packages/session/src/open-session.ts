@@ -88,7 +88,7 @@ async function restoreOrBegin(
   options: OpenSessionOptions,
   isNew: boolean,
 ): Promise<readonly SessionDiagnostic[]> {
-  const { record, life, hooks } = parts;
+  const { record, life, hooks, watch } = parts;
   const { events = [] } = options;
   let restored = isNew ? nothing : await restore(parts, dispatch, events);
   const isEmpty = restored.length === 0;
@@ -111,6 +111,7 @@ async function restoreOrBegin(
     // What they do decides which agents await a response.
     await hooks.settled();
   } else await createAgents(record, options);
+  await watch.start(!isNew);
   return restored.diagnostics;
 }
 

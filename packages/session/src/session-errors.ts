@@ -64,6 +64,18 @@ export const sessionErrors = defineErrors('session', {
     advice: 'Read in the log what the agent tried to do; raise the limit if the calls were right.',
     details: ['agentId', 'limit'],
   },
+  SESSION_AGENT_STOPPED: {
+    when: 'The turn of an agent was stopped because it repeated its tool calls or was silent for too long. The log records it as `harness:loop_kill` or `harness:stall`; its last calls were not made or have an error as their result.',
+    advice:
+      'Read in the log what the agent tried to do, say something that helps it, and call `response` again. Raise `loopDetector` or `limits.stallMs` if the agent was right.',
+    details: ['agentId', 'event'],
+  },
+  SESSION_STOPPED: {
+    when: '`abort` was called, a person stopped the session, or it exceeded a limit of time or cost. The log records it as `harness:abort` or `harness:timeout`.',
+    advice:
+      'Close the session, which ends it as `aborted`. Load it to continue, with a higher limit if one stopped it.',
+    details: ['dispatchId', 'event'],
+  },
   SESSION_HOOK_AGENT: {
     when: 'A hook informed its own agent, or let an agent that is not its own harken, answer or speak for it.',
     advice:

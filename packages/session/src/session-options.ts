@@ -1,9 +1,13 @@
-import type {
-  CommunicationHub,
-  DispatchStore,
-  TaskProblemListener,
-  WriteAccess,
-  WriterOptions,
+import {
+  type CommunicationHub,
+  checkWatchedOptions,
+  type DispatchStore,
+  type LoopLimits,
+  type RunLimits,
+  type TaskProblemListener,
+  type WorkerOptions,
+  type WriteAccess,
+  type WriterOptions,
 } from '@hansard/dispatch';
 import { type CapturedEvent, createIdSource, type IdSource } from '@hansard/events';
 import {
@@ -12,7 +16,13 @@ import {
   createContextRenderer,
   type TokenCounter,
 } from '@hansard/prompt';
-import type { HookProvider, LanguageModelProvider, NewAgent, ToolProvider } from '@hansard/provider';
+import type {
+  HookProvider,
+  IncomingSource,
+  LanguageModelProvider,
+  NewAgent,
+  ToolProvider,
+} from '@hansard/provider';
 import { type Clock, systemClock } from '@hansard/provider';
 
 /** The options of every session, new or loaded. A session does not close the providers; their owner does. */
@@ -33,8 +43,25 @@ export interface SessionRunOptions {
   readonly hookTimeoutMs?: number | false;
   /** How many messages of hooks may bring each other about in a row. Absent: 8. */
   readonly maxHookChain?: number;
-  /** Receives recorded events and deltas. */
+  /** Shows events and deltas, delivers messages to the root (see `Session.messages`), and can stop the session. */
   readonly communication?: CommunicationHub;
+  /**
+   * Receives each message of a communication provider first. True: the program took it, such as a command of its own. It is then not
+   * recorded, and the root does not receive it. Absent: none is taken.
+   */
+  readonly onIncoming?: (text: string, source: IncomingSource) => boolean;
+  /**
+   * The limits of time and cost stop the session. `stallMs` stops the turn of an agent whose model or tool is silent for that long, apart
+   * from an agent that waits for others. Absent: none.
+   */
+  readonly limits?: Omit<RunLimits, 'turns'>;
+  /** Finds loops in the calls of each agent within one turn, and stops that turn. Absent: `defaultLoopLimits`. */
+  readonly loopDetector?: LoopLimits | false;
+  /**
+   * The workers that agents may start through tools. A worker without a named agent has the only one of `agents`. Workers that a process
+   * before started have ended when the session is loaded. Absent: none.
+   */
+  readonly workers?: WorkerOptions;
   /** How much of their agents' logs the models receive. Absent: everything, `{ name: 'full' }`. */
   readonly context?: ContextPolicy;
   /** Counts tokens, for a `faded` context and for manifests: `createTokenCounter` of `@hansard/prompt/tokens`. */
@@ -121,12 +148,7 @@ export function checkSessionOptions(options: OpenSessionOptions): void {
     throw new TypeError(`parallelToolCalls must be a whole number from 1; it is ${parallelToolCalls}.`);
   if (!(Number.isFinite(modelTimeoutMs) && modelTimeoutMs >= 0))
     throw new TypeError(`modelTimeoutMs must be a number from 0; it is ${modelTimeoutMs}.`);
-  const { hookTimeoutMs = 0 } = options;
-  if (hookTimeoutMs !== false && !(Number.isFinite(hookTimeoutMs) && hookTimeoutMs >= 0))
-    throw new TypeError(`hookTimeoutMs must be a number from 0, or false; it is ${hookTimeoutMs}.`);
-  const { maxHookChain = 0 } = options;
-  if (!Number.isSafeInteger(maxHookChain) || maxHookChain < 0)
-    throw new TypeError(`maxHookChain must be a whole number from 0; it is ${maxHookChain}.`);
+  checkWatchedOptions(options);
   createContextRenderer(contextOptions(options));
 }
 

@@ -13,6 +13,7 @@ import type { SessionRecord } from './log/session-record.ts';
 import { contextOptions, type SessionDefaults, type SessionRunOptions } from './session-options.ts';
 import { RunningCalls } from './turn/running-calls.ts';
 import { SessionHooks } from './turn/session-hooks.ts';
+import { SessionWatch } from './turn/session-watch.ts';
 import type { TurnResources } from './turn/turn-resources.ts';
 
 /** A session, as each caller may use it. */
@@ -24,6 +25,7 @@ export interface SessionParts {
   /** For readers of transcripts. */
   readonly memory: AgentMemory;
   readonly hooks: SessionHooks;
+  readonly watch: SessionWatch;
   /** For what begins and ends the session. */
   readonly life: SessionLife;
 }
@@ -58,25 +60,25 @@ export function createSessionParts(
     onFailed: (closed) => {
       hooksOver.abort(closed);
       life.stop(closed);
+      watch.fail();
     },
   });
-  const record: SessionRecord = {
-    dispatch: toDispatchRef(dispatch),
-    log,
-    registry,
-  };
+  const record: SessionRecord = { dispatch: toDispatchRef(dispatch), log, registry };
+  const stopSignal = signalOf(stopping, signal);
+  const onStop = (reason: unknown) => stopping.abort(reason);
+  const watch = new SessionWatch({ options, dispatch, toolbox, record, signal: stopSignal, onStop });
   const life = new SessionLife({
     dispatch,
     record,
     signal,
+    watch,
     onRestored: (event, position) => {
       registry.observe(event, position);
       hooks.restore(event);
     },
-    onStop: (reason) => stopping.abort(reason),
+    onStop,
     onEnded: () => hooksOver.abort(sessionWasClosed(dispatch.dispatchId)),
   });
-  const stopSignal = signalOf(stopping, signal);
   const timeoutMs = options.hookTimeoutMs ?? defaultHookTimeoutMs;
   const hooks: SessionHooks = new SessionHooks(
     {
@@ -88,11 +90,11 @@ export function createSessionParts(
     },
     { clock, timeoutMs },
   );
-  const turn = turnResources(options, { record, toolbox, memory, hooks, stopSignal, timeoutMs });
-  return { record, turn, memory, hooks, life };
+  const turn = turnResources(options, { record, toolbox, memory, hooks, watch, stopSignal, timeoutMs });
+  return { record, turn, memory, hooks, watch, life };
 }
 
-interface PartsOfTurns extends Pick<SessionParts, 'record' | 'memory' | 'hooks'> {
+interface PartsOfTurns extends Pick<SessionParts, 'record' | 'memory' | 'hooks' | 'watch'> {
   readonly toolbox: Toolbox;
   /** Aborts when the session is stopped. */
   readonly stopSignal: AbortSignal;
@@ -101,7 +103,7 @@ interface PartsOfTurns extends Pick<SessionParts, 'record' | 'memory' | 'hooks'>
 
 function turnResources(
   options: SessionRunOptions & SessionDefaults,
-  { record, toolbox, memory, hooks, stopSignal, timeoutMs }: PartsOfTurns,
+  { record, toolbox, memory, hooks, watch, stopSignal, timeoutMs }: PartsOfTurns,
 ): TurnResources {
   const { clock, createId } = options;
   return {
@@ -121,6 +123,8 @@ function turnResources(
     maxToolRounds: options.maxToolRounds ?? 50,
     parallelToolCalls: options.parallelToolCalls ?? 1,
     running: new RunningCalls(),
+    watch,
+    watched: null,
     modelTimeoutMs: options.modelTimeoutMs ?? null,
     signal: stopSignal,
     answering: new Map(),
@@ -158,6 +162,7 @@ interface SessionLifeOptions {
   readonly record: SessionRecord;
   /** The signal of the owner. */
   readonly signal: AbortSignal | undefined;
+  readonly watch: SessionWatch;
   readonly onRestored: (event: CapturedEvent, position: number) => void;
   /** Stops the turns of the agents. */
   readonly onStop: (reason: unknown) => void;
@@ -174,9 +179,9 @@ class SessionLife {
     this.#options = options;
   }
 
-  /** Whether the owner aborted the session. */
+  /** Whether the owner, a person or a limit stopped the session. */
   get isAborted(): boolean {
-    return this.#options.signal?.aborted === true;
+    return this.#options.signal?.aborted === true || this.#options.watch.isStopped;
   }
 
   /** Applies an event that was in the log when the session was loaded. */
@@ -186,12 +191,13 @@ class SessionLife {
 
   /** Publishes the start of the running dispatch, and records when the owner's signal aborts. */
   start(): void {
-    const { dispatch, record, signal } = this.#options;
+    const { dispatch, record, signal, watch } = this.#options;
     dispatch.announce(record.registry.list());
     if (signal === undefined) return;
     const onAbort = () => {
       const reason = describeFailure(signal.reason).message;
       if (record.log.isOpen) void record.log.append([newEvent('harness:abort', { reason, by: 'signal' })]);
+      watch.stopWorkers(`the session that started it was stopped (${reason})`);
     };
     if (signal.aborted) onAbort();
     signal.addEventListener('abort', onAbort);

@@ -4,7 +4,7 @@ import {
   type LiveStreamOptions,
   type LoggedFacts,
 } from '@hansard/dispatch';
-import { type EventData, type NewEvent, newEvent } from '@hansard/events';
+import { type CapturedEvent, type EventData, type NewEvent, newEvent } from '@hansard/events';
 import type { TranscriptMessage } from '@hansard/prompt';
 import type { AgentInfo, LoggedString, NewAgent } from '@hansard/provider';
 import { Agent } from './agents/agent.ts';
@@ -68,6 +68,19 @@ export class Session implements AsyncDisposable {
   get peers(): readonly Agent[] {
     const { root, principals } = this.#parts.record.registry;
     return root === null ? principals.map(({ agentId }) => this.#agent(agentId)) : [];
+  }
+
+  /** Aborts when the session is stopped or ends. */
+  get signal(): AbortSignal {
+    return this.#parts.turn.signal;
+  }
+
+  /**
+   * The messages for the root that people sent through `communication`, as they were recorded, until the session ends or is stopped.
+   * The model receives a message in its next call. A program that takes one lets the root answer while `root.awaitsResponse`. One reader.
+   */
+  get messages(): AsyncIterable<CapturedEvent> {
+    return this.#parts.watch.messages;
   }
 
   /** The diagnostics of the log that was loaded, in its order, then those of agents that were revived. */
@@ -215,8 +228,15 @@ export class Session implements AsyncDisposable {
   }
 
   /**
+   * Stops the agents of the session and its workers permanently (`harness:abort`). `close` then ends it as `aborted`.
+   */
+  abort(reason?: string, by?: string): void {
+    this.#parts.watch.abort(reason, by);
+  }
+
+  /**
    * Ends the session: stops its agents, logs `session:complete` with the total cost, and completes the envelope. The result
-   * may be an answer of `Agent.response`.
+   * may be an answer of `Agent.response`. Its workers continue, and this resolves after their ends.
    * @throws SESSION_CLOSED if it has already ended; EVENT_INVALID for a value that cannot be recorded (the session stays open);
    * the error of the first write that failed
    */
@@ -229,7 +249,7 @@ export class Session implements AsyncDisposable {
     await this.#ending;
   }
 
-  /** Completes the session unless it is complete: as `aborted` if its signal aborted. Safe to call twice. */
+  /** Completes the session unless it is complete: as `aborted` if its signal, a person or a limit stopped it. Safe to call twice. */
   close(): Promise<void> {
     this.#ending ??= this.#end({ status: this.#parts.life.isAborted ? 'aborted' : 'completed' });
     return this.#ending;
@@ -245,8 +265,9 @@ export class Session implements AsyncDisposable {
   }
 
   async #end(outcome: Pick<Completion, 'status' | 'result'>): Promise<void> {
-    const { record, turn, hooks, life } = this.#parts;
+    const { record, turn, hooks, watch, life } = this.#parts;
     const { log } = record;
+    watch.end();
     // What was recorded is observed before the agents are stopped, and what they still record before the end.
     await hooks.drained();
     life.stop(sessionWasClosed(this.dispatchId));
@@ -261,6 +282,7 @@ export class Session implements AsyncDisposable {
     } finally {
       life.end();
     }
+    await watch.workersOver();
   }
 }
 

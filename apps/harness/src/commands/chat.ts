@@ -9,7 +9,7 @@ import {
 } from '../session/chat-model.ts';
 import { converse } from '../session/converse.ts';
 import { forNewSessions, resumeSession } from '../session/resume-session.ts';
-import { typedLines } from '../session/typed-lines.ts';
+import { TypedLines } from '../session/typed-lines.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, withCommonOptions, withExamples } from '../terminal/command.ts';
 import { type CliContext, note } from '../terminal/context.ts';
@@ -74,17 +74,19 @@ async function chat(context: CliContext, scenario: string | undefined, options: 
     withChatModel(choice, async ({ chat, inputs }) => {
       const task = options.task ?? defaultTask(choice);
       const { bot, withHistory, system: systemPrompt, parallel: parallelToolCalls } = options;
+      const isTyped = choice.kind === 'plugin' || options.interactive === true;
+      const typed = isTyped ? new TypedLines(context, harness) : null;
       const { root, session } = await harness.chat({
         ...chat,
+        ...(typed === null ? {} : { onIncoming: (text: string) => typed.onIncoming(text) }),
         task,
         ...definedOnly({ bot, withHistory, systemPrompt, parallelToolCalls }),
       });
-      const typed = choice.kind === 'plugin' || options.interactive === true;
       await converse(context, {
         session,
         root,
         inputs,
-        typed: typed ? typedLines(context, harness, session.dispatchId) : null,
+        typed,
         json: options.json === true,
       });
       const name = `${toTaskName(session.taskDir)}/${session.dispatchId}`;

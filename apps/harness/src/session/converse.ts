@@ -7,7 +7,7 @@ import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type CliContext, note } from '../terminal/context.ts';
 import { explainError } from '../terminal/explain-error.ts';
 import type { ChatModel } from './chat-model.ts';
-import type { TypedLine } from './typed-lines.ts';
+import type { TypedLine, TypedLines } from './typed-lines.ts';
 
 type Input = ChatModel['inputs'][number] | TypedLine;
 
@@ -17,7 +17,7 @@ export interface Conversation {
   /** The lines of the scenario, said first. */
   readonly inputs: readonly Input[];
   /** The typed lines, said after them; null if nobody types. */
-  readonly typed: AsyncIterable<TypedLine> | null;
+  readonly typed: TypedLines | null;
   readonly json: boolean;
   /** The last answer before the session was resumed, if it had ended. */
   readonly lastAnswer?: string | undefined;
@@ -31,28 +31,29 @@ export async function converse(context: CliContext, conversation: Conversation):
   const { session } = conversation;
   try {
     const last = await talk(context, conversation);
-    if (!context.signal.aborted) {
+    if (!session.signal.aborted) {
       await session.complete('completed', last ?? conversation.lastAnswer);
       return;
     }
   } catch (error) {
-    if (!context.signal.aborted) {
+    if (!session.signal.aborted) {
       // If the log can't be written, the thrown error has the reason.
       await session.complete('failed').catch(() => {});
       throw error;
     }
   }
+  const { reason } = session.signal;
   await session.complete('aborted');
   throw new CliError(
     exitCode.failed,
-    `Stopped by ${context.signal.reason}.`,
+    context.signal.aborted ? `Stopped by ${context.signal.reason}.` : explainError(reason).message,
     `\`hansard chat --resume ${toTaskName(session.taskDir)}/${session.dispatchId}\` continues it.`,
   );
 }
 
 async function talk(
   context: CliContext,
-  { root, inputs, typed, json }: Conversation,
+  { session, root, inputs, typed, json }: Conversation,
 ): Promise<string | undefined> {
   let last: string | undefined;
   const answer = async () => {
@@ -65,10 +66,13 @@ async function talk(
   const answerAll = async () => {
     while (root.awaitsResponse) await answer();
   };
-  const send = async ({ text, source }: Input, isOnScreen = false) => {
+  const send = async (
+    { text, source, isHeard = false }: Input & { readonly isHeard?: boolean },
+    isOnScreen = false,
+  ) => {
     if (!isOnScreen)
       await printAnswer(context, { json }, { rows: [], text: `> ${neutraliseControls(text)}` });
-    await root.harken(text, { source });
+    if (!isHeard) await root.harken(text, { source });
     await answerAll();
   };
   let unanswered: unknown;
@@ -78,7 +82,7 @@ async function talk(
       await speak();
       unanswered = undefined;
     } catch (error) {
-      if (context.signal.aborted || !canContinueAfter(error)) throw error;
+      if (session.signal.aborted || !canContinueAfter(error)) throw error;
       unanswered = error;
       note(context, `hansard: ${explainError(error).message}\nType another line, or /end.`);
     }
@@ -86,14 +90,14 @@ async function talk(
   if (root.awaitsResponse) await (typed === null ? answerAll() : tryTo(answerAll));
   for (const input of inputs) await send(input);
   let isTyped = false;
-  for await (const line of typed === null ? [] : promptedLines(context, typed)) {
+  for await (const line of typed === null ? [] : promptedLines(context, typed.of(session))) {
     isTyped = true;
     // A terminal already shows typed text.
     await tryTo(() => send(line, context.stdin.isTTY === true));
   }
   // A line that is missing in a scenario is not an error of the session; a failed model is, if it was the last one.
-  if (unanswered !== undefined && !context.signal.aborted && !isUnknownLine(unanswered)) throw unanswered;
-  if (last === undefined && !isTyped && !context.signal.aborted) noteNothingLeft(context);
+  if (unanswered !== undefined && !session.signal.aborted && !isUnknownLine(unanswered)) throw unanswered;
+  if (last === undefined && !isTyped && !session.signal.aborted) noteNothingLeft(context);
   return last;
 }
 
@@ -120,7 +124,9 @@ async function* promptedLines(
 
 /** After these errors the line is in the log, and the agent can be asked again. */
 function canContinueAfter(error: unknown): boolean {
-  return sessionErrors.is(error, 'SESSION_MODEL_FAILED') || sessionErrors.is(error, 'SESSION_TURN_LIMIT');
+  return (['SESSION_MODEL_FAILED', 'SESSION_TURN_LIMIT', 'SESSION_AGENT_STOPPED'] as const).some((code) =>
+    sessionErrors.is(error, code),
+  );
 }
 
 function isUnknownLine(error: unknown): boolean {

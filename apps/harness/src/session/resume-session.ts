@@ -12,7 +12,7 @@ import {
   withConversation,
 } from './chat-model.ts';
 import { converse, noteNothingLeft } from './converse.ts';
-import { typedLines, whenTyped } from './typed-lines.ts';
+import { TypedLines } from './typed-lines.ts';
 
 /** Continues a session at the end of its log. `named`: with another scenario or model than its own. */
 export async function resumeSession(
@@ -33,11 +33,10 @@ export async function resumeSession(
       const state = await readSessionState({ store, ...recorded, except: ofFile?.events });
       const inputs = lines.slice(state.heard);
       const isTyped = choice.kind === 'plugin' || options.interactive === true;
-      let typed = isTyped ? typedLines(context, harness, log.dispatchId) : null;
+      const typed = isTyped ? new TypedLines(context, harness) : null;
       const hasEnded = hasStatusOfEnd(log.envelope, completion);
       if (hasEnded && !state.awaitsResponse && !state.hasOpenCalls && inputs.length === 0) {
-        if (typed !== null) typed = await whenTyped(context, harness, typed);
-        if (typed === null) {
+        if (typed === null || !(await typed.isTyped())) {
           noteNothingLeft(context, ': the session was not changed');
           return;
         }
@@ -45,6 +44,7 @@ export async function resumeSession(
       const resumed = await harness.resumeChat(recorded, {
         ...chat,
         ...definedOnly({ parallelToolCalls: options.parallel, events: ofFile?.events }),
+        ...(typed === null ? {} : { onIncoming: (text: string) => typed.onIncoming(text) }),
       });
       await converse(context, {
         ...resumed,

@@ -1,6 +1,9 @@
 import { createInterface } from 'node:readline';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Harness } from '@hansard/compose';
+import { type CapturedEvent, isEventOf } from '@hansard/events';
 import type { IncomingSource } from '@hansard/provider';
+import type { Session } from '@hansard/session';
 import type { CliContext } from '../terminal/context.ts';
 
 const endWord = '/end';
@@ -9,83 +12,97 @@ const endWord = '/end';
 export interface TypedLine {
   readonly text: string;
   readonly source: IncomingSource;
+  /** The session has it already: a communication provider delivered it. */
+  readonly isHeard?: boolean;
 }
 
 /**
- * The lines that the user types, until `/end` or the end of the input. If a communication provider reads the terminal, it
- * delivers the lines; otherwise they are read from standard input.
+ * The lines of a conversation, until `/end`, the end of the input or that of the session. If a communication provider reads the terminal,
+ * the session receives its lines as messages; otherwise they are read from standard input.
  */
-export async function* typedLines(
-  context: CliContext,
-  harness: Harness,
-  dispatchId: string,
-): AsyncIterable<TypedLine> {
-  if (comeThroughConsole(context, harness)) {
-    yield* deliveredLines(context, harness, dispatchId);
-    return;
-  }
-  const lines = createInterface({ input: context.stdin, signal: context.signal });
-  for await (const line of lines) {
-    if (line.trim() === endWord) return;
-    if (line.trim() !== '') yield { text: line, source: { kind: 'user' } };
-  }
-}
+export class TypedLines {
+  readonly #context: CliContext;
+  readonly #isConsole: boolean;
+  /** Aborts when nothing more is typed. */
+  readonly #over = new AbortController();
+  readonly #typed: AsyncIterator<TypedLine>;
+  #first: Promise<IteratorResult<TypedLine>> | null = null;
 
-async function* deliveredLines(
-  { signal, stdin }: CliContext,
-  { communication }: Harness,
-  dispatchId: string,
-): AsyncIterable<TypedLine> {
-  const waiting: TypedLine[] = [];
-  let signalChange = () => {};
-  const detach = communication.attach(dispatchId, async (text, source) => {
-    waiting.push({ text, source });
-    signalChange();
+  constructor(context: CliContext, harness: Harness) {
+    this.#context = context;
+    this.#isConsole =
+      context.stdin.isTTY === true && harness.plugins.providers('CommunicationProvider').length > 0;
+    this.#typed = (this.#isConsole ? this.#untilEnd() : this.#read())[Symbol.asyncIterator]();
+  }
+
+  /** For the session: takes `/end`, and what is typed after it. */
+  onIncoming(text: string): boolean {
+    if (!this.#isConsole || (!this.#over.signal.aborted && text.trim() !== endWord)) return false;
+    this.#over.abort();
     return true;
-  });
-  const onEnd = () => signalChange();
-  signal.addEventListener('abort', onEnd);
-  stdin.on('end', onEnd);
-  try {
-    while (!signal.aborted) {
-      const line = waiting.shift();
-      if (line?.text.trim() === endWord) return;
-      if (line !== undefined) yield line;
-      else if (stdin.readableEnded) return;
-      else {
-        await new Promise<void>((resolve) => {
-          signalChange = resolve;
-          if (signal.aborted || stdin.readableEnded || waiting.length > 0) resolve();
-        });
+  }
+
+  /** Whether a line is typed. A console delivers lines only to a running session, so it is asked later. */
+  async isTyped(): Promise<boolean> {
+    return this.#isConsole || (await this.#next()).done !== true;
+  }
+
+  async *of(session: Session): AsyncGenerator<TypedLine> {
+    const messages = session.messages[Symbol.asyncIterator]();
+    let heard = messages.next();
+    let isOver = false;
+    try {
+      for (;;) {
+        const other = isOver ? nextTurn(null) : this.#next();
+        const next = await Promise.race([heard.then((message) => ({ message })), other]);
+        if (next === null) return;
+        if ('message' in next) {
+          if (next.message.done === true) return;
+          heard = messages.next();
+          yield* heardLines(next.message.value);
+        } else if (next.done === true) {
+          if (this.#context.signal.aborted) return;
+          // What was delivered before the end is answered.
+          isOver = true;
+          await session.flushed();
+        } else {
+          this.#first = null;
+          yield next.value;
+        }
       }
+    } finally {
+      this.#over.abort();
+      await messages.return?.();
     }
-  } finally {
-    signal.removeEventListener('abort', onEnd);
-    stdin.off('end', onEnd);
-    detach();
+  }
+
+  #next(): Promise<IteratorResult<TypedLine>> {
+    this.#first ??= this.#typed.next();
+    return this.#first;
+  }
+
+  async *#read(): AsyncGenerator<TypedLine> {
+    const signal = AbortSignal.any([this.#context.signal, this.#over.signal]);
+    for await (const line of createInterface({ input: this.#context.stdin, signal })) {
+      if (line.trim() === endWord) return;
+      if (line.trim() !== '') yield { text: line, source: { kind: 'user' } };
+    }
+  }
+
+  /** No line: the session receives them. */
+  async *#untilEnd(): AsyncGenerator<TypedLine> {
+    const { stdin } = this.#context;
+    const signal = AbortSignal.any([this.#context.signal, this.#over.signal]);
+    await new Promise<void>((resolve) => {
+      signal.addEventListener('abort', () => resolve());
+      stdin.on('end', () => resolve());
+      if (signal.aborted || stdin.readableEnded) resolve();
+    });
   }
 }
 
-/** Whether a communication provider reads the terminal and delivers the lines to a running dispatch. */
-function comeThroughConsole(context: CliContext, harness: Harness): boolean {
-  return context.stdin.isTTY === true && harness.plugins.providers('CommunicationProvider').length > 0;
-}
-
-/**
- * The same lines after the first one is typed; null if none is typed. The console delivers lines only to a running dispatch,
- * so its lines are returned at once.
- */
-export async function whenTyped(
-  context: CliContext,
-  harness: Harness,
-  lines: AsyncIterable<TypedLine>,
-): Promise<AsyncIterable<TypedLine> | null> {
-  if (comeThroughConsole(context, harness)) return lines;
-  const iterator = lines[Symbol.asyncIterator]();
-  const first = await iterator.next();
-  if (first.done === true) return null;
-  return (async function* () {
-    yield first.value;
-    yield* { [Symbol.asyncIterator]: () => iterator };
-  })();
+function heardLines(message: CapturedEvent): TypedLine[] {
+  if (!isEventOf(message, 'user:message')) return [];
+  const { text, source } = message.data;
+  return [{ text, source: source as IncomingSource, isHeard: true }];
 }

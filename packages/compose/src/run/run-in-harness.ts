@@ -77,7 +77,7 @@ export async function runInHarness(harness: OpenParts, options: RunOptions): Pro
 }
 
 /** The limits of every dispatch, by the configuration. */
-function dispatchLimits({
+export function dispatchLimits({
   limits: { hookMs: hookTimeoutMs, ...limits },
   loopDetector,
 }: HarnessConfig): Pick<RunDispatchOptions, 'limits' | 'loopDetector' | 'hookTimeoutMs'> {

@@ -69,6 +69,11 @@ export class LoopDetector {
     return null;
   }
 
+  /** Forgets the calls of an agent so far. */
+  forget(agentId: string): void {
+    this.#agents.delete(agentId);
+  }
+
   #observeCall({ agentId = '', data }: EventOf<'agent:tool_call'>): LoopFinding | null {
     const agent = this.#callsOf(agentId);
     const { steps } = agent;

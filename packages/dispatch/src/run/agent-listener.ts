@@ -3,7 +3,7 @@ import { type CapturedEvent, type EventData, eventErrors, isEventOf, type NewEve
 import { type AgentActivity, type AgentProvider, type AgentRunRequest, storeErrors } from '@hansard/provider';
 import type { ProjectTools } from '../tools/project-tools.ts';
 import type { RunLog } from './run-log.ts';
-import type { Supervision } from './supervision.ts';
+import type { Watch } from './watch.ts';
 
 const activitiesPerTurn = 100;
 
@@ -12,14 +12,14 @@ export interface AgentListenerOptions {
   readonly request: AgentRunRequest;
   readonly log: RunLog;
   readonly tools: ProjectTools;
-  readonly supervision: Supervision;
+  readonly watch: Watch;
   /** Whether activities of the agent are still recorded. */
   readonly isListening: () => boolean;
   /** Called before the agent is stopped, which may take time. */
   readonly onFault: (error: unknown, whose: 'agent' | 'store') => void;
 }
 
-/** Processes the activities of an agent: records and publishes each, passes it to the supervision, and only then asks for the
+/** Processes the activities of an agent: records and publishes each, passes it to the watch, and only then asks for the
  * next one. */
 export class AgentListener {
   readonly #options: AgentListenerOptions;
@@ -36,10 +36,10 @@ export class AgentListener {
 
   /** Resolves when the agent ends. Rejects with the error that it threw, or with the error of an activity that is not valid. */
   async listen(): Promise<void> {
-    const { agent, request, supervision, isListening } = this.#options;
+    const { agent, request, watch, isListening } = this.#options;
     let taken = 0;
     this.#isAwaited = true;
-    supervision.touch();
+    watch.touch();
     for await (const activity of agent.run(request)) {
       if (!isListening()) return;
       this.#isAwaited = false;
@@ -52,9 +52,9 @@ export class AgentListener {
   }
 
   async #take(activity: AgentActivity): Promise<void> {
-    const { log, tools, supervision } = this.#options;
+    const { log, tools, watch } = this.#options;
     const isHeartbeat = activity.kind === 'event' && activity.isHeartbeat === true;
-    if (!isHeartbeat) supervision.touch();
+    if (!isHeartbeat) watch.touch();
     if (activity.kind === 'delta') {
       log.dispatch.publish(activity.delta);
       return;
@@ -63,9 +63,10 @@ export class AgentListener {
     tools.observe(event);
     if (isEventOf(event, 'session:init')) await this.#recordInit(event.data);
     // A narrative log omits the inputs by which calls differ.
-    await supervision.observe({ ...event, data: activity.event.data });
+    await watch.observe({ ...event, data: activity.event.data });
+    if (event.type.startsWith('agent:')) watch.checkCost();
     // Recording may take time, during which the agent was not awaited.
-    if (!isHeartbeat) supervision.touch();
+    if (!isHeartbeat) watch.touch();
   }
 
   async #record(event: NewEvent): Promise<CapturedEvent> {

@@ -2,7 +2,6 @@ import { type CapturedEvent, type DispatchEnvelope, type NewEvent, newEvent } fr
 import { type Clock, systemClock } from '@hansard/provider';
 import { Notifier } from '../async/notifier.ts';
 import { onAbort } from '../async/on-abort.ts';
-import { MessageInbox } from '../communication/message-inbox.ts';
 import { describeFailure } from '../describe-failure.ts';
 import { dispatchErrors } from '../dispatch-errors.ts';
 import type { Dispatch } from '../store/dispatch.ts';
@@ -16,9 +15,7 @@ import { RunHooks } from './run-hooks.ts';
 import type { RunLog } from './run-log.ts';
 import type { RunDispatchOptions } from './run-options.ts';
 import type { RunPlace } from './run-place.ts';
-import { Supervision } from './supervision.ts';
-import { defaultMaxDepth } from './worker-options.ts';
-import { Workers } from './workers.ts';
+import { Watch } from './watch.ts';
 
 const defaultGraceMs = 5_000;
 const storeFailedForParent = 'the store failed for the dispatch that started it';
@@ -26,15 +23,11 @@ const storeFailedForParent = 'the store failed for the dispatch that started it'
 /** Drives the agent of one dispatch from the durable envelope to the completed one. */
 export class AgentRun {
   readonly #options: RunDispatchOptions;
-  readonly #place: RunPlace;
   readonly #clock: Clock;
   readonly #log: RunLog;
-  readonly #inbox = new MessageInbox();
   readonly #stopSignal = new AbortController();
   readonly #graceOver = new Notifier();
-  readonly #supervision: Supervision;
-  /** Null where the dispatch can have none. */
-  readonly #workers: Workers | null;
+  readonly #watch: Watch;
   readonly #tools: ProjectTools;
   readonly #hooks: RunHooks;
   readonly #hooksOver = new AbortController();
@@ -52,18 +45,15 @@ export class AgentRun {
     const { clock = systemClock, hooks = [], hookTimeoutMs = defaultHookTimeoutMs } = options;
     const { envelope } = log.dispatch;
     this.#options = options;
-    this.#place = place;
     this.#clock = clock;
     this.#log = log;
-    this.#supervision = new Supervision(options, clock, log.dispatch, {
+    this.#watch = new Watch(options, place, log.dispatch, {
       kill: (event) => this.#killFor(event),
       warn: async (event) => {
         if (this.#isRunning()) await this.#recordOwn(event);
       },
-      // A slow store does not count as silence of the agent, and each worker has its own supervision.
-      isWaiting: () => !this.#listener.isAwaited || this.#workers?.areRunning === true,
+      report: (event) => this.#report(event),
     });
-    this.#workers = this.#createWorkers();
     this.#hooks = new RunHooks({
       hooks,
       dispatchId: log.dispatch.dispatchId,
@@ -80,15 +70,15 @@ export class AgentRun {
       part: (hook, _question, causes) => this.#hooks.part(hook, causes),
       hookTimeoutMs,
       clock,
-      dispatches: this.#workers,
+      dispatches: this.#watch.workers,
       record: (event) => this.#recordOwn(event),
     });
     this.#listener = new AgentListener({
       agent: options.agent,
-      request: agentRequest(options, envelope, this.#inbox, this.#stopSignal.signal, this.#tools),
+      request: agentRequest(options, envelope, this.#watch.messages, this.#stopSignal.signal, this.#tools),
       log,
       tools: this.#tools,
-      supervision: this.#supervision,
+      watch: this.#watch,
       isListening: () => this.#state !== 'over' && this.#storeFailure === null,
       onFault: (error, whose) => (whose === 'agent' ? this.#crashFor(error) : this.#failForStore(error)),
     });
@@ -113,25 +103,25 @@ export class AgentRun {
 
   async #untilOver(completed: Promise<DispatchEnvelope>): Promise<DispatchEnvelope> {
     const [own] = await Promise.allSettled([completed]);
-    const [below] = await Promise.allSettled([this.#workers?.over()]);
+    const [below] = await Promise.allSettled([this.#watch.workers?.over()]);
     if (own.status === 'rejected') throw own.reason;
     if (below.status === 'rejected') throw below.reason;
     return own.value;
   }
 
   async #untilCompleted(): Promise<DispatchEnvelope> {
-    const { communication } = this.#options;
-    const { dispatchId } = this.#dispatch;
-    const deliver = (text: string, source: MessageSource) => this.deliver(text, source);
-    const detach = communication?.attach(dispatchId, deliver, {
-      isWorker: this.#place.depth > 0,
-      messages: this.#takesMessages,
+    const detach = this.#watch.attach({
       abort: (reason) => this.abort(reason, 'user'),
+      ...(this.#takesMessages
+        ? { deliver: (text: string, source: MessageSource) => this.deliver(text, source) }
+        : {}),
     });
     this.#dispatch.announce();
     try {
       const prompted = this.#recordPrompt();
-      this.#supervision.start();
+      this.#watch.start();
+      // A slow store does not count as silence of the agent.
+      this.#watch.watchSilence(() => !this.#listener.isAwaited);
       await prompted;
       const ending = await this.#untilEnd();
       const completedAt = this.#log.endsAt(this.#clock.now());
@@ -139,7 +129,7 @@ export class AgentRun {
       return await this.#dispatch.end(completionUpdates(completion, ending, completedAt));
     } finally {
       this.#finish();
-      detach?.();
+      detach();
     }
   }
 
@@ -175,8 +165,7 @@ export class AgentRun {
   async #deliver(message: NewEvent): Promise<CapturedEvent | null> {
     if (!this.#isRunning() || !this.#takesMessages) return null;
     const recorded = await this.#log.append(message);
-    this.#supervision.touch();
-    this.#inbox.push(recorded);
+    this.#watch.received(recorded);
     // The agent may have been stopped while the message was recorded.
     return this.#isRunning() ? recorded : null;
   }
@@ -189,7 +178,7 @@ export class AgentRun {
       }),
     );
     // Includes the workers that continue after the dispatch has ended.
-    this.#workers?.abort(reason, by);
+    this.#watch.workers?.abort(reason, by);
   }
 
   async #recordPrompt(): Promise<void> {
@@ -263,38 +252,23 @@ export class AgentRun {
   }
 
   #abortWorkers(reason: string): void {
-    this.#workers?.abort(reason, this.#dispatch.dispatchId);
+    this.#watch.workers?.abort(reason, this.#dispatch.dispatchId);
   }
 
   #stopAgent(reason: string): void {
     if (!this.#isRunning()) return;
     this.#state = 'stopping';
-    this.#inbox.close();
-    this.#workers?.close();
+    this.#watch.close();
     this.#tools.end(reason);
     const graceMs = this.#options.graceMs ?? defaultGraceMs;
     this.#releases.push(this.#clock.after(graceMs, () => this.#graceOver.notify()));
     this.#stopSignal.abort(new DOMException(reason, 'AbortError'));
   }
 
-  #createWorkers(): Workers | null {
-    const { workers } = this.#options;
-    if (workers === undefined || this.#place.depth >= (workers.maxDepth ?? defaultMaxDepth)) return null;
-    return new Workers({
-      options: this.#options,
-      place: this.#place,
-      caller: () => this.#dispatch.envelope,
-      reportFailure: (worker, error) => this.#reportFailure(worker, error),
-      onEnd: () => this.#supervision.touch(),
-    });
-  }
-
-  async #reportFailure({ dispatchId, role }: DispatchEnvelope, error: unknown): Promise<boolean> {
+  async #report(event: NewEvent): Promise<boolean> {
     if (this.#state === 'over') return false;
-    const failure = describeFailure(error);
-    const message = `The store failed for the worker ${role} ${dispatchId}, or below it: ${failure.message}`;
     try {
-      await this.#recordOwn(newEvent('harness:error', { ...failure, message }));
+      await this.#recordOwn(event);
     } catch {
       // The dispatch then ends with the error of that write.
     }
@@ -307,10 +281,9 @@ export class AgentRun {
 
   #finish(): void {
     this.#state = 'over';
-    this.#inbox.close();
-    this.#workers?.close();
+    this.#watch.close();
     this.#tools.end('The dispatch has ended.');
-    this.#supervision.stop();
+    this.#watch.stop();
     for (const release of this.#releases.splice(0)) release();
   }
 }

@@ -6,14 +6,14 @@ import { RunLog } from './run-log.ts';
 import type { RunDispatchOptions } from './run-options.ts';
 import type { BegunDispatch, RunFamily, RunPlace } from './run-place.ts';
 
-/** Begins a dispatch that can have workers. */
-export function beginFamily(options: RunDispatchOptions, toolbox: Toolbox): Promise<BegunDispatch> {
+/** What a dispatch that can have workers shares with them. */
+export function familyOf(toolbox: Toolbox): RunFamily {
   const family: RunFamily = {
     toolbox,
     slots: { taken: 0 },
     begin: (ofWorker, depth) => beginDispatch(ofWorker, { depth, family }),
   };
-  return family.begin(options, 0);
+  return family;
 }
 
 /** Resolves when the envelope is durable; the agent runs from then on. */

@@ -1,7 +1,7 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { storeErrors } from '@hansard/provider';
 import { openToolbox } from '../tools/toolbox.ts';
-import { beginFamily } from './begin-dispatch.ts';
+import { familyOf } from './begin-dispatch.ts';
 import type { DispatchRun } from './dispatch-run.ts';
 import { checkRunOptions, type RunDispatchOptions } from './run-options.ts';
 
@@ -16,7 +16,7 @@ export async function startDispatch(options: RunDispatchOptions): Promise<Dispat
   checkRunOptions(options);
   const { parentDispatchId, tools = [], signal } = options;
   if (parentDispatchId !== undefined) await assertParent(options, parentDispatchId);
-  return beginFamily(options, await openToolbox(tools, signal));
+  return familyOf(await openToolbox(tools, signal)).begin(options, 0);
 }
 
 /** Dispatches an agent and waits for its end: `startDispatch`, then `ended`. */

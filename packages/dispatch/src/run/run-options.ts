@@ -52,16 +52,50 @@ export interface RunDispatchOptions {
   readonly graceMs?: number;
 }
 
+/** What a watched dispatch and its workers have in common. */
+export type WatchedOptions = Pick<
+  RunDispatchOptions,
+  | 'store'
+  | 'taskDir'
+  | 'communication'
+  | 'clock'
+  | 'limits'
+  | 'loopDetector'
+  | 'graceMs'
+  | 'tools'
+  | 'hooks'
+  | 'hookTimeoutMs'
+  | 'maxHookChain'
+  | 'workers'
+> & {
+  /** The agent of a worker that is given none. Absent: such a worker has the only one of `workers.agents`. */
+  readonly agent?: AgentProvider;
+};
+
 /** @throws TypeError for an invalid limit or schema */
-export function checkRunOptions(options: RunDispatchOptions): void {
-  const { limits = {}, workers = {}, outputSchema = {}, loopDetector, graceMs = 0, hookTimeoutMs } = options;
-  checkLimits({ ...limits, graceMs, ...(hookTimeoutMs === false ? {} : { hookTimeoutMs }) });
-  checkLimits(workers.limits ?? {});
-  if (options.maxHookChain !== undefined) assertCount('maxHookChain', options.maxHookChain, 0);
-  if (workers.maxRunning !== undefined) assertCount('maxRunning', workers.maxRunning, 1);
-  if (workers.maxDepth !== undefined) assertCount('maxDepth', workers.maxDepth, 0);
+export function checkRunOptions({ outputSchema = {}, ...options }: RunDispatchOptions): void {
+  checkWatchedOptions(options);
   if (!isPlainObject(outputSchema) || findNotJson(outputSchema) !== null)
     throw new TypeError('outputSchema must be a JSON Schema, an object that JSON can hold.');
+}
+
+/** @throws TypeError for an invalid limit of a run or a session */
+export function checkWatchedOptions({
+  limits = {},
+  workers = {},
+  loopDetector,
+  graceMs = 0,
+  hookTimeoutMs,
+  maxHookChain,
+}: Pick<
+  RunDispatchOptions,
+  'limits' | 'workers' | 'loopDetector' | 'graceMs' | 'hookTimeoutMs' | 'maxHookChain'
+>): void {
+  checkLimits({ ...limits, graceMs, ...(hookTimeoutMs === false ? {} : { hookTimeoutMs }) });
+  checkLimits(workers.limits ?? {});
+  if (maxHookChain !== undefined) assertCount('maxHookChain', maxHookChain, 0);
+  if (workers.maxRunning !== undefined) assertCount('maxRunning', workers.maxRunning, 1);
+  if (workers.maxDepth !== undefined) assertCount('maxDepth', workers.maxDepth, 0);
   checkLoopLimits(loopDetector);
 }
 

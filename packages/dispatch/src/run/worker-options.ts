@@ -3,7 +3,7 @@ import type { RunLimits } from './run-limits.ts';
 
 /** The workers that a dispatch and the dispatches below it may start (D4). */
 export interface WorkerOptions {
-  /** The agents that a worker can be, by name. A worker without a name has the agent of its caller. */
+  /** The agents that a worker can be, by name. A worker without a name has the agent of its caller; in a session the only one here. */
   readonly agents?: Readonly<Record<string, AgentProvider>>;
   /** The limits of each single worker. Absent: those of the dispatch. */
   readonly limits?: RunLimits;

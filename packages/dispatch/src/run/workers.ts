@@ -10,13 +10,14 @@ import {
 import { untilAborted } from '../async/until-aborted.ts';
 import { dispatchErrors } from '../dispatch-errors.ts';
 import type { DispatchRef } from '../store/dispatch-ref.ts';
-import type { RunDispatchOptions } from './run-options.ts';
+import { closeAbandonedDispatches } from './close-abandoned-dispatches.ts';
+import type { RunDispatchOptions, WatchedOptions } from './run-options.ts';
 import type { BegunDispatch, RunPlace } from './run-place.ts';
 import { defaultMaxRunning } from './worker-options.ts';
 
 export interface WorkersOptions {
   /** The options of the caller; a worker uses the same. */
-  readonly options: RunDispatchOptions;
+  readonly options: WatchedOptions;
   readonly place: RunPlace;
   /** The current envelope of the caller. */
   readonly caller: () => DispatchEnvelope;
@@ -56,7 +57,7 @@ export class Workers implements DispatchHost {
     if (this.#end !== null)
       throw dispatchErrors.error(
         'DISPATCH_ENDED',
-        `The dispatch ${this.dispatchId} of ${this.#parts.options.role} is ending and starts no more workers.`,
+        `The dispatch ${this.dispatchId} of ${this.#parts.caller().role} is ending and starts no more workers.`,
         { details: { dispatchId: this.dispatchId } },
       );
     const options = this.#optionsFor(worker);
@@ -69,6 +70,18 @@ export class Workers implements DispatchHost {
     });
     this.#pending.add(over);
     return (await starting).envelope;
+  }
+
+  /** Takes on the workers of a process before: a dispatch that is continued has them, as ended ones. */
+  async restore(): Promise<void> {
+    const { store, taskDir } = this.#parts.options;
+    let isAnyLeft = false;
+    for await (const listed of store.dispatches({ taskDir })) {
+      if ('error' in listed || listed.envelope.parentDispatchId !== this.dispatchId) continue;
+      this.#workers.set(listed.dispatchId, null);
+      isAnyLeft ||= listed.envelope.status === 'running';
+    }
+    if (isAnyLeft) await this.#closeLeft();
   }
 
   async listWorkers(): Promise<DispatchEnvelope[]> {
@@ -92,16 +105,14 @@ export class Workers implements DispatchHost {
   }
 
   async awaitWorker(dispatchId: string, signal?: AbortSignal): Promise<DispatchEnvelope> {
-    this.#assertWorker(dispatchId);
     const worker = this.#workers.get(dispatchId) ?? null;
-    if (worker === null) return this.getWorker(dispatchId);
+    if (worker === null) return this.#endedBefore(dispatchId);
     return signal === undefined ? worker.completed : untilAborted(signal, () => worker.completed);
   }
 
   async abortWorker(dispatchId: string, reason?: string): Promise<DispatchEnvelope> {
-    this.#assertWorker(dispatchId);
     const worker = this.#workers.get(dispatchId) ?? null;
-    if (worker === null) return this.getWorker(dispatchId);
+    if (worker === null) return this.#endedBefore(dispatchId);
     worker.abort(reason, this.dispatchId);
     return worker.ended;
   }
@@ -194,16 +205,20 @@ export class Workers implements DispatchHost {
 
   #agentNamed(name: string | undefined): AgentProvider {
     const { agent, workers } = this.#parts.options;
-    if (name === undefined) return agent;
     const agents = workers?.agents ?? {};
-    const found = Object.hasOwn(agents, name) ? agents[name] : undefined;
+    const [only, ...others] = Object.values(agents);
+    const own = agent ?? (others.length === 0 ? only : undefined);
+    const found = name === undefined ? own : Object.hasOwn(agents, name) ? agents[name] : undefined;
     if (found !== undefined) return found;
     const names = this.listAgents().join(', ');
-    throw dispatchErrors.error(
-      'DISPATCH_AGENT_NOT_FOUND',
-      `There is no agent ${JSON.stringify(name)} for a worker; ${names === '' ? 'name none to get the kind of the dispatch that starts it' : `there are: ${names}`}.`,
-      { details: { agent: name, agents: this.listAgents() } },
-    );
+    const known = names === '' ? 'there are none' : `there are: ${names}`;
+    const said =
+      name === undefined
+        ? `The worker needs the name of an agent; ${known}.`
+        : `There is no agent ${JSON.stringify(name)} for a worker; ${names === '' && own !== undefined ? 'name none to get the kind of the dispatch that starts it' : known}.`;
+    throw dispatchErrors.error('DISPATCH_AGENT_NOT_FOUND', said, {
+      details: { agent: name ?? null, agents: this.listAgents() },
+    });
   }
 
   #takeSlot(): void {
@@ -216,6 +231,19 @@ export class Workers implements DispatchHost {
         { details: { running: slots.taken, maxRunning: most } },
       );
     slots.taken += 1;
+  }
+
+  /** A worker that this process does not run. One that a dead process left running is closed. */
+  async #endedBefore(dispatchId: string): Promise<DispatchEnvelope> {
+    const worker = await this.getWorker(dispatchId);
+    if (worker.status !== 'running') return worker;
+    await this.#closeLeft();
+    return this.getWorker(dispatchId);
+  }
+
+  async #closeLeft(): Promise<void> {
+    const { store, taskDir } = this.#parts.options;
+    await closeAbandonedDispatches(store, taskDir, { onUnreadable: () => {} });
   }
 
   async #envelopeOf(dispatchId: string): Promise<DispatchEnvelope | null> {

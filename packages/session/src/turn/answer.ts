@@ -17,7 +17,13 @@ export async function answer(turn: TurnResources, agentId: string, askedBy?: str
   log.assertOpen();
   const record = registry.getActive(agentId);
   assertNotAnswering(turn, record);
-  const answered = untilUtterance(turn, agentId, askedBy).finally(() => answering.delete(agentId));
+  const watched = turn.watch.begin(agentId);
+  const signal = watched.signalWith(turn.signal);
+  const own = { ...turn, watched, signal, asking: { ...turn.asking, signal } };
+  const answered = untilUtterance(own, agentId, askedBy).finally(() => {
+    watched.end();
+    answering.delete(agentId);
+  });
   answering.set(agentId, answered);
   return answered;
 }
@@ -38,15 +44,23 @@ async function untilUtterance(
   agentId: string,
   askedBy: string | undefined,
 ): Promise<LoggedString> {
-  const { registry, maxToolRounds } = turn;
+  const { registry, maxToolRounds, watch, watched } = turn;
   for (let round = 0; ; round += 1) {
     await untilObserved(turn);
+    watch.checkCost();
+    turn.signal.throwIfAborted();
     const record = registry.getActive(agentId);
     const given = await askModel(turn, record, round === 0 ? askedBy : undefined);
     if (given.toolCalls.length === 0) {
       await untilObserved(turn);
       if (record.awaitsHook && !record.isTerminated && round < maxToolRounds) continue;
       return utteranceOf(given);
+    }
+    await watched?.observe(given.observed);
+    if (watched?.stopped != null) {
+      const failure = watched.stopped;
+      await refuseToolCalls(turn, record, given, `Error: not called: ${failure.message}`);
+      throw failure;
     }
     if (round === maxToolRounds) {
       const failure = tooManyRounds(record, maxToolRounds);

@@ -23,6 +23,8 @@ export interface Answer {
   readonly toolCalls: readonly ModelToolCall[];
   /** As it was recorded. */
   readonly events: readonly CapturedEvent[];
+  /** Its calls with their input, which a narrative does not record. */
+  readonly observed: readonly CapturedEvent[];
 }
 
 /**
@@ -65,7 +67,17 @@ export async function askModel(
     await log.append(events.filter(({ type }) => type === 'agent:inference'));
     registry.getActive(agentId);
   }
-  return { messageId, toolCalls, events: await log.append(events) };
+  const appended = await log.append(events);
+  return { messageId, toolCalls, events: appended, observed: withInputs(appended, toolCalls) };
+}
+
+function withInputs(events: readonly CapturedEvent[], calls: readonly ModelToolCall[]): CapturedEvent[] {
+  return events.flatMap((event) => {
+    if (!isEventOf(event, 'agent:tool_call')) return [];
+    const { toolCallId } = event.data;
+    const input = calls.find((call) => call.toolCallId === toolCallId)?.input ?? null;
+    return [{ ...event, data: { ...event.data, input } }];
+  });
 }
 
 /** @throws CONTEXT_BUDGET_TOO_SMALL, which is then in the log as `harness:error` */
@@ -95,13 +107,17 @@ async function generate(
   const signal = AbortSignal.any([resources.signal, late.signal]);
   let isOver = false;
   const onDelta = (delta: Delta) => {
-    if (!isOver && !signal.aborted) log.publish({ ...delta, agentId, messageId });
+    if (isOver || signal.aborted) return;
+    resources.watched?.touch();
+    log.publish({ ...delta, agentId, messageId });
   };
   const tools = resources.toolbox.definitions;
-  try {
-    return await untilAborted(signal, () =>
+  const ask = () =>
+    untilAborted(signal, () =>
       resources.model.generate({ agentId, agentName, turn, model, messages, tools, signal, onDelta }),
     );
+  try {
+    return await (resources.watched === null ? ask() : resources.watched.awaiting(ask));
   } finally {
     isOver = true;
     stopTimer();

@@ -8,7 +8,12 @@ const recorded = new WeakMap<object, string>();
 /** Records an error of an agent that is thrown next. */
 export async function recordFailure(log: SessionLog, agentId: string, failure: Error): Promise<void> {
   const [event] = await log.append([newEvent('harness:error', describeFailure(failure), { agentId })]);
-  if (event !== undefined) recorded.set(failure, event.id);
+  if (event !== undefined) isRecordedBy(failure, event.id);
+}
+
+/** This event records an error. */
+export function isRecordedBy(failure: Error, eventId: string): void {
+  recorded.set(failure, eventId);
 }
 
 /** The event that recorded an error; null: it is not in the log. */

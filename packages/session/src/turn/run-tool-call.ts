@@ -77,7 +77,14 @@ export async function runToolCalls(
     if (first === undefined) return;
     const result = await first.result;
     open.shift();
-    await turn.log.append([...result.events, ...resultEvents(turn, record, first.call, result)]);
+    const events = resultEvents(turn, record, first.call, result);
+    const appended = await turn.log.append([...result.events, ...events]);
+    // The output as it is, which a narrative does not record.
+    await turn.watched?.observe(
+      appended
+        .slice(result.events.length)
+        .map((event, index) => ({ ...event, data: events[index]?.data ?? {} })),
+    );
   }
 }
 
@@ -139,19 +146,22 @@ async function callTool(
   call: ModelToolCall,
   agents: ToolCallHost,
 ): Promise<Required<Pick<CallResult, 'outcome' | 'failures'>>> {
-  const { dispatch, toolbox, signal, log } = turn;
+  const { dispatch, toolbox, signal, log, watch, watched } = turn;
   const { agentId } = record;
   try {
-    const outcome = await useTool({
-      toolbox,
-      call: { ...dispatch, agentId, ...call, signal, agents },
-      observe: async (values) => {
-        const { eventId, recorded } = logOutput(turn, agentId, values, { cause: agents.callId });
-        await recorded;
-        return eventId;
-      },
-      check: (outcome) => log.check(resultEvents(turn, record, call, { outcome, via: null, events: [] })),
-    });
+    const dispatches = watch.workers === null ? {} : { dispatches: watch.workers };
+    const use = () =>
+      useTool({
+        toolbox,
+        call: { ...dispatch, agentId, ...call, signal, agents, ...dispatches },
+        observe: async (values) => {
+          const { eventId, recorded } = logOutput(turn, agentId, values, { cause: agents.callId });
+          await recorded;
+          return eventId;
+        },
+        check: (outcome) => log.check(resultEvents(turn, record, call, { outcome, via: null, events: [] })),
+      });
+    const outcome = await (watched === null ? use() : watched.awaiting(use));
     log.assertOpen();
     return { outcome, failures: [...agents.failures] };
   } finally {
@@ -295,7 +305,9 @@ class ToolCallHost implements AgentHost {
   respond(agentId: string): Promise<LoggedString> {
     return this.#act(async () => {
       try {
-        return await this.#respond(agentId, this.callId);
+        const respond = () => this.#respond(agentId, this.callId);
+        const { watched } = this.#turn;
+        return await (watched === null ? respond() : watched.resting(respond));
       } catch (error) {
         const failure = eventOfFailure(error);
         if (failure !== null) this.#failures.push(failure);

@@ -3,6 +3,7 @@ import type { Clock, LanguageModelProvider } from '@hansard/provider';
 import type { ModelContext } from '../agents/agent-memory.ts';
 import type { SessionRecord } from '../log/session-record.ts';
 import type { RunningCalls } from './running-calls.ts';
+import type { SessionWatch, WatchedTurn } from './session-watch.ts';
 
 /** What the turn of an agent may use: it records, and it asks the model, the hooks and the tools. */
 export interface TurnResources extends SessionRecord {
@@ -15,6 +16,9 @@ export interface TurnResources extends SessionRecord {
   /** How many tool calls of one answer are made at the same time, from 1. */
   readonly parallelToolCalls: number;
   readonly running: RunningCalls;
+  readonly watch: SessionWatch;
+  /** The turn that uses this. Null: none has begun. */
+  readonly watched: WatchedTurn | null;
   /** Null: no limit. */
   readonly modelTimeoutMs: number | null;
   /** Aborts when the session is closed, when a write fails, and when the owner of the session aborts its signal. */

@@ -1,0 +1,180 @@
+import { type CapturedEvent, type DispatchEnvelope, type NewEvent, newEvent } from '@hansard/events';
+import { type Clock, systemClock } from '@hansard/provider';
+import { MessageInbox } from '../communication/message-inbox.ts';
+import { describeFailure } from '../describe-failure.ts';
+import { defaultLoopLimits, LoopDetector } from '../limits/loop-detector.ts';
+import { type StallWatch, watchStall, watchTime } from '../limits/watchdogs.ts';
+import type { Dispatch } from '../store/dispatch.ts';
+import type { MessageSource } from './dispatch-run.ts';
+import type { WatchedOptions } from './run-options.ts';
+import type { RunPlace } from './run-place.ts';
+import { defaultMaxDepth } from './worker-options.ts';
+import { Workers } from './workers.ts';
+
+/** What a watch may do to its dispatch. */
+export interface Interventions {
+  /** Stops the dispatch, or the agent that the event names, for the reason in the event, which is to be recorded. */
+  kill(event: NewEvent): void;
+  warn(event: NewEvent): Promise<void>;
+  /** Records a failure. Returns false if the dispatch has ended. */
+  report(event: NewEvent): Promise<boolean>;
+}
+
+/** How a dispatch takes part in what people do. */
+export interface Attachment {
+  /** Absent: it takes no messages. Returns false if it takes no more. */
+  readonly deliver?: (text: string, source: MessageSource) => Promise<boolean>;
+  readonly abort: (reason?: string) => void;
+}
+
+/**
+ * Watches one dispatch, a run or a session: its limits of time, silence, cost and repetition, its workers, and the messages that reach
+ * it from outside.
+ */
+export class Watch {
+  /** What was delivered, after it was recorded. */
+  readonly messages = new MessageInbox();
+  /** Null where the dispatch can have none. */
+  readonly workers: Workers | null;
+  readonly #options: WatchedOptions;
+  readonly #place: RunPlace;
+  readonly #clock: Clock;
+  readonly #act: Interventions;
+  readonly #loops: LoopDetector | null;
+  readonly #dispatch: Pick<Dispatch, 'facts' | 'dispatchId' | 'envelope'>;
+  /** In US dollars. */
+  #spent = 0;
+  readonly #silences = new Set<StallWatch>();
+  #stopTime = () => {};
+
+  /** The facts of `dispatch` already include an event when it is observed here. */
+  constructor(
+    options: WatchedOptions,
+    place: RunPlace,
+    dispatch: Pick<Dispatch, 'facts' | 'dispatchId' | 'envelope'>,
+    act: Interventions,
+  ) {
+    const { loopDetector, clock = systemClock } = options;
+    this.#options = options;
+    this.#place = place;
+    this.#clock = clock;
+    this.#dispatch = dispatch;
+    this.#act = act;
+    this.#loops = loopDetector === false ? null : new LoopDetector(loopDetector ?? defaultLoopLimits);
+    this.workers = this.#createWorkers();
+  }
+
+  /** Begins the time of the dispatch. */
+  start(): void {
+    const { timeMs } = this.#options.limits ?? {};
+    if (timeMs === undefined) return;
+    this.#stopTime = watchTime(this.#clock, timeMs, (elapsedMs) =>
+      this.#act.kill(newEvent('harness:timeout', { elapsedMs, limitMs: timeMs })),
+    );
+  }
+
+  /**
+   * Stops what is silent for too long, until the returned object is stopped. Null without such a limit. It waits while workers run.
+   * `isWaiting`: whether it is silent because it waits for others. `kill`: absent, that of the dispatch.
+   */
+  watchSilence(
+    isWaiting: () => boolean,
+    kill: (event: NewEvent) => void = (event) => this.#act.kill(event),
+  ): StallWatch | null {
+    const { stallMs } = this.#options.limits ?? {};
+    if (stallMs === undefined) return null;
+    const watch = watchStall(
+      this.#clock,
+      stallMs,
+      (idleMs) => kill(newEvent('harness:stall', { idleMs, limitMs: stallMs })),
+      // Each worker has its own watch.
+      () => this.workers?.areRunning === true || isWaiting(),
+    );
+    this.#silences.add(watch);
+    return {
+      touch: () => watch.touch(),
+      stop: () => {
+        this.#silences.delete(watch);
+        watch.stop();
+      },
+    };
+  }
+
+  /** Shows the dispatch to people, who may write to it and stop it, until the returned function is called. */
+  attach({ deliver, abort }: Attachment): () => void {
+    const { communication } = this.#options;
+    const detach = communication?.attach(this.#dispatch.dispatchId, deliver ?? (async () => false), {
+      isWorker: this.#place.depth > 0,
+      messages: deliver !== undefined,
+      abort,
+    });
+    return detach ?? (() => {});
+  }
+
+  /** A message was recorded that is for the agents. */
+  received(message: CapturedEvent): void {
+    this.touch();
+    this.messages.push(message);
+  }
+
+  /** Takes no more messages, and starts no more workers; running ones continue. */
+  close(): void {
+    this.messages.close();
+    this.workers?.close();
+  }
+
+  /** Ends the timers. */
+  stop(): void {
+    this.#stopTime();
+    for (const silence of this.#silences) silence.stop();
+    this.#silences.clear();
+  }
+
+  /** Something happened. */
+  touch(): void {
+    for (const silence of this.#silences) silence.touch();
+  }
+
+  /** Observes an event of an agent after it was recorded, with the content by which calls differ. */
+  async observe(event: CapturedEvent): Promise<void> {
+    const finding = this.#loops?.observe(event) ?? null;
+    if (finding === null) return;
+    const links = { cause: event.id, ...(event.agentId === undefined ? {} : { agentId: event.agentId }) };
+    if (finding.act === 'kill') this.#act.kill(newEvent('harness:loop_kill', finding.data, links));
+    else await this.#act.warn(newEvent('harness:loop_warning', finding.data, links));
+  }
+
+  /** Forgets the calls of an agent so far, in which its loops began. */
+  forgetCalls(agentId: string): void {
+    this.#loops?.forget(agentId);
+  }
+
+  /** Called where an agent continues: one that has ended spends nothing more, and is not stopped. */
+  checkCost(): void {
+    // A total that falls refunds nothing.
+    this.#spent = Math.max(this.#spent, this.#dispatch.facts.costUsd ?? 0);
+    const limit = this.#options.limits?.costUsd;
+    const spent = this.#spent;
+    if (limit === undefined || spent <= limit) return;
+    const reason = `cost limit: ${Number(spent.toFixed(6))} of ${limit} US dollars spent`;
+    this.#act.kill(newEvent('harness:abort', { reason, by: 'harness' }));
+  }
+
+  #createWorkers(): Workers | null {
+    const { workers } = this.#options;
+    if (workers === undefined || this.#place.depth >= (workers.maxDepth ?? defaultMaxDepth)) return null;
+    return new Workers({
+      options: this.#options,
+      place: this.#place,
+      caller: () => this.#dispatch.envelope,
+      reportFailure: (worker, error) => this.#reportFailure(worker, error),
+      onEnd: () => this.touch(),
+    });
+  }
+
+  #reportFailure({ dispatchId, role }: DispatchEnvelope, error: unknown): Promise<boolean> {
+    const failure = describeFailure(error);
+    const message = `The store failed for the worker ${role} ${dispatchId}, or below it: ${failure.message}`;
+    return this.#act.report(newEvent('harness:error', { ...failure, message }));
+  }
+}

@@ -1,0 +1,259 @@
+import { type Dispatch, familyOf, type MessageSource, type Toolbox, Watch } from '@hansard/dispatch';
+import { type CapturedEvent, type HansardError, type NewEvent, newEvent } from '@hansard/events';
+import type { DispatchHost } from '@hansard/provider';
+import { inWords } from '../agents/agent-record.ts';
+import { logTranscriptEntry } from '../log/log-transcript-entry.ts';
+import type { SessionRecord } from '../log/session-record.ts';
+import { sessionErrors } from '../session-errors.ts';
+import type { SessionRunOptions } from '../session-options.ts';
+import { isRecordedBy } from './recorded-failure.ts';
+
+interface SessionWatchParts {
+  readonly options: SessionRunOptions;
+  readonly dispatch: Dispatch;
+  readonly toolbox: Toolbox;
+  readonly record: SessionRecord;
+  /** Aborts when the agents of the session are stopped. */
+  readonly signal: AbortSignal;
+  /** Stops the agents. */
+  readonly onStop: (reason: HansardError) => void;
+}
+
+/** The watch of a session: it stops turns of agents, or the session. */
+export class SessionWatch {
+  readonly #parts: SessionWatchParts;
+  readonly #watch: Watch;
+  /** The turns of agents that answer. */
+  readonly #turns = new Map<string, WatchedTurn>();
+  #isStopped = false;
+  #detach = () => {};
+
+  constructor(parts: SessionWatchParts) {
+    const { options, toolbox, dispatch, record } = parts;
+    this.#parts = parts;
+    const append = async (event: NewEvent): Promise<boolean> => {
+      if (!record.log.isOpen) return false;
+      await record.log.append([event]);
+      return true;
+    };
+    this.#watch = new Watch(options, { depth: 0, family: familyOf(toolbox) }, dispatch, {
+      kill: (event) => this.#kill(event),
+      warn: async (event) => {
+        await append(event);
+      },
+      // The session then stops with the error of that write.
+      report: (event) => append(event).catch(() => true),
+    });
+  }
+
+  /** Null: agents of the session can have no workers. */
+  get workers(): DispatchHost | null {
+    return this.#watch.workers;
+  }
+
+  get messages(): AsyncIterable<CapturedEvent> {
+    return this.#watch.messages;
+  }
+
+  /** Whether a limit or an abort stopped the session. */
+  get isStopped(): boolean {
+    return this.#isStopped;
+  }
+
+  /** Begins when the session has its agents. `isLoaded`: it may have workers of before. */
+  async start(isLoaded: boolean): Promise<void> {
+    if (isLoaded) await this.#watch.workers?.restore();
+    this.#watch.start();
+    this.#detach = this.#watch.attach({
+      abort: (reason) => this.abort(reason, 'user'),
+      ...(this.#parts.record.registry.root === null
+        ? {}
+        : { deliver: (text: string, source: MessageSource) => this.#deliver(text, source) }),
+    });
+  }
+
+  abort(reason?: string, by?: string): void {
+    this.#stop(
+      newEvent('harness:abort', {
+        ...(reason === undefined ? {} : { reason }),
+        ...(by === undefined ? {} : { by }),
+      }),
+    );
+  }
+
+  /** Takes no more messages and starts no more workers. */
+  end(): void {
+    this.#detach();
+    this.#watch.close();
+    this.#watch.stop();
+  }
+
+  /** The store failed. */
+  fail(): void {
+    this.end();
+    this.stopWorkers('the store failed for the session that started it');
+  }
+
+  /** The session is stopped: so are its workers. */
+  stopWorkers(reason: string): void {
+    this.#watch.close();
+    this.#watch.workers?.abort(reason, this.#parts.dispatch.dispatchId);
+  }
+
+  /** Resolves when all workers have ended. @throws a failure of the store that could not be recorded */
+  async workersOver(): Promise<void> {
+    await this.#watch.workers?.over();
+  }
+
+  /** Stops the session if it has spent too much. Called before an agent continues. */
+  checkCost(): void {
+    this.#watch.checkCost();
+  }
+
+  /** The turn of an agent that begins to answer. */
+  begin(agentId: string): WatchedTurn {
+    this.#watch.forgetCalls(agentId);
+    const turn: WatchedTurn = new WatchedTurn(this.#watch, this.#parts.record, agentId, () => {
+      if (this.#turns.get(agentId) === turn) this.#turns.delete(agentId);
+    });
+    this.#turns.set(agentId, turn);
+    return turn;
+  }
+
+  #kill(event: NewEvent): void {
+    const turn = event.type === 'harness:loop_kill' ? this.#turns.get(event.agentId ?? '') : undefined;
+    if (turn === undefined) this.#stop(event);
+    else turn.stop(event);
+  }
+
+  #stop(event: NewEvent): void {
+    const { dispatch, record, onStop } = this.#parts;
+    if (this.#isStopped || !record.log.isOpen) return;
+    this.#isStopped = true;
+    void record.log.append([event]);
+    const why = reasonOf(event);
+    const { dispatchId } = dispatch;
+    this.stopWorkers(`the session that started it was stopped (${why})`);
+    onStop(
+      sessionErrors.error('SESSION_STOPPED', `The session ${dispatchId} was stopped (${why}).`, {
+        details: { dispatchId, event: event.type },
+      }),
+    );
+  }
+
+  async #deliver(text: string, source: MessageSource): Promise<boolean> {
+    const { record, options, signal } = this.#parts;
+    const { root } = record.registry;
+    if (root === null || !record.log.isOpen || signal.aborted) return false;
+    const { kind, what } = source;
+    if (kind === 'user' || kind === 'external') {
+      const incoming = { kind, ...(what === undefined ? {} : { what }) };
+      if (options.onIncoming?.(text, incoming) === true) return true;
+    }
+    const message = { role: 'user', content: text, source } as const;
+    const [event] = await logTranscriptEntry(record, root.agentId, message).recorded;
+    if (event !== undefined) this.#watch.received(event);
+    return true;
+  }
+}
+
+/** One turn of an agent: from the question to its utterance. */
+export class WatchedTurn {
+  readonly #watch: Watch;
+  readonly #record: SessionRecord;
+  readonly #agentId: string;
+  readonly #onEnd: () => void;
+  readonly #silence: ReturnType<Watch['watchSilence']>;
+  readonly #stopping: AbortController | null;
+  #stopped: HansardError | null = null;
+  /** How many models and tools it waits for that do not wait for others. */
+  #awaited = 0;
+
+  constructor(watch: Watch, record: SessionRecord, agentId: string, onEnd: () => void) {
+    this.#watch = watch;
+    this.#record = record;
+    this.#agentId = agentId;
+    this.#onEnd = onEnd;
+    this.#silence = watch.watchSilence(
+      () => this.#awaited <= 0,
+      (event) => this.stop(event),
+    );
+    // Without that limit, a turn is stopped only between its calls.
+    this.#stopping = this.#silence === null ? null : new AbortController();
+  }
+
+  /** `signal`, which also aborts when the turn is stopped. */
+  signalWith(signal: AbortSignal): AbortSignal {
+    return this.#stopping === null ? signal : AbortSignal.any([signal, this.#stopping.signal]);
+  }
+
+  /** The error of the turn. Null: it continues. */
+  get stopped(): HansardError | null {
+    return this.#stopped;
+  }
+
+  /** Something happened. */
+  touch(): void {
+    this.#silence?.touch();
+  }
+
+  /** The turn waits for a model or a tool. */
+  async awaiting<T>(task: () => Promise<T>): Promise<T> {
+    return this.#counting(1, task);
+  }
+
+  /** A tool of the turn waits for another agent, whose turn has its own watch. */
+  async resting<T>(task: () => Promise<T>): Promise<T> {
+    return this.#counting(-1, task);
+  }
+
+  async #counting<T>(count: number, task: () => Promise<T>): Promise<T> {
+    this.#awaited += count;
+    this.touch();
+    try {
+      return await task();
+    } finally {
+      this.#awaited -= count;
+      this.touch();
+    }
+  }
+
+  /** Observes calls or results of the agent that were recorded, with their content. */
+  async observe(events: readonly CapturedEvent[]): Promise<void> {
+    for (const event of events) if (this.#stopped === null) await this.#watch.observe(event);
+  }
+
+  /** Stops the turn for the reason in the event. */
+  stop(event: NewEvent): void {
+    const { log, registry } = this.#record;
+    if (this.#stopped !== null || !log.isOpen) return;
+    const agentId = this.#agentId;
+    const id = log.createId();
+    this.#stopped = sessionErrors.error(
+      'SESSION_AGENT_STOPPED',
+      `The turn of ${inWords(registry.get(agentId))} was stopped (${reasonOf(event)}).`,
+      { details: { agentId, event: event.type } },
+    );
+    isRecordedBy(this.#stopped, id);
+    void log.append([{ ...event, id, agentId }]);
+    this.#stopping?.abort(this.#stopped);
+  }
+
+  end(): void {
+    this.#silence?.stop();
+    this.#onEnd();
+  }
+}
+
+function reasonOf({ type, data }: NewEvent): string {
+  switch (type) {
+    case 'harness:loop_kill':
+      return `loop: ${data.tool} was repeated ${data.count} times`;
+    case 'harness:stall':
+      return `silent for ${data.idleMs} ms`;
+    case 'harness:timeout':
+      return `time limit: ${data.limitMs} ms`;
+    default:
+      return typeof data.reason === 'string' ? data.reason : type;
+  }
+}
