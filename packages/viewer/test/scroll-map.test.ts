@@ -1,6 +1,7 @@
+import type { ReaderRow } from '../src/answers.ts';
 import { randomFrom } from '@hansard/testing';
 import { expect, it } from 'vitest';
-import { RowOrder } from '../src/page/row-order.ts';
+import { RowOrder } from '../src/row-order.ts';
 import { heightOf, movedTo, placeOf, rowHeight, rowsInView } from '../src/page/scroll-map.ts';
 import { ScrollPlace } from '../src/page/scroll-place.ts';
 
@@ -50,7 +51,7 @@ it.each(views)('$count rows: the thumb reaches every part, in order', (view) => 
 });
 
 it('takes the late event of a scroll bar that was put elsewhere for no movement', () => {
-  const order = new RowOrder();
+  const order = new RowOrder<ReaderRow>();
   order.count = 10_000;
   const scroll = new ScrollPlace(order, () => {});
   scroll.height = 600;

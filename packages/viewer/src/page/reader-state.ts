@@ -1,13 +1,13 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import type { LiveRows, NamedAgent, TreeEntry } from '../answers.ts';
+import type { LiveRows, NamedAgent, ReaderRow, TreeEntry } from '../answers.ts';
 import { type DispatchName, readAgents, readLast } from './api.ts';
 import { everything, isEverything, isSameQuery, type Query } from './find/query.ts';
 import { Search } from './find/search.ts';
 import { LatestAnswer } from './latest-answer.ts';
 import { followRows } from './live.ts';
-import { pageSize } from './page-cache.ts';
+import { pageSize } from '../page-cache.ts';
 import { PageReader } from './page-reader.ts';
-import { RowOrder, type ShownRow } from './row-order.ts';
+import { RowOrder, type ShownRow } from '../row-order.ts';
 import { RunState } from './run/run-state.ts';
 import { type Place, rowsInView } from './scroll-map.ts';
 import { ScrollPlace } from './scroll-place.ts';
@@ -33,7 +33,7 @@ export class ReaderState {
   search: Search | null = null;
   readonly run = new RunState();
   readonly #onChange: () => void;
-  readonly #order = new RowOrder();
+  readonly #order = new RowOrder<ReaderRow>();
   readonly #pages: PageReader;
   readonly #agentAnswers = new LatestAnswer<Awaited<ReturnType<typeof readAgents>>>();
   #wanted: number | null;
@@ -166,8 +166,9 @@ export class ReaderState {
   }
 
   /** The rows in the window. */
-  rows(): readonly ShownRow[] {
-    return this.#order.window(this.scroll.place.top, this.scroll.view.height);
+  rows(): readonly ShownRow<ReaderRow>[] {
+    // One more than fit.
+    return this.#order.window(this.scroll.place.top, rowsInView(this.scroll.view) + 1);
   }
 
   /** Changes when the row that has an event does. */

@@ -1,5 +1,6 @@
-import type { RowOrder } from './row-order.ts';
-import { movedTo, type Place, placeOf, type View } from './scroll-map.ts';
+import type { ReaderRow } from '../answers.ts';
+import type { RowOrder } from '../row-order.ts';
+import { movedTo, type Place, placeOf, rowsInView, type View } from './scroll-map.ts';
 
 /** Milliseconds without a movement of the scroll bar. */
 const restMs = 200;
@@ -13,20 +14,21 @@ export class ScrollPlace {
   height = 0;
   /** Where the scroll bar was when it was last seen. */
   seen = 0;
-  readonly #order: RowOrder;
+  readonly #order: RowOrder<ReaderRow>;
   readonly #onRest: () => void;
   #isMoving = false;
   #resting: ReturnType<typeof setTimeout> | undefined;
   /** Where the scroll bar was before it was put elsewhere. A movement that began before can still come from there. */
   #before = Number.NaN;
 
-  constructor(order: RowOrder, onRest: () => void) {
+  constructor(order: RowOrder<ReaderRow>, onRest: () => void) {
     this.#order = order;
     this.#onRest = onRest;
   }
 
   get view(): View {
-    return { count: this.#order.size, height: this.height, last: this.#order.lastTop(this.height) };
+    const { height } = this;
+    return { count: this.#order.size, height, last: this.#order.lastTop(rowsInView({ height })) };
   }
 
   /** Whether a person moved the scroll bar. The event of one that was put elsewhere can come after another place was chosen. */

@@ -5,9 +5,9 @@ const mostCharacters = 262_144;
 /** Items of a list, or keys of an object. */
 const mostItems = 5_000;
 
-/** The same value with its texts cut after a number of characters in all, and long lists and objects shortened. */
-export function cutTexts<Value>(value: Value): Value {
-  let left = mostCharacters;
+/** The same value with its texts cut after `most` characters in all, and long lists and objects shortened. */
+export function cutTexts<Value>(value: Value, most = mostCharacters): Value {
+  let left = most;
   return cut(value) as Value;
 
   function cut(one: unknown): unknown {

@@ -12,8 +12,19 @@ const mostCharacters = 262_144;
 /** The most links that are shown in one direction. */
 const mostLinks = 50;
 
-/** One event with its row, whole, and the recorded links to what is near it. Null: there is no such event. */
-export async function eventDetail(rows: LogRows, position: number): Promise<EventDetail | null> {
+/** One event with its row, as recorded, and the recorded links to what is near it. */
+export interface EventAround {
+  readonly event: CapturedEvent;
+  /** The row that has the event. */
+  readonly row: Row | null;
+  /** What the events of the row came from. */
+  readonly causes: readonly EventLink[];
+  /** What came from them. */
+  readonly effects: readonly EventLink[];
+}
+
+/** Null: there is no such event. */
+export async function eventAround(rows: LogRows, position: number): Promise<EventAround | null> {
   const around = await rows.around(position);
   const event = around.events[position - around.first];
   if (event === undefined) return null;
@@ -35,6 +46,14 @@ export async function eventDetail(rows: LogRows, position: number): Promise<Even
   const effects = around.events.flatMap((other, at) =>
     linksOf(other).flatMap(([kind, id]) => (ownNames.has(id) ? linkTo(kind, around.first + at) : [])),
   );
+  return { event, row, causes: causes.slice(0, mostLinks), effects: effects.slice(0, mostLinks) };
+}
+
+/** One event for the page. Null: there is no such event. */
+export async function eventDetail(rows: LogRows, position: number): Promise<EventDetail | null> {
+  const around = await eventAround(rows, position);
+  if (around === null) return null;
+  const { event, row, causes, effects } = around;
   const characters = JSON.stringify(event).length;
   const isCut = characters > mostCharacters;
   const shown = isCut ? cutTexts(event) : event;
@@ -47,8 +66,8 @@ export async function eventDetail(rows: LogRows, position: number): Promise<Even
     events: row?.events ?? [position],
     words: row === null ? null : harmless(rowWords(isCut ? cutTexts(row) : row)),
     model: row?.model === undefined ? null : neutraliseControls(row.model.name),
-    causes: causes.slice(0, mostLinks),
-    effects: effects.slice(0, mostLinks),
+    causes,
+    effects,
   };
 }
 

@@ -2,14 +2,17 @@ import { setImmediate } from 'node:timers/promises';
 import type { DispatchLog } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
 import { storeErrors } from '@hansard/provider';
-import { AgentNames, type Row, RowQuery, RowReader } from '@hansard/views';
-import { type NamedAgent, rowReach as reach } from '../answers.ts';
+import { AgentNames, isNoise, type Row, RowQuery, RowReader } from '@hansard/views';
+import { type NamedAgent, rowReach } from '../answers.ts';
 
 /** Events between two positions. A JSON file reads some 10 MB from one to the next. */
 const step = 50_000;
 
 /** Reads that fewer than 50 million events need. */
 const mostReads = 1_000;
+
+/** Events that are in memory at a time. */
+const mostAtOnce = 1_000;
 
 /** Agents are known from this many first events, and from every window that was read. */
 const firstEvents = 2_000;
@@ -33,9 +36,18 @@ export interface EventsAround {
   readonly rows: readonly Row[];
 }
 
+export interface LogRowsOptions {
+  /** As of a `RowReader`, in events. Absent: 300. */
+  readonly reach?: number;
+  /** Makes of each row of a `page` what is kept of it, such as one with shorter texts. Absent: the row itself. */
+  readonly keep?: (row: Row) => Row;
+}
+
 /** The rows of one dispatch, read in windows. No window begins at the start of a long log. */
 export class LogRows {
   readonly #log: DispatchLog;
+  readonly #reach: number;
+  readonly #keep: (row: Row) => Row;
   /** The events that create and end agents, by position. */
   readonly #agents = new Map<number, CapturedEvent>();
   /** The first events by position, as far as they are read, that say what the log records of deliveries. */
@@ -43,20 +55,45 @@ export class LogRows {
   #firstEvents: Promise<void> | null = null;
   #knowsPositions = false;
 
-  constructor(log: DispatchLog) {
+  constructor(log: DispatchLog, { reach = rowReach, keep = (row) => row }: LogRowsOptions = {}) {
     this.#log = log;
+    this.#reach = reach;
+    this.#keep = keep;
   }
 
+  /** The rows that begin at `size` positions. Of the events around them, only the rows that can still change are in memory. */
   async page(from: number, size: number): Promise<RowPage> {
-    const start = Math.max(0, from - 2 * reach);
-    const to = from + size + reach;
-    const events = await this.#read(start, to);
-    const end = Math.min(from + size, start + events.length);
-    return this.#rowsOf(events, start, from, end, start + events.length < to);
+    for (let before = 2 * this.#reach; ; before *= 2) {
+      const page = await this.#pageFrom(Math.max(0, from - before), from, size);
+      if (page !== null) return page;
+    }
+  }
+
+  /**
+   * Null: the rows cannot be known from there. A run of harness records is divided by its length, so a reader must have seen where the run began,
+   * or a row that is none after the events whose earlier ones it lacks.
+   */
+  async #pageFrom(start: number, from: number, size: number): Promise<RowPage | null> {
+    const to = from + size + this.#reach;
+    const reader = await this.reader(start, this.#log.envelope.status !== 'running');
+    const query = new RowQuery({ from, to: from + size });
+    const rows: Row[] = [];
+    let isKnown = start === 0;
+    let position = start;
+    for await (const event of this.#events(start, to)) {
+      if (position === from && !isKnown) return null;
+      const [began] = reader.add(event);
+      isKnown ||= began === position && position >= start + this.#reach && !isNoise(event);
+      for (const row of reader.settled(query)) rows.push(this.#keep(row));
+      position += 1;
+    }
+    for (const row of reader.end(query, { isEndOfLog: position < to })) rows.push(this.#keep(row));
+    const end = Math.min(from + size, position);
+    return { first: from, size: Math.max(0, end - from), end: position - 1, rows };
   }
 
   async last(size: number): Promise<RowPage> {
-    const { first, events } = await this.#log.last(size + 2 * reach);
+    const { first, events } = await this.#log.last(size + 2 * this.#reach);
     this.#learn(events, first);
     const end = first + events.length;
     this.#learnPositionsOf(end);
@@ -86,8 +123,8 @@ export class LogRows {
 
   /** The events around one, and their rows. */
   async around(position: number): Promise<EventsAround> {
-    const first = Math.max(0, position - 3 * reach);
-    const to = position + 2 * reach + 1;
+    const first = Math.max(0, position - 3 * this.#reach);
+    const to = position + 2 * this.#reach + 1;
     const events = await this.#read(first, to);
     const end = first + events.length;
     const { rows } = await this.#rowsOf(events, first, first, end, end < to);
@@ -99,7 +136,7 @@ export class LogRows {
     const agents = await this.agentEventsBefore(first);
     const recording = [...this.#recording.values()].filter(({ position }) => position < first);
     return new RowReader({
-      events: reach,
+      events: this.#reach,
       first,
       agents: [...agents, ...recording.map(({ event }) => event)],
       hasEnded,
@@ -115,7 +152,7 @@ export class LogRows {
 
   /** The place where a reader must begin, if the rows from a position are to be right. */
   startFor(position: number): number {
-    return Math.max(0, position - 2 * reach);
+    return Math.max(0, position - 2 * this.#reach);
   }
 
   learn(event: CapturedEvent, position: number): void {
@@ -156,6 +193,26 @@ export class LogRows {
       isEndOfLog: isEndOfLog === true,
     });
     return { first, size: Math.max(0, end - first), end: start + events.length - 1, rows };
+  }
+
+  /** The events from `start` up to `end`, one by one. */
+  async *#events(start: number, end: number): AsyncGenerator<CapturedEvent> {
+    let at = start;
+    try {
+      const limit = Math.min(end - start, mostAtOnce);
+      for await (const { events } of this.#log.pages({ after: start - 1, limit })) {
+        this.#learn(events, at);
+        for (const event of events) {
+          if (at >= end) return;
+          at += 1;
+          yield event;
+        }
+        if (at >= end) return;
+      }
+    } catch (error) {
+      // A position after the end.
+      if (!storeErrors.is(error, 'STORE_INVALID_CURSOR')) throw error;
+    }
   }
 
   #learnFirst(): Promise<void> {

@@ -1,17 +1,17 @@
 import type { CapturedEvent } from '@hansard/events';
-import type { RowReach } from '../rows/open-groups.ts';
 import { listsOf, type RowSource, readRows } from '../rows/read-rows.ts';
 import type { Row } from '../rows/row.ts';
+import type { RowReaderOptions } from '../rows/row-reader.ts';
 import type { EventFilter } from './event-filter.ts';
 
 /**
  * The rows of a dispatch that pass a filter, while its events are read. A row passes if each criterion is met by one of its
- * events: of a call that failed, the input can contain the text, and the result be the failure.
+ * events: of a call that failed, the input can contain the text, and the result be the failure. Only rows that pass are made.
  */
 export async function* filterRows(
   source: RowSource,
   filter: EventFilter,
-  reach: RowReach = {},
+  reach: RowReaderOptions = {},
 ): AsyncGenerator<Row, undefined> {
   if (filter.isOpen) {
     yield* readRows(source, reach);
@@ -19,18 +19,23 @@ export async function* filterRows(
   }
   /** Of the events that are not in a complete row. */
   const met = new Map<number, number>();
-  for await (const row of readRows(noted(source, filter, met), reach)) {
-    if (filter.passTogether(row.events.map((position) => met.get(position) ?? 0))) yield row;
-    for (const position of row.events) met.delete(position);
-  }
+  yield* readRows(noted(source, filter, met, reach.first), reach, {
+    couldMatch({ events }) {
+      const passes = filter.passTogether(events.map((position) => met.get(position) ?? 0));
+      for (const position of events) met.delete(position);
+      return passes;
+    },
+    matches: () => true,
+  });
 }
 
 async function* noted(
   source: RowSource,
   filter: EventFilter,
   met: Map<number, number>,
+  first = 0,
 ): AsyncGenerator<Iterable<CapturedEvent>> {
-  let position = 0;
+  let position = first;
   for await (const events of listsOf(source)) {
     const page = [...events];
     for (const event of page) {

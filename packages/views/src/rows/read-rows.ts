@@ -1,7 +1,8 @@
 import type { CapturedEvent } from '@hansard/events';
 import type { RowReach } from './open-groups.ts';
 import type { Row } from './row.ts';
-import { RowReader } from './row-reader.ts';
+import type { RowChoice } from './row-query.ts';
+import { RowReader, type RowReaderOptions } from './row-reader.ts';
 
 /** The rows of a dispatch, given all its events in append order. Every row stays open up to the end. */
 export function rowsOf(events: Iterable<CapturedEvent>, reach: RowReach = unlimited): Row[] {
@@ -15,16 +16,23 @@ export type RowSource =
   | { pages(): AsyncIterable<{ readonly events: Iterable<CapturedEvent> }> }
   | AsyncIterable<Iterable<CapturedEvent>>;
 
-/** The rows of a dispatch of any length, while its events are read. Each row is complete when it is given. */
-export async function* readRows(source: RowSource, reach: RowReach = {}): AsyncGenerator<Row, undefined> {
+/**
+ * The rows of a dispatch of any length, while its events are read. Each row is complete when it is given. `choice`: only rows that it chooses are
+ * made.
+ */
+export async function* readRows(
+  source: RowSource,
+  reach: RowReaderOptions = {},
+  choice?: RowChoice,
+): AsyncGenerator<Row, undefined> {
   const reader = new RowReader(reach);
   for await (const events of listsOf(source)) {
     for (const event of events) {
       reader.add(event);
-      yield* reader.settled();
+      yield* reader.settled(choice);
     }
   }
-  yield* reader.end();
+  yield* reader.end(choice);
 }
 
 /** The events of a source, list by list. */

@@ -26,11 +26,17 @@ const ownWords =
 /** Fewer letters are in most texts. */
 const fewestLetters = 3;
 
+/** Chooses rows: `couldMatch` once for each, by its events, then `matches` for those that were made. */
+export interface RowChoice {
+  couldMatch(group: RowGroup): boolean;
+  matches(row: Row): boolean;
+}
+
 /**
  * Finds rows. `couldMatch` answers from the events of a row, before the row is made, which costs ten times as much.
  * Invariant: it is true for the events of every row for which `matches` is true.
  */
-export class RowQuery {
+export class RowQuery implements RowChoice {
   readonly #conditions: RowConditions;
   readonly #text: string;
   readonly #letters: string | null;

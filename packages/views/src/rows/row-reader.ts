@@ -9,7 +9,7 @@ import type { Row, RowAgent, RowKind } from './row.ts';
 import { RowAgents } from './row-agents.ts';
 import { type GroupedDecision, type RowGroup, textOf } from './row-group.ts';
 import { rowOf } from './row-of.ts';
-import type { RowQuery } from './row-query.ts';
+import type { RowChoice } from './row-query.ts';
 
 export interface RowReaderOptions extends RowReach {
   /** The position of the first event that is added. Absent: 0. */
@@ -78,19 +78,19 @@ export class RowReader {
   }
 
   /** Takes the rows that no later event can change, in order. With a query: returns those that match, and makes few others. */
-  settled(query?: RowQuery): Row[] {
+  settled(query?: RowChoice): Row[] {
     return this.#rowsOf(this.#open.takeSettled(), query);
   }
 
   /** Takes all other rows, after the last event: the last one of the log, or of a part of it. */
-  end(query?: RowQuery, { isEndOfLog = true }: { readonly isEndOfLog?: boolean } = {}): Row[] {
+  end(query?: RowChoice, { isEndOfLog = true }: { readonly isEndOfLog?: boolean } = {}): Row[] {
     this.#agents.end();
     const groups = this.#open.takeAll();
     if (!isEndOfLog) for (const group of groups) group.isOutOfReach = true;
     return this.#rowsOf(groups, query);
   }
 
-  #rowsOf(groups: readonly RowGroup[], query: RowQuery | undefined): Row[] {
+  #rowsOf(groups: readonly RowGroup[], query: RowChoice | undefined): Row[] {
     if (query === undefined) return groups.map((group) => rowOf(group, this.#agents, this.#reach));
     return groups
       .filter((group) => query.couldMatch(group))

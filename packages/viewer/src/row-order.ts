@@ -1,21 +1,24 @@
-import type { ReaderRow } from '../answers.ts';
 import { PageCache } from './page-cache.ts';
-import { rowsInView } from './scroll-map.ts';
 
 /** A row of the window; undefined while it is read. */
-export interface ShownRow {
+export interface ShownRow<Row> {
   readonly place: number;
   readonly position: number;
-  readonly row: ReaderRow | undefined;
+  readonly row: Row | undefined;
 }
 
 /** The rows in the order of the list. A place of the list is a position of the log, or, of found rows, a number from 0. */
-export class RowOrder {
-  readonly rows = new PageCache<ReaderRow>();
+export class RowOrder<Row extends { readonly position: number }> {
+  readonly rows: PageCache<Row>;
   /** How many events the log has; null: not known yet. */
   count: number | null = null;
   /** The positions of the only rows that are shown; null: all are. */
   hits: readonly number[] | null = null;
+
+  /** `mostPages`: as of a `PageCache`. */
+  constructor(mostPages?: number) {
+    this.rows = new PageCache(mostPages);
+  }
 
   /** How many places there are. */
   get size(): number {
@@ -58,15 +61,14 @@ export class RowOrder {
     return at;
   }
 
-  /** The topmost place of the window at the end. */
-  lastTop(height: number): number {
-    return Math.max(0, this.step(this.size, -rowsInView({ height })));
+  /** The topmost place of a window of `rows` rows at the end. */
+  lastTop(rows: number): number {
+    return Math.max(0, this.step(this.size, -rows));
   }
 
-  /** The rows of a window, one more than fit. */
-  window(top: number, height: number): readonly ShownRow[] {
-    const most = rowsInView({ height }) + 1;
-    const shown: ShownRow[] = [];
+  /** The first `most` rows from a place on. */
+  window(top: number, most: number): readonly ShownRow<Row>[] {
+    const shown: ShownRow<Row>[] = [];
     for (let place = top; place < this.size && shown.length < most; place += 1) {
       const position = this.positionAt(place);
       if (this.#hasRoom(place)) shown.push({ place, position, row: this.rows.get(position) ?? undefined });

@@ -1,6 +1,5 @@
 /** Rows of a page. Pages begin at multiples of it, so that a place is always on the same page. */
 export const pageSize = 100;
-const mostPages = 200;
 
 /** Rows of positions that follow each other. */
 interface ReadRows<Row> {
@@ -20,6 +19,11 @@ interface Slot<Row> {
 /** The rows that were read, by pages of positions. It keeps those that were used last. */
 export class PageCache<Row extends { readonly position: number }> {
   readonly #pages = new Map<number, Slot<Row>[]>();
+  readonly #mostPages: number;
+
+  constructor(mostPages = 200) {
+    this.#mostPages = mostPages;
+  }
 
   /** Null: the event belongs to an earlier row. Undefined: not read. */
   get(position: number): Row | null | undefined {
@@ -31,6 +35,12 @@ export class PageCache<Row extends { readonly position: number }> {
   isComplete(page: number, count: number): boolean {
     const known = this.#pages.get(page)?.length ?? 0;
     return known >= Math.min(pageSize, count - page * pageSize);
+  }
+
+  /** Forgets the pages that have a position from this one on. */
+  dropFrom(position: number): void {
+    for (const page of [...this.#pages.keys()])
+      if ((page + 1) * pageSize > position) this.#pages.delete(page);
   }
 
   /**
@@ -52,7 +62,7 @@ export class PageCache<Row extends { readonly position: number }> {
       if (page !== undefined && slot < page.length) keepLater(page, slot, { row, end });
     }
     for (const oldest of this.#pages.keys()) {
-      if (this.#pages.size <= mostPages) break;
+      if (this.#pages.size <= this.#mostPages) break;
       this.#pages.delete(oldest);
     }
   }
