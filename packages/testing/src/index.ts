@@ -27,6 +27,7 @@ export { anyEvent, envelope, event } from './made-events.ts';
 export { ManualClock, startOfTest } from './manual-clock.ts';
 export { type NarrativeCanaries, narrativeCanaries } from './narrative-canaries.ts';
 export { randomFrom } from './random-from.ts';
+export { randomLog } from './random-log.ts';
 export { countEvents, followDispatch, readEvents } from './read-dispatches.ts';
 export { dataOf, ofType, type RecordedActivities, recorded } from './recorded-activities.ts';
 export {

@@ -1,6 +1,6 @@
 import type { CapturedEvent, NewEvent } from '@hansard/events';
-import { randomFrom } from '@hansard/testing';
-import { AgentNames } from '@hansard/views';
+import { randomFrom, randomLog } from '@hansard/testing';
+import { AgentNames, type Row, readRows } from '@hansard/views';
 import { expect, it } from 'vitest';
 import { LogRows } from '../src/server/log-rows.ts';
 import { openStore, taskDir } from './viewed.ts';
@@ -76,3 +76,38 @@ it.each([1, 2, 3])(
 function learnCreated(names: AgentNames, event: CapturedEvent): void {
   if (event.type === 'agent:created') names.learn(event);
 }
+
+/** A window does not know all agents before it: those that no event creates, and how deep one is below another. */
+function known({ missing: _, notKnown: __, agent: { depth: ___, ...agent }, ...row }: Row) {
+  const heard = row.heard?.map((one) => ({ ...one, agent: one.agent.agentId }));
+  const decisions = row.decisions?.map((one) => ({ ...one, agent: one.agent.agentId }));
+  return { ...row, agent, heard, decisions };
+}
+
+/** The reach is short, so that a window has many events that its rows do not reach. */
+it('windows of any size, in any order, have the rows of the whole log, each once', async () => {
+  const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1e6));
+  const random = randomFrom(seed);
+  const reach = 7;
+  for (let round = 0; round < 40; round += 1) {
+    const store = await openStore();
+    const dispatch = await store.beginDispatch(taskDir, { role: 'w', dispatchId: 'd1', fidelity: 'full' });
+    await dispatch.append(randomLog(random, 50 + Math.floor(random() * 400)));
+    if (random() < 0.5) await dispatch.end({ status: 'completed' });
+    const log = await store.openDispatch(taskDir, 'd1');
+    const hasEnded = log.envelope.status !== 'running';
+    const whole: Row[] = [];
+    for await (const row of readRows(log, { events: reach, hasEnded })) whole.push(row);
+    const rows = new LogRows(log, { reach });
+    // Names of agents that are created in parts that were not read are not known.
+    for await (const { position, event } of log.events()) rows.learn(event, position);
+    const count = await log.count();
+    const size = 1 + Math.floor(random() * 60);
+    const starts = Array.from({ length: Math.ceil(count / size) }, (_, at) => at * size);
+    const pages = new Map<number, readonly Row[]>();
+    for (const start of shuffled(starts, random)) pages.set(start, (await rows.page(start, size)).rows);
+    const place = `HANSARD_SEED=${seed}, round ${round}`;
+    expect(starts.flatMap((start) => pages.get(start) ?? []).map(known), place).toEqual(whole.map(known));
+    await dispatch.release();
+  }
+});

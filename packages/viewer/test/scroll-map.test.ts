@@ -1,9 +1,9 @@
-import type { ReaderRow } from '../src/answers.ts';
 import { randomFrom } from '@hansard/testing';
 import { expect, it } from 'vitest';
-import { RowOrder } from '../src/row-order.ts';
+import type { ReaderRow } from '../src/answers.ts';
 import { heightOf, movedTo, placeOf, rowHeight, rowsInView } from '../src/page/scroll-map.ts';
 import { ScrollPlace } from '../src/page/scroll-place.ts';
+import { RowOrder } from '../src/row-order.ts';
 
 const height = 840;
 const views = [0, 1, 10, 333_333, 333_334, 1_000_000, 50_000_000].map((count) => ({

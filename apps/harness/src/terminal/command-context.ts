@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import type { Command } from 'commander';
-import type { CliContext } from './context.ts';
+import { type CliContext, noScreen } from './context.ts';
 import { PagedOutput } from './paged-output.ts';
 
 /** The context of the command that runs, which its options change: the zone of times, and a pager for long answers. */
@@ -47,11 +47,12 @@ export class CommandContext implements CliContext {
 
   /** Called before a command runs. One that can use a pager has the option `--no-pager`. */
   begin(command: Command): void {
-    const { utc, pager, json, follow, speed, step, maxGap } = command.opts();
+    const { utc, pager, json, follow, speed, step, maxGap, interactive } = command.opts();
     this.zone = utc === true ? 'utc' : 'local';
     // What is printed as it comes, or asks for lines, is not paged.
     const isLive = [follow, speed, step, maxGap].some((option) => option !== undefined);
-    if (pager !== true || json === true || isLive) return;
+    const isScreen = interactive === true && noScreen(this.#given) === null;
+    if (pager !== true || json === true || isLive || isScreen) return;
     this.#pager = PagedOutput.open(this.#given);
     if (this.#pager !== null)
       this.readSignal = AbortSignal.any([this.#given.readSignal, this.#pager.readerGone]);

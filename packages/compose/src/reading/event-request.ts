@@ -82,6 +82,11 @@ export class EventRequest {
     return this.#filterOf(log, true);
   }
 
+  /** The filter of a session for one of its agents, by its id, in the place of those that were requested. */
+  forAgent(envelope: DispatchEnvelope, agentId: string): EventFilter {
+    return this.#filter(envelope, [agentId]);
+  }
+
   async #filterOf(log: PagedLog, mustHave: boolean): Promise<EventFilter> {
     const { agent } = this.#wanted;
     if (!this.takes(log.envelope)) return this.#filter(log.envelope, []);

@@ -1,5 +1,5 @@
-import { type DispatchName, type Rows, readRows } from './api.ts';
 import { pageSize } from '../page-cache.ts';
+import { type DispatchName, type Rows, readRows } from './api.ts';
 
 interface PageListener {
   onRows(rows: Rows): void;

@@ -11,10 +11,10 @@ import { readableSessions } from '../../tasks/unreadable.ts';
 import type { Answer } from '../../terminal/answer.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
 import { type AddCommand, withCommonOptions, withExamples } from '../../terminal/command.ts';
-import type { CliContext } from '../../terminal/context.ts';
+import { type CliContext, noScreen, note } from '../../terminal/context.ts';
 import { parseCount } from '../../terminal/parse-count.ts';
 import { parseDuration } from '../../terminal/parse-duration.ts';
-import { answerFromStore } from '../../terminal/with-store.ts';
+import { answerFromStore, withStore } from '../../terminal/with-store.ts';
 import { rawAnswer, rawAnswerOfSeveral } from './show-raw.ts';
 import { rowsAnswer } from './show-rows.ts';
 import { damagedAccess, isLive, type Shown, type ShowOptions } from './shown.ts';
@@ -22,6 +22,10 @@ import { damagedAccess, isLive, type Shown, type ShowOptions } from './shown.ts'
 export const addShow: AddCommand = (command, context) => {
   withExamples(
     withSessionFilter(withFilterOptions(withCommonOptions(command)))
+      .option(
+        '-i, --interactive',
+        'read on the whole screen: switch between agents and workers, search, filter, follow (h lists the keys)',
+      )
       .option('--full', 'print long inputs and results whole, and the records of the engine')
       .option('--raw', 'print the events, one on a line')
       .option(
@@ -52,10 +56,21 @@ export const addShow: AddCommand = (command, context) => {
     'show research/route-models --tool Edit --text routes.ts',
     "show latest --raw --type 'agent:*' --json",
     'show latest -f',
+    'show chat/cafe -i',
+    'show latest -i -f --agent Jill',
     'show chat/cafe 18 --speed 4 --max-gap 2s',
-  ).action((word: string, event: string | undefined, options: ShowOptions) => {
+  ).action(async (word: string, event: string | undefined, options: ShowOptions) => {
     assertTogether(options);
-    return answerFromStore(context, options, (harness) => show(context, harness, { word, event, options }));
+    const asked = { word, event, options };
+    if (options.interactive === true) {
+      const problem = noScreen(context);
+      if (problem === null) {
+        const { readInTerminal } = await import('./reader/read-in-terminal.ts');
+        return withStore(context, options, (harness) => readInTerminal(context, harness, asked));
+      }
+      note(context, `hansard: ${problem}, so this is printed as without --interactive.`);
+    }
+    return answerFromStore(context, options, (harness) => show(context, harness, asked));
   });
 };
 
@@ -149,14 +164,17 @@ function withSums(answer: Answer, { envelopes, options: { bot } }: Shown): Answe
 /** @throws CliError for options that exclude each other */
 function assertTogether({ follow, full, raw, lines, speed, step, maxGap, ...options }: ShowOptions): void {
   const isReplay = speed !== undefined || step === true || maxGap !== undefined;
+  const isPrinted = isReplay || [full, raw, lines, options.json].some((one) => one !== undefined);
   const problem =
-    follow === true && isReplay
-      ? '--follow prints new events as they come, so it can not be combined with a replay.'
-      : lines !== undefined && isReplay
-        ? 'A replay continues to the end, so it can not be combined with --lines.'
-        : full === true && (raw === true || isLive({ follow, speed, step, maxGap, ...options }))
-          ? '--full is about rows, so it can not be combined with events (--raw).'
-          : null;
+    options.interactive === true && isPrinted
+      ? '--interactive reads rows on the screen, so it can not be combined with options about what is printed.'
+      : follow === true && isReplay
+        ? '--follow prints new events as they come, so it can not be combined with a replay.'
+        : lines !== undefined && isReplay
+          ? 'A replay continues to the end, so it can not be combined with --lines.'
+          : full === true && (raw === true || isLive({ follow, speed, step, maxGap, ...options }))
+            ? '--full is about rows, so it can not be combined with events (--raw).'
+            : null;
   if (problem !== null) throw new CliError(exitCode.usage, problem, '`hansard help show` has examples.');
 }
 

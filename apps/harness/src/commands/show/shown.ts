@@ -5,6 +5,7 @@ import type { CommonOptions } from '../../terminal/command.ts';
 
 export interface ShowOptions extends CommonOptions, RequestedEvents {
   readonly full?: boolean;
+  readonly interactive?: boolean;
   readonly raw?: boolean;
   readonly lines?: number;
   readonly follow?: boolean;
