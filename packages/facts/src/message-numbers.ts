@@ -11,6 +11,7 @@ const single: ReadonlySet<string> = new Set(['agent:created', 'agent:piece_of_te
 
 /** Types whose events are the blocks of a message. */
 const blocks: ReadonlySet<string> = new Set([
+  'agent:given',
   'agent:system_prompt',
   'agent:text',
   'agent:tool_call',
@@ -27,6 +28,7 @@ const contents: ReadonlySet<string> = new Set([
   'parts',
   'reason',
   'summary',
+  'toolCalls',
 ]);
 
 /**

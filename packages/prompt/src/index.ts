@@ -38,7 +38,7 @@ export type { RenderedContext } from './context/rendered-context.ts';
 export { rootOf } from './context/root-of.ts';
 export type { TokenCounter } from './context/token-counter.ts';
 export { createTranscriptGatherer } from './transcript/gather-transcripts.ts';
-export { putTogether, takeApart } from './transcript/put-together.ts';
+export { givenEvent, putTogether, takeApart } from './transcript/put-together.ts';
 export type {
   MessageFields,
   TranscriptEntry,

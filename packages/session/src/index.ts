@@ -9,4 +9,4 @@ export { openSession } from './open-session.ts';
 export { readSessionState } from './read-session-state.ts';
 export { Session } from './session.ts';
 export { sessionErrors } from './session-errors.ts';
-export type { OpenSessionOptions } from './session-options.ts';
+export type { AgentStart, OpenSessionOptions } from './session-options.ts';

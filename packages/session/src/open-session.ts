@@ -117,10 +117,14 @@ async function restoreOrBegin(
 
 async function createAgents(
   record: SessionRecord,
-  { peers, languageModel, systemPrompt }: OpenSessionOptions,
+  { peers, languageModel, systemPrompt, initPrompt }: OpenSessionOptions,
 ): Promise<void> {
   if (peers !== undefined) await createPeers(record, peers);
-  else await createAgent(record, languageModel === undefined ? {} : { languageModel }, systemPrompt);
+  else
+    await createAgent(record, languageModel === undefined ? {} : { languageModel }, {
+      systemPrompt,
+      initPrompt,
+    });
 }
 
 interface Restored {

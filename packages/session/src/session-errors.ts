@@ -19,6 +19,11 @@ export const sessionErrors = defineErrors('session', {
     advice: 'Take the agents of a session of peers from `session.peers`.',
     details: ['dispatchId'],
   },
+  SESSION_GIVEN_INVALID: {
+    when: 'The transcript with which an agent should begin (`initPrompt`) is not one that a model can be given: an unknown role, a message without content, a call without a result, or a result without its call.',
+    advice: 'Correct the message that the error names. Give an open call a result, or leave out the call.',
+    details: ['index'],
+  },
   SESSION_AGENT_NOT_FOUND: {
     when: 'The session never had an agent with that id.',
     advice: 'Use one of the agents that the message lists.',

@@ -15,6 +15,7 @@ import {
   type ContextPolicy,
   createContextRenderer,
   type TokenCounter,
+  type TranscriptMessage,
 } from '@hansard/prompt';
 import type {
   HookProvider,
@@ -24,6 +25,7 @@ import type {
   ToolProvider,
 } from '@hansard/provider';
 import { type Clock, systemClock } from '@hansard/provider';
+import { checkGiven } from './agents/given-transcript.ts';
 
 /** The options of every session, new or loaded. A session does not close the providers; their owner does. */
 export interface SessionRunOptions {
@@ -82,6 +84,15 @@ export interface SessionRunOptions {
   readonly modelTimeoutMs?: number;
 }
 
+/** How an agent of a program begins. */
+export interface AgentStart extends NewAgent {
+  /**
+   * The transcript with which it begins, after its system prompt. It is recorded as given (`agent:given`): it is in the agent's transcript and
+   * in the input of its model, and the agent did not hear, say or do it here. Each call must have its result.
+   */
+  readonly initPrompt?: readonly TranscriptMessage[];
+}
+
 /** The options of `openSession`. Those of a new session are ignored when one is continued. */
 export interface OpenSessionOptions extends SessionRunOptions {
   /** The session to continue, or the id of a new one. Absent: a new one, whose id is minted. */
@@ -105,11 +116,13 @@ export interface OpenSessionOptions extends SessionRunOptions {
   readonly onTaskProblem?: TaskProblemListener;
   /** Of a new session: the system prompt of the root. */
   readonly systemPrompt?: string;
+  /** Of a new session: the transcript with which the root begins, after its system prompt. See `AgentStart`. */
+  readonly initPrompt?: readonly TranscriptMessage[];
   /**
    * Of a new session: its agents, which are all equals, in place of a root. At least one. One without a model gets `languageModel`. They are created with
    * one append, and `session.createAgent` adds others. An event without `agentId` belongs to the session and to no agent.
    */
-  readonly peers?: readonly NewAgent[];
+  readonly peers?: readonly AgentStart[];
 }
 
 /** The options with the clock and the source of ids that the session and its dispatch share. */
@@ -152,11 +165,24 @@ export function checkSessionOptions(options: OpenSessionOptions): void {
   createContextRenderer(contextOptions(options));
 }
 
-function checkBeginning({ dispatchId, expect, events, peers, systemPrompt }: OpenSessionOptions): void {
+function checkBeginning({
+  dispatchId,
+  expect,
+  events,
+  peers,
+  systemPrompt,
+  initPrompt,
+}: OpenSessionOptions): void {
   if (expect === 'existing' && dispatchId === undefined)
     throw new TypeError('A session that exists is named by its dispatchId.');
   if (peers?.length === 0) throw new TypeError('A session of peers needs at least one peer.');
-  const beginnings = { events, peers, systemPrompt };
+  for (const given of [initPrompt, ...(peers ?? []).map((peer) => peer.initPrompt)]) checkGiven(given);
+  const beginnings = {
+    events,
+    peers,
+    systemPrompt,
+    initPrompt: systemPrompt === undefined ? initPrompt : undefined,
+  };
   const [one, other] = Object.entries(beginnings).flatMap(([name, value]) =>
     value === undefined ? [] : [name],
   );

@@ -6,7 +6,7 @@ import {
 } from '@hansard/dispatch';
 import { type CapturedEvent, type EventData, type NewEvent, newEvent } from '@hansard/events';
 import type { TranscriptMessage } from '@hansard/prompt';
-import type { AgentInfo, LoggedString, NewAgent } from '@hansard/provider';
+import type { AgentInfo, LoggedString } from '@hansard/provider';
 import { Agent } from './agents/agent.ts';
 import { inWords } from './agents/agent-record.ts';
 import {
@@ -16,11 +16,13 @@ import {
   reviveAgent,
   terminateAgent,
 } from './agents/create-agent.ts';
+import { checkGiven } from './agents/given-transcript.ts';
 import type { SessionDiagnostic } from './log/diagnostic.ts';
 import { logOutput, type ObservationLinks } from './log/log-output.ts';
 import { logTranscriptEntry, type TranscriptLinks } from './log/log-transcript-entry.ts';
 import { sessionWasClosed } from './log/session-log.ts';
 import { noRoot, sessionErrors } from './session-errors.ts';
+import type { AgentStart } from './session-options.ts';
 import type { SessionParts } from './session-parts.ts';
 import { assertNotAnswering } from './turn/answer.ts';
 
@@ -96,9 +98,10 @@ export class Session implements AsyncDisposable {
   /**
    * Creates an agent that no other agent created: a peer, in a session with a root or without one. Its `agent:created` and
    * its system prompt are one append, durable when this resolves. Without a model it gets the model of the session.
-   * @throws SESSION_CLOSED; EVENT_INVALID
+   * @throws SESSION_CLOSED, SESSION_GIVEN_INVALID; EVENT_INVALID
    */
-  async createAgent(agent: NewAgent = {}): Promise<Agent> {
+  async createAgent(agent: AgentStart = {}): Promise<Agent> {
+    checkGiven(agent.initPrompt);
     const [agentId = ''] = await createPeers(this.#parts.record, [agent]);
     return this.#agent(agentId);
   }

@@ -17,6 +17,7 @@ type Shape = 'whole' | 'line' | 'talk' | 'names' | 'nothing' | 'no text';
  */
 const fields: Readonly<Record<KnownEventType, Readonly<Record<string, Shape>>>> = {
   'agent:created': { name: 'whole', languageModel: 'whole' },
+  'agent:given': { text: 'talk', tool: 'whole', output: 'nothing' },
   'agent:terminated': { reason: 'line' },
   'agent:revived': { reason: 'line' },
   'agent:undelivered': { text: 'talk' },

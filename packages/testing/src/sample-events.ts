@@ -4,6 +4,17 @@ const usage = { inputTokens: 10, outputTokens: 5 };
 
 const sampleData: { [T in KnownEventType]: EventData<T> } = {
   'agent:created': { name: 'tester', languageModel: 'model-1' },
+  'agent:given': {
+    role: 'tool',
+    text: 'Hello.',
+    thinking: { text: 'Hm.' },
+    toolCalls: [{ toolCallId: 'c1', tool: 'Bash', input: { command: 'ls' } }],
+    toolCallId: 'c1',
+    tool: 'Bash',
+    output: 'a',
+    isError: true,
+    source: { kind: 'external', what: 'file' },
+  },
   'agent:terminated': { reason: 'done' },
   'agent:revived': { reason: 'needed again', missed: ['e7'], missingTools: ['Bash'] },
   'agent:undelivered': { text: 'Are you there?', source: { kind: 'agent', agentId: 'agent_001' } },

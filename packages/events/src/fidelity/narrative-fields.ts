@@ -55,6 +55,18 @@ const keptOfAll: Readonly<Record<string, Treatment>> = { details: 'short', turn:
 /** The fields that `narrative` keeps of each known type. */
 const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
   'agent:created': { fields: { name: 'whole', languageModel: 'whole', peer: 'whole', hook: 'whole' } },
+  'agent:given': {
+    fields: {
+      role: 'whole',
+      text: 'said',
+      thinking: 'whole',
+      toolCalls: 'names',
+      toolCallId: 'whole',
+      tool: 'whole',
+      isError: 'whole',
+      source: 'lines',
+    },
+  },
   'agent:terminated': { fields: { reason: 'line' } },
   'agent:revived': { fields: { reason: 'line', missed: 'whole', missingTools: 'whole' } },
   'agent:undelivered': { fields: { text: 'said', source: 'lines' } },

@@ -33,6 +33,29 @@ export const agentEventData = {
     /** The hook that created it for itself. */
     hook: z.string().optional(),
   }),
+  'agent:given': z.object({
+    role: z.enum(['system', 'user', 'assistant', 'tool']),
+    /** Of all roles but `tool`. Absent: an answer without text. */
+    text: z.string().optional(),
+    thinking: z.object({ text: z.string(), signature: z.string().optional() }).optional(),
+    /** Of `assistant`. */
+    toolCalls: z
+      .array(
+        z.object({
+          toolCallId: z.string().min(1),
+          tool: z.string().min(1),
+          input: jsonValueSchema.optional(),
+        }),
+      )
+      .optional(),
+    /** Of `tool`: the call that it answers, its tool, what it gave, and whether that is an error. */
+    toolCallId: z.string().min(1).optional(),
+    tool: z.string().min(1).optional(),
+    output: jsonValueSchema.optional(),
+    isError: z.boolean().optional(),
+    /** Of `user`. Absent: a person. */
+    source: sourceSchema.optional(),
+  }),
   'agent:terminated': z.object({ reason: z.string().optional() }),
   'agent:revived': z.object({
     reason: z.string().optional(),

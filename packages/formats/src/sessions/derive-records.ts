@@ -7,7 +7,7 @@ import {
 } from '@hansard/prompt';
 import { keptRemainder } from './remainder.ts';
 import { isRecordType, type SessionDialect, unknownTypePrefix } from './session-dialect.ts';
-import { exactCallKey, meantCall } from './session-reading.ts';
+import { exactCallKey, givenKey, meantCall } from './session-reading.ts';
 
 /** Says which call of an earlier message with several a record means by its causes. */
 interface CallWriter {
@@ -361,6 +361,7 @@ function entryRecord(
     }),
     ...sourceField,
     ...fields,
+    ...(entry.events[0]?.type === 'agent:given' ? { [givenKey]: true } : {}),
   };
 }
 

@@ -7,6 +7,7 @@ import {
   type JsonValue,
 } from '@hansard/events';
 import {
+  givenEvent,
   type MessageFields,
   type TranscriptMessage,
   type TranscriptToolCall,
@@ -16,6 +17,7 @@ import { idText, parseJson, references } from '../lines/parse-lines.ts';
 import { unknownTypePrefix } from './session-dialect.ts';
 import {
   callKey,
+  givenKey,
   linksOf,
   type SeenCall,
   type SessionEntry,
@@ -176,6 +178,7 @@ export function recordEvents(reading: SessionReading, entry: SessionEntry): Capt
 
 function transcriptEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent[] {
   const { record } = entry;
+  if (record[givenKey] === true) return givenEvents(reading, entry);
   switch (record.role) {
     case 'system':
       return take(reading, entry, { role: 'system', content: contentText(record.content) ?? '' });
@@ -186,6 +189,31 @@ function transcriptEvents(reading: SessionReading, entry: SessionEntry): Capture
     default:
       return answerEvents(reading, entry);
   }
+}
+
+/** An entry that its agent began with. It has no links, so nobody said it to the agent. */
+function givenEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent[] {
+  const { record, id, agentId = '' } = entry;
+  const { timestamp } = reading;
+  const { role } = record;
+  const content = contentText(record.content);
+  const event = givenEvent(
+    role === 'assistant'
+      ? answerOf(record, id)
+      : role === 'tool'
+        ? {
+            role,
+            content,
+            toolCallId: textOr(record.tool_call_id, `${id}:call`),
+            ...(typeof record.name === 'string' ? { tool: record.name } : {}),
+            ...(content?.startsWith('Error:') === true ? { isError: true } : {}),
+          }
+        : role === 'system'
+          ? { role, content: content ?? '' }
+          : { role: 'user', content: content ?? '', source: sourceOf(reading, entry) },
+    { id, agentId },
+  );
+  return [{ ...event, id, timestamp, data: event.data }];
 }
 
 function messageEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent[] {

@@ -141,6 +141,9 @@ function exactCall({ names, severalCalls }: SessionReading, record: JsonObject, 
  */
 export const exactCallKey = 'cause_tool_call_id';
 
+/** The key of an entry that an agent was given when it began, and did not hear or say. The dialects do not have it. */
+export const givenKey = 'given';
+
 /** The one of several calls that a record means; undefined if it does not say, or two of them have the id. */
 export function meantCall<C extends { readonly toolCallId: string }>(
   record: JsonObject,

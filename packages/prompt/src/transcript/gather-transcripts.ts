@@ -56,7 +56,7 @@ export function createTranscriptGatherer(): TranscriptGatherer {
   return {
     entries,
     add(event) {
-      const received = receivedMessage(event);
+      const received = event.type === 'agent:given' ? givenMessage(event) : receivedMessage(event);
       if (received !== null) {
         const entry = newEntry(event, received);
         entry.events.push(event);
@@ -106,6 +106,37 @@ function receivedMessage(event: CapturedEvent): TranscriptMessage | null {
     default:
       return null;
   }
+}
+
+/** A message of the transcript with which an agent began. It is whole. */
+function givenMessage(event: CapturedEvent): TranscriptMessage {
+  const data = dataOf(event, 'agent:given');
+  const { role, text = null, thinking, toolCalls, toolCallId, tool, isError, source } = data;
+  return {
+    role,
+    content: role === 'tool' ? contentOf({ output: data.output }) : text,
+    ...(thinking === undefined
+      ? {}
+      : {
+          thinking: {
+            text: thinking.text,
+            ...(thinking.signature === undefined ? {} : { signature: thinking.signature }),
+          },
+        }),
+    ...(toolCalls === undefined
+      ? {}
+      : {
+          toolCalls: toolCalls.map((call) => ({
+            toolCallId: call.toolCallId,
+            tool: call.tool,
+            input: call.input ?? null,
+          })),
+        }),
+    ...(toolCallId === undefined ? {} : { toolCallId }),
+    ...(tool === undefined ? {} : { tool }),
+    ...(isError === true ? { isError } : {}),
+    ...(source === undefined ? {} : { source }),
+  };
 }
 
 /** A function that adds a block to its answer, or null: not a block of an answer. */

@@ -45,6 +45,22 @@ export function takeApart(message: TranscriptMessage, fields: MessageFields): Ne
   }));
 }
 
+/** The event of a message with which an agent begins: see `agent:given`. `putTogether` returns the same message again. */
+export function givenEvent(
+  message: TranscriptMessage,
+  { id, agentId }: Pick<MessageFields, 'id' | 'agentId'>,
+): NewEvent {
+  const { role, content, toolCalls, ...rest } = message;
+  const said = content === null ? {} : { text: content };
+  const data = {
+    role,
+    ...(role === 'tool' ? { output: content } : said),
+    ...(toolCalls === undefined ? {} : { toolCalls: toolCalls.map((call) => ({ ...call })) }),
+    ...rest,
+  };
+  return newEvent('agent:given', data, { id, agentId, messageId: id });
+}
+
 function blocksOf(message: TranscriptMessage): NewEvent[] {
   if (message.role === 'assistant') return assistantBlocks(message);
   if (message.thinking !== undefined || message.toolCalls !== undefined) {

@@ -73,6 +73,8 @@ export class AgentRecord {
     let asks = isMessage;
     if (isMessage && event.data.source.hook !== undefined) this.#ofHooks.add(event.id);
     else if (isEventOf(event, 'agent:tool_result')) asks = this.#close(event.data.toolCallId);
+    else if (isEventOf(event, 'agent:given'))
+      for (const { tool } of event.data.toolCalls ?? []) this.tools.add(tool);
     else if (event.type === 'agent:terminated') this.isTerminated = true;
     else if (event.type === 'agent:revived') {
       this.isTerminated = false;

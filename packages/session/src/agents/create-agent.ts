@@ -1,9 +1,11 @@
 import { type EventData, type EventLinks, type NewEvent, newEvent } from '@hansard/events';
-import { takeApart } from '@hansard/prompt';
-import type { LoggedString, NewAgent } from '@hansard/provider';
+import { givenEvent, takeApart } from '@hansard/prompt';
+import type { LoggedString } from '@hansard/provider';
 import type { SessionRecord } from '../log/session-record.ts';
 import { sessionErrors } from '../session-errors.ts';
+import type { AgentStart } from '../session-options.ts';
 import { inWords } from './agent-record.ts';
+import { asText } from './given-transcript.ts';
 
 export interface AgentCreation {
   /** The event of the tool call that created the agent; of an agent of a hook, what brought it about. Absent: no tool did. */
@@ -30,23 +32,26 @@ export function agentCreated(
   return newEvent('agent:created', data, { id, agentId, ...(cause === undefined ? {} : { cause }) });
 }
 
+/** What is in the transcript of an agent before it hears anything. */
+type Beginning = { readonly [Key in 'systemPrompt' | 'initPrompt']?: AgentStart[Key] | undefined };
+
 /** Creates an agent with one append: its `agent:created` and system prompt are durable when this resolves. */
 export async function createAgent(
   record: SessionRecord,
   creation: AgentCreation,
-  systemPrompt: string | undefined,
+  beginning: Beginning,
 ): Promise<string> {
-  const { agentId, events } = newAgent(record, creation, systemPrompt);
+  const { agentId, events } = newAgent(record, creation, beginning);
   await record.log.append(events);
   return agentId;
 }
 
 /** Creates peers with one append. One without a model gets the session's. */
-export async function createPeers(record: SessionRecord, peers: readonly NewAgent[]): Promise<string[]> {
-  const created = peers.map(({ systemPrompt, ...peer }) => {
+export async function createPeers(record: SessionRecord, peers: readonly AgentStart[]): Promise<string[]> {
+  const created = peers.map(({ systemPrompt, initPrompt, ...peer }) => {
     const languageModel = peer.languageModel ?? record.registry.defaultModel;
     const creation = { ...peer, ...(languageModel === null ? {} : { languageModel }), peer: true };
-    return newAgent(record, creation, systemPrompt);
+    return newAgent(record, creation, { systemPrompt, initPrompt });
   });
   await record.log.append(created.flatMap(({ events }) => events));
   return created.map(({ agentId }) => agentId);
@@ -55,13 +60,14 @@ export async function createPeers(record: SessionRecord, peers: readonly NewAgen
 function newAgent(
   { log, registry }: SessionRecord,
   creation: AgentCreation,
-  systemPrompt: string | undefined,
+  { systemPrompt, initPrompt = [] }: Beginning,
 ): { readonly agentId: string; readonly events: readonly NewEvent[] } {
   const agentId = registry.allocateAgentId();
-  const created = agentCreated(agentId, creation, log.createId());
-  if (systemPrompt === undefined) return { agentId, events: [created] };
-  const prompt = { role: 'system', content: systemPrompt } as const;
-  return { agentId, events: [created, ...takeApart(prompt, { id: log.createId(), agentId })] };
+  const events = [agentCreated(agentId, creation, log.createId())];
+  if (systemPrompt !== undefined)
+    events.push(...takeApart({ role: 'system', content: systemPrompt }, { id: log.createId(), agentId }));
+  for (const message of initPrompt) events.push(givenEvent(asText(message), { id: log.createId(), agentId }));
+  return { agentId, events };
 }
 
 /**

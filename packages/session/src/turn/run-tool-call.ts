@@ -269,7 +269,7 @@ class ToolCallHost implements AgentHost {
         ...(name === undefined ? {} : { name }),
         ...(itsModel === null ? {} : { languageModel: itsModel }),
       };
-      const created = createAgent(this.#turn, creation, systemPrompt);
+      const created = createAgent(this.#turn, creation, { systemPrompt });
       // It is among the agents of the session before it is durable.
       this.#running.countCreated();
       const agentId = await created;

@@ -258,7 +258,7 @@ class SessionHookHost implements HookHost, HookAgents {
         ...(itsModel === null ? {} : { languageModel: itsModel }),
         ...(causes.length === 0 ? { peer: true } : hookLinks('', causes)),
       };
-      return registry.describe(registry.get(await createAgent(turn, creation, systemPrompt)));
+      return registry.describe(registry.get(await createAgent(turn, creation, { systemPrompt })));
     });
   }
 

@@ -110,6 +110,7 @@ function linksOf(index: LogIndex, node: LogNode, { agents }: Knowledge): readonl
 
 const givenKinds: Readonly<Record<KnownItem['kind'], LinkKind | null>> = {
   system: null,
+  given: null,
   message: 'heard',
   result: 'heard',
   output: 'observed',

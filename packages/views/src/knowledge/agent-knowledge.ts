@@ -80,6 +80,8 @@ class KnowledgeFold {
   /** By position: the rank of the item of an event that was taken, or of the next item. */
   readonly #rankAt = new Map<number, number>();
   readonly #systemRanks = new Set<number>();
+  /** The places of the results of calls in the transcript with which the agent began. */
+  readonly #givenCalls = new Map<string, Pick<KnownItem, 'rank' | 'step'>>();
   /** What no answer was given yet. */
   #waiting: KnownItem[] = [];
   /** What the policy of the context left out so far. Another policy can show it again. */
@@ -111,6 +113,8 @@ class KnowledgeFold {
 
   #takeOther(node: LogNode): void {
     const { event } = node;
+    const given = this.#index.givenAt(node);
+    if (given !== null) this.#takeGiven(node, given);
     if (isReadableAs(event, 'agent:output') && event.data.parts.length > 0) {
       // Consecutive output is one message.
       if (this.#outputRank !== this.#ranks - 1) this.#outputRank = this.#nextRank();
@@ -121,6 +125,18 @@ class KnowledgeFold {
     // Without a summary there is no text that replaces the messages.
     if (isReadableAs(event, 'session:compaction') && event.data.summary !== undefined)
       this.#compact(node, event.data.keptFrom);
+  }
+
+  /** A message of the transcript with which the agent began. A result has the rank of the answer with its call. */
+  #takeGiven(node: LogNode, message: LogMessage): void {
+    const { role, toolCallId = '', toolCalls = [] } = message.entry.message;
+    const kind = role === 'system' ? 'system' : 'given';
+    if (kind === 'system') this.#systemRanks.add(this.#ranks);
+    const place = role === 'tool' ? this.#givenCalls.get(toolCallId) : undefined;
+    const { rank, step } = place ?? { rank: this.#nextRank(), step: role === 'tool' ? lostResult : 0 };
+    for (const [at, call] of toolCalls.entries())
+      this.#givenCalls.set(call.toolCallId, { rank, step: at + 1 });
+    this.#waiting.push(this.#add({ kind, node, message, rank, step }));
   }
 
   #takeReceived(node: LogNode, message: LogMessage): void {

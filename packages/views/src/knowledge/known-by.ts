@@ -12,10 +12,10 @@ export interface KnownRow {
   readonly id: string;
   readonly event: CapturedEvent;
   /**
-   * `heard`: a message or a system prompt. `received`: the result of a tool call. `observed`: observed values. `summary`: of
+   * `heard`: a message or a system prompt. `given`: a message of the transcript with which it began. `received`: the result of a tool call. `observed`: observed values. `summary`: of
    * a compaction.
    */
-  readonly kind: 'heard' | 'received' | 'observed' | 'summary';
+  readonly kind: 'heard' | 'given' | 'received' | 'observed' | 'summary';
   readonly text: string;
   /** How it is known that the agent's model was given it. */
   readonly basis: Basis;
@@ -79,6 +79,7 @@ function rowOf(index: LogIndex, item: KnownItem, basis: Basis, state: ItemState)
 
 const kinds = {
   system: 'heard',
+  given: 'given',
   message: 'heard',
   result: 'received',
   output: 'observed',
@@ -86,6 +87,7 @@ const kinds = {
 } as const;
 
 function pathsTo(index: LogIndex, { node, message }: KnownItem): KnowledgeStep[][] {
+  if (node.event.type === 'agent:given') return [];
   if (message === null) return observedPaths(index, node);
   const { main, entry } = message;
   if (index.sayingOf(main) !== null) return [pathTo(index, main)];

@@ -4,8 +4,8 @@ import type { LogMessage, LogNode } from '../log/log-node.ts';
 
 /** Something that an agent's model can be given. */
 export interface KnownItem {
-  /** `output`: observed values. `summary`: of a compaction. `answer`: an earlier answer of the agent itself. */
-  readonly kind: 'system' | 'message' | 'result' | 'output' | 'summary' | 'answer';
+  /** `given`: of the transcript with which the agent began. `output`: observed values. `summary`: of a compaction. `answer`: an earlier answer of the agent itself. */
+  readonly kind: 'system' | 'given' | 'message' | 'result' | 'output' | 'summary' | 'answer';
   /** Of a message, its `main` block. */
   readonly node: LogNode;
   /** Null: observed output, or a summary. */

@@ -49,6 +49,7 @@ export function neverHeard(index: LogIndex, id: string): NeverHeardRow[] {
 function sameWordsIn(index: LogIndex, { text, position }: Saying, { agentId }: LogAgent): string | null {
   if (text === '') return null;
   const delivery = index.transcripts.get(agentId)?.find(({ main, entry: { message } }) => {
+    if (main.event.type === 'agent:given') return false;
     const isUnlinked = message.role !== 'assistant' && main.event.substance === undefined;
     return isUnlinked && main.position > position && message.content === text;
   });

@@ -19,7 +19,7 @@ export interface LogIndex {
   readonly agents: ReadonlyMap<string, LogAgent>;
   /** The messages of all agents, in the order of their first blocks. */
   readonly messages: readonly LogMessage[];
-  /** The messages of each agent, by agent id. */
+  /** The messages of each agent, by agent id, with those that it began with. */
   readonly transcripts: ReadonlyMap<string, readonly LogMessage[]>;
   /** The hook decisions whose data is readable. */
   readonly decisions: ReadLog['decisions'];
@@ -33,6 +33,8 @@ export interface LogIndex {
   find(id: string): LogNode | null;
   /** The message that an event is a block of. */
   messageOf(node: LogNode): LogMessage | null;
+  /** The message with which an agent began, that an event is. `messages` does not have it. */
+  givenAt(node: LogNode): LogMessage | null;
   /** The tool call that a result answers or that a hook decided on. */
   callOf(node: LogNode): LogNode | null;
   /** The event whose content a delivery carries: as recorded, or, if that is not in the log, the first delivery of it. */
@@ -59,7 +61,8 @@ export function createLogIndex(events: readonly CapturedEvent[]): LogIndex {
     nodes: log.nodes,
     agents: agents.agents,
     messages: log.messages,
-    transcripts: Map.groupBy(log.messages, ({ entry }) => entry.agentId),
+    transcripts: transcriptsOf(log),
+    givenAt: ({ position }) => log.given.get(position) ?? null,
     decisions: log.decisions,
     sayings,
     diagnostics: [log, ids, agents]
@@ -73,6 +76,13 @@ export function createLogIndex(events: readonly CapturedEvent[]): LogIndex {
     sayingOf: ({ position }) => sayingAt[position] ?? null,
     hearingOf: ({ position }) => hearingAt[position] ?? null,
   };
+}
+
+function transcriptsOf({ messages, given }: ReadLog): ReadonlyMap<string, readonly LogMessage[]> {
+  const all = [...given.values(), ...messages];
+  if (given.size > 0)
+    all.sort((one, other) => (one.blocks[0]?.position ?? 0) - (other.blocks[0]?.position ?? 0));
+  return Map.groupBy(all, ({ entry }) => entry.agentId);
 }
 
 /** The event that an id names, or null. The id of a message names its first tool call, otherwise its first text. */

@@ -1,6 +1,6 @@
 import type { CapturedEvent, EventOf, KnownEventType } from '@hansard/events';
 import { eventErrors, isReadableAs } from '@hansard/events/plain';
-import { createTranscriptGatherer } from '@hansard/prompt';
+import { createTranscriptGatherer, putTogether } from '@hansard/prompt';
 import type { LogDiagnostic } from './diagnostic.ts';
 import type { LogMessage, LogNode } from './log-node.ts';
 
@@ -9,6 +9,8 @@ export interface ReadLog {
   readonly nodes: readonly LogNode[];
   /** The messages of all agents, in the order of their first blocks. */
   readonly messages: readonly LogMessage[];
+  /** The messages with which agents began, which nobody said or heard here, by position. They are not in `messages`. */
+  readonly given: ReadonlyMap<number, LogMessage>;
   /** By position: the message that the event is a block of. */
   readonly messageAt: readonly (LogMessage | null)[];
   readonly pieces: readonly LogNode<EventOf<'agent:piece_of_text'>>[];
@@ -27,7 +29,14 @@ export function readLog(events: readonly CapturedEvent[]): ReadLog {
   const decisions: LogNode<EventOf<'harness:hook_decision'>>[] = [];
   const diagnostics: LogDiagnostic[] = [];
 
+  const given = new Map<number, LogMessage>();
   for (const node of nodes) {
+    if (node.event.type === 'agent:given') {
+      if (!isReadable(node, 'agent:given')) continue;
+      const [entry] = putTogether([node.event]);
+      if (entry !== undefined) given.set(node.position, { entry, blocks: [node], main: node });
+      continue;
+    }
     const number = messageNumber(node.event);
     if (number !== null) {
       const known = blocks[number];
@@ -64,7 +73,7 @@ export function readLog(events: readonly CapturedEvent[]): ReadLog {
     for (const { position } of own) messageAt[position] = message;
     return message;
   });
-  return { nodes, messages, messageAt, pieces, decisions, diagnostics };
+  return { nodes, messages, given, messageAt, pieces, decisions, diagnostics };
 }
 
 function mainOf(blocks: readonly LogNode[]): LogNode {

@@ -67,6 +67,15 @@ const describers: Describers = {
       target: inWords(name, hook === undefined ? '' : `for the hook ${hook}`),
       text: languageModel,
     }),
+  'agent:given': ({ role, text = '', toolCalls = [], tool, output }) =>
+    row('given', 'dim', {
+      target: role === 'tool' ? inWords(role, tool) : role,
+      text: inWords(
+        text,
+        output === undefined ? '' : typeof output === 'string' ? output : JSON.stringify(output),
+        toolCalls.length === 0 ? '' : `calls ${toolCalls.map((call) => call.tool).join(', ')}`,
+      ),
+    }),
   'agent:terminated': ({ reason }) => row('ended', 'notice', { text: reason }),
   'agent:revived': ({ reason, missed, missingTools = [] }) =>
     row('revived', missingTools.length > 0 ? 'bad' : 'notice', {

@@ -13,11 +13,11 @@ export interface PerspectiveRow {
   readonly id: string;
   readonly event: CapturedEvent;
   /**
-   * `heard`: a message or a system prompt. `thought`: thinking, or text beside a tool call, which nobody hears. `did`: a tool
+   * `heard`: a message or a system prompt. `given`: a message of the transcript with which it began. `thought`: thinking, or text beside a tool call, which nobody hears. `did`: a tool
    * call. `received`: the result of a tool call. `observed`: observed values. `summary`: of a compaction. `said`: an
    * utterance.
    */
-  readonly kind: 'heard' | 'thought' | 'did' | 'received' | 'observed' | 'summary' | 'said';
+  readonly kind: 'heard' | 'given' | 'thought' | 'did' | 'received' | 'observed' | 'summary' | 'said';
   readonly text: string;
   /** The speaker of what it heard or received; null: none. */
   readonly from: Speaker | null;
@@ -51,6 +51,7 @@ export function perspectiveOf(index: LogIndex, agent: string): PerspectiveRow[] 
 
 const kinds = {
   system: 'heard',
+  given: 'given',
   message: 'heard',
   result: 'received',
   output: 'observed',

@@ -198,6 +198,7 @@ describe('an event in words', () => {
     expect(kinds.map(({ kind, target, text }) => [kind, target, text].join(' | '))).toMatchInlineSnapshot(`
       [
         "created | Jack | haiku",
+        "given | user | Hello.",
         "ended |  | The work is done.",
         "revived |  | Needed again., 2 messages not heard, without its tools: Bash",
         "missed | from user | Are you there?",
@@ -361,6 +362,7 @@ const usage = {
 };
 const examples: Record<KnownEventType, unknown> = {
   'agent:created': { name: 'Jack', languageModel: 'haiku' },
+  'agent:given': { role: 'user', text: 'Hello.' },
   'agent:terminated': { reason: 'The work is done.' },
   'agent:revived': { reason: 'Needed again.', missed: ['e1', 'e2'], missingTools: ['Bash'] },
   'agent:undelivered': { text: 'Are you there?', source: { kind: 'user' } },

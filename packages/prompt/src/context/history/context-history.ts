@@ -72,7 +72,7 @@ export class ContextHistory {
       case 'user':
         return changed(this.#open('message', { role: 'user', substance: 'talk' }, event, message));
       case 'tool':
-        return changed(this.#addResult(message, event as EventOf<'agent:tool_result'>));
+        return changed(this.#addResult(message, event as EventOf<'agent:tool_result' | 'agent:given'>));
       default:
         return this.#addAnswer(message, messageId, event);
     }
@@ -127,7 +127,7 @@ export class ContextHistory {
    */
   #addResult(
     { toolCallId = '', content, isError = false }: TranscriptMessage,
-    { messageId, data: { output = content } }: EventOf<'agent:tool_result'>,
+    { messageId, data: { output = content } }: EventOf<'agent:tool_result' | 'agent:given'>,
   ): number | null {
     const place = this.#places.get(toolCallId);
     if (place === undefined) return null;
