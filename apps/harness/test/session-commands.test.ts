@@ -36,6 +36,23 @@ describe('the commands that read a session', () => {
   const ids = async (...args: string[]) => (await rows(...args)).map(({ id }) => id);
 
   describe('dialog', () => {
+    it('draws who said what to whom, for a terminal, for Markdown and as data', async () => {
+      const wide = (...args: string[]) =>
+        line.start(['dialog', traders, ...args], { signal: new AbortController().signal, columns: 80 });
+      const { out: drawn } = await wide('--flow');
+      expect(drawn).toMatch(/^ +external .*Ann .*Bo/);
+      expect(drawn).toMatch(/●.*[▶◀]/);
+      const mermaid = (
+        await line.hansard('dialog', traders, '--agent', 'Ann', '--agent', 'Bo', '--flow', 'mermaid')
+      ).out;
+      expect(mermaid).toMatch(/^sequenceDiagram\n {2}participant p0 as ag#95;root\n/);
+      expect(await rows('dialog', traders, '--agent', 'Ann', '--agent', 'Bo', '--flow')).toMatchObject([
+        { id: 'm12', to: expect.any(Array), notKnown: [] },
+        { id: 'm15' },
+        { id: 'm17' },
+      ]);
+    });
+
     it('shows each thing said once, with who heard it and how', async () => {
       const { out, code, err } = await line.hansard('dialog', traders, '--agent', 'Ann', '--agent', 'Bo');
       expect({ code, err }).toEqual({ code: 0, err: '' });

@@ -5,7 +5,9 @@ import {
   dialogOf,
   dialogWords,
   dispatchTree,
+  flowMermaid,
   type LogIndex,
+  messageFlow,
   type PerspectiveRow,
   perspectiveOf,
   perspectiveWords,
@@ -66,6 +68,13 @@ async function* happened(envelope: DispatchEnvelope, events: SettlingEvents): As
 }
 
 function* lenses(session: SessionFacts, index: LogIndex): Generator<string> {
+  const flow = messageFlow(index);
+  if (flow.steps.length > 0) {
+    const { text, left } = flowMermaid(flow);
+    yield `### How messages flowed\n\n\`\`\`mermaid\n${text}\n\`\`\`\n\n`;
+    if (left > 0)
+      yield `The diagram leaves out the last ${left} of ${flow.steps.length} sayings, which are below.\n\n`;
+  }
   const dialog = dialogOf(index);
   if (dialog.length > 0) yield '### Who said what\n\n';
   for (const row of dialog) yield `${dialogItem(index, row)}\n\n`;

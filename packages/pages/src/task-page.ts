@@ -33,7 +33,7 @@ export async function* writeTaskPage(
         envelopeOf(report).role,
       ),
     );
-    yield* sectionEnd(report);
+    yield* sectionEnd(report, `d${dispatches}`);
   }
   yield pageEnd(pageScript);
 }

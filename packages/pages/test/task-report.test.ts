@@ -10,7 +10,7 @@ import { envelope, events, hostileTexts, sourceOf, wholeOf } from './hostile-tas
 
 const source = sourceOf([envelope], events);
 const elements =
-  'html|head|body|header|main|section|form|fieldset|legend|label|select|option|output|kbd|h1|h2|bdi|dl|dt|dd|details|summary|ol|li|time|span|div|em|b|i|table|thead|tbody|tr|th|td|a|footer|title|style|code|ins|del|small|noscript';
+  'html|head|body|header|main|section|form|fieldset|legend|label|select|option|output|kbd|h1|h2|bdi|dl|dt|dd|details|summary|ol|li|time|span|div|em|b|i|table|thead|tbody|tr|th|td|a|footer|title|style|code|ins|del|small|noscript|svg|text|path|circle|g';
 /** What Markdown may become. */
 const prose = 'p|strong|em|s|ul|ol|li|blockquote|hr|br|pre|code|h1|h2|h3|table|thead|tbody|tr|th|td';
 const ours = new RegExp(

@@ -3,17 +3,21 @@ import {
   causesOf,
   dialogOf,
   effectsOf,
+  flowMermaid,
+  type MessageFlow,
+  messageFlow,
   perspectiveOf,
   renderCauses,
   renderDialog,
+  renderFlow,
   renderPerspective,
 } from '@hansard/views';
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import { agentOption } from '../tasks/filter-options.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions, withExamples } from '../terminal/command.ts';
-import { type CliContext, note } from '../terminal/context.ts';
+import { type CliContext, note, terminalWidth } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
@@ -21,6 +25,7 @@ interface QuestionOptions extends CommonOptions {
   readonly agent?: readonly string[];
   readonly effects?: boolean;
   readonly depth: number;
+  readonly flow?: 'lines' | 'mermaid';
 }
 
 /** Answers a question about one session. */
@@ -41,15 +46,48 @@ export function sessionReading(context: CliContext): SessionReading {
 }
 
 export const addDialog: AddCommand = (command, context) =>
-  question(command.addOption(agentOption('print only what these agents said to each other')), [
-    'dialog chat/cafe --agent jack --agent jill',
-  ]).action((word: string, options: QuestionOptions) =>
+  question(
+    command
+      .addOption(agentOption('print only what these agents said to each other'))
+      .addOption(
+        new Option('--flow [how]', 'draw it: a lane for each speaker, an arrow for each that heard it')
+          .choices(['lines', 'mermaid'])
+          .preset('lines'),
+      ),
+    [
+      'dialog chat/cafe --agent jack --agent jill',
+      'dialog chat/cafe --flow',
+      'dialog chat/cafe --flow mermaid',
+    ],
+  ).action((word: string, options: QuestionOptions) =>
     answerOnSession(context, word, options, (log) => {
       const names = options.agent?.map((name) => log.findAgent(name).agentId);
+      if (options.flow !== undefined) return flowAnswer(context, messageFlow(log.index, names), options.flow);
       const rows = dialogOf(log.index, names);
       return { rows, text: renderDialog(log.index, rows) };
     }),
   );
+
+function flowAnswer(context: CliContext, flow: MessageFlow, how: 'lines' | 'mermaid'): Answer {
+  const rows = flow.steps.map(({ from, to, notKnown, ...step }) => ({
+    ...step,
+    from: flow.lanes[from],
+    to: to.map(({ lane, how: heard }) => ({ ...flow.lanes[lane], how: heard })),
+    notKnown: notKnown.map((lane) => flow.lanes[lane]),
+  }));
+  if (how === 'lines') return { rows, text: renderFlow(flow, { width: terminalWidth(context) }) };
+  const { text, left } = flowMermaid(flow);
+  return {
+    rows,
+    text,
+    notesAfter:
+      left === 0
+        ? []
+        : [
+            `hansard: Programs that draw Mermaid refuse longer diagrams: the last ${left} of ${flow.steps.length} sayings are left out. Choose agents with --agent.`,
+          ],
+  };
+}
 
 export const addPerspective: AddCommand = (command, context) =>
   question(command.addOption(agentOption('the agent whose perspective is printed').makeOptionMandatory()), [

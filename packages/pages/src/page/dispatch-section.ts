@@ -4,6 +4,7 @@ import {
   dialogOf,
   dialogWords,
   type LogIndex,
+  messageFlow,
   type PerspectiveRow,
   perspectiveOf,
   perspectiveWords,
@@ -15,6 +16,7 @@ import { type DispatchReport, envelopeOf } from '../dispatch-report.ts';
 import { escapeHtmlInLine, textBlock } from '../html-text.ts';
 import { anchorOf } from '../page-tree.ts';
 import { noteHtml } from './block-html.ts';
+import { flowDiagram } from './flow-diagram.ts';
 
 /** A dispatch on a page up to its rows: facts and result. */
 export function* sectionStart(report: DispatchReport): Generator<string> {
@@ -37,9 +39,9 @@ export async function* rowList(items: AsyncIterable<string>): AsyncGenerator<str
   yield closeLens;
 }
 
-/** The rest of a dispatch: of a whole one, the dialog and the view of each agent. */
-export function* sectionEnd(report: DispatchReport): Generator<string> {
-  if (report.kind === 'whole') yield* lenses(report.facts, report.index);
+/** The rest of a dispatch: of a whole one, the flow of messages, the dialog and the view of each agent. `scope` begins its anchors. */
+export function* sectionEnd(report: DispatchReport, scope: string): Generator<string> {
+  if (report.kind === 'whole') yield* lenses(report.facts, report.index, scope);
   yield '</section>\n';
 }
 
@@ -49,7 +51,13 @@ function* results(session: SessionFacts): Generator<string> {
     yield `<div class="result">${textBlock(JSON.stringify(session.structuredResult, null, 2), 'outcome')}</div>\n`;
 }
 
-function* lenses(session: SessionFacts, index: LogIndex): Generator<string> {
+function* lenses(session: SessionFacts, index: LogIndex, scope: string): Generator<string> {
+  const flow = messageFlow(index);
+  if (flow.steps.length > 0) {
+    yield '<details class="lens"><summary>How messages flowed</summary>\n';
+    yield* flowDiagram(flow, scope);
+    yield '</details>\n';
+  }
   const dialog = dialogOf(index);
   if (dialog.length > 0) {
     yield openLens('Who said what', false, 'rows said');

@@ -89,7 +89,7 @@ function dayItem(day: string): string {
   return `<li class="day">${day} <small>UTC</small></li>`;
 }
 
-function colourOf(agentId: string): number {
+export function colourOf(agentId: string): number {
   let sum = 0;
   for (const character of agentId) sum = (sum * 31 + (character.codePointAt(0) ?? 0)) % 9_973;
   return sum % colours;

@@ -69,6 +69,10 @@ ins { background: var(--add); text-decoration: none; } del { background: var(--d
 .folded > summary, .long > summary { cursor: pointer; color: var(--dim); overflow-wrap: anywhere; }
 .folded ol { list-style: none; padding: 0 0 0 .75rem; margin: .2rem 0; font-size: .85rem; overflow-wrap: anywhere; }
 .result { border-left: 3px solid var(--good); padding-left: .75rem; margin: .75rem 0; }
+svg.flow { display: block; font-size: .8rem; } .flow text { fill: var(--ink); } .flow .lane { text-anchor: middle; font-weight: 600; } .flow .rail { stroke: var(--line); }
+.flow .heard, .flow .other, .flow .stopped { fill: none; stroke: var(--ink); stroke-width: 1.3; } .flow .other { stroke: var(--notice); stroke-dasharray: 5 3; } .flow .stopped { stroke: var(--bad); stroke-dasharray: 2 3; }
+.flow .place { text-anchor: end; fill: var(--accent); } .flow .unknown { text-anchor: middle; fill: var(--dim); } .flow .said { fill: var(--ink); }
+${Array.from({ length: 6 }, (_, at) => `.flow .a${at} { fill: var(--a${at}); }`).join(' ')}
 img.observed { max-width: 100%; max-height: 24rem; display: block; }
 footer { margin-top: 3rem; color: var(--dim); font-size: .85rem; }
 @media (max-width: 44rem) {

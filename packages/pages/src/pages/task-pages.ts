@@ -171,7 +171,7 @@ async function* onePage(
   if (above !== null) yield `<nav><a href="${above}">← Earlier events</a></nav>\n`;
   yield* sectionStart(report);
   yield* rowList(new PageRows().items(rows, 'd1', envelope.role));
-  yield* sectionEnd(report);
+  yield* sectionEnd(report, 'd1');
 }
 
 function relatives({ dispatchId, parentDispatchId }: DispatchEnvelope, task: WrittenTask): string {

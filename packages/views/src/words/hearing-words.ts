@@ -144,3 +144,23 @@ export const everybodyHeardIt = '(every agent heard it)';
 export function deliveryNote({ how, via }: Pick<HeardWords, 'how' | 'via'>): string {
   return via === undefined ? how : `${how} via ${via}`;
 }
+
+/** The marks of a drawing of who heard what: of who said it, and of each way of hearing it, from the left and from the right. */
+export const saidMark = '●';
+export const unknownMark = '?';
+export const flowMarks: Readonly<Record<HowHeard, string>> = {
+  same: '▶◀',
+  wrapped: '▶◀',
+  altered: '≠',
+  withheld: '✗',
+};
+
+export const flowMeanings: readonly (readonly [marks: string, meaning: string])[] = [
+  [saidMark, 'said it'],
+  [flowMarks.same, 'heard it'],
+  [flowMarks.altered, 'heard other words'],
+  [flowMarks.withheld, 'withheld'],
+  [unknownMark, 'not known'],
+];
+
+export const notKnownWhoHeardIt = 'not known who heard it';
