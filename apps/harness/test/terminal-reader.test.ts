@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { EventRequest } from '@hansard/compose/reading';
 import { type DispatchStore, openDispatchStore } from '@hansard/dispatch';
 import { type NewEvent, newEvent } from '@hansard/events';
@@ -257,6 +259,17 @@ describe(`random logs (HANSARD_SEED=${seed})`, () => {
   );
 });
 
+const fileOf = (dispatchId: string) =>
+  join(root, 'lab', taskDir.slice(4), 'dispatches', `${dispatchId}.json`);
+
+/** Changes a byte of the first event with a text. */
+function damage(dispatchId: string, text: string): void {
+  const file = fileOf(dispatchId);
+  const before = readFileSync(file, 'utf8');
+  expect(before).toContain(text);
+  writeFileSync(file, before.replace(text, text.replace(/.$/, '#')));
+}
+
 const said = (text: string, agentId?: string): NewEvent => ({
   type: 'agent:text',
   ...(agentId === undefined ? {} : { agentId }),
@@ -327,6 +340,54 @@ describe('a log that', () => {
     const lines = await driven.until((all) => !all.join('\n').includes('sk-ant'));
     expect(lines.filter((text) => text.includes('before'))).toHaveLength(1);
     expect(await driven.walk('j')).toEqual(await shown());
+  });
+
+  it('is damaged shows its whole events and says so, also after its loss is accepted while it is open', async () => {
+    const random = randomFrom(seed);
+    await record(randomLog(random, 700));
+    damage('one', 'naïve 東京 3');
+    const driven = await Driven.open({ columns: 80, lines: 24 });
+    const whole = await shown('--damaged');
+    expect(await driven.walk('j')).toEqual(whole);
+    expect((await driven.lines()).join('\n')).toContain('The log is damaged: its whole events are shown');
+    await driven.press('/');
+    await driven.type('wien');
+    await driven.press('G');
+    expect(await driven.current()).toBe(whole.at(-1));
+    await store.acceptLoss({ taskDir, dispatchId: 'one' });
+    await driven.until((lines) => lines.at(-1)?.includes('of 700 events') === true);
+    await driven.press('g');
+    expect(await driven.walk('j')).toEqual(await shown());
+  });
+
+  it('becomes shorter while it is open is read again', async () => {
+    await record(Array.from({ length: 30 }, (_, at) => said(`text ${at}.`)));
+    const driven = await Driven.open({ columns: 80, lines: 24 });
+    await driven.press('G');
+    damage('one', 'text 4.');
+    damage('one', 'text 5.');
+    damage('one', 'text 6.');
+    await store.acceptLoss({ taskDir, dispatchId: 'one' });
+    await driven.until((lines) => lines.join('\n').includes('was rewritten'));
+    await driven.press('g');
+    expect(await driven.walk('j')).toEqual(await shown());
+    expect((await driven.until((lines) => lines.join('\n').includes('text 29.'))).join('\n')).not.toMatch(
+      /text [456]\./,
+    );
+  });
+
+  it('cannot be read at the side is named, and the one that is shown stays', async () => {
+    await record([said('readable')]);
+    await record([said('in the other')], { dispatchId: 'two' });
+    const driven = await Driven.open({ columns: 80, lines: 24 });
+    writeFileSync(fileOf('two'), '{ not a dispatch');
+    await driven.reader.refreshSessions();
+    await driven.press('tab', 'G');
+    expect((await driven.lines()).join('\n')).toContain('unreadable');
+    await driven.press('return');
+    const text = (await driven.lines()).join('\n');
+    expect(text).toContain('readable');
+    expect(text).toContain('does not begin with the head');
   });
 
   it('is deleted while it is open says so, and keeps what was read', async () => {

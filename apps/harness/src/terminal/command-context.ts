@@ -1,7 +1,18 @@
 import { Writable } from 'node:stream';
 import type { Command } from 'commander';
-import { type CliContext, noScreen } from './context.ts';
+import type { CliContext } from './context.ts';
 import { PagedOutput } from './paged-output.ts';
+
+/** Why a command cannot have a whole screen, in words; null: it can. */
+export function noScreen({ stdin, stdout, env }: CliContext): string | null {
+  if (stdout.isTTY !== true) return 'the output is not a terminal';
+  if (stdin.isTTY !== true || !('setRawMode' in stdin)) return 'the input is not a terminal';
+  if (env.TERM === undefined || env.TERM === 'dumb')
+    return 'the terminal has no screen (TERM is dumb or not set)';
+  if (env.CI !== undefined && env.CI !== '' && env.CI !== 'false') return 'CI is set';
+  if (!stdout.columns || !('rows' in stdout) || !stdout.rows) return 'the terminal reports no size';
+  return null;
+}
 
 /** The context of the command that runs, which its options change: the zone of times, and a pager for long answers. */
 export class CommandContext implements CliContext {

@@ -34,17 +34,6 @@ export function terminalWidth({ stdout }: CliContext): number | undefined {
   return stdout.isTTY === true && stdout.columns !== 0 ? stdout.columns : undefined;
 }
 
-/** Why a command cannot have a whole screen, in words; null: it can. */
-export function noScreen({ stdin, stdout, env }: CliContext): string | null {
-  if (stdout.isTTY !== true) return 'the output is not a terminal';
-  if (stdin.isTTY !== true || !('setRawMode' in stdin)) return 'the input is not a terminal';
-  if (env.TERM === undefined || env.TERM === 'dumb')
-    return 'the terminal has no screen (TERM is dumb or not set)';
-  if (env.CI !== undefined && env.CI !== '' && env.CI !== 'false') return 'CI is set';
-  if (!stdout.columns || !('rows' in stdout) || !stdout.rows) return 'the terminal reports no size';
-  return null;
-}
-
 /** Prints text, which can quote a log: control characters become visible. */
 export function printLine(context: CliContext, line: string): void {
   context.stdout.write(`${neutraliseControls(line)}\n`);

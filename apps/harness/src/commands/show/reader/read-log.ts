@@ -3,7 +3,7 @@ import { type DispatchLog, type DispatchRef, type DispatchStore, toDispatchRef }
 import { type CapturedEvent, messageOf } from '@hansard/events';
 import { storeErrors } from '@hansard/provider';
 import { cutTexts, type EventAround, eventAround, LogRows, pageSize, RowOrder } from '@hansard/viewer/rows';
-import { type EventFilter, filterRows, type Row } from '@hansard/views';
+import { EventFilter, filterRows, type Row } from '@hansard/views';
 
 /** The reach of the rows of `show`: both print the same rows. */
 const reach = 2_000;
@@ -30,6 +30,8 @@ export class ReadLog {
   /** The rows that pass, of which alone the order consists; null: all do. */
   filtered: RowScan | null = null;
   searched: RowScan | null = null;
+  /** Reads the whole log for its agents; null: nobody asked for them all yet. */
+  agents: RowScan | null = null;
   /** Whether a row was read of the dispatched agent, which needs no event that creates it. */
   hasDispatchedAgent = false;
   log: DispatchLog;
@@ -99,8 +101,7 @@ export class ReadLog {
     this.#following.abort();
     this.#stopWatching();
     for (const timer of [this.#refresh, this.#check]) if (timer !== null) clearTimeout(timer);
-    this.filtered?.close();
-    this.searched?.close();
+    for (const scan of this.#scans()) scan.close();
   }
 
   /** The row of a place of the order; null: its event belongs to an earlier row. */
@@ -143,6 +144,20 @@ export class ReadLog {
   /** Scans the log for the rows that pass. */
   scan(filter: EventFilter): RowScan {
     return new RowScan(this, filter, this.#onChange);
+  }
+
+  /** Learns the agents that are created in parts of the log that were not read. */
+  async findAgents(): Promise<void> {
+    if (this.agents !== null || this.#scans().some(({ isDone }) => isDone)) return;
+    this.agents = this.scan(new EventFilter({ types: ['agent:created'] }));
+    while (!this.agents.isDone && !this.signal.aborted) await this.agents.more(this.signal);
+    // Their rows have names now.
+    this.forget();
+    this.#onChange();
+  }
+
+  #scans(): RowScan[] {
+    return [this.filtered, this.searched, this.agents].filter((scan) => scan !== null);
   }
 
   #read(page: number): Promise<void> {
@@ -218,8 +233,7 @@ export class ReadLog {
     await this.#count().catch((error: unknown) => {
       this.problem = messageOf(error);
     });
-    this.filtered?.begin();
-    this.searched?.begin();
+    for (const scan of this.#scans()) scan.begin();
     this.#following.abort();
     this.#onChange();
   }
@@ -250,6 +264,7 @@ export class ReadLog {
     this.rows.learn(event, position);
     // A rewrite keeps positions, and adds a notice.
     const isRewrite = event.type === 'system:notice';
+    if (isRewrite && this.problem === damagedNote) this.problem = rewrittenNote;
     this.#changedFrom = isRewrite ? 0 : Math.min(this.#changedFrom, Math.max(0, position - reach));
     this.#refresh ??= setTimeout(() => {
       this.#refresh = null;
@@ -262,8 +277,7 @@ export class ReadLog {
     this.#changedFrom = Number.POSITIVE_INFINITY;
     this.order.count = (this.#last?.position ?? -1) + 1;
     await this.#refreshEnvelope();
-    this.filtered?.continue();
-    this.searched?.continue();
+    for (const scan of this.#scans()) scan.continue();
     this.#onChange();
   }
 
@@ -374,6 +388,16 @@ export class RowScan {
         ? this.positions.find((one) => one > position)
         : this.positions.findLast((one) => one < position);
     return found ?? null;
+  }
+
+  has(position: number): boolean {
+    let [low, high] = [0, this.positions.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.positions[middle] ?? 0) < position) low = middle + 1;
+      else high = middle;
+    }
+    return this.positions[low] === position;
   }
 
   /** Resolves when more was scanned. */

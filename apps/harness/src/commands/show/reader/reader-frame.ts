@@ -15,6 +15,8 @@ type Paint = (ink: Ink, text: string) => string;
 const narrow = 60;
 /** On a lower one, the event in detail does. */
 const low = 14;
+/** Lines. */
+const mostNotice = 4;
 /** In columns. */
 const [leastSide, mostSide] = [18, 34];
 
@@ -44,6 +46,7 @@ export interface ReaderPicture {
   readonly current: number | null;
   /** What stands in the place of rows, if there are none. */
   readonly empty: string;
+  readonly sideTitle: string;
   readonly side: readonly SideEntry[];
   readonly entry: number;
   readonly shownSession: string;
@@ -102,7 +105,14 @@ export function readerFrame(picture: ReaderPicture, paint: Paint): ScreenFrame {
     if (detail.height > 0 && list.height > 0)
       put(detail.line - 1, detail.column, paint('dim', '─'.repeat(detail.width)), detail.width);
   }
-  if (size.lines > 2) put(size.lines - 2, 0, paint('notice', neutraliseControlsInLine(notice)), columns);
+  // A longer notice covers the last lines of the panes.
+  const said = notice === '' ? [] : wrapColumns(neutraliseControlsInLine(notice), columns);
+  const kept = said.slice(0, Math.max(0, Math.min(mostNotice, size.lines - 2)));
+  for (const [at, text] of kept.entries()) {
+    const line = size.lines - 1 - kept.length + at;
+    lines[line] = [];
+    put(line, 0, paint('notice', text), columns);
+  }
   const status = [...picture.status, isHelp ? 'any key goes back' : 'h help', 'q quit'].join(' · ');
   const typed = prompt === null ? null : neutraliseControlsInLine(prompt.kind + prompt.text);
   const shown = typed === null ? status : fitColumns(typed, columns - 1, 'end');
@@ -114,14 +124,14 @@ export function readerFrame(picture: ReaderPicture, paint: Paint): ScreenFrame {
 type Put = (line: number, column: number, text: string, width: number) => void;
 
 function drawSide(
-  { sizes, side, entry, pane, shownSession, shownAgent }: ReaderPicture,
+  { sizes, sideTitle, side, entry, pane, shownSession, shownAgent }: ReaderPicture,
   put: Put,
   paint: Paint,
 ) {
   const { line, column, height, width } = sizes.side;
   if (height === 0) return;
   const isHere = pane === 'side';
-  put(line, column, paint(isHere ? 'strong' : 'dim', `${isHere ? '▌' : ' '}Sessions, agents`), width);
+  put(line, column, paint(isHere ? 'strong' : 'dim', `${isHere ? '▌' : ' '}${sideTitle}`), width);
   const room = height - 1;
   const top = Math.max(0, Math.min(entry - Math.floor(room / 2), side.length - room));
   for (const [at, one] of side.slice(top, top + room).entries()) {

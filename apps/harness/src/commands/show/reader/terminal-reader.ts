@@ -182,6 +182,8 @@ export class TerminalReader {
       current: current?.position ?? null,
       empty: this.#emptyText(),
       side: this.#entries,
+      sideTitle:
+        log.agents === null || log.agents.isDone ? 'Sessions, agents' : `Agents${this.#percent(log.agents)}`,
       entry: Math.min(this.#entry, this.#entries.length - 1),
       shownSession: dispatchId,
       shownAgent: this.#agentId,
@@ -220,17 +222,26 @@ export class TerminalReader {
     const { log, window } = this.#shown;
     const { count, filtered, searched } = log;
     const at = current === null ? '' : `${current.position} of ${count} events`;
-    const percent = (scan: RowScan) =>
-      scan.isDone ? '' : `, ${Math.floor((100 * scan.scanned) / Math.max(1, count))} % read`;
     const words = this.#request.inWords;
     return [
       ...(window.isFollowing ? ['following'] : []),
       ...(at === '' ? [] : [at]),
+      ...(current === null || current.timestamp === ''
+        ? []
+        : [atShownTime(this.#given.context, current).timestamp.slice(0, 'YYYY-MM-DD'.length)]),
       ...(filtered === null
         ? []
-        : [`${words === '' ? '' : `${words}, `}${filtered.positions.length} rows${percent(filtered)}`]),
-      ...(searched === null ? [] : [`/${this.#searchFor}: ${this.#hits(searched)}${percent(searched)}`]),
+        : [`${words === '' ? '' : `${words}, `}${filtered.positions.length} rows${this.#percent(filtered)}`]),
+      ...(searched === null
+        ? []
+        : [`/${this.#searchFor}: ${this.#hits(searched)}${this.#percent(searched)}`]),
     ];
+  }
+
+  /** How much of the log a scan has read, until it has read all. */
+  #percent({ isDone, scanned }: RowScan): string {
+    const part = Math.floor((100 * scanned) / Math.max(1, this.#shown.log.count));
+    return isDone ? '' : `, ${Math.min(99, part)} % read`;
   }
 
   #hits({ positions }: RowScan): string {
@@ -295,7 +306,7 @@ export class TerminalReader {
     const { searched, filtered } = log;
     if (searched === null) throw new Error('Nothing is searched: / searches for a text.');
     const { signal } = this.#waiting;
-    const isShown = (position: number) => filtered === null || filtered.positions.includes(position);
+    const isShown = (position: number) => filtered === null || filtered.has(position);
     for (;;) {
       let found = searched.next(window.current, direction);
       while (found !== null && !isShown(found)) found = searched.next(found, direction);
@@ -395,6 +406,7 @@ export class TerminalReader {
     const panes: Pane[] = this.#detail === null ? ['list', 'side'] : ['list', 'detail', 'side'];
     const at = panes.indexOf(this.#pane) + direction + panes.length;
     this.#pane = panes[at % panes.length] ?? 'list';
+    if (this.#pane === 'side') void this.#shown.log.findAgents();
   }
 
   async #followEnd(): Promise<void> {
@@ -460,6 +472,7 @@ export class TerminalReader {
         return;
       case 'left':
         this.#pane = 'side';
+        void this.#shown.log.findAgents();
         return;
       default:
         this.#message = 'h lists the keys.';
