@@ -78,6 +78,24 @@ export const configSchema = z.strictObject({
     })
     .default({})
     .describe('Limits of each dispatch; an agent that exceeds one is aborted. Absent: no limit.'),
+  workers: z
+    .strictObject({
+      messages: z
+        .enum(['parent', 'all'])
+        .optional()
+        .describe(
+          'Who may send messages to whom while they run: parent (the default), an agent and its workers to each other; all, also the other agents that run with them.',
+        ),
+      maxMessages: z
+        .int()
+        .min(0)
+        .optional()
+        .describe(
+          'The most messages that one agent sends to others since it last heard a person or the outside world. Absent: 50.',
+        ),
+    })
+    .default({})
+    .describe('Messages between the agents of `hansard run` and their workers.'),
   bot: z
     .string()
     .min(1)

@@ -35,8 +35,19 @@ export const dispatchErrors = defineErrors('dispatch', {
     details: ['toolCallId'],
   },
   DISPATCH_WORKER_LIMIT: {
-    when: 'As many workers run as `maxRunning` allows.',
+    when: 'As many workers run as `maxRunning` allows, or the dispatch is at the level `maxDepth`.',
     advice: 'Wait until one has ended, or raise the limit.',
-    details: ['running', 'maxRunning'],
+    details: ['running?', 'maxRunning?', 'maxDepth?'],
+  },
+  DISPATCH_NOT_REACHABLE: {
+    when: 'A dispatch was to send a message to itself, to a parent that it does not have, or to a dispatch that it may not write to.',
+    advice:
+      'Write to the dispatch that started it, or to its workers. `workers.messages: "all"` lets the dispatches that run together write to each other.',
+    details: ['dispatchId', 'to'],
+  },
+  DISPATCH_MESSAGE_LIMIT: {
+    when: 'A dispatch sent as many messages to others as `workers.maxMessages` allows since it last heard a person or the outside world.',
+    advice: 'Let the agents finish their work instead of talking. Raise the limit if so much talk is meant.',
+    details: ['dispatchId', 'limit'],
   },
 });

@@ -47,7 +47,7 @@ export type {
 } from './communication-provider.ts';
 export { type ContractVersion, contractVersion, describeContractProblem } from './contract-version.ts';
 export { definePlugin, type Plugin, type PluginContext, type SetupRoles } from './define-plugin.ts';
-export type { DispatchHost, NewWorker } from './dispatch-host.ts';
+export type { DispatchHost, NewWorker, OutgoingMessage, ReachableDispatch } from './dispatch-host.ts';
 export type { HookAgents, HookHost, HookObservation } from './hook-host.ts';
 export type {
   DeliveryQuestion,

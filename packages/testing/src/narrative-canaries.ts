@@ -34,6 +34,7 @@ const fields: Readonly<Record<KnownEventType, Readonly<Record<string, Shape>>>> 
   },
   'agent:piece_of_text': { text: 'whole' },
   'agent:inference': { model: 'whole', stopReason: 'line', replay: 'nothing' },
+  'agent:message_sent': { text: 'talk' },
   'agent:output': {},
   'user:message': { text: 'talk' },
   'session:init': { model: 'whole', sessionId: 'whole', cwd: 'whole' },

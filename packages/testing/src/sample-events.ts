@@ -46,6 +46,7 @@ const sampleData: { [T in KnownEventType]: EventData<T> } = {
     stopReason: 'end_turn',
     context: { hash: 'sha256:00' },
   },
+  'agent:message_sent': { text: 'What did you find?', to: { dispatchId: 'D2' } },
   'agent:output': {
     parts: [
       { kind: 'text', text: 'x' },

@@ -1,6 +1,12 @@
-import { type DispatchEnvelope, definedOnly } from '@hansard/events';
+import { type DispatchEnvelope, definedOnly, type HansardError, isHansardError } from '@hansard/events';
 import { formatTime } from '@hansard/facts';
-import type { CapturedEvent, DispatchHost, JsonObject, ToolProvider } from '@hansard/provider';
+import {
+  type CapturedEvent,
+  type DispatchHost,
+  type JsonObject,
+  storeErrors,
+  type ToolProvider,
+} from '@hansard/provider';
 import { combineTools, ToolRefusal } from '@hansard/provider/tools';
 import { dispatchEnding, eventWords, wordsLine } from '@hansard/views';
 import { z } from 'zod';
@@ -54,6 +60,9 @@ const dispatchAgentTool = dispatchTool({
   },
 });
 
+/** A message fills the context of its reader, who did not ask for it. */
+const mostMessageText = 20_000;
+
 /** The most characters of results in all, some ten thousand tokens; several workers share it. */
 const mostResultText = 40_000;
 
@@ -99,6 +108,43 @@ const abortDispatchTool = dispatchTool({
   },
 });
 
+const messageDispatchTool = dispatchTool({
+  name: 'message_dispatch',
+  description:
+    'Sends a message to an agent that runs with you: a worker of yours, or the agent that started you. It reads the message as soon as it can, and may answer in the same way. Does not wait for an answer.',
+  input: z.strictObject({
+    to: z.string().min(1).describe('The dispatchId of the agent, or "parent" for the one that started you.'),
+    text: z.string().min(1).max(mostMessageText).describe('The message. It has no other context.'),
+  }),
+  isForAll: true,
+  async run({ to, text }, host, { toolCallId, agentId }) {
+    try {
+      const messageId = await host.send({ to, text, toolCallId, ...definedOnly({ agentId }) });
+      return { status: 'completed', text: `Sent to ${to}.`, metadata: { to, messageId } };
+    } catch (error) {
+      if (!isRefusal(error)) throw error;
+      const known = host
+        .listReachable()
+        .map(({ dispatchId, role, relation }) =>
+          relation === 'parent' ? `parent (${role})` : `${dispatchId} (${role}, ${relation})`,
+        );
+      const there =
+        known.length === 0
+          ? 'There is nobody to write to now.'
+          : `You can write to: ${known.slice(0, 20).join(', ')}.`;
+      throw new ToolRefusal(`Not sent. ${error.message} ${there}`);
+    }
+  },
+});
+
+function isRefusal(error: unknown): error is HansardError {
+  return (
+    storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND') ||
+    (isHansardError(error) &&
+      ['DISPATCH_NOT_REACHABLE', 'DISPATCH_ENDED', 'DISPATCH_MESSAGE_LIMIT'].includes(error.code))
+  );
+}
+
 /** About a thousand tokens in all: the answer must not fill the context of the caller. */
 const limits = { perEvent: 300, inAll: 4_000 };
 
@@ -124,12 +170,18 @@ const checkDispatchTool = dispatchTool({
 });
 
 /**
- * The tools with which an agent runs workers: `dispatch_agent`, `check_dispatch`, `await_dispatch` and `abort_dispatch`.
- * A call that can't be carried out as it was made gets a result with `status: 'error'` that says what to change; what
+ * The tools with which an agent runs workers: `dispatch_agent`, `check_dispatch`, `await_dispatch`, `abort_dispatch` and
+ * `message_dispatch`. A call that can't be carried out as it was made gets a result with `status: 'error'` that says what to change; what
  * the host throws is thrown on.
  */
 export function createDispatchTools(): ToolProvider {
-  return combineTools([dispatchAgentTool, checkDispatchTool, awaitDispatchTool, abortDispatchTool]);
+  return combineTools([
+    dispatchAgentTool,
+    checkDispatchTool,
+    awaitDispatchTool,
+    abortDispatchTool,
+    messageDispatchTool,
+  ]);
 }
 
 interface TextLimits {

@@ -5,11 +5,13 @@ interface DispatchToolParts<Input> {
   readonly name: string;
   readonly description: string;
   readonly input: InputSchema<Input>;
+  /** The tool needs no workers. */
+  readonly isForAll?: boolean;
   run(input: Input, host: DispatchHost, call: ToolCall): Promise<ToolOutcome>;
 }
 
-/** A tool that works with the workers of the calling dispatch. */
-export function dispatchTool<Input>({ run, ...parts }: DispatchToolParts<Input>): ToolProvider {
+/** A tool that works with the dispatches that run with the calling one. */
+export function dispatchTool<Input>({ run, isForAll, ...parts }: DispatchToolParts<Input>): ToolProvider {
   const tool = defineTool({
     ...parts,
     // `callTool` below refuses calls without a host.
@@ -18,7 +20,7 @@ export function dispatchTool<Input>({ run, ...parts }: DispatchToolParts<Input>)
   return {
     ...tool,
     callTool(call) {
-      if (call.dispatches !== undefined) return tool.callTool(call);
+      if (call.dispatches?.mayStart || (call.dispatches && isForAll)) return tool.callTool(call);
       // Before the input is checked: without a host, no input helps.
       return {
         status: 'error',

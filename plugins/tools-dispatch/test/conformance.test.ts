@@ -34,6 +34,7 @@ const worker: DispatchEnvelope = {
 function hostOf(hasEnded: boolean): DispatchHost {
   return {
     dispatchId: 'dispatch-1',
+    mayStart: true,
     listAgents: () => [],
     startWorker: async () => worker,
     listWorkers: async () => [worker],
@@ -44,15 +45,18 @@ function hostOf(hasEnded: boolean): DispatchHost {
         ? Promise.resolve(worker)
         : new Promise((__, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
     abortWorker: async () => worker,
+    listReachable: () => [],
+    send: async () => 'event-1',
   };
 }
 
 const calls = {
   dispatch_agent: { good: { role: 'ts-dev', prompt: 'Work.' }, wrong: { role: 'ts-dev' } },
   await_dispatch: { good: { dispatch_ids: 'worker-1' }, wrong: { dispatch_ids: [] } },
+  message_dispatch: { good: { to: 'parent', text: 'Hello.' }, wrong: { to: 'parent', text: '' } },
 };
 
-for (const tool of ['dispatch_agent', 'await_dispatch'] as const)
+for (const tool of ['dispatch_agent', 'await_dispatch', 'message_dispatch'] as const)
   defineToolConformance({
     name: `tools-dispatch (${tool})`,
     describe,

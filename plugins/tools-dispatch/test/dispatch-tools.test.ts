@@ -226,6 +226,64 @@ describe('abort_dispatch', () => {
   });
 });
 
+describe('message_dispatch', () => {
+  it('reaches a running worker, which answers its parent, and says which dispatch was written to', async () => {
+    const { envelopes } = await runLead(
+      async (use, { messages }) => {
+        const id = idOf(await use('dispatch_agent', { role: 'one', prompt: 'Go' }));
+        expect(await use('message_dispatch', { to: id, text: 'Which one?' })).toEqual({
+          status: 'completed',
+          text: `Sent to ${id}.`,
+          metadata: { to: id, messageId: expect.any(String) },
+        });
+        const { value } = await messages[Symbol.asyncIterator]().next();
+        expect(value?.data).toEqual({ text: 'The first.', source: { kind: 'agent', dispatchId: id } });
+      },
+      {
+        async *one({ messages, tools }) {
+          await messages[Symbol.asyncIterator]().next();
+          const tool = tools.find(({ definition }) => definition.name === 'message_dispatch');
+          const { signal } = new AbortController();
+          await tool?.call({ toolCallId: 'w1', input: { to: 'parent', text: 'The first.' }, signal });
+          yield says('asked');
+        },
+      },
+      // A worker at the deepest level can still write.
+      { workers: { maxDepth: 1 } },
+    );
+    expect(envelopes.map(({ status }) => status)).toEqual(['completed', 'completed']);
+  });
+
+  it('that cannot be delivered says why, and who can be written to', async () => {
+    await runLead(
+      async (use, { dispatchId }) => {
+        const ended = idOf(await use('dispatch_agent', { role: 'two', prompt: 'Go' }));
+        await use('await_dispatch', { dispatch_ids: ended });
+        const refused = async (to: string) => {
+          const { status, text } = await use('message_dispatch', { to, text: 'Hello.' });
+          return `${status}: ${text}`;
+        };
+        expect(await refused('nobody')).toMatch(/^error: Not sent\. .*There is nobody to write to now\.$/);
+        const id = idOf(await use('dispatch_agent', { role: 'one', prompt: 'Go' }));
+        const known = `You can write to: ${id} (one, worker).`;
+        for (const to of ['nobody', ended, dispatchId, 'parent']) {
+          expect(await refused(to), to).toMatch(
+            /^error: Not sent\. The dispatch|^error: Not sent\. No dispatch/,
+          );
+          expect(await refused(to), to).toContain(known);
+        }
+        await use('abort_dispatch', { dispatch_id: id });
+      },
+      {
+        one: untilStopped,
+        async *two() {
+          yield says('done');
+        },
+      },
+    );
+  });
+});
+
 describe('every tool', () => {
   it.each([
     ['check_dispatch', (id: string) => ({ dispatch_id: id })],
@@ -247,7 +305,7 @@ describe('every tool', () => {
     );
   });
 
-  it.each(['dispatch_agent', 'check_dispatch', 'await_dispatch', 'abort_dispatch'])(
+  it.each(['dispatch_agent', 'check_dispatch', 'await_dispatch', 'abort_dispatch', 'message_dispatch'])(
     'such as %s says so where the agent can have no workers, and what is right where the input is wrong',
     async (tool) => {
       await runLead(

@@ -24,12 +24,14 @@ it('shows a model what each tool takes, every field described', async () => {
     'check_dispatch',
     'await_dispatch',
     'abort_dispatch',
+    'message_dispatch',
   ]);
   expect(definitions.map(({ inputSchema }) => inputSchema)).toMatchObject([
     { type: 'object', required: ['role', 'prompt'], additionalProperties: false },
     { type: 'object', required: ['dispatch_id'], additionalProperties: false },
     { type: 'object', required: ['dispatch_ids'], additionalProperties: false },
     { type: 'object', required: ['dispatch_id'], additionalProperties: false },
+    { type: 'object', required: ['to', 'text'], additionalProperties: false },
   ]);
   for (const { inputSchema } of definitions)
     for (const [field, schema] of Object.entries(inputSchema.properties ?? {}))

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
-import { isEventOf } from '@hansard/events';
+import { isEventOf, type JsonObject, newEvent } from '@hansard/events';
 import type { DispatchStoreProvider } from '@hansard/provider';
 import { openSession } from '@hansard/session';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
@@ -42,6 +42,76 @@ describe('an agent of a session', () => {
     });
     const [prompt] = await store.getDispatchEvents(taskDir, (await worker())?.dispatchId ?? '');
     expect(prompt?.data).toEqual({ text: 'the north', source: { kind: 'agent', dispatchId: 'LEAD' } });
+  });
+
+  it('and its worker write to each other, each message with the event of its sender as its cause', async () => {
+    const store = openDispatchStore(createMemoryStore());
+    onTestFinished(() => store.close());
+    const use = (tool: string, input: JsonObject) => ({
+      text: '',
+      model: 'm',
+      toolCalls: [{ toolCallId: `c-${tool}`, tool, input }],
+      usage: { inputTokens: 1, outputTokens: 1 },
+    });
+    let id = '';
+    const session = await openSession({
+      store,
+      taskDir,
+      dispatchId: 'LEAD',
+      tools: [createDispatchTools()],
+      model: {
+        contract: 1,
+        generate: ({ messages }) => {
+          const last = messages.at(-1);
+          const started = /dispatchId: (\w+)/.exec(String(last?.text))?.[1];
+          if (started !== undefined) {
+            id = started;
+            return use('message_dispatch', { to: id, text: 'Which lake?' });
+          }
+          if (last?.text.startsWith('Sent')) return use('await_dispatch', { dispatch_ids: id });
+          if (/The go|Go/.test(String(last?.text)))
+            return use('dispatch_agent', { role: 'scout', prompt: 'Look.' });
+          return { ...use('', {}), toolCalls: [], text: `Last read: ${last?.text}` };
+        },
+      },
+      workers: {
+        agents: {
+          scout: {
+            contract: 1,
+            async *run({ messages, tools }) {
+              const { value } = await messages[Symbol.asyncIterator]().next();
+              const post = tools.find(({ definition }) => definition.name === 'message_dispatch');
+              const input = { to: 'parent', text: `About ${value?.data.text}: the deep one.` };
+              const { signal } = new AbortController();
+              const { text } = (await post?.call({ toolCallId: 's1', input, signal })) ?? { text: 'no tool' };
+              yield { kind: 'event', event: newEvent('agent:text', { text }) };
+            },
+          },
+        },
+      },
+    });
+    await session.root.harken('Go.');
+    // The message of the worker came while its parent waited for it.
+    const said = String(await session.root.response());
+    expect(said).toContain('Last read:');
+    await session.close();
+    const [lead, scouted] = await Promise.all(
+      ['LEAD', id].map((dispatchId) => store.getDispatchEvents(taskDir, dispatchId)),
+    );
+    const one = (log: typeof lead, type: string) => (log ?? []).filter((event) => event.type === type).at(-1);
+    expect(one(lead, 'agent:message_sent')).toMatchObject({
+      data: { text: 'Which lake?', to: { dispatchId: id } },
+      cause: lead?.find(({ data }) => data.toolCallId === 'c-message_dispatch')?.id,
+    });
+    expect(one(scouted, 'user:message')).toMatchObject({
+      data: { source: { kind: 'agent', dispatchId: 'LEAD', agentId: session.root.agentId } },
+      cause: one(lead, 'agent:message_sent')?.id,
+    });
+    expect(one(lead, 'user:message')).toMatchObject({
+      agentId: session.root.agentId,
+      data: { text: 'About Which lake?: the deep one.', source: { kind: 'agent', dispatchId: id } },
+      cause: one(scouted, 'agent:message_sent')?.id,
+    });
   });
 
   it('stops its workers with the session', async () => {

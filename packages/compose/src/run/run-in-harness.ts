@@ -108,7 +108,11 @@ async function asOf(
     agent: counted,
     tools: plugins.providers('ToolProvider').map((entry) => entry.provider),
     hooks: plugins.providers('HookProvider').map((entry) => entry.provider),
-    workers: { agents: Object.fromEntries(agents), ...definedOnly({ limits }) },
+    workers: {
+      agents: Object.fromEntries(agents),
+      ...definedOnly({ limits }),
+      ...definedOnly(loaded.config.workers),
+    },
     ...asked,
   };
 }

@@ -40,8 +40,9 @@ export class HookChains {
   #lengthOf(event: CapturedEvent): number {
     if (event.type === 'agent:created') return this.#longest([event.cause ?? []].flat());
     if (!isEventOf(event, 'user:message')) return this.#ofAgents.get(event.agentId ?? '') ?? 0;
-    const { hook, kind, agentId = '' } = event.data.source;
-    const ofSender = kind === 'agent' ? (this.#ofAgents.get(agentId) ?? 0) : 0;
+    const { hook, kind, agentId = '', dispatchId } = event.data.source;
+    // What an agent of another dispatch has is in that dispatch; `maxMessages` bounds messages between dispatches.
+    const ofSender = kind === 'agent' && dispatchId === undefined ? (this.#ofAgents.get(agentId) ?? 0) : 0;
     if (hook === undefined) return ofSender;
     return Math.max(ofSender, event.cause === undefined ? 0 : this.#longest([event.cause].flat()) + 1);
   }

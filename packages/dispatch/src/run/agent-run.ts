@@ -53,6 +53,8 @@ export class AgentRun {
         if (this.#isRunning()) await this.#recordOwn(event);
       },
       report: (event) => this.#report(event),
+      record: (event) => log.append(event),
+      callEvent: (toolCallId, agentId) => this.#tools.callEvent(toolCallId, agentId),
     });
     this.#hooks = new RunHooks({
       hooks,
@@ -112,8 +114,12 @@ export class AgentRun {
   async #untilCompleted(): Promise<DispatchEnvelope> {
     const detach = this.#watch.attach({
       abort: (reason) => this.abort(reason, 'user'),
+      isOpen: () => this.#isRunning(),
       ...(this.#takesMessages
-        ? { deliver: (text: string, source: MessageSource) => this.deliver(text, source) }
+        ? {
+            deliver: (text: string, source: MessageSource, cause?: string) =>
+              this.deliver(text, source, cause),
+          }
         : {}),
     });
     this.#dispatch.announce();
@@ -158,8 +164,9 @@ export class AgentRun {
   }
 
   /** Delivers a message to the agent. Returns false if the agent takes no more. */
-  async deliver(text: string, source: MessageSource): Promise<boolean> {
-    return (await this.#deliver(newEvent('user:message', { text, source }))) !== null;
+  async deliver(text: string, source: MessageSource, cause?: string): Promise<boolean> {
+    const links = cause === undefined ? {} : { cause };
+    return (await this.#deliver(newEvent('user:message', { text, source }, links))) !== null;
   }
 
   async #deliver(message: NewEvent): Promise<CapturedEvent | null> {

@@ -11,6 +11,7 @@ export function familyOf(toolbox: Toolbox): RunFamily {
   const family: RunFamily = {
     toolbox,
     slots: { taken: 0 },
+    members: new Map(),
     begin: (ofWorker, depth) => beginDispatch(ofWorker, { depth, family }),
   };
   return family;

@@ -96,6 +96,9 @@ export function checkWatchedOptions({
   if (maxHookChain !== undefined) assertCount('maxHookChain', maxHookChain, 0);
   if (workers.maxRunning !== undefined) assertCount('maxRunning', workers.maxRunning, 1);
   if (workers.maxDepth !== undefined) assertCount('maxDepth', workers.maxDepth, 0);
+  if (workers.maxMessages !== undefined) assertCount('maxMessages', workers.maxMessages, 0);
+  if (!['parent', 'all', undefined].includes(workers.messages))
+    throw new TypeError(`messages must be parent or all; it is ${String(workers.messages)}.`);
   checkLoopLimits(loopDetector);
 }
 

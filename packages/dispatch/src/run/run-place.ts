@@ -1,6 +1,6 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import type { Toolbox } from '../tools/toolbox.ts';
-import type { DispatchRun } from './dispatch-run.ts';
+import type { DispatchRun, MessageSource } from './dispatch-run.ts';
 import type { RunDispatchOptions } from './run-options.ts';
 
 /** The place of a dispatch in the tree of those that run together. */
@@ -15,7 +15,17 @@ export interface RunFamily {
   readonly toolbox: Toolbox;
   /** How many workers run. */
   readonly slots: { taken: number };
+  /** The dispatches that run together, for messages between them. Null: it has ended. */
+  readonly members: Map<string, FamilyMember | null>;
   begin(options: RunDispatchOptions, depth: number): Promise<BegunDispatch>;
+}
+
+export interface FamilyMember {
+  readonly role: string;
+  /** Whether it takes messages now. */
+  readonly accepts: () => boolean;
+  /** Records a message and gives it to the agent. Returns false if it takes no more. */
+  readonly deliver: (text: string, source: MessageSource, cause: string) => Promise<boolean>;
 }
 
 export interface BegunDispatch extends DispatchRun {

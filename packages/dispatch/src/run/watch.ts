@@ -18,12 +18,18 @@ export interface Interventions {
   warn(event: NewEvent): Promise<void>;
   /** Records a failure. Returns false if the dispatch has ended. */
   report(event: NewEvent): Promise<boolean>;
+  /** Records an event of an agent that sends a message. */
+  record(event: NewEvent): Promise<CapturedEvent>;
+  /** The event of a tool call, if it is known. */
+  callEvent(toolCallId: string, agentId?: string): Promise<string | undefined>;
 }
 
-/** How a dispatch takes part in what people do. */
+/** How a dispatch takes part in what people, and other dispatches, do. */
 export interface Attachment {
-  /** Absent: it takes no messages. Returns false if it takes no more. */
-  readonly deliver?: (text: string, source: MessageSource) => Promise<boolean>;
+  /** Absent: it takes no messages. Returns false if it takes no more. `cause`: the event of the dispatch that sent the message. */
+  readonly deliver?: (text: string, source: MessageSource, cause?: string) => Promise<boolean>;
+  /** Whether it takes messages now. */
+  readonly isOpen: () => boolean;
   readonly abort: (reason?: string) => void;
 }
 
@@ -101,19 +107,30 @@ export class Watch {
   }
 
   /** Shows the dispatch to people, who may write to it and stop it, until the returned function is called. */
-  attach({ deliver, abort }: Attachment): () => void {
+  attach({ deliver, isOpen, abort }: Attachment): () => void {
     const { communication } = this.#options;
+    const { dispatchId, envelope } = this.#dispatch;
+    const { members } = this.#place.family;
+    members.set(dispatchId, {
+      role: envelope.role,
+      accepts: () => deliver !== undefined && isOpen(),
+      deliver: async (...message) => (await deliver?.(...message)) === true,
+    });
     const detach = communication?.attach(this.#dispatch.dispatchId, deliver ?? (async () => false), {
       isWorker: this.#place.depth > 0,
       messages: deliver !== undefined,
       abort,
     });
-    return detach ?? (() => {});
+    return () => {
+      members.set(dispatchId, null);
+      detach?.();
+    };
   }
 
   /** A message was recorded that is for the agents. */
   received(message: CapturedEvent): void {
     this.touch();
+    this.workers?.heard(message);
     this.messages.push(message);
   }
 
@@ -162,13 +179,17 @@ export class Watch {
 
   #createWorkers(): Workers | null {
     const { workers } = this.#options;
-    if (workers === undefined || this.#place.depth >= (workers.maxDepth ?? defaultMaxDepth)) return null;
+    if (workers === undefined) return null;
+    // A worker can write to its parent, whatever its level.
+    if (this.#place.depth === 0 && (workers.maxDepth ?? defaultMaxDepth) === 0) return null;
     return new Workers({
       options: this.#options,
       place: this.#place,
       caller: () => this.#dispatch.envelope,
       reportFailure: (worker, error) => this.#reportFailure(worker, error),
       onEnd: () => this.touch(),
+      record: (event) => this.#act.record(event),
+      callEvent: (toolCallId, agentId) => this.#act.callEvent(toolCallId, agentId),
     });
   }
 

@@ -11,10 +11,20 @@ export interface WorkerOptions {
   readonly maxRunning?: number;
   /** The deepest level: 1 for workers, 2 for workers of workers, and so on. Absent: `defaultMaxDepth`. */
   readonly maxDepth?: number;
+  /**
+   * Who may send messages to whom while they run. `parent`: a dispatch and its workers to each other. `all`: also the other dispatches
+   * that run together, such as two workers. Absent: `parent`.
+   */
+  readonly messages?: 'parent' | 'all';
+  /** The most messages that one dispatch sends since it last heard a person or the outside world. Absent: `defaultMaxMessages`. */
+  readonly maxMessages?: number;
 }
 
 /** A worker is often a process of its own, of some hundred megabytes: eight fit on a developer's machine. */
 export const defaultMaxRunning = 8;
+
+/** Two agents that only answer each other stop here. */
+export const defaultMaxMessages = 50;
 
 /** A lead, its workers and their helpers. Deeper trees are hard to follow. */
 export const defaultMaxDepth = 2;

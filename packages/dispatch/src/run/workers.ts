@@ -1,9 +1,17 @@
 import { resolve } from 'node:path';
-import { type CapturedEvent, type DispatchEnvelope, definedOnly } from '@hansard/events';
+import {
+  type CapturedEvent,
+  type DispatchEnvelope,
+  definedOnly,
+  type HansardError,
+  type NewEvent,
+} from '@hansard/events';
 import {
   type AgentProvider,
   type DispatchHost,
   type NewWorker,
+  type OutgoingMessage,
+  type ReachableDispatch,
   type StoreError,
   storeErrors,
 } from '@hansard/provider';
@@ -11,9 +19,10 @@ import { untilAborted } from '../async/until-aborted.ts';
 import { dispatchErrors } from '../dispatch-errors.ts';
 import type { DispatchRef } from '../store/dispatch-ref.ts';
 import { closeAbandonedDispatches } from './close-abandoned-dispatches.ts';
+import { DispatchMessages } from './dispatch-messages.ts';
 import type { RunDispatchOptions, WatchedOptions } from './run-options.ts';
 import type { BegunDispatch, RunPlace } from './run-place.ts';
-import { defaultMaxRunning } from './worker-options.ts';
+import { defaultMaxDepth, defaultMaxRunning } from './worker-options.ts';
 
 export interface WorkersOptions {
   /** The options of the caller; a worker uses the same. */
@@ -25,6 +34,10 @@ export interface WorkersOptions {
   readonly reportFailure: (worker: DispatchEnvelope, error: unknown) => Promise<boolean>;
   /** Called when a worker has ended. */
   readonly onEnd: () => void;
+  /** Records an event of the caller. */
+  readonly record: (event: NewEvent) => Promise<CapturedEvent>;
+  /** The event of a tool call of the caller, if it is known. */
+  readonly callEvent: (toolCallId: string, agentId?: string) => Promise<string | undefined>;
 }
 
 /** The workers of one dispatch, for as long as one of them runs. */
@@ -38,11 +51,18 @@ export class Workers implements DispatchHost {
   readonly #pending = new Set<Promise<void>>();
   /** Why no more workers start, and how those that are being started end. */
   #end: 'closed' | { readonly reason: string | undefined; readonly by: string | undefined } | null = null;
+  readonly #messages: DispatchMessages;
   #unreportedFailure: { readonly error: unknown } | null = null;
 
   constructor(parts: WorkersOptions) {
     this.#parts = parts;
     this.dispatchId = parts.caller().dispatchId;
+    this.#messages = new DispatchMessages({ ...parts, isWorker: (id) => this.#workers.has(id) });
+  }
+
+  get mayStart(): boolean {
+    const { options, place } = this.#parts;
+    return place.depth < (options.workers?.maxDepth ?? defaultMaxDepth);
   }
 
   get areRunning(): boolean {
@@ -54,12 +74,8 @@ export class Workers implements DispatchHost {
   }
 
   async startWorker(worker: NewWorker): Promise<DispatchEnvelope> {
-    if (this.#end !== null)
-      throw dispatchErrors.error(
-        'DISPATCH_ENDED',
-        `The dispatch ${this.dispatchId} of ${this.#parts.caller().role} is ending and starts no more workers.`,
-        { details: { dispatchId: this.dispatchId } },
-      );
+    this.#assertOpen('starts no more workers');
+    if (!this.mayStart) throw this.#tooDeep();
     const options = this.#optionsFor(worker);
     const { place } = this.#parts;
     this.#takeSlot();
@@ -115,6 +131,20 @@ export class Workers implements DispatchHost {
     if (worker === null) return this.#endedBefore(dispatchId);
     worker.abort(reason, this.dispatchId);
     return worker.ended;
+  }
+
+  listReachable(): readonly ReachableDispatch[] {
+    return this.#messages.reachable();
+  }
+
+  async send(message: OutgoingMessage): Promise<string> {
+    this.#assertOpen('sends no more messages');
+    return this.#messages.send(message);
+  }
+
+  /** The caller heard something: a person or the outside world lets it send more. */
+  heard(event: CapturedEvent): void {
+    this.#messages.heard(event);
   }
 
   /** Aborts every worker, including those that are being started. No more workers start. */
@@ -219,6 +249,24 @@ export class Workers implements DispatchHost {
     throw dispatchErrors.error('DISPATCH_AGENT_NOT_FOUND', said, {
       details: { agent: name ?? null, agents: this.listAgents() },
     });
+  }
+
+  #assertOpen(what: string): void {
+    if (this.#end === null) return;
+    throw dispatchErrors.error(
+      'DISPATCH_ENDED',
+      `The dispatch ${this.dispatchId} of ${this.#parts.caller().role} is ending and ${what}.`,
+      { details: { dispatchId: this.dispatchId } },
+    );
+  }
+
+  #tooDeep(): HansardError {
+    const maxDepth = this.#parts.options.workers?.maxDepth ?? defaultMaxDepth;
+    return dispatchErrors.error(
+      'DISPATCH_WORKER_LIMIT',
+      `The dispatch ${this.dispatchId} of ${this.#parts.caller().role} is at the deepest level (${maxDepth}) and can have no workers.`,
+      { details: { maxDepth } },
+    );
   }
 
   #takeSlot(): void {

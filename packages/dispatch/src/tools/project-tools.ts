@@ -121,7 +121,7 @@ export class ProjectTools {
   ): Promise<void> {
     if (events.length === 0) return;
     const key = callKey(agentId, toolCallId);
-    const callId = await this.#callEvent(key);
+    const callId = await this.callEvent(toolCallId, agentId);
     for (const event of events) {
       signal.throwIfAborted();
       const { id, type } = await this.#options.record(
@@ -138,7 +138,7 @@ export class ProjectTools {
     output: NewEvent,
     signal: AbortSignal,
   ): Promise<string> {
-    const cause = await this.#callEvent(callKey(agentId, toolCallId));
+    const cause = await this.callEvent(toolCallId, agentId);
     signal.throwIfAborted();
     const links = {
       ...(agentId === undefined ? {} : { agentId }),
@@ -149,7 +149,8 @@ export class ProjectTools {
   }
 
   /** The event of a call. It may have been yielded but not processed yet. */
-  async #callEvent(key: string): Promise<string | undefined> {
+  async callEvent(toolCallId: string, agentId?: string): Promise<string | undefined> {
+    const key = callKey(agentId, toolCallId);
     if (!this.#openCalls.has(key)) await nextTurn();
     return this.#openCalls.get(key);
   }

@@ -73,8 +73,8 @@ describe('limits of workers', () => {
   ])('let them start others so far down (%j)', async (limits, expected) => {
     const may: boolean[] = [];
     const further: Script = async function* (_request, host) {
-      may.push(host !== undefined);
-      if (host !== undefined) await host.startWorker(worker('worker'));
+      may.push(host?.mayStart === true);
+      if (host?.mayStart === true) await host.startWorker(worker('worker'));
       yield says('done');
     };
     const { start } = prepare({ lead: further, worker: further });

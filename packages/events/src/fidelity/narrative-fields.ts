@@ -86,6 +86,7 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
       context: 'whole',
     },
   },
+  'agent:message_sent': { fields: { text: 'said', to: 'whole' } },
   'agent:output': { fields: { parts: 'observed' } },
   'user:message': { fields: { text: 'said', source: 'lines' } },
   'session:init': { fields: { model: 'whole', sessionId: 'whole', cwd: 'whole', tools: 'whole' } },

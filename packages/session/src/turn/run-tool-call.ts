@@ -148,6 +148,7 @@ async function callTool(
 ): Promise<Required<Pick<CallResult, 'outcome' | 'failures'>>> {
   const { dispatch, toolbox, signal, log, watch, watched } = turn;
   const { agentId } = record;
+  const ended = watch.running(agentId, call.toolCallId, agents.callId);
   try {
     const dispatches = watch.workers === null ? {} : { dispatches: watch.workers };
     const use = () =>
@@ -165,6 +166,7 @@ async function callTool(
     log.assertOpen();
     return { outcome, failures: [...agents.failures] };
   } finally {
+    ended();
     agents.end();
   }
 }

@@ -25,6 +25,8 @@ export class SessionWatch {
   readonly #watch: Watch;
   /** The turns of agents that answer. */
   readonly #turns = new Map<string, WatchedTurn>();
+  /** The events of the calls whose tools run. */
+  readonly #calls = new Map<string, string>();
   #isStopped = false;
   #detach = () => {};
 
@@ -43,7 +45,19 @@ export class SessionWatch {
       },
       // The session then stops with the error of that write.
       report: (event) => append(event).catch(() => true),
+      record: async (event) => {
+        const [recorded] = await record.log.append([event]);
+        return recorded as CapturedEvent;
+      },
+      callEvent: async (toolCallId, agentId = '') => this.#calls.get(callKey(agentId, toolCallId)),
     });
+  }
+
+  /** The tool of a call runs, until the returned function is called. */
+  running(agentId: string, toolCallId: string, callId: string): () => void {
+    const key = callKey(agentId, toolCallId);
+    this.#calls.set(key, callId);
+    return () => this.#calls.delete(key);
   }
 
   /** Null: agents of the session can have no workers. */
@@ -66,9 +80,13 @@ export class SessionWatch {
     this.#watch.start();
     this.#detach = this.#watch.attach({
       abort: (reason) => this.abort(reason, 'user'),
+      isOpen: () => this.#isOpen,
       ...(this.#parts.record.registry.root === null
         ? {}
-        : { deliver: (text: string, source: MessageSource) => this.#deliver(text, source) }),
+        : {
+            deliver: (text: string, source: MessageSource, cause?: string) =>
+              this.#deliver(text, source, cause),
+          }),
     });
   }
 
@@ -141,20 +159,31 @@ export class SessionWatch {
     );
   }
 
-  async #deliver(text: string, source: MessageSource): Promise<boolean> {
-    const { record, options, signal } = this.#parts;
+  get #isOpen(): boolean {
+    const { record, signal } = this.#parts;
+    return record.log.isOpen && !signal.aborted;
+  }
+
+  async #deliver(text: string, source: MessageSource, cause?: string): Promise<boolean> {
+    const { record, options } = this.#parts;
     const { root } = record.registry;
-    if (root === null || !record.log.isOpen || signal.aborted) return false;
+    if (root === null || !this.#isOpen) return false;
     const { kind, what } = source;
     if (kind === 'user' || kind === 'external') {
       const incoming = { kind, ...(what === undefined ? {} : { what }) };
       if (options.onIncoming?.(text, incoming) === true) return true;
     }
     const message = { role: 'user', content: text, source } as const;
-    const [event] = await logTranscriptEntry(record, root.agentId, message).recorded;
+    const links = cause === undefined ? {} : { cause };
+    const [event] = await logTranscriptEntry(record, root.agentId, message, links).recorded;
     if (event !== undefined) this.#watch.received(event);
     return true;
   }
+}
+
+/** An agent id contains no space. */
+function callKey(agentId: string, toolCallId: string): string {
+  return `${agentId} ${toolCallId}`;
 }
 
 /** One turn of an agent: from the question to its utterance. */

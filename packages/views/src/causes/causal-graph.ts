@@ -27,6 +27,8 @@ export interface GraphLink {
   readonly id: string;
   /** Null: the event is not in this log. */
   readonly node: LogNode | null;
+  /** The other dispatch that has the event. Absent: none is known. */
+  readonly dispatchId?: string;
 }
 
 export interface CausalGraph {
@@ -84,9 +86,10 @@ function linksOf(index: LogIndex, node: LogNode, { agents }: Knowledge): readonl
   const recorded = isLinked ? event : (message?.blocks[0]?.event ?? event);
   const links: GraphLink[] = [];
   let hasOrigin = false;
-  for (const { kind, id } of referencesIn(recorded)) {
+  for (const { kind, id, dispatchId } of referencesIn(recorded)) {
     const target = index.find(id);
-    links.push({ kind, id: target?.event.id ?? id, node: target });
+    if (target !== null) links.push({ kind, id: target.event.id, node: target });
+    else links.push({ kind, id, node: null, ...(dispatchId === undefined ? {} : { dispatchId }) });
     // The call that asked for an answer is not what the answer was made from.
     if (kind === 'substance' || (kind === 'cause' && target?.event.type !== 'agent:tool_call'))
       hasOrigin = true;

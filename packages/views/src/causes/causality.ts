@@ -5,6 +5,15 @@ import { type LogIndex, nodeNamed } from '../log/log-index.ts';
 import type { LogNode } from '../log/log-node.ts';
 import { causalGraph, type GraphLink, type LinkKind } from './causal-graph.ts';
 
+interface CausalReason {
+  readonly kind: LinkKind;
+  readonly id: string;
+  /** The event is not in this log, and the id is as recorded. */
+  readonly isLost: boolean;
+  /** The dispatch that has it, for the message of another dispatch: the chain continues in that log. */
+  readonly dispatchId?: string;
+}
+
 /** One event of a chain of causes or effects. */
 export interface CausalRow {
   readonly id: string;
@@ -12,8 +21,8 @@ export interface CausalRow {
   readonly position: number;
   /** The number of links between it and the event that was asked for, which has 0. */
   readonly distance: number;
-  /** Its causes, by the ids of other rows. `isLost`: the event is not in this log, and the id is as recorded. */
-  readonly because: readonly { readonly kind: LinkKind; readonly id: string; readonly isLost: boolean }[];
+  /** Its causes, by the ids of other rows. */
+  readonly because: readonly CausalReason[];
   /** Of an answer: how it is known what its model was given. Null: not an answer. */
   readonly basis: Basis | null;
   /** Of the first answer of a turn: whether the log has the tool call that asked for it as a cause. Null: any other event. */
@@ -95,7 +104,12 @@ function factsOf(index: LogIndex, node: LogNode): Facts {
 
 function readFacts(index: LogIndex, node: LogNode): Facts {
   const links = causalGraph(index).causesOf(node);
-  const because = links.map(({ kind, id, node: cause }) => ({ kind, id, isLost: cause === null }));
+  const because = links.map(({ kind, id, node: cause, dispatchId }) => ({
+    kind,
+    id,
+    isLost: cause === null,
+    ...(dispatchId === undefined ? {} : { dispatchId }),
+  }));
   const answer = index.messageOf(node) === null ? null : knowledgeOf(index).answerOf(node);
   if (answer === null) return { because, basis: null, asked: null };
   const isAsked = links.some(

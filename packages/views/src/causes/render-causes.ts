@@ -32,7 +32,8 @@ export function renderCauses(index: LogIndex, rows: readonly CausalRow[]): strin
 const given: ReadonlySet<LinkKind> = new Set(['heard', 'observed', 'summary']);
 
 function reasonLine(index: LogIndex, row: CausalRow): string[] {
-  const reasons = row.because.map(({ kind, id, isLost }) => {
+  const reasons = row.because.map(({ kind, id, isLost, dispatchId }) => {
+    if (dispatchId !== undefined) return `${kind} ${id} (in the session ${dispatchId})`;
     const note = row.basis === 'reconstructed' && given.has(kind) ? ' (reconstructed)' : '';
     return `${kind} ${isLost ? `${id} (not in this log)` : `${index.find(id)?.position ?? id}${note}`}`;
   });

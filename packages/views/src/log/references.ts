@@ -6,6 +6,8 @@ import type { LogNode } from './log-node.ts';
 export interface Reference {
   readonly kind: 'cause' | 'substance' | 'via' | 'subject' | 'previous';
   readonly id: string;
+  /** The dispatch that sent a message, and in which the event may be. Absent: the event is in this log. */
+  readonly dispatchId?: string;
 }
 
 const none: readonly Reference[] = [];
@@ -15,9 +17,10 @@ export function referencesIn({ type, cause, substance, via, data }: CapturedEven
   const isDecision = type === 'harness:hook_decision';
   if (cause === undefined && substance === undefined && via === undefined && !isDecision) return none;
   const references: Reference[] = [];
-  if (typeof cause === 'string') references.push({ kind: 'cause', id: cause });
-  else if (cause !== undefined) for (const id of cause) references.push({ kind: 'cause', id });
-  if (substance !== undefined) references.push({ kind: 'substance', id: substance });
+  const sender = senderOf(type, data);
+  if (typeof cause === 'string') references.push({ kind: 'cause', id: cause, ...sender });
+  else if (cause !== undefined) for (const id of cause) references.push({ kind: 'cause', id, ...sender });
+  if (substance !== undefined) references.push({ kind: 'substance', id: substance, ...sender });
   if (via !== undefined) references.push({ kind: 'via', id: via });
   if (!isDecision) return references;
   if (typeof data.subject === 'string') references.push({ kind: 'subject', id: data.subject });
@@ -27,6 +30,15 @@ export function referencesIn({ type, cause, substance, via, data }: CapturedEven
   return references;
 }
 
+/** The other dispatch that sent a message. */
+function senderOf(type: string, data: CapturedEvent['data']): { readonly dispatchId?: string } {
+  if (type !== 'user:message') return {};
+  const { source } = data;
+  const dispatchId =
+    typeof source === 'object' && source !== null && !Array.isArray(source) ? source.dispatchId : undefined;
+  return typeof dispatchId === 'string' ? { dispatchId } : {};
+}
+
 /** The pass that checks references: one diagnostic for each that names an unknown id, or an event that is not earlier. */
 export function checkReferences(
   nodes: readonly LogNode[],
@@ -34,8 +46,9 @@ export function checkReferences(
 ): readonly LogDiagnostic[] {
   const diagnostics: LogDiagnostic[] = [];
   for (const { event, position } of nodes) {
-    for (const { kind, id } of referencesIn(event)) {
+    for (const { kind, id, dispatchId } of referencesIn(event)) {
       const target = find(id);
+      if (target === null && dispatchId !== undefined) continue;
       if (target === null) {
         const message = `The ${kind} of ${event.id} is ${id}, which is not in this log.`;
         diagnostics.push({ code: 'reference_lost', eventId: event.id, message });

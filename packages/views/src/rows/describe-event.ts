@@ -109,6 +109,7 @@ const describers: Describers = {
       text: inWords(formatUsage(usage), costUsd === undefined ? '' : formatCost(costUsd), stopReason),
       durationMs,
     }),
+  'agent:message_sent': ({ text, to }) => row('sent', 'notice', { target: `to ${to.dispatchId}`, text }),
   'agent:output': ({ parts }) => row('output', 'plain', { text: parts.map(partInWords).join('\n') }),
 
   'user:message': ({ text, source }, nameAgent) =>

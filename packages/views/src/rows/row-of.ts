@@ -139,6 +139,7 @@ function isProse(event: CapturedEvent): boolean {
     isReadableAs(event, 'agent:system_prompt') ||
     isReadableAs(event, 'agent:piece_of_text') ||
     isReadableAs(event, 'agent:undelivered') ||
+    isReadableAs(event, 'agent:message_sent') ||
     isReadableAs(event, 'user:message')
   );
 }

@@ -59,6 +59,19 @@ describe('causesOf', () => {
     expect(renderCauses(lost, causesOf(lost, 'e1'))).toContain('substance gone (not in this log)');
   });
 
+  it('names the session of another dispatch that sent a message, and finds nothing wrong with the log', () => {
+    const source = { kind: 'agent', dispatchId: 'D2' } as const;
+    const index = createLogIndex([
+      event('user:message', { text: 'Which one?', source }, { id: 'e1', cause: 'sent-1' }),
+      event('agent:text', { text: 'The first.' }, { id: 'e2' }),
+    ]);
+    expect(index.diagnostics).toEqual([]);
+    const rows = causesOf(index, 'e2');
+    expect(ids(rows)).toEqual(['e1', 'e2']);
+    expect(rows[0]?.because).toEqual([{ kind: 'cause', id: 'sent-1', isLost: true, dispatchId: 'D2' }]);
+    expect(renderCauses(index, rows)).toContain('← cause sent-1 (in the session D2)');
+  });
+
   it('ends when causes are cyclic', () => {
     const ring = createLogIndex([
       piece('e1', 'ben', 'one', 'e3'),

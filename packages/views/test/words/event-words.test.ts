@@ -209,6 +209,7 @@ describe('an event in words', () => {
         "result | Bash ls | lines 2",
         "piece |  | A discussion begins.",
         "model | haiku | 1.2K in, 60 out, 5.2K cache read, 10 cache written, 1 turn, $0.0018, end_turn",
+        "sent | to D2 | What did you find?",
         "output |  | seen⏎{"a":1}⏎[image/png]⏎Set {2}⏎Socket{}",
         "message | from agent agent_001 | Stop.",
         "init | haiku | session s, /work, 2 tools",
@@ -379,6 +380,7 @@ const examples: Record<KnownEventType, unknown> = {
   },
   'agent:piece_of_text': { text: 'A discussion begins.' },
   'agent:inference': { model: 'haiku', usage, costUsd: 0.0018, stopReason: 'end_turn' },
+  'agent:message_sent': { text: 'What did you find?', to: { dispatchId: 'D2' } },
   'agent:output': {
     parts: [
       { kind: 'text', text: 'seen' },
