@@ -382,13 +382,15 @@ describe('import and export', () => {
     using line = commandLine();
     const cafe = fileURLToPath(new URL('../../../examples/scenarios/cafe.yaml', import.meta.url));
     expect(await line.hansard('chat', cafe, '--quiet')).toMatchObject({ code: 0 });
-    expect(
-      await line.hansard('export', 'chat/cafe', '--as', 'session-v2', '--out', 'cafe.jsonl'),
-    ).toMatchObject({
+    const exported = ['export', 'chat/cafe', '--as', 'session-v2', '--out'] as const;
+    expect(await line.hansard(...exported, 'cafe.jsonl', '--extended')).toMatchObject({
       code: 0,
       out: expect.stringMatching(/^session-v2: .*cafe\.jsonl\n$/),
       err: expect.stringMatching(/agent:inference omitted/),
     });
+    expect((await line.hansard(...exported, 'plain.jsonl')).err).toContain(
+      'cause_tool_call_id omitted from 2 records: the schema of session-v2 does not have it there. --extended writes it.',
+    );
     expect((await line.hansard('import', 'cafe.jsonl', '--task', 'b/cafe')).err).toBe('');
     const said = async (task: string) =>
       ((await line.hansard('dialog', task, '--json')).json() as Row[]).map(({ text }) => text);

@@ -9,13 +9,18 @@ import {
   sessionV1Dialect,
   sessionV2Dialect,
 } from './sessions/session-dialect.ts';
-import { type WrittenSession, writeSessionV1, writeSessionV2 } from './sessions/write-session.ts';
+import {
+  type WriteOptions,
+  type WrittenSession,
+  writeSessionV1,
+  writeSessionV2,
+} from './sessions/write-session.ts';
 
 /** A format of session logs, chosen by its id. */
 export interface SessionFormat {
   readonly id: SessionFormatId;
   readonly read: (source: string | Uint8Array, options?: ReadOptions) => ReadSession;
-  readonly write: (events: readonly CapturedEvent[]) => WrittenSession;
+  readonly write: (events: readonly CapturedEvent[], options?: WriteOptions) => WrittenSession;
 }
 
 export const sessionFormats: Readonly<Record<SessionFormatId, SessionFormat>> = {

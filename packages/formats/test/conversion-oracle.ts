@@ -14,9 +14,9 @@ export interface Conversion {
 export function convert(records: readonly JsonObject[], from: SessionFormat, to: SessionFormat): Conversion {
   const original = recordsIn(logOf(...records.map((record, n) => ({ ...record, n })))) as JsonObject[];
   const { events } = from.read(logOf(...original), { now });
-  const first = to.write(events);
+  const first = to.write(events, { isExtended: true });
   const second = to.read(first.text, { now }).events;
-  const last = from.write(second);
+  const last = from.write(second, { isExtended: true });
   const there = recordsIn(first.text) as JsonObject[];
   const back = recordsIn(last.text) as JsonObject[];
   const reported = [

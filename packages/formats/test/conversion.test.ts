@@ -4,7 +4,7 @@ import { createLogIndex } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { sessionFormats } from '../src/index.ts';
 import { type Conversion, convert, mayBeLeftOut, silentChanges } from './conversion-oracle.ts';
-import { logOf, now } from './make.ts';
+import { logOf, now, recordsIn } from './make.ts';
 import { randomRecords, recordShapes, recordsWithCalls } from './random-records.ts';
 
 const seeds = Array.from({ length: 300 }, (_, index) => index + 1);
@@ -141,3 +141,57 @@ function isOf(data: JsonObject, n: number): boolean {
   const { put } = (data.record ?? {}) as { put?: JsonObject };
   return data.n === n || put?.['/n'] === n;
 }
+
+/** The keys of the schemas in the specifications, copied by hand. */
+const schemaKeys = {
+  'session-v1': {
+    agent_created: 'message_id event_type agent_id caused_by name language_model',
+    entry: 'message_id agent_id role content source caused_by utterance_ref tool_calls tool_call_id name',
+  },
+  'session-v2': {
+    agent_created: 'message_id event_type agent_id cause name language_model',
+    piece_of_text: 'message_id event_type agent_id content cause',
+    entry: 'message_id event_type agent_id role content substance tool_calls tool_call_id name',
+  },
+} as const;
+
+describe.each([
+  ['session-v1', 'session-v2'],
+  ['session-v2', 'session-v1'],
+] as const)('a log of %s that is written as one of %s', (from, to) => {
+  it('has the keys of the schema and no others, and counts those that it leaves out', () => {
+    const kinds: Readonly<Record<string, string>> = schemaKeys[to];
+    const seen = { omitted: 0, records: 0 };
+    for (const seed of seeds) {
+      const random = randomFrom(seed);
+      const records =
+        seed % 2 === 0
+          ? recordsWithCalls(random, recordShapes[from])
+          : randomRecords(random, recordShapes[from]);
+      const { events } = sessionFormats[from].read(logOf(...records), { now });
+      const strict = sessionFormats[to].write(events);
+      const extended = sessionFormats[to].write(events, { isExtended: true });
+      expect(extended.omittedKeys).toEqual({});
+      const [lines, whole] = [strict, extended].map(({ text }) => recordsIn(text) as JsonObject[]);
+      const omitted: Record<string, number> = {};
+      for (const [index, record] of (lines ?? []).entries()) {
+        const allowed = (kinds[`${record.event_type}`] ?? kinds.entry ?? '').split(' ');
+        // A result that was compiled from several messages.
+        if (record.role === 'tool' && Array.isArray(record.cause)) allowed.push('cause');
+        expect(
+          Object.keys(record).filter((key) => !allowed.includes(key)),
+          `seed ${seed}`,
+        ).toEqual([]);
+        for (const key of Object.keys(whole?.[index] ?? {}))
+          if (!Object.hasOwn(record, key)) omitted[key] = (omitted[key] ?? 0) + 1;
+        seen.records += 1;
+      }
+      seen.omitted += Object.keys(omitted).length;
+      // The message with its call is not counted as a cause: the call id of a result says it.
+      const counted = { cause: 0, ...strict.omittedKeys };
+      expect(counted.cause).toBeLessThanOrEqual(omitted.cause ?? 0);
+      expect({ ...counted, cause: 0 }, `seed ${seed}`).toEqual({ ...omitted, cause: 0 });
+    }
+    expect([seen.records > 5_000, seen.omitted > 100]).toEqual([true, true]);
+  });
+});

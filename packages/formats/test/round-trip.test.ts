@@ -1,4 +1,4 @@
-import { encodeEvent, parseEvent } from '@hansard/events';
+import { encodeEvent, isPlainObject, type JsonObject, type JsonValue, parseEvent } from '@hansard/events';
 import { randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { sessionFormats } from '../src/index.ts';
@@ -53,3 +53,72 @@ describe.each(dialects)('$format.id', ({ format, bookClub, shape }) => {
     expect(second).toEqual(first);
   });
 });
+
+/** As Python's `json.dumps` writes a value, made by an independent way: JSON with a space inserted outside of texts. */
+function pythonText(value: JsonValue, isAscii: boolean): string {
+  let isInText = false;
+  const text = JSON.stringify(value).replace(/\\.|["]|[,:]/gs, (found) => {
+    if (found === '"') isInText = !isInText;
+    return !isInText && (found === ',' || found === ':') ? `${found} ` : found;
+  });
+  return isAscii ? escaped(text) : text;
+}
+
+function escaped(text: string): string {
+  let result = '';
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    result += unit > 126 ? `\\u${(0x10000 + unit).toString(16).slice(1)}` : text[at];
+  }
+  return result;
+}
+
+const styles: readonly [string, (value: JsonValue) => string][] = [
+  ['json.dumps', (value) => pythonText(value, true)],
+  ['json.dumps with ensure_ascii=False', (value) => pythonText(value, false)],
+  ['JSON.stringify', (value) => JSON.stringify(value)],
+  ['json.dumps with compact separators', (value) => escaped(JSON.stringify(value))],
+];
+
+describe.each(dialects)('a log of $format.id by another program', ({ format, shape }) => {
+  it.each(styles)('comes back byte for byte, with its order of keys, as %s wrote it', (_, write) => {
+    for (let seed = 1; seed <= 40; seed += 1) {
+      const random = randomFrom(seed);
+      // A record of an unknown kind is kept as it is, and says nothing of the style.
+      const records = randomRecords(random, shape)
+        .filter(({ event_type: type, role }) =>
+          type === shape.entryType ? role !== undefined : type === 'agent_created',
+        )
+        .map((record) => shuffled(record, random));
+      const log = records.map((record) => `${write(record)}\n`).join('');
+      const { events } = format.read(log, { now });
+      const stored = events.map((event) => parseEvent(JSON.parse(encodeEvent(event))));
+      for (const isExtended of [false, true])
+        expect(format.write(stored, { isExtended }).text, `seed ${seed}`).toBe(log);
+    }
+  });
+
+  it('is read as the same events when it grows, in any style', () => {
+    for (const [, write] of styles) {
+      const records = randomRecords(randomFrom(7), shape);
+      const log = records.map((record) => `${write(record)}\n`).join('');
+      const whole = format.read(log, { now }).events;
+      const part = log.slice(0, log.indexOf('\n', log.length / 2) + 1);
+      const { events } = format.read(part, { now });
+      expect(events).toEqual(whole.slice(0, events.length));
+    }
+  });
+});
+
+/** With the keys of each object in another order. */
+function shuffled(value: JsonObject, random: () => number): JsonObject {
+  const entries = Object.entries(value)
+    .map(([key, inner]) => [random(), key, inner] as const)
+    .sort(([one], [other]) => one - other);
+  return Object.fromEntries(
+    entries.map(([, key, inner]) => [
+      key,
+      isPlainObject(inner) ? shuffled(inner as JsonObject, random) : (inner ?? null),
+    ]),
+  );
+}

@@ -165,7 +165,7 @@ describe('a session that Hansard recorded', () => {
       created('of_two', ['ask', 'ask.1']),
     );
     for (const { read, write } of Object.values(sessionFormats)) {
-      const { text, diagnostics } = write(events);
+      const { text, diagnostics } = write(events, { isExtended: true });
       const names = recordsIn(text).map((record) => (record as JsonObject).cause_tool_call_id);
       expect(names).toEqual([undefined, undefined, 'k1', 'k2', 'k3', undefined, undefined]);
       const again = read(text, { now });
@@ -199,7 +199,7 @@ describe('a session that Hansard recorded', () => {
   });
 
   it('is empty without agents', () => {
-    expect(writeSessionV2([])).toEqual({ text: '', leftOut: {}, diagnostics: [] });
+    expect(writeSessionV2([])).toEqual({ text: '', leftOut: {}, diagnostics: [], omittedKeys: {} });
   });
 });
 
@@ -213,25 +213,28 @@ describe('a session that was read', () => {
         { ...mona, id: 'night', messageId: 'night', cause: 'm3.2' },
       ),
     );
-    expect(recordsIn(writeSessionV2([...events, ...more]).text)).toEqual([
+    const night = {
+      message_id: 'night',
+      event_type: 'transcript_entry',
+      agent_id: 'agent_002',
+      role: 'user',
+      content: 'Good night.',
+    };
+    const { text, omittedKeys } = writeSessionV2([...events, ...more]);
+    expect(recordsIn(text)).toEqual([...bookClubV2, night]);
+    expect(omittedKeys).toEqual({ cause: 1, cause_tool_call_id: 1 });
+    const extended = writeSessionV2([...events, ...more], { isExtended: true });
+    expect(recordsIn(extended.text)).toEqual([
       ...bookClubV2,
-      {
-        message_id: 'night',
-        event_type: 'transcript_entry',
-        agent_id: 'agent_002',
-        role: 'user',
-        content: 'Good night.',
-        cause: 'm3',
-        cause_tool_call_id: 'k2',
-      },
+      { ...night, cause: 'm3', cause_tool_call_id: 'k2' },
     ]);
   });
 
   it('is written in the other dialect, with additional keys but without keys of its own dialect', () => {
     const [creation = {}, message = {}, ...others] = bookClubV1;
     const { events } = readSessionV1(logOf(creation, { ...message, mood: 'calm' }, ...others), { now });
-    const { text, leftOut } = writeSessionV2(events);
-    expect(leftOut).toEqual({});
+    const { text, leftOut, omittedKeys } = writeSessionV2(events, { isExtended: true });
+    expect({ leftOut, omittedKeys }).toEqual({ leftOut: {}, omittedKeys: {} });
     const { report } = readSessionV2(text);
     expect(report.records).toBe(bookClubV1.length);
     expect(report.diagnostics.map(({ code, line }) => [code, line])).toEqual(

@@ -61,7 +61,7 @@ const formatOptions: Readonly<Record<keyof FormatOptions, Option>> = {
   ),
   extended: new Option(
     '--extended',
-    'add to the keys of the specification run_id and event_id, and a file of whispers (streams)',
+    'add keys to those of the specification: run_id, event_id and a file of whispers (streams), causes (session logs)',
   ),
   follow: new Option(
     '-f, --follow',

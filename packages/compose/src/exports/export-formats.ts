@@ -19,7 +19,10 @@ export interface FormatOptions {
    * use it.
    */
   readonly mapping?: string;
-  /** `streams`: whether lines have keys besides those of the specification (`run_id`, `event_id`), and whispers a file. */
+  /**
+   * Whether lines have keys besides those of the specification. `streams`: `run_id` and `event_id`, and a file of whispers. Session logs:
+   * causes of entries in v2, and `cause_tool_call_id`.
+   */
   readonly extended?: boolean;
   /**
    * `streams` of one session: writes until the session ends or the signal aborts. The folder may exist: files of an earlier
@@ -56,7 +59,7 @@ export type ExportFormatId =
   | 'streams'
   | TrainingFormatId;
 
-const sessionLog = { scope: 'session', target: 'text', isJson: true, options: [] } as const;
+const sessionLog = { scope: 'session', target: 'text', isJson: true, options: ['extended'] } as const;
 const report = { scope: 'task', target: 'text', options: [] } as const;
 const training = {
   scope: 'task',

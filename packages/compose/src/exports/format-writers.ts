@@ -65,12 +65,13 @@ function ofOne(write: (source: TaskSource, writing: Writing) => Promise<Written>
 async function writeSessionLog(
   id: SessionFormatId,
   { envelopes, readEvents }: TaskSource,
-  { target }: Writing,
+  { target, options }: Writing,
 ): Promise<Written> {
+  const { extended: isExtended = false } = options;
   const events: CapturedEvent[] = [];
   for (const { dispatchId } of envelopes)
     for await (const event of readEvents(dispatchId)) events.push(event);
-  const { text, leftOut, diagnostics } = sessionFormats[id].write(events);
+  const { text, leftOut, diagnostics, omittedKeys } = sessionFormats[id].write(events, { isExtended });
   await target.text.write(text);
   const notes = [
     ...(envelopes.some(({ fidelity }) => fidelity === 'narrative')
@@ -79,9 +80,14 @@ async function writeSessionLog(
     ...Object.entries(leftOut).map(
       ([type, count]) => `${type} omitted (${count}): ${id} can't represent it.`,
     ),
+    ...Object.entries(omittedKeys).map(
+      ([key, count]) =>
+        `${key} omitted from ${count} records: the schema of ${id} does not have it there. --extended writes it.`,
+    ),
     ...diagnostics.map(({ code, eventId, message }) => `${eventId} ${code}: ${message}`),
   ];
-  return { summary: { leftOut, diagnostics: diagnostics.map((diagnostic) => ({ ...diagnostic })) }, notes };
+  const lost = diagnostics.map((diagnostic) => ({ ...diagnostic }));
+  return { summary: { leftOut, omittedKeys, diagnostics: lost }, notes };
 }
 
 /** A file of OTLP/JSON, or sent to a receiver, or both. */

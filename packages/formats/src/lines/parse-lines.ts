@@ -17,6 +17,8 @@ export interface RecordLine {
   readonly line: number;
   readonly record: JsonObject;
   readonly isUtf8: boolean;
+  /** Absent: the record is an item of a list. */
+  readonly text?: string;
 }
 
 export interface DamagedLine {
@@ -96,7 +98,7 @@ function parseLine(text: string, line: number, isUtf8: boolean): SessionLine {
   if (!isPlainObject(parsed.value)) {
     return { kind: 'damaged', line, code: 'not_an_object', problem: 'The line is not a JSON object.', text };
   }
-  return { kind: 'record', line, record: parsed.value as JsonObject, isUtf8 };
+  return { kind: 'record', line, record: parsed.value as JsonObject, isUtf8, text };
 }
 
 function splitLines(source: string | Uint8Array): { text: string; isUtf8: boolean }[] {

@@ -22,8 +22,9 @@ import {
   references,
 } from '../lines/parse-lines.ts';
 import { deriveRecords } from './derive-records.ts';
+import { isSpecified, keyOrdersOf, type LineStyle, styleOf } from './line-form.ts';
 import { recordEvents } from './record-events.ts';
-import { remainderOf } from './remainder.ts';
+import { applyRemainder, type KeptRemainder, remainderOf } from './remainder.ts';
 import {
   foreignTrait,
   isForeignEntry,
@@ -284,22 +285,37 @@ function noticeData(problem: string, line: number, raw: JsonValue, file: string 
   return { problem, ...(file === undefined ? {} : { file: fileName(file) }), line, raw };
 }
 
-/** Puts the fields of each record that its events lack into its first event. */
+/** Puts the fields of each record that its events lack into its first event, with the order of its keys and the style of its line. */
 function keepRemainders(
   dialect: SessionDialect,
   events: readonly CapturedEvent[],
   entries: readonly SessionEntry[],
 ): CapturedEvent[] {
-  const originals = new Map<string, JsonObject>(
-    entries.filter(({ kind }) => kind !== null).map(({ id, record }) => [id, record]),
+  const originals = new Map(
+    entries.filter(({ kind }) => kind !== null).map(({ id, line }) => [id, line] as const),
   );
-  const remainders = new Map(
-    deriveRecords(dialect, events).flatMap(({ record, events: [first] }) => {
-      const original = originals.get(first.id);
-      const remainder = original === undefined ? null : remainderOf(record, original);
-      return remainder === null ? [] : [[first.id, { format: dialect.id, ...remainder }] as const];
-    }),
-  );
+  let style: LineStyle = 'compact';
+  const remainders = new Map<string, KeptRemainder>();
+  for (const {
+    record: derived,
+    events: [first],
+  } of deriveRecords(dialect, events)) {
+    const original = originals.get(first.id);
+    if (original === undefined) continue;
+    const { record, text } = original;
+    const remainder = remainderOf(derived, record);
+    const order = keyOrdersOf(applyRemainder(derived, remainder ?? {}), record);
+    const lineStyle: LineStyle = text === undefined ? style : (styleOf(record, text, style) ?? style);
+    const hasOwnKeys = Object.keys(record).some((key) => !isSpecified(dialect, record, key));
+    if (remainder === null && order === null && lineStyle === style && !hasOwnKeys) continue;
+    remainders.set(first.id, {
+      format: dialect.id,
+      ...remainder,
+      ...(order === null ? {} : { order }),
+      ...(lineStyle === style ? {} : { style: lineStyle }),
+    });
+    style = lineStyle;
+  }
   return events.map((event) => {
     const record = remainders.get(event.id);
     return record === undefined ? event : { ...event, data: { ...event.data, record } };

@@ -1,17 +1,22 @@
 import { type CapturedEvent, isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
+import { escapeKey, inKeyOrder, isLineStyle, type KeyOrders, type LineStyle } from './line-form.ts';
 import { isRecordType } from './session-dialect.ts';
 
 /**
  * The difference between a record and the record that is derived from its events. The keys of `put` and the items of
- * `absent` are JSON Pointers (RFC 6901) into the record.
+ * `absent` are JSON Pointers (RFC 6901) into the record, like the keys of `order`.
  */
-export type Remainder = { put?: Record<string, JsonValue>; absent?: string[] };
+export type Remainder = { put?: Record<string, JsonValue>; absent?: string[]; order?: KeyOrders };
 
 /** The fields that a dialect expresses in its own way. A remainder has them whole. */
 export const dialectFields = /^\/(event_type|substance|cause|utterance_ref|caused_by|source)$/;
 
 /** A remainder as an event keeps it, with the format of its record. */
-export type KeptRemainder = Remainder & { readonly format: string };
+export type KeptRemainder = Remainder & {
+  readonly format: string;
+  /** How the log writes its lines from this record on. Absent: as before; at first `compact`. */
+  readonly style?: LineStyle;
+};
 
 /** The remainder in `data.record` of the first event of a record; null if it has none. */
 export function keptRemainder({ type, data }: CapturedEvent): KeptRemainder | null {
@@ -21,8 +26,18 @@ export function keptRemainder({ type, data }: CapturedEvent): KeptRemainder | nu
 
 function isRemainder(value: JsonValue | undefined): value is JsonObject & KeptRemainder {
   if (!isPlainObject(value) || typeof value.format !== 'string') return false;
-  const { put = {}, absent = [] } = value;
-  return isPlainObject(put) && Array.isArray(absent) && absent.every((item) => typeof item === 'string');
+  const { put = {}, absent = [], order = {}, style = 'compact' } = value;
+  return (
+    isPlainObject(put) &&
+    isTexts(absent) &&
+    isPlainObject(order) &&
+    Object.values(order).every(isTexts) &&
+    isLineStyle(style)
+  );
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
 }
 
 /** The difference that turns the derived record into the original; null if they are equal. */
@@ -41,7 +56,9 @@ export function applyRemainder(derived: JsonObject, remainder: Remainder): JsonO
   for (const [pointer, value] of Object.entries(remainder.put ?? {})) {
     record = change(record, keysOf(pointer), value);
   }
-  return isPlainObject(record) ? (record as JsonObject) : derived;
+  if (!isPlainObject(record)) return derived;
+  const { order } = remainder;
+  return (order === undefined ? record : inKeyOrder(record as JsonObject, order)) as JsonObject;
 }
 
 function gather(
@@ -92,10 +109,6 @@ function keysOf(pointer: string): string[] {
     .split('/')
     .slice(1)
     .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
-}
-
-function escapeKey(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 function isObject(value: JsonValue): value is JsonObject {

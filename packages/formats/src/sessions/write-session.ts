@@ -1,8 +1,9 @@
-import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
+import { type CapturedEvent, isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
 import { numberMessages } from '@hansard/facts';
 import type { WriteDiagnostic } from '../lines/format-diagnostic.ts';
 import { idText, references } from '../lines/parse-lines.ts';
 import { createWrittenNames, type DerivedRecord, deriveRecords, isAddedByReader } from './derive-records.ts';
+import { isSpecified, lineText } from './line-form.ts';
 import { applyRemainder, dialectFields, type KeptRemainder, keptRemainder } from './remainder.ts';
 import {
   isRecordType,
@@ -11,6 +12,7 @@ import {
   sessionV2Dialect,
   unknownTypePrefix,
 } from './session-dialect.ts';
+import { callKey } from './session-reading.ts';
 
 /** The links of the dialects, each with its key in the other one. */
 const otherKeys: Readonly<Record<string, string>> = {
@@ -120,12 +122,25 @@ export interface WrittenSession {
   readonly leftOut: Readonly<Record<string, number>>;
   /** What records of a session log lose in the other dialect, and the links to events that are left out. `line` is that of `text`. */
   readonly diagnostics: readonly WriteDiagnostic[];
+  /** The additional keys that were left out, with the number of records. `isExtended` writes them. */
+  readonly omittedKeys: Readonly<Record<string, number>>;
 }
 
-function writeSession(dialect: SessionDialect, logged: readonly CapturedEvent[]): WrittenSession {
+export interface WriteOptions {
+  /** Whether records have keys besides those of the specification, which say more of the log. */
+  readonly isExtended?: boolean;
+}
+
+function writeSession(
+  dialect: SessionDialect,
+  logged: readonly CapturedEvent[],
+  { isExtended = false }: WriteOptions,
+): WrittenSession {
   const events = numberMessages(logged);
   const derived = deriveRecords(dialect, events, createWrittenNames(events));
   const diagnostics: WriteDiagnostic[] = [];
+  const keys = new SpecifiedKeys(dialect);
+  let style = derived.flatMap(({ events: [first] }) => keptRemainder(first) ?? [])[0]?.style ?? 'compact';
   const isSourceLost = dialect.sourceKey === null ? createSourceCheck() : () => false;
   const lines = derived.map((unit, index) => {
     const { record, lost } = complete(dialect, unit);
@@ -135,7 +150,8 @@ function writeSession(dialect: SessionDialect, logged: readonly CapturedEvent[])
       const message = `${dialect.id} cannot hold the ${field} of ${eventId} as recorded.`;
       diagnostics.push({ code: 'field_not_written', line: index + 1, eventId, field, message });
     }
-    return `${JSON.stringify(record)}\n`;
+    style = keptRemainder(unit.events[0])?.style ?? style;
+    return `${lineText(isExtended || isOfDialect(dialect, unit) ? record : keys.only(record), style)}\n`;
   });
   const written = new Set(derived.flatMap((record) => record.events));
   for (const event of events) {
@@ -143,7 +159,48 @@ function writeSession(dialect: SessionDialect, logged: readonly CapturedEvent[])
     const message = `${dialect.id} has no record for ${event.id}, a record of the other dialect (${event.type}).`;
     diagnostics.push({ code: 'record_not_written', eventId: event.id, message });
   }
-  return { text: lines.join(''), leftOut: countLeftOut(events, written), diagnostics };
+  return {
+    text: lines.join(''),
+    leftOut: countLeftOut(events, written),
+    diagnostics,
+    omittedKeys: keys.omitted,
+  };
+}
+
+/** Whether a record was read from a log of the dialect, with a key, an order or a style of its own. */
+function isOfDialect(dialect: SessionDialect, { events: [first] }: DerivedRecord): boolean {
+  return first.type.startsWith(unknownTypePrefix(dialect)) || keptRemainder(first)?.format === dialect.id;
+}
+
+/** Leaves out of records the keys that the specification does not have. Takes them in the order of the log. */
+class SpecifiedKeys {
+  readonly omitted: Record<string, number> = {};
+  readonly #dialect: SessionDialect;
+  /** The record of each call, by agent and call id. */
+  readonly #calls = new Map<string, JsonValue | undefined>();
+
+  constructor(dialect: SessionDialect) {
+    this.#dialect = dialect;
+  }
+
+  only(record: JsonObject): JsonObject {
+    const calls = Array.isArray(record.tool_calls) ? record.tool_calls : [];
+    for (const call of calls)
+      if (isPlainObject(call))
+        this.#calls.set(callKey(idText(record.agent_id), `${call.id}`), record.message_id);
+    const kept = Object.entries(record).filter(([key, value]) => {
+      if (isSpecified(this.#dialect, record, key)) return true;
+      if (key !== this.#dialect.causeKey || !this.#isOwnCall(record, value))
+        this.omitted[key] = (this.omitted[key] ?? 0) + 1;
+      return false;
+    });
+    return Object.fromEntries(kept);
+  }
+
+  /** Whether the cause of a result is the message with its call, which its call id says as well. */
+  #isOwnCall({ agent_id: agent, tool_call_id: callId }: JsonObject, cause: JsonValue | undefined): boolean {
+    return cause === this.#calls.get(callKey(idText(agent), `${callId}`));
+  }
 }
 
 /** The record with the fields that its events lack, and the keys of those fields that it cannot have. */
@@ -184,8 +241,8 @@ function countLeftOut(
  *
  * @throws EVENT_INVALID for a part of a transcript whose data has a shape that this version does not know
  */
-export function writeSessionV1(events: readonly CapturedEvent[]): WrittenSession {
-  return writeSession(sessionV1Dialect, events);
+export function writeSessionV1(events: readonly CapturedEvent[], options: WriteOptions = {}): WrittenSession {
+  return writeSession(sessionV1Dialect, events, options);
 }
 
 /**
@@ -194,6 +251,6 @@ export function writeSessionV1(events: readonly CapturedEvent[]): WrittenSession
  *
  * @throws EVENT_INVALID for a part of a transcript whose data has a shape that this version does not know
  */
-export function writeSessionV2(events: readonly CapturedEvent[]): WrittenSession {
-  return writeSession(sessionV2Dialect, events);
+export function writeSessionV2(events: readonly CapturedEvent[], options: WriteOptions = {}): WrittenSession {
+  return writeSession(sessionV2Dialect, events, options);
 }
