@@ -85,6 +85,7 @@ export {
   askAboutResult,
   type HookedCall,
   type HookedOutcome,
+  textOfDecision,
 } from './tools/ask-about-call.ts';
 export {
   askHooks,

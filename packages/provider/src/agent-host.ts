@@ -25,7 +25,7 @@ export interface AgentHost {
   terminateAgent(agentId: string): Promise<void>;
 
   /** Records text that the tool made, to be delivered to several agents (`agent:piece_of_text`). */
-  logPieceOfText(text: string): Promise<LoggedString>;
+  logPieceOfText(text: string | LoggedString): Promise<LoggedString>;
 
   /**
    * Delivers text into an agent's transcript, after the hooks have decided. `text` is the text that the agent reads;
@@ -53,7 +53,7 @@ export interface AgentInfo {
 
 export interface NewAgent {
   readonly name?: string;
-  readonly systemPrompt?: string;
+  readonly systemPrompt?: string | LoggedString;
   /** Absent: the model of its parent. */
   readonly languageModel?: string;
 }

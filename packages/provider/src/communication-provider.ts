@@ -2,6 +2,7 @@ import type { CapturedEvent, Delta, DispatchEnvelope, EventData } from '@hansard
 import type { AgentInfo } from './agent-host.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { ContractVersion } from './contract-version.ts';
+import type { LoggedString } from './logged-string.ts';
 
 /**
  * Shows dispatches to people and returns their messages.
@@ -58,7 +59,7 @@ export interface CommunicationHost {
 }
 
 export interface IncomingMessage {
-  readonly text: string;
+  readonly text: string | LoggedString;
   /** Absent: the running dispatch that started last. Workers of other dispatches are considered only if no other runs. */
   readonly dispatchId?: string;
   /** The source of the message: a person or the outside world, such as a webhook. Absent: a person. */

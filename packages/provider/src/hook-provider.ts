@@ -3,6 +3,7 @@ import type { AgentInfo } from './agent-host.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { ContractVersion } from './contract-version.ts';
 import type { HookHost, HookObservation } from './hook-host.ts';
+import type { LoggedString } from './logged-string.ts';
 
 /**
  * Takes part in dispatches: it decides about tool calls, results of tools and deliveries before they happen (`decide`), and
@@ -127,7 +128,7 @@ export type HookDecision =
       readonly decision: 'alter';
       readonly reason?: string;
       readonly input?: JsonValue;
-      readonly text?: string;
+      readonly text?: string | LoggedString;
       /**
        * The event or message of the log that brought the decision about, such as the utterance of an agent that decides as this
        * hook. It becomes a cause of the recorded decision.

@@ -4,6 +4,7 @@ import type { Awaitable } from './awaitable.ts';
 import type { ContractVersion } from './contract-version.ts';
 import type { DispatchHost } from './dispatch-host.ts';
 import type { ToolDefinition } from './language-model-provider.ts';
+import type { LoggedString } from './logged-string.ts';
 
 /**
  * Contributes tools that agents can call.
@@ -34,7 +35,7 @@ export interface ToolProvider {
    */
   listTools(): Awaitable<readonly ToolDefinition[]>;
   /** Makes one call. An unknown `tool` is an error: thrown, or an outcome with `status: 'error'`. */
-  callTool(call: ToolCall): Awaitable<ToolOutcome>;
+  callTool(call: ToolCall): Awaitable<ToolAnswer>;
   /** Releases what the provider holds. Called by its owner when no call is running; a second call does nothing. */
   close?(): Awaitable<void>;
 }
@@ -66,6 +67,11 @@ export interface ToolCall {
   readonly agents?: AgentHost;
   /** The workers of the calling dispatch; absent if it can have none. */
   readonly dispatches?: DispatchHost;
+}
+
+/** What a tool gives: an outcome, whose text may be what an agent said. Then the result carries that content, unless `madeFrom` says otherwise. */
+export interface ToolAnswer extends Omit<ToolOutcome, 'text'> {
+  readonly text: string | LoggedString;
 }
 
 /** The result of one call. It is recorded as `agent:tool_result`. */

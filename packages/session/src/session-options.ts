@@ -21,6 +21,7 @@ import type {
   HookProvider,
   IncomingSource,
   LanguageModelProvider,
+  LoggedString,
   NewAgent,
   ToolProvider,
 } from '@hansard/provider';
@@ -115,7 +116,7 @@ export interface OpenSessionOptions extends SessionRunOptions {
   /** Receives the error if the record of the task could not be read or written. Absent: a warning of the process. */
   readonly onTaskProblem?: TaskProblemListener;
   /** Of a new session: the system prompt of the root. */
-  readonly systemPrompt?: string;
+  readonly systemPrompt?: string | LoggedString;
   /** Of a new session: the transcript with which the root begins, after its system prompt. See `AgentStart`. */
   readonly initPrompt?: readonly TranscriptMessage[];
   /**

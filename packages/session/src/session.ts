@@ -16,7 +16,7 @@ import {
   reviveAgent,
   terminateAgent,
 } from './agents/create-agent.ts';
-import { checkGiven } from './agents/given-transcript.ts';
+import { checkGiven, textOf } from './agents/given-transcript.ts';
 import type { SessionDiagnostic } from './log/diagnostic.ts';
 import { logOutput, type ObservationLinks } from './log/log-output.ts';
 import { logTranscriptEntry, type TranscriptLinks } from './log/log-transcript-entry.ts';
@@ -137,11 +137,11 @@ export class Session implements AsyncDisposable {
    * Logs text that an agent makes to be delivered to others, and returns the id of that event.
    * @throws SESSION_AGENT_NOT_FOUND, SESSION_CLOSED
    */
-  logPieceOfText(agentId: string, content: string, cause: string | readonly string[]): string {
+  logPieceOfText(agentId: string, content: string | LoggedString, cause: string | readonly string[]): string {
     const { log, registry } = this.#parts.record;
     registry.get(agentId);
     const id = log.createId();
-    void log.append([newEvent('agent:piece_of_text', { text: content }, { id, agentId, cause })]);
+    void log.append([newEvent('agent:piece_of_text', { text: textOf(content) }, { id, agentId, cause })]);
     return id;
   }
 

@@ -1,7 +1,9 @@
+import { isEvent, newEvent } from '@hansard/events';
+import type { HookProvider } from '@hansard/provider';
 import { LoggedString } from '@hansard/session';
 import { describe, expect, it } from 'vitest';
 import { find, prepare } from './prepare.ts';
-import { answers, says } from './scripted.ts';
+import { answers, calls, hostOf, model, says, tools } from './scripted.ts';
 
 describe('a LoggedString', () => {
   it('is a string for code that only needs its text', () => {
@@ -46,5 +48,108 @@ describe('a LoggedString', () => {
     const { root } = await create();
     const messageId = await root.harken(new LoggedString('[Jack]: Hello', 'e1'));
     expect(find(await events(), 'user:message')).toMatchObject({ id: messageId, substance: 'e1' });
+  });
+
+  it('is recorded as its text by every API that takes a text, and reaches models and hooks as a string', async () => {
+    const line = (text: string) => new LoggedString(text, 'e1');
+    const seen: unknown[] = [];
+    const relay = tools({
+      relay: async (call) => {
+        const host = hostOf(call);
+        const { agentId } = await host.createAgent({ name: 'Jill', systemPrompt: line('host prompt') });
+        await host.logPieceOfText(line('host piece'));
+        await host.deliver(agentId, { text: line('host delivery') });
+        await call.observe(line('host output'));
+        return { status: 'completed', text: line('tool answer') };
+      },
+    });
+    const hook: HookProvider = {
+      contract: 1,
+      name: 'Echo',
+      decide: (question) => {
+        if (question.on === 'delivery') seen.push(question.text);
+        return question.on === 'delivery' && question.text === 'inform'
+          ? { decision: 'alter', text: line('altered') }
+          : { decision: 'allow' };
+      },
+      async observe({ event }, host) {
+        if (event.data.text !== 'harken') return;
+        await host.inform(event.agentId, line('hook inform'));
+        const own = await host.agents?.createAgent({ name: 'Echo', systemPrompt: line('hook prompt') });
+        await host.agents?.harken(own?.agentId ?? '', line('hook harken'));
+      },
+    };
+    const { create, events, envelope } = prepare();
+    const { root, session } = await create({
+      tools: [relay],
+      hooks: [hook],
+      systemPrompt: line('root prompt'),
+      initPrompt: [{ role: 'user', content: line('given') as unknown as string }],
+      model: model(({ messages }) => {
+        for (const { text } of messages) seen.push(text);
+        return messages.some(({ role }) => role === 'tool') ? says('said') : calls('relay');
+      }),
+    });
+    const ann = await session.createAgent({ name: 'Ann', systemPrompt: line('peer prompt') });
+    await root.harken(line('harken'));
+    await root.response();
+    await root.inform(ann, line('inform'));
+    await root.observe([line('observed')]);
+    await root.compact(line('summary'));
+    session.logTranscriptEntry(ann.agentId, { role: 'user', content: line('entry') as unknown as string });
+    session.logPieceOfText(root.agentId, line('piece'), 'e1');
+    session.logOutput(root.agentId, [line('output')]);
+    await session.logEvents([
+      newEvent('game:said' as 'agent:text', { text: line('own event') as unknown as string }),
+    ]);
+    await session.terminateAgent(ann.agentId, line('end reason') as unknown as string);
+    await expect(ann.harken(line('missed'))).rejects.toThrow();
+    await session.revive(ann, line('revive reason') as unknown as string);
+    await session.complete('completed', line('result'));
+
+    expect(seen.filter((text) => typeof text !== 'string')).toEqual([]);
+    const log = JSON.stringify(await events());
+    const texts = [
+      'root prompt',
+      'given',
+      'peer prompt',
+      'harken',
+      'hook inform',
+      'hook prompt',
+      'hook harken',
+      'host prompt',
+      'host piece',
+      'host delivery',
+      'host output',
+      'tool answer',
+      'altered',
+      'observed',
+      'summary',
+      'entry',
+      'piece',
+      'output',
+      'own event',
+      'end reason',
+      'missed',
+      'revive reason',
+      'result',
+    ];
+    expect(texts.filter((text) => !log.includes(`"${text}"`))).toEqual([]);
+    expect((await events()).filter((event) => !isEvent(event))).toEqual([]);
+    expect(find(await events(), 'agent:tool_result').substance).toBe('e1');
+    expect(find(await events(), 'agent:output', {}).data).toMatchObject({
+      parts: [{ kind: 'text', text: 'host output' }],
+    });
+    expect(await envelope()).toMatchObject({ status: 'completed' });
+  });
+
+  it('is not what `===`, a key or a switch compares: its text is', () => {
+    const line = new LoggedString('Hello', 'e1');
+    // See docs/decisions/0024: an object can be no primitive string.
+    expect((line as unknown) === 'Hello').toBe(false);
+    expect(new Map([['Hello', 1]]).get(line.text)).toBe(1);
+    expect(new Map<unknown, number>([['Hello', 1]]).has(line)).toBe(false);
+    expect(typeof line.text).toBe('string');
+    expect(line.text === 'Hello').toBe(true);
   });
 });

@@ -1,5 +1,5 @@
 import { type CapturedEvent, isEventOf } from '@hansard/events';
-import type { ModelToolCall } from '@hansard/provider';
+import type { ModelToolCall, ToolOutcome } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { causesOf, createLogIndex } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
@@ -149,7 +149,7 @@ describe('the tool calls of one message', () => {
         tools({
           task: async (toolCall) => {
             await hostOf(toolCall).createAgent({ name: 'Ann' });
-            return await provider.callTool({ ...toolCall, tool: 'look' });
+            return (await provider.callTool({ ...toolCall, tool: 'look' })) as ToolOutcome;
           },
         }),
       ],

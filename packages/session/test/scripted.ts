@@ -4,6 +4,7 @@ import type {
   LanguageModelProvider,
   ModelRequest,
   ModelResponse,
+  ToolAnswer,
   ToolCall,
   ToolOutcome,
   ToolProvider,
@@ -41,7 +42,7 @@ export function calls(tool: string, input: JsonValue = {}, toolCallId = 'call_1'
   return { text, toolCalls: [{ toolCallId, tool, input }] };
 }
 
-export type Tool = (call: ToolCall) => Awaitable<ToolOutcome>;
+export type Tool = (call: ToolCall) => Awaitable<ToolAnswer>;
 
 export function tools(byName: Readonly<Record<string, Tool>>): ToolProvider {
   return {

@@ -9,7 +9,7 @@ export async function call(
   agents?: AgentHost,
   signal: AbortSignal = new AbortController().signal,
 ): Promise<ToolOutcome> {
-  return tools.callTool({
+  const answer = await tools.callTool({
     taskDir: 'lab/tasks/cafe',
     dispatchId: 'd1',
     toolCallId: 'c1',
@@ -19,4 +19,5 @@ export async function call(
     observe: async () => 'o1',
     ...(agents === undefined ? {} : { agents }),
   });
+  return answer as ToolOutcome;
 }

@@ -66,7 +66,7 @@ export function fakeHost(agents: readonly AgentInfo[], options: FakeHostOptions 
     },
     async logPieceOfText(text) {
       happened.push(`piece: ${text}`);
-      return new LoggedString(text, `piece_${++pieces}`);
+      return new LoggedString(String(text), `piece_${++pieces}`);
     },
     async deliver(to, delivery) {
       deliveries.push({ to, delivery });

@@ -165,7 +165,7 @@ class QueueingHub implements CommunicationHub {
 
   async #deliver({ text, dispatchId, source = { kind: 'user' } }: IncomingMessage): Promise<boolean> {
     const target = dispatchId === undefined ? this.#latest() : this.#running.get(dispatchId);
-    return target?.messages === true ? target.deliver(text, source) : false;
+    return target?.messages === true ? target.deliver(String(text), source) : false;
   }
 
   #abort(dispatchId: string, reason?: string): boolean {

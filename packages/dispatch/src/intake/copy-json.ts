@@ -54,7 +54,8 @@ function copyChecked(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || depth > deepest) return notPlain;
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return notPlain;
   if (Array.isArray(value)) return copyItems(value, depth);
-  if (!isPlainObject(value)) return notPlain;
+  // A text of ours that knows its event, which zod and JSON take for an object.
+  if (!isPlainObject(value)) return value instanceof String ? value.valueOf() : notPlain;
   const copied = { ...value };
   return ownChecked(copied, depth) ? copied : notPlain;
 }

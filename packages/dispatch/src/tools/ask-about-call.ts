@@ -1,5 +1,5 @@
 import type { EventLinks, JsonValue, NewEvent } from '@hansard/events';
-import type { AgentInfo, RunningToolCall, ToolOutcome } from '@hansard/provider';
+import type { AgentInfo, HookDecision, RunningToolCall, ToolOutcome } from '@hansard/provider';
 import { askHooks, type HookAsking, type HookDenial, type HookVerdict } from './ask-hooks.ts';
 
 /** A tool call that the hooks are asked about, before it is made and when it has a result. */
@@ -65,7 +65,7 @@ export async function askAboutResult(
       text: asked,
       agents: call.agents(),
     }),
-    alteredBy: (decision) => (typeof decision.text === 'string' ? decision.text : undefined),
+    alteredBy: textOfDecision,
     made: (made) => ({ text: made }),
     data: { ...dataOf(call), ...(madeFrom.length === 0 ? {} : { madeFrom: [...madeFrom] }) },
     given: { given: text },
@@ -76,6 +76,11 @@ export async function askAboutResult(
   // The agent receives nothing of what the result was made from.
   const { madeFrom: _withheld, ...kept } = outcome;
   return { outcome: { ...kept, status: 'error', text: withheldText(denied) }, via, events };
+}
+
+/** The text that an alteration gives; undefined: it gives none. */
+export function textOfDecision({ text }: Extract<HookDecision, { decision: 'alter' }>): string | undefined {
+  return typeof text === 'string' || (text as unknown) instanceof String ? String(text) : undefined;
 }
 
 /** The text that an agent gets in place of a result that a hook denied. */

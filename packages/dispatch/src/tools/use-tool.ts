@@ -1,5 +1,5 @@
 import { findNotJson, type HansardError, isPlainObject, preview } from '@hansard/events';
-import type { ToolCall, ToolOutcome } from '@hansard/provider';
+import type { LoggedString, ToolAnswer, ToolCall, ToolOutcome } from '@hansard/provider';
 import { untilAborted } from '../async/until-aborted.ts';
 import { describeFailure } from '../describe-failure.ts';
 import { dispatchErrors } from '../dispatch-errors.ts';
@@ -24,7 +24,7 @@ export async function useTool({ toolbox, call, observe, check }: ToolUse): Promi
   const observations = new Observations(call.toolCallId, observe);
   const made: ToolCall = { ...call, observe: (...values) => observations.add(values) };
   try {
-    const outcome = await untilAborted(call.signal, () => provider.callTool(made));
+    const outcome = asText(await untilAborted(call.signal, () => provider.callTool(made)));
     await untilAborted(call.signal, () => observations.recorded());
     assertOutcome(call.tool, outcome);
     check?.(outcome);
@@ -35,6 +35,14 @@ export async function useTool({ toolbox, call, observe, check }: ToolUse): Promi
   } finally {
     observations.end();
   }
+}
+
+/** The outcome with its text as a primitive string. */
+function asText(answer: ToolAnswer): ToolOutcome {
+  const text: unknown = answer?.text;
+  if (!(text instanceof String)) return answer as ToolOutcome;
+  const { messageId } = text as LoggedString;
+  return { madeFrom: [messageId], ...answer, text: String(text) };
 }
 
 /** What a tool observes in one call, until the call ends. */

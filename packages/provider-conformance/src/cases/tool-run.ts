@@ -33,9 +33,11 @@ export function make(
   patienceMs: number,
   changes?: Partial<ToolCall>,
 ): Promise<ToolOutcome> {
-  return returns(`callTool of ${fixture.call.tool}`, patienceMs, () =>
-    fixture.provider.callTool(prepare(fixture, changes)),
-  );
+  return returns(`callTool of ${fixture.call.tool}`, patienceMs, async () => {
+    const answer = await fixture.provider.callTool(prepare(fixture, changes));
+    const text: unknown = answer?.text;
+    return (text instanceof String ? { ...answer, text: String(text) } : answer) as ToolOutcome;
+  });
 }
 
 export function list({ provider }: ToolFixture, patienceMs: number): Promise<readonly ToolDefinition[]> {

@@ -10,6 +10,7 @@ import type { TurnResources } from '../turn/turn-resources.ts';
 import type { AgentMemory } from './agent-memory.ts';
 import type { AgentRecord } from './agent-record.ts';
 import { refuseMessage } from './create-agent.ts';
+import { textOf } from './given-transcript.ts';
 
 /**
  * An agent of a session. Its transcript is in memory only while it is used. See `Session.root` and `Session.getAgent`.
@@ -103,8 +104,8 @@ export class Agent {
    * @throws SESSION_AGENT_TERMINATED, SESSION_CLOSED; SESSION_COMPACTION_INVALID if `keptFrom` does not belong to the agent, or is
    * absent while the agent has a message to answer
    */
-  async compact(summary: string, options: CompactionOptions = {}): Promise<string> {
-    const { eventId, recorded } = logCompaction(this.#turn, this.agentId, summary, options);
+  async compact(summary: string | LoggedString, options: CompactionOptions = {}): Promise<string> {
+    const { eventId, recorded } = logCompaction(this.#turn, this.agentId, textOf(summary), options);
     await recorded;
     return eventId;
   }

@@ -5,7 +5,7 @@ import type { SessionRecord } from '../log/session-record.ts';
 import { sessionErrors } from '../session-errors.ts';
 import type { AgentStart } from '../session-options.ts';
 import { inWords } from './agent-record.ts';
-import { asText } from './given-transcript.ts';
+import { asText, textOf } from './given-transcript.ts';
 
 export interface AgentCreation {
   /** The event of the tool call that created the agent; of an agent of a hook, what brought it about. Absent: no tool did. */
@@ -65,7 +65,9 @@ function newAgent(
   const agentId = registry.allocateAgentId();
   const events = [agentCreated(agentId, creation, log.createId())];
   if (systemPrompt !== undefined)
-    events.push(...takeApart({ role: 'system', content: systemPrompt }, { id: log.createId(), agentId }));
+    events.push(
+      ...takeApart({ role: 'system', content: textOf(systemPrompt) }, { id: log.createId(), agentId }),
+    );
   for (const message of initPrompt) events.push(givenEvent(asText(message), { id: log.createId(), agentId }));
   return { agentId, events };
 }

@@ -1,11 +1,17 @@
 import type { TranscriptMessage } from '@hansard/prompt';
+import type { LoggedString } from '@hansard/provider';
 import { sessionErrors } from '../session-errors.ts';
 
 const roles: ReadonlySet<unknown> = new Set(['system', 'user', 'assistant', 'tool']);
 
-/** The message with its content as a primitive string: it may be that of a `LoggedString`. */
+/** The primitive string of a text, which may be a `LoggedString`. Any other value stays, for the check of events. */
+export function textOf(text: string | LoggedString): string {
+  return text instanceof String ? String(text) : text;
+}
+
+/** The message with its content as a primitive string. */
 export function asText(message: TranscriptMessage): TranscriptMessage {
-  return { ...message, content: message.content === null ? null : String(message.content) };
+  return message.content === null ? message : { ...message, content: textOf(message.content) };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { askHooks } from '@hansard/dispatch';
+import { askHooks, textOfDecision } from '@hansard/dispatch';
 import type { NewEvent } from '@hansard/events';
 import { newEvent } from '@hansard/events';
 import { takeApart } from '@hansard/prompt';
@@ -46,7 +46,7 @@ export async function deliver(turn: TurnResources, delivery: AgentDelivery): Pro
   const verdict = await askHooks(asking, {
     value: text,
     ask: (value) => ({ on: 'delivery', dispatchId, from, to, text: value, agents: registry.list() }),
-    alteredBy: (decision) => (typeof decision.text === 'string' ? decision.text : undefined),
+    alteredBy: textOfDecision,
     made: (made) => ({ text: made }),
     data: { subject },
     // The piece of text that is kept of a new text is its subject.

@@ -20,6 +20,7 @@ import {
 } from '@hansard/provider';
 import { type AgentRecord, inWords } from '../agents/agent-record.ts';
 import { createAgent, terminateAgent } from '../agents/create-agent.ts';
+import { textOf } from '../agents/given-transcript.ts';
 import { logOutput } from '../log/log-output.ts';
 import type { Answer } from './ask-model.ts';
 import { deliver } from './deliver.ts';
@@ -283,7 +284,8 @@ class ToolCallHost implements AgentHost {
     return this.#act(() => terminateAgent(this.#turn, agentId, { cause: this.callId }));
   }
 
-  logPieceOfText(text: string): Promise<LoggedString> {
+  logPieceOfText(given: string | LoggedString): Promise<LoggedString> {
+    const text = textOf(given);
     return this.#act(async () => {
       const { log } = this.#turn;
       const messageId = log.createId();
