@@ -1,6 +1,6 @@
 export { LoggedString } from '@hansard/provider';
 export { Agent } from './agents/agent.ts';
-export type { AgentCreation } from './agents/create-agent.ts';
+export type { AgentCreation, MissedMessage } from './agents/create-agent.ts';
 export type { SessionDiagnostic, SessionDiagnosticCode } from './log/diagnostic.ts';
 export type { CompactionOptions } from './log/log-compaction.ts';
 export type { ObservationLinks } from './log/log-output.ts';

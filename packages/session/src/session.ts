@@ -13,6 +13,7 @@ import {
   type AgentCreation,
   agentCreated,
   createPeers,
+  type MissedMessage,
   reviveAgent,
   terminateAgent,
 } from './agents/create-agent.ts';
@@ -208,7 +209,7 @@ export class Session implements AsyncDisposable {
 
   /**
    * Makes an agent that has ended active again (`agent:revived`), with its whole transcript, in this session and after it is loaded again.
-   * What was sent to it in between was refused and is in `missed`: deliver it with `harken` where the agent needs it. If the
+   * What was sent to it in between was refused and is in `missed`: deliver it with `harken`, which asks no hooks, where the agent needs it. If the
    * session lacks tools that its transcript calls, `diagnostics` names them (`tools_gone`).
    * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_ACTIVE; SESSION_AGENT_BUSY while the answer that it was giving when it ended is under way;
    * SESSION_CLOSED
@@ -216,7 +217,7 @@ export class Session implements AsyncDisposable {
   async revive(
     agent: Agent | string,
     reason?: string,
-  ): Promise<{ readonly agent: Agent; readonly missed: readonly LoggedString[] }> {
+  ): Promise<{ readonly agent: Agent; readonly missed: readonly MissedMessage[] }> {
     const agentId = typeof agent === 'string' ? agent : agent.agentId;
     const { record, turn } = this.#parts;
     assertNotAnswering(turn, record.registry.get(agentId));

@@ -145,7 +145,7 @@ describe('a LoggedString', () => {
 
   it('is not what `===`, a key or a switch compares: its text is', () => {
     const line = new LoggedString('Hello', 'e1');
-    // See docs/decisions/0024: an object can be no primitive string.
+    // See docs/decisions/0024: an object is never a primitive string.
     expect((line as unknown) === 'Hello').toBe(false);
     expect(new Map([['Hello', 1]]).get(line.text)).toBe(1);
     expect(new Map<unknown, number>([['Hello', 1]]).has(line)).toBe(false);

@@ -1,4 +1,5 @@
 import { LoggedString } from '@hansard/session';
+import { createLogIndex } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { find, prepare, typesOf } from './prepare.ts';
 import { answers, calls, done, hostOf, model, says, tools } from './scripted.ts';
@@ -55,10 +56,11 @@ describe('an agent that was terminated', () => {
     await expect(root.inform(jack, new LoggedString('[Root]: We miss you.', said))).rejects.toMatchObject(
       refused,
     );
+    const piece = find(await events(), 'agent:piece_of_text', { text: 'Come back.' });
     const undelivered = (await events()).filter(({ type }) => type === 'agent:undelivered');
     expect(undelivered.map(({ agentId, data, substance }) => [agentId, data, substance])).toEqual([
       [jack.agentId, { text: 'Are you there?', source: { kind: 'user' } }, undefined],
-      [jack.agentId, { text: 'Come back.', source: { kind: 'agent', agentId: root.agentId } }, undefined],
+      [jack.agentId, { text: 'Come back.', source: { kind: 'agent', agentId: root.agentId } }, piece.id],
       [
         jack.agentId,
         { text: '[Root]: We miss you.', source: { kind: 'agent', agentId: root.agentId } },
@@ -69,21 +71,36 @@ describe('an agent that was terminated', () => {
 
     const again = await load({ tools: [bash] });
     const { agent, missed } = await again.session.revive(jack.agentId);
-    expect(missed.map(String)).toEqual(['Are you there?', 'Come back.', '[Root]: We miss you.']);
-    expect(missed.map(({ messageId }) => messageId)).toEqual([undelivered[0]?.id, undelivered[1]?.id, said]);
+    expect(missed.map(({ text }) => String(text))).toEqual([
+      'Are you there?',
+      'Come back.',
+      '[Root]: We miss you.',
+    ]);
+    expect(missed.map(({ text }) => text.messageId)).toEqual([undelivered[0]?.id, piece.id, said]);
     expect(find(await events(), 'agent:revived').data.missed).toEqual(undelivered.map(({ id }) => id));
     expect(agent.awaitsResponse).toBe(false);
-    for (const line of missed) await agent.harken(line);
-    expect((await agent.transcript()).slice(-3).map(({ content }) => content)).toEqual(missed.map(String));
+    for (const { text, source } of missed) await agent.harken(text, { source });
+    expect((await agent.transcript()).slice(-3).map(({ content }) => content)).toEqual(
+      missed.map(({ text }) => String(text)),
+    );
+    const index = createLogIndex(await events());
+    const speakers = index.sayings.filter(({ hearings }) =>
+      hearings.some(({ agentId }) => agentId === jack.agentId),
+    );
+    expect(speakers.slice(-3).map(({ speaker }) => [speaker.kind, speaker.agentId])).toEqual([
+      ['user', undefined],
+      ['agent', root.agentId],
+      ['user', undefined],
+    ]);
   });
 
   it('misses nothing twice: what it missed before an earlier revival is not named again', async () => {
     const { session, jack } = await withoutJack();
     await expect(jack.harken('One')).rejects.toThrow();
-    expect((await session.revive(jack)).missed.map(String)).toEqual(['One']);
+    expect((await session.revive(jack)).missed.map(({ text }) => String(text))).toEqual(['One']);
     await session.terminateAgent(jack.agentId);
     await expect(jack.harken('Two')).rejects.toThrow();
-    expect((await session.revive(jack)).missed.map(String)).toEqual(['Two']);
+    expect((await session.revive(jack)).missed.map(({ text }) => String(text))).toEqual(['Two']);
   });
 
   it('and whose tools are gone is revived, and the log and a diagnostic name them', async () => {
@@ -171,9 +188,10 @@ describe('an agent that was terminated', () => {
     const log = await events();
     expect(find(log, 'agent:undelivered')).toMatchObject({
       agentId: 'agent_002',
-      cause: find(log, 'agent:tool_call').id,
+      substance: find(log, 'agent:piece_of_text').id,
       data: { text: 'Hello.' },
     });
+    expect(find(log, 'agent:piece_of_text').cause).toBe(find(log, 'agent:tool_call').id);
     expect(find(log, 'agent:tool_result').data.output).toBe('SESSION_AGENT_TERMINATED');
   });
 });

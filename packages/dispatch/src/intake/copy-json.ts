@@ -54,10 +54,14 @@ function copyChecked(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || depth > deepest) return notPlain;
   if (typeof (value as { toJSON?: unknown }).toJSON === 'function') return notPlain;
   if (Array.isArray(value)) return copyItems(value, depth);
-  // A text of ours that knows its event, which zod and JSON take for an object.
-  if (!isPlainObject(value)) return value instanceof String ? value.valueOf() : notPlain;
+  if (!isPlainObject(value)) return isLoggedText(value) ? String(value) : notPlain;
   const copied = { ...value };
   return ownChecked(copied, depth) ? copied : notPlain;
+}
+
+/** A `LoggedString`, of any version of its package: a text that knows its event. */
+function isLoggedText(value: object): boolean {
+  return value instanceof String && 'messageId' in value;
 }
 
 function copyItems(items: readonly unknown[], depth: number): unknown {

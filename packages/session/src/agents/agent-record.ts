@@ -33,7 +33,11 @@ export class AgentRecord {
   wasCreated = false;
   isTerminated = false;
   /** The messages that were refused since it ended. */
-  missed: readonly { readonly eventId: string; readonly text: LoggedString }[] = [];
+  missed: readonly {
+    readonly eventId: string;
+    readonly text: LoggedString;
+    readonly source: EventData<'user:message'>['source'];
+  }[] = [];
   /** The names of the tools that it called. */
   readonly tools = new Set<string>();
   /** How many answers it gave, including those with tool calls. */
@@ -81,7 +85,7 @@ export class AgentRecord {
       this.missed = [];
     } else if (isEventOf(event, 'agent:undelivered')) {
       const text = new LoggedString(event.data.text, event.substance ?? event.id);
-      this.missed = [...this.missed, { eventId: event.id, text }];
+      this.missed = [...this.missed, { eventId: event.id, text, source: event.data.source }];
     } else if (isEventOf(event, 'agent:created')) this.#create(event.data, event.cause);
     else if (isAnswer(event) && messageId !== this.#latestAnswer) this.#answer(messageId);
     else if (event.type === 'agent:inference' && messageId === this.#latestAnswer)

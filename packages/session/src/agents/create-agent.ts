@@ -95,17 +95,26 @@ export async function terminateAgent(
 }
 
 /**
- * Refuses a message to an agent that has ended. The log names it, so that the agent can get it when it is revived.
+ * Refuses a message to an agent that has ended. The log names it, so that the agent can get it when it is revived. `before`: what is recorded with it.
  * @throws SESSION_AGENT_TERMINATED
  */
 export async function refuseMessage(
   { log, registry }: SessionRecord,
   agentId: string,
-  message: EventData<'agent:undelivered'> & Pick<EventLinks, 'substance' | 'cause'>,
+  message: EventData<'agent:undelivered'> & Pick<EventLinks, 'substance'>,
+  before: readonly NewEvent[] = [],
 ): Promise<void> {
   const { text, source, ...links } = message;
-  await log.append([newEvent('agent:undelivered', { text, source }, { agentId, ...links })]);
+  const refused = newEvent('agent:undelivered', { text, source }, { agentId, ...links });
+  await log.append([...before, refused]);
   registry.getActive(agentId);
+}
+
+/** A message that was sent to an agent while it had ended. `agent.harken(text, { source })` delivers it. */
+export interface MissedMessage {
+  /** With the event whose content it is. */
+  readonly text: LoggedString;
+  readonly source: EventData<'user:message'>['source'];
 }
 
 /**
@@ -119,7 +128,7 @@ export async function reviveAgent(
 ): Promise<{
   readonly eventId: string;
   readonly position: number;
-  readonly missed: readonly LoggedString[];
+  readonly missed: readonly MissedMessage[];
   readonly missingTools: readonly string[];
 }> {
   const record = registry.get(agentId);
@@ -140,5 +149,10 @@ export async function reviveAgent(
   const recorded = log.append([newEvent('agent:revived', data, { id: eventId, agentId })]);
   const position = log.inOrder(async () => log.through);
   await recorded;
-  return { eventId, position: await position, missed: missed.map(({ text }) => text), missingTools };
+  return {
+    eventId,
+    position: await position,
+    missed: missed.map(({ text, source }) => ({ text, source })),
+    missingTools,
+  };
 }

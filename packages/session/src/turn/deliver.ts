@@ -38,11 +38,13 @@ export async function deliver(turn: TurnResources, delivery: AgentDelivery): Pro
   registry.get(from);
   const caused = delivery.cause === undefined ? {} : { cause: delivery.cause };
   const source = { kind: 'agent', agentId: from, ...(hook === undefined ? {} : { hook }) } as const;
-  const { substance } = delivery;
-  const sent = { source, ...(substance === undefined ? caused : { substance }) };
-  if (registry.get(to).isTerminated) await refuseMessage(turn, to, { text, ...sent });
   const subject = delivery.substance ?? log.createId();
   const isNew = delivery.substance === undefined;
+  // Of new text, the original is kept where it is not delivered as it is.
+  const piece = newEvent('agent:piece_of_text', { text }, { id: subject, agentId: from, ...caused });
+  const refuse = (sent: string, before: readonly NewEvent[]) =>
+    refuseMessage(turn, to, { text: sent, source, substance: subject }, before);
+  if (registry.get(to).isTerminated) await refuse(text, isNew ? [piece] : []);
   const verdict = await askHooks(asking, {
     value: text,
     ask: (value) => ({ on: 'delivery', dispatchId, from, to, text: value, agents: registry.list() }),
@@ -56,15 +58,14 @@ export async function deliver(turn: TurnResources, delivery: AgentDelivery): Pro
   });
   const { via, denied, value } = verdict;
   const events: NewEvent[] = [];
-  if (isNew && via !== null)
-    events.push(newEvent('agent:piece_of_text', { text }, { id: subject, agentId: from, ...caused }));
+  if (isNew && via !== null) events.push(piece);
   events.push(...verdict.events);
   if (denied !== null) {
     await log.append(events);
     return { outcome: { status: 'denied', text: null, reason: denied.reason }, messageId: null };
   }
   // It may have ended while the hooks were asked.
-  if (registry.get(to).isTerminated) await refuseMessage(turn, to, { text: value, ...sent });
+  if (registry.get(to).isTerminated) await refuse(value, isNew && via === null ? [piece] : events);
   const message = { role: 'user', content: value, source } as const;
   const messageId = log.createId();
   const links = isNew && via === null ? caused : { substance: subject };

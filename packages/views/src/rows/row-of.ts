@@ -150,6 +150,8 @@ function isInWords(event: CapturedEvent): boolean {
     isReadableAs(event, 'agent:created') ||
     isReadableAs(event, 'agent:terminated') ||
     isReadableAs(event, 'agent:revived') ||
+    // A call has an input, which is shown with it.
+    (isReadableAs(event, 'agent:given') && event.data.toolCalls === undefined) ||
     isReadableAs(event, 'agent:inference') ||
     isReadableAs(event, 'session:init') ||
     isReadableAs(event, 'harness:loop_warning') ||
