@@ -101,7 +101,7 @@ describe('a word names', () => {
   });
 
   it('a task with several sessions, which is not clear to a command that takes one', async () => {
-    const { code, err } = await line.hansard('dialog', 'lab/routes');
+    const { code, err } = await line.hansard('why', 'lab/routes', '0');
     expect([code, err]).toEqual([
       1,
       expect.stringMatching(/^hansard: lab\/routes has 2 sessions:\n {2}lab\/routes\/D-one-7 /),

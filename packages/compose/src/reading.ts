@@ -6,7 +6,14 @@ export {
 export { eventNamed } from './reading/event-named.ts';
 export { EventRequest, type RequestedEvents } from './reading/event-request.ts';
 export { type ModelCallWords, renderModelCall } from './reading/model-call.ts';
-export { type OpenedSession, readSession, type SessionReading } from './reading/opened-session.ts';
+export {
+  type OpenedSession,
+  type OpenedSessions,
+  readSession,
+  readSessions,
+  type SessionReading,
+  type SessionsReading,
+} from './reading/opened-session.ts';
 export { type PagedLog, pagedLog } from './reading/paged-log.ts';
 export { type SessionHits, type SessionSearch, SessionsFound } from './reading/search-sessions.ts';
 export { type ReadingClock, type RequestedTimes, timeLimitsOf } from './reading/time-limits.ts';

@@ -1,19 +1,30 @@
-import { type OpenedSession, readSession, type SessionReading } from '@hansard/compose/reading';
 import {
+  EventRequest,
+  type OpenedSession,
+  type OpenedSessions,
+  type RequestedEvents,
+  readSession,
+  readSessions,
+  type SessionReading,
+} from '@hansard/compose/reading';
+import {
+  type AgentRef,
   causesOf,
-  dialogOf,
+  type EventFilter,
   effectsOf,
   flowMermaid,
+  type JointRow,
+  type LogIndex,
   type MessageFlow,
   messageFlow,
-  perspectiveOf,
   renderCauses,
   renderDialog,
   renderFlow,
   renderPerspective,
 } from '@hansard/views';
 import { type Command, Option } from 'commander';
-import { agentOption } from '../tasks/filter-options.ts';
+import { withFilterOptions, withSessionFilter } from '../tasks/filter-options.ts';
+import { unreadableSessions } from '../tasks/unreadable.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions, withExamples } from '../terminal/command.ts';
@@ -21,11 +32,13 @@ import { type CliContext, note, terminalWidth } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
+interface AskOptions extends CommonOptions, RequestedEvents {
+  readonly flow?: 'lines' | 'mermaid';
+}
+
 interface QuestionOptions extends CommonOptions {
-  readonly agent?: readonly string[];
   readonly effects?: boolean;
   readonly depth: number;
-  readonly flow?: 'lines' | 'mermaid';
 }
 
 /** Answers a question about one session. */
@@ -45,29 +58,103 @@ export function sessionReading(context: CliContext): SessionReading {
   return { zone, onNote: (line) => note(context, `hansard: ${line}`) };
 }
 
-export const addDialog: AddCommand = (command, context) =>
-  question(
-    command
-      .addOption(agentOption('print only what these agents said to each other'))
-      .addOption(
-        new Option('--flow [how]', 'draw it: a lane for each speaker, an arrow for each that heard it')
-          .choices(['lines', 'mermaid'])
-          .preset('lines'),
-      ),
-    [
-      'dialog chat/cafe --agent jack --agent jill',
-      'dialog chat/cafe --flow',
-      'dialog chat/cafe --flow mermaid',
-    ],
-  ).action((word: string, options: QuestionOptions) =>
-    answerOnSession(context, word, options, (log) => {
-      const names = options.agent?.map((name) => log.findAgent(name).agentId);
-      if (options.flow !== undefined) return flowAnswer(context, messageFlow(log.index, names), options.flow);
-      const rows = dialogOf(log.index, names);
-      return { rows, text: renderDialog(log.index, rows) };
-    }),
-  );
+/** The sessions that are asked, and which of their events are listed. */
+export interface AskedSessions {
+  readonly opened: OpenedSessions;
+  /** The filter of a session. */
+  filterOf(dispatchId: string): EventFilter;
+}
 
+/** Answers a question about a session, or about all sessions of a task. One that cannot be read is named after the answer. */
+export function answerOnSessions(
+  context: CliContext,
+  word: string,
+  { agent: _, ...options }: CommonOptions & RequestedEvents,
+  answer: (asked: AskedSessions) => Answer | Promise<Answer>,
+): Promise<void> {
+  return answerFromStore(context, options, async ({ store }) => {
+    const request = await EventRequest.parse(context, options);
+    const takes = request.takes.bind(request);
+    const { sessions: opened, entries } = await readSessions(store, word, {
+      ...sessionReading(context),
+      takes,
+    });
+    const filters = new Map<string, EventFilter>();
+    for (const { envelope, paged } of opened.all)
+      filters.set(envelope.dispatchId, await request.forOnly(paged));
+    const filterOf = (dispatchId: string) => filters.get(dispatchId) as EventFilter;
+    const [{ taskDir }] = opened.all as [OpenedSession];
+    return {
+      ...(await answer({ opened, filterOf })),
+      failure: unreadableSessions(entries, taskDir, 'shown'),
+    };
+  });
+}
+
+/** The rows of a view, those of several sessions below headings. `heads`: whether rows of one session have headings, too. */
+export function jointAnswer<Row>(
+  { opened }: AskedSessions,
+  rows: readonly JointRow<Row>[],
+  render: (index: LogIndex, rows: readonly Row[]) => string,
+  heads = false,
+): Answer {
+  const { all, joint } = opened;
+  const [{ index }] = all as [OpenedSession];
+  const isPlain = rows.length === 0 || (all.length === 1 && !heads);
+  return {
+    rows: rows.map(({ row, ...place }) => ({ ...(isPlain ? {} : place), ...row })),
+    text: isPlain
+      ? render(
+          index,
+          rows.map(({ row }) => row),
+        )
+      : joint.render(rows, render),
+  };
+}
+
+export const addDialog: AddCommand = (command, context) =>
+  sessionsQuestion(command, 'print only what these agents said to each other', [
+    'dialog chat/cafe --agent jack --agent jill',
+    'dialog research/route-models --source user',
+    'dialog chat/cafe --flow',
+    'dialog chat/cafe --flow mermaid',
+  ])
+    .addOption(
+      new Option('--flow [how]', 'draw one session: a lane for each speaker, an arrow for each that heard it')
+        .choices(['lines', 'mermaid'])
+        .preset('lines'),
+    )
+    .action((word: string, options: AskOptions) =>
+      options.flow !== undefined
+        ? drawFlow(context, word, options, options.flow)
+        : answerOnSessions(context, word, options, (asked) => {
+            const agents = options.agent?.flatMap((name) => asked.opened.findAgents(name));
+            const rows = asked.opened.joint.dialog(agents).filter(({ dispatchId, row }) => {
+              const filter = asked.filterOf(dispatchId);
+              // A delivery has what a criterion is about as well as the saying.
+              return filter.passTogether([row, ...row.audience].map(({ event }) => filter.metBy(event)));
+            });
+            return jointAnswer(asked, rows, renderDialog);
+          }),
+    );
+
+function drawFlow(
+  context: CliContext,
+  word: string,
+  { agent, ...options }: AskOptions,
+  how: 'lines' | 'mermaid',
+): Promise<void> {
+  return answerOnSession(context, word, options, async (log) => {
+    if (!(await EventRequest.parse(context, options)).isOpen)
+      throw new CliError(
+        exitCode.usage,
+        '--flow draws a whole session, so it can only be combined with --agent.',
+        '`hansard help dialog` has examples.',
+      );
+    const names = agent?.map((name) => log.findAgent(name).agentId);
+    return flowAnswer(context, messageFlow(log.index, names), how);
+  });
+}
 function flowAnswer(context: CliContext, flow: MessageFlow, how: 'lines' | 'mermaid'): Answer {
   const rows = flow.steps.map(({ from, to, notKnown, ...step }) => ({
     ...step,
@@ -90,21 +177,30 @@ function flowAnswer(context: CliContext, flow: MessageFlow, how: 'lines' | 'merm
 }
 
 export const addPerspective: AddCommand = (command, context) =>
-  question(command.addOption(agentOption('the agent whose perspective is printed').makeOptionMandatory()), [
+  sessionsQuestion(command, 'the agents whose perspectives are printed', [
     'perspective chat/cafe --agent jill',
-  ]).action((word: string, { agent = [], ...options }: QuestionOptions) => {
-    const [name = '', ...others] = agent;
-    if (others.length > 0)
+    'perspective chat/cafe --agent jack --agent jill --source user,agent',
+  ]).action((word: string, { agent: names = [], ...options }: AskOptions) => {
+    if (names.length === 0)
       throw new CliError(
         exitCode.usage,
-        'A perspective is that of one agent.',
-        'Give --agent once; `hansard dialog SESSION --agent ONE --agent OTHER` prints what several said.',
+        'A perspective is that of agents.',
+        'Give --agent NAME, once or more; `hansard tree SESSION` lists the agents.',
       );
-    return answerOnSession(context, word, options, (log) => {
-      const rows = perspectiveOf(log.index, log.findAgent(name).agentId);
-      return { rows, text: renderPerspective(log.index, rows) };
+    return answerOnSessions(context, word, options, (asked) => {
+      const agents = agentsOf(asked, names);
+      const rows = asked.opened.joint
+        .perspective(agents)
+        .filter(({ dispatchId, row }) => asked.filterOf(dispatchId).passes(row.event));
+      return jointAnswer(asked, rows, renderPerspective, agents.length > 1);
     });
   });
+
+/** The agents that words name, each once. */
+export function agentsOf({ opened }: AskedSessions, names: readonly string[]): readonly AgentRef[] {
+  const found = names.flatMap((name) => opened.findAgents(name));
+  return [...new Map(found.map((ref) => [`${ref.dispatchId} ${ref.agentId}`, ref])).values()];
+}
 
 /** How many links away from the event `why` looks, unless asked. */
 const usualDepth = 10;
@@ -136,6 +232,13 @@ export const addWhy: AddCommand = (command, context) =>
       };
     }),
   );
+
+function sessionsQuestion(command: Command, agentWhat: string, examples: readonly string[]): Command {
+  return withExamples(
+    withSessionFilter(withFilterOptions(withCommonOptions(command), agentWhat)),
+    ...examples,
+  );
+}
 
 function question(command: Command, examples: readonly string[]): Command {
   return withExamples(withCommonOptions(command), ...examples);

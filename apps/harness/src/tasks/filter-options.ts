@@ -20,9 +20,9 @@ export function withFilterOptions(command: Command, agentWhat = 'print only even
 }
 
 /** Adds the options that select sessions, to a command that lists the events of several. */
-export function withSessionFilter(command: Command): Command {
+export function withSessionFilter(command: Command, botWhat = 'print only sessions of this bot'): Command {
   return command
-    .option('--bot <id>', 'print only sessions of this bot, and end with its sums')
+    .option('--bot <id>', botWhat)
     .option('--role <role>', 'print only sessions whose agent has this role');
 }
 

@@ -1,14 +1,19 @@
-import type { DispatchStore } from '@hansard/dispatch';
+import type { DispatchEntry, DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import { findNamed } from '@hansard/facts';
+import { findNamed, shortId } from '@hansard/facts';
+import { storeErrors } from '@hansard/provider';
 import {
+  type AgentRef,
   addressedEvents,
   createLogIndex,
   type FoundEvent,
+  JointLog,
   type LogAgent,
   type LogIndex,
 } from '@hansard/views';
-import { openNamed } from '../sessions/resolve-session.ts';
+import { type HarnessError, harnessErrors } from '../harness-errors.ts';
+import { noSession, openNamed, resolveScope } from '../sessions/resolve-session.ts';
+import { toTaskName } from '../sessions/task-name.ts';
 import { eventNamed } from './event-named.ts';
 import type { PagedLog } from './paged-log.ts';
 import { theAgent } from './the-agent.ts';
@@ -27,11 +32,76 @@ export async function readSession(
   { onNote, ...clock }: SessionReading = {},
 ): Promise<OpenedSession> {
   const { taskDir, log } = await openNamed(store, word);
-  const index = createLogIndex(await store.getDispatchEvents(taskDir, log.dispatchId));
-  for (const { message } of index.diagnostics) onNote?.(message);
-  if (log.envelope.fidelity === 'narrative')
-    onNote?.('recorded as a narrative: tool input and output are not in the log.');
-  return new OpenedSession(taskDir, log.envelope, index, clock);
+  const session = await openSession(store, taskDir, log.envelope, clock);
+  for (const line of session.notes) onNote?.(line);
+  return session;
+}
+
+/** The sessions that a word names, with what could not be read. */
+export interface SessionsReading {
+  readonly sessions: OpenedSessions;
+  /** What was looked at, oldest first: a session that could not be read has its error. */
+  readonly entries: readonly DispatchEntry[];
+}
+
+/**
+ * Reads the logs that a word names into memory: of a task, all its sessions. A session that cannot be read does not hide the others.
+ * @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS; the error of a session if none can be read
+ */
+export async function readSessions(
+  store: DispatchStore,
+  word: string,
+  {
+    onNote,
+    takes = () => true,
+    ...clock
+  }: SessionReading & {
+    /** Which sessions are read. Absent: all. */
+    readonly takes?: (envelope: DispatchEnvelope) => boolean;
+  } = {},
+): Promise<SessionsReading> {
+  const { taskDir, dispatchId, listings } = await resolveScope(store, word);
+  const named = dispatchId === null ? listings : listings.filter((one) => one.dispatchId === dispatchId);
+  const sessions: OpenedSession[] = [];
+  const entries: DispatchEntry[] = [];
+  for (const listed of named) {
+    if ('error' in listed) entries.push(listed);
+    else if (takes(listed.envelope)) {
+      try {
+        sessions.push(await openSession(store, taskDir, listed.envelope, clock));
+        entries.push(listed);
+      } catch (error) {
+        if (!storeErrors.is(error)) throw error;
+        entries.push({ taskDir, dispatchId: listed.dispatchId, error });
+      }
+    }
+  }
+  const [failed] = entries.flatMap((one) => ('error' in one ? one.error : []));
+  if (sessions.length === 0)
+    throw failed ?? (named.length === 0 ? noSession(taskDir) : noneTaken(named, taskDir));
+  for (const { envelope, notes } of sessions)
+    for (const line of notes)
+      onNote?.(sessions.length === 1 ? line : `${envelope.role} ${shortId(envelope.dispatchId)}: ${line}`);
+  return { sessions: new OpenedSessions(sessions), entries };
+}
+
+function noneTaken(named: readonly DispatchEntry[], taskDir: string): HarnessError {
+  const roles = named.flatMap((one) => ('error' in one ? [] : one.envelope.role));
+  return harnessErrors.error(
+    'HARNESS_NOT_FOUND',
+    `No session of ${toTaskName(taskDir)} has the role and the bot that were asked for.`,
+    { advice: `Its roles: ${[...new Set(roles)].join(', ')}.` },
+  );
+}
+
+async function openSession(
+  store: DispatchStore,
+  taskDir: string,
+  envelope: DispatchEnvelope,
+  clock: ReadingClock,
+): Promise<OpenedSession> {
+  const index = createLogIndex(await store.getDispatchEvents(taskDir, envelope.dispatchId));
+  return new OpenedSession(taskDir, envelope, index, clock);
 }
 
 /** The log of one session in memory, whose events and agents have the names that people use. It is made by `readSession`. */
@@ -46,6 +116,15 @@ export class OpenedSession {
     this.envelope = envelope;
     this.index = index;
     this.#clock = clock;
+  }
+
+  /** What a person should know of the log. */
+  get notes(): readonly string[] {
+    const isNarrative = this.envelope.fidelity === 'narrative';
+    return [
+      ...this.index.diagnostics.map(({ message }) => message),
+      ...(isNarrative ? ['recorded as a narrative: tool input and output are not in the log.'] : []),
+    ];
   }
 
   /** Its events as pages. */
@@ -70,12 +149,58 @@ export class OpenedSession {
   /** The agent that a word names: its name, or its id, the end or the beginning of it. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS */
   findAgent(word: string): LogAgent {
     const agents = [...this.index.agents.values()];
-    const answer = findNamed(agents, word, ({ agentId, name, label }) => ({
-      id: agentId,
-      names: agentId === '' ? [name, label, this.envelope.role] : [name, label],
-    }));
+    const answer = findNamed(agents, word, (agent) => namesOf(agent, this.envelope));
     return theAgent(answer, word, agents.map(labelOf), labelOf);
   }
+}
+
+/** An agent of one of several sessions. */
+interface FoundAgent extends AgentRef {
+  readonly session: OpenedSession;
+  readonly agent: LogAgent;
+}
+
+/** The logs of several sessions of a task. It is made by `readSessions`. */
+export class OpenedSessions {
+  /** At least one, oldest first. */
+  readonly all: readonly OpenedSession[];
+  readonly joint: JointLog;
+
+  constructor(all: readonly OpenedSession[]) {
+    this.all = all;
+    this.joint = new JointLog(all);
+  }
+
+  /**
+   * The agents that a word names, one of each session that has one: its name, or its id, the end or the beginning of it.
+   * @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS if it fits several agents of one session
+   */
+  findAgents(word: string): readonly AgentRef[] {
+    const agents = this.all.flatMap((session): FoundAgent[] => {
+      const { dispatchId } = session.envelope;
+      return [...session.index.agents.values()].map((agent) => {
+        return { dispatchId, agentId: agent.agentId, agent, session };
+      });
+    });
+    const label = ({ agent, session: { envelope } }: FoundAgent) =>
+      this.all.length === 1
+        ? labelOf(agent)
+        : `${labelOf(agent)} in ${envelope.role} ${shortId(envelope.dispatchId)}`;
+    const answer = findNamed(agents, word, ({ agent, session }) => namesOf(agent, session.envelope));
+    if (answer.kind === 'ambiguous') {
+      const { items } = answer;
+      if (new Set(items.map(({ dispatchId }) => dispatchId)).size === items.length) return items.map(refOf);
+    }
+    return [refOf(theAgent(answer, word, agents.map(label), label))];
+  }
+}
+
+function refOf({ dispatchId, agentId }: AgentRef): AgentRef {
+  return { dispatchId, agentId };
+}
+
+function namesOf({ agentId, name, label }: LogAgent, { role }: DispatchEnvelope) {
+  return { id: agentId, names: agentId === '' ? [name, label, role] : [name, label] };
 }
 
 function labelOf({ agentId, name, label }: LogAgent): string {

@@ -94,6 +94,6 @@ function notASessionLog(file: string, bytes: number): Error {
   const what = bytes === 0 ? 'is empty' : 'is not a session log (session-v1 or session-v2)';
   return harnessErrors.error('HARNESS_NOT_RESUMABLE', `${file} ${what}, so no session continues it.`, {
     advice:
-      '`hansard import FILE` reads the logs of other products; name a session of the store to continue.',
+      '`hansard import PATH` reads the logs of other products; name a session of the store to continue.',
   });
 }

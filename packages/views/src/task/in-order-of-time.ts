@@ -17,7 +17,7 @@ export async function* inOrderOfTime<Item>(sources: readonly TimedSource<Item>[]
   try {
     for (;;) {
       while (isDue(waiting.at(-1), open[0])) {
-        const head = new Head(waiting.pop() as Start<Item>);
+        const head = new Head(waiting.pop() as Start<TimedSource<Item>>);
         if (await head.advance()) insert(open, head);
         else await head.close();
       }
@@ -34,14 +34,16 @@ export async function* inOrderOfTime<Item>(sources: readonly TimedSource<Item>[]
 }
 
 /** Where a dispatch begins: not before its parent. */
-interface Start<Item> {
-  readonly source: TimedSource<Item>;
+export interface Start<Source> {
+  readonly source: Source;
   readonly time: string;
   /** How many of the dispatches above it are in the order. */
   readonly depth: number;
 }
 
-function startsOf<Item>(sources: readonly TimedSource<Item>[]): Start<Item>[] {
+type OfDispatch = { readonly envelope: DispatchEnvelope };
+
+export function startsOf<Source extends OfDispatch>(sources: readonly Source[]): Start<Source>[] {
   const byId = new Map(sources.map((source) => [source.envelope.dispatchId, source]));
   return sources.map((source) => {
     let [time, depth] = [source.envelope.startedAt, 0];
@@ -54,26 +56,26 @@ function startsOf<Item>(sources: readonly TimedSource<Item>[]): Start<Item>[] {
     return { source, time, depth };
   });
 
-  function parentOf({ envelope }: TimedSource<Item>): TimedSource<Item> | undefined {
+  function parentOf({ envelope }: Source): Source | undefined {
     return byId.get(envelope.parentDispatchId ?? '');
   }
 }
 
 /** Whether a dispatch that is not open can have the next item. */
-function isDue<Item>(start: Start<Item> | undefined, head: Head<Item> | undefined): boolean {
+function isDue<Item>(start: Start<TimedSource<Item>> | undefined, head: Head<Item> | undefined): boolean {
   if (start === undefined) return false;
   return head === undefined || compare(start.time, head.time) <= 0;
 }
 
 /** A dispatch at its next item. */
 class Head<Item> {
-  readonly start: Start<Item>;
+  readonly start: Start<TimedSource<Item>>;
   readonly #items: AsyncGenerator<{ readonly time: string; readonly item: Item }, undefined>;
   #item: Item | null = null;
   /** The latest time so far: an item with an earlier one does not overtake those before it. */
   time: string;
 
-  constructor(start: Start<Item>) {
+  constructor(start: Start<TimedSource<Item>>) {
     this.start = start;
     this.time = start.time;
     this.#items = start.source.items();
@@ -113,11 +115,12 @@ function isBefore<Item>(one: Head<Item>, other: Head<Item>): boolean {
   return (compare(one.time, other.time) || compareDispatches(one.start, other.start)) < 0;
 }
 
-function compareStarts<Item>(one: Start<Item>, other: Start<Item>): number {
+/** By time, then dispatch: one before those below it. */
+export function compareStarts(one: Start<OfDispatch>, other: Start<OfDispatch>): number {
   return compare(one.time, other.time) || compareDispatches(one, other);
 }
 
-function compareDispatches<Item>(one: Start<Item>, other: Start<Item>): number {
+function compareDispatches(one: Start<OfDispatch>, other: Start<OfDispatch>): number {
   return one.depth - other.depth || compare(one.source.envelope.dispatchId, other.source.envelope.dispatchId);
 }
 

@@ -22,7 +22,10 @@ import { damagedAccess, isLive, type Shown, type ShowOptions } from './shown.ts'
 
 export const addShow: AddCommand = (command, context) => {
   withExamples(
-    withSessionFilter(withFilterOptions(withCommonOptions(command)))
+    withSessionFilter(
+      withFilterOptions(withCommonOptions(command)),
+      'print only sessions of this bot, and end with its sums',
+    )
       .option(
         '-i, --interactive',
         'read on the whole screen: switch between agents and workers, search, filter, follow (h lists the keys)',
