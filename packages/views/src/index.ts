@@ -74,7 +74,7 @@ export { rowText, type WordsLine, wordsLine } from './rows/row-line.ts';
 export { type RowConditions, RowQuery } from './rows/row-query.ts';
 export { RowReader, type RowReaderOptions } from './rows/row-reader.ts';
 export { type DialogRow, dialogOf } from './session/dialog.ts';
-export { type AgentRef, JointLog, type JointRow, type SessionLog } from './session/joint-log.ts';
+export { type AgentRef, type IndexedSession, JointLog, type JointRow } from './session/joint-log.ts';
 export { type FlowStep, type MessageFlow, messageFlow } from './session/message-flow.ts';
 export { type PerspectiveRow, perspectiveOf } from './session/perspective.ts';
 export { renderDialog } from './session/render-dialog.ts';

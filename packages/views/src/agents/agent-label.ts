@@ -1,4 +1,5 @@
 import { neutraliseControlsInLine } from '@hansard/events/plain';
+import { shortId } from '@hansard/facts';
 import type { LogIndex } from '../log/log-index.ts';
 import type { Speaker } from '../log/saying.ts';
 
@@ -9,8 +10,12 @@ export function agentLabel({ agents }: LogIndex, agentId: string): string {
 
 /** The label of a speaker: that of an agent, otherwise that of its kind. */
 export function speakerLabel(index: LogIndex, speaker: Speaker): string {
-  const { kind, agentId } = speaker;
-  return kind === 'agent' && agentId !== undefined ? agentLabel(index, agentId) : sourceLabel(speaker);
+  const { kind, agentId, dispatchId, hook } = speaker;
+  if (kind !== 'agent' || agentId === undefined) return sourceLabel(speaker);
+  // Its id says nothing about the agents of this log.
+  if (dispatchId !== undefined && hook === undefined)
+    return neutraliseControlsInLine(`agent ${agentId} of ${shortId(dispatchId)}`);
+  return agentLabel(index, agentId);
 }
 
 /**

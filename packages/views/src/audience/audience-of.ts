@@ -1,5 +1,5 @@
 import type { LogIndex } from '../log/log-index.ts';
-import type { Saying } from '../log/saying.ts';
+import { type Saying, speakerIdOf } from '../log/saying.ts';
 import { deliveryRecordOf } from './delivery-record.ts';
 import { OpenAudience } from './open-audience.ts';
 import { PresentAgents } from './present-agents.ts';
@@ -27,7 +27,7 @@ export function audienceOf(
   { speaker, position, hearings }: Saying,
   canTakePart: (agentId: string) => boolean = () => true,
 ): Audience {
-  const speakerId = speaker.kind === 'agent' ? (speaker.agentId ?? '') : null;
+  const speakerId = speakerIdOf(speaker);
   const others = companyAt(index, position).filter(
     (agentId) => agentId !== speakerId && canTakePart(agentId),
   );

@@ -6,7 +6,7 @@ import { referencesIn } from '../log/references.ts';
 
 /**
  * Why an event exists. `cause`, `substance`, `via`, `subject`, `previous`: as recorded. `call`: the tool call that a result
- * answers or a hook decided on. Of an answer, what its model was given and no earlier answer was: `heard`, a message or the result of a
+ * answers or a hook decided on. `created`: of the system prompt with which an agent begins, its `agent:created`. Of an answer, what its model was given and no earlier answer was: `heard`, a message or the result of a
  * call; `observed`, values; `summary`, of a compaction. `replaces`: what the summary of a compaction stands for.
  */
 export type LinkKind =
@@ -16,6 +16,7 @@ export type LinkKind =
   | 'subject'
   | 'previous'
   | 'call'
+  | 'created'
   | 'heard'
   | 'observed'
   | 'summary'
@@ -97,6 +98,8 @@ function linksOf(index: LogIndex, node: LogNode, { agents }: Knowledge): readonl
   const call = index.callOf(node);
   if (call !== null && !links.some((link) => link.node === call))
     links.push({ kind: 'call', id: call.event.id, node: call });
+  const creation = links.length === 0 ? index.creationWith(node) : null;
+  if (creation !== null) links.push(linkTo('created', creation));
   const ofAgent = agents.get(event.agentId ?? '');
   if (event.type === 'session:compaction')
     for (const { node: replaced } of ofAgent?.replacedBy(node) ?? [])

@@ -1,7 +1,7 @@
 import { deliveryRecordOf } from '../audience/delivery-record.ts';
 import type { LogAgent } from '../log/log-agents.ts';
 import type { LogIndex } from '../log/log-index.ts';
-import type { HowHeard, Saying } from '../log/saying.ts';
+import { type HowHeard, type Saying, speakerIdOf } from '../log/saying.ts';
 
 /** A row for each thing that was said, a column for each agent that said or heard something. */
 export interface HearingMatrix {
@@ -27,8 +27,8 @@ export function hearingMatrix(index: LogIndex): HearingMatrix {
   const record = deliveryRecordOf(index);
   const rows = index.sayings.map((saying): HearingRow => {
     const cells = new Map<string, (HowHeard | 'said')[]>();
-    const { kind, agentId: speaker = '' } = saying.speaker;
-    if (kind === 'agent') cells.set(speaker, ['said']);
+    const speaker = speakerIdOf(saying.speaker);
+    if (speaker !== null) cells.set(speaker, ['said']);
     for (const { agentId, how } of saying.hearings) {
       const cell = cells.get(agentId);
       if (cell === undefined) cells.set(agentId, [how]);

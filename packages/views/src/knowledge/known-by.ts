@@ -3,7 +3,7 @@ import type { Basis } from '@hansard/prompt';
 import { agentNamed } from '../log/log-agents.ts';
 import { type LogIndex, nodeNamed } from '../log/log-index.ts';
 import type { LogNode } from '../log/log-node.ts';
-import type { HowHeard, Speaker } from '../log/saying.ts';
+import { type HowHeard, type Speaker, speakerIdOf } from '../log/saying.ts';
 import { knowledgeOf } from './knowledge-of.ts';
 import { type ItemState, type KnownItem, textOfItem } from './known-item.ts';
 
@@ -34,7 +34,8 @@ export interface KnowledgeStep {
   readonly kind: Speaker['kind'] | 'tool';
   /** Null: not an agent, or not recorded. */
   readonly agentId: string | null;
-  readonly how: HowHeard | 'said' | 'returned' | 'observed';
+  /** `created`: the call of this agent created the one that begins with it. `passed`: it passed on what another one said. */
+  readonly how: HowHeard | 'said' | 'created' | 'passed' | 'returned' | 'observed';
 }
 
 /**
@@ -99,12 +100,22 @@ function pathsTo(index: LogIndex, { node, message }: KnownItem): KnowledgeStep[]
     return [[...pathTo(index, cause), arrival(main, hearing.how)]];
   });
   if (compiled.length > 0) return compiled;
+  const creator = creatorOf(index, main);
+  if (creator !== null) return [[creator, arrival(main, 'same')]];
   const { id } = (index.callOf(main) ?? main).event;
   const origin: KnowledgeStep =
     entry.message.role === 'tool'
       ? { id, kind: 'tool', agentId: null, how: 'returned' }
       : { id, kind: 'system', agentId: null, how: 'said' };
   return [[origin, arrival(main, 'same')]];
+}
+
+/** The agent whose tool call created the one that begins with a system prompt. */
+function creatorOf(index: LogIndex, prompt: LogNode): KnowledgeStep | null {
+  const [cause, ...others] = [index.creationWith(prompt)?.event.cause ?? []].flat();
+  const call = cause === undefined || others.length > 0 ? null : (index.find(cause)?.event ?? null);
+  if (call?.type !== 'agent:tool_call') return null;
+  return { id: call.id, kind: 'agent', agentId: call.agentId ?? '', how: 'created' };
 }
 
 /** From the tool calls that an observation has as its causes, if they are recorded. */
@@ -122,19 +133,37 @@ function arrival({ event: { id, agentId = '' } }: LogNode, how: HowHeard | 'obse
   return { id, kind: 'agent', agentId, how };
 }
 
-/** The steps from the speaker over each delivery to this one. */
+/** The steps from the first speaker over each delivery, and each agent that passed it on, to this one. */
 function pathTo(index: LogIndex, node: LogNode): KnowledgeStep[] {
   const saying = index.sayingOf(node);
   if (saying === null) return [];
-  const { kind, agentId = null } = saying.speaker;
-  const steps: KnowledgeStep[] = [];
+  const { speaker, event, kind } = saying;
+  const carried = kind === 'utterance' ? index.substanceOf(saying) : null;
+  const before = carried === null ? [] : pathTo(index, carried);
+  const agentId = speaker.agentId === undefined ? null : speakerIdOf(speaker);
+  const how = before.length > 0 ? 'passed' : 'said';
+  const steps: KnowledgeStep[] = [...before, { id: saying.id, kind: speaker.kind, agentId, how }];
+  const deliveries: LogNode[] = [];
   for (let current: LogNode | null = node; current !== null; current = index.substanceOf(current)) {
-    const { event } = current;
-    const hearing = index.hearingOf(current);
     // A prompt that one call gave to several agents has its first delivery as its event. The others did not get it from there.
-    if (event === saying.event && current !== node) break;
-    if (hearing !== null) steps.push(arrival(current, hearing.how));
+    if (current.event === event && current !== node) break;
+    deliveries.push(current);
   }
-  steps.push({ id: saying.id, kind, agentId, how: 'said' });
-  return steps.reverse();
+  for (const delivery of deliveries.reverse()) {
+    const hearing = index.hearingOf(delivery);
+    if (hearing === null) continue;
+    const last = steps.at(-1);
+    const sender = senderOf(index, delivery);
+    const isFromLast = sender === last?.agentId && (last?.how === 'said' || last?.how === 'passed');
+    if (sender !== null && !isFromLast)
+      steps.push({ id: delivery.event.id, kind: 'agent', agentId: sender, how: 'passed' });
+    steps.push(arrival(delivery, hearing.how));
+  }
+  return steps;
+}
+
+/** The agent of this log that a delivery names as its sender. */
+function senderOf(index: LogIndex, node: LogNode): string | null {
+  const source = index.messageOf(node)?.entry.message.source;
+  return source?.agentId === undefined ? null : speakerIdOf(source);
 }

@@ -1,7 +1,7 @@
 import { deliveryRecordOf } from '../audience/delivery-record.ts';
 import type { LogAgent } from '../log/log-agents.ts';
 import { type LogIndex, nodeNamed } from '../log/log-index.ts';
-import type { Saying } from '../log/saying.ts';
+import { type Saying, speakerIdOf } from '../log/saying.ts';
 
 /** An agent for which the log has no delivery of a saying. */
 export interface NeverHeardRow {
@@ -28,8 +28,8 @@ export function neverHeard(index: LogIndex, id: string): NeverHeardRow[] {
   if (saying === null) throw new TypeError(`${id} is neither something said nor a delivery of it.`);
   const { speaker, hearings } = saying;
   const reached = new Set(hearings.flatMap(({ agentId, how }) => (how === 'withheld' ? [] : [agentId])));
-  // An agent without an id is the dispatched agent.
-  if (speaker.kind === 'agent') reached.add(speaker.agentId ?? '');
+  const speakerId = speakerIdOf(speaker);
+  if (speakerId !== null) reached.add(speakerId);
   const withheld = new Map(
     hearings.flatMap(({ agentId, how, via }) =>
       how === 'withheld' && via !== undefined ? [[agentId, via]] : [],

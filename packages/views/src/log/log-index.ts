@@ -43,6 +43,8 @@ export interface LogIndex {
   sayingOf(node: LogNode): Saying | null;
   /** How the content of a delivery reached its agent. */
   hearingOf(node: LogNode): Hearing | null;
+  /** The `agent:created` of the agent that begins with a system prompt. Null: any other event, or the log has none. */
+  creationWith(node: LogNode): LogNode | null;
 }
 
 /**
@@ -56,6 +58,7 @@ export function createLogIndex(events: readonly CapturedEvent[]): LogIndex {
   const callAt = linkToolCalls(log);
   const substanceAt = linkSubstances(log, ids);
   const { sayings, sayingAt, hearingAt } = gatherSayings(log, ids, substanceAt);
+  const transcripts = Map.groupBy(log.messages, ({ entry }) => entry.agentId);
   return {
     events,
     nodes: log.nodes,
@@ -75,6 +78,13 @@ export function createLogIndex(events: readonly CapturedEvent[]): LogIndex {
     substanceOf: ({ position }) => substanceAt[position] ?? null,
     sayingOf: ({ position }) => sayingAt[position] ?? null,
     hearingOf: ({ position }) => hearingAt[position] ?? null,
+    creationWith({ event: { type, agentId = '' }, position }) {
+      const first = type === 'agent:system_prompt' ? transcripts.get(agentId)?.[0] : undefined;
+      const creation = agents.agents.get(agentId)?.created;
+      if (first?.main.position !== position || creation == null) return null;
+      const node = ids.eventWithId(creation.id);
+      return node !== null && node.position < position ? node : null;
+    },
   };
 }
 

@@ -24,6 +24,14 @@ export interface Hearing {
 export type Speaker = EventData<'user:message'>['source'];
 
 /**
+ * The id of the agent of this log that said something; '' for the dispatched agent. Null: a person, the system, or an agent of another
+ * dispatch, whose id can be that of an agent here.
+ */
+export function speakerIdOf({ kind, agentId = '', dispatchId }: Speaker): string | null {
+  return kind === 'agent' && dispatchId === undefined ? agentId : null;
+}
+
+/**
  * A content that was said for the first time, and all deliveries of it. Wider than an utterance, which is one kind of
  * saying.
  */

@@ -89,9 +89,12 @@ class SayingsPass {
       saying = this.#addSaying(origin, 'message', source ?? { kind: 'user' }, text ?? '');
       this.#sayingAt[main.position] = saying;
     }
-    if (saying !== null)
+    if (saying !== null) {
       this.#hearingAt[main.position] = this.#addHearing(saying, entry, main, this.#substanceOf(main));
-    else if (role === 'tool') {
+      // What passes on another saying reaches its hearers with that, too.
+      for (let passed = this.#passedOnIn(saying); passed !== null; passed = this.#passedOnIn(passed))
+        this.#addHearing(passed, entry, main, this.#substanceOf(main));
+    } else if (role === 'tool') {
       // The causes of a result that was compiled from several utterances are these utterances.
       for (const id of entry.cause ?? []) {
         const cause = this.#ids.find(id);
@@ -158,6 +161,12 @@ class SayingsPass {
       passed.push(current);
     }
     return null;
+  }
+
+  /** The saying that an utterance passes on, by its substance. */
+  #passedOnIn({ kind, event, position }: Saying): OpenSaying | null {
+    const carried = kind === 'utterance' ? this.#substanceOf({ event, position }) : null;
+    return carried === null ? null : this.#carriedBy(carried);
   }
 
   #originOf(node: LogNode): LogNode {

@@ -105,7 +105,7 @@ export class RowReader {
     if (isReadableAs(event, 'harness:hook_decision')) return this.#joinDecision({ ...node, event }, changed);
     if (isReadableAs(event, 'user:message')) {
       const said = this.#open.saying(event.substance);
-      if (said !== null) this.#hear(said, node, event.data.text);
+      if (said !== null) this.#hearAll(said, node, event.data.text, changed);
       else this.#receiveInstead(node, event.data.text, changed);
       return said;
     }
@@ -129,7 +129,7 @@ export class RowReader {
     for (const id of substance === undefined ? [cause ?? []].flat() : [substance]) {
       const said = this.#open.saying(id);
       if (said === null) continue;
-      this.#hear(said, node, text);
+      this.#hearAll(said, node, text, changed);
       if (substance !== undefined) this.#open.carry(said, node.event.id);
       changed.add(said.position);
     }
@@ -223,6 +223,18 @@ export class RowReader {
     this.#open.add(group);
     if (kind === 'message') this.#hear(group, node, String(event.data.text));
     return group;
+  }
+
+  /** Of an utterance that passes on another one, its hearers have heard that, too. */
+  #hearAll(said: RowGroup, node: LogNode, text: string, changed: Set<number>): void {
+    this.#hear(said, node, text);
+    for (let last = said; last.kind === 'said'; ) {
+      const passedOn = this.#open.saying(last.main.event.substance);
+      if (passedOn === null || passedOn.position >= last.position) return;
+      this.#hear(passedOn, node, text);
+      changed.add(passedOn.position);
+      last = passedOn;
+    }
   }
 
   #hear(group: RowGroup, node: LogNode, text: string): void {

@@ -1,7 +1,7 @@
 import { audienceOf } from '../audience/audience-of.ts';
 import { agentNamed } from '../log/log-agents.ts';
 import type { LogIndex } from '../log/log-index.ts';
-import type { Hearing, Saying } from '../log/saying.ts';
+import { type Hearing, type Saying, speakerIdOf } from '../log/saying.ts';
 
 /** One saying of a dialog. The audience has the hearings of the chosen agents, including those that were withheld. */
 export interface DialogRow extends Omit<Saying, 'hearings'> {
@@ -58,9 +58,8 @@ function concerns(saying: Saying, chosen: ReadonlySet<string>): boolean {
 }
 
 function chosenSpeaker({ speaker }: Pick<Saying, 'speaker'>, chosen: ReadonlySet<string>): string | null {
-  // An agent without an id is the dispatched agent.
-  const { kind, agentId = '' } = speaker;
-  return kind === 'agent' && chosen.has(agentId) ? agentId : null;
+  const agentId = speakerIdOf(speaker);
+  return agentId !== null && chosen.has(agentId) ? agentId : null;
 }
 
 /** A repeated delivery to an agent counts once, unless its text or the way it was heard differs. */

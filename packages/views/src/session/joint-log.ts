@@ -10,7 +10,7 @@ import { type DialogRow, dialogOf } from './dialog.ts';
 import { type PerspectiveRow, perspectiveOf } from './perspective.ts';
 
 /** The log of one session, with its envelope. */
-export interface SessionLog {
+export interface IndexedSession {
   readonly envelope: DispatchEnvelope;
   readonly index: LogIndex;
 }
@@ -39,7 +39,7 @@ interface Held {
 }
 
 /** A log of a view, and the time of each position: the latest so far, and not before the start. */
-interface Timed extends SessionLog {
+interface Timed extends IndexedSession {
   readonly rank: number;
   readonly times: readonly string[];
 }
@@ -53,13 +53,13 @@ interface Timed extends SessionLog {
  */
 export class JointLog {
   /** In the order of their starts: a worker comes after the session that started it. */
-  readonly logs: readonly SessionLog[];
+  readonly logs: readonly IndexedSession[];
   readonly #logs: ReadonlyMap<string, Timed>;
   /** By id, in the order of the sessions. Few ids are in several. */
   readonly #events = new Map<string, readonly Held[]>();
 
   /** @throws TypeError for two logs of one session */
-  constructor(logs: readonly SessionLog[]) {
+  constructor(logs: readonly IndexedSession[]) {
     const starts = startsOf(logs).sort(compareStarts);
     this.logs = starts.map(({ source }) => source);
     this.#logs = new Map(

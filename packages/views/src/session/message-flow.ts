@@ -1,6 +1,6 @@
 import { agentLabel, speakerLabel } from '../agents/agent-label.ts';
 import type { LogIndex } from '../log/log-index.ts';
-import type { HowHeard } from '../log/saying.ts';
+import { type HowHeard, speakerIdOf } from '../log/saying.ts';
 import { dispatchedAgent } from '../words/hearing-words.ts';
 import { dialogOf } from './dialog.ts';
 
@@ -51,7 +51,7 @@ export function messageFlow(index: LogIndex, agentIds?: readonly string[]): Mess
     position,
     text,
     from:
-      speaker.kind === 'agent' && speaker.hook === undefined
+      speaker.hook === undefined && speakerIdOf(speaker) !== null
         ? agentLane(speaker.agentId ?? '')
         : laneOf(null, speakerLabel(index, speaker)),
     to: audience.map(({ agentId, how }) => ({ lane: agentLane(agentId), how })),

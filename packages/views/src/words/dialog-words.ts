@@ -1,5 +1,6 @@
 import { agentLabel, speakerLabel } from '../agents/agent-label.ts';
 import type { LogIndex } from '../log/log-index.ts';
+import { speakerIdOf } from '../log/saying.ts';
 import type { DialogRow } from '../session/dialog.ts';
 import type { PerspectiveRow } from '../session/perspective.ts';
 import { alteredNote, dispatchedAgent, hearingClauses } from './hearing-words.ts';
@@ -40,7 +41,7 @@ export function dialogWords(
   return {
     position,
     timestamp: event.timestamp,
-    agentId: speaker.kind === 'agent' ? (speaker.agentId ?? '') : null,
+    agentId: speakerIdOf(speaker),
     tone: 'plain',
     isFailed: false,
     spans: [{ label: 'agent', text: speakerLabel(index, speaker) || self }],

@@ -121,6 +121,8 @@ export function cellInWords(cell: HearingCell = [], isNotKnown = false): string 
 /** What an agent did on the path of a message. */
 export const stepWords: Readonly<Record<KnowledgeStep['how'], string>> = {
   said: 'said it',
+  created: 'created the agent with it',
+  passed: 'passed it on',
   returned: 'returned it',
   observed: 'observed it',
   same: 'heard it',
