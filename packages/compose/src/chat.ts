@@ -10,8 +10,8 @@ import { harnessErrors } from './harness-errors.ts';
 import { type Chat, type OpenParts, unknownProvider } from './open-parts.ts';
 import { earlierOutcomes } from './run/earlier-outcomes.ts';
 import { dispatchLimits } from './run/run-in-harness.ts';
-import { resolveSession } from './sessions/resolve-session.ts';
-import { isLogFile, sessionOfFile } from './sessions/session-of-file.ts';
+import { isLogFile, resolveSession } from './sessions/resolve-session.ts';
+import { sessionOfFile } from './sessions/session-of-file.ts';
 import { toTaskDir } from './sessions/task-name.ts';
 
 /** Milliseconds. A claim with a longer lease is refused. */

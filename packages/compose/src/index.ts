@@ -56,6 +56,7 @@ export {
   allSessions,
   envelopeOf,
   inTask,
+  isLogFile,
   listAll,
   listingsOf,
   noSession,
@@ -68,7 +69,7 @@ export {
   resolveTask,
   type Scope,
 } from './sessions/resolve-session.ts';
-export { isLogFile, type SessionOfFile } from './sessions/session-of-file.ts';
+export type { SessionOfFile } from './sessions/session-of-file.ts';
 export { type ShownStatus, shownStatus, shownStatuses } from './sessions/shown-status.ts';
 export { projectOf, toTaskDir, toTaskName } from './sessions/task-name.ts';
 export { lookedIn, storePlace } from './store-place.ts';

@@ -1,3 +1,5 @@
+import { existsSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { DispatchEntry, DispatchLog, DispatchRef, DispatchStore, ReadAccess } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
 import { findNamed } from '@hansard/facts';
@@ -59,6 +61,12 @@ export async function resolveTask(store: DispatchStore, word: string): Promise<s
 /** The one session that a word names: of a task, its only one. It can be damaged. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS for a task with several, with the choices */
 export async function resolveSession(store: DispatchStore, word: string): Promise<DispatchRef> {
   return onlySession(await resolveScope(store, word), word);
+}
+
+/** Whether a word names a log file that exists. */
+export function isLogFile(cwd: string, word: string): boolean {
+  const path = resolve(cwd, word);
+  return /\.jsonl?$/.test(path) && existsSync(path) && !statSync(path).isDirectory();
 }
 
 /** Opens the session that a word names, to read it. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import type { DispatchRef } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
@@ -15,12 +15,6 @@ import { toTaskDir, toTaskName } from './task-name.ts';
 export interface SessionOfFile extends DispatchRef {
   /** What the file has now. */
   readonly events: readonly CapturedEvent[];
-}
-
-/** Whether a word names a log file that exists. */
-export function isLogFile(cwd: string, word: string): boolean {
-  const path = resolve(cwd, word);
-  return /\.jsonl?$/.test(path) && existsSync(path) && !statSync(path).isDirectory();
 }
 
 /**
