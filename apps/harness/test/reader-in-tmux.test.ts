@@ -202,6 +202,21 @@ inTmux('gives the terminal back after a crash, and the error is readable', async
   await terminal.expectGivenBack(/Error: boom[\s\S]*^exit 1$/m);
 });
 
+inTmux('ends without a screen for what it cannot show, as show does', async () => {
+  const terminal = Terminal.open(100, 24);
+  for (const [words, message] of [
+    ['lab/nothing', 'no session or task'],
+    ['lab/cafe --role nobody', 'has the role nobody'],
+    ['lab/cafe/ended 999', 'has no event 999'],
+  ]) {
+    await terminal.until('ready>');
+    terminal.command(`clear; ${hansard} show ${words} -i; echo "exit $?"`);
+    const text = await terminal.until(/^exit 1$/m);
+    expect(text).toContain(message);
+    expect(terminal.flags()).toBe('0 1 1');
+  }
+});
+
 inTmux('follows a session of another process', async () => {
   const store = openDispatchStore(openJsonFileStore({ root: join(cli.cwd, '.projects') }));
   const dispatch = await store.beginDispatch('lab/tasks/live', {

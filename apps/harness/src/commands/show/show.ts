@@ -1,8 +1,7 @@
 import type { Harness } from '@hansard/compose';
-import { onlySession, resolveScope, type Scope, toTaskName } from '@hansard/compose';
+import { onlySession, resolveScope, type Scope } from '@hansard/compose';
 import { EventRequest } from '@hansard/compose/reading';
 import type { ReplayPace } from '@hansard/dispatch';
-import type { DispatchEnvelope } from '@hansard/events';
 import { formatDuration, formatSpending } from '@hansard/facts';
 import { botView } from '@hansard/views';
 import { InvalidArgumentError, Option } from 'commander';
@@ -18,7 +17,7 @@ import { parseDuration } from '../../terminal/parse-duration.ts';
 import { answerFromStore, withStore } from '../../terminal/with-store.ts';
 import { rawAnswer, rawAnswerOfSeveral } from './show-raw.ts';
 import { rowsAnswer } from './show-rows.ts';
-import { damagedAccess, isLive, type Shown, type ShowOptions } from './shown.ts';
+import { damagedAccess, isLive, nothingTaken, type Shown, type ShowOptions } from './shown.ts';
 
 export const addShow: AddCommand = (command, context) => {
   withExamples(
@@ -131,25 +130,6 @@ function chosen({ envelopes, failure }: Readable, { bot, role }: ShowOptions, { 
 function assertTaken({ envelopes, request, options, taskDir }: Shown): void {
   if (!envelopes.every((envelope) => request.takes(envelope)))
     throw nothingTaken(envelopes, taskDir, options);
-}
-
-function nothingTaken(
-  envelopes: readonly DispatchEnvelope[],
-  taskDir: string,
-  { bot, role }: { readonly bot?: string | undefined; readonly role?: string | undefined },
-): CliError {
-  const bots = [...new Set(envelopes.flatMap(({ botId }) => botId ?? []))];
-  const roles = [...new Set(envelopes.map((envelope) => envelope.role))];
-  const what = [bot === undefined ? [] : `the bot ${bot}`, role === undefined ? [] : `the role ${role}`];
-  const known =
-    bot !== undefined && bots.length === 0
-      ? 'None of its sessions names a bot.'
-      : `Its bots: ${bots.join(', ')}.`;
-  return new CliError(
-    exitCode.failed,
-    `No session of ${toTaskName(taskDir)} has ${what.flat().join(' and ')}.`,
-    bot === undefined ? `Its roles: ${roles.join(', ')}.` : known,
-  );
 }
 
 /** Ends with the sums of the bot that was asked for. */

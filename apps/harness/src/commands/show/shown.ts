@@ -1,6 +1,8 @@
+import { toTaskName } from '@hansard/compose';
 import type { EventRequest, RequestedEvents } from '@hansard/compose/reading';
 import type { DispatchStore, ReadAccess, ReplayPace } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
+import { CliError, exitCode } from '../../terminal/cli-error.ts';
 import type { CommonOptions } from '../../terminal/command.ts';
 
 export interface ShowOptions extends CommonOptions, RequestedEvents {
@@ -22,6 +24,26 @@ export interface Shown {
   readonly envelopes: readonly DispatchEnvelope[];
   readonly request: EventRequest;
   readonly options: ShowOptions;
+}
+
+/** The error that none of the sessions of a task has the bot or the role that was asked for. */
+export function nothingTaken(
+  envelopes: readonly DispatchEnvelope[],
+  taskDir: string,
+  { bot, role }: { readonly bot?: string | undefined; readonly role?: string | undefined },
+): CliError {
+  const bots = [...new Set(envelopes.flatMap(({ botId }) => botId ?? []))];
+  const roles = [...new Set(envelopes.map((envelope) => envelope.role))];
+  const what = [bot === undefined ? [] : `the bot ${bot}`, role === undefined ? [] : `the role ${role}`];
+  const known =
+    bot !== undefined && bots.length === 0
+      ? 'None of its sessions names a bot.'
+      : `Its bots: ${bots.join(', ')}.`;
+  return new CliError(
+    exitCode.failed,
+    `No session of ${toTaskName(taskDir)} has ${what.flat().join(' and ')}.`,
+    bot === undefined ? `Its roles: ${roles.join(', ')}.` : known,
+  );
 }
 
 /** Whether the events of one session are printed as they come, or came. */

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ReadStream, WriteStream } from 'node:tty';
-import { type Harness, resolveScope } from '@hansard/compose';
+import { type Harness, resolveScope, type Scope } from '@hansard/compose';
 import { EventRequest, eventNamed, pagedLog } from '@hansard/compose/reading';
 import type { DispatchRef } from '@hansard/dispatch';
 import { readableSessions } from '../../../tasks/unreadable.ts';
 import type { CliContext } from '../../../terminal/context.ts';
-import type { ShowOptions } from '../shown.ts';
+import { nothingTaken, type ShowOptions } from '../shown.ts';
 import { ReadLog } from './read-log.ts';
 import { sideSessions } from './side-list.ts';
 import { TerminalReader } from './terminal-reader.ts';
@@ -28,7 +28,7 @@ export async function readInTerminal(
 ): Promise<void> {
   const request = await EventRequest.parse(context, options);
   const scope = await resolveScope(store, word);
-  const ref = firstOf(scope.dispatchId ?? null, scope);
+  const ref = firstOf(scope, request, options);
   let draw = () => {};
   const onChange = () => draw();
   const log = await ReadLog.open(store, ref, { isDamaged: options.damaged ?? false, onChange });
@@ -73,13 +73,15 @@ export async function readInTerminal(
   }
 }
 
-/** The session that a word names; of a task, the newest one that no other started. */
-function firstOf(dispatchId: string | null, scope: Awaited<ReturnType<typeof resolveScope>>): DispatchRef {
+/** The session that a word names; of a task, the newest one that passes and that no other started. */
+function firstOf({ dispatchId, ...scope }: Scope, request: EventRequest, options: ShowOptions): DispatchRef {
   const { taskDir } = scope;
   if (dispatchId !== null) return { taskDir, dispatchId };
-  const { envelopes } = readableSessions(scope);
-  const roots = envelopes.filter(({ parentDispatchId }) => parentDispatchId === null);
-  return { taskDir, dispatchId: (roots.at(-1) ?? envelopes.at(-1))?.dispatchId ?? '' };
+  const { envelopes } = readableSessions({ ...scope, dispatchId });
+  const taken = envelopes.filter((envelope) => request.takes(envelope));
+  const first = taken.findLast(({ parentDispatchId }) => parentDispatchId === null) ?? taken.at(-1);
+  if (first === undefined) throw nothingTaken(envelopes, taskDir, options);
+  return { taskDir, dispatchId: first.dispatchId };
 }
 
 /** Draws as soon as possible after a call, and again if others came meanwhile. */
