@@ -190,7 +190,7 @@ describe('an agent that begins with a given transcript', () => {
     await root.response();
     await session.close();
     const log = await events();
-    const { text } = write(log);
+    const { text } = write(log, { isExtended: true });
     const records = text
       .trimEnd()
       .split('\n')
@@ -213,7 +213,11 @@ describe('an agent that begins with a given transcript', () => {
     const plain = (entries: ReturnType<typeof putTogether>) =>
       entries.map(({ message: { source: _source, ...message } }) => message);
     expect(plain(putTogether(again.events))).toEqual(plain(putTogether(log)));
-    expect(write(again.events).text).toBe(text);
+    expect(write(again.events, { isExtended: true }).text).toBe(text);
+    // Without additional keys nothing says that it was given; the transcript is the same.
+    const schemaOnly = write(log);
+    expect(schemaOnly.text).not.toContain('"given"');
+    expect(plain(putTogether(read(schemaOnly.text).events))).toEqual(plain(putTogether(log)));
   });
 });
 
