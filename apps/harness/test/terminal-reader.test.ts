@@ -390,6 +390,44 @@ describe('a log that', () => {
     expect(text).toContain('does not begin with the head');
   });
 
+  it('is rewritten far from its end shows the new texts', async () => {
+    const secret = `sk-ant-api03-${'Ab3'.repeat(31)}xAA`;
+    const texts = Array.from({ length: 2_600 }, (_, at) => said(at === 2 ? `key ${secret}` : `text ${at}.`));
+    await record(texts);
+    const driven = await Driven.open({ columns: 80, lines: 24 });
+    expect((await driven.lines()).join('\n')).toContain('sk-ant');
+    expect((await line.hansard('secrets', 'redact', `${taskDir}/one`, '--yes')).code).toBe(0);
+    await driven.until((all) => !all.join('\n').includes('sk-ant'));
+  });
+
+  it('has other events at the same number of positions is read again', async () => {
+    await record(Array.from({ length: 30 }, (_, at) => said(`text ${at}.`)));
+    const driven = await Driven.open({ columns: 80, lines: 24 });
+    damage('one', 'text 4.');
+    await store.acceptLoss({ taskDir, dispatchId: 'one' });
+    await driven.until((lines) => lines.join('\n').includes('was rewritten'));
+    expect(await driven.walk('j')).toEqual(await shown());
+  });
+
+  it('is written shows with a filter the row that a later event completes', async () => {
+    const dispatch = await record([said('before')], { isEnded: false });
+    const driven = await Driven.open({ columns: 80, lines: 24 });
+    await driven.press('&');
+    await driven.type('--failed');
+    const call = { tool: 'Bash', toolCallId: 'c', metadata: {} };
+    await dispatch.append({ type: 'agent:tool_call', data: { ...call, input: { command: 'ls' } } });
+    await driven.until(
+      (lines) =>
+        /of 2 events(?!.*% read)/.test(lines.at(-1) ?? '') || lines.join('').includes('(no event passes)'),
+    );
+    await dispatch.append({
+      type: 'agent:tool_result',
+      data: { ...call, status: 'error', output: 'no such file', durationMs: 1 },
+    });
+    await driven.until((lines) => lines.join('\n').includes('no such file'));
+    await dispatch.end({ status: 'completed' });
+  });
+
   it('is deleted while it is open says so, and keeps what was read', async () => {
     await record([said('before'), said('after')]);
     const driven = await Driven.open({ columns: 80, lines: 24 });
