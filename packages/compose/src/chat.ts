@@ -41,7 +41,7 @@ export interface ChatOptions extends AddedProviders {
   /** Absent: `agent`. */
   readonly role?: string;
   readonly systemPrompt?: string;
-  /** Begins the system prompt with the outcomes of earlier sessions of the task. */
+  /** Gives the agent the outcomes of earlier sessions of the task, before the system prompt. */
   readonly withHistory?: boolean;
   /** Absent: the bot of the configuration. */
   readonly bot?: string;
@@ -59,9 +59,7 @@ export interface ResumeChatOptions extends AddedProviders {
 export async function beginChat(harness: OpenParts, options: ChatOptions): Promise<Chat> {
   const { store, context, communication, loaded } = harness;
   const taskDir = toTaskDir(options.task);
-  const history = options.withHistory === true ? await earlierOutcomes(store, taskDir) : '';
-  const systemPrompt =
-    [history, options.systemPrompt ?? ''].filter((part) => part !== '').join('\n\n') || undefined;
+  const priorOutcomes = options.withHistory === true ? await earlierOutcomes(store, taskDir) : undefined;
   const session = await openSession({
     store,
     taskDir,
@@ -73,7 +71,8 @@ export async function beginChat(harness: OpenParts, options: ChatOptions): Promi
       ),
     ...(await providersOf(harness, options.model, options)),
     ...definedOnly({
-      systemPrompt,
+      systemPrompt: options.systemPrompt || undefined,
+      priorOutcomes,
       role: options.role,
       botId: options.bot ?? loaded.config.bot,
       signal: context.signal,

@@ -117,13 +117,14 @@ async function restoreOrBegin(
 
 async function createAgents(
   record: SessionRecord,
-  { peers, languageModel, systemPrompt, initPrompt }: OpenSessionOptions,
+  { peers, languageModel, systemPrompt, initPrompt, priorOutcomes }: OpenSessionOptions,
 ): Promise<void> {
-  if (peers !== undefined) await createPeers(record, peers);
+  if (peers !== undefined) await createPeers(record, peers, priorOutcomes);
   else
     await createAgent(record, languageModel === undefined ? {} : { languageModel }, {
       systemPrompt,
       initPrompt,
+      priorOutcomes,
     });
 }
 

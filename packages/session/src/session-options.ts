@@ -26,6 +26,7 @@ import type {
   ToolProvider,
 } from '@hansard/provider';
 import { type Clock, systemClock } from '@hansard/provider';
+import type { GivenOutcomes } from './agents/create-agent.ts';
 import { checkGiven } from './agents/given-transcript.ts';
 
 /** The options of every session, new or loaded. A session does not close the providers; their owner does. */
@@ -120,6 +121,11 @@ export interface OpenSessionOptions extends SessionRunOptions {
   /** Of a new session: the transcript with which the root begins, after its system prompt. See `AgentStart`. */
   readonly initPrompt?: readonly TranscriptMessage[];
   /**
+   * Of a new session: what came out of earlier dispatches of the task, for its root or each peer: `priorOutcomes` of `@hansard/views`, or of a
+   * harness. Recorded before the system prompt, as a prompt of its own that names the dispatches. Absent: nothing.
+   */
+  readonly priorOutcomes?: GivenOutcomes;
+  /**
    * Of a new session: its agents, which are all equals, in place of a root. At least one. One without a model gets `languageModel`. They are created with
    * one append, and `session.createAgent` adds others. An event without `agentId` belongs to the session and to no agent.
    */
@@ -173,11 +179,14 @@ function checkBeginning({
   peers,
   systemPrompt,
   initPrompt,
+  priorOutcomes,
 }: OpenSessionOptions): void {
   if (expect === 'existing' && dispatchId === undefined)
     throw new TypeError('A session that exists is named by its dispatchId.');
   if (peers?.length === 0) throw new TypeError('A session of peers needs at least one peer.');
   for (const given of [initPrompt, ...(peers ?? []).map((peer) => peer.initPrompt)]) checkGiven(given);
+  if (events !== undefined && priorOutcomes !== undefined)
+    throw new TypeError('A session can not begin with both events and priorOutcomes.');
   const beginnings = {
     events,
     peers,

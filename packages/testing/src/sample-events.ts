@@ -18,7 +18,7 @@ const sampleData: { [T in KnownEventType]: EventData<T> } = {
   'agent:terminated': { reason: 'done' },
   'agent:revived': { reason: 'needed again', missed: ['e7'], missingTools: ['Bash'] },
   'agent:undelivered': { text: 'Are you there?', source: { kind: 'agent', agentId: 'agent_001' } },
-  'agent:system_prompt': { text: 'You test.' },
+  'agent:system_prompt': { text: 'You test.', outcomesOf: ['D0'] },
   'agent:text': { text: 'Hello.' },
   'agent:thinking': { text: 'Hm.', signature: 'sig' },
   'agent:tool_call': {

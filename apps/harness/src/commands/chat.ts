@@ -38,7 +38,10 @@ export const addChat: AddCommand = (command, context) => {
       )
       .option('--bot <id>', 'record as a session of this bot (default: bot of the configuration)')
       .option('--system <text>', 'set the system prompt of the agent')
-      .option('--with-history', 'begin the system prompt with the outcomes of earlier sessions of the task')
+      .option(
+        '--with-history',
+        'give the agent the outcomes of earlier sessions of the task, before its system prompt',
+      )
       .option(
         '-i, --interactive',
         'continue with typed lines after the lines of the scenario; /end or Ctrl-D ends the session',

@@ -10,10 +10,10 @@ const mostRead = 100;
 /** An agent may write more after its result, such as costs, and after a stop. */
 const lastEvents = 500;
 
-/** The outcomes of the earlier sessions of a task as a text for a prompt; '' if there is none. */
-export async function earlierOutcomes(store: DispatchStore, taskDir: string): Promise<string> {
+/** The outcomes of the earlier sessions of a task, for a prompt. */
+export async function earlierOutcomes(store: DispatchStore, taskDir: string): Promise<PriorOutcomes> {
   const { envelopes } = readableOf(await listAll(store, { taskDir }));
-  return (await readPriorOutcomes(store, taskDir, envelopes)).text;
+  return readPriorOutcomes(store, taskDir, envelopes);
 }
 
 /** The outcomes of dispatches of a task, by their envelopes and the ends of their logs. */

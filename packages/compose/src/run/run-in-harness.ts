@@ -54,7 +54,7 @@ export async function runInHarness(harness: OpenParts, options: RunOptions): Pro
   const parent =
     options.parent === undefined ? null : await resolveSession(store, inTask(taskDir, options.parent));
   const prompt = options.withHistory
-    ? [await earlierOutcomes(store, taskDir), options.prompt ?? ''].filter(Boolean).join('\n\n')
+    ? [(await earlierOutcomes(store, taskDir)).text, options.prompt ?? ''].filter(Boolean).join('\n\n')
     : (options.prompt ?? '');
   return runDispatch({
     store,

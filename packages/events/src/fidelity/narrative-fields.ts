@@ -70,7 +70,7 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
   'agent:terminated': { fields: { reason: 'line' } },
   'agent:revived': { fields: { reason: 'line', missed: 'whole', missingTools: 'whole' } },
   'agent:undelivered': { fields: { text: 'said', source: 'lines' } },
-  'agent:system_prompt': { fields: { text: 'whole' } },
+  'agent:system_prompt': { fields: { text: 'whole', outcomesOf: 'whole' } },
   'agent:text': { fields: { text: 'whole' } },
   'agent:thinking': { fields: { text: 'whole', signature: 'whole' } },
   'agent:tool_call': { fields: call },

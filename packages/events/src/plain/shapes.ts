@@ -14,7 +14,7 @@ export const shapes: Readonly<Record<'event' | 'envelope' | 'task', Shape>> & {
     'agent:terminated': {"type":"object","properties":{"reason":{"type":"string"}}},
     'agent:revived': {"type":"object","properties":{"reason":{"type":"string"},"missed":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"}},"missingTools":{"type":"array","items":{"type":"string"}}},"required":["missed"]},
     'agent:undelivered': {"type":"object","properties":{"text":{"type":"string"},"source":{"type":"object","properties":{"kind":{"type":"string","enum":["user","agent","system","external"]},"what":{"type":"string","enum":["file","timer","webhook","service"]},"agentId":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"},"dispatchId":{"type":"string","pattern":"^[A-Za-z0-9._:-]{1,128}$"},"hook":{"type":"string"}},"required":["kind"]}},"required":["text","source"]},
-    'agent:system_prompt': {"type":"object","properties":{"text":{"type":"string"}},"required":["text"]},
+    'agent:system_prompt': {"type":"object","properties":{"text":{"type":"string"},"outcomesOf":{"type":"array","items":{"type":"string"}}},"required":["text"]},
     'agent:text': {"type":"object","properties":{"text":{"type":"string"}},"required":["text"]},
     'agent:thinking': {"type":"object","properties":{"text":{"type":"string"},"signature":{"type":"string"}},"required":["text"]},
     'agent:tool_call': {"type":"object","properties":{"toolCallId":{"type":"string","minLength":1},"tool":{"type":"string","minLength":1},"target":{"type":"string"},"metadata":{"type":"object"},"input":{}},"required":["toolCallId","tool","metadata"]},

@@ -65,7 +65,11 @@ export const agentEventData = {
     missingTools: z.array(z.string()).optional(),
   }),
   'agent:undelivered': z.object({ text: z.string(), source: sourceSchema }),
-  'agent:system_prompt': z.object({ text: z.string() }),
+  'agent:system_prompt': z.object({
+    text: z.string(),
+    /** The dispatches of the task whose outcomes the text gives. Absent: the text is instructions. */
+    outcomesOf: z.array(z.string()).optional(),
+  }),
   'agent:text': z.object({ text: z.string() }),
   'agent:thinking': z.object({ text: z.string(), signature: z.string().optional() }),
   'agent:tool_call': z.object({ ...toolFields, input: jsonValueSchema.optional() }),

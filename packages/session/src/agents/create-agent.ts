@@ -32,10 +32,19 @@ export function agentCreated(
   return newEvent('agent:created', data, { id, agentId, ...(cause === undefined ? {} : { cause }) });
 }
 
-/** What is in the transcript of an agent before it hears anything. */
-type Beginning = { readonly [Key in 'systemPrompt' | 'initPrompt']?: AgentStart[Key] | undefined };
+/** The outcomes of earlier dispatches of the task, such as `priorOutcomes` of `@hansard/views` gives them. */
+export interface GivenOutcomes {
+  /** '': there is none. */
+  readonly text: string;
+  readonly dispatchIds: readonly string[];
+}
 
-/** Creates an agent with one append: its `agent:created` and system prompt are durable when this resolves. */
+/** What is in the transcript of an agent before it hears anything. */
+type Beginning = { readonly [Key in 'systemPrompt' | 'initPrompt']?: AgentStart[Key] | undefined } & {
+  readonly priorOutcomes?: GivenOutcomes | undefined;
+};
+
+/** Creates an agent with one append: its `agent:created` and its system prompts are durable when this resolves. */
 export async function createAgent(
   record: SessionRecord,
   creation: AgentCreation,
@@ -47,11 +56,15 @@ export async function createAgent(
 }
 
 /** Creates peers with one append. One without a model gets the session's. */
-export async function createPeers(record: SessionRecord, peers: readonly AgentStart[]): Promise<string[]> {
+export async function createPeers(
+  record: SessionRecord,
+  peers: readonly AgentStart[],
+  priorOutcomes?: GivenOutcomes,
+): Promise<string[]> {
   const created = peers.map(({ systemPrompt, initPrompt, ...peer }) => {
     const languageModel = peer.languageModel ?? record.registry.defaultModel;
     const creation = { ...peer, ...(languageModel === null ? {} : { languageModel }), peer: true };
-    return newAgent(record, creation, { systemPrompt, initPrompt });
+    return newAgent(record, creation, { systemPrompt, initPrompt, priorOutcomes });
   });
   await record.log.append(created.flatMap(({ events }) => events));
   return created.map(({ agentId }) => agentId);
@@ -60,14 +73,16 @@ export async function createPeers(record: SessionRecord, peers: readonly AgentSt
 function newAgent(
   { log, registry }: SessionRecord,
   creation: AgentCreation,
-  { systemPrompt, initPrompt = [] }: Beginning,
+  { systemPrompt, initPrompt = [], priorOutcomes = { text: '', dispatchIds: [] } }: Beginning,
 ): { readonly agentId: string; readonly events: readonly NewEvent[] } {
   const agentId = registry.allocateAgentId();
   const events = [agentCreated(agentId, creation, log.createId())];
-  if (systemPrompt !== undefined)
-    events.push(
-      ...takeApart({ role: 'system', content: textOf(systemPrompt) }, { id: log.createId(), agentId }),
-    );
+  const add = (text: string, more: { readonly outcomesOf?: string[] } = {}) => {
+    const [event] = takeApart({ role: 'system', content: text }, { id: log.createId(), agentId });
+    if (event !== undefined) events.push({ ...event, data: { ...event.data, ...more } });
+  };
+  if (priorOutcomes.text !== '') add(priorOutcomes.text, { outcomesOf: [...priorOutcomes.dispatchIds] });
+  if (systemPrompt !== undefined) add(textOf(systemPrompt));
   for (const message of initPrompt) events.push(givenEvent(asText(message), { id: log.createId(), agentId }));
   return { agentId, events };
 }

@@ -87,7 +87,14 @@ const describers: Describers = {
     }),
   'agent:undelivered': ({ text, source }, nameAgent) =>
     row('missed', 'bad', { target: `from ${senderInWords(source, nameAgent)}`, text }),
-  'agent:system_prompt': ({ text }) => row('system', 'dim', { text }),
+  'agent:system_prompt': ({ text, outcomesOf }) =>
+    row('system', 'dim', {
+      target:
+        outcomesOf === undefined
+          ? ''
+          : `outcomes of ${formatCount(outcomesOf.length, 'earlier dispatch', 'earlier dispatches')}`,
+      text,
+    }),
   'agent:text': ({ text }) => row('text', 'plain', { text }),
   'agent:thinking': ({ text }) => row('thinking', 'dim', { text }),
   'agent:tool_call': (data) =>
