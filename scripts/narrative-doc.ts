@@ -49,7 +49,9 @@ export function narrativeDoc(): string {
 A dispatch has the fidelity \`narrative\` or \`full\`. A full one keeps everything. A narrative keeps the course of the work
 and leaves out contents ([D7](design.md#d7)). \`leftOut\` in the data of an event counts the characters that are missing of each field.
 
-A dispatch that a program begins is a narrative unless it says otherwise, and a session is full, because it resumes from its log. An import
+A dispatch that a program begins is a narrative unless it says otherwise, and a session is full, because it resumes from its log.
+With \`fidelity: 'narrative'\` a session is one, too. Resumed, its models read that the inputs and outputs of tools were not kept, the
+diagnostic \`content_not_kept\` counts them, and its prompts can not be rendered again. An import
 is full unless \`--fidelity narrative\` is given, because its source may be gone tomorrow
 ([decision](decisions/0022-imports-are-full.md)).
 

@@ -1,5 +1,5 @@
 import type { DispatchRef } from '@hansard/dispatch';
-import { type CapturedEvent, definedOnly } from '@hansard/events';
+import { type CapturedEvent, definedOnly, type Fidelity } from '@hansard/events';
 import type { ContextPolicy } from '@hansard/prompt';
 import { createTokenCounter } from '@hansard/prompt/tokens';
 import type { HookProvider, LanguageModelProvider, ToolProvider } from '@hansard/provider';
@@ -45,6 +45,8 @@ export interface ChatOptions extends AddedProviders {
   readonly withHistory?: boolean;
   /** Absent: the bot of the configuration. */
   readonly bot?: string;
+  /** Absent: `full`. What a narrative can not continue with: see `fidelity` of a session. */
+  readonly fidelity?: Fidelity;
 }
 
 export interface ResumeChatOptions extends AddedProviders {
@@ -73,6 +75,7 @@ export async function beginChat(harness: OpenParts, options: ChatOptions): Promi
     ...definedOnly({
       systemPrompt: options.systemPrompt || undefined,
       priorOutcomes,
+      fidelity: options.fidelity,
       role: options.role,
       botId: options.bot ?? loaded.config.bot,
       signal: context.signal,

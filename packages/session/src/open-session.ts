@@ -2,6 +2,7 @@ import { type Dispatch, type DispatchLog, ensureTaskOf, openToolbox, toDispatchR
 import type { CapturedEvent } from '@hansard/events';
 import { takeApart } from '@hansard/prompt';
 import { storeErrors } from '@hansard/provider';
+import type { AgentRegistry } from './agents/agent-registry.ts';
 import { createAgent, createPeers } from './agents/create-agent.ts';
 import { DiagnosticFinder, type SessionDiagnostic } from './log/diagnostic.ts';
 import type { SessionRecord } from './log/session-record.ts';
@@ -21,7 +22,7 @@ import { interruption } from './turn/interruption.ts';
  * Creates a session, or continues one at the end of its log. Without `dispatchId` it is new. With one it is continued if the store has it, and
  * otherwise created. A dispatch whose process died before its agents were created gets them.
  *
- * A new session is a dispatch of fidelity `full`, its root agent or its `peers`, and the record of the task if it has none. Or it begins with
+ * A new session is a dispatch, of fidelity `full` unless another is given, its root agent or its `peers`, and the record of the task if it has none. Or it begins with
  * `events`, which are copied into it. One pass over the events of a log restores the agents and the counters; transcripts
  * are rebuilt when they are needed. Tool calls that were open get the result `interrupted`, and the dispatch is `running` again. `response()`
  * answers a message that was not answered: see `Agent.awaitsResponse`.
@@ -40,7 +41,6 @@ export async function openSession(given: OpenSessionOptions): Promise<Session> {
   const { dispatch, isNew } = await claim(options);
   let parts: SessionParts | null = null;
   try {
-    assertFull(dispatch);
     parts = createSessionParts(options, dispatch, toolbox);
     const diagnostics = await restoreOrBegin(parts, dispatch, options, isNew);
     return new Session(parts, { diagnostics, isNew });
@@ -57,6 +57,7 @@ async function claim(
   options: OpenSessionOptions & SessionDefaults,
 ): Promise<{ readonly dispatch: Dispatch; readonly isNew: boolean }> {
   const { store, taskDir, dispatchId, expect, role = 'session', languageModel, botId } = options;
+  const { fidelity = 'full' } = options;
   const open = async (id: string) => ({
     dispatch: await store.openDispatch(
       { taskDir, dispatchId: id },
@@ -72,7 +73,7 @@ async function claim(
     }
   }
   try {
-    const envelope = { role, dispatchId, model: languageModel, botId, fidelity: 'full' } as const;
+    const envelope = { role, dispatchId, model: languageModel, botId, fidelity };
     return { dispatch: await store.beginDispatch(taskDir, envelope, writerOptions(options)), isNew: true };
   } catch (error) {
     // Another process was faster.
@@ -96,6 +97,7 @@ async function restoreOrBegin(
     await dispatch.append(events);
     restored = await restore(parts, dispatch, events);
   }
+  if (restored.length > 0) assertContinuable(dispatch, record.registry);
   if (!restored.hasAgents && (restored.length > 0 || options.expect === 'existing'))
     throw noAgents(dispatch.dispatchId);
   if (restored.hasAgents && options.needsRoot === true && record.registry.root === null)
@@ -158,13 +160,14 @@ async function restore(
   return length === 0 ? nothing : { diagnostics: finder.finish(), length, hasAgents };
 }
 
-/** @throws SESSION_NOT_FULL */
-export function assertFull(log: DispatchLog): void {
+/** A narrative of a session has its agents; that of a run can have some of them. @throws SESSION_NOT_FULL */
+export function assertContinuable(log: DispatchLog, { principals }: AgentRegistry): void {
   const { fidelity } = log.envelope;
-  if (fidelity === 'full') return;
+  if (fidelity === 'full' || principals.some(({ wasCreated, causes }) => wasCreated && causes.length === 0))
+    return;
   throw sessionErrors.error(
     'SESSION_NOT_FULL',
-    `The dispatch ${log.dispatchId} was recorded with fidelity ${fidelity}: its log does not contain the input and output of tools, so no transcript can be continued. Start a new session.`,
+    `The dispatch ${log.dispatchId} was recorded with fidelity ${fidelity}, and not by a session: its log does not contain the input and output of tools, so no transcript can be continued. Start a new session.`,
     { details: { ...toDispatchRef(log) } },
   );
 }

@@ -1,7 +1,7 @@
 import type { DispatchRef, DispatchStore } from '@hansard/dispatch';
 import { type CapturedEvent, isEvent, isEventOf } from '@hansard/events';
 import { AgentRegistry } from './agents/agent-registry.ts';
-import { assertFull } from './open-session.ts';
+import { assertContinuable } from './open-session.ts';
 import { noAgents } from './session-errors.ts';
 
 /**
@@ -23,7 +23,6 @@ export async function readSessionState(
   readonly heard: number;
 }> {
   const log = await options.store.openDispatch(options);
-  assertFull(log);
   const registry = new AgentRegistry();
   const except = new Set(options.except?.map(({ id }) => id));
   const heard = new Map<string | undefined, number>();
@@ -35,6 +34,7 @@ export async function readSessionState(
     if (isEventOf(event, 'user:message') && event.data.source.kind !== 'agent' && !except.has(event.id))
       heard.set(event.agentId, (heard.get(event.agentId) ?? 0) + 1);
   }
+  assertContinuable(log, registry);
   if (!hasAgents) throw noAgents(log.dispatchId);
   const { principals, root } = registry;
   const heardBy = [...principals.map(({ agentId }) => agentId), ...(root === null ? [] : [undefined])];

@@ -4,9 +4,8 @@ import { defineErrors } from '@hansard/provider';
 /** The errors of sessions. */
 export const sessionErrors = defineErrors('session', {
   SESSION_NOT_FULL: {
-    when: '`openSession` was called for a dispatch of `narrative` fidelity: its log lacks the input and output of tools.',
-    advice:
-      'Start a new session. Sessions record with fidelity `full`; a recorded stream without tool input and output cannot be continued.',
+    when: '`openSession` was called for a dispatch of `narrative` fidelity that no session recorded: its log lacks the input and output of tools.',
+    advice: 'Start a new session. A recorded stream without tool input and output cannot be continued.',
     details: ['taskDir', 'dispatchId'],
   },
   SESSION_LOG_INVALID: {

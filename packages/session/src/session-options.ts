@@ -9,7 +9,7 @@ import {
   type WriteAccess,
   type WriterOptions,
 } from '@hansard/dispatch';
-import { type CapturedEvent, createIdSource, type IdSource } from '@hansard/events';
+import { type CapturedEvent, createIdSource, type Fidelity, type IdSource } from '@hansard/events';
 import {
   type ContextOptions,
   type ContextPolicy,
@@ -26,7 +26,6 @@ import type {
   ToolProvider,
 } from '@hansard/provider';
 import { type Clock, systemClock } from '@hansard/provider';
-import type { GivenOutcomes } from './agents/create-agent.ts';
 import { checkGiven } from './agents/given-transcript.ts';
 
 /** The options of every session, new or loaded. A session does not close the providers; their owner does. */
@@ -95,6 +94,13 @@ export interface AgentStart extends NewAgent {
   readonly initPrompt?: readonly TranscriptMessage[];
 }
 
+/** The outcomes of earlier dispatches of the task, such as `priorOutcomes` of `@hansard/views` gives them. */
+export interface GivenOutcomes {
+  /** '': there is none. */
+  readonly text: string;
+  readonly dispatchIds: readonly string[];
+}
+
 /** The options of `openSession`. Those of a new session are ignored when one is continued. */
 export interface OpenSessionOptions extends SessionRunOptions {
   /** The session to continue, or the id of a new one. Absent: a new one, whose id is minted. */
@@ -110,6 +116,12 @@ export interface OpenSessionOptions extends SessionRunOptions {
    * session that is continued must have them: the diagnostic `not_in_log` names what it lacks.
    */
   readonly events?: readonly CapturedEvent[];
+  /**
+   * Of a new session: `narrative` leaves the inputs and outputs of tools out of its log (D7), while this process shows them to models. A narrative that is
+   * continued does not have them any more, and neither has an agent that was evicted: its model reads in their place that they were not kept, and the
+   * diagnostic `content_not_kept` counts them. Its prompts can not be rendered again. Absent: `full`.
+   */
+  readonly fidelity?: Fidelity;
   /** Of a new session: the role in the envelope. Absent: `session`. */
   readonly role?: string;
   /** Of a new session: the bot of the envelope. Absent: none. */
@@ -155,6 +167,7 @@ export function writerOptions({
     createId,
     now: () => clock.now(),
     haltsOnFailure: true,
+    keepsWhole: true,
   };
 }
 

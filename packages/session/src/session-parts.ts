@@ -8,6 +8,7 @@ import {
 import { type CapturedEvent, isEvent, newEvent } from '@hansard/events';
 import { AgentMemory } from './agents/agent-memory.ts';
 import { AgentRegistry } from './agents/agent-registry.ts';
+import { sayLoss } from './log/lost-content.ts';
 import { SessionLog, sessionWasClosed } from './log/session-log.ts';
 import type { SessionRecord } from './log/session-record.ts';
 import { contextOptions, type SessionDefaults, type SessionRunOptions } from './session-options.ts';
@@ -52,9 +53,9 @@ export function createSessionParts(
       registry.observe(event, after + 1);
       hooks.follow(event);
     },
-    onRecorded: (events) => {
+    onRecorded: (events, whole) => {
       // A provider that is shown an event must not change what is kept.
-      memory.add(options.communication === undefined ? events : structuredClone(events));
+      memory.add(options.communication === undefined ? whole : structuredClone(whole));
       hooks.show(events);
     },
     onFailed: (closed) => {
@@ -152,7 +153,7 @@ async function readEventsOf(
   for await (const { event, position } of dispatch.events({ after })) {
     if (position > through) break;
     const isTheirs = event.agentId === agentId || (isRoot && event.agentId === undefined);
-    if (isTheirs && isEvent(event)) events.push(event);
+    if (isTheirs && isEvent(event)) events.push(sayLoss(event));
   }
   return events;
 }

@@ -131,8 +131,8 @@ describe('a log from elsewhere', () => {
     expect(root.awaitsResponse).toBe(false);
   });
 
-  it('is refused if it is narrative, has no agent, or does not exist', async () => {
-    const narrative = await imported([created('agent_root', 'm1')], 'narrative');
+  it('is refused if it is the narrative of a run, has no agent, or does not exist', async () => {
+    const narrative = await imported([{ ...created('agent_001', 'm1'), cause: 'c1' }], 'narrative');
     await expect(narrative.load()).rejects.toMatchObject({ code: 'SESSION_NOT_FULL' });
     const empty = await imported(heard('agent_root', 'm1', 'Hello'));
     await expect(empty.load()).rejects.toMatchObject({ code: 'SESSION_LOG_INVALID' });

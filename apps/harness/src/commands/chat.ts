@@ -1,6 +1,7 @@
 import { basename, extname, resolve } from 'node:path';
 import { toTaskName } from '@hansard/compose';
-import { definedOnly } from '@hansard/events';
+import { definedOnly, type Fidelity } from '@hansard/events';
+import { Option } from 'commander';
 import {
   type ConversationOptions,
   type ModelChoice,
@@ -22,6 +23,7 @@ interface ChatOptions extends ConversationOptions {
   readonly system?: string;
   readonly resume?: string;
   readonly withHistory?: boolean;
+  readonly fidelity?: Fidelity;
 }
 
 export const addChat: AddCommand = (command, context) => {
@@ -51,6 +53,12 @@ export const addChat: AddCommand = (command, context) => {
         'make up to this many tool calls of one answer at the same time (default: parallelToolCalls of the configuration, or 1)',
         parseCount({ from: 1, example: 4 }),
       )
+      .addOption(
+        new Option(
+          '--fidelity <fidelity>',
+          'record tool input and output (full, the default), or omit it (narrative): models do not have it after --resume',
+        ).choices(['narrative', 'full']),
+      )
       .option('-q, --quiet', 'print only what is said, not the events')
       .option('--view', 'serve a page of this machine that shows the conversation, and print its address'),
     'chat examples/scenarios/cafe.yaml',
@@ -76,14 +84,14 @@ async function chat(context: CliContext, scenario: string | undefined, options: 
   await withConversation(context, options, (harness) =>
     withChatModel(choice, async ({ chat, inputs }) => {
       const task = options.task ?? defaultTask(choice);
-      const { bot, withHistory, system: systemPrompt, parallel: parallelToolCalls } = options;
+      const { bot, withHistory, fidelity, system: systemPrompt, parallel: parallelToolCalls } = options;
       const isTyped = choice.kind === 'plugin' || options.interactive === true;
       const typed = isTyped ? new TypedLines(context, harness) : null;
       const { root, session } = await harness.chat({
         ...chat,
         ...(typed === null ? {} : { onIncoming: (text: string) => typed.onIncoming(text) }),
         task,
-        ...definedOnly({ bot, withHistory, systemPrompt, parallelToolCalls }),
+        ...definedOnly({ bot, withHistory, fidelity, systemPrompt, parallelToolCalls }),
       });
       await converse(context, {
         session,
@@ -104,7 +112,9 @@ async function resume(
   scenario: string | undefined,
   options: ChatOptions,
 ): Promise<void> {
-  const strange = (['bot', 'system', 'withHistory'] as const).find((name) => options[name] !== undefined);
+  const strange = (['bot', 'system', 'withHistory', 'fidelity'] as const).find(
+    (name) => options[name] !== undefined,
+  );
   if (strange !== undefined) throw forNewSessions(strange === 'withHistory' ? 'with-history' : strange);
   await resumeSession(context, word, chooseModel(context, scenario, options), options);
 }

@@ -17,8 +17,11 @@ const commandAdvice: Readonly<Partial<Record<HansardErrorCode, string>>> = {
   PLUGIN_CONFIG_INVALID: 'Correct the "config" of that plugin in hansard.config.json.',
   SESSION_MODEL_FAILED:
     'The log has the session up to this point: `hansard chat --resume SESSION` asks the model again.',
+  SESSION_AGENT_STOPPED:
+    'The log says what the agent tried to do. `hansard chat --resume SESSION` lets you say something that helps it. `loopDetector` and `limits.stallMs` of the configuration set the limits.',
   FORMAT_NO_RECORDS: 'Nothing was imported. Check the path and the format (--as).',
-  FORMAT_NOT_FULL: 'Record with --fidelity full; sessions always do. Nothing was written.',
+  FORMAT_NOT_FULL:
+    'Record with --fidelity full; sessions do unless they are asked not to. Nothing was written.',
   FORMAT_TOO_LARGE:
     'Name fewer agents (--agent) or one session, choose trl-chat or openai (one row per conversation), or raise the limit: --max-bytes 10GB. Nothing was written.',
   IMPORT_TASK_REQUIRED: 'Name it: --task PROJECT/SLUG.',

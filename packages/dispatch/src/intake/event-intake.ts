@@ -93,6 +93,11 @@ export class EventIntake {
     return minting.isMapped === true ? toNarrative(taken) : this.#narrow(taken);
   }
 
+  /** A taken event as a narrative records it: the same object if nothing is left out. */
+  narrowed(taken: CapturedEvent, { isMapped }: EventMinting): CapturedEvent {
+    return isMapped === true ? toNarrative(taken) : this.#narrow(taken);
+  }
+
   #redacted(event: NewEvent, minting: EventMinting): CapturedEvent {
     const redaction = this.#redaction as StoreRedaction;
     const captured = redaction.checked(event, (given) => this.#captured(given, minting));

@@ -57,6 +57,9 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   #first: number | null = null;
   /** The lists that `check` returned, each with the fidelity at which its events were taken. */
   readonly #checked = new WeakMap<readonly NewEvent[], Fidelity>();
+  readonly #keepsWhole: boolean;
+  /** For narrowed events, what a narrative leaves out. */
+  readonly #wholes = new WeakMap<CapturedEvent, CapturedEvent>();
   /** Whether this object began the dispatch or set it running, so that leaving it ends it. */
   #isOurs: boolean;
   #isEnding = false;
@@ -75,6 +78,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     super(context, stored, envelope);
     this.owner = options.owner ?? defaultOwner;
     this.#options = options;
+    this.#keepsWhole = options.keepsWhole === true && envelope.fidelity === 'narrative';
     this.#live = context.feeds.open(stored);
     const redactor = options.redact === false ? undefined : context.redaction?.redactor;
     this.#deltas = redactor === undefined ? null : new RedactedDeltas(redactor);
@@ -293,7 +297,8 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
         for (const [index, event] of taken.entries()) this.#publishEvent(event, positions[index] as number);
       },
     );
-    return { events: taken, recorded };
+    const whole = this.#keepsWhole ? taken.map((event) => this.#wholes.get(event) ?? event) : taken;
+    return { events: taken, whole, recorded };
   }
 
   /** Null: the events are recorded. */
@@ -315,7 +320,12 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
 
   /** The event as it will be recorded. @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL */
   #take(event: NewEvent): CapturedEvent {
-    return this.context.intake.take(event, this.#options, this.#fidelity);
+    const { intake } = this.context;
+    if (!this.#keepsWhole) return intake.take(event, this.#options, this.#fidelity);
+    const whole = intake.take(event, this.#options);
+    const narrowed = intake.narrowed(whole, this.#options);
+    if (narrowed !== whole) this.#wholes.set(narrowed, whole);
+    return narrowed;
   }
 
   get #fidelity(): Fidelity {

@@ -114,6 +114,8 @@ export type LoggedFacts = Omit<DispatchFacts, 'observe'>;
 
 export interface AcceptedEvents {
   readonly events: readonly CapturedEvent[];
+  /** The same events with what a narrative leaves out, for a writer with `keepsWhole`; otherwise `events`. */
+  readonly whole: readonly CapturedEvent[];
   readonly recorded: Promise<void> | null;
 }
 
@@ -132,6 +134,8 @@ export interface WriterOptions {
   readonly communication?: CommunicationHub | undefined;
   /** Writes that wait for a failed one fail with its error, instead of being made. */
   readonly haltsOnFailure?: boolean;
+  /** `accept` also gives the events with what a narrative leaves out. */
+  readonly keepsWhole?: boolean;
   /** `false`: its events and deltas are not redacted, because they must be read back as they are. Absent: as the store does. */
   readonly redact?: boolean;
   /**

@@ -3,7 +3,7 @@ import { givenEvent, takeApart } from '@hansard/prompt';
 import type { LoggedString } from '@hansard/provider';
 import type { SessionRecord } from '../log/session-record.ts';
 import { sessionErrors } from '../session-errors.ts';
-import type { AgentStart } from '../session-options.ts';
+import type { AgentStart, GivenOutcomes } from '../session-options.ts';
 import { inWords } from './agent-record.ts';
 import { asText, textOf } from './given-transcript.ts';
 
@@ -30,13 +30,6 @@ export function agentCreated(
     ...(hook === undefined ? {} : { hook }),
   };
   return newEvent('agent:created', data, { id, agentId, ...(cause === undefined ? {} : { cause }) });
-}
-
-/** The outcomes of earlier dispatches of the task, such as `priorOutcomes` of `@hansard/views` gives them. */
-export interface GivenOutcomes {
-  /** '': there is none. */
-  readonly text: string;
-  readonly dispatchIds: readonly string[];
 }
 
 /** What is in the transcript of an agent before it hears anything. */

@@ -1,4 +1,5 @@
 import { type CapturedEvent, type Diagnostic, isEvent } from '@hansard/events';
+import { lostContent } from './lost-content.ts';
 
 export type SessionDiagnosticCode =
   | 'unreadable_event'
@@ -8,6 +9,7 @@ export type SessionDiagnosticCode =
   | 'reference_ahead'
   | 'reference_to_nowhere'
   | 'not_in_log'
+  | 'content_not_kept'
   | 'tools_gone';
 
 /** Something in a log that a session would not have written. The event is kept, and the session continues. */
@@ -40,6 +42,9 @@ export class DiagnosticFinder {
   readonly #references = new Map<string, Reference[]>();
   #hasRoot = false;
   #length = 0;
+  /** What a narrative does not have. */
+  readonly #lost = { input: 0, output: 0, text: 0 };
+  #firstLoss: { readonly eventId: string; readonly position: number } | null = null;
   /** The events that the log should have and that were not read yet. */
   readonly #expected: Set<string>;
 
@@ -55,6 +60,11 @@ export class DiagnosticFinder {
     else if (event.type === 'agent:created') this.#observeCreation(event, position);
     else this.#observeOwner(event, position);
     this.#observeReferences(event, position);
+    const lost = isReadable ? lostContent(event) : null;
+    if (lost !== null) {
+      this.#lost[lost] += 1;
+      this.#firstLoss ??= { eventId: event.id, position };
+    }
     this.#expected.delete(event.id);
     this.#length = position + 1;
     this.#ids.push(event.id);
@@ -70,6 +80,12 @@ export class DiagnosticFinder {
     }
     for (const id of [...this.#references.keys()])
       this.#resolve(id, 'reference_to_nowhere', 'which is not in this log', this.#ids.length);
+    if (this.#firstLoss !== null) {
+      const { input, output, text } = this.#lost;
+      const texts = text === 0 ? '' : ` Parts of ${text} messages or observations are missing.`;
+      const message = `The log is a narrative: it does not have the inputs of ${input} tool calls and the outputs of ${output}.${texts} Models read in their place that they were not kept.`;
+      this.#diagnostics.push({ code: 'content_not_kept', message, ...this.#firstLoss });
+    }
     const [eventId] = this.#expected;
     if (eventId !== undefined) {
       const message = `${this.#expected.size} of the given events, ${eventId} first, are not in the session. It was continued without them.`;

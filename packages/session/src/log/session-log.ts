@@ -23,8 +23,8 @@ export interface SessionLogOptions {
   readonly createId: IdSource;
   /** Receives each event when it is accepted, before it is durable, and a position that the event comes after. */
   readonly onAccepted: (event: CapturedEvent, after: number) => void;
-  /** Receives the events of one append once they are durable. */
-  readonly onRecorded: (events: readonly CapturedEvent[]) => void;
+  /** Receives the events of one append once they are durable. `whole`: with what a narrative leaves out. */
+  readonly onRecorded: (events: readonly CapturedEvent[], whole: readonly CapturedEvent[]) => void;
   /** Called once, when a write has failed, with the error that every later call throws. */
   readonly onFailed: (closed: HansardError) => void;
 }
@@ -86,7 +86,7 @@ export class SessionLog {
     const accepted = dispatch.accept(events);
     for (const event of accepted.events) onAccepted(event, this.#through);
     if (accepted.recorded === null && this.#latest === null) {
-      this.#report(accepted.events);
+      this.#report(accepted);
       return Promise.resolve(accepted.events);
     }
     return this.#whenRecorded(accepted);
@@ -139,7 +139,8 @@ export class SessionLog {
     }
   }
 
-  #whenRecorded({ events, recorded }: AcceptedEvents): Promise<readonly CapturedEvent[]> {
+  #whenRecorded(accepted: AcceptedEvents): Promise<readonly CapturedEvent[]> {
+    const { events, recorded } = accepted;
     const before = this.#latest;
     const write = async () => {
       try {
@@ -149,7 +150,7 @@ export class SessionLog {
         throw error;
       }
       await before;
-      this.#report(events);
+      this.#report(accepted);
       return events;
     };
     const done = write();
@@ -158,10 +159,10 @@ export class SessionLog {
     return done;
   }
 
-  #report(events: readonly CapturedEvent[]): void {
+  #report({ events, whole }: AcceptedEvents): void {
     // Only this log appends to the dispatch, and mints the ids of its events, so each event is at the next position.
     this.#through += events.length;
-    this.#options.onRecorded(events);
+    this.#options.onRecorded(events, whole);
   }
 
   #follow(step: Promise<unknown>): void {
