@@ -163,10 +163,11 @@ describe('run --agent', () => {
       `${(await line.hansard('context', `a/b/${second.dispatchId}`, '--history')).out}\nGo on.`,
     );
     expect(prompt).toContain(`${first.dispatchId}: dev, m, completed`);
-    const [message] = (
-      await line.hansard('show', `a/b/${second.dispatchId}`, '--raw', '--type', 'user:message', '--json')
-    ).json();
-    expect(message).toMatchObject({ data: { text: prompt, source: { kind: 'user' } } });
+    const log = ['show', `a/b/${second.dispatchId}`, '--raw', '--json', '--type'];
+    const [given] = (await line.hansard(...log, 'agent:system_prompt')).json();
+    expect(given).toMatchObject({ data: { outcomesOf: [first.dispatchId] } });
+    const [message] = (await line.hansard(...log, 'user:message')).json();
+    expect(message).toMatchObject({ data: { text: 'Go on.', source: { kind: 'user' } } });
   });
 
   it('begins the prompt with results in text and failures, also of a dispatch whose log is damaged', async () => {

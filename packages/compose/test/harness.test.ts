@@ -69,8 +69,13 @@ describe('a harness without a configuration', () => {
     const { dispatchId } = await harness.run({
       ...{ task: 'a/b', agent: parrot, prompt: 'Then this.', withHistory: true },
     });
-    const [asked] = await harness.store.getDispatchEvents('a/tasks/b', dispatchId);
-    expect(asked?.data.text).toMatch(/First of all\.[\s\S]*\n\nThen this\.$/);
+    const [given, asked, said] = await harness.store.getDispatchEvents('a/tasks/b', dispatchId);
+    expect(given).toMatchObject({
+      type: 'agent:system_prompt',
+      data: { text: expect.stringContaining('First of all.'), outcomesOf: [expect.any(String)] },
+    });
+    expect(asked?.data).toEqual({ text: 'Then this.', source: { kind: 'user' } });
+    expect(said?.data.text).toBe(`${given?.data.text}\n\nThen this.`);
   });
 
   it('counts activities, and aborts what its signal stops', async () => {

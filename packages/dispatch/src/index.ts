@@ -26,7 +26,7 @@ export { completionUpdates } from './run/completion.ts';
 export type { DispatchRun, MessageSource } from './run/dispatch-run.ts';
 export { runDispatch, startDispatch } from './run/run-dispatch.ts';
 export type { RunLimits } from './run/run-limits.ts';
-export { checkWatchedOptions, type RunDispatchOptions } from './run/run-options.ts';
+export { checkWatchedOptions, type GivenOutcomes, type RunDispatchOptions } from './run/run-options.ts';
 export { Watch } from './run/watch.ts';
 export { defaultMaxDepth, defaultMaxRunning, type WorkerOptions } from './run/worker-options.ts';
 export {

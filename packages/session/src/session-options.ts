@@ -2,6 +2,7 @@ import {
   type CommunicationHub,
   checkWatchedOptions,
   type DispatchStore,
+  type GivenOutcomes,
   type LoopLimits,
   type RunLimits,
   type TaskProblemListener,
@@ -92,13 +93,6 @@ export interface AgentStart extends NewAgent {
    * in the input of its model, and the agent did not hear, say or do it here. Each call must have its result.
    */
   readonly initPrompt?: readonly TranscriptMessage[];
-}
-
-/** The outcomes of earlier dispatches of the task, such as `priorOutcomes` of `@hansard/views` gives them. */
-export interface GivenOutcomes {
-  /** '': there is none. */
-  readonly text: string;
-  readonly dispatchIds: readonly string[];
 }
 
 /** The options of `openSession`. Those of a new session are ignored when one is continued. */

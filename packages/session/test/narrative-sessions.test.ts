@@ -73,7 +73,7 @@ describe('a session of fidelity narrative', () => {
     expect(again.session.diagnostics).toMatchObject([
       {
         code: 'content_not_kept',
-        message: expect.stringContaining('the inputs of 2 tool calls and the outputs of 2'),
+        message: expect.stringContaining('the inputs of tool calls (2) and their outputs (2)'),
       },
     ]);
     await again.root.harken('What did it say?');

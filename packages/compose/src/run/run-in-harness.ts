@@ -30,7 +30,7 @@ export interface RunOptions {
   readonly parent?: string;
   /** The earlier session of the task that the agent resumes: its id, the end of it, or `latest`. */
   readonly resume?: string;
-  /** Begins the prompt with the outcomes of earlier sessions of the task. */
+  /** Gives the agent the outcomes of earlier sessions of the task, before the prompt. */
   readonly withHistory?: boolean;
   /** The JSON Schema of the result. */
   readonly outputSchema?: JsonObject;
@@ -53,9 +53,7 @@ export async function runInHarness(harness: OpenParts, options: RunOptions): Pro
   const taskDir = toTaskDir(options.task);
   const parent =
     options.parent === undefined ? null : await resolveSession(store, inTask(taskDir, options.parent));
-  const prompt = options.withHistory
-    ? [(await earlierOutcomes(store, taskDir)).text, options.prompt ?? ''].filter(Boolean).join('\n\n')
-    : (options.prompt ?? '');
+  const { prompt = '', withHistory } = options;
   return runDispatch({
     store,
     taskDir,
@@ -70,6 +68,7 @@ export async function runInHarness(harness: OpenParts, options: RunOptions): Pro
     ...dispatchLimits(config),
     ...(await asOf(harness, taskDir, options)),
     ...(prompt === '' ? {} : { prompt }),
+    ...(withHistory === true ? { priorOutcomes: await earlierOutcomes(store, taskDir) } : {}),
     ...(parent === null ? {} : { parentDispatchId: parent.dispatchId }),
     ...definedOnly({ model: options.model, botId: options.bot ?? config.bot, signal: context.signal }),
     ...(options.cwd === undefined ? {} : { cwd: resolve(context.cwd, options.cwd) }),

@@ -5,7 +5,7 @@ import type { RunDispatchOptions } from './run-options.ts';
 
 /** The request for an agent provider that runs the agent of a dispatch. */
 export function agentRequest(
-  { taskDir, prompt = '', outputSchema, limits, resumeSessionId }: RunDispatchOptions,
+  { taskDir, prompt = '', priorOutcomes, outputSchema, limits, resumeSessionId }: RunDispatchOptions,
   { dispatchId, role, model, cwd, fidelity }: DispatchEnvelope,
   messages: AsyncIterable<CapturedEvent>,
   signal: AbortSignal,
@@ -14,7 +14,7 @@ export function agentRequest(
   return {
     taskDir,
     dispatchId,
-    prompt,
+    prompt: [priorOutcomes?.text ?? '', prompt].filter((part) => part !== '').join('\n\n'),
     role,
     model,
     cwd,

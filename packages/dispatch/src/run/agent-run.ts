@@ -189,7 +189,11 @@ export class AgentRun {
   }
 
   async #recordPrompt(): Promise<void> {
-    const { prompt, parentDispatchId } = this.#options;
+    const { prompt, priorOutcomes, parentDispatchId } = this.#options;
+    if (priorOutcomes !== undefined && priorOutcomes.text !== '') {
+      const { text, dispatchIds } = priorOutcomes;
+      await this.#log.append(newEvent('agent:system_prompt', { text, outcomesOf: [...dispatchIds] }));
+    }
     if (prompt === undefined) return;
     const source: MessageSource =
       parentDispatchId === undefined ? { kind: 'user' } : { kind: 'agent', dispatchId: parentDispatchId };

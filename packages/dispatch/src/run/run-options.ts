@@ -8,6 +8,13 @@ import type { TaskProblemListener } from '../store/ensure-task-record.ts';
 import type { RunLimits } from './run-limits.ts';
 import type { WorkerOptions } from './worker-options.ts';
 
+/** The outcomes of earlier dispatches of the task, such as `priorOutcomes` of `@hansard/views` gives them. */
+export interface GivenOutcomes {
+  /** '': there is none. */
+  readonly text: string;
+  readonly dispatchIds: readonly string[];
+}
+
 export interface RunDispatchOptions {
   readonly store: DispatchStore;
   readonly taskDir: string;
@@ -15,6 +22,11 @@ export interface RunDispatchOptions {
   readonly role: string;
   /** The task for the agent; recorded as the first `user:message`. */
   readonly prompt?: string;
+  /**
+   * What came out of earlier dispatches of the task. The agent receives it before the prompt; recorded before the prompt, as an
+   * `agent:system_prompt` that names the dispatches. Absent: nothing.
+   */
+  readonly priorOutcomes?: GivenOutcomes;
   readonly model?: string;
   readonly cwd?: string;
   /** The dispatch of the same task that starts this one (D4). */

@@ -1,9 +1,10 @@
+import type { GivenOutcomes } from '@hansard/dispatch';
 import { type EventData, type EventLinks, type NewEvent, newEvent } from '@hansard/events';
 import { givenEvent, takeApart } from '@hansard/prompt';
 import type { LoggedString } from '@hansard/provider';
 import type { SessionRecord } from '../log/session-record.ts';
 import { sessionErrors } from '../session-errors.ts';
-import type { AgentStart, GivenOutcomes } from '../session-options.ts';
+import type { AgentStart } from '../session-options.ts';
 import { inWords } from './agent-record.ts';
 import { asText, textOf } from './given-transcript.ts';
 

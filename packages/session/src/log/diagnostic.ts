@@ -83,7 +83,7 @@ export class DiagnosticFinder {
     if (this.#firstLoss !== null) {
       const { input, output, text } = this.#lost;
       const texts = text === 0 ? '' : ` Parts of ${text} messages or observations are missing.`;
-      const message = `The log is a narrative: it does not have the inputs of ${input} tool calls and the outputs of ${output}.${texts} Models read in their place that they were not kept.`;
+      const message = `The log is a narrative: it does not have the inputs of tool calls (${input}) and their outputs (${output}).${texts} Models read in their place that they were not kept.`;
       this.#diagnostics.push({ code: 'content_not_kept', message, ...this.#firstLoss });
     }
     const [eventId] = this.#expected;
