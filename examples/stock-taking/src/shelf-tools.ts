@@ -1,6 +1,6 @@
 import type { ToolProvider } from '@hansard/provider';
 
-/** What the program sells. It is a live object: the log must have it as it was when the agent looked. */
+/** What the program sells. It is a live object: the log has to keep it as it was when the agent looked. */
 export class Shelf {
   readonly loaves: Map<string, number>;
   readonly counted: Date;
