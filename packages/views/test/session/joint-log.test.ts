@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { envelope, randomFrom } from '@hansard/testing';
+import { envelope, event, randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import {
   type AgentRef,
@@ -244,6 +244,23 @@ describe('a view of two sessions', () => {
       ['01JM-ZFORK', 'b2', null],
     ]);
     expect(joint.render(rows, renderDialog)).toContain('ZFORK (copied from ');
+  });
+
+  it('keeps the order of a perspective where a message came during a model call, and is given to the next one', () => {
+    const usage = { inputTokens: 1, outputTokens: 1 };
+    const call = { model: 'm', usage, context: { through: 'p2' } };
+    const late = made('01JM-LATE', 0, [
+      timed(0, created('p1', 'x')),
+      timed(1, heard('p2', 'x', 'First')),
+      timed(2, heard('p3', 'x', 'During the call')),
+      timed(6, says('p4', 'x', 'Answer')),
+      timed(6, event('agent:inference', call, { id: 'p5', agentId: 'x', messageId: 'p4' })),
+    ]);
+    const rows = joined([late, second]).perspective([
+      { dispatchId: '01JM-LATE', agentId: 'x' },
+      { dispatchId: '01JM-OTHER', agentId: 'agent_001' },
+    ]);
+    expect(rows.map(({ row }) => row.id)).toEqual(['p2', 'b2', 'p4', 'p3']);
   });
 
   it('takes events of two imports for two, also if they are equal', () => {
