@@ -24,6 +24,8 @@ export function readEventPage(
 ): EventPage {
   if (last !== undefined) return readLastEvents(range, positions, last);
   const first = after + 1;
+  // Who follows a log asks for what comes after its end, and that needs no line of the file.
+  if (first === range.count) return { events: [], first, next: after };
   const events: CapturedEvent[] = [];
   let { position, next } = placeFor(range, positions, first);
   scanLines(range, next, (line) => {
