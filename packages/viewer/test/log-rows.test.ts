@@ -81,7 +81,9 @@ function learnCreated(names: AgentNames, event: CapturedEvent): void {
 function known({ missing: _, notKnown: __, agent: { depth: ___, ...agent }, ...row }: Row) {
   const heard = row.heard?.map((one) => ({ ...one, agent: one.agent.agentId }));
   const decisions = row.decisions?.map((one) => ({ ...one, agent: one.agent.agentId }));
-  return { ...row, agent, heard, decisions };
+  // Nor whether a result that is not near is anywhere in the log.
+  const status = row.status === 'no result nearby' ? 'no result on record' : row.status;
+  return { ...row, agent, heard, decisions, status };
 }
 
 /** The reach is short, so that a window has many events that its rows do not reach. */
