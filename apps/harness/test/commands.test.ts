@@ -90,7 +90,7 @@ describe('hansard', () => {
     expect(seen).toMatchObject({ code: 0, out: expect.stringContaining('The tester reports 6 bytes.') });
     expect(seen.err).toContain('tool input and output are not in the log');
     const { err } = await line.hansard('perspective', 'research/route-models', '--agent', 'nobody');
-    expect(err).toMatch(/The agents are: dispatched agent, tester \(/);
+    expect(err).toMatch(/The agents are: dispatched agent in .*, tester \(\S+\) in product-analyst /);
   });
 
   it('notes quote nothing that a terminal would obey', async () => {

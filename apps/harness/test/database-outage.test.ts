@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { openDispatchStore, startDispatch } from '@hansard/dispatch';
-import type { AgentProvider, DispatchStoreProvider } from '@hansard/provider';
+import { type AgentProvider, type DispatchStoreProvider, isHansardError } from '@hansard/provider';
 import { openSession } from '@hansard/session';
 import { openPostgresStore } from '@hansard/store-postgres';
 import { useServer } from '@hansard/testing/postgres-in-tests';
@@ -16,7 +16,7 @@ const words = Array.from({ length: 8 }, (_, at) => `word ${at}`);
 const outageAt = 4;
 
 /** The store of a test, and a promise of its first failed call. */
-async function storeOf(schema: string, onFailure: () => void): Promise<DispatchStoreProvider> {
+async function storeOf(schema: string, onFailure: (error: unknown) => void): Promise<DispatchStoreProvider> {
   const store = await openPostgresStore({ url: server().url(), schema, connectTimeout: 1_000 });
   onTestFinished(() => store.close());
   return new Proxy(store, {
@@ -32,12 +32,12 @@ async function storeOf(schema: string, onFailure: () => void): Promise<DispatchS
   });
 }
 
-/** Starts the server at the first failure, or never; `restarted` is the start. */
+/** Starts the server at the first call that it does not answer, or never; `restarted` is the start. */
 function restartingOnFailure(isShort: boolean) {
   let restarted: Promise<void> | null = null;
   return {
-    onFailure: () => {
-      if (isShort) restarted ??= server().start();
+    onFailure: (error: unknown) => {
+      if (isShort && isHansardError(error) && error.isTransient) restarted ??= server().start();
     },
     get restarted() {
       return restarted;

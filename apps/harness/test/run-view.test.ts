@@ -93,7 +93,7 @@ it('ends as aborted from its page, also without the console', async () => {
   expect(events).toMatchObject([{ data: { reason: 'aborted on the page', by: 'user' } }]);
 });
 
-it('shows a conversation, and only what can be done with it', async () => {
+it('shows a conversation, which takes messages and can be stopped', async () => {
   using line = commandLine();
   writeFileSync(join(line.cwd, 'talk.yaml'), 'user: [Hello.]\nagents: { root: [{ say: Good day. }] }\n');
   const stdin = new PassThrough();
@@ -112,7 +112,7 @@ it('shows a conversation, and only what can be done with it', async () => {
     text += chunk;
     if (text.includes('Good day.') && text.includes('event: writing')) break;
   }
-  expect(text).toContain('"controls":{"messages":false,"abort":false}');
+  expect(text).toContain('"controls":{"messages":true,"abort":true}');
   ending.abort();
   stdin.end();
   expect((await running).code).toBe(0);
