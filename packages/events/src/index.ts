@@ -48,6 +48,7 @@ export { toTimestamp } from './timestamp.ts';
 export type { Delta } from './types/delta.ts';
 export {
   type DispatchEnvelope,
+  type DispatchLetter,
   type DispatchSource,
   type DispatchStatus,
   dispatchStatuses,

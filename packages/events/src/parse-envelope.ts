@@ -13,6 +13,7 @@ import {
 const updatesSchema = envelopeSchema.partial().extend({
   dispatchId: z.never().optional(),
   taskSlug: z.never().optional(),
+  letter: z.never().optional(),
   schemaVersion: z.never().optional(),
 });
 
@@ -22,7 +23,7 @@ export function parseEnvelope(value: unknown): DispatchEnvelope {
   return check(envelopeSchema, value, 'EVENT_ENVELOPE_INVALID', 'an envelope');
 }
 
-/** Checks a change to an envelope. Its identity (dispatch, task, schema version) never changes. @throws EVENT_ENVELOPE_INVALID */
+/** Checks a change to an envelope. Its identity (dispatch, task, letter, schema version) never changes. @throws EVENT_ENVELOPE_INVALID */
 export function parseEnvelopeUpdates(value: unknown): EnvelopeUpdates {
   return check(updatesSchema, value, 'EVENT_ENVELOPE_INVALID', 'a change to an envelope') as EnvelopeUpdates;
 }

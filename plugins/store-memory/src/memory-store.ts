@@ -13,6 +13,7 @@ import {
   type EnvelopeUpdates,
   type EventPage,
   EventWords,
+  isInternalTask,
   type ListDispatchesOptions,
   type ReadEventsOptions,
   type SearchEventsOptions,
@@ -161,7 +162,10 @@ export class MemoryStore implements DispatchStoreProvider {
   listTasks(): TaskListing[] {
     this.#enter();
     const taskDirs = new Set([...this.#tasks.keys(), ...this.#dispatches.keys()]);
-    return [...taskDirs].sort(compare).map((taskDir) => ({ taskDir, task: this.findTask(taskDir) }));
+    return [...taskDirs]
+      .filter((taskDir) => !isInternalTask(taskDir))
+      .sort(compare)
+      .map((taskDir) => ({ taskDir, task: this.findTask(taskDir) }));
   }
 
   searchEvents(query: string, { taskDir, dispatchId, limit = 100 }: SearchEventsOptions = {}): SearchHit[] {
@@ -232,6 +236,7 @@ export class MemoryStore implements DispatchStoreProvider {
 
   *#list(taskDir: string | undefined): Generator<DispatchListing> {
     for (const [task, dispatches] of this.#tasksIn(taskDir)) {
+      if (taskDir === undefined && isInternalTask(task)) continue;
       for (const [dispatchId, dispatch] of dispatches) {
         const envelope = envelopeOf(dispatch);
         const [last] = dispatch.log.read(Math.max(0, dispatch.log.length - 1), dispatch.log.length);

@@ -11,6 +11,7 @@ import {
   type DispatchStoreProvider,
   type DispatchVerification,
   type EventPage,
+  isInternalTask,
   type ListDispatchesOptions,
   type ReadEventsOptions,
   type SearchEventsOptions,
@@ -349,6 +350,7 @@ class TaskTable {
   async list(): Promise<TaskListing[]> {
     const rows = await this.#tables.rows(this.#tables.statements.listTasks, []);
     return rows
+      .filter(({ taskDir }) => !isInternalTask(taskDir))
       .map((row) => this.#listed(row))
       .sort((left, right) => (left.taskDir < right.taskDir ? -1 : 1));
   }

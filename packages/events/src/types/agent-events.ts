@@ -12,7 +12,7 @@ const toolFields = {
   metadata: jsonObjectSchema,
 };
 
-const sourceSchema = z.object({
+export const sourceSchema = z.object({
   /** `system`: the engine, a hook or the orchestrator. `external`: the outside world, which may be a person. */
   kind: z.enum(['user', 'agent', 'system', 'external']),
   /** Of `external` only: what sent it. Absent: not known. */

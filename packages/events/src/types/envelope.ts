@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { jsonValueSchema } from '../json/json-value-schema.ts';
+import { sourceSchema } from './agent-events.ts';
 import {
   costSchema,
   countSchema,
@@ -86,6 +87,25 @@ const foldedSchema = z.object({
 
 export type FoldedLog = z.infer<typeof foldedSchema>;
 
+/**
+ * What another process says to a dispatch that it does not write: a message, or with `abort` a request to stop. The envelope of a letter has no
+ * events, and is created ended in the task `_hansard/inbox/DISPATCH_ID`.
+ */
+const letterSchema = z.object({
+  /** The id of the event by which the owner of the dispatch repeats the letter. A log that has it has taken the letter. */
+  from: idSchema,
+  /** The task of the dispatch. */
+  taskDir: z.string().min(1),
+  source: sourceSchema,
+  /** The message, or the reason of an abort. */
+  text: z.string().min(1).optional(),
+  /** The agent of the dispatch that is meant. Absent: the dispatched one, or the root. */
+  agentId: idSchema.optional(),
+  abort: z.boolean().optional(),
+});
+
+export type DispatchLetter = Readonly<z.infer<typeof letterSchema>>;
+
 /** The facts about a dispatch: role, time, model, cost and end (D3). Every key is present; null means not known (yet). */
 export const envelopeSchema = z.object({
   dispatchId: idSchema,
@@ -127,6 +147,8 @@ export const envelopeSchema = z.object({
   botId: z.string().nullable(),
   /** `narrative`: tool input and output are left out (D7). `full`: they are recorded, so that a session can be resumed. */
   fidelity: z.enum(fidelities),
+  /** The letter that this envelope is. Absent: it is no letter. */
+  letter: letterSchema.optional(),
   schemaVersion: z.number().int().positive(),
 });
 
@@ -135,7 +157,9 @@ export type DispatchStatus = (typeof dispatchStatuses)[number];
 export type Fidelity = (typeof fidelities)[number];
 
 /** The fields of an envelope that may change after its dispatch was created: all except its identity. */
-export type EnvelopeUpdates = Partial<Omit<DispatchEnvelope, 'dispatchId' | 'taskSlug' | 'schemaVersion'>>;
+export type EnvelopeUpdates = Partial<
+  Omit<DispatchEnvelope, 'dispatchId' | 'taskSlug' | 'letter' | 'schemaVersion'>
+>;
 
 /** A requested piece of work (D10). */
 export const taskRecordSchema = z.object({

@@ -3,7 +3,7 @@ import type { StoreError } from './store-errors.ts';
 
 /** The filters hide no dispatch that cannot be read, except `taskDir`. */
 export interface ListDispatchesOptions {
-  /** Only the dispatches of this task, and not those of tasks below it. Absent: of every task. */
+  /** Only the dispatches of this task, and not those of tasks below it. Absent: of every task that is not below `_hansard`. */
   readonly taskDir?: string;
   /** Only dispatches with one of these statuses. Absent: with any. */
   readonly status?: readonly DispatchStatus[];

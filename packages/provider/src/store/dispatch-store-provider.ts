@@ -126,7 +126,7 @@ export interface DispatchStoreProvider {
   getDispatchEnvelopes(taskDir: string): Awaitable<DispatchEnvelope[]>;
 
   /**
-   * A page of the dispatches of a task, or of the whole store. See {@link ListDispatchesOptions} and {@link DispatchPage}. An
+   * A page of the dispatches of a task, or of the whole store without what is below `_hansard`. See {@link ListDispatchesOptions} and {@link DispatchPage}. An
    * unknown task has none. A dispatch that cannot be read is an entry with its error, so that it does not hide the others.
    * @throws STORE_INVALID_CURSOR (`after` is not a `next` of this store)
    */
@@ -159,7 +159,7 @@ export interface DispatchStoreProvider {
   /** The record of a task, or null if it has none. */
   findTask(taskDir: string): Awaitable<TaskRecord | null>;
 
-  /** Every task that has a record or a dispatch, by `taskDir`. A task whose record cannot be read is listed with the reason. */
+  /** Every task that has a record or a dispatch and is not below `_hansard`, by `taskDir`. A task whose record cannot be read is listed with the reason. */
   listTasks(): Awaitable<TaskListing[]>;
 
   /** Finishes pending work, then releases every claim, file and connection. Safe to call twice. */

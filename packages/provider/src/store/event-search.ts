@@ -1,7 +1,7 @@
 import type { CapturedEvent } from '@hansard/events';
 
 export interface SearchEventsOptions {
-  /** Absent: every task. */
+  /** Absent: every task. Dispatches below `_hansard` have no events. */
   readonly taskDir?: string;
   /** Absent: every dispatch of the task. Only together with `taskDir`. */
   readonly dispatchId?: string;

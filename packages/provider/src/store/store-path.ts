@@ -8,6 +8,14 @@ const longestSegment = 255;
 const longestTaskDir = 1_024;
 
 /**
+ * Whether a task is below `_hansard`, where Hansard keeps what is no work, such as letters. Listings of the whole store omit these tasks
+ * and their dispatches. A caller that names such a task gets them.
+ */
+export function isInternalTask(taskDir: string): boolean {
+  return taskDir.startsWith('_hansard/');
+}
+
+/**
  * Refuses a `taskDir` that is not a plain relative path: segments of letters, digits, `.`, `_`, `-`, space and other
  * printable characters, separated by `/`. A segment must not be empty, start with a dot or have a special meaning in a file
  * system. It has at most 1,024 bytes, and a segment at most 255.

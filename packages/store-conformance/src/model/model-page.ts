@@ -6,7 +6,9 @@ export function modelPage(
   { taskDir, status, startedSince = '', order = 'oldest', after, limit = 1_000 }: ListDispatchesOptions,
   fail: (code: StoreError['code']) => never,
 ): DispatchPage {
-  const inTask = listings.filter((listing) => taskDir === undefined || listing.taskDir === taskDir);
+  const inTask = listings.filter((listing) =>
+    taskDir === undefined ? !listing.taskDir.startsWith('_hansard/') : listing.taskDir === taskDir,
+  );
   const readable = inTask.filter(
     ({ envelope }) =>
       envelope !== null &&

@@ -270,6 +270,7 @@ function tasksOf(state: ModelOpening) {
       const withDispatch = [...state.data.dispatches].filter(([, dispatches]) => dispatches.size > 0);
       const names = new Set([...state.data.tasks.keys(), ...withDispatch.map(([taskDir]) => taskDir)]);
       return [...names]
+        .filter((taskDir) => !taskDir.startsWith('_hansard/'))
         .sort()
         .map((taskDir) => ({ taskDir, task: structuredClone(state.data.tasks.get(taskDir) ?? null) }));
     },

@@ -18,6 +18,7 @@ import {
   type DispatchStoreProvider,
   type EnvelopeUpdates,
   type EventPage,
+  isInternalTask,
   type ListDispatchesOptions,
   type ReadEventsOptions,
   type StoreCapabilities,
@@ -241,7 +242,7 @@ class ExampleStore implements DispatchStoreProvider {
     const folders = globSync(['**/task.json', '**/dispatches/*.log'], { cwd: this.#root }).map((path) =>
       path.endsWith('.log') ? dirname(dirname(path)) : dirname(path),
     );
-    return [...new Set(folders)].sort();
+    return [...new Set(folders)].filter((taskDir) => !isInternalTask(taskDir)).sort();
   }
 
   #listDispatch(taskDir: string, dispatchId: string): DispatchListing {

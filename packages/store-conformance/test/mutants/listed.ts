@@ -63,6 +63,34 @@ export const listedMutants: readonly Mutant[] = [
       },
     }),
   ],
+  [
+    'lists the letters of the whole store',
+    'listed/internal-tasks',
+    (good, { data }) => ({
+      listDispatches: (options = {}) => {
+        const page = good.listDispatches(options);
+        if (options.taskDir !== undefined) return page;
+        const inboxes = [...data.dispatches.keys()].filter((taskDir) => taskDir.startsWith('_hansard/'));
+        const letters = inboxes.flatMap((taskDir) => good.listDispatches({ taskDir }).dispatches);
+        return { ...page, dispatches: [...letters, ...page.dispatches] };
+      },
+    }),
+  ],
+  [
+    'hides what is near _hansard',
+    'listed/internal-tasks',
+    listing((page) => ({
+      ...page,
+      dispatches: page.dispatches.filter((one) => !one.taskDir.includes('_hansard')),
+    })),
+  ],
+  [
+    'lists the tasks below _hansard',
+    'listed/internal-tasks',
+    (_, { data }) => ({
+      listTasks: () => [...data.dispatches.keys()].sort().map((taskDir) => ({ taskDir, task: null })),
+    }),
+  ],
   ['ignores the order', 'listed/pages', asking(({ order: _, ...options }) => options)],
   ['ignores the task', 'listed/pages', asking(({ taskDir: _, ...options }) => options)],
   ['ignores the limit of a listing', 'listed/pages', asking(({ limit: _, ...options }) => options)],

@@ -4,6 +4,7 @@ import {
   compareByStart,
   type DispatchListing,
   type DispatchPage,
+  isInternalTask,
   type ListDispatchesOptions,
   type StoreError,
   storeErrors,
@@ -111,7 +112,8 @@ export class Listings {
   }
 
   #taskDirs(): string[] {
-    return withFile('list', this.#root, () => [...walkTaskDirs(this.#system.files, this.#root)]).sort();
+    const found = withFile('list', this.#root, () => [...walkTaskDirs(this.#system.files, this.#root)]);
+    return found.filter((taskDir) => !isInternalTask(taskDir)).sort();
   }
 
   /** The dispatches of a task or of all, and an entry for each task that cannot be listed. */

@@ -66,6 +66,8 @@ function select(
   const columns = isWhole ? ['started_at', 'task_dir', 'dispatch_id'] : ['task_dir', 'dispatch_id'];
   const isDescending = isWhole && order === 'newest';
   if (taskDir !== undefined) add('d.task_dir = ?', taskDir);
+  // As `isInternalTask`.
+  else add("NOT starts_with(d.task_dir, '_hansard/')");
   if (status !== undefined) add("d.status = ANY (string_to_array(?, ','))", status.join(','));
   if (startedSince !== undefined) add('d.started_at >= ?', startedSince);
   if (place !== null)

@@ -100,7 +100,7 @@ export class DispatchPages {
 
   /** @throws STORE_CORRUPT unless the index has each row at its place */
   #assertIndex(taskDir: string | undefined): void {
-    const { sql, values } = pageQuery(taskDir === undefined ? {} : { taskDir }, null);
+    const { sql, values } = pageQuery(taskDir === undefined ? {} : { taskDir }, null, true);
     let entries = 0;
     let place: ListingKey | null = null;
     for (const row of this.#prepare(sql).iterate(...values)) {
@@ -157,10 +157,11 @@ export class DispatchPages {
   }
 }
 
-/** The rows after a place, in the order of the options. Statuses are not part of it. */
+/** The rows after a place, in the order of the options. Statuses are not part of it. `withInternal`: also those below `_hansard`. */
 export function pageQuery(
   { taskDir, startedSince, order = 'oldest' }: ListDispatchesOptions,
   last: ListingKey | null,
+  withInternal = false,
 ): { readonly sql: string; readonly values: readonly string[] } {
   const [sign, direction] = order === 'newest' ? ['<', 'DESC'] : ['>', 'ASC'];
   const columns =
@@ -172,6 +173,8 @@ export function pageQuery(
     values.push(...given);
   };
   if (taskDir !== undefined) add('task_dir = ?', taskDir);
+  // As `isInternalTask`.
+  else if (!withInternal) add("task_dir NOT GLOB '_hansard/*'");
   if (startedSince !== undefined) add('started_at >= ?', startedSince);
   if (last !== null) {
     const place = [

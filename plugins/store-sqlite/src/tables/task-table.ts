@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { TaskRecord } from '@hansard/events';
-import { storeErrors, type TaskListing } from '@hansard/provider';
+import { isInternalTask, storeErrors, type TaskListing } from '@hansard/provider';
 import { headChecksum, taskChecksum, toggleName } from '../database/checksums.ts';
 import { decodeJson } from '../database/decode.ts';
 import type { HeadRow, Statements, TaskRow } from '../database/statements.ts';
@@ -55,7 +55,9 @@ export class TaskTable {
       if (found.every(({ error }) => error === undefined)) this.#assertComplete(rows);
       return found;
     });
-    return listed.sort((left, right) => compare(left.taskDir, right.taskDir));
+    return listed
+      .filter(({ taskDir }) => !isInternalTask(taskDir))
+      .sort((left, right) => compare(left.taskDir, right.taskDir));
   }
 
   /**

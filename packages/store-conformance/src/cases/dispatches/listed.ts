@@ -263,6 +263,37 @@ export const listedCases = caseFamily('listed', [
     },
   },
   {
+    name: 'internal-tasks',
+    rule: 1,
+    title: 'a listing of the whole store omits what is below _hansard, which can be read by its name',
+    run: async ({ store }) => {
+      const inbox = '_hansard/inbox/D1';
+      const letter = sampleEnvelope('L1', {
+        startedAt: at(1),
+        completedAt: at(1),
+        status: 'completed',
+        letter: { from: 'E1', taskDir: 'lab', source: { kind: 'user' }, text: 'Stop at the next lamp.' },
+      });
+      const beside = ['_hansardx', 'lab/_hansard/inbox'].map((task, index) => ({
+        taskDir: task,
+        envelope: sampleEnvelope('near', { startedAt: at(2 + index), status: 'completed' }),
+      }));
+      await fill(store, beside);
+      await store.createDispatch(inbox, letter);
+      sameContent(await walk(store, {}), namesOf(beside), 'the dispatches of the whole store');
+      sameContent(
+        await walk(store, { order: 'newest', limit: 1 }),
+        namesOf(beside).reverse(),
+        'page by page',
+      );
+      const tasksOf = (await store.listTasks()).map((listing) => listing.taskDir);
+      sameContent(tasksOf, ['_hansardx', 'lab/_hansard/inbox'], 'the tasks');
+      sameContent(await walk(store, { taskDir: inbox }), ['_hansard/inbox/D1 L1'], 'the named task');
+      sameContent(await store.getDispatchEnvelopes(inbox), [letter], 'the letters');
+      sameContent(await store.getDispatchEnvelope(inbox, 'L1'), letter, 'the letter');
+    },
+  },
+  {
     name: 'many-across-tasks',
     rule: 1,
     title: 'the first page of 1,205 dispatches in 5 tasks has 1,000 of them, and the next one the others',
