@@ -36,7 +36,7 @@ describe('the completion for bash', () => {
 
   it('offers every command, and those that begin with a word', () => {
     expect(offered('')).toEqual([...commandTable.map(({ name }) => name), 'help'].toSorted());
-    expect(offered('s')).toEqual(['search', 'secrets', 'show', 'store']);
+    expect(offered('s')).toEqual(['search', 'secrets', 'send', 'show', 'store']);
   });
 
   it('offers the options of a command, and files', () => {

@@ -7,6 +7,12 @@ export const dispatchErrors = defineErrors('dispatch', {
     advice: 'Start a new dispatch.',
     details: ['dispatchId'],
   },
+  DISPATCH_LETTER_REFUSED: {
+    when: 'A letter was to be written to a dispatch that has ended or was imported, to an agent that it does not have or that has ended, or without text.',
+    advice:
+      'Choose a running session and one of its agents, or continue the session with `hansard chat --resume`.',
+    details: ['taskDir', 'dispatchId', 'reason'],
+  },
   DISPATCH_AGENT_NOT_FOUND: {
     when: 'A worker was to be started with an agent that `workers.agents` does not name.',
     advice:

@@ -8,6 +8,7 @@ export {
   type CommunicationProblem,
   describeCommunicationProblem,
 } from './communication/communication-problem.ts';
+export { LetterInbox } from './communication/letter-inbox.ts';
 export { describeFailure } from './describe-failure.ts';
 export { dispatchErrors } from './dispatch-errors.ts';
 export { HookChains } from './hooks/hook-chains.ts';
@@ -56,7 +57,13 @@ export type {
   ReadPagesOptions,
 } from './store/dispatch-log.ts';
 export { type DispatchRef, toDispatchRef } from './store/dispatch-ref.ts';
-export type { DispatchStore, ReadAccess, WriteAccess } from './store/dispatch-store.ts';
+export type {
+  DispatchStore,
+  LetterState,
+  NewLetter,
+  ReadAccess,
+  WriteAccess,
+} from './store/dispatch-store.ts';
 export {
   ensureTaskOf,
   ensureTaskRecord,

@@ -271,6 +271,7 @@ export class Session implements AsyncDisposable {
   async #end(outcome: Pick<Completion, 'status' | 'result'>): Promise<void> {
     const { record, turn, hooks, watch, life } = this.#parts;
     const { log } = record;
+    await watch.lastLetters();
     watch.end();
     // What was recorded is observed before the agents are stopped, and what they still record before the end.
     await hooks.drained();

@@ -24,6 +24,13 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./chat.ts')).addChat,
   },
   {
+    name: 'send',
+    group: 'Record',
+    description: 'send a message to a session that another process records, or stop it',
+    arguments: [session, ['[text]', 'the message, in quotes; with --abort the reason']],
+    load: async () => (await import('./send.ts')).addSend,
+  },
+  {
     name: 'import',
     group: 'Record',
     description: 'import logs of other tools; a repeated import adds only what is new',

@@ -1,5 +1,5 @@
 /** The exit codes of the `hansard` command. */
-export const exitCode = { done: 0, failed: 1, usage: 2, damaged: 3, secrets: 4 } as const;
+export const exitCode = { done: 0, failed: 1, usage: 2, damaged: 3, secrets: 4, waiting: 5 } as const;
 
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 

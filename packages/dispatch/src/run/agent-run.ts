@@ -1,7 +1,14 @@
-import { type CapturedEvent, type DispatchEnvelope, type NewEvent, newEvent } from '@hansard/events';
+import {
+  type CapturedEvent,
+  type DispatchEnvelope,
+  type DispatchLetter,
+  type NewEvent,
+  newEvent,
+} from '@hansard/events';
 import { type Clock, systemClock } from '@hansard/provider';
 import { Notifier } from '../async/notifier.ts';
 import { onAbort } from '../async/on-abort.ts';
+import { LetterInbox } from '../communication/letter-inbox.ts';
 import { describeFailure } from '../describe-failure.ts';
 import { dispatchErrors } from '../dispatch-errors.ts';
 import type { Dispatch } from '../store/dispatch.ts';
@@ -32,6 +39,7 @@ export class AgentRun {
   readonly #hooks: RunHooks;
   readonly #hooksOver = new AbortController();
   readonly #listener: AgentListener;
+  readonly #letters: LetterInbox;
   /** Release the timers and listeners of this run. */
   readonly #releases: (() => void)[] = [];
   /** `stopping`: the agent was asked to end. `over`: its further activities are ignored. */
@@ -55,6 +63,11 @@ export class AgentRun {
       report: (event) => this.#report(event),
       record: (event) => log.append(event),
       callEvent: (toolCallId, agentId) => this.#tools.callEvent(toolCallId, agentId),
+    });
+    this.#letters = new LetterInbox({
+      store: options.store,
+      dispatch: log.dispatch,
+      take: (letter) => this.#takeLetter(letter),
     });
     this.#hooks = new RunHooks({
       hooks,
@@ -129,6 +142,7 @@ export class AgentRun {
       // A slow store does not count as silence of the agent.
       this.#watch.watchSilence(() => !this.#listener.isAwaited);
       await prompted;
+      void this.#letters.start();
       const ending = await this.#untilEnd();
       const completedAt = this.#log.endsAt(this.#clock.now());
       const { completion } = this.#dispatch.facts;
@@ -227,6 +241,18 @@ export class AgentRun {
     }
   }
 
+  /** Repeats a letter of another process. False: it stays. */
+  async #takeLetter({ from: id, text, source, agentId, abort }: DispatchLetter): Promise<boolean> {
+    if (agentId !== undefined || !this.#isRunning()) return false;
+    if (abort !== true)
+      return (await this.#deliver(newEvent('user:message', { text: text ?? '', source }, { id }))) !== null;
+    const data = { ...(text === undefined ? {} : { reason: text }), by: source.kind };
+    this.#killFor(newEvent('harness:abort', data, { id }));
+    this.#watch.workers?.abort(text, source.kind);
+    await this.#kill;
+    return true;
+  }
+
   /** Records an event that the agent did not yield. */
   async #recordOwn(event: NewEvent): Promise<CapturedEvent> {
     try {
@@ -292,6 +318,7 @@ export class AgentRun {
 
   #finish(): void {
     this.#state = 'over';
+    this.#letters.stop();
     this.#watch.close();
     this.#tools.end('The dispatch has ended.');
     this.#watch.stop();

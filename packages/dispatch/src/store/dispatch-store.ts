@@ -1,4 +1,4 @@
-import type { CapturedEvent, DispatchEnvelope, TaskRecord } from '@hansard/events';
+import type { CapturedEvent, DispatchEnvelope, DispatchLetter, TaskRecord } from '@hansard/events';
 import type {
   ClaimState,
   DispatchVerification,
@@ -45,6 +45,23 @@ export interface ReadAccess {
    */
   readonly skipDamaged?: boolean;
 }
+
+/** What a process says to a dispatch that another one writes. */
+export interface NewLetter {
+  /** The message, or the reason of an abort. */
+  readonly text?: string | undefined;
+  /** Stops the dispatch. */
+  readonly abort?: boolean | undefined;
+  /** The agent that is meant. Absent: the dispatched one, or the root. */
+  readonly agentId?: string | undefined;
+  /** Absent: a person. */
+  readonly source?: DispatchLetter['source'] | undefined;
+  /** The id of the event by which the owner repeats the letter. Repeat it to send the same letter again. Absent: minted. */
+  readonly from?: string | undefined;
+}
+
+/** `refused`: the dispatch has ended without the letter. A dispatch that is continued later still takes it. */
+export type LetterState = 'taken' | 'waiting' | 'refused';
 
 /**
  * A store for its users: any `DispatchStoreProvider` with dispatch objects, checks, minted ids and times, redaction and
@@ -147,7 +164,24 @@ export interface DispatchStore extends AsyncDisposable {
   watch(scope: WatchScope, onChange: () => void): Promise<StopWatching>;
 
   /**
-   * Removes a dispatch with its events.
+   * Says something to a dispatch that another process writes, or that nobody writes now: its owner takes the letter, or the one that
+   * continues it. Returns the letter as it was written, redacted. The same `from` and content again change nothing.
+   * @throws STORE_DISPATCH_NOT_FOUND, DISPATCH_LETTER_REFUSED (ended, imported, without text), EVENT_ENVELOPE_INVALID
+   */
+  sendLetter(dispatch: DispatchRef, letter: NewLetter): Promise<DispatchLetter>;
+
+  /** The letters to a dispatch, by their start, taken or not. One that cannot be read is omitted. */
+  readLetters(dispatch: DispatchRef): Promise<DispatchLetter[]>;
+
+  /**
+   * Whether the log of the dispatch has the letter. `after`: the position of the last event that was in the log before the letter was sent;
+   * absent: the whole log is read.
+   * @throws STORE_DISPATCH_NOT_FOUND
+   */
+  findLetter(dispatch: DispatchRef, letter: DispatchLetter, after?: number): Promise<LetterState>;
+
+  /**
+   * Removes a dispatch with its events and its letters.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_UNSUPPORTED without `capabilities.deleteDispatch`
    */
   deleteDispatch(dispatch: DispatchRef): Promise<void>;

@@ -1,4 +1,10 @@
-import { type CapturedEvent, type DispatchEnvelope, newEvent, type TaskRecord } from '@hansard/events';
+import {
+  type CapturedEvent,
+  type DispatchEnvelope,
+  type DispatchLetter,
+  newEvent,
+  type TaskRecord,
+} from '@hansard/events';
 import {
   assertTaskDir,
   type ClaimState,
@@ -27,10 +33,11 @@ import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
 import type { DispatchEntries, DispatchEntry } from './dispatch-entry.ts';
 import type { DispatchLog } from './dispatch-log.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
-import type { DispatchStore, ReadAccess, WriteAccess } from './dispatch-store.ts';
+import type { DispatchStore, LetterState, NewLetter, ReadAccess, WriteAccess } from './dispatch-store.ts';
 import { follow } from './follow.ts';
 import type { FollowItem, FollowOptions } from './follow-item.ts';
 import { followTask } from './follow-task.ts';
+import { inboxOf, readLetters, takenOf, writeLetter } from './letters.ts';
 import { OpenStoreContext } from './open-store-context.ts';
 import { ProviderDispatch } from './provider-dispatch.ts';
 import type { RetriedProvider } from './retries.ts';
@@ -226,9 +233,36 @@ class CheckedStore implements DispatchStore {
     return provider.watch(scope, onChange);
   }
 
+  async sendLetter(dispatch: DispatchRef, letter: NewLetter): Promise<DispatchLetter> {
+    this.#context.assertOpen();
+    return writeLetter(this.#context, dispatch, letter);
+  }
+
+  async readLetters(dispatch: DispatchRef): Promise<DispatchLetter[]> {
+    this.#context.assertOpen();
+    return readLetters(this.#context, dispatch);
+  }
+
+  async findLetter(dispatch: DispatchRef, letter: DispatchLetter, after?: number): Promise<LetterState> {
+    const stored = this.#at(dispatch);
+    // Before the log: an owner that ends has taken what it takes.
+    const { status } = await stored.readEnvelope();
+    if ((await takenOf(stored, [letter], after)).size > 0) return 'taken';
+    return status === 'running' ? 'waiting' : 'refused';
+  }
+
   async deleteDispatch(dispatch: DispatchRef): Promise<void> {
     this.#context.assertOpen();
-    await this.#context.claims.without(dispatch, 'its deletion', (stored) => stored.delete());
+    await this.#context.claims.without(dispatch, 'its deletion', async (stored) => {
+      const letters = await readLetters(this.#context, dispatch);
+      if (letters.length > 0) await stored.claim();
+      for (const { from } of letters)
+        await new ProviderDispatch(this.#provider, {
+          taskDir: inboxOf(dispatch.dispatchId),
+          dispatchId: from,
+        }).delete();
+      await stored.delete();
+    });
     this.#context.notifiers.notify(dispatch);
   }
 

@@ -147,7 +147,7 @@ export const envelopeSchema = z.object({
   botId: z.string().nullable(),
   /** `narrative`: tool input and output are left out (D7). `full`: they are recorded, so that a session can be resumed. */
   fidelity: z.enum(fidelities),
-  /** The letter that this envelope is. Absent: it is no letter. */
+  /** The letter that this envelope is. Absent: it is an ordinary dispatch. */
   letter: letterSchema.optional(),
   schemaVersion: z.number().int().positive(),
 });

@@ -8,7 +8,7 @@ const longestSegment = 255;
 const longestTaskDir = 1_024;
 
 /**
- * Whether a task is below `_hansard`, where Hansard keeps what is no work, such as letters. Listings of the whole store omit these tasks
+ * Whether a task is below `_hansard`, where Hansard keeps its own records, such as letters. Listings of the whole store omit these tasks
  * and their dispatches. A caller that names such a task gets them.
  */
 export function isInternalTask(taskDir: string): boolean {

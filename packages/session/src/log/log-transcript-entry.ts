@@ -17,10 +17,11 @@ export function logTranscriptEntry(
   agentId: string,
   message: TranscriptMessage,
   links: TranscriptLinks = {},
+  /** Of the message. */
+  messageId: string = log.createId(),
 ): { readonly messageId: string; readonly recorded: Promise<readonly CapturedEvent[]> } {
   // A call that an agent made before it was terminated still gets a result.
   if (message.role === 'tool') registry.get(agentId);
   else registry.getActive(agentId);
-  const messageId = log.createId();
   return { messageId, recorded: log.append(takeApart(message, { id: messageId, agentId, ...links })) };
 }

@@ -1,5 +1,18 @@
-import { type Dispatch, familyOf, type MessageSource, type Toolbox, Watch } from '@hansard/dispatch';
-import { type CapturedEvent, type HansardError, type NewEvent, newEvent } from '@hansard/events';
+import {
+  type Dispatch,
+  familyOf,
+  LetterInbox,
+  type MessageSource,
+  type Toolbox,
+  Watch,
+} from '@hansard/dispatch';
+import {
+  type CapturedEvent,
+  type DispatchLetter,
+  type HansardError,
+  type NewEvent,
+  newEvent,
+} from '@hansard/events';
 import type { DispatchHost } from '@hansard/provider';
 import { inWords } from '../agents/agent-record.ts';
 import { logTranscriptEntry } from '../log/log-transcript-entry.ts';
@@ -23,6 +36,7 @@ interface SessionWatchParts {
 export class SessionWatch {
   readonly #parts: SessionWatchParts;
   readonly #watch: Watch;
+  readonly #letters: LetterInbox;
   /** The turns of agents that answer. */
   readonly #turns = new Map<string, WatchedTurn>();
   /** The events of the calls whose tools run. */
@@ -33,6 +47,11 @@ export class SessionWatch {
   constructor(parts: SessionWatchParts) {
     const { options, toolbox, dispatch, record } = parts;
     this.#parts = parts;
+    this.#letters = new LetterInbox({
+      store: options.store,
+      dispatch,
+      take: (letter) => this.#takeLetter(letter),
+    });
     const append = async (event: NewEvent): Promise<boolean> => {
       if (!record.log.isOpen) return false;
       await record.log.append([event]);
@@ -58,6 +77,11 @@ export class SessionWatch {
     const key = callKey(agentId, toolCallId);
     this.#calls.set(key, callId);
     return () => this.#calls.delete(key);
+  }
+
+  /** Looks for letters once more. A message is then in the transcript that the session continues with. */
+  lastLetters(): Promise<void> {
+    return this.#letters.end();
   }
 
   /** Null: agents of the session can have no workers. */
@@ -88,6 +112,7 @@ export class SessionWatch {
               this.#deliver(text, source, cause),
           }),
     });
+    await this.#letters.start();
   }
 
   abort(reason?: string, by?: string): void {
@@ -101,6 +126,7 @@ export class SessionWatch {
 
   /** Takes no more messages and starts no more workers. */
   end(): void {
+    this.#letters.stop();
     this.#detach();
     this.#watch.close();
     this.#watch.stop();
@@ -157,6 +183,24 @@ export class SessionWatch {
         details: { dispatchId, event: event.type },
       }),
     );
+  }
+
+  /** Repeats a letter of another process. False: it stays. */
+  async #takeLetter({ from, text = '', source, agentId, abort }: DispatchLetter): Promise<boolean> {
+    const { record, signal } = this.#parts;
+    const { log, registry } = record;
+    if (!log.isOpen || signal.aborted || this.#isStopped) return false;
+    if (abort === true) {
+      const data = { ...(text === '' ? {} : { reason: text }), by: source.kind };
+      this.#stop(newEvent('harness:abort', data, { id: from }));
+      return true;
+    }
+    const to = agentId ?? registry.root?.agentId;
+    if (to === undefined || !registry.has(to) || registry.get(to).isTerminated) return false;
+    const message = { role: 'user', content: text, source } as const;
+    const [event] = await logTranscriptEntry(record, to, message, {}, from).recorded;
+    if (event !== undefined && to === registry.root?.agentId) this.#watch.received(event);
+    return true;
   }
 
   get #isOpen(): boolean {
