@@ -10,7 +10,7 @@ export const dispatchErrors = defineErrors('dispatch', {
   DISPATCH_LETTER_REFUSED: {
     when: 'A letter was to be written to a dispatch that has ended or was imported, to an agent that it does not have or that has ended, or without text.',
     advice:
-      'Choose a running session and one of its agents, or continue the session with `hansard chat --resume`.',
+      'Choose a running session and one of its agents, or continue the session with `hansard chat --resume SESSION`.',
     details: ['taskDir', 'dispatchId', 'reason'],
   },
   DISPATCH_AGENT_NOT_FOUND: {

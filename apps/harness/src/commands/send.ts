@@ -17,7 +17,7 @@ interface SendOptions extends CommonOptions {
   readonly abort?: boolean;
 }
 
-/** Milliseconds. An owner in a store that cannot watch looks once a second. */
+/** Milliseconds. An owner looks once a second. */
 const receiptMs = 3_000;
 const lookMs = 100;
 

@@ -1,11 +1,12 @@
 import type { DispatchLetter } from '@hansard/events';
-import type { StopWatching } from '@hansard/provider';
 import type { Dispatch } from '../store/dispatch.ts';
 import type { DispatchStore } from '../store/dispatch-store.ts';
-import { inboxOf } from '../store/letters.ts';
 
-/** Milliseconds between two looks, in a store that watches and in one that cannot. */
-const pollMs = { watched: 5_000, unwatched: 1_000 } as const;
+/**
+ * Milliseconds between two looks. A watch of the store would cost every append of its process more than a look at an empty inbox costs in a
+ * second.
+ */
+const lookEveryMs = 1_000;
 
 interface LetterInboxParts {
   readonly store: DispatchStore;
@@ -31,27 +32,15 @@ export class LetterInbox {
   #hasReadLog = false;
   #isDue = false;
   #isOver = false;
-  #stopWatching: StopWatching = () => {};
   #cancel = () => {};
 
   constructor(parts: LetterInboxParts) {
     this.#parts = parts;
   }
 
-  /** Begins to watch. Resolves after the first look. Never rejects. */
-  async start(): Promise<void> {
-    const { store, dispatch } = this.#parts;
-    if (store.capabilities.watch) {
-      try {
-        const scope = { taskDir: inboxOf(dispatch.dispatchId) };
-        const stop = await store.watch(scope, () => void this.#look());
-        if (this.#isOver) stop();
-        else this.#stopWatching = stop;
-      } catch {
-        // The looks at intervals find the letters later.
-      }
-    }
-    if (!this.#isOver) await this.#look();
+  /** Looks now and from then on. Resolves after the first look. Never rejects. */
+  start(): Promise<void> {
+    return this.#look();
   }
 
   /** Looks once more, then never again. */
@@ -65,7 +54,6 @@ export class LetterInbox {
   stop(): void {
     this.#isOver = true;
     this.#cancel();
-    this.#stopWatching();
   }
 
   /** Resolves when everything that was there at the call was seen. Never rejects. */
@@ -79,7 +67,6 @@ export class LetterInbox {
   }
 
   async #lookWhileDue(): Promise<void> {
-    const { store } = this.#parts;
     this.#cancel();
     while (this.#isDue && !this.#isOver) {
       this.#isDue = false;
@@ -90,9 +77,8 @@ export class LetterInbox {
       }
     }
     if (this.#isOver) return;
-    const after = store.capabilities.watch ? pollMs.watched : pollMs.unwatched;
     // Real time, whatever the clock of the dispatch is. It keeps no process alive.
-    const timer = setTimeout(() => void this.#look(), after).unref();
+    const timer = setTimeout(() => void this.#look(), lookEveryMs).unref();
     this.#cancel = () => clearTimeout(timer);
   }
 
