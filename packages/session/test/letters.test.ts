@@ -108,13 +108,16 @@ describe('letters to a session', () => {
     });
   });
 
-  it('wait while nobody has the session, and are refused by one that has ended', async () => {
+  it('wait for an agent that does not exist until the session ends, which looks once more and then refuses them', async () => {
     const { store, create, load } = prepare();
     const { session } = await create();
     const ghost = await store.sendLetter(place, { text: 'Anyone?', agentId: 'agent_999' });
     expect(await store.findLetter(place, ghost)).toBe('waiting');
+    // Nobody looks between this and the end.
+    const last = await store.sendLetter(place, { text: 'Before you go.' });
     await session.close();
     expect(await store.findLetter(place, ghost)).toBe('refused');
+    expect(await store.findLetter(place, last)).toBe('taken');
     await expect(store.sendLetter(place, { text: 'Too late.' })).rejects.toMatchObject({
       code: 'DISPATCH_LETTER_REFUSED',
     });
