@@ -25,7 +25,6 @@ const notRun: readonly (readonly [words: RegExp, reason: string])[] = [
   [/--agent claude/, 'runs a model'],
   [/--model model-ai-sdk/, 'needs a model that is configured'],
   [/^show latest (-i )?-f\b/, 'follows until Ctrl-C'],
-  [/^show latest -f$/, 'follows until Ctrl-C'],
   [/^send\b/, 'needs a process that records the session'],
   [/^view\b/, 'serves a page until Ctrl-C'],
   [/~\//, 'is about the home folder'],
