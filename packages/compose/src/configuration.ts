@@ -47,6 +47,25 @@ export const configSchema = z.strictObject({
     .array(pluginUseSchema)
     .default(['@hansard/comm-console'])
     .describe('The plugins that show dispatches live and deliver messages to their agents.'),
+  incomingTasks: z
+    .strictObject({
+      agent: z.string().min(1).describe('The id of the plugin of the agent that works on the tasks.'),
+      project: z
+        .string()
+        .regex(/^[^/]+$/, 'not a project: a name without /')
+        .default('incoming')
+        .describe('The project of the tasks. Absent: incoming.'),
+      role: z.string().min(1).optional().describe('The role of the agent. Absent: agent.'),
+      maxRunning: z
+        .int()
+        .min(1)
+        .optional()
+        .describe('The most such tasks that run at the same time; further ones are refused. Absent: 4.'),
+    })
+    .optional()
+    .describe(
+      'Lets communication plugins begin tasks, such as one that a message in a chat asks for. They run while the program does. Absent: they may not.',
+    ),
   plugins: z
     .array(pluginUseSchema)
     .default([])

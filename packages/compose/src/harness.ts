@@ -4,11 +4,11 @@ import {
   type DispatchRef,
   type DispatchStore,
   describeCommunicationProblem,
+  type IncomingTasks,
   openDispatchStore,
   type StoreOutage,
 } from '@hansard/dispatch';
-import type { DispatchEnvelope } from '@hansard/events';
-import { messageOf } from '@hansard/events';
+import { type DispatchEnvelope, definedOnly, messageOf } from '@hansard/events';
 import type { ImportItem } from '@hansard/import';
 import {
   type ImportedPlugin,
@@ -74,8 +74,10 @@ export async function openHarness(options: OpenHarnessOptions): Promise<Harness>
   });
   const shown = (options.load ?? 'live') === 'live' ? plugins.providers('CommunicationProvider') : [];
   const providers = [...shown.map((entry) => entry.provider), ...(options.communication ?? [])];
+  let harness: Harness | null = null;
   const communication = createCommunicationHub(providers, {
     store,
+    ...incomingTasks(loaded, () => harness),
     onProblem: (problem) => noteTo(options, `hansard: ${describeCommunicationProblem(problem)}`),
   });
   // Not awaited: a slow provider does not delay the program, and receives everything when it has started.
@@ -84,7 +86,26 @@ export async function openHarness(options: OpenHarnessOptions): Promise<Harness>
     if (error !== undefined)
       noteTo(options, `hansard: ${id} was not loaded: ${error.code}: ${error.message}`);
   }
-  return new Harness(options, { loaded, plugins, store, redactor, communication, read, providers });
+  harness = new Harness(options, { loaded, plugins, store, redactor, communication, read, providers });
+  return harness;
+}
+
+/** How communication providers begin tasks, if the configuration lets them. */
+function incomingTasks(
+  { config: { incomingTasks: allowed } }: LoadedConfig,
+  harnessOf: () => Harness | null,
+): { readonly incoming?: IncomingTasks } {
+  if (allowed === undefined) return {};
+  return {
+    incoming: {
+      ...definedOnly({ maxRunning: allowed.maxRunning }),
+      async begin(task) {
+        const { beginIncoming } = await import('./run/run-in-harness.ts');
+        // The hub is opened before the harness, in the same turn.
+        return beginIncoming(harnessOf() as Harness, allowed, task);
+      },
+    },
+  };
 }
 
 interface HarnessParts extends Omit<OpenParts, 'context'> {

@@ -45,6 +45,12 @@ export const dispatchErrors = defineErrors('dispatch', {
     advice: 'Wait until one has ended, or raise the limit.',
     details: ['running?', 'maxRunning?', 'maxDepth?'],
   },
+  DISPATCH_START_REFUSED: {
+    when: 'A communication provider asked for a task, and the configuration does not allow it (`not_allowed`), as many run as it allows (`limit`), the harness is closing (`closing`), or there is no prompt (`no_prompt`).',
+    advice:
+      'Allow it with `incomingTasks` in `hansard.config.json`, or `incoming` of `createCommunicationHub`; with `limit`, ask again later.',
+    details: ['reason'],
+  },
   DISPATCH_NOT_REACHABLE: {
     when: 'A dispatch was to send a message to itself, to a parent that it does not have, or to a dispatch that it may not write to.',
     advice:

@@ -3,6 +3,7 @@ export {
   type CommunicationHub,
   type CommunicationHubOptions,
   createCommunicationHub,
+  type IncomingTasks,
 } from './communication/communication-hub.ts';
 export {
   type CommunicationProblem,

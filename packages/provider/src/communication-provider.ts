@@ -54,6 +54,13 @@ export interface CommunicationHost {
   abort(dispatchId: string, reason?: string): boolean;
   /** What {@link deliver} and `abort` can do now: both false if no such dispatch is running. */
   accepts(dispatchId: string): { readonly messages: boolean; readonly abort: boolean };
+  /**
+   * Begins a task with the agent and the limits that the configuration names. Resolves when the dispatch is durable; its prompt is a
+   * `user:message` with the source. When the hub is closed, such dispatches are aborted, and the hub waits for their end.
+   * @throws DISPATCH_START_REFUSED if the configuration does not allow it, as many run as it allows, the hub is closing, or there is no
+   * prompt; the errors of the harness, such as HARNESS_NAME_INVALID; the error of the store
+   */
+  start(task: IncomingTask): Promise<{ readonly taskDir: string; readonly dispatchId: string }>;
   /** The store of the dispatches, to read them: a `DispatchStore` of `@hansard/dispatch`. Absent: the host gives none. */
   readonly store?: object;
 }
@@ -66,8 +73,17 @@ export interface IncomingMessage {
   readonly source?: IncomingSource;
 }
 
-/** A source outside the harness: `user`, or `external` with what sent the message, if that is known. */
-export type IncomingSource = Pick<EventData<'user:message'>['source'], 'what'> & {
+export interface IncomingTask {
+  /** What the agent is asked. */
+  readonly prompt: string;
+  /** The slug of the task, in the project that the configuration names. Absent: a new one. */
+  readonly task?: string;
+  /** Who began it. Absent: a person. */
+  readonly source?: IncomingSource;
+}
+
+/** A source outside the harness: `user`, or `external` with what sent the message, if that is known. `name`: who, if that is known. */
+export type IncomingSource = Pick<EventData<'user:message'>['source'], 'what' | 'name'> & {
   readonly kind: 'user' | 'external';
 };
 

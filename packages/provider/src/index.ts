@@ -44,6 +44,7 @@ export type {
   EventNotice,
   IncomingMessage,
   IncomingSource,
+  IncomingTask,
 } from './communication-provider.ts';
 export { type ContractVersion, contractVersion, describeContractProblem } from './contract-version.ts';
 export { definePlugin, type Plugin, type PluginContext, type SetupRoles } from './define-plugin.ts';

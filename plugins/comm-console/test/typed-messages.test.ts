@@ -8,7 +8,8 @@ function setUp(deliver: CommunicationHost['deliver'], options: Partial<ConsoleOp
   const output = new FakeOutput();
   const input = new PassThrough();
   const shown = createConsole({ output, input, readAnyInput: true, ...options });
-  shown.start?.({ deliver, abort: () => false, accepts: () => ({ messages: true, abort: false }) });
+  const start = () => Promise.reject(new Error('not allowed'));
+  shown.start?.({ deliver, abort: () => false, accepts: () => ({ messages: true, abort: false }), start });
   return { output, input, shown };
 }
 

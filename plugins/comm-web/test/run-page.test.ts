@@ -150,6 +150,7 @@ it('says with a code that there is no store, and that the port is in use', async
     deliver: async () => false,
     abort: () => false,
     accepts: () => ({ messages: false, abort: false }),
+    start: () => Promise.reject(new Error('not allowed')),
   };
   const page = createRunPage({ announce: () => {} });
   for (const store of [undefined, {}, { capabilities: {} }]) {

@@ -1,13 +1,19 @@
 import { resolve } from 'node:path';
-import { type RunDispatchOptions, runDispatch } from '@hansard/dispatch';
 import {
+  type DispatchRun,
+  type MessageSource,
+  type RunDispatchOptions,
+  startDispatch,
+} from '@hansard/dispatch';
+import {
+  createIdSource,
   type DispatchEnvelope,
   definedOnly,
   type Fidelity,
   isEventOf,
   type JsonObject,
 } from '@hansard/events';
-import type { AgentProvider } from '@hansard/provider';
+import type { AgentProvider, IncomingTask } from '@hansard/provider';
 import type { HarnessConfig } from '../configuration.ts';
 import { inWords, noteTo } from '../context.ts';
 import { harnessErrors } from '../harness-errors.ts';
@@ -48,13 +54,38 @@ export interface RunOptions {
 }
 
 export async function runInHarness(harness: OpenParts, options: RunOptions): Promise<DispatchEnvelope> {
+  const run = await startInHarness(harness, options);
+  return run.ended;
+}
+
+/** Begins a task of a communication provider. @throws HARNESS_NAME_INVALID, HARNESS_PROVIDER_UNKNOWN */
+export async function beginIncoming(
+  harness: OpenParts,
+  { agent, project, role }: NonNullable<HarnessConfig['incomingTasks']>,
+  { prompt, task = createIdSource()().toLowerCase(), source }: IncomingTask,
+): Promise<DispatchRun & { readonly taskDir: string }> {
+  if (!/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,99}$/u.test(task))
+    throw harnessErrors.error('HARNESS_NAME_INVALID', `${JSON.stringify(task)} is not the slug of a task.`, {
+      advice:
+        'Begin it with a letter or a digit, and use letters, digits, dots, hyphens and underscores: at most 100.',
+    });
+  const name = `${project}/${task}`;
+  const run = await startInHarness(harness, { task: name, agent, prompt, ...definedOnly({ role }) }, source);
+  return { ...run, taskDir: toTaskDir(name) };
+}
+
+async function startInHarness(
+  harness: OpenParts,
+  options: RunOptions,
+  promptSource?: MessageSource,
+): Promise<DispatchRun> {
   const { store, context, communication, loaded } = harness;
   const { config } = loaded;
   const taskDir = toTaskDir(options.task);
   const parent =
     options.parent === undefined ? null : await resolveSession(store, inTask(taskDir, options.parent));
   const { prompt = '', withHistory } = options;
-  return runDispatch({
+  return startDispatch({
     store,
     taskDir,
     role: options.role ?? 'agent',
@@ -69,6 +100,7 @@ export async function runInHarness(harness: OpenParts, options: RunOptions): Pro
     ...(await asOf(harness, taskDir, options)),
     ...(prompt === '' ? {} : { prompt }),
     ...(withHistory === true ? { priorOutcomes: await earlierOutcomes(store, taskDir) } : {}),
+    ...definedOnly({ promptSource }),
     ...(parent === null ? {} : { parentDispatchId: parent.dispatchId }),
     ...definedOnly({ model: options.model, botId: options.bot ?? config.bot, signal: context.signal }),
     ...(options.cwd === undefined ? {} : { cwd: resolve(context.cwd, options.cwd) }),

@@ -7,9 +7,12 @@ import type {
   EventNotice,
   IncomingMessage,
   IncomingSource,
+  IncomingTask,
 } from '@hansard/provider';
 import { type Clock, systemClock } from '@hansard/provider';
 import { assertCount } from '../check-arguments.ts';
+import { dispatchErrors } from '../dispatch-errors.ts';
+import type { DispatchRun } from '../run/dispatch-run.ts';
 import { type CommunicationProblem, describeCommunicationProblem } from './communication-problem.ts';
 import { Outbox } from './outbox.ts';
 
@@ -36,7 +39,10 @@ export interface CommunicationHub extends AsyncDisposable {
   deltaReceived(notice: DeltaNotice): void;
   dispatchEnded(notice: DispatchNotice): void;
 
-  /** Waits until the queues are empty, up to a limit. Does not close the providers; their owner does. */
+  /**
+   * Aborts the dispatches that providers began and waits for their end, then waits until the queues are empty, up to a limit. Does not
+   * close the providers; their owner does.
+   */
   close(): Promise<void>;
 }
 
@@ -55,9 +61,21 @@ export interface CommunicationHubOptions {
   readonly queueLimit?: number;
   /** Absent: a warning of the process (`process.emitWarning`). */
   readonly onProblem?: (problem: CommunicationProblem) => void;
+  /** Lets providers begin tasks. Absent: they may not. */
+  readonly incoming?: IncomingTasks;
   /** How long `close` waits for the queues, in milliseconds. Absent: 2,000. */
   readonly drainMs?: number;
   readonly clock?: Clock;
+}
+
+/** How tasks of communication providers begin. */
+export interface IncomingTasks {
+  /** Begins the dispatch of a task, with the hub as its `communication`. */
+  begin(
+    task: IncomingTask,
+  ): Promise<Pick<DispatchRun, 'dispatchId' | 'ended' | 'abort'> & { readonly taskDir: string }>;
+  /** The most dispatches of such tasks that run at the same time. Absent: 4. */
+  readonly maxRunning?: number;
 }
 
 /** Creates a hub for communication providers. Calls none of them before `start`. */
@@ -75,6 +93,14 @@ interface Running {
   readonly isWorker: boolean;
 }
 
+/** A dispatch that a provider began. */
+interface BegunTask {
+  /** Null: it is being started. */
+  abort: ((reason: string) => void) | null;
+  /** Never rejects. */
+  over: Promise<void>;
+}
+
 class QueueingHub implements CommunicationHub {
   readonly #members: readonly { readonly provider: CommunicationProvider; readonly outbox: Outbox }[];
   readonly #report: (problem: CommunicationProblem) => void;
@@ -83,8 +109,12 @@ class QueueingHub implements CommunicationHub {
   readonly #store: object | undefined;
   /** The running dispatches, in the order in which they started. */
   readonly #running = new Map<string, Running>();
+  readonly #incoming: IncomingTasks | undefined;
+  /** The dispatches that providers began, until they have ended. */
+  readonly #begun = new Set<BegunTask>();
   #starting: Promise<void> | null = null;
   #closing: Promise<void> | null = null;
+  #isClosing = false;
 
   constructor(providers: readonly CommunicationProvider[], options: CommunicationHubOptions) {
     const { queueLimit = 1_000, onProblem = warn, drainMs = 2_000, clock = systemClock } = options;
@@ -94,6 +124,8 @@ class QueueingHub implements CommunicationHub {
     this.#drainMs = drainMs;
     this.#clock = clock;
     this.#store = options.store;
+    this.#incoming = options.incoming;
+    if (options.incoming?.maxRunning !== undefined) assertCount('maxRunning', options.incoming.maxRunning, 1);
     this.#members = providers.map((provider) => ({
       provider,
       outbox: new Outbox(provider, queueLimit, this.#report),
@@ -154,6 +186,7 @@ class QueueingHub implements CommunicationHub {
         const running = this.#running.get(dispatchId);
         return { messages: running?.messages === true, abort: running?.abort !== undefined };
       },
+      start: (task) => this.#begin(task),
       ...(this.#store === undefined ? {} : { store: this.#store }),
     };
     await Promise.all(
@@ -168,6 +201,43 @@ class QueueingHub implements CommunicationHub {
     return target?.messages === true ? target.deliver(String(text), source) : false;
   }
 
+  async #begin({ prompt, task, source }: IncomingTask): Promise<{ taskDir: string; dispatchId: string }> {
+    const incoming = this.#incoming;
+    if (incoming === undefined)
+      throw refused('not_allowed', 'the configuration does not let providers begin tasks');
+    if (this.#isClosing) throw refused('closing', 'the harness is closing');
+    if (typeof prompt !== 'string' || prompt.trim() === '') throw refused('no_prompt', 'it has no prompt');
+    const { maxRunning = defaultMaxRunning } = incoming;
+    if (this.#begun.size >= maxRunning)
+      throw refused('limit', `${this.#begun.size} tasks of providers are running, which is the limit`);
+    const begun: BegunTask = { abort: null, over: Promise.resolve() };
+    this.#begun.add(begun);
+    const starting = incoming.begin({
+      prompt,
+      ...(task === undefined ? {} : { task }),
+      ...(source === undefined ? {} : { source }),
+    });
+    begun.over = this.#attend(begun, starting).finally(() => this.#begun.delete(begun));
+    const { taskDir, dispatchId } = await starting;
+    return { taskDir, dispatchId };
+  }
+
+  /** Resolves when a dispatch that a provider began has ended. Never rejects. */
+  async #attend(begun: BegunTask, starting: ReturnType<IncomingTasks['begin']>): Promise<void> {
+    let run: Awaited<typeof starting>;
+    try {
+      run = await starting;
+    } catch {
+      // The provider has the error.
+      return;
+    }
+    begun.abort = (reason) => run.abort(reason, 'harness');
+    if (this.#isClosing) begun.abort(closing);
+    await run.ended.catch((error) =>
+      this.#report({ kind: 'task_failed', dispatchId: run.dispatchId, error }),
+    );
+  }
+
   #abort(dispatchId: string, reason?: string): boolean {
     const abort = this.#running.get(dispatchId)?.abort;
     abort?.(reason);
@@ -180,6 +250,9 @@ class QueueingHub implements CommunicationHub {
   }
 
   async #close(): Promise<void> {
+    this.#isClosing = true;
+    for (const { abort } of this.#begun) abort?.(closing);
+    if (this.#begun.size > 0) await Promise.all([...this.#begun].map(({ over }) => over));
     let stopWaiting = () => {};
     const limit = new Promise<void>((resolve) => {
       stopWaiting = this.#clock.after(this.#drainMs, resolve);
@@ -192,6 +265,16 @@ class QueueingHub implements CommunicationHub {
       if (waiting > 0) this.#report({ kind: 'not_drained', provider, waiting });
     }
   }
+}
+
+const closing = 'the harness is closing';
+
+const defaultMaxRunning = 4;
+
+function refused(reason: string, why: string): Error {
+  return dispatchErrors.error('DISPATCH_START_REFUSED', `The task was not begun: ${why}.`, {
+    details: { reason },
+  });
 }
 
 function warn(problem: CommunicationProblem): void {

@@ -1,6 +1,6 @@
 import type { CommunicationProvider } from '@hansard/provider';
 
-/** A problem between a dispatch and a communication provider. The dispatch continues. */
+/** A problem between a dispatch and a communication provider. The dispatch continues, unless its store failed. */
 export type CommunicationProblem =
   /** A method of the provider threw. A provider whose `start` threw gets no more calls. */
   | {
@@ -19,6 +19,8 @@ export type CommunicationProblem =
       readonly events: number;
       readonly deltas: number;
     }
+  /** The store failed for a dispatch that a provider began. */
+  | { readonly kind: 'task_failed'; readonly dispatchId: string; readonly error: unknown }
   /** Notices still waited when the hub was closed; the provider never received them. */
   | { readonly kind: 'not_drained'; readonly provider: CommunicationProvider; readonly waiting: number };
 
@@ -29,6 +31,8 @@ export function describeCommunicationProblem(problem: CommunicationProblem): str
       return `${problem.method} of a communication provider threw: ${String(problem.error)}`;
     case 'dropped':
       return `A communication provider is behind: ${problem.events} events and ${problem.deltas} deltas were not shown. They are in the log, but for deltas.`;
+    case 'task_failed':
+      return `The dispatch ${problem.dispatchId}, which a communication provider began, failed: ${String(problem.error)}`;
     case 'not_drained':
       return `A communication provider was closed with ${problem.waiting} notices waiting.`;
   }

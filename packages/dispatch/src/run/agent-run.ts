@@ -203,14 +203,15 @@ export class AgentRun {
   }
 
   async #recordPrompt(): Promise<void> {
-    const { prompt, priorOutcomes, parentDispatchId } = this.#options;
+    const { prompt, promptSource, priorOutcomes, parentDispatchId } = this.#options;
     if (priorOutcomes !== undefined && priorOutcomes.text !== '') {
       const { text, dispatchIds } = priorOutcomes;
       await this.#log.append(newEvent('agent:system_prompt', { text, outcomesOf: [...dispatchIds] }));
     }
     if (prompt === undefined) return;
-    const source: MessageSource =
+    const asker: MessageSource =
       parentDispatchId === undefined ? { kind: 'user' } : { kind: 'agent', dispatchId: parentDispatchId };
+    const source = promptSource ?? asker;
     await this.#log.append(newEvent('user:message', { text: prompt, source }));
   }
 

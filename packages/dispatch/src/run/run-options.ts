@@ -5,6 +5,7 @@ import type { CommunicationHub } from '../communication/communication-hub.ts';
 import type { LoopLimits } from '../limits/loop-detector.ts';
 import type { DispatchStore } from '../store/dispatch-store.ts';
 import type { TaskProblemListener } from '../store/ensure-task-record.ts';
+import type { MessageSource } from './dispatch-run.ts';
 import type { RunLimits } from './run-limits.ts';
 import type { WorkerOptions } from './worker-options.ts';
 
@@ -22,6 +23,8 @@ export interface RunDispatchOptions {
   readonly role: string;
   /** The task for the agent; recorded as the first `user:message`. */
   readonly prompt?: string;
+  /** Who asked. Absent: a person, or the dispatch that starts this one. */
+  readonly promptSource?: MessageSource;
   /**
    * What came out of earlier dispatches of the task. The agent receives it before the prompt; recorded before the prompt, as an
    * `agent:system_prompt` that names the dispatches. Absent: nothing.

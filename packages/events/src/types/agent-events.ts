@@ -17,6 +17,8 @@ export const sourceSchema = z.object({
   kind: z.enum(['user', 'agent', 'system', 'external']),
   /** Of `external` only: what sent it. Absent: not known. */
   what: z.enum(['file', 'timer', 'webhook', 'service']).optional(),
+  /** Of `user` and `external` only: who sent it, in the words of the channel, such as a user of Slack. Absent: not known. */
+  name: z.string().optional(),
   agentId: idSchema.optional(),
   dispatchId: idSchema.optional(),
   /** The hook that sent it, as the system or with the agent. Absent: no hook did. */

@@ -239,10 +239,10 @@ function inWords(...parts: readonly (string | undefined)[]): string {
 }
 
 function senderInWords(source: EventData<'user:message'>['source'], nameAgent: NameAgent): string {
-  const { agentId, dispatchId } = source;
+  const { agentId, dispatchId, name } = source;
   // The names of the agents of another dispatch are not known.
   const agent = agentId === undefined || dispatchId !== undefined ? agentId : nameAgent(agentId);
-  return [sourceLabel(source), agent, dispatchId].filter(Boolean).join(' ');
+  return [sourceLabel(source), name, agent, dispatchId].filter(Boolean).join(' ');
 }
 
 function toolAndTarget({ tool, target }: { readonly tool: string; readonly target?: string | undefined }) {

@@ -182,7 +182,7 @@ function speakerOf(event: CapturedEvent, agents: RowAgents): RowSpeaker {
   const { source } = event.data as EventData<'user:message'>;
   const { kind, agentId, dispatchId } = source;
   const label = sourceLabel(source);
-  if (kind !== 'agent') return { kind, name: '', label };
+  if (kind !== 'agent') return { kind, name: source.name ?? '', label };
   // The names of the agents of another dispatch are not known.
   if (dispatchId !== undefined)
     return { kind, name: [agentId, dispatchId].filter(Boolean).join(' of '), label };
