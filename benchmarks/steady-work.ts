@@ -11,6 +11,7 @@ import './frozen-time.ts';
 import { createHook } from 'node:async_hooks';
 import { rmSync } from 'node:fs';
 import { Session as Inspector, type Profiler } from 'node:inspector/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { openDispatchStore } from '@hansard/dispatch';
 import { createIdSource, newEvent } from '@hansard/events';
@@ -135,6 +136,8 @@ async function listingOf(count: number): Promise<SteadyWork> {
     await listed.append(utterance);
     await listed.end({ status: 'completed' });
   }
+  // What was read from a file that has just changed is not kept.
+  await sleep(500);
   return steadyWork(() => facade.listDispatches({ taskDir: `listed-${count}` }));
 }
 
