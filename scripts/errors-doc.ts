@@ -10,7 +10,7 @@ Every error that Hansard throws on purpose has a \`code\` from a closed set, sta
 event and its place, \`advice\` on how to continue, \`details\` for programs, and the original error as \`cause\`.
 Recognise an error by its family (\`storeErrors.is(error, 'STORE_LOCKED')\`), not by \`instanceof\`: the family also knows errors that
 another copy of a package made. Wrong use by a programmer (a missing argument, a negative count) is a plain \`TypeError\` and
-has no code.
+has no code. The options of a run or a session are checked before anything is created, and have a code.
 
 The last column names the fields of \`details\`; one with a \`?\` is not always there. The \`details\` of a store may have more.
 `;

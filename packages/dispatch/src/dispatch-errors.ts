@@ -2,6 +2,11 @@ import { defineErrors } from '@hansard/events';
 
 /** The errors of running dispatches. */
 export const dispatchErrors = defineErrors('dispatch', {
+  DISPATCH_OPTION_INVALID: {
+    when: '`startDispatch` or `runDispatch` was given an option that does not exist or that has a wrong value. Nothing was created.',
+    advice: 'Correct the option that the error names.',
+    details: ['option'],
+  },
   DISPATCH_ENDED: {
     when: 'A message was sent to a dispatch, or a worker was started in it, and the dispatch has ended or is ending, or its agent reads no messages.',
     advice: 'Start a new dispatch.',

@@ -18,6 +18,7 @@ export { type HookPart, HookTime, hookLinks } from './hooks/hook-part.ts';
 export type { EventDiagnostic } from './intake/event-intake.ts';
 export { defaultLoopLimits, type LoopLimits } from './limits/loop-detector.ts';
 export { openTaskSource, type TaskSourceOptions } from './open-task-source.ts';
+export { checkOptions, type OptionCheck, optionChecks } from './option-checks.ts';
 export type { DispatchRedaction } from './redaction/dispatch-redaction.ts';
 export { familyOf } from './run/begin-dispatch.ts';
 export {
@@ -28,7 +29,7 @@ export { completionUpdates } from './run/completion.ts';
 export type { DispatchRun, MessageSource } from './run/dispatch-run.ts';
 export { runDispatch, startDispatch } from './run/run-dispatch.ts';
 export type { RunLimits } from './run/run-limits.ts';
-export { checkWatchedOptions, type GivenOutcomes, type RunDispatchOptions } from './run/run-options.ts';
+export { type GivenOutcomes, type RunDispatchOptions, watchedChecks } from './run/run-options.ts';
 export { Watch } from './run/watch.ts';
 export { defaultMaxDepth, defaultMaxRunning, type WorkerOptions } from './run/worker-options.ts';
 export {

@@ -1,15 +1,22 @@
-import { type Dispatch, type DispatchLog, ensureTaskOf, openToolbox, toDispatchRef } from '@hansard/dispatch';
-import type { CapturedEvent } from '@hansard/events';
+import {
+  type Dispatch,
+  type DispatchLog,
+  describeFailure,
+  ensureTaskOf,
+  openToolbox,
+  toDispatchRef,
+} from '@hansard/dispatch';
+import { type CapturedEvent, newEvent } from '@hansard/events';
 import { takeApart } from '@hansard/prompt';
 import { storeErrors } from '@hansard/provider';
 import type { AgentRegistry } from './agents/agent-registry.ts';
 import { createAgent, createPeers } from './agents/create-agent.ts';
+import { checkSessionOptions } from './check-options.ts';
 import { DiagnosticFinder, type SessionDiagnostic } from './log/diagnostic.ts';
 import type { SessionRecord } from './log/session-record.ts';
 import { Session } from './session.ts';
 import { noAgents, noRoot, sessionErrors } from './session-errors.ts';
 import {
-  checkSessionOptions,
   type OpenSessionOptions,
   type SessionDefaults,
   withDefaults,
@@ -29,14 +36,12 @@ import { interruption } from './turn/interruption.ts';
  *
  * @throws STORE_DISPATCH_NOT_FOUND or STORE_DISPATCH_EXISTS, as `expect` says; STORE_LOCKED (another process, or another session or run of
  * this one, writes it); SESSION_NOT_FULL, SESSION_LOG_INVALID; SESSION_NO_ROOT with `needsRoot`; the error of a tool provider that cannot list its tools;
- * the other errors of the store; TypeError for invalid options
+ * the other errors of the store; SESSION_OPTION_INVALID and SESSION_GIVEN_INVALID before anything is created
  */
 export async function openSession(given: OpenSessionOptions): Promise<Session> {
   checkSessionOptions(given);
   const options = withDefaults(given);
   options.signal?.throwIfAborted();
-  if (options.events?.every(({ type }) => type !== 'agent:created') === true)
-    throw noAgents(options.dispatchId ?? null);
   const toolbox = await openToolbox(options.tools ?? [], options.signal);
   const { dispatch, isNew } = await claim(options);
   let parts: SessionParts | null = null;
@@ -45,10 +50,25 @@ export async function openSession(given: OpenSessionOptions): Promise<Session> {
     const diagnostics = await restoreOrBegin(parts, dispatch, options, isNew);
     return new Session(parts, { diagnostics, isNew });
   } catch (error) {
-    if (dispatch.envelope.status === 'running') dispatch.abandon();
-    else await dispatch.release();
     parts?.life.stop(error);
+    if (isNew || parts?.life.hasBegun === true)
+      await endAsCrashed(dispatch, error, parts?.record.registry.all.length !== 0);
+    else await dispatch.release();
     throw error;
+  }
+}
+
+/**
+ * Ends the dispatch of a session that could not be opened. `hasAgents`: its log says why. Without agents its log stays empty, so that a later call
+ * can begin there. Never rejects.
+ */
+async function endAsCrashed(dispatch: Dispatch, error: unknown, hasAgents: boolean): Promise<void> {
+  try {
+    if (hasAgents) await dispatch.append(newEvent('harness:error', describeFailure(error)));
+    await dispatch.end({ status: 'crashed' });
+  } catch {
+    // The store failed: the caller has its error.
+    dispatch.abandon();
   }
 }
 

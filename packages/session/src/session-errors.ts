@@ -3,13 +3,18 @@ import { defineErrors } from '@hansard/provider';
 
 /** The errors of sessions. */
 export const sessionErrors = defineErrors('session', {
+  SESSION_OPTION_INVALID: {
+    when: '`openSession` or `createAgent` was given an option that does not exist, has a wrong value, such as an empty name, or excludes another one. Nothing was created.',
+    advice: 'Correct the option that the error names.',
+    details: ['option'],
+  },
   SESSION_NOT_FULL: {
     when: '`openSession` was called for a dispatch of `narrative` fidelity that no session recorded: its log lacks the input and output of tools.',
     advice: 'Start a new session. A recorded stream without tool input and output cannot be continued.',
     details: ['taskDir', 'dispatchId'],
   },
   SESSION_LOG_INVALID: {
-    when: '`openSession` was called for a dispatch whose log has events and no agent, or with such events: they are not a session.',
+    when: '`openSession` was called for a dispatch whose log has events and no agent, or with such events, or with events that are not valid: they are not a session.',
     advice: 'Check the id, or how the events were read. Otherwise start a new session.',
     details: ['dispatchId'],
   },
@@ -19,9 +24,9 @@ export const sessionErrors = defineErrors('session', {
     details: ['dispatchId'],
   },
   SESSION_GIVEN_INVALID: {
-    when: 'The transcript with which an agent should begin (`initPrompt`) is not one that a model can be given: an unknown role, a message without content, a call without a result, or a result without its call.',
+    when: 'The transcript with which an agent should begin (`initPrompt`) is not one that a model can be given: an unknown role, a message without content, a call without a result, a result without its call, or a value that a log cannot hold.',
     advice: 'Correct the message that the error names. Give an open call a result, or leave out the call.',
-    details: ['index'],
+    details: ['index?'],
   },
   SESSION_AGENT_NOT_FOUND: {
     when: 'The session never had an agent with that id.',

@@ -1,23 +1,16 @@
-import {
-  type CommunicationHub,
-  checkWatchedOptions,
-  type DispatchStore,
-  type GivenOutcomes,
-  type LoopLimits,
-  type RunLimits,
-  type TaskProblemListener,
-  type WorkerOptions,
-  type WriteAccess,
-  type WriterOptions,
+import type {
+  CommunicationHub,
+  DispatchStore,
+  GivenOutcomes,
+  LoopLimits,
+  RunLimits,
+  TaskProblemListener,
+  WorkerOptions,
+  WriteAccess,
+  WriterOptions,
 } from '@hansard/dispatch';
 import { type CapturedEvent, createIdSource, type Fidelity, type IdSource } from '@hansard/events';
-import {
-  type ContextOptions,
-  type ContextPolicy,
-  createContextRenderer,
-  type TokenCounter,
-  type TranscriptMessage,
-} from '@hansard/prompt';
+import type { ContextOptions, ContextPolicy, TokenCounter, TranscriptMessage } from '@hansard/prompt';
 import type {
   HookProvider,
   IncomingSource,
@@ -27,7 +20,6 @@ import type {
   ToolProvider,
 } from '@hansard/provider';
 import { type Clock, systemClock } from '@hansard/provider';
-import { checkGiven } from './agents/given-transcript.ts';
 
 /** The options of every session, new or loaded. A session does not close the providers; their owner does. */
 export interface SessionRunOptions {
@@ -163,47 +155,6 @@ export function writerOptions({
     haltsOnFailure: true,
     keepsWhole: true,
   };
-}
-
-/** @throws TypeError for an invalid limit or context policy, and for options that exclude each other */
-export function checkSessionOptions(options: OpenSessionOptions): void {
-  checkBeginning(options);
-  const { maxToolRounds = 50, modelTimeoutMs = 0, parallelToolCalls = 1 } = options;
-  if (!Number.isSafeInteger(maxToolRounds) || maxToolRounds < 0)
-    throw new TypeError(`maxToolRounds must be a whole number from 0; it is ${maxToolRounds}.`);
-  if (!Number.isSafeInteger(parallelToolCalls) || parallelToolCalls < 1)
-    throw new TypeError(`parallelToolCalls must be a whole number from 1; it is ${parallelToolCalls}.`);
-  if (!(Number.isFinite(modelTimeoutMs) && modelTimeoutMs >= 0))
-    throw new TypeError(`modelTimeoutMs must be a number from 0; it is ${modelTimeoutMs}.`);
-  checkWatchedOptions(options);
-  createContextRenderer(contextOptions(options));
-}
-
-function checkBeginning({
-  dispatchId,
-  expect,
-  events,
-  peers,
-  systemPrompt,
-  initPrompt,
-  priorOutcomes,
-}: OpenSessionOptions): void {
-  if (expect === 'existing' && dispatchId === undefined)
-    throw new TypeError('A session that exists is named by its dispatchId.');
-  if (peers?.length === 0) throw new TypeError('A session of peers needs at least one peer.');
-  for (const given of [initPrompt, ...(peers ?? []).map((peer) => peer.initPrompt)]) checkGiven(given);
-  if (events !== undefined && priorOutcomes !== undefined)
-    throw new TypeError('A session can not begin with both events and priorOutcomes.');
-  const beginnings = {
-    events,
-    peers,
-    systemPrompt,
-    initPrompt: systemPrompt === undefined ? initPrompt : undefined,
-  };
-  const [one, other] = Object.entries(beginnings).flatMap(([name, value]) =>
-    value === undefined ? [] : [name],
-  );
-  if (other !== undefined) throw new TypeError(`A session can not begin with both ${one} and ${other}.`);
 }
 
 export function contextOptions({ context, tokens }: SessionRunOptions): ContextOptions {

@@ -175,9 +175,15 @@ interface SessionLifeOptions {
 class SessionLife {
   readonly #options: SessionLifeOptions;
   #ignoreSignal = () => {};
+  #hasBegun = false;
 
   constructor(options: SessionLifeOptions) {
     this.#options = options;
+  }
+
+  /** Whether the dispatch was set running by this session. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
   }
 
   /** Whether the owner, a person or a limit stopped the session. */
@@ -193,6 +199,7 @@ class SessionLife {
   /** Publishes the start of the running dispatch, and records when the owner's signal aborts. */
   start(): void {
     const { dispatch, record, signal, watch } = this.#options;
+    this.#hasBegun = true;
     dispatch.announce(record.registry.list());
     if (signal === undefined) return;
     const onAbort = () => {

@@ -9,15 +9,18 @@ import type { TranscriptMessage } from '@hansard/prompt';
 import type { AgentInfo, LoggedString } from '@hansard/provider';
 import { Agent } from './agents/agent.ts';
 import { inWords } from './agents/agent-record.ts';
+import { notOfSession } from './agents/agent-registry.ts';
 import {
   type AgentCreation,
   agentCreated,
+  checkName,
   createPeers,
   type MissedMessage,
   reviveAgent,
   terminateAgent,
 } from './agents/create-agent.ts';
-import { checkGiven, textOf } from './agents/given-transcript.ts';
+import { textOf } from './agents/given-transcript.ts';
+import { checkAgentStart } from './check-options.ts';
 import type { SessionDiagnostic } from './log/diagnostic.ts';
 import { logOutput, type ObservationLinks } from './log/log-output.ts';
 import { logTranscriptEntry, type TranscriptLinks } from './log/log-transcript-entry.ts';
@@ -38,6 +41,8 @@ type Completion = EventData<'session:complete'>;
  */
 export class Session implements AsyncDisposable {
   readonly #parts: SessionParts;
+  /** One object for each agent that was asked for. */
+  readonly #agents = new Map<string, Agent>();
   #diagnostics: readonly SessionDiagnostic[];
   /** Whether it was created, and not continued. */
   readonly isNew: boolean;
@@ -99,10 +104,10 @@ export class Session implements AsyncDisposable {
   /**
    * Creates an agent that no other agent created: a peer, in a session with a root or without one. Its `agent:created` and
    * its system prompt are one append, durable when this resolves. Without a model it gets the model of the session.
-   * @throws SESSION_CLOSED, SESSION_GIVEN_INVALID; EVENT_INVALID
+   * @throws SESSION_OPTION_INVALID, SESSION_GIVEN_INVALID, SESSION_CLOSED
    */
   async createAgent(agent: AgentStart = {}): Promise<Agent> {
-    checkGiven(agent.initPrompt);
+    checkAgentStart(agent);
     const [agentId = ''] = await createPeers(this.#parts.record, [agent]);
     return this.#agent(agentId);
   }
@@ -110,9 +115,10 @@ export class Session implements AsyncDisposable {
   /**
    * Logs that an agent was created, and returns the id of that event: `createAgent` is shorter. An agent without a cause that
    * is not a `peer` is a second root, which is a diagnostic when the session is loaded.
-   * @throws SESSION_AGENT_EXISTS if the session has or had that agent, SESSION_CLOSED
+   * @throws SESSION_AGENT_EXISTS if the session has or had that agent, SESSION_OPTION_INVALID for an empty name, SESSION_CLOSED
    */
   logAgentCreated(agentId: string, creation: AgentCreation = {}): string {
+    checkName(creation.name);
     const { log, registry } = this.#parts.record;
     if (registry.has(agentId))
       throw sessionErrors.error(
@@ -181,7 +187,8 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * An agent with its transcript in memory, rebuilt from the log if necessary. The agent may be terminated or evicted.
+   * An agent with its transcript in memory, rebuilt from the log if necessary. The agent may be terminated or evicted. A session has one
+   * object for each of its agents.
    * @throws SESSION_AGENT_NOT_FOUND
    */
   async getAgent(agentId: string): Promise<Agent> {
@@ -218,8 +225,8 @@ export class Session implements AsyncDisposable {
     agent: Agent | string,
     reason?: string,
   ): Promise<{ readonly agent: Agent; readonly missed: readonly MissedMessage[] }> {
-    const agentId = typeof agent === 'string' ? agent : agent.agentId;
     const { record, turn } = this.#parts;
+    const agentId = typeof agent === 'string' ? agent : this.#own(agent);
     assertNotAnswering(turn, record.registry.get(agentId));
     const toolNames = new Set(turn.toolbox.definitions.map(({ name }) => name));
     const revived = await reviveAgent(record, agentId, { reason, toolNames });
@@ -263,9 +270,20 @@ export class Session implements AsyncDisposable {
     return this.close();
   }
 
+  /** @throws SESSION_AGENT_NOT_FOUND for an agent of another session */
+  #own(agent: Agent): string {
+    const { registry } = this.#parts.record;
+    if (agent instanceof Agent && this.#agents.get(agent.agentId) === agent) return agent.agentId;
+    throw notOfSession(registry, agent);
+  }
+
   #agent(agentId: string): Agent {
+    const known = this.#agents.get(agentId);
+    if (known !== undefined) return known;
     const { turn, memory } = this.#parts;
-    return new Agent(turn, memory, agentId);
+    const agent = new Agent(turn, memory, agentId);
+    this.#agents.set(agentId, agent);
+    return agent;
   }
 
   async #end(outcome: Pick<Completion, 'status' | 'result'>): Promise<void> {

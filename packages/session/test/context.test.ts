@@ -153,8 +153,12 @@ describe('the context of each call', () => {
 
   it('of a policy that makes no sense is refused before anything is recorded', async () => {
     const { create, envelope } = prepare();
-    await expect(create({ context: { name: 'faded', budget: 50 } })).rejects.toThrow(TypeError);
-    await expect(create({ context: { name: 'lastMessages', count: 0 } })).rejects.toThrow(TypeError);
+    await expect(create({ context: { name: 'faded', budget: 50 } })).rejects.toMatchObject({
+      code: 'SESSION_OPTION_INVALID',
+    });
+    await expect(create({ context: { name: 'lastMessages', count: 0 } })).rejects.toMatchObject({
+      code: 'SESSION_OPTION_INVALID',
+    });
     expect(await envelope()).toBeNull();
   });
 });

@@ -249,7 +249,9 @@ describe('a given transcript that no model can be given', () => {
   it('does not begin a session that begins with events', async () => {
     const { open } = prepare();
     const { events } = await begun();
-    await expect(open({ initPrompt: given, events: await events() })).rejects.toThrow(TypeError);
+    await expect(open({ initPrompt: given, events: await events() })).rejects.toMatchObject({
+      code: 'SESSION_OPTION_INVALID',
+    });
     expect(find(await events(), 'agent:given').data.role).toBe('system');
   });
 });

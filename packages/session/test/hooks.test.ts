@@ -59,7 +59,7 @@ describe('a hook that never decides', () => {
     expect(await informed).toEqual({ status: 'delivered', text: 'Hello' });
     const errors = (await events()).filter(({ type }) => type === 'harness:error');
     expect(errors.map(({ data }) => data.code)).toEqual(Array(3).fill('DISPATCH_HOOK_TIMEOUT'));
-    await expect(create({ hookTimeoutMs: -1 })).rejects.toThrow(TypeError);
+    await expect(create({ hookTimeoutMs: -1 })).rejects.toMatchObject({ code: 'SESSION_OPTION_INVALID' });
   });
 });
 

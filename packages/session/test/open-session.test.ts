@@ -77,7 +77,7 @@ describe('openSession', () => {
     ['no peers', { peers: [] }],
   ])('refuses options that exclude each other: %s', async (_, options) => {
     const { open, store } = prepare();
-    await expect(open(options as object)).rejects.toThrow(TypeError);
+    await expect(open(options as object)).rejects.toMatchObject({ code: 'SESSION_OPTION_INVALID' });
     expect(await store.getDispatchEnvelopes(taskDir)).toEqual([]);
   });
 

@@ -220,7 +220,9 @@ describe('the tool calls of one message', () => {
 
   it('must have a limit that is a whole number from 1', async () => {
     for (const parallelToolCalls of [0, 1.5, Number.POSITIVE_INFINITY])
-      await expect(prepare().create({ parallelToolCalls })).rejects.toThrow(TypeError);
+      await expect(prepare().create({ parallelToolCalls })).rejects.toMatchObject({
+        code: 'SESSION_OPTION_INVALID',
+      });
   });
 });
 

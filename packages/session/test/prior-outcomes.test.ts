@@ -78,6 +78,8 @@ describe('a session that is given the outcomes of earlier dispatches of its task
 
   it('can not begin with the events of another log, too', async () => {
     const { open, outcomes } = await explored();
-    await expect(open({ events: [], priorOutcomes: outcomes })).rejects.toThrow(TypeError);
+    await expect(open({ events: [], priorOutcomes: outcomes })).rejects.toMatchObject({
+      code: 'SESSION_OPTION_INVALID',
+    });
   });
 });

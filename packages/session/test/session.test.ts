@@ -112,8 +112,10 @@ describe('a new session', () => {
 
   it('refuses limits that make no sense', async () => {
     const { create } = prepare();
-    await expect(create({ maxToolRounds: -1 })).rejects.toThrow(TypeError);
-    await expect(create({ modelTimeoutMs: Number.NaN })).rejects.toThrow(TypeError);
+    await expect(create({ maxToolRounds: -1 })).rejects.toMatchObject({ code: 'SESSION_OPTION_INVALID' });
+    await expect(create({ modelTimeoutMs: Number.NaN })).rejects.toMatchObject({
+      code: 'SESSION_OPTION_INVALID',
+    });
   });
 });
 

@@ -295,7 +295,7 @@ describe('a session', () => {
     ['loopDetector', { loopDetector: { window: 3, warnAt: 5, killAt: 2 } }],
     ['workers.maxRunning', { workers: { maxRunning: 0 } }],
   ])('refuses a wrong %s', async (_name, options) => {
-    await expect(prepare().create(options)).rejects.toThrow(TypeError);
+    await expect(prepare().create(options)).rejects.toMatchObject({ code: 'SESSION_OPTION_INVALID' });
   });
 });
 

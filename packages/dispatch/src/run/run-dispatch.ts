@@ -10,7 +10,7 @@ import { checkRunOptions, type RunDispatchOptions } from './run-options.ts';
  * when the envelope is durable, and the record of the task if it had none. Handle `ended` of the run at once.
  *
  * @throws STORE_DISPATCH_NOT_FOUND if the task has no dispatch `parentDispatchId`; the errors of `beginDispatch`; the error
- * of a tool provider that cannot list its tools; TypeError for invalid limits
+ * of a tool provider that cannot list its tools; DISPATCH_OPTION_INVALID
  */
 export async function startDispatch(options: RunDispatchOptions): Promise<DispatchRun> {
   checkRunOptions(options);

@@ -1,8 +1,9 @@
 import { type Fidelity, findNotJson, isPlainObject, type JsonObject } from '@hansard/events';
 import type { AgentProvider, Clock, HookProvider, ToolProvider } from '@hansard/provider';
-import { assertCount } from '../check-arguments.ts';
 import type { CommunicationHub } from '../communication/communication-hub.ts';
+import { dispatchErrors } from '../dispatch-errors.ts';
 import type { LoopLimits } from '../limits/loop-detector.ts';
+import { checkOptions, type OptionCheck, optionChecks } from '../option-checks.ts';
 import type { DispatchStore } from '../store/dispatch-store.ts';
 import type { TaskProblemListener } from '../store/ensure-task-record.ts';
 import type { MessageSource } from './dispatch-run.ts';
@@ -87,58 +88,94 @@ export type WatchedOptions = Pick<
   readonly agent?: AgentProvider;
 };
 
-/** @throws TypeError for an invalid limit or schema */
-export function checkRunOptions({ outputSchema = {}, ...options }: RunDispatchOptions): void {
-  checkWatchedOptions(options);
-  if (!isPlainObject(outputSchema) || findNotJson(outputSchema) !== null)
-    throw new TypeError('outputSchema must be a JSON Schema, an object that JSON can hold.');
+/** What a watched dispatch may be given, whether it is a run or a session. */
+export function watchedChecks(
+  limits: readonly (keyof RunLimits)[],
+): Readonly<Record<Exclude<keyof WatchedOptions, 'agent'> | 'signal' | 'priorOutcomes', OptionCheck>> {
+  return {
+    store: having('openDispatch', 'beginDispatch'),
+    taskDir: word,
+    communication: having('attach'),
+    clock: having('now', 'after'),
+    limits: limitsCheck(limits),
+    loopDetector: orFalse(loopCheck),
+    graceMs: amount,
+    tools: list(having('listTools', 'callTool')),
+    hooks: list(having()),
+    hookTimeoutMs: orFalse(amount),
+    maxHookChain: count(0),
+    workers: fields({
+      agents: fields({}, [], having('run')),
+      limits: limitsCheck(runLimitNames),
+      maxRunning: count(1),
+      maxDepth: count(0),
+      messages: oneOf('parent', 'all'),
+      maxMessages: count(0),
+    }),
+    signal: having('addEventListener'),
+    priorOutcomes: fields({ text, dispatchIds: list(word) }, ['text', 'dispatchIds'], any),
+  };
 }
 
-/** @throws TypeError for an invalid limit of a run or a session */
-export function checkWatchedOptions({
-  limits = {},
-  workers = {},
-  loopDetector,
-  graceMs = 0,
-  hookTimeoutMs,
-  maxHookChain,
-}: Pick<
-  RunDispatchOptions,
-  'limits' | 'workers' | 'loopDetector' | 'graceMs' | 'hookTimeoutMs' | 'maxHookChain'
->): void {
-  checkLimits({ ...limits, graceMs, ...(hookTimeoutMs === false ? {} : { hookTimeoutMs }) });
-  checkLimits(workers.limits ?? {});
-  if (maxHookChain !== undefined) assertCount('maxHookChain', maxHookChain, 0);
-  if (workers.maxRunning !== undefined) assertCount('maxRunning', workers.maxRunning, 1);
-  if (workers.maxDepth !== undefined) assertCount('maxDepth', workers.maxDepth, 0);
-  if (workers.maxMessages !== undefined) assertCount('maxMessages', workers.maxMessages, 0);
-  if (!['parent', 'all', undefined].includes(workers.messages))
-    throw new TypeError(`messages must be parent or all; it is ${String(workers.messages)}.`);
-  checkLoopLimits(loopDetector);
+const { amount, any, call, count, fields, having, list, oneOf, orFalse, text, word } = optionChecks;
+
+const runLimitNames = [
+  'timeMs',
+  'stallMs',
+  'costUsd',
+  'turns',
+] as const satisfies readonly (keyof RunLimits)[];
+
+function limitsCheck(names: readonly (keyof RunLimits)[]): OptionCheck {
+  return fields(Object.fromEntries(names.map((name) => [name, name === 'turns' ? count(1) : amount])));
 }
 
-function checkLimits({
-  turns,
-  ...limits
-}: RunLimits & { readonly graceMs?: number; readonly hookTimeoutMs?: number | undefined }): void {
-  for (const [name, limit] of Object.entries(limits)) {
-    if (limit !== undefined && !(Number.isFinite(limit) && limit >= 0))
-      throw new TypeError(`${name} must be a number from 0; it is ${String(limit)}.`);
-  }
-  if (turns !== undefined) assertCount('turns', turns, 1);
-}
+const loopNumbers = fields({ window: count(1), warnAt: count(1), killAt: count(1) }, [
+  'window',
+  'warnAt',
+  'killAt',
+]);
 
-function checkLoopLimits(loopDetector: LoopLimits | false | undefined): void {
-  if (loopDetector === undefined || loopDetector === false) return;
-  const { window, warnAt, killAt } = loopDetector;
-  if (
-    [window, warnAt, killAt].every(Number.isSafeInteger) &&
-    1 <= warnAt &&
-    warnAt <= killAt &&
-    killAt <= window
-  )
-    return;
-  throw new TypeError(
-    `loopDetector needs whole numbers with 1 <= warnAt <= killAt <= window; it has ${warnAt}, ${killAt}, ${window}.`,
+const loopCheck: OptionCheck = (value) => {
+  const found = loopNumbers(value);
+  if (found !== null) return found;
+  const { window, warnAt, killAt } = value as LoopLimits;
+  if (warnAt <= killAt && killAt <= window) return null;
+  const problem = `needs warnAt <= killAt <= window; it has ${warnAt}, ${killAt}, ${window}`;
+  return { path: '', problem };
+};
+
+const jsonSchemaCheck: OptionCheck = (value) =>
+  isPlainObject(value) && findNotJson(value) === null
+    ? null
+    : { path: '', problem: 'must be a JSON Schema, an object that JSON can hold' };
+
+const runCheck = fields(
+  {
+    ...watchedChecks(runLimitNames),
+    agent: having('run'),
+    // The envelope is checked when it is made.
+    role: any,
+    model: any,
+    cwd: any,
+    parentDispatchId: any,
+    botId: any,
+    fidelity: any,
+    dispatchId: any,
+    prompt: text,
+    promptSource: having(),
+    outputSchema: jsonSchemaCheck,
+    resumeSessionId: word,
+    onTaskProblem: call,
+  } satisfies Record<keyof RunDispatchOptions, OptionCheck>,
+  ['store', 'taskDir', 'agent', 'role'],
+);
+
+/** @throws DISPATCH_OPTION_INVALID */
+export function checkRunOptions(options: RunDispatchOptions): void {
+  checkOptions(options, runCheck, (option, problem) =>
+    dispatchErrors.error('DISPATCH_OPTION_INVALID', `The run was not begun: ${problem}`, {
+      details: { option },
+    }),
   );
 }

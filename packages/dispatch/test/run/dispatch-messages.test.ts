@@ -419,7 +419,7 @@ describe('a worker at the deepest level', () => {
 it('limits of messages that make no sense begin nothing', async () => {
   const { start } = prepare({ lead: starts() });
   for (const workers of [{ maxMessages: -1 }, { messages: 'everybody' as never }])
-    await expect(start({ workers })).rejects.toThrow(TypeError);
+    await expect(start({ workers })).rejects.toMatchObject({ code: 'DISPATCH_OPTION_INVALID' });
 });
 
 /** One random talk of a family: who exists, sends, and ends is chosen by the seed. */

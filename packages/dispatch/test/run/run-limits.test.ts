@@ -329,9 +329,14 @@ describe('limits that make no sense', () => {
     [{ graceMs: -5 }],
     [{ loopDetector: { window: 5, warnAt: 3, killAt: 6 } }],
     [{ loopDetector: { window: 5, warnAt: 0, killAt: 3 } }],
+    [{ loopDetector: null }],
+    [{ limits: { costUSD: 5 } }],
+    [{ prompt: 5 }],
+    [{ tools: 'bash' }],
+    [{ priorOutcomes: { text: null, dispatchIds: [] } }],
   ])('are refused before anything is created: %j', async (more) => {
     const { store, start } = prepare();
-    await expect(start(yields(), more)).rejects.toThrow(TypeError);
+    await expect(start(yields(), more as object)).rejects.toMatchObject({ code: 'DISPATCH_OPTION_INVALID' });
     expect(await store.getDispatchEnvelopes(taskDir)).toEqual([]);
   });
 });

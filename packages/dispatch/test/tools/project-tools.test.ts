@@ -51,7 +51,7 @@ describe('what an agent is asked for', () => {
   ])('%j makes no sense, and nothing is begun', async (more, named) => {
     const { store, start } = prepare();
     const starting = start(() => yields().run({} as never), more);
-    await expect(starting).rejects.toThrow(TypeError);
+    await expect(starting).rejects.toMatchObject({ code: 'DISPATCH_OPTION_INVALID' });
     await expect(starting).rejects.toThrow(named);
     expect(await store.getDispatchEnvelopes(taskDir)).toEqual([]);
   });

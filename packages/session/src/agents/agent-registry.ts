@@ -1,4 +1,4 @@
-import type { CapturedEvent } from '@hansard/events';
+import { type CapturedEvent, type HansardError, preview } from '@hansard/events';
 import type { AgentInfo } from '@hansard/provider';
 import { sessionErrors } from '../session-errors.ts';
 import { AgentRecord, inWords } from './agent-record.ts';
@@ -174,6 +174,20 @@ export class AgentRegistry {
   #parentOf({ causes: [cause], hook }: AgentRecord): string | null {
     return cause === undefined || hook !== null ? null : this.ownerOf(cause);
   }
+}
+
+/** The error for something that should be an agent of the session. */
+export function notOfSession(registry: AgentRegistry, given: unknown): HansardError {
+  const agentId: unknown = (given as { agentId?: unknown } | null | undefined)?.agentId;
+  const what =
+    typeof agentId === 'string'
+      ? `That agent ${agentId} is of another session`
+      : `${preview(given)} is not an agent`;
+  return sessionErrors.error(
+    'SESSION_AGENT_NOT_FOUND',
+    `${what}; this session has ${registry.all.map(inWords).join(', ')}.`,
+    { details: { agentId: typeof agentId === 'string' ? agentId : null } },
+  );
 }
 
 function idOf(number: number): string {

@@ -9,6 +9,7 @@ import { deliver } from '../turn/deliver.ts';
 import type { TurnResources } from '../turn/turn-resources.ts';
 import type { AgentMemory } from './agent-memory.ts';
 import type { AgentRecord } from './agent-record.ts';
+import { notOfSession } from './agent-registry.ts';
 import { refuseMessage } from './create-agent.ts';
 import { textOf } from './given-transcript.ts';
 
@@ -124,10 +125,13 @@ export class Agent {
 
   /**
    * Says something to another agent, through the hooks.
-   * @throws SESSION_AGENT_TERMINATED, SESSION_CLOSED
+   * @throws SESSION_AGENT_NOT_FOUND for an agent of another session, SESSION_AGENT_TERMINATED, SESSION_CLOSED
    */
   async inform(destination: Agent, text: string | LoggedString): Promise<DeliveryOutcome> {
-    this.#turn.registry.getActive(this.agentId);
+    const { registry } = this.#turn;
+    if (!(destination instanceof Agent) || destination.#turn.registry !== registry)
+      throw notOfSession(registry, destination);
+    registry.getActive(this.agentId);
     const { outcome } = await deliver(this.#turn, {
       from: this.agentId,
       to: destination.agentId,

@@ -1,5 +1,5 @@
 import type { GivenOutcomes } from '@hansard/dispatch';
-import { type EventData, type EventLinks, type NewEvent, newEvent } from '@hansard/events';
+import { type EventData, type EventLinks, type NewEvent, newEvent, preview } from '@hansard/events';
 import { givenEvent, takeApart } from '@hansard/prompt';
 import type { LoggedString } from '@hansard/provider';
 import type { SessionRecord } from '../log/session-record.ts';
@@ -17,6 +17,16 @@ export interface AgentCreation {
   readonly peer?: boolean;
   /** The hook that creates it for itself. */
   readonly hook?: string;
+}
+
+/** @throws SESSION_OPTION_INVALID for a name with nothing to read in it */
+export function checkName(name: unknown): void {
+  if (name === undefined || (typeof name === 'string' && name.trim() !== '')) return;
+  throw sessionErrors.error(
+    'SESSION_OPTION_INVALID',
+    `The name of an agent must be a text that is not empty; it is ${preview(name)}. Leave it out for an agent without a name.`,
+    { details: { option: 'name' } },
+  );
 }
 
 export function agentCreated(
@@ -69,6 +79,7 @@ function newAgent(
   creation: AgentCreation,
   { systemPrompt, initPrompt = [], priorOutcomes = { text: '', dispatchIds: [] } }: Beginning,
 ): { readonly agentId: string; readonly events: readonly NewEvent[] } {
+  checkName(creation.name);
   const agentId = registry.allocateAgentId();
   const events = [agentCreated(agentId, creation, log.createId())];
   const add = (text: string, more: { readonly outcomesOf?: string[] } = {}) => {

@@ -1,0 +1,107 @@
+import { checkOptions, type OptionCheck, optionChecks, watchedChecks } from '@hansard/dispatch';
+import { type CapturedEvent, fidelities, messageOf, parseEvent } from '@hansard/events';
+import { createContextRenderer } from '@hansard/prompt';
+import { checkGiven } from './agents/given-transcript.ts';
+import { noAgents, sessionErrors } from './session-errors.ts';
+import { type AgentStart, contextOptions, type OpenSessionOptions } from './session-options.ts';
+
+const { amount, any, call, count, fields, flag, having, list, oneOf, text, word } = optionChecks;
+
+const agentFields = {
+  name: word,
+  systemPrompt: text,
+  languageModel: word,
+  // `checkGiven` names the message.
+  initPrompt: any,
+} satisfies Record<keyof AgentStart, OptionCheck>;
+const agentCheck = fields(agentFields);
+
+const { graceMs: _ofRuns, ...watched } = watchedChecks(['timeMs', 'stallMs', 'costUsd']);
+const sessionCheck = fields(
+  {
+    ...watched,
+    model: having('generate'),
+    languageModel: word,
+    onIncoming: call,
+    // `createContextRenderer` checks it.
+    context: any,
+    tokens: having('count'),
+    createId: call,
+    maxToolRounds: count(0),
+    parallelToolCalls: count(1),
+    modelTimeoutMs: amount,
+    dispatchId: word,
+    expect: oneOf('new', 'existing'),
+    needsRoot: flag,
+    wait: fields({ waitMs: amount, onWait: call }),
+    // `checkEvents` names the event.
+    events: list(any),
+    fidelity: oneOf(...fidelities),
+    role: word,
+    botId: word,
+    onTaskProblem: call,
+    systemPrompt: text,
+    initPrompt: any,
+    peers: list(agentCheck),
+  } satisfies Record<keyof OpenSessionOptions, OptionCheck>,
+  ['store', 'taskDir', 'model'],
+);
+
+/** @throws SESSION_OPTION_INVALID, SESSION_GIVEN_INVALID, SESSION_LOG_INVALID */
+export function checkSessionOptions(options: OpenSessionOptions): void {
+  checkOptions(options, sessionCheck, invalidOption);
+  checkBeginning(options);
+  try {
+    createContextRenderer(contextOptions(options));
+  } catch (error) {
+    throw invalidOption('context', messageOf(error), error);
+  }
+}
+
+/** Checks how an agent of a program should begin. @throws SESSION_OPTION_INVALID, SESSION_GIVEN_INVALID */
+export function checkAgentStart(agent: AgentStart): void {
+  checkOptions(agent, agentCheck, invalidOption);
+  checkGiven(agent.initPrompt);
+}
+
+function checkBeginning(options: OpenSessionOptions): void {
+  const { dispatchId, expect, events, peers, systemPrompt, initPrompt, priorOutcomes } = options;
+  if (expect === 'existing' && dispatchId === undefined)
+    throw invalidOption('dispatchId', 'A session that exists is named by its dispatchId.');
+  if (peers?.length === 0) throw invalidOption('peers', 'A session of peers needs at least one peer.');
+  for (const given of [initPrompt, ...(peers ?? []).map((peer) => peer.initPrompt)]) checkGiven(given);
+  if (events !== undefined && priorOutcomes !== undefined)
+    throw invalidOption('priorOutcomes', 'A session can not begin with both events and priorOutcomes.');
+  const beginnings = {
+    events,
+    peers,
+    systemPrompt,
+    initPrompt: systemPrompt === undefined ? initPrompt : undefined,
+  };
+  const [one, other] = Object.entries(beginnings).flatMap(([name, value]) =>
+    value === undefined ? [] : [name],
+  );
+  if (other !== undefined)
+    throw invalidOption(other, `A session can not begin with both ${one} and ${other}.`);
+  if (events !== undefined && expect !== 'existing') checkEvents(events, dispatchId ?? null);
+}
+
+/** Checks the log with which a session should begin. @throws SESSION_LOG_INVALID */
+function checkEvents(events: readonly CapturedEvent[], dispatchId: string | null): void {
+  for (const [index, event] of events.entries()) {
+    try {
+      parseEvent(event);
+    } catch (error) {
+      throw sessionErrors.error(
+        'SESSION_LOG_INVALID',
+        `The given log can't begin a session: event ${index} is not valid. ${messageOf(error)}`,
+        { cause: error, details: { dispatchId } },
+      );
+    }
+  }
+  if (events.every(({ type }) => type !== 'agent:created')) throw noAgents(null);
+}
+
+function invalidOption(option: string, message: string, cause?: unknown): Error {
+  return sessionErrors.error('SESSION_OPTION_INVALID', message, { cause, details: { option } });
+}
