@@ -1,7 +1,11 @@
 export type { CaseCounts } from './run/case-context.ts';
 export type { CapabilityFlag, StoreConformanceCase } from './run/conformance-case.ts';
-export { defineStoreConformance, type StoreConformanceOptions } from './run/define-store-conformance.ts';
-export { runStoreConformance, type StoreConformanceResult } from './run/run-store-conformance.ts';
+export {
+  defineStoreConformance,
+  runStoreConformance,
+  type StoreConformanceOptions,
+  type StoreConformanceResult,
+} from './run/run-case.ts';
 export type {
   Displacement,
   InjectedFault,
@@ -9,6 +13,6 @@ export type {
   StoredBytes,
   StoreFixture,
   StoreModule,
-} from './run/store-fixture.ts';
-export type { StoreUnderTest } from './run/store-under-test.ts';
+  StoreUnderTest,
+} from './run/store-under-test.ts';
 export { storeConformanceCases } from './store-conformance-cases.ts';

@@ -1,10 +1,10 @@
 import type { DispatchStoreProvider } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
+import { shrinkSteps } from '../src/cases/store/model.ts';
 import { runStoreConformance } from '../src/index.ts';
 import type { Step } from '../src/model/model-steps.ts';
 import { createModelStore } from '../src/model/model-store.ts';
 import { createRandom } from '../src/model/random.ts';
-import { shrinkSteps } from '../src/model/shrink-steps.ts';
 import { modelCapabilities } from './open-model.ts';
 
 type Model = ReturnType<typeof createModelStore>;

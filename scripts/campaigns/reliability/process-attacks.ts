@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { raceForDispatch } from '../../../packages/store-conformance/src/cases/processes/racing.ts';
+import { raceForDispatch } from '../../../packages/store-conformance/src/cases/processes/processes.ts';
 import {
   type CaseCounts,
   runStoreConformance,

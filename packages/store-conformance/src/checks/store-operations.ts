@@ -1,14 +1,113 @@
-import type { DispatchClaim } from '@hansard/provider';
-import { claimOperations, integrityOperations } from './claim-operations.ts';
+import type {
+  Awaitable,
+  ClaimState,
+  DispatchClaim,
+  DispatchStoreProvider,
+  DispatchVerification,
+} from '@hansard/provider';
+import type { CapabilityFlag } from '../run/conformance-case.ts';
 import { refuses, sameContent } from './expectations.ts';
 import { dispatchId, holdsEvents, optionalMethod, prepared, remainsOf, taskDir } from './prepared-store.ts';
 import { sampleEnvelope, sampleEvent, sampleTask } from './sample-data.ts';
-import type { StoreOperation } from './store-operation.ts';
+
+/** One operation of a store, from which every family about operations has a case. */
+export interface StoreOperation {
+  /** Part of the ids of its cases. */
+  readonly name: string;
+  readonly method: string;
+  readonly needs: readonly CapabilityFlag[];
+  /** The arguments that name a task or a dispatch. */
+  readonly takes: 'taskDir and dispatchId' | 'taskDir' | 'nothing';
+  /** The answer for a missing dispatch: STORE_DISPATCH_NOT_FOUND, a value, or the operation creates it. */
+  readonly whenMissing: 'refused' | 'creates' | { readonly answer: unknown };
+  /** Whether it is refused for a dispatch that is not claimed. */
+  readonly needsClaim?: boolean;
+  call(store: DispatchStoreProvider, taskDir: string, dispatchId: string): Awaitable<unknown>;
+  /** Checks the answer and the effect of the call on a prepared store. */
+  verify(answer: unknown, store: DispatchStoreProvider): Promise<void>;
+}
 
 const added = sampleEvent('added');
 const addedToo = sampleEvent('added-too');
 const changedTask = sampleTask('route-models', { status: 'done' });
 const newDispatch = sampleEnvelope('01JQ00000000000000000000BB');
+
+/** The operations of a store with `writers: 'dispatch'`. */
+const claimOperations: readonly StoreOperation[] = [
+  {
+    name: 'find-claim',
+    method: 'findClaim',
+    needs: ['writers'],
+    takes: 'taskDir and dispatchId',
+    whenMissing: 'refused',
+    needsClaim: true,
+    call: (store, task, dispatch) => optionalMethod(store, 'findClaim')(task, dispatch),
+    verify: async (answer) => {
+      const { isOwn, state, expiresInMs } = (answer ?? {}) as Partial<ClaimState>;
+      const expected = { isOwn: true, state: 'running', expiresInMs: null };
+      sameContent({ isOwn, state, expiresInMs }, expected, 'findClaim of an own claim');
+    },
+  },
+  {
+    name: 'find-claims',
+    method: 'findClaims',
+    needs: ['writers'],
+    takes: 'taskDir and dispatchId',
+    whenMissing: { answer: [null] },
+    needsClaim: true,
+    call: (store, task, dispatch) => optionalMethod(store, 'findClaims')(task, [dispatch]),
+    verify: async (answer) => {
+      const claims = (answer as (ClaimState | null)[]).map((claim) => claim?.isOwn);
+      sameContent(claims, [true], 'findClaims of an own claim');
+    },
+  },
+  {
+    name: 'break-claim',
+    method: 'breakClaim',
+    needs: ['writers'],
+    takes: 'taskDir and dispatchId',
+    whenMissing: 'refused',
+    call: async (store, task, dispatch) => {
+      const breakClaim = optionalMethod(store, 'breakClaim');
+      await store.releaseDispatch(task, dispatch);
+      await breakClaim(task, dispatch);
+    },
+    verify: async (_, store) => {
+      sameContent(await store.getDispatchEnvelopes(taskDir), [prepared.envelope], 'getDispatchEnvelopes');
+      await holdsEvents(store, prepared.events);
+    },
+  },
+];
+
+/** The operations of a store with `integrity: 'checksum'`. */
+const integrityOperations: readonly StoreOperation[] = [
+  {
+    name: 'verify-dispatch',
+    method: 'verifyDispatch',
+    needs: ['integrity'],
+    takes: 'taskDir and dispatchId',
+    whenMissing: 'refused',
+    call: (store, task, dispatch) => optionalMethod(store, 'verifyDispatch')(task, dispatch),
+    verify: async (answer) => {
+      const { bytes, ...rest } = answer as DispatchVerification;
+      sameContent(rest, { integrity: 'checksum', wholeEvents: 3, damages: [] }, 'verifyDispatch');
+      sameContent(bytes > 0, true, `a number of bytes above 0 (${bytes})`);
+    },
+  },
+  {
+    name: 'accept-loss',
+    method: 'acceptLoss',
+    needs: ['integrity'],
+    takes: 'taskDir and dispatchId',
+    whenMissing: 'refused',
+    call: (store, task, dispatch) =>
+      optionalMethod(store, 'acceptLoss')(task, dispatch, sampleEvent('notice')),
+    verify: async (answer, store) => {
+      sameContent((answer as DispatchVerification).damages, [], 'the damages of a whole dispatch');
+      await holdsEvents(store, prepared.events);
+    },
+  },
+];
 
 /** Every operation of a store but `close`. */
 export const storeOperations: readonly StoreOperation[] = [

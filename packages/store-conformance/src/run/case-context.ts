@@ -1,6 +1,5 @@
 import type { Awaitable, DispatchStoreProvider, StoreCapabilities } from '@hansard/provider';
-import type { StoreFixture, StoreModule } from './store-fixture.ts';
-import type { StoreUnderTest } from './store-under-test.ts';
+import type { StoreFixture, StoreModule, StoreUnderTest } from './store-under-test.ts';
 
 /** What a case did. */
 export interface CaseCounts {

@@ -1,6 +1,6 @@
 import { runnableCases } from '../store-conformance-cases.ts';
 import { type CaseCounts, noCounts, openCase } from './case-context.ts';
-import { appliesTo, type RunnableCase, SkippedCase } from './conformance-case.ts';
+import { appliesTo, type RunnableCase, SkippedCase, type StoreConformanceCase } from './conformance-case.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 
 /** The cases for a store. @throws TypeError if a known gap is not one of them */
@@ -81,4 +81,72 @@ async function failureOf(one: RunnableCase, options: StoreUnderTest): Promise<Fa
       ? new AggregateError(errors, errors.map(String).join('\nand in cleaning up: '))
       : (errors[0] ?? null);
   return { error, counts };
+}
+
+export interface StoreConformanceResult extends CaseResult {
+  /** The case's id. */
+  readonly id: string;
+}
+
+/**
+ * Runs cases one after the other, without a test runner, and returns the result of each: all that apply to the store, or
+ * those with the ids in `only`. An unknown id is a TypeError.
+ */
+export async function runStoreConformance(
+  store: StoreUnderTest,
+  only?: readonly string[],
+): Promise<readonly StoreConformanceResult[]> {
+  const cases = casesFor(store);
+  const unknown = only?.filter((id) => !cases.some((one) => one.id === id)) ?? [];
+  if (unknown.length > 0)
+    throw new TypeError(`No case for a store with these capabilities is called ${unknown.join(' or ')}.`);
+  const results: StoreConformanceResult[] = [];
+  for (const one of cases) {
+    if (only !== undefined && !only.includes(one.id)) continue;
+    results.push({ id: one.id, ...(await runCase(one, store)) });
+  }
+  return results;
+}
+
+export interface StoreConformanceOptions extends StoreUnderTest {
+  /** The store's name, for the titles. */
+  readonly name: string;
+  /** `describe` and `it` of the test runner: vitest's, those of `node:test`, or any that take a name and a function. */
+  readonly describe: (name: string, body: () => void) => void;
+  /** The body is called with the context of the test, if the runner has one; a skipped case calls its `skip`. */
+  readonly it: (name: string, body: (context?: unknown) => Promise<void>) => void;
+}
+
+/** Defines a test for each case of the store contract that applies to a store with these capabilities. */
+export function defineStoreConformance(options: StoreConformanceOptions): void {
+  const cases = casesFor(options);
+  const families = new Set(cases.map(familyOf));
+  options.describe(`${options.name} keeps the store contract`, () => {
+    for (const family of families) {
+      options.describe(family, () => {
+        for (const one of cases.filter((each) => familyOf(each) === family))
+          options.it(titleOf(one, options), async (context) => {
+            const { status, error, reason } = await runCase(one, options);
+            if (status === 'failed') throw error;
+            if (status === 'skipped') skip(context, `${one.id} was skipped: ${reason}`);
+          });
+      });
+    }
+  });
+}
+
+function titleOf({ id, title }: StoreConformanceCase, { knownGaps }: StoreUnderTest): string {
+  const gap = knownGaps?.[id];
+  return gap === undefined ? `${id}: ${title}` : `${id}: ${title} (known gap: ${gap})`;
+}
+
+/** With a runner that cannot skip a running test, the reason is a warning of the process. */
+function skip(context: unknown, reason: string): void {
+  const skips = context as { readonly skip?: (reason: string) => void } | undefined;
+  if (typeof skips?.skip === 'function') skips.skip(reason);
+  else process.emitWarning(reason, 'StoreConformanceWarning');
+}
+
+function familyOf({ id }: StoreConformanceCase): string {
+  return id.slice(0, id.indexOf('/'));
 }

@@ -1,5 +1,4 @@
-import type { Awaitable, StoreCapabilities } from '@hansard/provider';
-import type { StoreFixture } from './store-fixture.ts';
+import type { Awaitable, DispatchStoreProvider, JsonValue, StoreCapabilities } from '@hansard/provider';
 
 /** What the kit needs to know of a store. */
 export interface StoreUnderTest {
@@ -21,4 +20,79 @@ export interface StoreUnderTest {
    * failure, so that its entry is removed.
    */
   readonly knownGaps?: Readonly<Record<string, string>>;
+}
+
+/** A new, empty store for one case. */
+export interface StoreFixture {
+  readonly store: DispatchStoreProvider;
+  /**
+   * Opens the same data again. It closes nothing itself: the kit has closed the store before, except in the cases for
+   * `writers: 'dispatch'`, which open it several times on purpose. Required unless `durability` is `memory`.
+   */
+  readonly reopen?: () => Awaitable<DispatchStoreProvider>;
+  /** Opens the same data in another process. Without it the cases with real processes are skipped. */
+  readonly elsewhere?: StoreModule;
+  /**
+   * The stored bytes of one dispatch, which the kit damages while the store is closed. Without it the cases with
+   * damaged bytes are skipped.
+   */
+  readonly damage?: (taskDir: string, dispatchId: string) => Awaitable<StoredBytes>;
+  /**
+   * Makes calls of the operating system fail, for every opening of this fixture in this process. Without it the cases with
+   * failing calls are skipped.
+   */
+  readonly faults?: InjectedFaults;
+  /**
+   * A loss of power: ends every opening without closing it, and drops or reorders writes that were not synced, by the seed.
+   * `reopen` then opens the remainder. Without it the cases with a loss of power are skipped.
+   */
+  readonly losePower?: (seed: number) => Awaitable<void>;
+  /**
+   * Does what another program can do to the file that keeps a dispatch, while the store has it open. Without it the cases with a
+   * moved file are skipped.
+   */
+  readonly displace?: (way: Displacement, taskDir: string, dispatchId: string) => Awaitable<void>;
+  /** Whether a server keeps the data. A case that fills the disk of a process is skipped then. */
+  readonly hasServer?: boolean;
+  /** Removes the data of the store. The kit has closed every opening before, and its other processes have exited. */
+  readonly dispose: () => Awaitable<void>;
+}
+
+/** `moved`: the file has another name. `replaced`: a copy of the file is in its place. */
+export type Displacement = 'moved' | 'replaced';
+
+/** Fails the calls that a system can fail in this way: such as EMFILE those that open a file, and ENOSPC those that write. */
+export interface InjectedFaults {
+  begin(fault: InjectedFault): void;
+  /** Ends the fault. Returns the number of calls that failed. */
+  end(): number;
+}
+
+export interface InjectedFault {
+  /** The code of the failing calls. `short write`: a write that stores only the first part, and returns how many bytes that are. */
+  readonly kind: 'EIO' | 'EMFILE' | 'ENOSPC' | 'short write';
+  /** How many calls of those that can fail succeed before. */
+  readonly after: number;
+  /** Whether the calls after the first failing one fail too, as on a full disk. */
+  readonly isLasting: boolean;
+}
+
+/** An ES module that opens the store: `export const openStore = (folder) => openMyStore(folder)`. */
+export interface StoreModule {
+  /** An absolute path or a `file:` URL. */
+  readonly module: string | URL;
+  /** The arguments of its `openStore`; JSON values. */
+  readonly args: readonly JsonValue[];
+}
+
+/** The bytes that keep one dispatch: its file, or the file of a database. */
+export interface StoredBytes {
+  readonly bytes: Uint8Array;
+  /**
+   * Whether the bytes also keep what is not this dispatch, as the file of a database does. Then damage can also make the store refuse to
+   * open (STORE_CORRUPT or STORE_UNAVAILABLE), everything else in it STORE_CORRUPT, and an accepted loss impossible. Absent: false.
+   */
+  readonly isShared?: boolean;
+  /** Replaces the bytes. The length may differ. */
+  write(bytes: Uint8Array): Awaitable<void>;
 }

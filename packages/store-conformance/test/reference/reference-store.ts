@@ -17,8 +17,7 @@ import {
   type TaskRecord,
   type WatchScope,
 } from '@hansard/provider';
-import { modelPage } from '../../src/model/model-page.ts';
-import { createModelStore, listModel } from '../../src/model/model-store.ts';
+import { createModelStore, listModel, modelPage } from '../../src/model/model-store.ts';
 import { decodeLog, type ReadLog } from './damaged-log.ts';
 import { ReferenceClaims } from './reference-claims.ts';
 import { emptyWorld, inMemory, keyOf, type Medium, type World } from './world.ts';

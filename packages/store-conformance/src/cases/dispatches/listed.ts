@@ -10,8 +10,7 @@ import {
   taskDir,
 } from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent } from '../../checks/sample-data.ts';
-import { createRandom } from '../../model/random.ts';
-import { chooseSeed } from '../../model/seed.ts';
+import { chooseSeed, createRandom } from '../../model/random.ts';
 import { caseFamily } from '../../run/conformance-case.ts';
 
 /** In the order of their bytes. That of UTF-16 would put the last but one after the last. */

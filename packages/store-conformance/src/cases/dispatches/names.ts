@@ -1,8 +1,16 @@
-import type { DispatchStoreProvider } from '@hansard/provider';
+import { type DispatchStoreProvider, storeErrors } from '@hansard/provider';
 import { refuses, sameContent } from '../../checks/expectations.ts';
-import { holdsEvents, optionalMethod, taskDir } from '../../checks/prepared-store.ts';
+import {
+  dispatchId,
+  holdsEvents,
+  optionalMethod,
+  prepared,
+  prepareStore,
+  taskDir,
+} from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent, sampleTask } from '../../checks/sample-data.ts';
-import { caseFamily } from '../../run/conformance-case.ts';
+import { storeOperations } from '../../checks/store-operations.ts';
+import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
 
 type Place = readonly [taskDir: string, dispatchId: string];
 
@@ -219,6 +227,159 @@ export const nameCases = caseFamily('names', [
       await fill(store, [...kept, ...deleted]);
       for (const [task, id] of deleted) await optionalMethod(store, 'deleteDispatch')(task, id);
       await areApart(store, kept);
+    },
+  },
+]);
+
+/** Task paths that would leave the root of a store, or that some file system changes. */
+const evilTaskDirs = [
+  '',
+  '/',
+  '//',
+  '.',
+  '..',
+  './a',
+  '../a',
+  'a/..',
+  'a/.',
+  'a/../b',
+  'a/./b',
+  '../../etc',
+  '/etc',
+  '/tmp/a',
+  'a/',
+  'a//b',
+  '\\',
+  'a\\b',
+  '..\\a',
+  '\\\\host\\share',
+  'C:\\a',
+  'C:/a',
+  'C:a',
+  'file:a',
+  'a\0b',
+  '\0',
+  'a\nb',
+  'a\u007f',
+  'a\u0085',
+  'a\u009b',
+  'a/\u2028b',
+  '.hidden',
+  'a/.git',
+  'a./b',
+  'a/b.',
+  'a/b ',
+  ' /a',
+  'a*',
+  'a?',
+  'a"b',
+  'a<b',
+  'a>b',
+  'a|b',
+  'con',
+  'a/NUL',
+  'nul.txt',
+  'a/COM1',
+  'lpt9.log',
+  'COM¹',
+  'a/lpt³.log',
+  'conin$',
+  'aux .txt',
+  'x'.repeat(256),
+  '会'.repeat(86),
+  'a/\ud800',
+  `${'z'.repeat(204)}/`.repeat(4) + 'z'.repeat(205),
+  `${'会'.repeat(80)}/`.repeat(4) + '会'.repeat(21),
+];
+
+/** Dispatch ids that could not be the name of a file below their task on every file system. */
+const evilDispatchIds = [
+  '',
+  '.',
+  '..',
+  '../a',
+  '..\\a',
+  '/',
+  '/a',
+  'a/b',
+  'a\\b',
+  'C:a',
+  'a:b',
+  'a\0b',
+  'a\n',
+  '\n',
+  '.hidden',
+  '..a',
+  'a b',
+  ' a',
+  'é',
+  '🎈',
+  'a*',
+  'a?',
+  'con',
+  'NUL',
+  'nul.json',
+  'Com1',
+  'x'.repeat(129),
+];
+
+const refusals = storeOperations
+  .filter(({ takes }) => takes !== 'nothing')
+  .map(
+    ({ name, method, needs, takes, call }): NamedCase => ({
+      name,
+      rule: 8,
+      title: `${method} refuses a ${takes.replace('and', 'or')} that could leave the root, and stores nothing`,
+      needs,
+      run: async ({ store }) => {
+        await prepareStore(store);
+        for (const evil of evilTaskDirs)
+          await refuses('STORE_INVALID_PATH', `${method} of the task ${JSON.stringify(evil)}`, () =>
+            call(store, evil, dispatchId),
+          );
+        for (const evil of takes === 'taskDir' ? [] : evilDispatchIds)
+          await refuses('STORE_INVALID_PATH', `${method} of the dispatch ${JSON.stringify(evil)}`, () =>
+            call(store, taskDir, evil),
+          );
+        sameContent(await store.listTasks(), [{ taskDir, task: prepared.task }], 'listTasks afterwards');
+        sameContent(
+          await store.getDispatchEnvelopes(taskDir),
+          [prepared.envelope],
+          'getDispatchEnvelopes afterwards',
+        );
+        await holdsEvents(store, prepared.events);
+      },
+    }),
+  );
+
+export const pathCases = caseFamily('paths', [
+  ...refusals,
+  {
+    name: 'names-of-a-layout',
+    rule: 8,
+    title: 'a task named like a part of a store’s own layout is refused, or kept apart from all others',
+    run: async ({ store }) => {
+      const ids = ['task', 'dispatches', 'envelope', 'events'];
+      await store.putTask('lab', sampleTask('lab'));
+      for (const id of ids) {
+        await store.createDispatch('lab', sampleEnvelope(id));
+        await store.appendEvent('lab', id, sampleEvent('inner', id));
+      }
+      const lookalikes = ['lab/dispatches', 'lab/task', 'lab/task.json', 'lab/dispatches/task', 'lab/events'];
+      for (const name of lookalikes) {
+        try {
+          await store.putTask(name, sampleTask('lookalike', { name }));
+          await store.createDispatch(name, sampleEnvelope('task', { role: name }));
+        } catch (error) {
+          if (!storeErrors.is(error)) throw error;
+          continue;
+        }
+        sameContent(await store.findTask(name), sampleTask('lookalike', { name }), `findTask(${name})`);
+      }
+      sameContent(await store.findTask('lab'), sampleTask('lab'), 'findTask(lab)');
+      for (const id of ids)
+        await holdsEvents(store, [sampleEvent('inner', id)], { taskDir: 'lab', dispatchId: id });
+      sameContent((await store.getDispatchEnvelopes('lab')).length, ids.length, 'the number of dispatches');
     },
   },
 ]);

@@ -4,11 +4,10 @@ import type { CapturedEvent } from '@hansard/provider';
 import { sameContent } from '../../checks/expectations.ts';
 import { dispatchId, prepared, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent } from '../../checks/sample-data.ts';
-import { createRandom } from '../../model/random.ts';
-import { chooseSeed } from '../../model/seed.ts';
+import { chooseSeed, createRandom } from '../../model/random.ts';
 import { startProcess, withSmallDisk } from '../../processes/store-process.ts';
 import { caseFamily, skipCase } from '../../run/conformance-case.ts';
-import { holdsBatches, prepareClosed } from './batches.ts';
+import { holdsBatches, prepareClosed } from './other-process.ts';
 
 const needs = ['durability'] as const;
 
