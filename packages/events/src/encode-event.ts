@@ -11,6 +11,8 @@ const lineOrder = [
   'substance',
   'cause',
   'via',
+  'follows',
+  'retracts',
 ] as const;
 const known: ReadonlySet<string> = new Set(lineOrder);
 

@@ -89,7 +89,9 @@ function hasUsualFields(value: unknown): value is CapturedEvent {
     (event.messageId === undefined || event.messageId === event.id || isId(event.messageId)) &&
     (event.substance === undefined || isId(event.substance)) &&
     (event.cause === undefined || isId(event.cause)) &&
-    (event.via === undefined || isId(event.via))
+    (event.via === undefined || isId(event.via)) &&
+    (event.follows === undefined || isId(event.follows)) &&
+    event.retracts === undefined
   );
 }
 

@@ -11,6 +11,8 @@ describe('encodeEvent', () => {
     const line = encodeEvent({
       data: { text: 'x' },
       newer: 1,
+      retracts: ['r1'],
+      follows: 'f1',
       via: 'h1',
       cause: ['a', 'b'],
       timestamp: '2026-03-01T09:30:00.000Z',
@@ -19,7 +21,7 @@ describe('encodeEvent', () => {
       id: 'e1',
     } as never);
     expect(line).toBe(
-      '{"id":"e1","type":"agent:text","timestamp":"2026-03-01T09:30:00.000Z","agentId":"a1","cause":["a","b"],"via":"h1","newer":1,"data":{"text":"x"}}',
+      '{"id":"e1","type":"agent:text","timestamp":"2026-03-01T09:30:00.000Z","agentId":"a1","cause":["a","b"],"via":"h1","follows":"f1","retracts":["r1"],"newer":1,"data":{"text":"x"}}',
     );
   });
 

@@ -16,7 +16,7 @@ import type { PriceTable } from './prices/price-table.ts';
 import { type FoundTitle, TitleFinder } from './title-finder.ts';
 import { DispatchTotals, type TotalsBefore } from './totals/dispatch-totals.ts';
 
-type Kind = 'call' | 'end' | 'tool' | 'text' | 'prompt' | 'failure' | 'status' | 'agent' | 'work';
+type Kind = 'fork' | 'call' | 'end' | 'tool' | 'text' | 'prompt' | 'failure' | 'status' | 'agent' | 'work';
 
 /** The types that say something about a dispatch beside their time, agent and message. An event of any other type costs one look here. */
 const kinds: ReadonlyMap<string, Kind> = new Map([
@@ -31,6 +31,7 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
   ['system:api_retry', 'failure'],
   ['session:status', 'status'],
   ['agent:created', 'agent'],
+  ['session:fork', 'fork'],
   ['system:task_started', 'work'],
   ['system:task_notification', 'work'],
   ...[...stops].map((type) => [type, 'work'] as const),
@@ -62,6 +63,7 @@ export class DispatchFacts {
   readonly #agents = new AgentRoster();
   #through: number;
   #eventId: string | null;
+  #forkedFrom: EventData<'session:fork'> | null = null;
   #lastActivity = '';
   /** The agent of the last event. Null: there was none. */
   #agentId: string | null = null;
@@ -109,6 +111,8 @@ export class DispatchFacts {
     } else if (kind === 'failure') this.#totals.byTime.addIfFailure(event);
     else if (kind === 'status') this.#titles.addStatus(event, this.#through);
     else if (kind === 'agent') this.#agents.learn(event);
+    else if (kind === 'fork' && isReadableAs(event, 'session:fork', isChecked))
+      this.#forkedFrom ??= event.data;
     else if (kind === 'work' && !this.#ending.isOver) this.#ending.observe(event);
   }
 
@@ -196,6 +200,7 @@ export class DispatchFacts {
   get figures(): EnvelopeUpdates {
     const { usage, costUsd, models, periods, prices } = this;
     return {
+      ...(this.#forkedFrom === null ? {} : { forkedFrom: this.#forkedFrom }),
       ...(usage === null ? {} : { usage }),
       ...(costUsd === null ? {} : { cost: costUsd }),
       ...(models === null ? {} : { models, prices }),

@@ -102,7 +102,7 @@ function isRecorded({ type, messageId, data }: CapturedEvent): boolean {
 }
 
 function renamed(event: CapturedEvent, { of, ofThoughts }: Names): CapturedEvent {
-  const { id, messageId, substance, cause, via, data } = event;
+  const { id, messageId, substance, cause, via, follows, retracts, data } = event;
   const nameOf = (one: string) => of.get(one) ?? one;
   return {
     ...event,
@@ -111,6 +111,8 @@ function renamed(event: CapturedEvent, { of, ofThoughts }: Names): CapturedEvent
     ...(substance === undefined ? {} : { substance: nameOf(substance) }),
     ...(cause === undefined ? {} : { cause: typeof cause === 'string' ? nameOf(cause) : cause.map(nameOf) }),
     ...(via === undefined ? {} : { via: nameOf(via) }),
+    ...(follows === undefined ? {} : { follows: nameOf(follows) }),
+    ...(retracts === undefined ? {} : { retracts: retracts.map(nameOf) }),
     data: inData(data, of) as JsonObject,
   };
 }

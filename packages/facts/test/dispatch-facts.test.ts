@@ -32,6 +32,14 @@ describe('the facts of a dispatch', () => {
     ]);
   });
 
+  it('name the origin of a fork for the envelope: the first one', () => {
+    const from = { product: 'claude-code', sessionId: 's0' };
+    const fork = event('session:fork', { from, kind: 'fork' });
+    const other = event('session:fork', { from: { product: 'hansard', sessionId: 'D9' }, through: 'e1' });
+    expect(factsOf([fork, other]).figures.forkedFrom).toEqual({ from, kind: 'fork' });
+    expect(factsOf([done]).figures).not.toHaveProperty('forkedFrom');
+  });
+
   it('are not known before the first event', () => {
     expect(createDispatchFacts()).toMatchObject({
       ...{ title: null, usage: null, costUsd: null, models: null, periods: null, through: -1 },

@@ -19,7 +19,7 @@ export function differsInSecretsOnly(
   const { data: storedData, ...storedFields } = redactor.event(stored);
   const { data, ...fields } = event;
   return (
-    isSame(storedFields as JsonObject, fields as JsonObject) &&
+    isSame(storedFields as unknown as JsonObject, fields as unknown as JsonObject) &&
     isSame(withoutCounts(storedData), withoutCounts(data))
   );
 }

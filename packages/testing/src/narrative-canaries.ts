@@ -40,6 +40,8 @@ const fields: Readonly<Record<KnownEventType, Readonly<Record<string, Shape>>>> 
   'session:init': { model: 'whole', sessionId: 'whole', cwd: 'whole' },
   'session:complete': { reason: 'line', result: 'whole' },
   'session:compaction': { trigger: 'line', summary: 'talk' },
+  'session:rewind': {},
+  'session:fork': { kind: 'whole', through: 'whole' },
   'session:rate_limit': {},
   'session:status': { content: 'talk' },
   'harness:loop_warning': { tool: 'whole', target: 'line' },

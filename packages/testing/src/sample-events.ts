@@ -3,7 +3,11 @@ import type { CapturedEvent, EventData, KnownEventType } from '@hansard/events';
 const usage = { inputTokens: 10, outputTokens: 5 };
 
 const sampleData: { [T in KnownEventType]: EventData<T> } = {
-  'agent:created': { name: 'tester', languageModel: 'model-1' },
+  'agent:created': {
+    name: 'tester',
+    languageModel: 'model-1',
+    inherits: { agentId: 'agent_001', through: 'e3' },
+  },
   'agent:given': {
     role: 'tool',
     text: 'Hello.',
@@ -66,6 +70,11 @@ const sampleData: { [T in KnownEventType]: EventData<T> } = {
     turns: 2,
   },
   'session:compaction': { trigger: 'auto', preTokens: 9, postTokens: 3, summary: 's', keptFrom: 'e9' },
+  'session:rewind': { keptThrough: 'e3', left: 'e9' },
+  'session:fork': {
+    from: { product: 'hansard', sessionId: 'D0', recordId: 'e3', dispatchId: 'D0' },
+    kind: 'fork',
+  },
   'session:rate_limit': { status: 'allowed' },
   'session:status': { status: 'requesting' },
   'harness:loop_warning': { tool: 'Bash', target: 'ls', count: 5, limit: 5, window: 20 },

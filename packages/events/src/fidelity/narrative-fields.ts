@@ -54,7 +54,9 @@ const keptOfAll: Readonly<Record<string, Treatment>> = { details: 'short', turn:
 
 /** The fields that `narrative` keeps of each known type. */
 const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
-  'agent:created': { fields: { name: 'whole', languageModel: 'whole', peer: 'whole', hook: 'whole' } },
+  'agent:created': {
+    fields: { name: 'whole', languageModel: 'whole', peer: 'whole', hook: 'whole', inherits: 'whole' },
+  },
   'agent:given': {
     fields: {
       role: 'whole',
@@ -107,6 +109,8 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
   'session:compaction': {
     fields: { trigger: 'line', preTokens: 'whole', postTokens: 'whole', summary: 'said', keptFrom: 'whole' },
   },
+  'session:rewind': { fields: { keptThrough: 'whole', left: 'whole' } },
+  'session:fork': { fields: { from: 'whole', kind: 'whole', through: 'whole' } },
   'session:rate_limit': { fields: {}, rest: 'short' },
   'session:status': { fields: { content: 'said' }, rest: 'short' },
   'harness:loop_warning': { fields: loop },

@@ -34,6 +34,8 @@ export const agentEventData = {
     peer: z.boolean().optional(),
     /** The hook that created it for itself. */
     hook: z.string().optional(),
+    /** Its transcript begins with that of another agent of the log, through this event (inclusive). Nothing is repeated. */
+    inherits: z.object({ agentId: idSchema, through: idSchema }).optional(),
   }),
   'agent:given': z.object({
     role: z.enum(['system', 'user', 'assistant', 'tool']),

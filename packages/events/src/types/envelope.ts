@@ -4,6 +4,7 @@ import { sourceSchema } from './agent-events.ts';
 import {
   costSchema,
   countSchema,
+  forkSchema,
   idSchema,
   millisecondsSchema,
   modelUsageSchema,
@@ -143,6 +144,8 @@ export const envelopeSchema = z.object({
   source: dispatchSourceSchema.nullable(),
   /** The dispatch that started this one (D4). */
   parentDispatchId: idSchema.nullable(),
+  /** The origin that the first `session:fork` of its log names. Absent: its log names none. */
+  forkedFrom: forkSchema.optional(),
   /** Reserved for lasting identities of bots (D9). */
   botId: z.string().nullable(),
   /** `narrative`: tool input and output are left out (D7). `full`: they are recorded, so that a session can be resumed. */

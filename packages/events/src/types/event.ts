@@ -37,6 +37,8 @@ export const eventFields = {
   substance: idSchema.optional(),
   cause: z.union([idSchema, z.array(idSchema).min(1)]).optional(),
   via: idSchema.optional(),
+  follows: idSchema.optional(),
+  retracts: z.array(idSchema).min(1).optional(),
 } as const;
 
 export const eventFieldsSchema = z.object(eventFields);
@@ -60,6 +62,13 @@ export interface EventLinks {
    * names as its cause beside its substance, such as the answer of a translator.
    */
   readonly via?: string;
+  /**
+   * The entry of the agent's transcript that this one comes after. Absent: the last entry of the agent's current branch. Writers
+   * set it on the first entry after a rewind, a load or a loss, and on a late record of a branch that is not the current one.
+   */
+  readonly follows?: string;
+  /** Events of the agent that its engine took back: no later prompt has them. */
+  readonly retracts?: readonly string[];
   /** Schema version of the type; 1 if absent. */
   readonly v?: number;
 }

@@ -117,6 +117,23 @@ export const statedModelUsageSchema = modelUsageSchema.omit({
 
 export type StatedModelUsage = z.infer<typeof statedModelUsageSchema>;
 
+/** Where a session was forked or continued from, in the words of its source. */
+export const forkSchema = z.object({
+  from: z.object({
+    /** `hansard`, or the product that wrote the origin, such as `claude-code`. */
+    product: z.string().min(1),
+    sessionId: z.string().min(1),
+    /** The last record that the fork has from its origin. Absent: not known. */
+    recordId: z.string().min(1).optional(),
+    /** The dispatch of the origin. Absent: not known. */
+    dispatchId: idSchema.optional(),
+  }),
+  /** How the head was repeated, in a word of the source, such as `fork` or `resume`. Absent with `through`: nothing was repeated. */
+  kind: z.string().min(1).optional(),
+  /** The record of the origin after which this session begins. Until the origin can be read, its head is not known. */
+  through: z.string().min(1).optional(),
+});
+
 /** A call of a tool whose result or whose model is not known yet. */
 const openToolCallSchema = z.object({
   toolCallId: z.string(),

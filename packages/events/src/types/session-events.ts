@@ -3,6 +3,7 @@ import { jsonObjectSchema, jsonValueSchema } from '../json/json-value-schema.ts'
 import {
   costSchema,
   countSchema,
+  forkSchema,
   idSchema,
   millisecondsSchema,
   statedModelUsageSchema,
@@ -40,6 +41,15 @@ export const sessionEventData = {
     /** The first event that the model still sees unchanged. The ones before it stay in the log. */
     keptFrom: idSchema.optional(),
   }),
+  /** The agent goes back: its current branch ends with another entry now. What the rewind leaves stays in the log. */
+  'session:rewind': z.object({
+    /** The last event that stays on the current branch. Null: none, so the transcript is empty. */
+    keptThrough: idSchema.nullable(),
+    /** The last entry of the branch that it leaves. Absent: the branch that was current. */
+    left: idSchema.optional(),
+  }),
+  /** This session repeats the head of another one, or refers to it with `through`. The other session did not create it. */
+  'session:fork': forkSchema,
   'session:rate_limit': jsonObjectSchema,
   'session:status': jsonObjectSchema,
 } as const;

@@ -193,6 +193,8 @@ export const valueMutants: readonly Mutant[] = [
     storingEntries((entries) => (entries[0]?.[0] === 'y' ? entries.toReversed() : entries)),
   ],
   ['loses the field via', 'values/links', without('via')],
+  ['loses the field follows', 'values/links', without('follows')],
+  ['loses the field retracts', 'values/links', without('retracts')],
   ['loses the version of an event', 'values/links', without('v')],
   ['loses the field substance', 'values/links', without('substance')],
   [

@@ -142,6 +142,18 @@ const describers: Describers = {
         summary,
       ),
     }),
+  'session:rewind': ({ keptThrough }) =>
+    row('rewind', 'notice', {
+      text:
+        keptThrough === null
+          ? 'back to the beginning of the transcript'
+          : `back to ${keptThrough}, which is the last event that the agent keeps`,
+    }),
+  'session:fork': ({ from, kind, through }) =>
+    row('fork', 'notice', {
+      target: `of ${from.product} ${from.sessionId}`,
+      text: inWords(kind, through === undefined ? '' : `begins after its record ${through}`),
+    }),
   'session:rate_limit': (data) => row('limit', 'notice', { text: recordInWords(data) }),
   'session:status': ({ status, ...others }) =>
     row('status', 'dim', {

@@ -44,6 +44,7 @@ const everything: Required<EnvelopeUpdates> = {
   source: { format: 'a-log', files: [{ name: 'a.jsonl', bytes: 3, modifiedAt: 1.5 }] },
   structuredResult: { verdict: 'good', scores: [1, 2] },
   parentDispatchId: '01JQ00000000000000000000PM',
+  forkedFrom: { from: { product: 'hansard', sessionId: 's-1', dispatchId: 's-1' }, kind: 'fork' },
   botId: 'ada',
   fidelity: 'full',
 };

@@ -214,6 +214,8 @@ export const retryCases = caseFamily('idempotence', [
       const others: CapturedEvent[] = [
         { ...stored, messageId: 'n' },
         { ...stored, via: 'w' },
+        { ...stored, follows: 'a' },
+        { ...stored, retracts: ['a'] },
         { ...stored, cause: ['b', 'a'] },
         { ...stored, cause: ['a'] },
         { ...stored, cause: 'a' },

@@ -81,6 +81,8 @@ const allLinks: CapturedEvent = {
   messageId: 'message-1',
   cause: ['event-1', 'event-2'],
   via: 'hook-1',
+  follows: 'event-3',
+  retracts: ['event-4', 'event-5'],
   data: { toolCallId: 'call-1', tool: 'Bash', status: 'completed', metadata: {} },
 };
 
