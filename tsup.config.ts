@@ -1,4 +1,5 @@
 import { defineConfig, type Options } from 'tsup';
+import { writeLicences } from './scripts/licences.ts';
 
 type EsbuildPlugin = NonNullable<Options['esbuildPlugins']>[number];
 
@@ -59,7 +60,13 @@ export default defineConfig(async () => {
     // A few lines of ours, inlined so that the contract package loads nothing at run time.
     noExternal: ['@hansard/events/hansard-error', 'zod', ...libraries],
     esbuildPlugins: [libraries.includes('zod') ? zodInPart : zodOfEvents, withoutTheirMaps],
-    onSuccess: () => writeLicences(libraries),
+    metafile: true,
+    onSuccess: async () => {
+      const { rmSync } = await import('node:fs');
+      const metafile = 'dist/metafile-esm.json';
+      writeLicences(JSON.parse(readFileSync(metafile, 'utf8')), 'dist');
+      rmSync(metafile);
+    },
   };
 });
 
@@ -98,13 +105,3 @@ const withoutTheirMaps: EsbuildPlugin = {
     });
   },
 };
-
-async function writeLicences(libraries: readonly string[]): Promise<void> {
-  const { globSync, readFileSync, writeFileSync } = await import('node:fs');
-  const texts = libraries.map((name) => {
-    const [file] = globSync(`node_modules/${name}/LICEN[CS]E*`);
-    if (file === undefined) throw new Error(`${name} has no file with its licence.`);
-    return `${name}\n\n${readFileSync(file, 'utf8').trim()}\n`;
-  });
-  if (texts.length > 0) writeFileSync('dist/THIRD-PARTY-LICENCES.txt', texts.join('\n---\n\n'));
-}

@@ -1,11 +1,12 @@
 import { copyFile, mkdir } from 'node:fs/promises';
 import { build } from 'esbuild';
+import { writeLicences } from '../../scripts/licences.ts';
 
 // Bundles the page beside the built server, which reads it from there.
 const out = new URL('dist/page/', import.meta.url);
 const from = new URL('src/page/', import.meta.url);
 await mkdir(out, { recursive: true });
-await build({
+const { metafile } = await build({
   entryPoints: [new URL('main.tsx', from).pathname],
   outfile: new URL('app.js', out).pathname,
   bundle: true,
@@ -15,5 +16,7 @@ await build({
   jsx: 'automatic',
   jsxImportSource: 'preact',
   legalComments: 'linked',
+  metafile: true,
 });
 for (const name of ['index.html', 'app.css']) await copyFile(new URL(name, from), new URL(name, out));
+writeLicences(metafile, out.pathname);
