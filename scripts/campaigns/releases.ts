@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { root } from '../workspace.ts';
 
 /**
@@ -17,13 +17,14 @@ import { root } from '../workspace.ts';
  *
  *     nice -n 19 pnpm campaign:releases
  */
-const verdaccio = 'verdaccio@6.10.4';
+const verdaccio = '6.10.4';
 const place = realpathSync(mkdtempSync(join(tmpdir(), 'hansard-releases-')));
 const clone = join(place, 'clone');
 const plugin = join(place, 'stranger/my-store');
 const project = join(place, 'stranger/project');
 const environment: NodeJS.ProcessEnv = {
   ...process.env,
+  PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
   HOME: join(place, 'home'),
   CI: 'true',
   NO_COLOR: '1',
@@ -220,15 +221,15 @@ max_body_size: 100mb
 `;
   writeFileSync(join(home, 'config.yaml'), packages);
   const address = `http://127.0.0.1:${port}`;
-  const child = spawn(
-    'npx',
-    ['--yes', verdaccio, '--config', join(home, 'config.yaml'), '--listen', `127.0.0.1:${port}`],
-    {
-      env: { ...environment, NPM_CONFIG_USERCONFIG: undefined },
-      stdio: ['ignore', 'ignore', 'inherit'],
-      detached: true,
-    },
-  );
+  const manifest = { private: true, dependencies: { verdaccio }, overrides: { 'node-fetch': '2.7.0' } };
+  writeFileSync(join(home, 'package.json'), JSON.stringify(manifest));
+  run(home, 'npm', ['install', '--no-audit', '--no-fund', '--registry', others]);
+  const args = ['--config', join(home, 'config.yaml'), '--listen', `127.0.0.1:${port}`];
+  const child = spawn(join(home, 'node_modules/.bin/verdaccio'), args, {
+    env: environment,
+    stdio: ['ignore', 'ignore', 'inherit'],
+    detached: true,
+  });
   const stop = () => process.kill(-(child.pid as number));
   const token = await tokenOf(address, child);
   writeFileSync(
@@ -269,7 +270,7 @@ function writeTranscript(): void {
     date: new Date().toISOString().slice(0, 10),
     commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8', cwd: root }).trim(),
     machine: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${process.platform}, Node.js ${process.version}`,
-    registry: verdaccio,
+    registry: `Verdaccio ${verdaccio}`,
     steps,
   };
   writeFileSync(new URL('releases.json', import.meta.url), `${JSON.stringify(transcript, null, 2)}\n`);
