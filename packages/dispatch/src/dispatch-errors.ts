@@ -12,6 +12,11 @@ export const dispatchErrors = defineErrors('dispatch', {
     advice: 'Start a new dispatch.',
     details: ['dispatchId'],
   },
+  DISPATCH_MESSAGE_EMPTY: {
+    when: 'A communication provider, another dispatch or the program sent a message without text.',
+    advice: 'Send a text with something to read in it.',
+    details: ['dispatchId'],
+  },
   DISPATCH_LETTER_REFUSED: {
     when: 'A letter was to be written to a dispatch that has ended or was imported, to an agent that it does not have or that has ended, or without text.',
     advice:
@@ -68,3 +73,13 @@ export const dispatchErrors = defineErrors('dispatch', {
     details: ['dispatchId', 'limit'],
   },
 });
+
+/** The text of a message to a dispatch. @throws DISPATCH_MESSAGE_EMPTY */
+export function textOfMessage(text: unknown, dispatchId: string | null): string {
+  if ((typeof text === 'string' || text instanceof String) && text.trim() !== '') return String(text);
+  throw dispatchErrors.error(
+    'DISPATCH_MESSAGE_EMPTY',
+    `The message${dispatchId === null ? '' : ` to the dispatch ${dispatchId}`} was not delivered: it has no text.`,
+    { details: { dispatchId } },
+  );
+}

@@ -7,6 +7,16 @@ const recorded = (values: readonly unknown[]) => {
   return (parts as unknown[]).map((part) => outputPartSchema.parse(part));
 };
 
+function revoked(target: object): object {
+  const { proxy, revoke } = Proxy.revocable(target, {});
+  revoke();
+  return proxy;
+}
+
+function no(): never {
+  throw new Error('no');
+}
+
 describe('newOutput', () => {
   it('is an event with a part for each value, in order', () => {
     const image = { mediaType: 'image/png', bytes: new Uint8Array([1, 2]) };
@@ -28,6 +38,18 @@ describe('newOutput', () => {
       new Map([['rows', [1]]]),
       { mediaType: 'image/png', bytes: new Uint8Array([1]) },
     ]);
+  });
+
+  it.each([
+    ['that was revoked', revoked({})],
+    ['of a function that was revoked', revoked(() => {})],
+    ['of a list that was revoked', revoked([])],
+    ['whose prototype can not be read', new Proxy({}, { getPrototypeOf: no })],
+    ['beneath an object', Object.create(revoked({}))],
+  ])('keeps the printed form of a proxy %s, and the values beside it', (_, value) => {
+    const parts = recorded(['before', value, [1]]);
+    expect(parts.map(({ kind }) => kind)).toEqual(['text', 'repr', 'json']);
+    expect(parts.map(reviveSnapshot)).toEqual(['before', expect.any(PrintedForm), [1]]);
   });
 
   it('links to its agent and its cause', () => {

@@ -81,6 +81,23 @@ it('is drawn by the real Mermaid, with an arrow for each delivery and every text
     expect(shown).toContain(text);
 });
 
+it('is drawn with one line for what everybody heard', async () => {
+  const ids = ['a', 'b', 'c', 'd', 'e'];
+  const made = ids.map((id) => event('agent:created', { name: id }, { id: `made-${id}`, agentId: id }));
+  const said = event('agent:text', { text: 'end: to; all' }, { id: 'said', agentId: 'a' });
+  const heard = ids.slice(1).map((agentId) => {
+    const source = { kind: 'agent', agentId: 'a' } as const;
+    return event(
+      'user:message',
+      { text: 'end: to; all', source },
+      { id: `h-${agentId}`, agentId, substance: 'said' },
+    );
+  });
+  const flow = messageFlow(createLogIndex([...made, said, ...heard]));
+  const found = await drawn(flowMermaid(flow).text);
+  expect([found.lines, found.texts]).toEqual([0, ['5 a to all: end: to; all']]);
+});
+
 it('is in the Markdown of a task, as a block of its own', async () => {
   const markdown = await wholeOf(writeTaskMarkdown(sourceOf([envelope], events)));
   const blocks = [...markdown.matchAll(/^```mermaid\n([\s\S]*?)\n```$/gm)];

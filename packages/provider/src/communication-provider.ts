@@ -44,7 +44,8 @@ export interface CommunicationProvider {
 export interface CommunicationHost {
   /**
    * Delivers a message to a running dispatch. It is recorded as `user:message` and then given to the agent.
-   * Resolves to false if no such dispatch is running. Rejects with the error of the store if the message cannot be recorded.
+   * Resolves to false if no such dispatch is running. Rejects with
+   * DISPATCH_MESSAGE_EMPTY for a message without text, and with the error of the store if the message cannot be recorded.
    */
   deliver(message: IncomingMessage): Promise<boolean>;
   /**

@@ -55,7 +55,7 @@ export interface DispatchHost {
    * If the other dispatch ends or fails meanwhile, the caller's log also has a `harness:error` that the message caused.
    * @throws DISPATCH_NOT_REACHABLE for the caller itself, or where the configuration does not allow it; STORE_DISPATCH_NOT_FOUND for an id
    * that no dispatch has that runs with the caller; DISPATCH_ENDED if one of the two has ended or the other reads no messages;
-   * DISPATCH_MESSAGE_LIMIT; the error of the store
+   * DISPATCH_MESSAGE_EMPTY, DISPATCH_MESSAGE_LIMIT; the error of the store
    */
   send(message: OutgoingMessage): Promise<string>;
 }

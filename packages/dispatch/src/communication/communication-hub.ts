@@ -11,7 +11,7 @@ import type {
 } from '@hansard/provider';
 import { type Clock, systemClock } from '@hansard/provider';
 import { assertCount } from '../check-arguments.ts';
-import { dispatchErrors } from '../dispatch-errors.ts';
+import { dispatchErrors, textOfMessage } from '../dispatch-errors.ts';
 import type { DispatchRun } from '../run/dispatch-run.ts';
 import { type CommunicationProblem, describeCommunicationProblem } from './communication-problem.ts';
 import { Outbox } from './outbox.ts';
@@ -197,8 +197,9 @@ class QueueingHub implements CommunicationHub {
   }
 
   async #deliver({ text, dispatchId, source = { kind: 'user' } }: IncomingMessage): Promise<boolean> {
+    const message = textOfMessage(text, dispatchId ?? null);
     const target = dispatchId === undefined ? this.#latest() : this.#running.get(dispatchId);
-    return target?.messages === true ? target.deliver(String(text), source) : false;
+    return target?.messages === true ? target.deliver(message, source) : false;
   }
 
   async #begin({ prompt, task, source }: IncomingTask): Promise<{ taskDir: string; dispatchId: string }> {

@@ -10,7 +10,7 @@ import { Notifier } from '../async/notifier.ts';
 import { onAbort } from '../async/on-abort.ts';
 import { LetterInbox } from '../communication/letter-inbox.ts';
 import { describeFailure } from '../describe-failure.ts';
-import { dispatchErrors } from '../dispatch-errors.ts';
+import { dispatchErrors, textOfMessage } from '../dispatch-errors.ts';
 import type { Dispatch } from '../store/dispatch.ts';
 import { defaultHookTimeoutMs } from '../tools/answer-in-time.ts';
 import { ProjectTools } from '../tools/project-tools.ts';
@@ -153,7 +153,8 @@ export class AgentRun {
     }
   }
 
-  async send(text: string, source: MessageSource = { kind: 'user' }): Promise<void> {
+  async send(given: string, source: MessageSource = { kind: 'user' }): Promise<void> {
+    const text = textOfMessage(given, this.#dispatch.dispatchId);
     await this.#send(newEvent('user:message', { text, source }));
   }
 

@@ -7,7 +7,7 @@ import {
 } from '@hansard/events';
 import { type OutgoingMessage, type ReachableDispatch, storeErrors } from '@hansard/provider';
 import { describeFailure } from '../describe-failure.ts';
-import { dispatchErrors } from '../dispatch-errors.ts';
+import { dispatchErrors, textOfMessage } from '../dispatch-errors.ts';
 import type { FamilyMember, RunPlace } from './run-place.ts';
 import { defaultMaxMessages, type WorkerOptions } from './worker-options.ts';
 
@@ -45,9 +45,10 @@ export class DispatchMessages {
   }
 
   /** See `DispatchHost.send`. */
-  async send({ to, text, toolCallId, agentId }: OutgoingMessage): Promise<string> {
+  async send({ to, text: given, toolCallId, agentId }: OutgoingMessage): Promise<string> {
     const { dispatchId: from } = this.#options.caller();
     const { dispatchId, member } = this.#receiver(to);
+    const text = textOfMessage(given, dispatchId);
     this.#count();
     const links = {
       ...(agentId === undefined ? {} : { agentId }),

@@ -19,7 +19,7 @@ export interface DispatchRun {
 
   /**
    * Records a message (`user:message`) and delivers it to the agent. Without a source it comes from the user.
-   * @throws DISPATCH_ENDED if the dispatch ends or has ended; the errors of `Dispatch.append`
+   * @throws DISPATCH_MESSAGE_EMPTY; DISPATCH_ENDED if the dispatch ends or has ended; the errors of `Dispatch.append`
    */
   send(text: string, source?: MessageSource): Promise<void>;
 

@@ -325,6 +325,22 @@ describe('what people say', () => {
     expect(await said('D2')).toEqual(['to the last', 'echo to the last', 'stop']);
   });
 
+  it.each(['', ' \n', undefined, null, 5])('is refused without text, and not recorded: %j', async (text) => {
+    const { hub, host: toDispatch } = await host();
+    const store = openDispatchStore(createMemoryStore());
+    const base = { store, taskDir, role: 'worker', agent: echo, communication: hub };
+    const run = await startDispatch({ ...base, dispatchId: 'D1' });
+    const refused = { code: 'DISPATCH_MESSAGE_EMPTY' };
+    const message = { text: text as string };
+    await expect(toDispatch.deliver(message)).rejects.toMatchObject(refused);
+    await expect(toDispatch.deliver({ ...message, dispatchId: 'D1' })).rejects.toMatchObject(refused);
+    await expect(run.send(message.text)).rejects.toMatchObject(refused);
+    await run.send('stop');
+    await run.ended;
+    const events = await store.getDispatchEvents(taskDir, 'D1');
+    expect(events.map(({ data }) => data.text)).toEqual(['stop']);
+  });
+
   it('is recorded with its source, a person unless the provider names the outside world', async () => {
     const { hub, host: toDispatch } = await host();
     const store = openDispatchStore(createMemoryStore());

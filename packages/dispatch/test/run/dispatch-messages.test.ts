@@ -416,6 +416,23 @@ describe('a worker at the deepest level', () => {
   });
 });
 
+it('a message without text is refused where it is sent, and in no log', async () => {
+  const refused: unknown[] = [];
+  const { start, log } = prepare({
+    async *lead(request, host) {
+      const { dispatchId } = await host.startWorker(worker('worker'));
+      for (const text of ['', '\t', null])
+        refused.push(await host.send({ to: dispatchId, text: text as string }).catch(codeOf));
+      await host.send({ to: dispatchId, text: 'Go on.' });
+      yield says(`heard ${(await received(request)).data.text}`);
+    },
+    worker: answers,
+  });
+  await (await start()).ended;
+  expect(refused).toEqual(['DISPATCH_MESSAGE_EMPTY', 'DISPATCH_MESSAGE_EMPTY', 'DISPATCH_MESSAGE_EMPTY']);
+  expect(sentIn(await log('lead'))).toHaveLength(1);
+});
+
 it('limits of messages that make no sense begin nothing', async () => {
   const { start } = prepare({ lead: starts() });
   for (const workers of [{ maxMessages: -1 }, { messages: 'everybody' as never }])

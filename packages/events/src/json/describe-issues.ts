@@ -37,7 +37,7 @@ export function describeIssues(
   };
 }
 
-/** A value on one short line, for error messages. */
+/** A value on one short line, for error messages. Never throws. */
 export function preview(value: unknown): string {
   if (value === undefined) return 'missing';
   if (typeof value === 'bigint' || typeof value === 'symbol' || typeof value === 'function')
@@ -47,9 +47,18 @@ export function preview(value: unknown): string {
   try {
     text = JSON.stringify(value) ?? String(value);
   } catch {
-    text = Object.prototype.toString.call(value);
+    text = tagOf(value);
   }
   return shortened(text, longestPreview);
+}
+
+function tagOf(value: unknown): string {
+  try {
+    return Object.prototype.toString.call(value);
+  } catch {
+    // A proxy that was revoked.
+    return `[unprintable ${typeof value}]`;
+  }
 }
 
 function joinPath(keys: readonly PropertyKey[]): string {

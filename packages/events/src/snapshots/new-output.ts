@@ -4,7 +4,12 @@ import { snapshot } from './snapshot.ts';
 
 /** A text that knows its event: a `LoggedString` of `@hansard/provider`. */
 function isLoggedText(value: unknown): value is string {
-  return value instanceof String && 'messageId' in value;
+  try {
+    return value instanceof String && 'messageId' in value;
+  } catch {
+    // A proxy that was revoked, or that throws. `snapshot` keeps its printed form.
+    return false;
+  }
 }
 
 /**

@@ -27,6 +27,8 @@ export interface FlowStep {
   readonly to: readonly { readonly lane: number; readonly how: HowHeard }[];
   /** The lanes of agents of which the log does not record whether they received it. */
   readonly notKnown: readonly number[];
+  /** Whether every agent that was present received it, with a lane here or not. Null: not known. */
+  readonly isPublic: boolean | null;
 }
 
 /**
@@ -46,7 +48,7 @@ export function messageFlow(index: LogIndex, agentIds?: readonly string[]): Mess
   };
   const agentLane = (agentId: string) => laneOf(agentId, agentLabel(index, agentId));
   const rows = dialogOf(index, agentIds);
-  const drawn = rows.map(({ id, position, text, speaker, audience }) => ({
+  const drawn = rows.map(({ id, position, text, speaker, audience, isPublic }) => ({
     id,
     position,
     text,
@@ -55,6 +57,7 @@ export function messageFlow(index: LogIndex, agentIds?: readonly string[]): Mess
         ? agentLane(speaker.agentId ?? '')
         : laneOf(null, speakerLabel(index, speaker)),
     to: audience.map(({ agentId, how }) => ({ lane: agentLane(agentId), how })),
+    isPublic,
   }));
   // An agent that never said or heard anything has no lane.
   const steps = drawn.map((step, at) => ({

@@ -10,7 +10,8 @@ import {
 } from '../words/hearing-words.ts';
 import type { FlowLane, FlowStep, MessageFlow } from './message-flow.ts';
 
-const leastLane = 4;
+/** Room for each mark once: a lane that agents share can have them all. */
+const leastLane = 5;
 const mostLane = 16;
 const leastText = 24;
 
@@ -77,7 +78,10 @@ function fittingLanes({ lanes, steps }: MessageFlow, most: number) {
   };
 }
 
-/** The marks of one saying, a character for each column: lanes as `│`, arrows from who said it to each that heard it. */
+/**
+ * The marks of one saying, a character for each column: lanes as `│`, arrows from who said it to each that heard it. A lane that several share,
+ * or an agent that heard itself, has its marks side by side: `●◀`.
+ */
 function arrowsOf(
   { from, to, notKnown }: FlowStep,
   laneOf: (at: number) => number,
@@ -85,21 +89,48 @@ function arrowsOf(
   width: number,
 ): string[] {
   const cells = Array.from({ length: count * width }, () => ' ');
-  const columnOf = (at: number) => laneOf(at) * width + Math.floor(width / 2);
-  for (let at = 0; at < count; at++) cells[at * width + Math.floor(width / 2)] = '│';
-  const start = columnOf(from);
-  const ends = [...to.map(({ lane }) => columnOf(lane)), start];
+  const middle = Math.floor(width / 2);
+  const columnOf = (lane: number) => lane * width + middle;
+  for (let lane = 0; lane < count; lane++) cells[columnOf(lane)] = '│';
+  const said = laneOf(from);
+  const start = columnOf(said);
+  const ends = [...to.map(({ lane }) => columnOf(laneOf(lane))), start];
   for (let at = Math.min(...ends); at <= Math.max(...ends); at++) cells[at] = cells[at] === '│' ? '┼' : '─';
-  for (const lane of notKnown) cells[columnOf(lane)] = unknownMark;
-  // What an agent heard in any way covers what was withheld from it.
-  const strength = (how: HowHeard) => ['withheld', 'altered', 'wrapped', 'same'].indexOf(how);
-  for (const { lane, how } of [...to].sort((one, other) => strength(one.how) - strength(other.how))) {
-    const at = columnOf(lane);
-    const [right, left = right] = flowMarks[how];
-    cells[at] = (at < start ? left : right) ?? ' ';
+  for (const [lane, marks] of marksOf({ from, to, notKnown }, laneOf)) {
+    const before = Math.max(0, Math.min(middle, marks.length - (width - middle)));
+    for (const [at, mark] of marks.entries()) cells[columnOf(lane) - before + at] = mark;
   }
-  cells[start] = saidMark;
   return cells;
+}
+
+/** The marks of each lane. What an agent heard in any way covers what was withheld from it. */
+function marksOf(
+  { from, to, notKnown }: Pick<FlowStep, 'from' | 'to' | 'notKnown'>,
+  laneOf: (at: number) => number,
+): ReadonlyMap<number, readonly string[]> {
+  const said = laneOf(from);
+  const strongest = new Map<number, HowHeard>();
+  for (const { lane, how } of to) {
+    const known = strongest.get(lane);
+    if (known === undefined || strengthOf(how) > strengthOf(known)) strongest.set(lane, how);
+  }
+  const marks = new Map<number, Set<string>>();
+  const add = (lane: number, mark: string) => marks.set(lane, (marks.get(lane) ?? new Set()).add(mark));
+  add(said, saidMark);
+  const heard = [...strongest].sort(([, one], [, other]) => strengthOf(other) - strengthOf(one));
+  for (const [at, how] of heard) {
+    const lane = laneOf(at);
+    const [right = ' ', left = right] = flowMarks[how];
+    add(lane, lane > said ? right : left);
+  }
+  for (const at of notKnown) add(laneOf(at), unknownMark);
+  return new Map([...marks].map(([lane, ofLane]) => [lane, [...ofLane]]));
+}
+
+const strengths: readonly HowHeard[] = ['withheld', 'altered', 'wrapped', 'same'];
+
+function strengthOf(how: HowHeard): number {
+  return strengths.indexOf(how);
 }
 
 function letterOf(at: number): string {
@@ -115,6 +146,8 @@ function centred(text: string, width: number): string {
 /** The most characters of a diagram: what programs that draw Mermaid take unless they are set up otherwise. */
 const mostCharacters = 45_000;
 const mostOfText = 60;
+/** A public saying that more agents heard is drawn as one line. */
+const mostArrows = 3;
 
 /**
  * The diagram as a sequence diagram of Mermaid, without its fence. Foreign text is never syntax. `left`: how many of the last
@@ -130,7 +163,7 @@ export function flowMermaid({ lanes, steps }: MessageFlow): { readonly text: str
   ];
   let size = lines.join('\n').length;
   for (const [at, step] of steps.entries()) {
-    const more = mermaidStep(step);
+    const more = mermaidStep(step, lanes);
     size += more.join('\n').length + 1;
     if (size > mostCharacters) return { text: lines.join('\n'), left: steps.length - at };
     lines.push(...more);
@@ -138,13 +171,30 @@ export function flowMermaid({ lanes, steps }: MessageFlow): { readonly text: str
   return { text: lines.join('\n'), left: 0 };
 }
 
-function mermaidStep({ position, from, to, notKnown, text }: FlowStep): string[] {
+/** A public saying that many heard is one line. Otherwise each hearing is an arrow, of which the first has the text. */
+function mermaidStep(
+  { position, from, to, notKnown, isPublic, text }: FlowStep,
+  lanes: MessageFlow['lanes'],
+): string[] {
   const shown = mermaidText(fitColumns(neutraliseControlsInLine(text), mostOfText));
-  const arrows = to.map(({ lane, how }) => {
-    const note = how === 'same' ? '' : `(${how}) `;
-    return `  p${from}${how === 'withheld' ? '-x' : how === 'altered' ? '-->>' : '->>'}p${lane}: ${position} ${note}${shown}`;
-  });
-  if (arrows.length > 0) return arrows;
+  const open = to.filter(({ how }) => how === 'same' || how === 'wrapped');
+  const isOneLine = isPublic === true && open.length > mostArrows;
+  const lines: string[] = [];
+  if (isOneLine) {
+    const places = [from, ...open.map(({ lane }) => lane)];
+    const speaker = mermaidText(fitColumns(neutraliseControlsInLine(lanes[from]?.label ?? ''), mostOfText));
+    const wrapped = open.filter(({ how }) => how === 'wrapped').length;
+    const note = wrapped === 0 ? '' : ` (wrapped for ${wrapped})`;
+    lines.push(
+      `  note over p${Math.min(...places)},p${Math.max(...places)}: ${position} ${speaker} to all${note}#58; ${shown}`,
+    );
+  }
+  for (const { lane, how } of isOneLine ? to.filter((heard) => !open.includes(heard)) : to) {
+    const arrow = how === 'withheld' ? '-x' : how === 'altered' ? '-->>' : '->>';
+    const words = [...(how === 'same' ? [] : [`(${how})`]), ...(lines.length === 0 ? [shown] : [])];
+    lines.push(`  p${from}${arrow}p${lane}: ${[position, ...words].join(' ')}`);
+  }
+  if (lines.length > 0) return lines;
   const note = notKnown.length === 0 ? '' : `(${notKnownWhoHeardIt}) `;
   return [`  note over p${from}: ${position} ${note}${shown}`];
 }
