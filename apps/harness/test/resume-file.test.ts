@@ -146,6 +146,62 @@ describe('chat --resume FILE', () => {
     expect(after.slice(before.length).map(({ content }) => content)).toEqual(['Once more?', 'Tomorrow.']);
   });
 
+  it('says that a file has grown where there is nothing to answer, and changes nothing', async () => {
+    const { line, path } = withFile('v2');
+    using _ = line;
+    await line.hansard('chat', 'more.yaml', '--resume', 'lesson.jsonl');
+    const before = await eventsOf(line, 'chat/lesson');
+    appendFileSync(
+      path,
+      `${JSON.stringify(entry('msg_021', 'agent_002', { role: 'user', content: 'Three?' }))}\n`,
+    );
+    const { code, err } = await line.hansard('chat', 'more.yaml', '--resume', 'lesson.jsonl');
+    expect({ code, err }).toMatchObject({ code: 0 });
+    expect(err).toContain(
+      'lesson.jsonl has grown since: 1 of its events, msg_021 first, are not in the session.',
+    );
+    expect(err).toContain('nothing to answer');
+    expect(await eventsOf(line, 'chat/lesson')).toEqual(before);
+    const copy = ['more.yaml', '--resume', 'lesson.jsonl', '--task', 'chat/lesson-2'];
+    expect((await line.hansard('chat', ...copy)).code).toBe(0);
+    expect((await eventsOf(line, 'chat/lesson-2')).map(({ id }) => id)).toContain('msg_021');
+  });
+
+  /** What the file has, and the words of the command after it. */
+  const refusals: [string, readonly object[], string[], string][] = [
+    [
+      'creates no agent, as example 4 of the specification',
+      [
+        entry('msg_200', 'agent_watcher', { role: 'user', content: 'File changed: data.json' }),
+        entry('msg_201', 'agent_watcher', { role: 'assistant', content: "I'll reload the data." }),
+      ],
+      ['more.yaml'],
+      'creates no agent (agent_created)',
+    ],
+    ['names a model that nothing provides', records.v2, [], `no language model "${model}"`],
+    [
+      'is to have a model that nothing provides',
+      records.v2,
+      ['--model', 'nothing'],
+      'no language model "nothing"',
+    ],
+    ['names no model', records.v1, [], 'The model of lesson.jsonl is not recorded'],
+    ['is to have a scenario that does not exist', records.v2, ['none.yaml'], 'none.yaml'],
+  ];
+  it.each(refusals)('refuses a file that %s, before it copies it', async (_what, given, words, why) => {
+    const { line, path } = withFile('v2');
+    using _ = line;
+    const text = given.map((record) => `${JSON.stringify(record)}\n`).join('');
+    writeFileSync(path, text);
+    const { code, err } = await line.hansard('chat', ...words, '--resume', 'lesson.jsonl');
+    expect(code).not.toBe(0);
+    expect(err).toContain(why);
+    expect(err).not.toContain('was copied to');
+    expect(err).not.toMatch(/\n\s+at .*node_modules/);
+    expect((await line.hansard('ls', '--json')).out).toBe('');
+    expect(readFileSync(path, 'utf8')).toBe(text);
+  });
+
   it('reads a file that is cut in its last line, and says so', async () => {
     const { line, path } = withFile('v2');
     using _ = line;
@@ -204,7 +260,9 @@ describe('chat --resume FILE', () => {
     await gate.promise;
     const second = await line.process('chat', 'more.yaml', '--resume', 'lesson.jsonl', '-i');
     expect(second.code).not.toBe(0);
-    expect(second.err).toContain('STORE_LOCKED');
+    expect(second.err).toMatch(/STORE_LOCKED: .* process \d+/);
+    expect(second.err).toContain('End it there first: /end or Ctrl-C in its terminal');
+    expect(second.err).not.toMatch(/openDispatch|\{ write: true \}|your own process/);
     stop.abort();
     await first;
   });

@@ -1,17 +1,17 @@
 import type { DispatchRef } from '@hansard/dispatch';
-import { type CapturedEvent, definedOnly, type Fidelity } from '@hansard/events';
+import { definedOnly, type Fidelity } from '@hansard/events';
 import type { ContextPolicy } from '@hansard/prompt';
 import { createTokenCounter } from '@hansard/prompt/tokens';
 import type { HookProvider, LanguageModelProvider, ToolProvider } from '@hansard/provider';
 import { type OpenSessionOptions, openSession } from '@hansard/session';
 import { contextPolicy } from './configuration.ts';
 import { inWords, noteTo } from './context.ts';
-import { harnessErrors } from './harness-errors.ts';
-import { type Chat, type OpenParts, unknownProvider } from './open-parts.ts';
+import { modelNotRecorded } from './harness-errors.ts';
+import { type Chat, languageModelOf, type OpenParts } from './open-parts.ts';
 import { earlierOutcomes } from './run/earlier-outcomes.ts';
 import { dispatchLimits } from './run/run-in-harness.ts';
 import { isLogFile, resolveSession } from './sessions/resolve-session.ts';
-import { sessionOfFile } from './sessions/session-of-file.ts';
+import { type SessionOfFile, sessionOfFile } from './sessions/session-of-file.ts';
 import { toTaskDir } from './sessions/task-name.ts';
 
 /** Milliseconds. A claim with a longer lease is refused. */
@@ -54,8 +54,6 @@ export interface ResumeChatOptions extends AddedProviders {
   readonly model?: string | NamedModel;
   /** Of a file: the task with its copy, as PROJECT/SLUG or a whole `taskDir`. Absent: where it is, or else `chat/` and the name of the file. */
   readonly task?: string;
-  /** What the file has from which the session was copied: see `Harness.sessionOfFile`. A note says what the session lacks of it. */
-  readonly events?: readonly CapturedEvent[];
 }
 
 export async function beginChat(harness: OpenParts, options: ChatOptions): Promise<Chat> {
@@ -86,23 +84,23 @@ export async function beginChat(harness: OpenParts, options: ChatOptions): Promi
 
 export async function resumeChat(
   harness: OpenParts,
-  session: string | DispatchRef,
+  session: string | DispatchRef | SessionOfFile,
   options: ResumeChatOptions,
 ): Promise<Chat> {
   const { store, context, communication } = harness;
-  const ofFile =
+  const named =
     typeof session === 'string' && isLogFile(context.cwd, session)
       ? await sessionOfFile(harness, session, options.task)
-      : null;
-  const events = ofFile?.events ?? options.events;
-  const reference = ofFile ?? (typeof session === 'string' ? await resolveSession(store, session) : session);
-  const { envelope, dispatchId } = await store.openDispatch(reference);
-  const model = options.model ?? envelope.model;
-  if (model === null)
-    throw harnessErrors.error('HARNESS_PROVIDER_UNKNOWN', `The model of ${dispatchId} is not recorded.`, {
-      advice: 'Name it: --model ID of a configured model, or a scenario file.',
-    });
-  const { taskDir } = reference;
+      : session;
+  const file = typeof named === 'object' && 'copy' in named ? named : null;
+  const stored =
+    file?.copied ?? (typeof named === 'string' ? await resolveSession(store, named) : (named as DispatchRef));
+  const recorded = file?.copied === null ? null : (await store.openDispatch(stored)).envelope.model;
+  const model = options.model ?? recorded ?? file?.languageModel ?? null;
+  if (model === null) throw modelNotRecorded(file?.name ?? stored.dispatchId);
+  // Before a file is copied.
+  const providers = await providersOf(harness, model, options);
+  const { taskDir, dispatchId } = file === null ? stored : await file.copy();
   const continued = await openSession({
     store,
     taskDir,
@@ -110,8 +108,8 @@ export async function resumeChat(
     expect: 'existing',
     needsRoot: true,
     communication,
-    ...definedOnly({ signal: context.signal, events }),
-    ...(await providersOf(harness, model, options)),
+    ...definedOnly({ signal: context.signal, events: file?.events }),
+    ...providers,
     wait: {
       waitMs: longestWait,
       onWait: ({ message }, waitMs) =>
@@ -147,7 +145,9 @@ async function providersOf(
   const agents = plugins.providers('AgentProvider').map(({ id, provider }) => [id, provider] as const);
   const workers = { agents: Object.fromEntries(agents), ...definedOnly({ limits: watched.limits }) };
   return {
-    ...(typeof model === 'string' ? { model: getModel(plugins, model), languageModel: model } : model),
+    ...(typeof model === 'string'
+      ? { model: languageModelOf({ plugins }, model), languageModel: model }
+      : model),
     tools: [...tools, ...plugins.providers('ToolProvider').map(({ provider }) => provider)],
     hooks: [...hooks, ...plugins.providers('HookProvider').map(({ provider }) => provider)],
     ...watched,
@@ -163,11 +163,4 @@ async function contextSettings(
 ): Promise<Pick<SessionProviders, 'context' | 'tokens'>> {
   if (context === undefined) return {};
   return context.name === 'faded' ? { context, tokens: await createTokenCounter() } : { context };
-}
-
-function getModel(plugins: OpenParts['plugins'], id: string): LanguageModelProvider {
-  const models = plugins.providers('LanguageModelProvider');
-  const found = models.find((entry) => entry.id === id);
-  if (found === undefined) throw unknownProvider('language model', id, models);
-  return found.provider;
 }

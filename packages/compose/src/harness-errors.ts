@@ -55,3 +55,10 @@ export const harnessErrors = defineErrors('harness', {
 });
 
 export type HarnessError = ErrorOf<typeof harnessErrors>;
+
+/** `session`: its id, or the file that it is in. */
+export function modelNotRecorded(session: string): HarnessError {
+  return harnessErrors.error('HARNESS_PROVIDER_UNKNOWN', `The model of ${session} is not recorded.`, {
+    advice: 'Name it: --model ID of a configured model, or a scenario file.',
+  });
+}

@@ -17,7 +17,7 @@ import {
   loadPlugins,
   type PluginReference,
 } from '@hansard/plugin-loader';
-import type { AgentProvider, CommunicationProvider } from '@hansard/provider';
+import type { AgentProvider, CommunicationProvider, LanguageModelProvider } from '@hansard/provider';
 import type { PriorOutcomes } from '@hansard/views';
 import type { ChatOptions, ResumeChatOptions } from './chat.ts';
 import { type LoadedConfig, loadConfig, type PlaceOptions, type PluginUse } from './configuration.ts';
@@ -28,7 +28,7 @@ import type { ExportParts, ExportReading, OpenedSource } from './exports/export-
 import type { ImportedVerdicts, JudgingOptions, PackedSession, PackOptions } from './exports/judging.ts';
 import { type HarnessError, harnessErrors } from './harness-errors.ts';
 import type { HarnessImportOptions } from './import-logs.ts';
-import { agentOf, type Chat, type OpenParts } from './open-parts.ts';
+import { agentOf, type Chat, languageModelOf, type OpenParts } from './open-parts.ts';
 import type { RunOptions } from './run/run-in-harness.ts';
 import type { SessionOfFile } from './sessions/session-of-file.ts';
 
@@ -144,6 +144,11 @@ export class Harness implements ExportParts, AsyncDisposable {
     return agentOf(this, id);
   }
 
+  /** The language model of the plugin with that id. @throws HARNESS_PROVIDER_UNKNOWN */
+  languageModel(id: string): LanguageModelProvider {
+    return languageModelOf(this, id);
+  }
+
   /**
    * Runs an agent and records it, with the tools, hooks, limits and workers of the configuration. Resolves when it has ended, however it ended:
    * look at `status`.
@@ -168,14 +173,17 @@ export class Harness implements ExportParts, AsyncDisposable {
    * its copy: see `sessionOfFile`.
    * @throws HARNESS_NOT_RESUMABLE, HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS, HARNESS_PROVIDER_UNKNOWN, and the errors of the session
    */
-  async resumeChat(session: string | DispatchRef, options: ResumeChatOptions = {}): Promise<Chat> {
+  async resumeChat(
+    session: string | DispatchRef | SessionOfFile,
+    options: ResumeChatOptions = {},
+  ): Promise<Chat> {
     const { resumeChat } = await import('./chat.ts');
     return resumeChat(this, session, options);
   }
 
   /**
-   * The copy of a session log of another program (session-v1 or session-v2), where its session continues. It is imported if the store does not
-   * have it. The file is never written.
+   * Reads a session log of another program (session-v1 or session-v2), and finds its copy, where its session continues. Nothing is written:
+   * `resumeChat` imports a file that was not copied yet. The file is never written.
    * @throws HARNESS_NOT_RESUMABLE, HARNESS_AMBIGUOUS, HARNESS_NAME_INVALID, and the errors of imports and of the store
    */
   async sessionOfFile(file: string, task?: string): Promise<SessionOfFile> {

@@ -26,7 +26,7 @@ export {
   type OpenHarnessOptions,
   openHarness,
 } from './harness.ts';
-export { type HarnessError, harnessErrors } from './harness-errors.ts';
+export { type HarnessError, harnessErrors, modelNotRecorded } from './harness-errors.ts';
 export { HeapRestraint } from './heap-restraint.ts';
 export type { HarnessImportOptions } from './import-logs.ts';
 export type { Chat } from './open-parts.ts';

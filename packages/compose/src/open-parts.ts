@@ -1,6 +1,6 @@
 import type { CommunicationHub, DispatchStore } from '@hansard/dispatch';
 import type { LoadedPlugins } from '@hansard/plugin-loader';
-import type { AgentProvider } from '@hansard/provider';
+import type { AgentProvider, LanguageModelProvider } from '@hansard/provider';
 import type { Agent, Session } from '@hansard/session';
 import type { LoadedConfig } from './configuration.ts';
 import type { HarnessContext } from './context.ts';
@@ -29,11 +29,15 @@ export function agentOf({ plugins }: Pick<OpenParts, 'plugins'>, id: string): Ag
   return found.provider;
 }
 
-export function unknownProvider(
-  what: string,
-  id: string,
-  loaded: readonly { readonly id: string }[],
-): HarnessError {
+/** @throws HARNESS_PROVIDER_UNKNOWN */
+export function languageModelOf({ plugins }: Pick<OpenParts, 'plugins'>, id: string): LanguageModelProvider {
+  const models = plugins.providers('LanguageModelProvider');
+  const found = models.find((entry) => entry.id === id);
+  if (found === undefined) throw unknownProvider('language model', id, models);
+  return found.provider;
+}
+
+function unknownProvider(what: string, id: string, loaded: readonly { readonly id: string }[]): HarnessError {
   const known = loaded.map((entry) => entry.id).join(', ') || 'none';
   return harnessErrors.error(
     'HARNESS_PROVIDER_UNKNOWN',

@@ -81,7 +81,12 @@ describe('a session of peers', () => {
     const { session, ben, base, load, store } = await tableOf();
     await ben.harken('Are you there?');
     await session.close();
-    expect(await readSessionState(base)).toEqual({ awaitsResponse: true, hasOpenCalls: false, heard: 1 });
+    expect(await readSessionState(base)).toMatchObject({
+      awaitsResponse: true,
+      hasOpenCalls: false,
+      heard: 1,
+      hasRoot: false,
+    });
     await expect(load()).rejects.toMatchObject({ code: 'SESSION_NO_ROOT', details: { dispatchId } });
 
     const again = await openSession({ ...base, model: answers(says('Yes.')), languageModel: 'm-9' });

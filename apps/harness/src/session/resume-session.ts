@@ -1,9 +1,9 @@
-import { harnessErrors, isLogFile, openNamed } from '@hansard/compose';
+import { isLogFile, modelNotRecorded, openNamed, type SessionOfFile } from '@hansard/compose';
 import { type DispatchLog, toDispatchRef } from '@hansard/dispatch';
 import { type DispatchEnvelope, definedOnly, type EventData, isEventOf } from '@hansard/events';
 import { readSessionState } from '@hansard/session';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
-import type { CliContext } from '../terminal/context.ts';
+import { type CliContext, note } from '../terminal/context.ts';
 import {
   type ConversationOptions,
   type ModelChoice,
@@ -23,27 +23,42 @@ export async function resumeSession(
 ): Promise<void> {
   await withConversation(context, options, async (harness) => {
     const { store } = harness;
-    const ofFile = isLogFile(context.cwd, word) ? await harness.sessionOfFile(word, options.task) : null;
-    if (ofFile === null && options.task !== undefined) throw forNewSessions('task');
-    const log = ofFile === null ? (await openNamed(store, word)).log : await store.openDispatch(ofFile);
-    const choice = named ?? toModelChoice(log.envelope.model ?? missingModel(log.dispatchId));
+    const file = isLogFile(context.cwd, word) ? await harness.sessionOfFile(word, options.task) : null;
+    if (file === null && options.task !== undefined) throw forNewSessions('task');
+    const log =
+      file === null
+        ? (await openNamed(store, word)).log
+        : file.copied === null
+          ? null
+          : await store.openDispatch(file.copied);
+    const state = await readSessionState(
+      log === null ? { events: file?.events ?? [] } : { store, ...toDispatchRef(log), copied: file?.events },
+    );
+    const own = log?.envelope.model ?? state.languageModel;
+    if (named === null && own === null) throw modelNotRecorded(file?.name ?? log?.dispatchId ?? word);
+    const choice = named ?? toModelChoice(own ?? '');
+    // Before anyone types a line for it.
+    if (choice.kind === 'plugin') harness.languageModel(choice.id);
     await withChatModel(choice, async ({ chat, inputs: lines }) => {
-      const completion = await lastCompletion(log);
-      const recorded = toDispatchRef(log);
-      const state = await readSessionState({ store, ...recorded, except: ofFile?.events });
-      const inputs = lines.slice(state.heard);
+      const completion = log === null ? undefined : await lastCompletion(log);
+      // A file that was not copied yet has no line of the scenario.
+      const inputs = lines.slice(log === null ? 0 : state.heard);
       const isTyped = choice.kind === 'plugin' || options.interactive === true;
       const typed = isTyped ? new TypedLines(context, harness) : null;
-      const hasEnded = hasStatusOfEnd(log.envelope, completion);
+      const hasEnded = log === null || hasStatusOfEnd(log.envelope, completion);
       if (hasEnded && !state.awaitsResponse && !state.hasOpenCalls && inputs.length === 0) {
         if (typed === null || !(await typed.isTyped())) {
-          noteNothingLeft(context, ': the session was not changed');
+          if (file !== null) await notePlace(context, file, state.notInLog);
+          noteNothingLeft(
+            context,
+            `: ${log === null ? 'nothing was copied' : 'the session was not changed'}`,
+          );
           return;
         }
       }
-      const resumed = await harness.resumeChat(recorded, {
+      const resumed = await harness.resumeChat(file ?? toDispatchRef(log as DispatchLog), {
         ...chat,
-        ...definedOnly({ parallelToolCalls: options.parallel, events: ofFile?.events }),
+        ...definedOnly({ parallelToolCalls: options.parallel }),
         ...(typed === null ? {} : { onIncoming: (text: string) => typed.onIncoming(text) }),
       });
       await converse(context, {
@@ -57,6 +72,22 @@ export async function resumeSession(
   });
 }
 
+/** Says where the copy of a file is, and that the file has grown since. */
+async function notePlace(
+  context: CliContext,
+  file: SessionOfFile,
+  notInLog: readonly string[],
+): Promise<void> {
+  if (file.copied === null) return;
+  await file.copy();
+  const [first] = notInLog;
+  if (first === undefined) return;
+  note(
+    context,
+    `hansard: ${file.name} has grown since: ${notInLog.length} of its events, ${first} first, are not in the session. --task PROJECT/SLUG continues a new copy.`,
+  );
+}
+
 type Completion = EventData<'session:complete'>;
 
 /** The completion of a session if it is the last event: its result stays if nothing more is said. */
@@ -68,12 +99,6 @@ async function lastCompletion(log: DispatchLog): Promise<Completion | undefined>
 /** A process that exited early can have left the status without the event of the end. */
 function hasStatusOfEnd({ status }: DispatchEnvelope, completion: Completion | undefined): boolean {
   return status === 'completed' || (status !== 'running' && completion !== undefined);
-}
-
-function missingModel(dispatchId: string): never {
-  throw harnessErrors.error('HARNESS_PROVIDER_UNKNOWN', `The model of ${dispatchId} is not recorded.`, {
-    advice: 'Name it: --model ID of a configured model, or a scenario file.',
-  });
 }
 
 export function forNewSessions(option: string): CliError {

@@ -4,6 +4,7 @@ import type { DispatchRef } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
 import { detectSessionFormat } from '@hansard/formats';
 import { assertRegularFile, logImporters } from '@hansard/import';
+import { readSessionState, sessionErrors } from '@hansard/session';
 import { noteTo } from '../context.ts';
 import { harnessErrors } from '../harness-errors.ts';
 import { importInHarness } from '../import-logs.ts';
@@ -11,16 +12,25 @@ import type { OpenParts } from '../open-parts.ts';
 import { resolveSession } from './resolve-session.ts';
 import { toTaskDir, toTaskName } from './task-name.ts';
 
-/** The copy of a session log in the store, where its session continues. */
-export interface SessionOfFile extends DispatchRef {
+/** A session log of another program, and its copy in the store, where its session continues. */
+export interface SessionOfFile {
+  /** The file, as it was named. */
+  readonly name: string;
   /** What the file has now. */
   readonly events: readonly CapturedEvent[];
+  /** The model that the file names for its root. Null: none. */
+  readonly languageModel: string | null;
+  /** The copy; null: there is none yet. */
+  readonly copied: DispatchRef | null;
+  /** Imports the file if the store has no copy of it, says where the copy is, and resolves to it. */
+  copy(): Promise<DispatchRef>;
 }
 
 /**
- * Finds the copy of a session log of another program in the store, or imports it. The file is never written.
- * `task`: where it is. Absent: where it was imported, or else `chat/` and the name of the file.
- * @throws HARNESS_NOT_RESUMABLE for a file that is not a session log; HARNESS_AMBIGUOUS if several tasks have its copy; errors of the import and the store
+ * Reads a session log of another program, and finds its copy in the store. It writes nothing until `copy` is called, and never the file.
+ * `task`: where the copy is. Absent: where it was imported, or else `chat/` and the name of the file.
+ * @throws HARNESS_NOT_RESUMABLE for a file that is not a session log, or whose log no session can continue; HARNESS_AMBIGUOUS if several tasks
+ * have its copy; errors of the import and the store
  */
 export async function sessionOfFile(
   parts: OpenParts,
@@ -42,20 +52,55 @@ export async function sessionOfFile(
   const now = context.now ?? Date.now;
   const [log] = await importer.open({ files: [path], bytes: bytes.length }, { now, findStart });
   if (log === undefined) throw notASessionLog(file, bytes.length);
-  const { dispatchId } = log;
   const events: CapturedEvent[] = [];
   for await (const batch of log.read()) events.push(...batch);
   const named = task ?? `chat/${basename(path, extname(path))}`;
-  const { taskDir } = found ?? { taskDir: toTaskDir(named) };
-  if (found === null) await importCopy(parts, path, named, importer.id);
-  const place = `${toTaskName(taskDir)}/${dispatchId}`;
-  noteTo(
-    context,
-    found === null
-      ? `hansard: ${file} was copied to ${place}, where the session continues. The file is not changed.`
-      : `hansard: ${file} was copied to ${place} before, where the session continues. The file is not changed.`,
+  const copied = found as DispatchRef | null;
+  const { dispatchId } = log;
+  return {
+    name: file,
+    events,
+    languageModel: await modelOf(file, events, copied !== null),
+    copied,
+    async copy() {
+      if (copied === null) await importCopy(parts, path, named, importer.id);
+      const { taskDir } = copied ?? { taskDir: toTaskDir(named) };
+      const place = `${toTaskName(taskDir)}/${dispatchId}${copied === null ? '' : ' before'}`;
+      noteTo(
+        context,
+        `hansard: ${file} was copied to ${place}, where the session continues. The file is not changed.`,
+      );
+      return { taskDir, dispatchId };
+    },
+  };
+}
+
+/** The model of the root of a file. A file that was copied may have changed since. @throws HARNESS_NOT_RESUMABLE */
+async function modelOf(
+  file: string,
+  events: readonly CapturedEvent[],
+  isCopied: boolean,
+): Promise<string | null> {
+  try {
+    const { hasRoot, languageModel } = await readSessionState({ events });
+    if (hasRoot || isCopied) return languageModel;
+  } catch (error) {
+    if (!sessionErrors.is(error, 'SESSION_LOG_INVALID')) throw error;
+    if (isCopied) return null;
+    throw notResumable(file, 'creates no agent (agent_created), so there is nobody to talk to', error);
+  }
+  throw notResumable(file, 'has only peers and no root, so there is nobody to talk to');
+}
+
+function notResumable(file: string, what: string, cause?: unknown): Error {
+  return harnessErrors.error(
+    'HARNESS_NOT_RESUMABLE',
+    `The session log ${file} ${what}. Nothing was copied.`,
+    {
+      advice: `\`hansard import ${file}\` records it, so that it can be read. Name a session that has a root to continue.`,
+      cause,
+    },
   );
-  return { taskDir, dispatchId, events };
 }
 
 async function findCopy(
