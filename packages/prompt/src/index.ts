@@ -16,6 +16,7 @@ export {
 export {
   type ContextOptions,
   type ContextRenderer,
+  createBranchRenderer,
   createContextRenderer,
 } from './context/context-renderer.ts';
 export { redactionNote, unknownContext, verificationOf } from './context/context-verification.ts';
@@ -23,7 +24,7 @@ export { GivenOrder } from './context/given-order.ts';
 export { givenThrough } from './context/given-through.ts';
 export type { ContextMessage } from './context/history/context-message.ts';
 export type { Detail } from './context/history/detail.ts';
-export { interruption } from './context/history/interruption.ts';
+export { interruption, takenBackText } from './context/history/interruption.ts';
 export { outputText } from './context/history/output-text.ts';
 export { bytesField } from './context/history/result-text.ts';
 export { readContextManifest } from './context/read-context-manifest.ts';
@@ -45,3 +46,11 @@ export type {
   TranscriptMessage,
   TranscriptToolCall,
 } from './transcript/transcript-message.ts';
+export {
+  isStraightEvent,
+  type Placement,
+  type TranscriptBranch,
+  type TranscriptPath,
+  TranscriptTree,
+} from './tree/transcript-tree.ts';
+export type { TreeProblem, TreeProblemCode } from './tree/tree-problems.ts';

@@ -26,6 +26,7 @@ export {
 export { anyEvent, envelope, event } from './made-events.ts';
 export { ManualClock, startOfTest } from './manual-clock.ts';
 export { type NarrativeCanaries, narrativeCanaries } from './narrative-canaries.ts';
+export { type BranchedLog, branchedLog, type WrittenPrompt } from './random-branches.ts';
 export { randomFrom } from './random-from.ts';
 export { randomLog } from './random-log.ts';
 export { countEvents, followDispatch, readEvents } from './read-dispatches.ts';

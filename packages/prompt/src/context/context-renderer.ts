@@ -1,4 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
+import type { TranscriptPath } from '../tree/transcript-tree.ts';
 import { contextErrors } from './context-errors.ts';
 import { type ContextManifest, type ContextPart, contextRendererVersion } from './context-manifest.ts';
 import {
@@ -28,7 +29,12 @@ export interface ContextOptions {
   readonly tokens?: TokenCounter;
 }
 
-/** Takes the events of one agent as they happen, and renders the prompt of its model at any moment. */
+const nothing: ReadonlySet<string> = new Set();
+
+/**
+ * Takes the events of one branch of an agent as they happen, and renders the prompt of its model at any moment. After a rewind the prompt is another
+ * one: `createBranchRenderer` begins with a path of a `TranscriptTree`.
+ */
 export interface ContextRenderer {
   /**
    * Takes the next event of the agent. Events that are not part of a prompt are ignored. The cost does not depend on the
@@ -37,6 +43,8 @@ export interface ContextRenderer {
    * @throws EVENT_INVALID if the event is part of a prompt and its data has a shape that this version does not know
    */
   observe(event: CapturedEvent): void;
+  /** Takes an event of the agent that is not on the branch. Prompts go through it, and do not have it. */
+  skip(event: CapturedEvent): void;
   /**
    * The prompt after the events so far. Only the messages that changed since the previous call are rendered, and none is
    * copied. The same events give the same bytes, however often `render` was called in between. One exception: do not render
@@ -49,7 +57,30 @@ export interface ContextRenderer {
 
 /** @throws TypeError for an invalid policy, or for `faded` without a token counter */
 export function createContextRenderer(options: ContextOptions = {}): ContextRenderer {
-  return new IncrementalRenderer(options);
+  return new IncrementalRenderer(options, nothing);
+}
+
+/**
+ * A renderer that has the path of a branch. Calls that a rewind took back have that as their result. An answer that the path has only a part of is
+ * given to no provider as its own: it has no `replay`.
+ *
+ * @throws as `createContextRenderer`, and as `observe`
+ */
+export function createBranchRenderer(
+  { values, takenBack, cut }: TranscriptPath<CapturedEvent>,
+  options: ContextOptions = {},
+): ContextRenderer {
+  const renderer = new IncrementalRenderer(options, takenBack);
+  for (const event of values) {
+    const isCut = event.type === 'agent:inference' && cut.has(event.messageId ?? '');
+    renderer.observe(isCut ? withoutReplay(event) : event);
+  }
+  return renderer;
+}
+
+function withoutReplay(event: CapturedEvent): CapturedEvent {
+  const { replay: _, ...data } = event.data;
+  return { ...event, data };
 }
 
 class IncrementalRenderer implements ContextRenderer {
@@ -69,7 +100,10 @@ class IncrementalRenderer implements ContextRenderer {
   readonly #order = new GivenOrder<ReadEvent>();
   #through: string | null = null;
 
-  constructor({ policy = { name: 'full' }, tokens: counter }: ContextOptions) {
+  constructor(
+    { policy = { name: 'full' }, tokens: counter }: ContextOptions,
+    takenBack: ReadonlySet<string>,
+  ) {
     checkContextPolicy(policy);
     if (policy.name === 'faded' && counter === undefined)
       throw new TypeError(
@@ -78,7 +112,7 @@ class IncrementalRenderer implements ContextRenderer {
     this.#policy = policy;
     this.#counter = counter;
     this.#count = (text) => counter?.count(text) ?? 0;
-    this.#history = new ContextHistory(this.#count, policy.images === 'sent');
+    this.#history = new ContextHistory(this.#count, policy.images === 'sent', takenBack);
     this.#zones = new ContextZones(this.#history.groups);
     this.#hidesEarlierOutput =
       (policy.earlierOutput ?? (policy.name === 'faded' ? 'kept' : 'omitted')) === 'omitted';
@@ -89,6 +123,11 @@ class IncrementalRenderer implements ContextRenderer {
     const read = readEvent(event);
     this.#through = event.id;
     for (const settled of this.#order.add(read)) this.#take(settled);
+  }
+
+  skip(event: CapturedEvent): void {
+    this.#through = event.id;
+    this.#order.skip(event);
   }
 
   render(): RenderedContext {

@@ -16,7 +16,7 @@ export class GivenOrder<T extends WithEvent> {
   /** Takes the next event of the log. Returns the events whose place is now final, in order. */
   add(next: T): readonly T[] {
     const { event } = next;
-    if (!this.#positions.has(event.id)) this.#positions.set(event.id, this.#positions.size);
+    this.skip(event);
     this.#waiting.push(next);
     if (event.type !== 'agent:inference') return [];
     const given = this.#lastGiven(event);
@@ -24,6 +24,11 @@ export class GivenOrder<T extends WithEvent> {
     const settled = this.#waiting.filter((waiting) => !isLate(waiting));
     this.#waiting = this.#waiting.filter(isLate);
     return settled;
+  }
+
+  /** Takes an event of the log that no prompt has. */
+  skip({ id }: CapturedEvent): void {
+    if (!this.#positions.has(id)) this.#positions.set(id, this.#positions.size);
   }
 
   /** Returns all waiting events: the model is given them now. */

@@ -1,9 +1,10 @@
 import type { CapturedEvent, HansardError } from '@hansard/events';
 import { isPlainEvent } from '@hansard/events/plain';
+import { isStraightEvent, TranscriptTree } from '../tree/transcript-tree.ts';
 import { contextErrors } from './context-errors.ts';
 import type { ContextManifest } from './context-manifest.ts';
 import type { ContextPolicy } from './context-policy.ts';
-import { type ContextRenderer, createContextRenderer } from './context-renderer.ts';
+import { type ContextRenderer, createBranchRenderer, createContextRenderer } from './context-renderer.ts';
 import { readContextManifest } from './read-context-manifest.ts';
 import type { RenderedContext } from './rendered-context.ts';
 import { rootOf } from './root-of.ts';
@@ -41,11 +42,13 @@ interface Call {
   readonly inference: CapturedEvent;
   readonly agentId: string;
   readonly recorded: ContextManifest | null;
+  /** The first block of its answer; the `agent:inference` if there is none. */
+  readonly answer: string;
 }
 
 /**
  * The prompts of the model calls of a dispatch, in one pass over its events, in append order. A call with a manifest is
- * rendered by that manifest; a call without one, from the events of the agent before the answer.
+ * rendered by that manifest, from the branch that was current then; a call without one, from the events before the answer on its branch.
  *
  * @throws CONTEXT_MANIFEST_UNKNOWN for a manifest of another version, with a counter that is not in `counters`, or
  * through an event that is not in the log; otherwise as `renderContext`
@@ -55,6 +58,7 @@ export function* renderCalls(
   options: RenderCallsOptions = {},
 ): Generator<RenderedCall, void> {
   const root = rootOf(events);
+  const branches = branchesIn(events, root);
   const waiting = callsByLastEvent(events, root, options);
   const renderers = new Map<string, ContextRenderer>();
   const started = new Set<string>();
@@ -69,24 +73,40 @@ export function* renderCalls(
     return renderer;
   }
 
+  function branchRenderer({ agentId, recorded, answer }: Call): ContextRenderer {
+    const through = recorded === null ? undefined : recorded.through;
+    const path =
+      through === undefined
+        ? branches?.pathBefore(answer)
+        : branches?.currentPath(agentId, through ?? answer);
+    const isEmpty = through === null || path == null;
+    return createBranchRenderer(isEmpty ? nothing : path, contextOptions(recorded, options));
+  }
+
   // Before the first event of an agent, all renderers that need its events are known.
   const ofAgent = new Map<string, Set<ContextRenderer>>();
   for (const call of [...waiting.values()].flat()) {
+    if (branches?.isStraight(call.agentId) === false) continue;
     const known = ofAgent.get(call.agentId) ?? new Set();
     ofAgent.set(call.agentId, known.add(rendererOf(call)));
   }
   function* due(key: string): Generator<RenderedCall> {
-    for (const call of waiting.get(key) ?? []) yield renderedCall(call, rendererOf(call).render());
+    for (const call of waiting.get(key) ?? []) {
+      const isStraight = branches?.isStraight(call.agentId) !== false;
+      const renderer = isStraight ? rendererOf(call) : branchRenderer(call);
+      yield renderedCall(call, renderer.render());
+    }
     waiting.delete(key);
   }
 
   for (const event of events) {
     const agentId = event.agentId ?? root;
     const observers = ofAgent.get(agentId);
-    if (observers === undefined || !isPlainEvent(event)) continue;
+    const isBranched = branches?.isStraight(agentId) === false;
+    if ((observers === undefined && !isBranched) || !isPlainEvent(event)) continue;
     if (!started.has(agentId)) yield* due(nothingBefore(agentId));
     started.add(agentId);
-    for (const renderer of observers) renderer.observe(event);
+    for (const renderer of observers ?? []) renderer.observe(event);
     yield* due(event.id);
   }
   const [lost] = [...waiting.values()].flat();
@@ -95,6 +115,16 @@ export function* renderCalls(
       lost.inference,
       `goes through the event ${lost.recorded?.through}, which is not in the log`,
     );
+}
+
+const nothing = { values: [], takenBack: new Set<string>(), cut: new Set<string>(), isKnown: true };
+
+/** The transcripts of a log as trees; null: no agent has more than one branch. */
+function branchesIn(events: readonly CapturedEvent[], root: string): TranscriptTree<CapturedEvent> | null {
+  if (events.every(isStraightEvent)) return null;
+  const tree = new TranscriptTree<CapturedEvent>(({ agentId = root }) => agentId);
+  for (const event of events) if (isPlainEvent(event)) tree.add(event, event);
+  return tree;
 }
 
 /** Getters, because spreading the context would copy the messages of every call. */
@@ -122,17 +152,19 @@ function callsByLastEvent(
   const latest = new Map<string, string>();
   /** The event before each message, by agent and message. */
   const before = new Map<string, string>();
+  const answers = new Map<string, string>();
   for (const event of events) {
     const agentId = event.agentId ?? root;
     const previous = latest.get(agentId) ?? nothingBefore(agentId);
     const message = `${agentId} ${event.messageId ?? event.id}`;
     if (!before.has(message)) before.set(message, previous);
+    if (!answers.has(message)) answers.set(message, event.id);
     if (event.type === 'agent:inference' && only(event)) {
       const recorded = readContextManifest(event);
       const last = recorded === null ? (before.get(message) ?? previous) : recorded.through;
       const key = last ?? nothingBefore(agentId);
       const known = calls.get(key) ?? [];
-      known.push({ inference: event, agentId, recorded });
+      known.push({ inference: event, agentId, recorded, answer: answers.get(message) ?? event.id });
       calls.set(key, known);
     }
     if (isPlainEvent(event)) latest.set(agentId, event.id);

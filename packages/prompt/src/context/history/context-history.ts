@@ -38,6 +38,7 @@ export class ContextHistory {
   summary: ContextItem | null = null;
   readonly #count: (text: string) => number;
   readonly #sendsImages: boolean;
+  readonly #takenBack: ReadonlySet<string>;
   readonly #answers = new Map<string, number>();
   /** Answers with the result of a call that the provider made itself: the model continues them after it. */
   readonly #continued = new Set<string>();
@@ -46,10 +47,11 @@ export class ContextHistory {
   readonly #groupOf = new Map<string, number>();
   #currentOutput: number[] = [];
 
-  /** `sendsImages`: whether messages have the images that were observed. */
-  constructor(count: (text: string) => number, sendsImages: boolean) {
+  /** `sendsImages`: whether messages have the images that were observed. `takenBack`: as in `TranscriptPath`. */
+  constructor(count: (text: string) => number, sendsImages: boolean, takenBack: ReadonlySet<string>) {
     this.#count = count;
     this.#sendsImages = sendsImages;
+    this.#takenBack = takenBack;
   }
 
   take(read: ReadEvent): HistoryChange {
@@ -103,7 +105,8 @@ export class ContextHistory {
     for (const call of toolCalls) {
       const { toolCallId, tool } = call;
       found.grow(answer, () => answer.addCall(call));
-      const item = new ContextItem({ role: 'tool', toolCallId, tool }, event.id, this.#count);
+      const isTakenBack = this.#takenBack.has(toolCallId);
+      const item = new ContextItem({ role: 'tool', toolCallId, tool, isTakenBack }, event.id, this.#count);
       found.add(item);
       this.#places.set(toolCallId, { group: found, index: group, item });
     }

@@ -3,7 +3,7 @@ import { freezeDeep } from '@hansard/events/plain';
 import type { TranscriptToolCall } from '../../transcript/transcript-message.ts';
 import type { ContextImage, ContextMessage } from './context-message.ts';
 import { callAt, type Detail, type Substance, textAt } from './detail.ts';
-import { interruption } from './interruption.ts';
+import { interruption, takenBackText } from './interruption.ts';
 
 /** The approximate tokens of a message and of a tool call beside their texts, with any provider. */
 const tokensAround = 4;
@@ -14,7 +14,13 @@ const tokensOfImage = 1_600;
 /** An item is the text of one role, an answer with its calls, or the result of one call. */
 export type ItemKind =
   | { readonly role: 'system' | 'user' | 'assistant'; readonly substance: Substance }
-  | { readonly role: 'tool'; readonly toolCallId: string; readonly tool: string };
+  | {
+      readonly role: 'tool';
+      readonly toolCallId: string;
+      readonly tool: string;
+      /** Whether a rewind took the call back, if it has no result. */
+      readonly isTakenBack: boolean;
+    };
 
 /** The parts of a message, and the messages and counts that were computed from them. */
 interface Content {
@@ -125,7 +131,7 @@ export class ContextItem {
     if (thinking !== undefined) tokens += this.#count(thinking);
     if (replay !== undefined) tokens += this.#count(JSON.stringify(replay));
     if (detail === 'high') tokens += content.images.length * tokensOfImage;
-    if (this.#isOpenCall(content)) tokens += this.#count(interruption);
+    if (this.#isOpenCall(content)) tokens += this.#count(this.#openText);
     content.tokens.set(detail, tokens);
     return tokens;
   }
@@ -151,8 +157,12 @@ export class ContextItem {
     }
     const { role, toolCallId, tool } = kind;
     const isOpen = this.#isOpenCall(content);
-    const text = isOpen ? interruption : texts.join('\n');
+    const text = isOpen ? this.#openText : texts.join('\n');
     return { role, toolCallId, tool, text, isError: isOpen || this.#isError };
+  }
+
+  get #openText(): string {
+    return this.#kind.role === 'tool' && this.#kind.isTakenBack ? takenBackText : interruption;
   }
 
   #isOpenCall({ texts }: Content): boolean {

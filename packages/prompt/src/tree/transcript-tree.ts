@@ -1,0 +1,482 @@
+import type { CapturedEvent, EventData } from '@hansard/events';
+import { isReadableAs } from '@hansard/events/plain';
+import {
+  type Agent,
+  type Branch,
+  entryOf,
+  isEntry,
+  kindOf,
+  newAgent,
+  newBranch,
+  type Place,
+} from './places.ts';
+import { type TreeProblem, TreeProblems } from './tree-problems.ts';
+
+/**
+ * What an event did to the current branch of its agent. `continues`: it stands at its end, or is a record beside it. `elsewhere`: it belongs to another
+ * branch. `turns`: the path of the current branch is another one now.
+ */
+export type Placement = 'continues' | 'elsewhere' | 'turns';
+
+/** Whether an event only continues the current branch of its agent, whatever came before it. */
+export function isStraightEvent({ type, follows, retracts, data }: CapturedEvent): boolean {
+  if (follows !== undefined || retracts !== undefined || type === 'session:rewind') return false;
+  return type !== 'agent:created' || data.inherits === undefined;
+}
+
+/** The path of a transcript from its beginning to an entry. */
+export interface TranscriptPath<T> {
+  /** The entries and the `agent:inference` records of their answers, without what was retracted. In the order of the log for each agent. */
+  readonly values: readonly T[];
+  /** The calls without a result that a rewind took back. */
+  readonly takenBack: ReadonlySet<string>;
+  /** The messages that the path has only a part of. What their provider would get back does not fit them. */
+  readonly cut: ReadonlySet<string>;
+  /** Whether everything is in the log: no entry follows an event that is missing, and an inherited head is there. */
+  readonly isKnown: boolean;
+}
+
+/** A branch of a transcript, with what lies on it and on no branch before it. */
+export interface TranscriptBranch {
+  readonly agentId: string;
+  /** `abandoned`: a rewind left it. `parallel`: a prompt began or continued another branch beside it. */
+  readonly state: 'current' | 'abandoned' | 'parallel';
+  /** Its address: the id of its last event. Null: the transcript is empty. */
+  readonly address: string | null;
+  /** The last entry that it shares with an earlier branch. Null: it begins the transcript anew, or is the first branch. */
+  readonly from: string | null;
+  readonly events: number;
+  readonly prompts: number;
+}
+
+/**
+ * The transcripts of the agents of a log as trees: a fold over events in the order of the log. `T` is what a caller keeps of an event. The
+ * rules are in docs/contract.md, under "Branches".
+ *
+ * Invariants: every event has one place, and every entry one entry before it. Nothing that is added changes the place of an earlier event, so a
+ * path to an entry never changes, except for an inherited head that comes later in the log.
+ */
+export class TranscriptTree<T> {
+  readonly #agentOf: (event: CapturedEvent) => string;
+  readonly #agents = new Map<string, Agent<T>>();
+  readonly #places: Place<T>[] = [];
+  /** The first place of each id. Filled when it is needed: a log without branches never asks. */
+  readonly #byId = new Map<string, Place<T>>();
+  #indexed = 0;
+  /** The calls that rewinds took back, by the number of the first one. */
+  readonly #takenBack = new Map<Place<T>, number>();
+  readonly #problems = new TreeProblems();
+
+  /** `agentOf` names the agent of an event. Absent: events without an agent have the agent ''. */
+  constructor(agentOf: (event: CapturedEvent) => string = ({ agentId = '' }) => agentId) {
+    this.#agentOf = agentOf;
+  }
+
+  /** Adds the next event of the log. */
+  add(event: CapturedEvent, value: T): Placement {
+    const agent = this.#agentNamed(this.#agentOf(event));
+    const { id, type, follows, retracts, messageId, data } = event;
+    const kind = kindOf(event);
+    const { current } = agent;
+    // Field by field: there is one for each event of a log, and spreading costs several times as much.
+    const place: Place<T> = {
+      id,
+      value,
+      number: this.#places.length,
+      agent,
+      kind,
+      messageId,
+      toolCallId: kind === 'call' || kind === 'result' ? data.toolCallId : undefined,
+      before: current.end,
+      branch: current,
+      missing: undefined,
+      currentEnd: undefined,
+    };
+    let placement: Placement = 'continues';
+    if (follows !== undefined) placement = this.#follow(place, follows);
+    else if (kind === 'inference' && !agent.isStraight) placement = this.#placeInference(place);
+    if (kind === 'rewind' && isReadableAs(event, 'session:rewind'))
+      placement = this.#rewind(place, event.data);
+    if (type === 'agent:created' && isReadableAs(event, 'agent:created'))
+      placement = this.#inherit(place, event.data);
+    this.#append(place);
+    if (retracts !== undefined && this.#retract(place, retracts)) placement = 'turns';
+    const { end } = agent.current;
+    if (entryOf(place) !== end) place.currentEnd = end;
+    return placement;
+  }
+
+  /** Whether an agent has one branch, which has everything, and no head of another agent. */
+  isStraight(agentId: string): boolean {
+    return this.#agents.get(agentId)?.isStraight ?? true;
+  }
+
+  /** The agents with more than a straight line. */
+  get branchedAgents(): readonly string[] {
+    return [...this.#agents.values()].filter(({ isStraight }) => !isStraight).map(({ id }) => id);
+  }
+
+  /** The current branch of an agent after an event of any agent. Absent: after everything. */
+  currentPath(agentId: string, after?: string): TranscriptPath<T> {
+    const agent = this.#agents.get(agentId);
+    if (agent === undefined) return nothing;
+    const through = after === undefined ? undefined : this.#placeOf(after)?.number;
+    if (through === undefined) return this.#pathTo(agent, agent.current.end);
+    const last = agent.places.findLast(({ number }) => number <= through);
+    return this.#pathTo(agent, last === undefined ? agent.head : endAfter(last), through);
+  }
+
+  /** The path to an event, with the event. Null: it is not in the log. */
+  pathThrough(eventId: string): TranscriptPath<T> | null {
+    const place = this.#placeOf(eventId);
+    return place === undefined ? null : this.#pathTo(place.agent, entryOf(place));
+  }
+
+  /** The path on which an event was made, without the event: what the model of an answer was given. Null: it is not in the log. */
+  pathBefore(eventId: string): TranscriptPath<T> | null {
+    const place = this.#placeOf(eventId);
+    return place === undefined ? null : this.#pathTo(place.agent, place.before, place.number - 1);
+  }
+
+  /** Whether the current branch of its agent has an event. A record that is not an entry is where the entry before it is. */
+  isCurrent(eventId: string): boolean {
+    const place = this.#placeOf(eventId);
+    if (place === undefined || place.agent.isStraight) return true;
+    const entry = entryOf(place);
+    return entry === null || entry.kind === 'head' || this.#isOn(entry, place.agent.current.end);
+  }
+
+  /** Whether an engine took an event back. */
+  isRetracted(eventId: string): boolean {
+    const place = this.#placeOf(eventId);
+    return place !== undefined && this.#isRetracted(place, this.#places.length);
+  }
+
+  /** The branches of an agent, in the order in which they began. */
+  branches(agentId: string): TranscriptBranch[] {
+    const agent = this.#agents.get(agentId);
+    if (agent === undefined) return [];
+    const all = agent.branches.includes(agent.current) ? agent.branches : [...agent.branches, agent.current];
+    return all.map((branch) => this.#describe(branch));
+  }
+
+  /** The branch that an event lies on, and on no earlier one. Null: it is not in the log. */
+  branchOf(eventId: string): TranscriptBranch | null {
+    const place = this.#placeOf(eventId);
+    return place === undefined ? null : this.#describe(place.branch);
+  }
+
+  /** The events of the branch that an event lies on, from the beginning of the transcript. Null: it is not in the log. */
+  branchPath(eventId: string): TranscriptPath<T> | null {
+    const place = this.#placeOf(eventId);
+    return place === undefined ? null : this.#pathTo(place.agent, place.branch.end);
+  }
+
+  /** What is wrong in the links of the log, in its order. */
+  get problems(): readonly TreeProblem[] {
+    // Heads are followed when they are needed.
+    for (const agent of this.#agents.values()) if (agent.inherits !== undefined) this.#lineTo(agent.head);
+    return this.#problems.list((id) => this.#placeOf(id) !== undefined);
+  }
+
+  #agentNamed(id: string): Agent<T> {
+    let agent = this.#agents.get(id);
+    if (agent === undefined) {
+      agent = newAgent(id);
+      this.#agents.set(id, agent);
+    }
+    return agent;
+  }
+
+  #append(place: Place<T>): void {
+    const { agent, branch } = place;
+    this.#places.push(place);
+    agent.places.push(place);
+    if (!isEntry(place)) return;
+    if (agent.missing !== undefined && branch === agent.current) {
+      place.missing = agent.missing;
+      agent.missing = undefined;
+    }
+    if (branch.own === 0) agent.branches.push(branch);
+    branch.own += 1;
+    branch.end = place;
+    branch.extended = place.number;
+  }
+
+  #follow(place: Place<T>, follows: string): Placement {
+    const { agent } = place;
+    const entry = this.#entryNamed(place, follows, 'follows');
+    if (entry === undefined) {
+      agent.missing = follows;
+      agent.isStraight = false;
+      return 'continues';
+    }
+    const { current } = agent;
+    if (entry === current.end) return 'continues';
+    if (place.kind === 'prompt') {
+      const branch = branchEnding(agent, entry) ?? newBranch(agent, entry);
+      current.state = 'parallel';
+      this.#makeCurrent(branch);
+      putOn(place, branch);
+      return 'turns';
+    }
+    if (this.#isOn(entry, current.end)) return 'continues';
+    const branch = this.#branchWith(agent, entry);
+    if (branch === undefined) return 'continues';
+    putOn(place, branch);
+    return 'elsewhere';
+  }
+
+  /** The call of an answer is where the last block of the answer is. */
+  #placeInference(place: Place<T>): Placement {
+    const { agent, messageId } = place;
+    const block = agent.places.findLast((one) => one.messageId === messageId && isEntry(one));
+    if (block === undefined || messageId === undefined) return 'continues';
+    if (this.#isOn(block, agent.current.end)) return 'continues';
+    place.before = block;
+    place.branch = block.branch;
+    return 'elsewhere';
+  }
+
+  #rewind(place: Place<T>, { keptThrough, left }: EventData<'session:rewind'>): Placement {
+    const { agent } = place;
+    const target = keptThrough === null ? null : this.#entryNamed(place, keptThrough, 'keptThrough');
+    if (target === undefined) {
+      agent.missing = keptThrough ?? undefined;
+      agent.isStraight = false;
+      return 'continues';
+    }
+    const { current } = agent;
+    const last = left === undefined ? undefined : this.#entryNamed(place, left, 'left');
+    const leaving = last == null ? current : (this.#branchWith(agent, last) ?? current);
+    if (leaving === current && target === current.end) return 'continues';
+    this.#takeBack(leaving.end, place);
+    this.#takeBack(target, place);
+    const next = target === current.end ? current : (branchEnding(agent, target) ?? newBranch(agent, target));
+    if (next !== current) current.state = 'parallel';
+    if (next !== leaving) leaving.state = 'abandoned';
+    this.#makeCurrent(next);
+    putOn(place, next);
+    return 'turns';
+  }
+
+  #makeCurrent(branch: Branch<T>): void {
+    const { agent } = branch;
+    agent.isStraight = false;
+    branch.state = 'current';
+    agent.current = branch;
+  }
+
+  /** The calls of an agent on a path without a result there are over. */
+  #takeBack(end: Place<T> | null, { agent, number }: Place<T>): void {
+    for (const call of this.#openCalls(end))
+      if (call.agent === agent && !this.#takenBack.has(call)) this.#takenBack.set(call, number);
+  }
+
+  #openCalls(end: Place<T> | null): Iterable<Place<T>> {
+    const open = new Map<unknown, Place<T>>();
+    for (const place of this.#lineTo(end)) {
+      if (place.kind === 'call') open.set(place.toolCallId, place);
+      else if (place.kind === 'result') open.delete(place.toolCallId);
+    }
+    return open.values();
+  }
+
+  #inherit({ agent, id }: Place<T>, { inherits }: EventData<'agent:created'>): Placement {
+    if (inherits === undefined || agent.inherits !== undefined) return 'continues';
+    agent.inherits = { ...inherits, eventId: id };
+    agent.isStraight = false;
+    return 'turns';
+  }
+
+  /** Whether the current path of an agent changed. */
+  #retract({ agent, id, number }: Place<T>, retracts: readonly string[]): boolean {
+    for (const eventId of retracts) {
+      const place = this.#placeOf(eventId);
+      if (place !== undefined && place.agent !== agent) this.#problems.otherAgent(id, 'retracts', eventId);
+      else if (!agent.retracted.has(eventId)) agent.retracted.set(eventId, number);
+    }
+    agent.isStraight = false;
+    return true;
+  }
+
+  #isRetracted({ id, agent }: Place<T>, through: number): boolean {
+    return (agent.retracted.get(id) ?? Number.POSITIVE_INFINITY) <= through;
+  }
+
+  /** The entry that a link means: that with the id, or the one that the record with the id stands after. Undefined: not known. */
+  #entryNamed(place: Place<T>, id: string, field: string): Place<T> | null | undefined {
+    const { agent } = place;
+    const named = this.#placeOf(id);
+    if (named === undefined) {
+      this.#problems.unknown(place.id, field, id);
+      return undefined;
+    }
+    const entry = entryOf(named);
+    if (named.agent === agent) return entry;
+    if (entry === null || !this.#isOn(entry, agent.head)) {
+      this.#problems.otherAgent(place.id, field, id);
+      return undefined;
+    }
+    return entry === this.#upFrom(agent.head).next().value ? agent.head : entry;
+  }
+
+  /** The branch with an entry: the current one if that has it, otherwise the one that was extended last. */
+  #branchWith(agent: Agent<T>, entry: Place<T> | null): Branch<T> | undefined {
+    if (this.#isOn(entry, agent.current.end)) return agent.current;
+    return agent.branches
+      .toSorted((one, other) => other.extended - one.extended)
+      .find(({ end }) => this.#isOn(entry, end));
+  }
+
+  #placeOf(id: string): Place<T> | undefined {
+    for (; this.#indexed < this.#places.length; this.#indexed += 1) {
+      const place = this.#places[this.#indexed] as Place<T>;
+      if (!this.#byId.has(place.id)) this.#byId.set(place.id, place);
+    }
+    return this.#byId.get(id);
+  }
+
+  /** The entry of another agent with which a transcript begins. Null: it begins with nothing. Undefined: that entry is not in the log. */
+  #inherited({ inherits }: Agent<T>): Place<T> | null | undefined {
+    if (inherits === undefined) return null;
+    const place = this.#placeOf(inherits.through);
+    return place?.agent.id === inherits.agentId ? entryOf(place) : undefined;
+  }
+
+  /** The entries from the end of a path to its beginning, through the transcripts that it inherits. */
+  *#upFrom(end: Place<T> | null): Generator<Place<T>, void> {
+    const heads = new Set<Agent<T>>();
+    let place: Place<T> | null | undefined = end;
+    while (place != null) {
+      if (place.kind !== 'head') {
+        yield place;
+        place = place.before;
+        continue;
+      }
+      const { agent } = place;
+      if (heads.has(agent)) {
+        this.#problems.cycle(agent.inherits?.eventId ?? '', agent.id);
+        return;
+      }
+      heads.add(agent);
+      place = this.#inherited(agent);
+      if (place === undefined && agent.inherits !== undefined)
+        this.#problems.unknown(agent.inherits.eventId, 'inherits', agent.inherits.through);
+    }
+  }
+
+  #lineTo(end: Place<T> | null): Place<T>[] {
+    return [...this.#upFrom(end)].reverse();
+  }
+
+  #isOn(entry: Place<T> | null, end: Place<T> | null): boolean {
+    if (entry === end) return true;
+    if (entry === null) return false;
+    if (entry.kind === 'head') return this.#rootOf(end)?.agent === entry.agent;
+    for (const place of this.#upFrom(end)) {
+      if (place === entry) return true;
+      if (place.agent === entry.agent && place.number < entry.number) return false;
+    }
+    return false;
+  }
+
+  /** The head at which the entries of its own agent begin; null: a rewind to nothing left it. */
+  #rootOf(end: Place<T> | null): Place<T> | null {
+    let place = end;
+    while (place !== null && place.kind !== 'head') place = place.before;
+    return place;
+  }
+
+  /** The path to an entry, as it was after the event with a number. */
+  #pathTo(agent: Agent<T>, end: Place<T> | null, through = this.#places.length): TranscriptPath<T> {
+    const line = this.#lineTo(end);
+    const shown = line.filter((place) => !this.#isRetracted(place, through));
+    // An open call of an inherited head is not a call of this agent: its result goes to the other one.
+    const open = [...this.#openCalls(end)].filter(
+      (call) => call.agent !== agent || (this.#takenBack.get(call) ?? Number.POSITIVE_INFINITY) <= through,
+    );
+    const { calls, cut } = answersOn(shown, agent, through);
+    return {
+      values: calls.flatMap(({ value }) => [value]),
+      takenBack: new Set(open.map(({ toolCallId }) => String(toolCallId))),
+      cut,
+      isKnown: line.every(({ missing }) => missing === undefined) && this.#isHeadKnown(end),
+    };
+  }
+
+  #isHeadKnown(end: Place<T> | null): boolean {
+    const seen = new Set<Agent<T>>();
+    let head = this.#rootOf(end);
+    while (head !== null) {
+      if (seen.has(head.agent)) return false;
+      seen.add(head.agent);
+      const inherited = this.#inherited(head.agent);
+      if (inherited === undefined) return false;
+      head = this.#rootOf(inherited);
+    }
+    return true;
+  }
+
+  #describe(branch: Branch<T>): TranscriptBranch {
+    const { agent, state, start, end } = branch;
+    const own = agent.places.filter((place) => place.branch === branch);
+    return {
+      agentId: agent.id,
+      state,
+      address: own.at(-1)?.id ?? this.#idOf(end),
+      from: this.#idOf(start),
+      events: own.length,
+      prompts: own.filter(({ kind }) => kind === 'prompt').length,
+    };
+  }
+
+  #idOf(entry: Place<T> | null): string | null {
+    return this.#upFrom(entry).next().value?.id ?? null;
+  }
+}
+
+const nothing = { values: [], takenBack: new Set<string>(), cut: new Set<string>(), isKnown: true } as const;
+
+/** The entries of a path with the calls of their answers, and the messages of which it lacks blocks. */
+function answersOn<T>(
+  line: readonly Place<T>[],
+  ofPath: Agent<T>,
+  through: number,
+): { readonly calls: readonly Place<T>[]; readonly cut: ReadonlySet<string> } {
+  const calls: Place<T>[] = [];
+  const cut = new Set<string>();
+  for (let from = 0; from < line.length; ) {
+    const agent = (line[from] as Place<T>).agent;
+    let to = from + 1;
+    while (to < line.length && line[to]?.agent === agent) to += 1;
+    const own = line.slice(from, to);
+    // An inherited head can come later in the log.
+    const limit = agent === ofPath ? through : Number.POSITIVE_INFINITY;
+    const shown = new Set(own);
+    const messages = new Set(own.map(({ messageId }) => messageId));
+    const records: Place<T>[] = [];
+    for (const place of agent.places) {
+      if (place.messageId === undefined || place.number > limit || !messages.has(place.messageId)) continue;
+      if (place.kind === 'inference') records.push(place);
+      else if (isEntry(place) && !shown.has(place)) cut.add(place.messageId);
+    }
+    calls.push(...[...own, ...records].sort((one, other) => one.number - other.number));
+    from = to;
+  }
+  return { calls, cut };
+}
+
+function putOn<T>(place: Place<T>, branch: Branch<T>): void {
+  place.before = branch.end;
+  place.branch = branch;
+}
+
+function branchEnding<T>(agent: Agent<T>, end: Place<T> | null): Branch<T> | undefined {
+  return agent.branches.find((branch) => branch.end === end);
+}
+
+/** The end of the current branch after an event. */
+function endAfter<T>(place: Place<T>): Place<T> | null {
+  return place.currentEnd === undefined ? entryOf(place) : place.currentEnd;
+}
