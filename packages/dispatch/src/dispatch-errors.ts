@@ -18,9 +18,15 @@ export const dispatchErrors = defineErrors('dispatch', {
     details: ['dispatchId'],
   },
   DISPATCH_LETTER_REFUSED: {
-    when: 'A letter was to be written to a dispatch that has ended or was imported, to an agent that it does not have or that has ended, or without text.',
+    when: 'A letter was to be written to a dispatch that has ended or was imported, to an agent that it does not have or that has ended, without text, or with a text of more than 1,048,576 characters.',
     advice:
       'Choose a running session and one of its agents, or continue the session with `hansard chat --resume SESSION`.',
+    details: ['taskDir', 'dispatchId', 'reason'],
+  },
+  DISPATCH_LETTER_INVALID: {
+    when: 'A stored letter cannot be taken: a newer version wrote it, its content is not a letter, or the dispatch that it was written to does not exist.',
+    advice:
+      'Update Hansard for a letter of a newer version. Another letter stays until `deleteDispatch` deletes it, or the dispatch that it was written to.',
     details: ['taskDir', 'dispatchId', 'reason'],
   },
   DISPATCH_AGENT_NOT_FOUND: {

@@ -64,6 +64,7 @@ export type {
   LetterState,
   NewLetter,
   ReadAccess,
+  StoredLetter,
   WriteAccess,
 } from './store/dispatch-store.ts';
 export {

@@ -82,6 +82,8 @@ async function keptOf(
     await nextTurn(undefined, signal === undefined ? {} : { signal });
     for (const event of events) addRedactions(counts, redactor.keptIn(event, 'event'));
   }
+  for await (const { letter } of store.readLetters(dispatch))
+    if (letter !== null) addRedactions(counts, redactor.keptIn({ letter }, 'envelope'));
   return counts;
 }
 

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DispatchRef, DispatchStore } from '@hansard/dispatch';
+import type { HansardError } from '@hansard/events';
 import { type StoreError, storeErrors } from '@hansard/provider';
 import type { RecordFinding, RecordKind, Redactor } from '@hansard/redaction';
 import type { VerifyScope } from './verify-dispatches.ts';
@@ -16,10 +17,12 @@ export interface StoredSecret extends RecordFinding {
   readonly position: number | null;
   /** The type of the event. Null: in the envelope or the record. */
   readonly type: string | null;
+  /** The letter to the dispatch that has the secret. Null: it is in no letter. */
+  readonly letterId: string | null;
 }
 
 /**
- * A secret, the number of events of a page that was read, the end of a dispatch, a record of a task that cannot be read, or a place that
+ * A secret, the number of events of a page that was read, the end of a dispatch, the end of a letter, a record of a task that cannot be read, or a place that
  * was not scanned, because it belongs to no dispatch (`findRemains`).
  */
 export type ScanItem =
@@ -37,6 +40,16 @@ export type ScanItem =
       }
     >
   | ItemOf<
+      'scannedLetter',
+      {
+        readonly taskDir: string;
+        /** Null: the letters to a dispatch cannot be listed. */
+        readonly dispatchId: string | null;
+        /** Null: everything was read. */
+        readonly error: HansardError | null;
+      }
+    >
+  | ItemOf<
       'unreadTask',
       {
         readonly taskDir: string;
@@ -45,13 +58,13 @@ export type ScanItem =
     >
   | ItemOf<'remains', string>;
 
-type ScanItemKind = 'secret' | 'read' | 'scanned' | 'unreadTask' | 'remains';
+type ScanItemKind = 'secret' | 'read' | 'scanned' | 'scannedLetter' | 'unreadTask' | 'remains';
 type ItemOf<Kind extends ScanItemKind, Value> = { readonly [K in Kind]: Value } & {
   readonly [K in Exclude<ScanItemKind, Kind>]?: never;
 };
 
 /**
- * Finds the secrets in the records of tasks, and then in the envelopes and events, dispatch by dispatch, a page of events at a time. An item
+ * Finds the secrets in the records of tasks, and then in the envelopes and events, dispatch by dispatch, a page of events at a time, and in the letters to them. An item
  * contains no secret but those in its address. A dispatch that was deleted meanwhile is omitted; one that cannot be read completely is reported, and the next one follows.
  * @throws STORE_DISPATCH_NOT_FOUND for a `dispatchId` that does not exist, STORE_UNAVAILABLE if the dispatches cannot be listed
  */
@@ -66,6 +79,7 @@ export async function* scanSecrets(
   };
   if (taskDir !== undefined && dispatchId !== undefined) {
     yield* scanDispatch(store, redactor, { taskDir, dispatchId }, signal);
+    yield* scanLetters(store, redactor, within, signal);
     for (const remains of await store.findRemains(within)) yield { remains };
     return;
   }
@@ -83,7 +97,36 @@ export async function* scanSecrets(
       if (!storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
     }
   }
+  yield* scanLetters(store, redactor, within, signal);
   for (const remains of await store.findRemains(within)) yield { remains };
+}
+
+/** A secret of a letter is named by the dispatch that it was written to, and by the letter. */
+async function* scanLetters(
+  store: DispatchStore,
+  redactor: Redactor,
+  scope: Pick<VerifyScope, 'taskDir' | 'dispatchId'>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<ScanItem, undefined> {
+  for await (const { inbox, letterId, to, error } of store.readLetters(scope)) {
+    await nextTurn(undefined, signal === undefined ? {} : { signal });
+    if (letterId === null) {
+      yield { scannedLetter: { taskDir: inbox, dispatchId: null, error } };
+      continue;
+    }
+    const place = { taskDir: inbox, dispatchId: letterId };
+    try {
+      const envelope = await store.getDispatchEnvelope(place);
+      if (envelope === null) continue;
+      const address = { taskDir: to?.taskDir ?? inbox, dispatchId: to?.dispatchId ?? letterId };
+      for (const finding of redactor.findInRecord(envelope, 'envelope'))
+        yield { secret: { ...address, position: null, type: null, letterId, ...finding } };
+      yield { scannedLetter: { ...place, error: null } };
+    } catch (failure) {
+      if (!isUnreadable(failure)) throw failure;
+      yield { scannedLetter: { ...place, error: failure } };
+    }
+  }
 }
 
 async function* scanTasks(
@@ -91,7 +134,7 @@ async function* scanTasks(
   redactor: Redactor,
   only: string | undefined,
 ): AsyncGenerator<ScanItem, undefined> {
-  const place = { dispatchId: null, position: null, type: null };
+  const place = { dispatchId: null, position: null, type: null, letterId: null };
   for (const { taskDir, task, error } of await store.listTasks()) {
     if (only !== undefined && taskDir !== only) continue;
     for (const finding of redactor.find(taskDir))
@@ -113,7 +156,7 @@ async function* scanDispatch(
   const found = (record: object, of: RecordKind, position: number | null, type: string | null) =>
     redactor
       .findInRecord(record, of)
-      .map((finding) => ({ secret: { taskDir, dispatchId, position, type, ...finding } }));
+      .map((finding) => ({ secret: { taskDir, dispatchId, position, type, letterId: null, ...finding } }));
   try {
     const log = await store.openDispatch({ taskDir, dispatchId });
     // `folded` repeats ids of events, which are found there.

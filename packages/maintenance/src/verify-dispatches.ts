@@ -1,5 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { DispatchEntry, DispatchRef, DispatchStore } from '@hansard/dispatch';
+import {
+  type DispatchEntry,
+  type DispatchRef,
+  type DispatchStore,
+  dispatchErrors,
+  type StoredLetter,
+} from '@hansard/dispatch';
+import type { HansardError } from '@hansard/events';
 import { type DispatchVerification, type StoreError, storeErrors, type TaskListing } from '@hansard/provider';
 
 export interface VerifyScope {
@@ -11,19 +18,24 @@ export interface VerifyScope {
   readonly signal?: AbortSignal;
 }
 
-/** The state of one dispatch, or of a task whose record or list cannot be read. */
+/** The state of one dispatch or letter, or of a task whose record or list cannot be read. */
 export interface VerifiedDispatch {
   readonly taskDir: string;
-  /** Null: the record or the list of the task cannot be read. */
+  /** Null: the record or the list of the task, or the inbox of a dispatch, cannot be read. */
   readonly dispatchId: string | null;
+  /** The dispatch that a letter was written to; its `taskDir` is null if the letter does not say so. Null: it is a dispatch or a task. */
+  readonly letterTo: StoredLetter['to'];
   /** Null if it could not be verified. */
   readonly verification: DispatchVerification | null;
-  /** The reason why it could not be verified: STORE_CORRUPT, STORE_UNAVAILABLE, or STORE_INVALID_PATH for a link out of the store. */
-  readonly error: StoreError | null;
+  /**
+   * The reason why it could not be verified: STORE_CORRUPT, STORE_UNAVAILABLE, or STORE_INVALID_PATH for a link out of the store; or the reason why a
+   * letter can never be taken: DISPATCH_LETTER_INVALID, also if the dispatch that it was written to does not exist.
+   */
+  readonly error: HansardError | null;
 }
 
 /**
- * Verifies dispatches one after the other, by task and then in the order of their start. In a store without checksums every event is
+ * Verifies dispatches one after the other, by task and then in the order of their start, and after them the letters that were written to them. In a store without checksums every event is
  * read instead, so that only what is not an event counts as damage. A dispatch that was deleted meanwhile is omitted.
  * @throws STORE_DISPATCH_NOT_FOUND for a `dispatchId` that does not exist, STORE_UNAVAILABLE if the tasks cannot be listed
  */
@@ -33,6 +45,7 @@ export async function* verifyDispatches(
 ): AsyncGenerator<VerifiedDispatch, undefined> {
   if (taskDir !== undefined && dispatchId !== undefined) {
     yield await verifyOne(store, { taskDir, dispatchId });
+    yield* verifyLetters(store, { taskDir, dispatchId }, signal);
     return;
   }
   const tasks: readonly TaskListing[] =
@@ -51,6 +64,51 @@ export async function* verifyDispatches(
     if (task.error !== undefined) yield unverified(task.taskDir, null, task.error);
     yield* verifyTask(store, task, listings.get(task.taskDir) ?? [], signal);
   }
+  yield* verifyLetters(store, taskDir === undefined ? {} : { taskDir }, signal);
+}
+
+async function* verifyLetters(
+  store: DispatchStore,
+  scope: Pick<VerifyScope, 'taskDir' | 'dispatchId'>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<VerifiedDispatch, undefined> {
+  for await (const stored of store.readLetters(scope)) {
+    await nextTurn(undefined, signal === undefined ? {} : { signal });
+    const { inbox, letterId, to: letterTo, error } = stored;
+    if (letterId === null) {
+      yield { ...unverified(inbox, null, error as HansardError), letterTo };
+      continue;
+    }
+    try {
+      const verified = await verifyOne(store, { taskDir: inbox, dispatchId: letterId });
+      const { verification } = verified;
+      const isWhole = verified.error === null && verification?.damages.length === 0;
+      const problem = isWhole ? (error ?? (await withoutReader(store, stored))) : verified.error;
+      yield { ...verified, letterTo, error: problem };
+    } catch (failure) {
+      if (!storeErrors.is(failure, 'STORE_DISPATCH_NOT_FOUND')) throw failure;
+    }
+  }
+}
+
+/** An error for a letter whose dispatch does not exist. */
+async function withoutReader(
+  store: DispatchStore,
+  { inbox, letterId, to }: StoredLetter,
+): Promise<HansardError | null> {
+  if (to === null || to.taskDir === null || letterId === null) return null;
+  const { taskDir, dispatchId } = to;
+  try {
+    if ((await store.findDispatch({ taskDir, dispatchId })) !== null) return null;
+  } catch (error) {
+    // It exists, and is reported itself.
+    asDamage(error);
+    return null;
+  }
+  const reason = 'the dispatch that it was written to does not exist';
+  return dispatchErrors.error('DISPATCH_LETTER_INVALID', `The letter ${letterId} is not taken: ${reason}.`, {
+    details: { taskDir: inbox, dispatchId: letterId, reason },
+  });
 }
 
 async function* verifyTask(
@@ -83,7 +141,7 @@ async function verifyOne(store: DispatchStore, dispatch: DispatchRef): Promise<V
       store.capabilities.integrity === 'checksum'
         ? await store.verifyDispatch(dispatch)
         : await readWhole(store, dispatch);
-    return { taskDir, dispatchId, verification, error: null };
+    return { taskDir, dispatchId, letterTo: null, verification, error: null };
   } catch (error) {
     return unverified(taskDir, dispatchId, asDamage(error));
   }
@@ -108,6 +166,6 @@ function asDamage(error: unknown): StoreError {
   throw error;
 }
 
-function unverified(taskDir: string, dispatchId: string | null, error: StoreError): VerifiedDispatch {
-  return { taskDir, dispatchId, verification: null, error };
+function unverified(taskDir: string, dispatchId: string | null, error: HansardError): VerifiedDispatch {
+  return { taskDir, dispatchId, letterTo: null, verification: null, error };
 }

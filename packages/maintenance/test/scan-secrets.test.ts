@@ -1,7 +1,11 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
 import { type JsonValue, newEvent } from '@hansard/events';
-import { type ScanItem, scanSecrets } from '@hansard/maintenance';
+import { redactDispatches, type ScanItem, scanSecrets } from '@hansard/maintenance';
 import { createRedactor } from '@hansard/redaction';
+import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { createMemoryStore } from '@hansard/store-memory';
 import { randomFrom } from '@hansard/testing';
 import { expect, it, onTestFinished } from 'vitest';
@@ -108,3 +112,54 @@ it('only the task or the dispatch that is named is scanned, and a signal ends th
   });
   await expect(idsIn({ signal: AbortSignal.abort() })).rejects.toMatchObject({ name: 'AbortError' });
 });
+
+it.each(['memory', 'jsonfile'] as const)(
+  'a secret in a letter is found beside the event that repeats it, and both are replaced with the session (%s)',
+  async (kind) => {
+    const root = mkdtempSync(join(tmpdir(), 'hansard-letters-'));
+    onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+    const store = openDispatchStore(kind === 'memory' ? createMemoryStore() : openJsonFileStore({ root }));
+    onTestFinished(() => store.close());
+    const place = { taskDir: 'lab/tasks/one', dispatchId: 'A' };
+    const dispatch = await store.beginDispatch(place.taskDir, {
+      role: 'worker',
+      dispatchId: 'A',
+      title: 'A',
+    });
+    const sent = await store.sendLetter(place, { text: 'canary-00000001', agentId: 'canary-agentid0' });
+    const source = { kind: 'user' } as const;
+    await dispatch.append(newEvent('user:message', { text: 'canary-00000001', source }, { id: sent.from }));
+    await store.sendLetter(place, { text: 'canary-00000002' });
+    await store.sendLetter(place, { text: 'Nothing.' });
+    await dispatch.end({ status: 'completed' });
+    const placesOf = (items: readonly ScanItem[]) =>
+      items.flatMap(({ secret }) => {
+        if (secret === undefined) return [];
+        const { taskDir, dispatchId, position, letterId, field, isKept } = secret;
+        return [`${taskDir} ${dispatchId} ${position ?? letterId} ${field}${isKept ? ' stays' : ''}`];
+      });
+    const letterIds = new Set<string>();
+    for await (const { letterId } of store.readLetters()) letterIds.add(String(letterId));
+    const other = [...letterIds].sort()[1];
+    const stays = `lab/tasks/one A ${sent.from} /letter/agentId stays`;
+    const expected = [
+      'lab/tasks/one A 0 /data/text',
+      `lab/tasks/one A ${sent.from} /letter/text`,
+      stays,
+      `lab/tasks/one A ${other} /letter/text`,
+    ].sort();
+    expect(placesOf(await collect(scanSecrets(store, redactor))).sort()).toEqual(expected);
+    const ofOne = await collect(scanSecrets(store, redactor, place));
+    expect(placesOf(ofOne).sort()).toEqual(expected);
+    expect(ofOne.filter(({ scannedLetter }) => scannedLetter?.error === null)).toHaveLength(3);
+    for await (const { redaction, kept } of redactDispatches(store, redactor))
+      expect([redaction?.letters, redaction?.events, kept]).toEqual([2, 1, { canary: 1 }]);
+    await store.removeRemains();
+    expect(placesOf(await collect(scanSecrets(store, redactor)))).toEqual([stays]);
+    const files = readdirSync(root, { recursive: true, withFileTypes: true }).filter((file) => file.isFile());
+    for (const file of files) {
+      const bytes = readFileSync(join(file.parentPath, file.name), 'latin1');
+      expect(bytes.match(/canary-0000000\d/)?.[0], file.name).toBeUndefined();
+    }
+  },
+);

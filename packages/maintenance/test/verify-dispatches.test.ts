@@ -96,6 +96,7 @@ it('in a store without checksums, every event is read', async () => {
     {
       taskDir: tasks[0],
       dispatchId: dispatch.dispatchId,
+      letterTo: null,
       error: null,
       verification: {
         integrity: 'none',
@@ -116,4 +117,51 @@ it('a task whose dispatches are a link out of the store is a result, and the oth
   expect(damaged.map(nameOf)).toEqual(['away null']);
   expect(damaged.map(({ error }) => error?.code)).toEqual(['STORE_INVALID_PATH']);
   expect(results).toHaveLength(5);
+});
+
+it('letters are verified after the sessions: a damaged one and one to a deleted session have their reasons', async () => {
+  const { store, root, fileOf } = await recorded();
+  const to = { taskDir: tasks[0], dispatchId: 'C' };
+  const other = { taskDir: tasks[1], dispatchId: 'D' };
+  for (const { taskDir, dispatchId } of [to, other])
+    await (await store.beginDispatch(taskDir, { role: 'worker', dispatchId })).release();
+  const whole = await store.sendLetter(to, { text: 'Stop.' });
+  const damaged = await store.sendLetter(to, { text: 'Stop at once.' });
+  const left = await store.sendLetter(other, { text: 'Is there anybody?' });
+  const inbox = '_hansard/inbox/C';
+  const file = fileOf(inbox, damaged.from);
+  writeFileSync(file, 'no letter');
+  rmSync(fileOf(other.taskDir, other.dispatchId));
+  const results = await collect(verifyDispatches(store));
+  expect(results.filter(({ letterTo }) => letterTo === null)).toHaveLength(5);
+  const letters = results.filter(({ letterTo }) => letterTo !== null);
+  expect(letters.map(({ dispatchId, letterTo }) => [dispatchId, letterTo]).sort()).toEqual(
+    [
+      [whole.from, to],
+      [damaged.from, { ...to, taskDir: null }],
+      [left.from, other],
+    ].sort(),
+  );
+  expect(letters.find(({ dispatchId }) => dispatchId === whole.from)).toMatchObject({ error: null });
+  expect(
+    letters
+      .filter(isDamaged)
+      .map(({ dispatchId }) => dispatchId)
+      .sort(),
+  ).toEqual([damaged.from, left.from].sort());
+  expect(letters.find(({ dispatchId }) => dispatchId === left.from)?.error).toMatchObject({
+    code: 'DISPATCH_LETTER_INVALID',
+    message: expect.stringContaining('does not exist'),
+  });
+  const ofOne = await collect(verifyDispatches(store, to));
+  expect(ofOne.map(nameOf).slice(0, 1)).toEqual([`${tasks[0]} C`]);
+  expect(ofOne.slice(1).map(({ letterTo }) => letterTo?.dispatchId)).toEqual(['C', 'C']);
+  rmSync(join(root, inbox, 'dispatches'), { recursive: true });
+  symlinkSync(tmpdir(), join(root, inbox, 'dispatches'));
+  expect((await collect(verifyDispatches(store, to)))[1]).toMatchObject({
+    taskDir: inbox,
+    dispatchId: null,
+    letterTo: { dispatchId: 'C' },
+    error: { family: 'store' },
+  });
 });

@@ -8,7 +8,7 @@ import {
 } from '@hansard/events';
 import { redactKeyLines } from './key-lines.ts';
 import { isNamedSecret, type KnownKeys } from './known-keys.ts';
-import { keptOfEnvelope, keptOfTask } from './redact-records.ts';
+import { keptOfEnvelope, keptOfLetter, keptOfTask } from './redact-records.ts';
 import type { SecretSearch } from './search/secret-search.ts';
 
 /** A secret in a value, without the secret. */
@@ -60,6 +60,8 @@ export class SecretFinder {
   /** The counts of redaction are not searched: they stay. */
   findInRecord(record: object, of: RecordKind): RecordFinding[] {
     return Object.entries(record as Record<string, JsonValue>).flatMap(([key, value]) => {
+      if (of === 'envelope' && key === 'letter' && isPlainObject(value))
+        return this.#inLetter(value as JsonObject);
       const isKept = keptFields[of].has(key);
       const searched = of === 'event' && key === 'data' ? this.#withoutCounts(record, value) : value;
       return this.#inEntry(key, searched, '').map((finding) => ({ ...finding, isKept }));
@@ -68,6 +70,10 @@ export class SecretFinder {
 
   keptIn(record: object, of: RecordKind): RedactionCounts {
     const counts: Record<string, number> = {};
+    const { letter } = record as { readonly letter?: JsonValue };
+    if (of === 'envelope' && isPlainObject(letter))
+      for (const { kind, count, isKept } of this.#inLetter(letter as JsonObject))
+        if (isKept) addRedactions(counts, { [kind]: count });
     for (const key of keptFields[of]) {
       const value = (record as JsonObject)[key];
       // Nearly all are texts without a secret.
@@ -76,6 +82,15 @@ export class SecretFinder {
       for (const { kind, count } of this.#inField(key, value, '')) addRedactions(counts, { [kind]: count });
     }
     return counts;
+  }
+
+  #inLetter(letter: JsonObject): RecordFinding[] {
+    return Object.entries(letter).flatMap(([key, value]) =>
+      this.#inEntry(key, value as JsonValue, '/letter').map((finding) => ({
+        ...finding,
+        isKept: keptOfLetter.has(key),
+      })),
+    );
   }
 
   #withoutCounts(event: object, data: JsonValue): JsonValue {

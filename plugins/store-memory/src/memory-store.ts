@@ -124,7 +124,7 @@ export class MemoryStore implements DispatchStoreProvider {
 
   listDispatches(options: ListDispatchesOptions = {}): DispatchPage {
     this.#enter(options.taskDir);
-    return pageOfDispatches(this.#list(options.taskDir), options);
+    return pageOfDispatches(this.#list(options), options);
   }
 
   getDispatchEnvelope(taskDir: string, dispatchId: string): DispatchEnvelope | null {
@@ -234,9 +234,9 @@ export class MemoryStore implements DispatchStoreProvider {
     return taskDir === undefined ? this.#dispatches : [[taskDir, this.#dispatchesOf(taskDir)]];
   }
 
-  *#list(taskDir: string | undefined): Generator<DispatchListing> {
+  *#list({ taskDir, internal = false }: ListDispatchesOptions): Generator<DispatchListing> {
     for (const [task, dispatches] of this.#tasksIn(taskDir)) {
-      if (taskDir === undefined && isInternalTask(task)) continue;
+      if (taskDir === undefined && isInternalTask(task) !== internal) continue;
       for (const [dispatchId, dispatch] of dispatches) {
         const envelope = envelopeOf(dispatch);
         const [last] = dispatch.log.read(Math.max(0, dispatch.log.length - 1), dispatch.log.length);
@@ -299,7 +299,7 @@ class EventLog {
   rewritten({ event, notice }: Pick<DispatchRewrite, 'event' | 'notice'>): EventLog {
     const log = new EventLog();
     for (const line of this.#lines) log.append([event(JSON.parse(line) as CapturedEvent)]);
-    log.append([notice()]);
+    if (notice !== undefined) log.append([notice()]);
     return log;
   }
 

@@ -50,6 +50,11 @@ export function newEnvelope(
   } satisfies DispatchEnvelope);
 }
 
+/** A copy of an envelope, without the absent keys. @throws EVENT_ENVELOPE_INVALID */
+export function checkEnvelope(envelope: DispatchEnvelope): DispatchEnvelope {
+  return ownCopy(parseEnvelope(envelope), 'EVENT_ENVELOPE_INVALID', 'an envelope');
+}
+
 /** A copy of the changes to an envelope, without the absent ones. @throws EVENT_ENVELOPE_INVALID */
 export function checkUpdates(updates: EnvelopeUpdates): EnvelopeUpdates {
   return ownCopy(parseEnvelopeUpdates(updates), 'EVENT_ENVELOPE_INVALID', 'a change to an envelope');

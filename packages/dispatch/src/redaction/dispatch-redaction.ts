@@ -7,6 +7,8 @@ export interface DispatchRedaction {
   /** The number of events in which something was replaced. */
   readonly events: number;
   readonly hasEnvelope: boolean;
+  /** The number of letters to the dispatch in which something was replaced. */
+  readonly letters: number;
   /** Places of the store that can still hold the secrets, in words. */
   readonly remains: readonly string[];
 }

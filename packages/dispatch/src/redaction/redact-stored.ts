@@ -1,9 +1,11 @@
 import { addRedactions, type CapturedEvent, newEvent, redactionsOf, replacedField } from '@hansard/events';
-import { storeErrors } from '@hansard/provider';
+import { type StoreError, storeErrors } from '@hansard/provider';
 import type { Redactor } from '@hansard/redaction';
 import type { EventIntake } from '../intake/event-intake.ts';
 import { toDispatchRef } from '../store/dispatch-ref.ts';
-import type { ProviderDispatch } from '../store/provider-dispatch.ts';
+import type { StoredLetter } from '../store/dispatch-store.ts';
+import { ProviderDispatch } from '../store/provider-dispatch.ts';
+import type { StoreContext } from '../store/store-context.ts';
 import type { DispatchRedaction } from './dispatch-redaction.ts';
 
 /** What a pass over a dispatch replaces. */
@@ -44,17 +46,13 @@ export async function redactStored(
   intake: EventIntake,
 ): Promise<DispatchRedaction> {
   if (!(await hasSecrets(stored, redactor)))
-    return { counts: {}, events: 0, hasEnvelope: false, remains: [] };
+    return { counts: {}, events: 0, hasEnvelope: false, letters: 0, remains: [] };
   const replaced = new Replaced(redactor);
   const { remains } = await stored.rewrite({
     envelope: (envelope) => {
       // A rewritten log is counted anew.
-      if (envelope.status !== 'running') return { ...replaced.envelope(envelope), folded: null };
-      throw storeErrors.error(
-        'STORE_LOCKED',
-        `The dispatch ${stored.dispatchId} of ${stored.taskDir} is still running, so nothing in it was replaced. Try again when it has ended.`,
-        { details: { ...toDispatchRef(stored), owner: 'a running dispatch' } },
-      );
+      if (envelope.status === 'running') throw stillRunning(stored);
+      return { ...replaced.envelope(envelope), folded: null };
     },
     event: (event) => replaced.event(event),
     notice: () =>
@@ -67,7 +65,59 @@ export async function redactStored(
       ),
   });
   const { counts, events, hasEnvelope } = replaced;
-  return { counts, events, hasEnvelope, remains };
+  return { counts, events, hasEnvelope, letters: 0, remains };
+}
+
+function stillRunning(stored: ProviderDispatch): StoreError {
+  return storeErrors.error(
+    'STORE_LOCKED',
+    `The dispatch ${stored.dispatchId} of ${stored.taskDir} is still running, so nothing in it was replaced. Try again when it has ended.`,
+    { details: { ...toDispatchRef(stored), owner: 'a running dispatch' } },
+  );
+}
+
+/**
+ * Replaces the secrets in the letters to an ended dispatch, with its claim, so that nobody takes a letter meanwhile. A letter that the log has is
+ * an event there, too: `redactStored` replaces that one.
+ */
+export async function redactLetters(
+  { provider }: StoreContext,
+  stored: ProviderDispatch,
+  letters: AsyncIterable<StoredLetter>,
+  redactor: Redactor,
+): Promise<Pick<DispatchRedaction, 'counts' | 'letters' | 'remains'>> {
+  const replaced = new Replaced(redactor);
+  const remains = new Set<string>();
+  const changed: ProviderDispatch[] = [];
+  for await (const { inbox, letterId } of letters) {
+    if (letterId === null) {
+      remains.add(`The letters to ${stored.dispatchId}, which cannot be listed.`);
+      continue;
+    }
+    const letter = new ProviderDispatch(provider, { taskDir: inbox, dispatchId: letterId });
+    try {
+      const envelope = await letter.findEnvelope();
+      if (envelope !== null && redactor.envelope(envelope).value !== envelope) changed.push(letter);
+    } catch (error) {
+      if (!storeErrors.is(error, 'STORE_CORRUPT')) throw error;
+      remains.add(
+        `The letter ${letter.dispatchId} to ${stored.dispatchId}, which is damaged: delete the dispatch to remove it.`,
+      );
+    }
+  }
+  if (changed.length > 0) {
+    if ((await stored.readEnvelope()).status === 'running') throw stillRunning(stored);
+    await stored.claim();
+    try {
+      for (const letter of changed) {
+        const done = await letter.rewrite({ envelope: (one) => replaced.envelope(one), event: (one) => one });
+        for (const place of done.remains) remains.add(place);
+      }
+    } finally {
+      await stored.release();
+    }
+  }
+  return { counts: replaced.counts, letters: changed.length, remains: [...remains] };
 }
 
 async function hasSecrets(stored: ProviderDispatch, redactor: Redactor): Promise<boolean> {

@@ -68,6 +68,7 @@ export class AgentRun {
       store: options.store,
       dispatch: log.dispatch,
       take: (letter) => this.#takeLetter(letter),
+      report: (notice) => this.#report(notice),
     });
     this.#hooks = new RunHooks({
       hooks,

@@ -1,4 +1,10 @@
-import type { CapturedEvent, DispatchEnvelope, DispatchLetter, TaskRecord } from '@hansard/events';
+import type {
+  CapturedEvent,
+  DispatchEnvelope,
+  DispatchLetter,
+  HansardError,
+  TaskRecord,
+} from '@hansard/events';
 import type {
   ClaimState,
   DispatchVerification,
@@ -56,8 +62,25 @@ export interface NewLetter {
   readonly agentId?: string | undefined;
   /** Absent: a person. */
   readonly source?: DispatchLetter['source'] | undefined;
-  /** The id of the event by which the owner repeats the letter. Repeat it to send the same letter again. Absent: minted. */
+  /**
+   * The id of the letter, and of the event by which the owner repeats it: `letter_` and 1 to 121 characters of `A-Z a-z 0-9 . _ -`. Repeat it
+   * to send the same letter again. Absent: minted.
+   */
   readonly from?: string | undefined;
+}
+
+/** A letter that a store has, or an inbox that cannot be listed. */
+export interface StoredLetter {
+  /** The task that has it, below `_hansard`. */
+  readonly inbox: string;
+  /** Null: the inbox cannot be listed. */
+  readonly letterId: string | null;
+  /** The dispatch that it was written to. `taskDir` is null if the letter cannot be read. Null: it is in no inbox. */
+  readonly to: { readonly taskDir: string | null; readonly dispatchId: string } | null;
+  /** Null: the error prevents its taking. */
+  readonly letter: DispatchLetter | null;
+  /** STORE_CORRUPT, STORE_UNAVAILABLE, or DISPATCH_LETTER_INVALID. Null: it can be taken. */
+  readonly error: HansardError | null;
 }
 
 /** `refused`: the dispatch has ended without the letter. A dispatch that is continued later still takes it. */
@@ -166,12 +189,16 @@ export interface DispatchStore extends AsyncDisposable {
   /**
    * Says something to a dispatch that another process writes, or that nobody writes now: its owner takes the letter, or the one that
    * continues it. Returns the letter as it was written, redacted. The same `from` and content again change nothing.
-   * @throws STORE_DISPATCH_NOT_FOUND, DISPATCH_LETTER_REFUSED (ended, imported, without text), EVENT_ENVELOPE_INVALID
+   * @throws STORE_DISPATCH_NOT_FOUND, DISPATCH_LETTER_REFUSED (ended, imported, without text, too long), EVENT_ENVELOPE_INVALID,
+   * STORE_DISPATCH_EXISTS for another letter with this `from`
    */
   sendLetter(dispatch: DispatchRef, letter: NewLetter): Promise<DispatchLetter>;
 
-  /** The letters to a dispatch, by their start, taken or not. One that cannot be read is omitted. */
-  readLetters(dispatch: DispatchRef): Promise<DispatchLetter[]>;
+  /**
+   * The letters to a dispatch, to those of a task, or of the whole store, taken or not, by their start within a dispatch; those that cannot be
+   * taken have their error. The letters of the whole store include those to a dispatch that does not exist any more.
+   */
+  readLetters(of?: RemainsScope): AsyncGenerator<StoredLetter, undefined>;
 
   /**
    * Whether the log of the dispatch has the letter. `after`: the position of the last event that was in the log before the letter was sent;
@@ -181,7 +208,7 @@ export interface DispatchStore extends AsyncDisposable {
   findLetter(dispatch: DispatchRef, letter: DispatchLetter, after?: number): Promise<LetterState>;
 
   /**
-   * Removes a dispatch with its events and its letters.
+   * Removes a dispatch with its events and its letters. A letter can be named as a dispatch of its inbox.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_UNSUPPORTED without `capabilities.deleteDispatch`
    */
   deleteDispatch(dispatch: DispatchRef): Promise<void>;
@@ -220,8 +247,8 @@ export interface DispatchStore extends AsyncDisposable {
   acceptLoss(dispatch: DispatchRef): Promise<DispatchVerification>;
 
   /**
-   * Replaces the secrets in the envelope and the events of an ended dispatch, in one step, with the same ids, positions and times. Where
-   * something is replaced, a `system:notice` with the counts is added at the end. It cannot be undone: call it only if a user asks for it.
+   * Replaces the secrets in the envelope and the events of an ended dispatch, in one step, with the same ids, positions and times, and then those
+   * in its letters, one after the other. Where something is replaced in the events or the envelope, a `system:notice` with the counts is added at the end. It cannot be undone: call it only if a user asks for it.
    * A running dispatch is STORE_LOCKED, also that of another process.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT, STORE_UNSUPPORTED without `capabilities.rewrite`
    */

@@ -1,36 +1,111 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DispatchEnvelope, DispatchLetter } from '@hansard/events';
-import { isInternalTask, storeErrors } from '@hansard/provider';
+import {
+  type DispatchEnvelope,
+  type DispatchLetter,
+  envelopeSchemaVersion,
+  type HansardError,
+} from '@hansard/events';
+import { isInternalTask, type RemainsScope, storeErrors } from '@hansard/provider';
 import { dispatchErrors } from '../dispatch-errors.ts';
-import { newEnvelope } from '../intake/envelope-intake.ts';
+import { checkEnvelope, newEnvelope } from '../intake/envelope-intake.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
-import type { NewLetter } from './dispatch-store.ts';
+import type { NewLetter, StoredLetter } from './dispatch-store.ts';
 import { ProviderDispatch } from './provider-dispatch.ts';
 import type { StoreContext } from './store-context.ts';
 
-/** The task that has the letters of a dispatch. */
-export const inboxOf = (dispatchId: string): string => `_hansard/inbox/${dispatchId}`;
+const inboxes = '_hansard/inbox/';
+/** In characters. A model is given the text as a whole. */
+const longestText = 1_048_576;
 
-/** @throws STORE_DISPATCH_NOT_FOUND, DISPATCH_LETTER_REFUSED, EVENT_ENVELOPE_INVALID, STORE_DISPATCH_EXISTS for another letter with that `from` */
+/** The task that has the letters of a dispatch. The part of a path cannot end with a dot, and no id has a `%`. */
+const inboxOf = (dispatchId: string): string =>
+  `${inboxes}${dispatchId}${dispatchId.endsWith('.') ? '%' : ''}`;
+
+const isInbox = (taskDir: string): boolean => taskDir.startsWith(inboxes);
+
+/** @throws STORE_INVALID_PATH for a task that has letters: no program writes to them */
+export function assertNotInbox(taskDir: string): void {
+  if (typeof taskDir !== 'string' || !isInbox(taskDir)) return;
+  throw storeErrors.error(
+    'STORE_INVALID_PATH',
+    `${JSON.stringify(taskDir)} has the letters to a dispatch, which are never changed as dispatches. Name the dispatch.`,
+    { details: { taskDir } },
+  );
+}
+
+/**
+ * Writes a letter, whole or not at all. The dispatch is read before the letter is written and after that; its deletion reads the letters before
+ * and after the dispatch is gone. So one of the two deletes a letter that was written meanwhile.
+ * @throws STORE_DISPATCH_NOT_FOUND, DISPATCH_LETTER_REFUSED, EVENT_ENVELOPE_INVALID, STORE_DISPATCH_EXISTS for another letter with that `from`
+ */
 export async function writeLetter(
   context: StoreContext,
   dispatch: DispatchRef,
-  { from = context.createId(), abort = false, text, agentId, source = { kind: 'user' } }: NewLetter,
+  letter: NewLetter,
 ): Promise<DispatchLetter> {
   const { taskDir, dispatchId } = dispatch;
-  const { status, source: imported } = await new ProviderDispatch(context.provider, dispatch).readEnvelope();
-  const refuse = (reason: string) =>
-    dispatchErrors.error(
+  const stored = new ProviderDispatch(context.provider, dispatch);
+  const { status, source } = await stored.readEnvelope();
+  const reason = whyRefused(taskDir, status, source !== null, letter);
+  if (reason !== null)
+    throw dispatchErrors.error(
       'DISPATCH_LETTER_REFUSED',
       `The letter to ${dispatchId} was not written: ${reason}.`,
-      {
-        details: { taskDir, dispatchId, reason },
-      },
+      { details: { taskDir, dispatchId, reason } },
     );
-  if (isInternalTask(taskDir)) throw refuse('its task belongs to Hansard');
-  if (imported !== null) throw refuse('it was imported, so no program of Hansard continues it');
-  if (status !== 'running') throw refuse('it has ended');
-  if (!abort && (text ?? '').trim() === '') throw refuse('it has no text');
+  const envelope = await letterEnvelope(context, dispatch, letter);
+  const inbox = inboxOf(dispatchId);
+  const place = { taskDir: inbox, dispatchId: envelope.dispatchId };
+  const written = new ProviderDispatch(context.provider, place);
+  try {
+    await written.create(envelope);
+  } catch (error) {
+    if (!storeErrors.is(error, 'STORE_DISPATCH_EXISTS')) throw error;
+    // Sent again: only its time differs.
+    if (!isDeepStrictEqual((await written.findEnvelope())?.letter, envelope.letter)) throw error;
+  }
+  try {
+    await stored.readEnvelope();
+  } catch (error) {
+    if (storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')) await deleteIfThere(written);
+    throw error;
+  }
+  context.notifiers.notify(place);
+  return envelope.letter;
+}
+
+function whyRefused(
+  taskDir: string,
+  status: DispatchEnvelope['status'],
+  isImported: boolean,
+  { text, abort = false }: NewLetter,
+): string | null {
+  if (isInternalTask(taskDir)) return 'its task belongs to Hansard';
+  if (isImported) return 'it was imported, so no program of Hansard continues it';
+  if (status !== 'running') return 'it has ended';
+  if (typeof text === 'string' && text.length > longestText)
+    return `its text has ${text.length} characters, and the limit is ${longestText}`;
+  const isEmpty = text === undefined || (typeof text === 'string' && text.trim() === '');
+  return isEmpty && !abort ? 'it has no text' : null;
+}
+
+/** Checked and redacted. @throws EVENT_ENVELOPE_INVALID */
+async function letterEnvelope(
+  { createId, clock, redaction }: StoreContext,
+  { taskDir, dispatchId }: DispatchRef,
+  { from = `letter_${createId()}`, abort = false, text, agentId, source = { kind: 'user' } }: NewLetter,
+): Promise<DispatchEnvelope & { readonly letter: DispatchLetter }> {
+  await redaction?.ready();
+  const check = (letter: DispatchLetter): DispatchEnvelope => {
+    const { schemaVersion, ...facts } = newEnvelope(
+      inboxOf(dispatchId),
+      { dispatchId: letter.from, role: 'letter' },
+      createId,
+      () => clock.now(),
+    );
+    const completedAt = facts.startedAt;
+    return checkEnvelope({ ...facts, completedAt, status: 'completed', letter, schemaVersion });
+  };
   const letter: DispatchLetter = {
     from,
     taskDir,
@@ -39,45 +114,87 @@ export async function writeLetter(
     ...(agentId === undefined ? {} : { agentId }),
     ...(abort ? { abort } : {}),
   };
-  const { redaction, clock } = context;
-  await redaction?.ready();
-  const inbox = inboxOf(dispatchId);
-  const begun = newEnvelope(inbox, { dispatchId: from, role: 'letter' }, context.createId, () => clock.now());
-  const { schemaVersion, ...facts } = begun;
-  const ended = {
-    ...facts,
-    completedAt: begun.startedAt,
-    status: 'completed' as const,
-    letter,
-    schemaVersion,
-  } satisfies DispatchEnvelope;
-  const envelope = redaction?.envelope(ended) ?? ended;
-  try {
-    await context.provider.createDispatch(inbox, envelope);
-  } catch (error) {
-    if (!storeErrors.is(error, 'STORE_DISPATCH_EXISTS')) throw error;
-    const stored = await context.provider.getDispatchEnvelope(inbox, from);
-    // Sent again: only its time differs.
-    if (!isDeepStrictEqual(stored?.letter, JSON.parse(JSON.stringify(envelope.letter)))) throw error;
-  }
-  context.notifiers.notify({ taskDir: inbox, dispatchId: from });
-  return envelope.letter ?? letter;
+  const checked = redaction?.envelope(redaction.checked(letter, check)) ?? check(letter);
+  return { ...checked, letter: checked.letter ?? letter };
 }
 
-/** The letters to a dispatch, in the order of their start. One that cannot be read is omitted: verification names it. */
-export async function readLetters(
-  { provider }: StoreContext,
+/** The letters of the scope. Those of one dispatch, in the order of their start, are in the inbox that its id names. */
+export async function* readLetters(
+  context: StoreContext,
+  { taskDir, dispatchId }: RemainsScope,
+): AsyncGenerator<StoredLetter, undefined> {
+  if (taskDir === undefined) yield* readInboxes(context, { internal: true });
+  else if (dispatchId !== undefined) yield* readInbox(context, { taskDir, dispatchId });
+  else
+    for await (const listed of pagesOf(context, { taskDir }))
+      if (listed.dispatchId !== null) yield* readInbox(context, { taskDir, dispatchId: listed.dispatchId });
+}
+
+/** The inbox has the letters to a dispatch of another task with the same id, too. */
+async function* readInbox(
+  context: StoreContext,
   { taskDir, dispatchId }: DispatchRef,
-): Promise<DispatchLetter[]> {
-  const letters: DispatchLetter[] = [];
-  for (let after: string | undefined; ; ) {
-    const scope = { taskDir: inboxOf(dispatchId), ...(after === undefined ? {} : { after }) };
-    const { dispatches, next } = await provider.listDispatches(scope);
-    for (const { envelope } of dispatches)
-      if (envelope?.letter?.taskDir === taskDir) letters.push(envelope.letter);
-    if (next === null) return letters;
-    after = next;
+): AsyncGenerator<StoredLetter, undefined> {
+  const inbox = inboxOf(dispatchId);
+  try {
+    for await (const letter of readInboxes(context, { taskDir: inbox }))
+      if (letter.to === null || letter.to.taskDir === null || letter.to.taskDir === taskDir) yield letter;
+  } catch (error) {
+    // A link out of the store is in the place of the inbox.
+    if (!storeErrors.is(error, 'STORE_INVALID_PATH')) throw error;
+    yield { inbox, letterId: null, to: { taskDir: null, dispatchId }, letter: null, error };
   }
+}
+
+async function* readInboxes(
+  context: StoreContext,
+  options: { readonly taskDir: string } | { readonly internal: true },
+): AsyncGenerator<StoredLetter, undefined> {
+  for await (const { taskDir: inbox, dispatchId: letterId, envelope, error } of pagesOf(context, options)) {
+    const name = isInbox(inbox) ? inbox.slice(inboxes.length).replace(/%$/, '') : null;
+    const to = name === null ? null : { taskDir: envelope?.letter?.taskDir ?? null, dispatchId: name };
+    const place = { inbox, letterId, to };
+    const reason = envelope === null ? null : whyInvalid(inbox, envelope);
+    const problem: HansardError | null =
+      reason === null
+        ? (error ?? null)
+        : dispatchErrors.error(
+            'DISPATCH_LETTER_INVALID',
+            `The letter ${letterId} in ${inbox} is not taken: ${reason}.`,
+            { details: { taskDir: inbox, dispatchId: envelope?.dispatchId ?? '', reason } },
+          );
+    if (problem !== null) yield { ...place, letter: null, error: problem };
+    else if (envelope?.letter !== undefined) yield { ...place, letter: envelope.letter, error: null };
+  }
+}
+
+/** Every entry of every page. */
+async function* pagesOf(
+  { provider }: StoreContext,
+  options: { readonly taskDir: string } | { readonly internal: true },
+) {
+  for (let after: string | undefined; ; ) {
+    const page = await provider.listDispatches({ ...options, ...(after === undefined ? {} : { after }) });
+    yield* page.dispatches;
+    if (page.next === null) return;
+    after = page.next;
+  }
+}
+
+/** Null: the owner of the dispatch takes it. */
+function whyInvalid(
+  inbox: string,
+  { dispatchId, letter, schemaVersion, status }: DispatchEnvelope,
+): string | null {
+  if (schemaVersion > envelopeSchemaVersion)
+    return `its version is ${schemaVersion}, and this program knows ${envelopeSchemaVersion}`;
+  if (!isInbox(inbox)) return 'it is in no inbox';
+  if (letter === undefined) return 'its envelope has no letter';
+  if (letter.from !== dispatchId) return 'it is stored under another id than its own';
+  if (status === 'running') return 'it is not whole: its envelope has not ended';
+  if ((letter.text ?? '').length > longestText)
+    return `its text has ${letter.text?.length} characters, and the limit is ${longestText}`;
+  return letter.abort !== true && (letter.text ?? '').trim() === '' ? 'it has no text' : null;
 }
 
 /** Which of these letters the log of a dispatch has after a position. */
@@ -95,4 +212,60 @@ export async function takenOf(
     position = next;
   }
   return taken;
+}
+
+/**
+ * Deletes a dispatch and its letters, with its claim.
+ * 1. The letters first: a dispatch whose deletion was interrupted can be deleted again.
+ * 2. Then the dispatch, and the letters that were written meanwhile ({@link writeLetter}).
+ */
+export async function deleteWithLetters(context: StoreContext, stored: ProviderDispatch): Promise<void> {
+  if (isInbox(stored.taskDir)) return deleteLetter(context, stored);
+  const places = await placesOf(context, stored);
+  if (places.length > 0) {
+    await stored.claim();
+    try {
+      for (const place of places) await deleteIfThere(place);
+    } catch (error) {
+      await stored.release();
+      throw error;
+    }
+  }
+  await stored.delete();
+  for (const place of await placesOf(context, stored)) await deleteIfThere(place);
+}
+
+/** Deletes one letter, with the claim of the dispatch that it was written to, if that still exists. */
+async function deleteLetter(context: StoreContext, letter: ProviderDispatch): Promise<void> {
+  for await (const { letterId, to } of readInboxes(context, letter)) {
+    if (letterId !== letter.dispatchId || to === null || to.taskDir === null) continue;
+    const { taskDir, dispatchId } = to;
+    const dispatch = new ProviderDispatch(context.provider, { taskDir, dispatchId });
+    if ((await dispatch.findEnvelope()) === null) continue;
+    await dispatch.claim();
+    try {
+      return await letter.delete();
+    } finally {
+      await dispatch.release();
+    }
+  }
+  return letter.delete();
+}
+
+/** @throws the error of an inbox that cannot be listed: its letters would stay */
+async function placesOf(context: StoreContext, dispatch: DispatchRef): Promise<ProviderDispatch[]> {
+  const places: ProviderDispatch[] = [];
+  for await (const { inbox, letterId, error } of readInbox(context, dispatch)) {
+    if (letterId === null) throw error;
+    places.push(new ProviderDispatch(context.provider, { taskDir: inbox, dispatchId: letterId }));
+  }
+  return places;
+}
+
+async function deleteIfThere(letter: ProviderDispatch): Promise<void> {
+  try {
+    await letter.delete();
+  } catch (error) {
+    if (!storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
+  }
 }

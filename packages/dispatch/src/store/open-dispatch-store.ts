@@ -1,4 +1,5 @@
 import {
+  addRedactions,
   type CapturedEvent,
   type DispatchEnvelope,
   type DispatchLetter,
@@ -28,16 +29,23 @@ import { WriteOrder } from '../async/write-order.ts';
 import { assertCount, assertScope, checkFollow, checkListing } from '../check-arguments.ts';
 import { checkTask } from '../intake/envelope-intake.ts';
 import type { DispatchRedaction } from '../redaction/dispatch-redaction.ts';
-import { redactStored } from '../redaction/redact-stored.ts';
+import { redactLetters, redactStored } from '../redaction/redact-stored.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
 import type { DispatchEntries, DispatchEntry } from './dispatch-entry.ts';
 import type { DispatchLog } from './dispatch-log.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
-import type { DispatchStore, LetterState, NewLetter, ReadAccess, WriteAccess } from './dispatch-store.ts';
+import type {
+  DispatchStore,
+  LetterState,
+  NewLetter,
+  ReadAccess,
+  StoredLetter,
+  WriteAccess,
+} from './dispatch-store.ts';
 import { follow } from './follow.ts';
 import type { FollowItem, FollowOptions } from './follow-item.ts';
 import { followTask } from './follow-task.ts';
-import { inboxOf, readLetters, takenOf, writeLetter } from './letters.ts';
+import { assertNotInbox, deleteWithLetters, readLetters, takenOf, writeLetter } from './letters.ts';
 import { OpenStoreContext } from './open-store-context.ts';
 import { ProviderDispatch } from './provider-dispatch.ts';
 import type { RetriedProvider } from './retries.ts';
@@ -96,6 +104,7 @@ class CheckedStore implements DispatchStore {
   ): Promise<Dispatch> {
     this.#context.assertOpen();
     assertTaskDir(taskDir);
+    assertNotInbox(taskDir);
     return this.#context.claims.begin(taskDir, dispatch, options);
   }
 
@@ -112,7 +121,10 @@ class CheckedStore implements DispatchStore {
     const dispatch = toReference(first, second);
     const access = typeof first === 'string' ? third : (second as WriteAccess | ReadAccess | undefined);
     this.#onRead?.(dispatch);
-    if (access?.write === true) return this.#context.claims.claim(dispatch, access);
+    if (access?.write === true) {
+      assertNotInbox(dispatch.taskDir);
+      return this.#context.claims.claim(dispatch, access);
+    }
     const stored = new ProviderDispatch(this.#provider, dispatch, access?.skipDamaged);
     return new StoredDispatch(this.#context, stored, await stored.readEnvelope());
   }
@@ -238,9 +250,10 @@ class CheckedStore implements DispatchStore {
     return writeLetter(this.#context, dispatch, letter);
   }
 
-  async readLetters(dispatch: DispatchRef): Promise<DispatchLetter[]> {
+  async *readLetters(of: RemainsScope = {}): AsyncGenerator<StoredLetter, undefined> {
     this.#context.assertOpen();
-    return readLetters(this.#context, dispatch);
+    assertScope(of);
+    yield* readLetters(this.#context, of);
   }
 
   async findLetter(dispatch: DispatchRef, letter: DispatchLetter, after?: number): Promise<LetterState> {
@@ -253,16 +266,9 @@ class CheckedStore implements DispatchStore {
 
   async deleteDispatch(dispatch: DispatchRef): Promise<void> {
     this.#context.assertOpen();
-    await this.#context.claims.without(dispatch, 'its deletion', async (stored) => {
-      const letters = await readLetters(this.#context, dispatch);
-      if (letters.length > 0) await stored.claim();
-      for (const { from } of letters)
-        await new ProviderDispatch(this.#provider, {
-          taskDir: inboxOf(dispatch.dispatchId),
-          dispatchId: from,
-        }).delete();
-      await stored.delete();
-    });
+    await this.#context.claims.without(dispatch, 'its deletion', (stored) =>
+      deleteWithLetters(this.#context, stored),
+    );
     this.#context.notifiers.notify(dispatch);
   }
 
@@ -310,9 +316,15 @@ class CheckedStore implements DispatchStore {
 
   async redactDispatch(dispatch: DispatchRef, redactor: Redactor): Promise<DispatchRedaction> {
     this.#context.assertOpen();
+    assertNotInbox(dispatch.taskDir);
     const redaction = await this.#context.claims.without(dispatch, 'a redaction', async (stored) => {
       await this.#context.redaction?.ready();
-      return redactStored(stored, redactor, this.#context.intake);
+      const own = await redactStored(stored, redactor, this.#context.intake);
+      const letters = readLetters(this.#context, stored);
+      const { counts, remains, ...changed } = await redactLetters(this.#context, stored, letters, redactor);
+      const sums = { ...own.counts };
+      addRedactions(sums, counts);
+      return { ...own, ...changed, counts: sums, remains: [...new Set([...own.remains, ...remains])] };
     });
     if (redaction.events > 0 || redaction.hasEnvelope) this.#context.notifiers.notify(dispatch);
     return redaction;

@@ -93,8 +93,11 @@ export type FoldedLog = z.infer<typeof foldedSchema>;
  * events, and is created ended in the task `_hansard/inbox/DISPATCH_ID`.
  */
 const letterSchema = z.object({
-  /** The id of the event by which the owner of the dispatch repeats the letter. A log that has it has taken the letter. */
-  from: idSchema,
+  /**
+   * The id of the letter, and of the event by which the owner of the dispatch repeats it. A log that has it has taken the letter. No other event
+   * has an id that begins with `letter_`.
+   */
+  from: z.string().regex(/^letter_[A-Za-z0-9._-]{1,121}$/),
   /** The task of the dispatch. */
   taskDir: z.string().min(1),
   source: sourceSchema,

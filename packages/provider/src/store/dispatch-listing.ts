@@ -1,10 +1,12 @@
 import type { DispatchEnvelope, DispatchStatus } from '@hansard/events';
 import type { StoreError } from './store-errors.ts';
 
-/** The filters hide no dispatch that cannot be read, except `taskDir`. */
+/** The filters hide no dispatch that cannot be read, except `taskDir` and `internal`. */
 export interface ListDispatchesOptions {
-  /** Only the dispatches of this task, and not those of tasks below it. Absent: of every task that is not below `_hansard`. */
+  /** Only the dispatches of this task, and not those of tasks below it. Absent: of every task, as `internal` says. */
   readonly taskDir?: string;
+  /** Without a `taskDir`: only the dispatches of tasks below `_hansard`. Absent: false. */
+  readonly internal?: boolean;
   /** Only dispatches with one of these statuses. Absent: with any. */
   readonly status?: readonly DispatchStatus[];
   /** Only dispatches whose `startedAt` is this time or later. */

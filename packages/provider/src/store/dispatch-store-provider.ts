@@ -126,7 +126,7 @@ export interface DispatchStoreProvider {
   getDispatchEnvelopes(taskDir: string): Awaitable<DispatchEnvelope[]>;
 
   /**
-   * A page of the dispatches of a task, or of the whole store without what is below `_hansard`. See {@link ListDispatchesOptions} and {@link DispatchPage}. An
+   * A page of the dispatches of a task, or of the whole store without what is below `_hansard`, or of what is below `_hansard`. See {@link ListDispatchesOptions} and {@link DispatchPage}. An
    * unknown task has none. A dispatch that cannot be read is an entry with its error, so that it does not hide the others.
    * @throws STORE_INVALID_CURSOR (`after` is not a `next` of this store)
    */
@@ -253,8 +253,8 @@ export interface DispatchRewrite {
   readonly envelope: (envelope: DispatchEnvelope) => DispatchEnvelope;
   /** The new form of each event, in the order of the log, with the same id, type and time: the event itself where it stays. */
   readonly event: (event: CapturedEvent) => CapturedEvent;
-  /** The event that is added at the end in the same step. */
-  readonly notice: () => CapturedEvent;
+  /** The event that is added at the end in the same step. Absent: none is added. */
+  readonly notice?: () => CapturedEvent;
 }
 
 /** The result of `rewriteDispatch`. */

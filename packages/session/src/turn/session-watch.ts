@@ -47,16 +47,17 @@ export class SessionWatch {
   constructor(parts: SessionWatchParts) {
     const { options, toolbox, dispatch, record } = parts;
     this.#parts = parts;
-    this.#letters = new LetterInbox({
-      store: options.store,
-      dispatch,
-      take: (letter) => this.#takeLetter(letter),
-    });
     const append = async (event: NewEvent): Promise<boolean> => {
       if (!record.log.isOpen) return false;
       await record.log.append([event]);
       return true;
     };
+    this.#letters = new LetterInbox({
+      store: options.store,
+      dispatch,
+      take: (letter) => this.#takeLetter(letter),
+      report: append,
+    });
     this.#watch = new Watch(options, { depth: 0, family: familyOf(toolbox) }, dispatch, {
       kill: (event) => this.#kill(event),
       warn: async (event) => {

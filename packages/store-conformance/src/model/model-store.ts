@@ -204,7 +204,7 @@ function changesOf(state: ModelOpening) {
       state.assertNotOthers(dispatch);
       const next = structuredClone(envelope(structuredClone(dispatch.envelope)));
       const events = structuredClone(dispatch.events).map(event);
-      dispatch.events = structuredClone([...events, notice()]);
+      dispatch.events = structuredClone([...events, ...(notice === undefined ? [] : [notice()])]);
       dispatch.envelope = next;
       return { remains: [] };
     },
@@ -280,11 +280,21 @@ function tasksOf(state: ModelOpening) {
 /** A page of these dispatches, without the code of a store. Its cursor is the text by which it sorts. */
 export function modelPage(
   listings: readonly DispatchListing[],
-  { taskDir, status, startedSince = '', order = 'oldest', after, limit = 1_000 }: ListDispatchesOptions,
+  {
+    taskDir,
+    internal = false,
+    status,
+    startedSince = '',
+    order = 'oldest',
+    after,
+    limit = 1_000,
+  }: ListDispatchesOptions,
   fail: (code: StoreError['code']) => never,
 ): DispatchPage {
   const inTask = listings.filter((listing) =>
-    taskDir === undefined ? !listing.taskDir.startsWith('_hansard/') : listing.taskDir === taskDir,
+    taskDir === undefined
+      ? listing.taskDir.startsWith('_hansard/') === internal
+      : listing.taskDir === taskDir,
   );
   const readable = inTask.filter(
     ({ envelope }) =>

@@ -118,7 +118,7 @@ class ExampleStore implements DispatchStoreProvider {
   }
 
   listDispatches(options: ListDispatchesOptions = {}): DispatchPage {
-    const listed = options.taskDir === undefined ? this.#taskDirs() : [options.taskDir];
+    const listed = options.taskDir === undefined ? this.#taskDirs(options.internal) : [options.taskDir];
     const entries = listed.flatMap((taskDir) =>
       this.#dispatchIds(taskDir).map((id) => this.#listDispatch(taskDir, id)),
     );
@@ -237,12 +237,12 @@ class ExampleStore implements DispatchStoreProvider {
       .map((name) => name.slice(0, -'.log'.length));
   }
 
-  #taskDirs(): string[] {
+  #taskDirs(internal = false): string[] {
     this.#assertOpen();
     const folders = globSync(['**/task.json', '**/dispatches/*.log'], { cwd: this.#root }).map((path) =>
       path.endsWith('.log') ? dirname(dirname(path)) : dirname(path),
     );
-    return [...new Set(folders)].filter((taskDir) => !isInternalTask(taskDir)).sort();
+    return [...new Set(folders)].filter((taskDir) => isInternalTask(taskDir) === internal).sort();
   }
 
   #listDispatch(taskDir: string, dispatchId: string): DispatchListing {

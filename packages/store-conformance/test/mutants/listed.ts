@@ -91,6 +91,23 @@ export const listedMutants: readonly Mutant[] = [
       listTasks: () => [...data.dispatches.keys()].sort().map((taskDir) => ({ taskDir, task: null })),
     }),
   ],
+  [
+    'lists what is below _hansard with the others when it is asked for that',
+    'listed/internal-tasks',
+    (good) => ({
+      listDispatches: (options = {}) => {
+        const page = good.listDispatches(options);
+        const { internal, ...others } = options;
+        if (internal !== true) return page;
+        return { ...page, dispatches: [...page.dispatches, ...good.listDispatches(others).dispatches] };
+      },
+    }),
+  ],
+  [
+    'knows no listing of what is below _hansard',
+    'listed/internal-tasks',
+    asking(({ internal: _, ...options }) => options),
+  ],
   ['ignores the order', 'listed/pages', asking(({ order: _, ...options }) => options)],
   ['ignores the task', 'listed/pages', asking(({ taskDir: _, ...options }) => options)],
   ['ignores the limit of a listing', 'listed/pages', asking(({ limit: _, ...options }) => options)],

@@ -3,6 +3,23 @@ import type { Mutant } from './mutant.ts';
 /** Stores whose rewrites keep, lose or show something that they must not. */
 export const rewriteMutants: readonly Mutant[] = [
   [
+    'adds a notice of its own',
+    'rewrite/without-notice',
+    (good) => ({
+      rewriteDispatch: (taskDir, dispatchId, rewrite) =>
+        good.rewriteDispatch(taskDir, dispatchId, {
+          notice: () => ({
+            id: 'own-notice',
+            type: 'system:notice',
+            timestamp: '2026-03-01T09:00:00.000Z',
+            schemaVersion: 1,
+            data: { problem: 'rewritten' },
+          }),
+          ...rewrite,
+        }),
+    }),
+  ],
+  [
     'rewrites the events only',
     'rewrite/all-ways-to-read',
     (good) => ({
@@ -85,7 +102,7 @@ export const rewriteMutants: readonly Mutant[] = [
         if (dispatch === undefined) return good.rewriteDispatch(taskDir, dispatchId, rewrite);
         dispatch.envelope = rewrite.envelope(dispatch.envelope);
         for (const [at, event] of dispatch.events.entries()) dispatch.events[at] = rewrite.event(event);
-        dispatch.events.push(rewrite.notice());
+        if (rewrite.notice !== undefined) dispatch.events.push(rewrite.notice());
         return { remains: [] };
       },
     }),

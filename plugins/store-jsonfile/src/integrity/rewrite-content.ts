@@ -48,6 +48,6 @@ export function rewriteContentOf(
         throw corrupt(file.path, offset, reason);
       },
     });
-    addNotice(copier, rewrite.notice());
+    if (rewrite.notice !== undefined) addNotice(copier, rewrite.notice());
   });
 }

@@ -99,7 +99,7 @@ export class Listings {
 
   page(options: ListDispatchesOptions): DispatchPage {
     for (let attempt = 1; ; attempt += 1) {
-      const { dispatches, next } = pageOfDispatches(this.#listAll(options.taskDir), options);
+      const { dispatches, next } = pageOfDispatches(this.#listAll(options), options);
       const isLast = attempt === mostAttempts;
       const loaded = dispatches.map((listed) => this.#loaded(listed));
       // A dispatch that changed since its place was decided can belong to another page.
@@ -111,14 +111,14 @@ export class Listings {
     }
   }
 
-  #taskDirs(): string[] {
+  #taskDirs(internal = false): string[] {
     const found = withFile('list', this.#root, () => [...walkTaskDirs(this.#system.files, this.#root)]);
-    return found.filter((taskDir) => !isInternalTask(taskDir)).sort();
+    return found.filter((taskDir) => isInternalTask(taskDir) === internal).sort();
   }
 
   /** The dispatches of a task or of all, and an entry for each task that cannot be listed. */
-  #listAll(taskDir: string | undefined): Listed[] {
-    return (taskDir === undefined ? this.#taskDirs() : [taskDir]).flatMap((task) => {
+  #listAll({ taskDir, internal }: ListDispatchesOptions): Listed[] {
+    return (taskDir === undefined ? this.#taskDirs(internal) : [taskDir]).flatMap((task) => {
       try {
         return this.#list(task);
       } catch (error) {

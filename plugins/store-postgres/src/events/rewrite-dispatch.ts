@@ -45,8 +45,8 @@ export function rewriteDispatch(
       position += rows.length;
       if (rows.length < pageSize) break;
     }
-    const last = notice();
-    await events.add(last.id, encodeEvent(last));
+    const last = notice?.();
+    if (last !== undefined) await events.add(last.id, encodeEvent(last));
     await events.flush();
     await session.run(statements.deleteOwnEvents, [old]);
     const { count: losses } = await session.run(statements.moveLosses, [old, number]);

@@ -31,8 +31,8 @@ export async function listDispatches(
   }
   if (rows.length < wanted) {
     const place = last === null || last.startedAt !== null ? null : [last.taskDir, last.dispatchId];
-    const { taskDir } = filters;
-    const scope = taskDir === undefined ? {} : { taskDir };
+    const { taskDir, internal = false } = filters;
+    const scope = taskDir === undefined ? { internal } : { taskDir };
     rows.push(...(await select(tables, { ...scope, isWhole: false, place }, wanted - rows.length)));
   }
   const dispatches = rows.slice(0, wanted - 1).map((row) => listed(row, tables.name));
@@ -42,7 +42,8 @@ export async function listDispatches(
   return { dispatches, next: listingCursor({ taskDir, dispatchId, startedAt: envelope?.startedAt ?? null }) };
 }
 
-interface Selection extends Pick<ListDispatchesOptions, 'taskDir' | 'status' | 'startedSince' | 'order'> {
+interface Selection
+  extends Pick<ListDispatchesOptions, 'taskDir' | 'internal' | 'status' | 'startedSince' | 'order'> {
   /** Whether the envelopes have their checksums. */
   readonly isWhole: boolean;
   /** The columns of the row after which the page begins. */
@@ -51,7 +52,7 @@ interface Selection extends Pick<ListDispatchesOptions, 'taskDir' | 'status' | '
 
 function select(
   tables: Tables,
-  { taskDir, status, startedSince, order = 'oldest', isWhole, place }: Selection,
+  { taskDir, internal = false, status, startedSince, order = 'oldest', isWhole, place }: Selection,
   limit: number,
 ): Promise<ListedRow[]> {
   const values: Value[] = [];
@@ -67,7 +68,7 @@ function select(
   const isDescending = isWhole && order === 'newest';
   if (taskDir !== undefined) add('d.task_dir = ?', taskDir);
   // As `isInternalTask`.
-  else add("NOT starts_with(d.task_dir, '_hansard/')");
+  else add(`${internal ? '' : 'NOT '}starts_with(d.task_dir, '_hansard/')`);
   if (status !== undefined) add("d.status = ANY (string_to_array(?, ','))", status.join(','));
   if (startedSince !== undefined) add('d.started_at >= ?', startedSince);
   if (place !== null)

@@ -50,7 +50,7 @@ export function rewriteDispatch(
       prepareLengths(parts);
       lengths.clear(row.number);
       if (isOwn) leases.claim(dispatches.get(taskDir, dispatchId));
-      const length = found.length + 1;
+      const length = found.length + (rewrite.notice === undefined ? 0 : 1);
       return { old: row.number, number, length, keeps: isOwn ? number : null, losses: losses.length };
     }),
   );
@@ -91,7 +91,7 @@ function copyEvents(
       add(stored.id, rewritten === stored ? line : encodeEvent(rewritten), batch);
     }
   }
-  const last = notice();
-  add(last.id, encodeEvent(last), 0);
+  const last = notice?.();
+  if (last !== undefined) add(last.id, encodeEvent(last), 0);
   if (!doesGrow) startIndexOfIds(statements, number);
 }

@@ -91,7 +91,7 @@ export class DispatchPages {
   }
 
   #ofAll(options: ListDispatchesOptions): { dispatches: ListedDispatch[]; next: string | null } {
-    const page = pageOfDispatches(this.#listAll(options.taskDir), options);
+    const page = pageOfDispatches(this.#listAll(options), options);
     // Earlier pages were found by the index.
     if (page.next === null && options.after !== undefined)
       inSnapshot(this.#setup.database, () => this.#assertIndex(options.taskDir));
@@ -123,9 +123,9 @@ export class DispatchPages {
   }
 
   /** The dispatches of a task or of all, and an entry for each task that cannot be listed. */
-  #listAll(taskDir: string | undefined): ListedDispatch[] {
+  #listAll({ taskDir, internal }: ListDispatchesOptions): ListedDispatch[] {
     const { dispatches, tasks } = this.#setup;
-    const taskDirs = taskDir === undefined ? tasks.list().map((task) => task.taskDir) : [taskDir];
+    const taskDirs = taskDir === undefined ? tasks.list(internal).map((task) => task.taskDir) : [taskDir];
     return taskDirs.flatMap((task) => {
       try {
         return dispatches.list(task);
@@ -157,11 +157,11 @@ export class DispatchPages {
   }
 }
 
-/** The rows after a place, in the order of the options. Statuses are not part of it. `withInternal`: also those below `_hansard`. */
+/** The rows after a place, in the order of the options. Statuses are not part of it. `isComplete`: also those that `internal` omits. */
 export function pageQuery(
-  { taskDir, startedSince, order = 'oldest' }: ListDispatchesOptions,
+  { taskDir, internal = false, startedSince, order = 'oldest' }: ListDispatchesOptions,
   last: ListingKey | null,
-  withInternal = false,
+  isComplete = false,
 ): { readonly sql: string; readonly values: readonly string[] } {
   const [sign, direction] = order === 'newest' ? ['<', 'DESC'] : ['>', 'ASC'];
   const columns =
@@ -174,7 +174,7 @@ export function pageQuery(
   };
   if (taskDir !== undefined) add('task_dir = ?', taskDir);
   // As `isInternalTask`.
-  else if (!withInternal) add("task_dir NOT GLOB '_hansard/*'");
+  else if (!isComplete) add(`task_dir ${internal ? '' : 'NOT '}GLOB '_hansard/*'`);
   if (startedSince !== undefined) add('started_at >= ?', startedSince);
   if (last !== null) {
     const place = [

@@ -48,7 +48,7 @@ export class TaskTable {
   }
 
   /** @throws STORE_CORRUPT if a row is missing */
-  list(): TaskListing[] {
+  list(internal = false): TaskListing[] {
     const listed = inSnapshot(this.#database, () => {
       const rows = this.#statements.listTasks.all();
       const found = rows.map((row) => this.#listed(row));
@@ -56,7 +56,7 @@ export class TaskTable {
       return found;
     });
     return listed
-      .filter(({ taskDir }) => !isInternalTask(taskDir))
+      .filter(({ taskDir }) => isInternalTask(taskDir) === internal)
       .sort((left, right) => compare(left.taskDir, right.taskDir));
   }
 

@@ -41,7 +41,7 @@ export function addRedact(parent: Command, context: CliContext): void {
     .option(...yesOption)
     .addHelpText(
       'after',
-      "\nReplaces each secret in task records, and in the envelopes and events of ended dispatches, by [REDACTED:kind], with the same ids, positions and times; each dispatch in one step, with a notice that counts it at the end. Then cleans unused parts of the store once, which can take as long as writing the whole store again. This cannot be undone. Dispatches that are running are skipped. Secrets in ids, types, times and names of folders stay, and are counted. Exports, backups and copies elsewhere keep the secrets, too: revoke them at their issuers.\n\nExit codes: 0 done, 1 some dispatches were skipped, or the store could not be cleaned.\n\nExamples:\n  hansard secrets scan\n  hansard secrets redact\n  hansard secrets redact research/route-models --yes\n  hansard secrets redact --pattern 'acme-key=acme_[0-9a-f]{32}' --yes --json",
+      "\nReplaces each secret in task records, and in the envelopes, events and letters of ended dispatches, by [REDACTED:kind], with the same ids, positions and times; each dispatch in one step, with a notice that counts it at the end, and then its letters. Then cleans unused parts of the store once, which can take as long as writing the whole store again. This cannot be undone. Dispatches that are running are skipped. Secrets in ids, types, times and names of folders stay, and are counted. Exports, backups and copies elsewhere keep the secrets, too: revoke them at their issuers.\n\nExit codes: 0 done, 1 some dispatches were skipped, or the store could not be cleaned.\n\nExamples:\n  hansard secrets scan\n  hansard secrets redact\n  hansard secrets redact research/route-models --yes\n  hansard secrets redact --pattern 'acme-key=acme_[0-9a-f]{32}' --yes --json",
     )
     .action((word: string | undefined, options: RedactOptions) =>
       withStore(context, options, async ({ store, loaded }) => {
@@ -99,8 +99,8 @@ async function* jsonRows(results: AsyncIterable<Result>): AsyncGenerator<unknown
       yield { taskDir, dispatchId: null, isTaskRecord: true, counts, kept, error: error?.code ?? null };
     } else {
       const { taskDir, dispatchId, redaction, kept, error } = result.dispatch;
-      const { counts, events, hasEnvelope } = redaction ?? {};
-      yield { taskDir, dispatchId, counts, events, hasEnvelope, kept, error: error?.code ?? null };
+      const { counts, events, hasEnvelope, letters } = redaction ?? {};
+      yield { taskDir, dispatchId, counts, events, hasEnvelope, letters, kept, error: error?.code ?? null };
     }
   }
 }
@@ -130,12 +130,17 @@ function replacedIn(result: ResultOfRecord): string[] {
   }
   const { dispatch } = result;
   if (!isChanged(dispatch)) return [];
-  const { counts = {}, events = 0, hasEnvelope = false } = dispatch.redaction ?? {};
-  return [`${kindsInWords(counts)} in ${counted(events, 'event')}${hasEnvelope ? ' and the envelope' : ''}`];
+  const { counts = {}, events = 0, hasEnvelope = false, letters = 0 } = dispatch.redaction ?? {};
+  const places = [
+    ...(events > 0 || letters === 0 ? [counted(events, 'event')] : []),
+    ...(letters > 0 ? [counted(letters, 'letter')] : []),
+    ...(hasEnvelope ? ['the envelope'] : []),
+  ];
+  return [`${kindsInWords(counts)} in ${places.join(' and ')}`];
 }
 
 function isChanged({ redaction }: RedactedDispatch): boolean {
-  return redaction !== null && (redaction.events > 0 || redaction.hasEnvelope);
+  return redaction !== null && (redaction.events > 0 || redaction.hasEnvelope || redaction.letters > 0);
 }
 
 function hasAny(counts: RedactionCounts): boolean {

@@ -26,7 +26,7 @@ export function addScan(parent: Command, context: CliContext): void {
   withSecretOptions(withCommonOptions(command), 'find')
     .addHelpText(
       'after',
-      "\nPrints the task, the dispatch, the position, the field and the kind of each secret, never the secret, which is also replaced in the names that are printed. A secret that stays is in an id or a name, which `hansard secrets redact` does not change.\n\nExit codes: 0 no secret was found, 3 something could not be read or belongs to no dispatch, 4 secrets were found.\n\nExamples:\n  hansard secrets scan\n  hansard secrets scan research/route-models --json\n  hansard secrets scan --env DATABASE_PASSWORD --pattern 'acme-key=acme_[0-9a-f]{32}'",
+      "\nPrints the task, the dispatch, the position, the field and the kind of each secret, also of those in letters to a session, never the secret, which is also replaced in the names that are printed. A secret that stays is in an id or a name, which `hansard secrets redact` does not change.\n\nExit codes: 0 no secret was found, 3 something could not be read or belongs to no dispatch, 4 secrets were found.\n\nExamples:\n  hansard secrets scan\n  hansard secrets scan research/route-models --json\n  hansard secrets scan --env DATABASE_PASSWORD --pattern 'acme-key=acme_[0-9a-f]{32}'",
     )
     .action((word: string | undefined, options: SecretOptions) =>
       withStore(context, options, async ({ store, loaded }) => {
@@ -56,32 +56,40 @@ export function addScan(parent: Command, context: CliContext): void {
 
 /** The item with names that can be printed. */
 function withoutSecrets(redactor: Redactor, item: ScanItem): ScanItem {
-  const { secret, scanned, unreadTask, remains } = item;
+  const { secret, scanned, scannedLetter, unreadTask, remains } = item;
   if (remains !== undefined) return { remains: redactor.text(remains).text };
   if (secret !== undefined) {
     const type = secret.type === null ? null : redactor.text(secret.type).text;
-    return { secret: { ...printable(redactor, secret), type } };
+    const letterId = secret.letterId === null ? null : redactor.text(secret.letterId).text;
+    return { secret: { ...printable(redactor, secret), type, letterId } };
   }
   if (scanned !== undefined) return { scanned: printable(redactor, scanned) };
+  if (scannedLetter !== undefined) return { scannedLetter: printable(redactor, scannedLetter) };
   if (unreadTask === undefined) return item;
   return { unreadTask: { ...unreadTask, taskDir: redactor.text(unreadTask.taskDir).text } };
 }
 
 /** Of an error only the code: a message can quote what is stored. */
 async function* jsonRows(items: AsyncIterable<ScanItem>): AsyncGenerator<unknown> {
-  for await (const { secret, scanned, unreadTask, remains } of items)
-    if (secret !== undefined) yield { secret };
+  for await (const { secret, scanned, scannedLetter, unreadTask, remains } of items)
+    if (secret !== undefined) {
+      const { letterId, ...rest } = secret;
+      yield { secret: letterId === null ? rest : secret };
+    } else if (scannedLetter !== undefined)
+      yield { scannedLetter: { ...scannedLetter, error: scannedLetter.error?.code ?? null } };
     else if (remains !== undefined) yield { remains };
     else if (unreadTask !== undefined) yield { unreadTask: { ...unreadTask, error: unreadTask.error.code } };
     else yield { scanned: { ...scanned, error: scanned?.error?.code ?? null } };
 }
 
 async function* lines(items: AsyncIterable<ScanItem>, summary: Summary): AsyncGenerator<string> {
-  for await (const { secret, scanned, unreadTask, remains } of items) {
+  for await (const { secret, scanned, scannedLetter, unreadTask, remains } of items) {
     if (secret) yield describe(secret);
     else if (remains !== undefined) yield neutraliseControlsInLine(`Not scanned: ${remains}`);
     else if (unreadTask)
       yield `${toTaskName(unreadTask.taskDir)} task record: not read (${unreadTask.error.code})`;
+    else if (scannedLetter?.error)
+      yield `${scannedLetter.taskDir} ${scannedLetter.dispatchId ?? '(unknown)'}: letter not read (${scannedLetter.error.code})`;
     else if (scanned?.error)
       yield `${toTaskName(scanned.taskDir)} ${scanned.dispatchId ?? '(unknown)'}: not read to the end (${scanned.error.code})`;
   }
@@ -89,8 +97,9 @@ async function* lines(items: AsyncIterable<ScanItem>, summary: Summary): AsyncGe
 }
 
 function describe(secret: StoredSecret): string {
-  const { taskDir, dispatchId, position, type, field, kind, count, isKept } = secret;
-  const inDispatch = position === null ? 'envelope' : `event ${position} (${type})`;
+  const { taskDir, dispatchId, position, type, letterId, field, kind, count, isKept } = secret;
+  const inEnvelope = letterId === null ? 'envelope' : `letter ${letterId}`;
+  const inDispatch = position === null ? inEnvelope : `event ${position} (${type})`;
   const inTask = field === '/taskDir' && isKept ? 'task folder' : `task record ${field}`;
   const place = dispatchId === null ? inTask : `${dispatchId} ${inDispatch} ${field}`;
   const times = count === 1 ? '' : ` ×${count}`;
@@ -103,17 +112,22 @@ function describe(secret: StoredSecret): string {
 class Summary {
   events = 0;
   #dispatches = 0;
+  #letters = 0;
+  #unreadLetters = 0;
   #unread = 0;
   #unreadTasks = 0;
   #remains = 0;
   #kept = 0;
   readonly #found = new Map<string, number>();
 
-  add({ secret, read, scanned, unreadTask, remains }: ScanItem): void {
+  add({ secret, read, scanned, scannedLetter, unreadTask, remains }: ScanItem): void {
     if (read !== undefined) this.events += read;
     else if (remains !== undefined) this.#remains += 1;
     else if (unreadTask !== undefined) this.#unreadTasks += 1;
-    else if (secret !== undefined) {
+    else if (scannedLetter !== undefined) {
+      this.#letters += 1;
+      if (scannedLetter.error !== null) this.#unreadLetters += 1;
+    } else if (secret !== undefined) {
       this.#found.set(secret.kind, (this.#found.get(secret.kind) ?? 0) + secret.count);
       if (secret.isKept) this.#kept += secret.count;
     } else {
@@ -132,7 +146,8 @@ class Summary {
       kinds.length === 0 ? 'no secret' : `${counted(this.#total, 'secret')} (${kinds.join(', ')})`;
     const kept = this.#kept === 0 ? '' : `; ${this.#kept.toLocaleString('en')} in ${keptPlaces}`;
     const remains = this.#remains === 0 ? '' : `; ${counted(this.#remains, 'place')} not scanned`;
-    return `${counted(this.#dispatches, 'session', 'sessions')}, ${counted(this.events, 'event')}: ${found}${kept}${remains}.`;
+    const letters = this.#letters === 0 ? '' : `, ${counted(this.#letters, 'letter')}`;
+    return `${counted(this.#dispatches, 'session', 'sessions')}, ${counted(this.events, 'event')}${letters}: ${found}${kept}${remains}.`;
   }
 
   /** @throws CliError with the exit code for an incomplete scan, or else for secrets */
@@ -140,6 +155,7 @@ class Summary {
     const unread = [
       ...(this.#unread === 0 ? [] : [counted(this.#unread, 'session', 'sessions')]),
       ...(this.#unreadTasks === 0 ? [] : [counted(this.#unreadTasks, 'task record')]),
+      ...(this.#unreadLetters === 0 ? [] : [counted(this.#unreadLetters, 'letter')]),
     ];
     if (unread.length > 0)
       throw new CliError(

@@ -2,7 +2,7 @@ import { partOfStore, resolveScope, resolveSession, toTaskName } from '@hansard/
 import type { DispatchStore } from '@hansard/dispatch';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { type VerifiedDispatch, verifyDispatches } from '@hansard/maintenance';
-import type { DispatchDamage } from '@hansard/provider';
+import { type DispatchDamage, isInternalTask } from '@hansard/provider';
 import type { Command } from 'commander';
 import { printAnswer } from '../../terminal/answer.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
@@ -112,6 +112,7 @@ async function acceptLoss(
 /** Counts what was verified. */
 class Summary {
   dispatches = 0;
+  #letters = 0;
   /** The places that belong to no dispatch. */
   remains = 0;
   #events = 0;
@@ -121,7 +122,8 @@ class Summary {
 
   add(result: VerifiedDispatch): void {
     const { dispatchId, verification } = result;
-    if (dispatchId !== null) this.dispatches += 1;
+    if (isLetter(result)) this.#letters += 1;
+    else if (dispatchId !== null) this.dispatches += 1;
     this.#events += verification?.wholeEvents ?? 0;
     this.#bytes += verification?.bytes ?? 0;
     if (!isWhole(result)) this.#damaged += 1;
@@ -129,7 +131,8 @@ class Summary {
   }
 
   get text(): string {
-    const all = `${count(this.dispatches, 'session', 'sessions')}, ${count(this.#events, 'event')}, ${count(this.#bytes, 'byte')}`;
+    const letters = this.#letters === 0 ? '' : `, ${count(this.#letters, 'letter')}`;
+    const all = `${count(this.dispatches, 'session', 'sessions')}, ${count(this.#events, 'event')}${letters}, ${count(this.#bytes, 'byte')}`;
     const state = this.#damaged === 0 ? 'all whole' : `${this.#damaged} damaged`;
     const checked =
       this.#withoutChecksums === 0
@@ -144,7 +147,7 @@ class Summary {
     if (this.#damaged === 0) return;
     throw new CliError(
       exitCode.damaged,
-      `${this.#damaged} of ${count(this.dispatches, 'session', 'sessions')} can't be read completely.`,
+      `${this.#damaged} of ${count(this.dispatches, 'session', 'sessions')}${this.#letters === 0 ? '' : ` and ${count(this.#letters, 'letter')}`} can't be read completely.`,
       '`hansard show SESSION --damaged` reads what is whole; `hansard store verify SESSION --accept-loss` makes a dispatch usable again.',
     );
   }
@@ -164,10 +167,11 @@ async function* jsonRows(
   results: AsyncIterable<VerifiedDispatch>,
   remains: AsyncIterable<string>,
 ): AsyncGenerator<object> {
-  for await (const { taskDir, dispatchId, verification, error } of results) {
+  for await (const { taskDir, dispatchId, letterTo, verification, error } of results) {
     const reported =
       error === null ? {} : { error: { code: error.code, message: error.message, ...error.details } };
-    yield { taskDir, dispatchId, ...verification, ...reported };
+    const letter = letterTo === null ? {} : { letterTo };
+    yield { taskDir, dispatchId, ...letter, ...verification, ...reported };
   }
   for await (const place of remains) yield { taskDir: null, dispatchId: null, remains: place };
 }
@@ -175,8 +179,8 @@ async function* jsonRows(
 /** Only what is damaged has lines. */
 function describeResult(result: VerifiedDispatch): string[] {
   if (isWhole(result)) return [];
-  const { taskDir, dispatchId, verification, error } = result;
-  const place = dispatchId === null ? toTaskName(taskDir) : `${toTaskName(taskDir)} ${dispatchId}`;
+  const { verification, error } = result;
+  const place = placeOf(result);
   if (error !== null) return [`${place}: ${explainError(error).message}`];
   const damages = verification?.damages ?? [];
   const whole = count(verification?.wholeEvents ?? 0, 'whole event');
@@ -188,6 +192,18 @@ function describeDamage({ place, offset, bytes, eventsBefore, lostEvents, reason
   const lost =
     lostEvents === null ? 'an unknown number of events is lost' : `${count(lostEvents, 'event')} lost`;
   return `${place}, at ${offset}${extent}: ${reason} (after ${count(eventsBefore, 'event')}; ${lost})`;
+}
+
+function isLetter({ taskDir }: VerifiedDispatch): boolean {
+  return isInternalTask(taskDir);
+}
+
+function placeOf(result: VerifiedDispatch): string {
+  const { taskDir, dispatchId, letterTo } = result;
+  const name = isLetter(result) ? taskDir : toTaskName(taskDir);
+  const place = dispatchId === null ? name : `${name} ${dispatchId}`;
+  if (letterTo === null) return place;
+  return `Letter ${dispatchId ?? ''} to ${letterTo.dispatchId}`.replace('  ', ' ');
 }
 
 function isWhole({ verification, error }: VerifiedDispatch): boolean {

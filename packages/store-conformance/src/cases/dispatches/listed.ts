@@ -264,14 +264,20 @@ export const listedCases = caseFamily('listed', [
   {
     name: 'internal-tasks',
     rule: 1,
-    title: 'a listing of the whole store omits what is below _hansard, which can be read by its name',
+    title:
+      'a listing of the whole store omits what is below _hansard, which has a listing of its own and can be read by its name',
     run: async ({ store }) => {
       const inbox = '_hansard/inbox/D1';
-      const letter = sampleEnvelope('L1', {
+      const letter = sampleEnvelope('letter_1', {
         startedAt: at(1),
         completedAt: at(1),
         status: 'completed',
-        letter: { from: 'E1', taskDir: 'lab', source: { kind: 'user' }, text: 'Stop at the next lamp.' },
+        letter: {
+          from: 'letter_1',
+          taskDir: 'lab',
+          source: { kind: 'user' },
+          text: 'Stop at the next lamp.',
+        },
       });
       const beside = ['_hansardx', 'lab/_hansard/inbox'].map((task, index) => ({
         taskDir: task,
@@ -287,9 +293,14 @@ export const listedCases = caseFamily('listed', [
       );
       const tasksOf = (await store.listTasks()).map((listing) => listing.taskDir);
       sameContent(tasksOf, ['_hansardx', 'lab/_hansard/inbox'], 'the tasks');
-      sameContent(await walk(store, { taskDir: inbox }), ['_hansard/inbox/D1 L1'], 'the named task');
+      sameContent(await walk(store, { taskDir: inbox }), ['_hansard/inbox/D1 letter_1'], 'the named task');
+      const other = '_hansard/inbox/D0';
+      await store.createDispatch(other, { ...letter, dispatchId: 'letter_2', taskSlug: 'D0' });
+      const internal = ['_hansard/inbox/D0 letter_2', '_hansard/inbox/D1 letter_1'];
+      sameContent(await walk(store, { internal: true }), internal, 'what is below _hansard');
+      sameContent(await walk(store, { internal: true, limit: 1 }), internal, 'its pages');
       sameContent(await store.getDispatchEnvelopes(inbox), [letter], 'the letters');
-      sameContent(await store.getDispatchEnvelope(inbox, 'L1'), letter, 'the letter');
+      sameContent(await store.getDispatchEnvelope(inbox, 'letter_1'), letter, 'the letter');
     },
   },
   {

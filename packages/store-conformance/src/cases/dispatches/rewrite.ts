@@ -104,6 +104,36 @@ export const rewriteCases = caseFamily('rewrite', [
     },
   },
   {
+    name: 'without-notice',
+    rule: 4,
+    title: 'a rewrite without a notice adds no event, including to a dispatch without events',
+    needs: ['rewrite'],
+    run: async ({ store }) => {
+      await prepareStore(store);
+      const { notice: _, ...silent } = rewrite;
+      await rewriteOf(store)(taskDir, dispatchId, silent);
+      const events = prepared.events.map(rewritten);
+      await holdsEvents(store, events);
+      await store.appendEvent(taskDir, dispatchId, notice);
+      await holdsEvents(store, [...events, notice]);
+      const empty = sampleEnvelope('EMPTY', {
+        status: 'completed',
+        completedAt: prepared.envelope.startedAt,
+      });
+      await store.createDispatch(taskDir, empty);
+      await rewriteOf(store)(taskDir, 'EMPTY', silent);
+      sameContent(
+        await store.getDispatchEnvelope(taskDir, 'EMPTY'),
+        { ...empty, role: 'censored' },
+        'the envelope of the dispatch without events',
+      );
+      await holdsEvents(store, [], { taskDir, dispatchId: 'EMPTY' });
+      await store.claimDispatch(taskDir, 'EMPTY');
+      await store.appendEvent(taskDir, 'EMPTY', notice);
+      await holdsEvents(store, [notice], { taskDir, dispatchId: 'EMPTY' });
+    },
+  },
+  {
     name: 'ends-without-a-change',
     rule: 2,
     title: 'an error of the rewrite is thrown again, and nothing has changed',
