@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { commandTable } from './commands/command-table.ts';
 import { addHelp, pathOf, welcome } from './commands/help.ts';
-import { type ExitCode, exitCode } from './terminal/cli-error.ts';
+import { EndedBySignal, exitCode } from './terminal/cli-error.ts';
 import { type CommandRow, commandGroups, pagerOption } from './terminal/command.ts';
 import { CommandContext } from './terminal/command-context.ts';
 import type { CliContext } from './terminal/context.ts';
 
-/** Runs the `hansard` command. It prints only through the context and never ends the process. */
-export async function runCli(args: readonly string[], context: CliContext): Promise<ExitCode> {
+/** Runs the `hansard` command, and resolves to its exit code. It prints only through the context and never ends the process. */
+export async function runCli(args: readonly string[], context: CliContext): Promise<number> {
   const usageErrors: string[] = [];
   const own = new CommandContext(context, (others) => runCli(others, context));
   try {
@@ -28,6 +28,7 @@ export async function runCli(args: readonly string[], context: CliContext): Prom
       await printUsageErrors(context, usageErrors);
       return error.exitCode === 0 ? exitCode.done : exitCode.usage;
     }
+    if (error instanceof EndedBySignal) return error.exitCode;
     if (error instanceof Error && error.name === 'AbortError' && own.readSignal.aborted)
       return context.signal.aborted ? exitCode.failed : exitCode.done;
     const { reportError } = await import('./terminal/report-error.ts');

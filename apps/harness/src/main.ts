@@ -1,10 +1,8 @@
 import { runCli } from './cli.ts';
-import { exitCode } from './terminal/cli-error.ts';
+import { endingSignals, exitCode } from './terminal/cli-error.ts';
 
 const stop = new AbortController();
-/** The signals that end the process: the reason in the log, and the exit code that shells expect. */
-const requests = { SIGINT: ['Ctrl-C', 130], SIGTERM: ['SIGTERM', 143], SIGHUP: ['SIGHUP', 129] } as const;
-for (const [signal, [reason, code]] of Object.entries(requests)) {
+for (const [signal, { reason, code }] of Object.entries(endingSignals)) {
   process.on(signal, () => {
     // The first signal ends running work in order; a second one ends the process.
     if (stop.signal.aborted) process.exit(code);
@@ -18,6 +16,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   outputClosed.abort();
   // `hansard show … | head` closes the pipe early, which is not an error.
   if (error.code === 'EPIPE') return;
+  // A terminal that is closed sends SIGHUP and takes no more output.
+  if (error.code === 'EIO' && stop.signal.aborted) return;
   process.stderr.write(`hansard: The output can't be written: ${error.message}\n`);
   process.exitCode = exitCode.failed;
 });

@@ -3,6 +3,25 @@ export const exitCode = { done: 0, failed: 1, usage: 2, damaged: 3, secrets: 4, 
 
 export type ExitCode = (typeof exitCode)[keyof typeof exitCode];
 
+/** The signals that end the command: the reason in the log, and the exit code that shells expect, 128 and the number of the signal. */
+export const endingSignals = {
+  SIGINT: { reason: 'Ctrl-C', code: 130 },
+  SIGTERM: { reason: 'SIGTERM', code: 143 },
+  SIGHUP: { reason: 'SIGHUP', code: 129 },
+} as const;
+
+/** A signal ended a command that has nothing to report about it. */
+export class EndedBySignal extends Error {
+  readonly exitCode: number;
+
+  /** `reason`: that of the signal of the context. */
+  constructor(reason: unknown) {
+    super(`Ended by ${String(reason)}.`);
+    this.exitCode =
+      Object.values(endingSignals).find((signal) => signal.reason === reason)?.code ?? exitCode.failed;
+  }
+}
+
 interface CliErrorOptions {
   readonly cause?: unknown;
   readonly isMissing?: boolean;

@@ -20,7 +20,7 @@ export interface CliContext {
   /** Aborted by the same, and when the reader of the output has gone (`| head`). Ends a command that only reads. */
   readonly readSignal: AbortSignal;
   /** Runs another command with the same output, and returns its exit code. Absent: the command was not called through `runCli`. */
-  readonly runCommand?: (args: readonly string[]) => Promise<ExitCode>;
+  readonly runCommand?: (args: readonly string[]) => Promise<number>;
 }
 
 /** Lets signals be handled between two reads, because a store can answer synchronously. @throws AbortError after `readSignal` */

@@ -4,6 +4,7 @@ import { type Harness, resolveScope, type Scope } from '@hansard/compose';
 import { EventRequest, eventNamed, pagedLog } from '@hansard/compose/reading';
 import type { DispatchRef } from '@hansard/dispatch';
 import { readableSessions } from '../../../tasks/unreadable.ts';
+import { EndedBySignal } from '../../../terminal/cli-error.ts';
 import type { CliContext } from '../../../terminal/context.ts';
 import { nothingTaken, type ShowOptions } from '../shown.ts';
 import { ReadLog } from './read-log.ts';
@@ -20,7 +21,7 @@ interface Asked {
   readonly options: ShowOptions;
 }
 
-/** Reads sessions on the whole screen, until a person quits or a signal ends it. @throws as `show`, before the screen changes */
+/** Reads sessions on the whole screen, until a person quits. @throws EndedBySignal; as `show`, before the screen changes */
 export async function readInTerminal(
   context: CliContext,
   { store }: Harness,
@@ -57,16 +58,18 @@ export async function readInTerminal(
   draw = drawing(async () => {
     screen.draw(await reader.picture(screen.size));
   }, fail);
-  const onSignal = () => quit.reject(context.readSignal.reason);
+  const { readSignal } = context;
+  const onSignal = () => quit.reject(new EndedBySignal(readSignal.reason));
   let stopWatching = () => {};
   screen.open();
   try {
-    context.readSignal.addEventListener('abort', onSignal);
+    readSignal.addEventListener('abort', onSignal);
+    if (readSignal.aborted) onSignal();
     reader.begin(at, screen.size).then(draw, fail);
     stopWatching = await watchSessions(store, ref, () => reader.refreshSessions().catch(fail));
     await quit.promise;
   } finally {
-    context.readSignal.removeEventListener('abort', onSignal);
+    readSignal.removeEventListener('abort', onSignal);
     stopWatching();
     reader.close();
     screen.close();

@@ -61,6 +61,7 @@ export class TerminalScreen {
     // The only thing of an interface that is used.
     emitKeypressEvents(this.#input, { escapeCodeTimeout: escapeMs } as unknown as Interface);
     this.#input.on('keypress', this.#onKeypress);
+    this.#input.on('error', onInputError);
     this.#output.on('resize', this.#onResize);
     process.on('exit', this.#onExit);
     if (canStop) process.on('SIGTSTP', this.#onStop).on('SIGCONT', this.#onContinue);
@@ -70,6 +71,7 @@ export class TerminalScreen {
   close(): void {
     this.#leave();
     this.#input.off('keypress', this.#onKeypress);
+    // `onInputError` stays: a terminal that is gone reports that late.
     this.#output.off('resize', this.#onResize);
     process.off('exit', this.#onExit);
     if (canStop) process.off('SIGTSTP', this.#onStop).off('SIGCONT', this.#onContinue);
@@ -141,6 +143,9 @@ export class TerminalScreen {
     this.#listener.onSize();
   };
 }
+
+/** The terminal is gone, as after SIGHUP, which ends the process. */
+function onInputError(): void {}
 
 function nameOf(
   text: string | undefined,
