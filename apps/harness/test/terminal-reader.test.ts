@@ -259,6 +259,37 @@ describe(`random logs (HANSARD_SEED=${seed})`, () => {
   );
 });
 
+it.each([
+  ['--agent nobody', 'There is no agent "nobody". The agents are: Jack (a), w.'],
+  ['--agent "Jack', 'The quote before Jack is not closed.'],
+  ["--agent Jack --text '", 'The quote before the end is not closed.'],
+  ['--agnt Jack', "unknown option '--agnt'"],
+])('& %s says why it filters nothing, and leaves the rows as they are', async (words, why) => {
+  const created = newEvent('agent:created', { name: 'Jack' }, { agentId: 'a' });
+  await record([created, said('Hello', 'a'), said('Good evening')]);
+  const driven = await Driven.open({ columns: 100, lines: 24 });
+  await driven.press('&');
+  await driven.type(words);
+  const lines = (await driven.lines()).join('\n');
+  expect(lines).toContain(why);
+  expect(lines).toContain('Good evening');
+  expect(lines).not.toContain('0 rows');
+  expect(await driven.walk('j')).toEqual([0, 1, 2]);
+});
+
+it('says that the session that is opened lacks the agent of the filter', async () => {
+  const created = newEvent('agent:created', { name: 'Jack' }, { agentId: 'a' });
+  await record([created, said('Hello', 'a')]);
+  await record([said('Good evening')], { dispatchId: 'two' });
+  const driven = await Driven.open({ columns: 100, lines: 24 });
+  await driven.press('&');
+  await driven.type('--agent Jack');
+  await driven.press('tab', 'G', 'return');
+  const lines = (await driven.lines()).join('\n');
+  expect(lines).toContain('/two');
+  expect(lines).toContain('There is no agent "Jack". The agents are: w.');
+});
+
 const fileOf = (dispatchId: string) =>
   join(root, 'lab', taskDir.slice(4), 'dispatches', `${dispatchId}.json`);
 

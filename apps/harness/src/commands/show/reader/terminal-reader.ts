@@ -1,4 +1,4 @@
-import { toTaskName } from '@hansard/compose';
+import { harnessErrors, toTaskName } from '@hansard/compose';
 import { EventRequest, eventNamed, pagedLog } from '@hansard/compose/reading';
 import type { DispatchStore } from '@hansard/dispatch';
 import { messageOf } from '@hansard/events';
@@ -129,7 +129,7 @@ export class TerminalReader {
       else if (this.#isHelp) this.#isHelp = false;
       else await this.#key(key.name);
     } catch (error) {
-      this.#message = messageOf(error);
+      this.#message = inWords(error);
     }
     this.#given.onChange();
   }
@@ -329,7 +329,11 @@ export class TerminalReader {
     const { context } = this.#given;
     const words = wordsOf(text);
     const isText = words[0] !== undefined && !words[0].startsWith('-');
-    this.#request = await EventRequest.parse(context, isText ? { text } : parseFilter(words));
+    const request = await EventRequest.parse(context, isText ? { text } : parseFilter(words, text));
+    const { log } = this.#shown.log;
+    // A name that the session does not have leaves the rows as they are.
+    await request.forOnly(pagedLog(log, this.#waiting.signal));
+    this.#request = request;
     this.#agentId = null;
     await this.#filter();
   }
@@ -343,7 +347,7 @@ export class TerminalReader {
     if (!this.#request.isOpen || this.#agentId !== null) {
       const filter =
         this.#agentId === null
-          ? await this.#request.forOneOf(pagedLog(log.log, this.#waiting.signal))
+          ? await this.#requested(log)
           : this.#request.forAgent(log.log.envelope, this.#agentId);
       log.filtered = log.scan(filter);
     }
@@ -356,6 +360,18 @@ export class TerminalReader {
     )
       await this.#scanned(scan, signal);
     await window.show(current);
+  }
+
+  /** The filter of the session that is shown. An agent that only others of the task have is named in the message. */
+  async #requested(log: ReadLog): Promise<EventFilter> {
+    const paged = pagedLog(log.log, this.#waiting.signal);
+    try {
+      return await this.#request.forOnly(paged);
+    } catch (error) {
+      if (!harnessErrors.is(error, 'HARNESS_NOT_FOUND')) throw error;
+      this.#message = inWords(error);
+      return this.#request.forOneOf(paged);
+    }
   }
 
   async #key(name: string): Promise<void> {
@@ -560,15 +576,22 @@ class Turn {
   }
 }
 
-/** The words of a line, of which quotes keep several together. */
-function wordsOf(text: string): string[] {
-  return [...text.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
-    ([, one, other, word]) => one ?? other ?? word ?? '',
-  );
+/** An error in the line below the rows: what is there instead helps at once. */
+function inWords(error: unknown): string {
+  return harnessErrors.is(error, 'HARNESS_NOT_FOUND') ? `${error.message} ${error.advice}` : messageOf(error);
 }
 
-/** The options of `show` that select events. @throws Error for other words */
-function parseFilter(words: readonly string[]): ShowOptions {
+/** The words of a line, of which quotes keep several together. */
+function wordsOf(text: string): string[] {
+  return [...text.matchAll(quotedOrWord)].map(([, one, other, word]) => one ?? other ?? word ?? '');
+}
+
+const quotedOrWord = /"([^"]*)"|'([^']*)'|(\S+)/g;
+
+/** The options of `show` that select events. `text`: the line of the words. @throws Error for other words */
+function parseFilter(words: readonly string[], text: string): ShowOptions {
+  const open = [...text.matchAll(quotedOrWord)].find(([, , , word]) => /^["']/.test(word ?? ''));
+  if (open !== undefined) throw new Error(`The quote before ${open[0].slice(1) || 'the end'} is not closed.`);
   const command = withFilterOptions(new Command())
     .exitOverride()
     .configureOutput({ writeErr: () => {}, writeOut: () => {} })
