@@ -189,15 +189,18 @@ inTmux.each([
   ['TERM', 143],
   ['INT', 130],
   ['HUP', 129],
-] as const)('ends without a word after SIG%s, with the exit code %i, and gives the terminal back', async (signal, code) => {
-  const terminal = Terminal.open(80, 24);
-  await terminal.read(ended);
-  process.kill(await terminal.reader(), `SIG${signal}`);
-  const screen = await terminal.until(new RegExp(`^exit ${code}$`, 'm'));
-  const after = screen.slice(screen.indexOf('echo "exit $?"'));
-  expect(after).not.toMatch(/hansard:|unexpected|Error|HANSARD_DEBUG|^ +at /m);
-  await terminal.expectGivenBack(new RegExp(`^exit ${code}$`, 'm'));
-});
+] as const)(
+  'ends without a word after SIG%s, with the exit code %i, and gives the terminal back',
+  async (signal, code) => {
+    const terminal = Terminal.open(80, 24);
+    await terminal.read(ended);
+    process.kill(await terminal.reader(), `SIG${signal}`);
+    const screen = await terminal.until(new RegExp(`^exit ${code}$`, 'm'));
+    const after = screen.slice(screen.indexOf('echo "exit $?"'));
+    expect(after).not.toMatch(/hansard:|unexpected|Error|HANSARD_DEBUG|^ +at /m);
+    await terminal.expectGivenBack(new RegExp(`^exit ${code}$`, 'm'));
+  },
+);
 
 inTmux('gives the terminal back after a crash, and the error is readable', async () => {
   const terminal = Terminal.open(80, 24);

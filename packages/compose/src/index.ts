@@ -30,6 +30,7 @@ export { type HarnessError, harnessErrors, modelNotRecorded } from './harness-er
 export { HeapRestraint } from './heap-restraint.ts';
 export type { HarnessImportOptions } from './import-logs.ts';
 export type { Chat } from './open-parts.ts';
+export { noteUncountedCost } from './open-parts.ts';
 export { type PluginReport, reportPlugins } from './plugin-report.ts';
 export { LeftRunning } from './run/left-running.ts';
 export type { RunOptions } from './run/run-in-harness.ts';

@@ -1,9 +1,10 @@
-import type { CommunicationHub, DispatchStore } from '@hansard/dispatch';
+import { type CommunicationHub, type DispatchStore, uncountedModels } from '@hansard/dispatch';
+import type { DispatchEnvelope } from '@hansard/events';
 import type { LoadedPlugins } from '@hansard/plugin-loader';
 import type { AgentProvider, LanguageModelProvider } from '@hansard/provider';
 import type { Agent, Session } from '@hansard/session';
 import type { LoadedConfig } from './configuration.ts';
-import type { HarnessContext } from './context.ts';
+import { type HarnessContext, noteTo } from './context.ts';
 import { type HarnessError, harnessErrors } from './harness-errors.ts';
 
 /** What a configuration opened. */
@@ -42,5 +43,21 @@ function unknownProvider(what: string, id: string, loaded: readonly { readonly i
   return harnessErrors.error(
     'HARNESS_PROVIDER_UNKNOWN',
     `There is no ${what} ${JSON.stringify(id)} (loaded: ${known}).`,
+  );
+}
+
+/** Notes that the cost limit of the configuration did not count a dispatch, or some of its models. */
+export function noteUncountedCost(
+  { context, loaded: { config } }: Pick<OpenParts, 'context' | 'loaded'>,
+  envelope: Pick<DispatchEnvelope, 'cost' | 'models'> | null,
+): void {
+  const limit = config.limits.costUsd;
+  const { cost = null, models = null } = envelope ?? {};
+  const names = uncountedModels(models).map(({ model }) => model);
+  if (limit === undefined || names.length === 0) return;
+  const what = cost === null ? 'did not count this session' : 'did not count all of this session';
+  noteTo(
+    context,
+    `hansard: limits.costUsd (${limit}) ${what}: the log does not state what the calls of ${names.join(', ')} cost. limits.timeMs limits its time.`,
   );
 }

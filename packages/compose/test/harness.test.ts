@@ -27,6 +27,28 @@ const parrot: AgentProvider = {
   },
 };
 
+describe('a limit of cost', () => {
+  it('that does not count what a model used is named in a note at the end of a run', async () => {
+    configure({ limits: { costUsd: 2 } });
+    const call = { model: 'free-1', durationMs: 1 };
+    const notes: string[] = [];
+    await using harness = await open({ onNote: (note) => notes.push(note) });
+    for (const spent of [{}, { costUsd: 0.1 }]) {
+      const agent: AgentProvider = {
+        contract: 1,
+        async *run() {
+          const usage = { inputTokens: 5, outputTokens: 5 };
+          yield { kind: 'event', event: newEvent('agent:inference', { ...call, usage, ...spent }) };
+        },
+      };
+      await harness.run({ task: 'a/b', agent });
+    }
+    expect(notes).toEqual([
+      'hansard: limits.costUsd (2) did not count this session: the log does not state what the calls of free-1 cost. limits.timeMs limits its time.',
+    ]);
+  });
+});
+
 const scenario = `
 user:
   - Hello.

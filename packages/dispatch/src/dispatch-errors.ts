@@ -56,6 +56,12 @@ export const dispatchErrors = defineErrors('dispatch', {
     advice: 'Await all that the tool does with its call before it returns.',
     details: ['toolCallId'],
   },
+  DISPATCH_COST_UNKNOWN: {
+    when: 'A dispatch has `limits.costUsd`, and its log does not state what the calls of a model cost: the limit does not count them. It is recorded once as `harness:error`, and nothing is stopped.',
+    advice:
+      'Use a model whose provider states the cost of each call, or set a limit of time: `limits.timeMs`.',
+    details: [],
+  },
   DISPATCH_WORKER_LIMIT: {
     when: 'As many workers run as `maxRunning` allows, or the dispatch is at the level `maxDepth`.',
     advice: 'Wait until one has ended, or raise the limit.',

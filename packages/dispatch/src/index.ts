@@ -30,7 +30,7 @@ export type { DispatchRun, MessageSource } from './run/dispatch-run.ts';
 export { runDispatch, startDispatch } from './run/run-dispatch.ts';
 export type { RunLimits } from './run/run-limits.ts';
 export { type GivenOutcomes, type RunDispatchOptions, watchedChecks } from './run/run-options.ts';
-export { Watch } from './run/watch.ts';
+export { uncountedModels, Watch } from './run/watch.ts';
 export { defaultMaxDepth, defaultMaxRunning, type WorkerOptions } from './run/worker-options.ts';
 export {
   type DispatchHits,

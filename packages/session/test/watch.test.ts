@@ -11,7 +11,7 @@ import type {
 import { ManualClock } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { find, prepare, typesOf } from './prepare.ts';
-import { calls, done, hostOf, model, says, tools } from './scripted.ts';
+import { answers, calls, done, hostOf, model, says, tools } from './scripted.ts';
 
 const look = tools({ look: () => done('a wall') });
 const code = (error: unknown) => (error as { readonly code?: string }).code;
@@ -286,6 +286,38 @@ describe('a session', () => {
           : { type: 'harness:abort', data: { reason: 'enough', by: 'user' } },
       );
       expect(await envelope()).toMatchObject({ status: 'aborted' });
+    }
+  });
+
+  it('says once that a limit of cost does not count a model without a stated cost, and says nothing without a limit', async () => {
+    const usage = { inputTokens: 5, outputTokens: 5 };
+    for (const limits of [{ costUsd: 1 }, {}]) {
+      const { create, events } = prepare();
+      const { session, root } = await create({
+        model: answers(
+          says('One.', { usage }),
+          says('Two.', { usage }),
+          says('Three.', { usage, costUsd: 0.5 }),
+        ),
+        limits,
+      });
+      for (const question of ['Once?', 'Twice?', 'Again?']) {
+        await root.harken(question);
+        await root.response();
+      }
+      await session.close();
+      const warnings = (await events()).filter(({ type }) => type === 'harness:error');
+      expect(warnings.map(({ data }) => data)).toEqual(
+        'costUsd' in limits
+          ? [
+              {
+                code: 'DISPATCH_COST_UNKNOWN',
+                message:
+                  'The cost limit of 1 US dollars does not count scripted-1: the log does not state what its calls cost.',
+              },
+            ]
+          : [],
+      );
     }
   });
 

@@ -1,5 +1,5 @@
 import { basename, extname, resolve } from 'node:path';
-import { toTaskName } from '@hansard/compose';
+import { noteUncountedCost, toTaskName } from '@hansard/compose';
 import { definedOnly, type Fidelity } from '@hansard/events';
 import { Option } from 'commander';
 import {
@@ -100,6 +100,10 @@ async function chat(context: CliContext, scenario: string | undefined, options: 
         typed,
         json: options.json === true,
       });
+      noteUncountedCost(
+        harness,
+        await harness.store.getDispatchEnvelope(session.taskDir, session.dispatchId),
+      );
       const name = `${toTaskName(session.taskDir)}/${session.dispatchId}`;
       note(context, `Recorded as ${name}. \`hansard dialog ${name}\` prints it.`);
     }),

@@ -1,4 +1,10 @@
-import { isLogFile, modelNotRecorded, openNamed, type SessionOfFile } from '@hansard/compose';
+import {
+  isLogFile,
+  modelNotRecorded,
+  noteUncountedCost,
+  openNamed,
+  type SessionOfFile,
+} from '@hansard/compose';
 import { type DispatchLog, toDispatchRef } from '@hansard/dispatch';
 import { type DispatchEnvelope, definedOnly, type EventData, isEventOf } from '@hansard/events';
 import { readSessionState } from '@hansard/session';
@@ -68,6 +74,8 @@ export async function resumeSession(
         json: options.json === true,
         lastAnswer: completion?.result,
       });
+      const { taskDir, dispatchId } = resumed.session;
+      noteUncountedCost(harness, await store.getDispatchEnvelope(taskDir, dispatchId));
     });
   });
 }

@@ -1,7 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { neutraliseControls } from '@hansard/events/plain';
-import type { ExitCode } from './cli-error.ts';
 import { harmlessJson } from './harmless-json.ts';
 
 /** Everything of its process that a command may use. */

@@ -17,7 +17,7 @@ import type { AgentProvider, IncomingTask } from '@hansard/provider';
 import type { HarnessConfig } from '../configuration.ts';
 import { inWords, noteTo } from '../context.ts';
 import { harnessErrors } from '../harness-errors.ts';
-import { agentOf, type OpenParts } from '../open-parts.ts';
+import { agentOf, noteUncountedCost, type OpenParts } from '../open-parts.ts';
 import { inTask, openNamed, resolveSession } from '../sessions/resolve-session.ts';
 import { toTaskDir, toTaskName } from '../sessions/task-name.ts';
 import { earlierOutcomes } from './earlier-outcomes.ts';
@@ -55,7 +55,9 @@ export interface RunOptions {
 
 export async function runInHarness(harness: OpenParts, options: RunOptions): Promise<DispatchEnvelope> {
   const run = await startInHarness(harness, options);
-  return run.ended;
+  const envelope = await run.ended;
+  noteUncountedCost(harness, envelope);
+  return envelope;
 }
 
 /** Begins a task of a communication provider. @throws HARNESS_NAME_INVALID, HARNESS_PROVIDER_UNKNOWN */

@@ -222,11 +222,19 @@ export class AgentRun {
     this.#finish();
     await this.#kill;
     if (this.#storeFailure !== null) throw this.#storeFailure.error;
+    await this.#warnOfCost();
     if (this.#kill === null && this.#crash !== null)
       await this.#log.append(newEvent('harness:error', describeFailure(this.#crash.error)));
     await this.#untilObserved();
     if (this.#kill !== null) return 'aborted';
     return this.#crash === null ? 'ended' : 'crashed';
+  }
+
+  /** An engine may state the cost of all its calls at its end. */
+  async #warnOfCost(): Promise<void> {
+    if (this.#dispatch.facts.costUsd !== null) return;
+    const warning = this.#watch.costWarning(this.#watch.uncountedModels);
+    if (warning !== null) await this.#log.append(warning);
   }
 
   /** Hooks observe the whole log. A run that was stopped does not wait for them. */

@@ -1,4 +1,10 @@
-import { type CapturedEvent, type DispatchEnvelope, type NewEvent, newEvent } from '@hansard/events';
+import {
+  type CapturedEvent,
+  type DispatchEnvelope,
+  type ModelUsage,
+  type NewEvent,
+  newEvent,
+} from '@hansard/events';
 import { type Clock, systemClock } from '@hansard/provider';
 import { MessageInbox } from '../communication/message-inbox.ts';
 import { describeFailure } from '../describe-failure.ts';
@@ -50,6 +56,7 @@ export class Watch {
   readonly #dispatch: Pick<Dispatch, 'facts' | 'dispatchId' | 'envelope'>;
   /** In US dollars. */
   #spent = 0;
+  #hasWarnedOfCost = false;
   readonly #silences = new Set<StallWatch>();
   #stopTime = () => {};
 
@@ -177,6 +184,21 @@ export class Watch {
     this.#act.kill(newEvent('harness:abort', { reason, by: 'harness' }));
   }
 
+  /** The event that says, once, that the limit of cost does not count these models. Null: it was said, or there is no limit. */
+  costWarning(models: readonly ModelUsage[]): NewEvent | null {
+    const limit = this.#options.limits?.costUsd;
+    if (limit === undefined || models.length === 0 || this.#hasWarnedOfCost) return null;
+    this.#hasWarnedOfCost = true;
+    const names = models.map(({ model }) => model).join(', ');
+    const message = `The cost limit of ${limit} US dollars does not count ${names}: the log does not state what its calls cost.`;
+    return newEvent('harness:error', { message, code: 'DISPATCH_COST_UNKNOWN' });
+  }
+
+  /** The models that used tokens and of whose calls the log states no cost. */
+  get uncountedModels(): readonly ModelUsage[] {
+    return uncountedModels(this.#dispatch.facts.models);
+  }
+
   #createWorkers(): Workers | null {
     const { workers } = this.#options;
     if (workers === undefined) return null;
@@ -198,4 +220,12 @@ export class Watch {
     const message = `The store failed for the worker ${role} ${dispatchId}, or below it: ${failure.message}`;
     return this.#act.report(newEvent('harness:error', { ...failure, message }));
   }
+}
+
+/** The models that used tokens and of whose calls the log states no cost: a limit of cost does not count them. */
+export function uncountedModels(models: readonly ModelUsage[] | null): readonly ModelUsage[] {
+  return (models ?? []).filter(
+    ({ calls, costUsd, inputTokens, outputTokens }) =>
+      calls > 0 && costUsd === undefined && inputTokens + outputTokens > 0,
+  );
 }

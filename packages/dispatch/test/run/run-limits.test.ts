@@ -310,6 +310,28 @@ describe('the cost limit', () => {
     });
   });
 
+  it('says at the end that it did not count calls without a stated cost, unless the total states it', async () => {
+    const call = event('agent:inference', {
+      model: 'free-1',
+      usage: { inputTokens: 10, outputTokens: 1 },
+      durationMs: 1,
+    });
+    const total = event('session:complete', { status: 'completed', costUsd: 0.5 });
+    const told: unknown[] = [];
+    for (const [activities, limits] of [
+      [[call, call], { costUsd: 1 }],
+      [[call, call, total], { costUsd: 1 }],
+      [[call, call], {}],
+    ] as const) {
+      const { start, log } = prepare();
+      await abortOf(await start(yields(...activities), { limits }));
+      told.push((await log()).flatMap(({ data }) => ('code' in data ? [data] : [])));
+    }
+    const message =
+      'The cost limit of 1 US dollars does not count free-1: the log does not state what its calls cost.';
+    expect(told).toEqual([[{ code: 'DISPATCH_COST_UNKNOWN', message }], [], []]);
+  });
+
   it('ignores an agent that is complete, and stops one that continues after its total', async () => {
     const total = event('session:complete', { status: 'completed', costUsd: 2 });
     const first = prepare();

@@ -51,6 +51,7 @@ async function untilUtterance(
     turn.signal.throwIfAborted();
     const record = registry.getActive(agentId);
     const given = await askModel(turn, record, round === 0 ? askedBy : undefined);
+    await watch.warnOfCost();
     if (given.toolCalls.length === 0) {
       await untilObserved(turn);
       if (record.awaitsHook && !record.isTerminated && round < maxToolRounds) continue;

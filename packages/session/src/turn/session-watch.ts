@@ -155,6 +155,14 @@ export class SessionWatch {
     this.#watch.checkCost();
   }
 
+  /** Says once that the limit of cost does not count a model. Called after a model has answered. */
+  async warnOfCost(): Promise<void> {
+    const { record, options } = this.#parts;
+    if (options.limits?.costUsd === undefined) return;
+    const warning = this.#watch.costWarning(this.#watch.uncountedModels);
+    if (warning !== null && record.log.isOpen) await record.log.append([warning]);
+  }
+
   /** The turn of an agent that begins to answer. */
   begin(agentId: string): WatchedTurn {
     this.#watch.forgetCalls(agentId);
