@@ -8,7 +8,7 @@ export {
   isPricedBy,
 } from './dispatch-facts.ts';
 export { type LoggedEnd, stops } from './logged-ending.ts';
-export { numberMessages } from './message-numbers.ts';
+export { MessageNumbers, numberMessages } from './message-numbers.ts';
 export type { Price, PricedCall, PriceTable } from './prices/price-table.ts';
 export {
   addFigures,

@@ -1,7 +1,7 @@
 import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
 
-/** A message id as session logs have them, and the ids of events that a reader made of it. */
-const numbered = /^msg_(\d{1,15})(?!\d)/;
+/** A message id as session logs have them, and the ids of events that a reader made of it, such as `msg_020.1`. */
+const numbered = /^(msg_(\d{1,15}))(?![0-9A-Za-z])/;
 
 /** An id that Hansard minted. */
 const minted = /^[0-9A-HJKMNP-TV-Z]{26}$/;
@@ -32,58 +32,79 @@ const contents: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The events of a log with message numbers that continue those of an imported session log: after `msg_020` the next message,
- * agent or piece of text is `msg_021`. References follow. What was not minted by Hansard keeps its id, and so does a log without message
- * numbers, which is returned unchanged. The numbers depend on the order of the log alone.
+ * Gives the messages, agents and pieces of text that Hansard recorded the ids that a session log has (`msg_001`), in the order of the log: after
+ * `msg_020` of an imported log comes `msg_021`. What Hansard did not mint keeps its id, unless that number was given before. The number of an
+ * event depends on the events before it alone, so a log that grows keeps its numbers.
  */
-export function numberMessages(events: readonly CapturedEvent[]): readonly CapturedEvent[] {
-  const last = lastNumber(events);
-  if (last === null) return events;
-  const names = namesAfter(events, last);
-  return names.of.size === 0 ? events : events.map((event) => renamed(event, names));
-}
-
-interface Names {
-  /** The new names of events and messages, by their ids. */
-  readonly of: ReadonlyMap<string, string>;
-  /** Those of thoughts whose event has the id of its message. */
-  readonly ofThoughts: ReadonlyMap<string, string>;
-}
-
-/** The largest message number; null: none has one. */
-function lastNumber(events: readonly CapturedEvent[]): number | null {
-  let last = -1;
-  for (const { id } of events)
-    if (id.startsWith('msg_')) last = Math.max(last, Number(numbered.exec(id)?.[1] ?? -1));
-  return last < 0 ? null : last;
-}
-
-function namesAfter(events: readonly CapturedEvent[], last: number): Names {
-  const of = new Map<string, string>();
-  const ofThoughts = new Map<string, string>();
+export class MessageNumbers {
+  /** The new ids of events and messages. */
+  readonly #names = new Map<string, string>();
   /** How many blocks of each message have a name. */
-  const sizes = new Map<string, number>();
-  let number = last;
-  const next = () => {
-    number += 1;
-    return `msg_${String(number).padStart(3, '0')}`;
-  };
-  // The record of a message is its first block that is not a thought, so a thought alone has none.
-  const recorded = new Set(events.flatMap((event) => (isRecorded(event) ? [messageOf(event)] : [])));
-  for (const event of events) {
+  readonly #sizes = new Map<string, number>();
+  /** The ids that were given here. */
+  readonly #given = new Set<string>();
+  #last = 0;
+
+  /** Adds the next event of the log. Returns the event with its new id, and with those of the earlier events that its links name. */
+  add(event: CapturedEvent): CapturedEvent {
     const { id, type } = event;
     const messageId = messageOf(event);
-    if (single.has(type) && minted.test(id)) of.set(id, next());
-    const isThought = type === 'agent:thinking';
-    if (!recorded.has(messageId) || !minted.test(messageId) || !(isThought || isRecorded(event))) continue;
-    const size = sizes.get(messageId) ?? 0;
-    const name = of.get(messageId) ?? next();
-    of.set(messageId, name);
-    if (isThought) (id === messageId ? ofThoughts : of).set(id, `${name}:thinking`);
-    else if (id !== messageId) of.set(id, size === 0 ? name : `${name}.${size}`);
-    if (!isThought) sizes.set(messageId, size + 1);
+    if (single.has(type) && this.#isNamed(id)) {
+      this.#names.set(id, this.#next());
+    } else if (isRecorded(event) && this.#isNamed(messageId)) {
+      const size = this.#sizes.get(messageId) ?? 0;
+      const name = (size === 0 ? undefined : this.#names.get(messageId)) ?? this.#next();
+      this.#names.set(messageId, name);
+      if (id !== messageId) this.#names.set(id, size === 0 ? name : `${name}.${size}`);
+      this.#sizes.set(messageId, size + 1);
+    } else this.#last = Math.max(this.#last, Number(numbered.exec(id)?.[2] ?? 0));
+    return this.#names.size === 0 ? event : linked(event, (one) => this.nameOf(one));
   }
-  return { of, ofThoughts };
+
+  /** The new id of an event or a message, or its own. */
+  nameOf(id: string): string {
+    return this.#names.get(id) ?? id;
+  }
+
+  get names(): ReadonlyMap<string, string> {
+    return this.#names;
+  }
+
+  /** Whether an id gets a number. */
+  #isNamed(id: string): boolean {
+    return minted.test(id) || this.#given.has(numbered.exec(id)?.[1] ?? '');
+  }
+
+  #next(): string {
+    this.#last += 1;
+    const name = `msg_${String(this.#last).padStart(3, '0')}`;
+    this.#given.add(name);
+    return name;
+  }
+}
+
+/**
+ * The events of a log that has message numbers with those that `MessageNumbers` gives to what follows, in every reference. A log without
+ * message numbers is returned unchanged.
+ */
+export function numberMessages(events: readonly CapturedEvent[]): readonly CapturedEvent[] {
+  if (!events.some(({ id }) => numbered.test(id))) return events;
+  const numbers = new MessageNumbers();
+  for (const event of events) numbers.add(event);
+  const { names } = numbers;
+  if (names.size === 0) return events;
+  const thoughts = new Map<string, number>();
+  return events.map((event) => {
+    const renamed = {
+      ...linked(event, (one) => names.get(one) ?? one),
+      data: inData(event.data, names) as JsonObject,
+    };
+    const name = event.type === 'agent:thinking' ? names.get(messageOf(event)) : undefined;
+    if (name === undefined) return renamed;
+    const count = thoughts.get(name) ?? 0;
+    thoughts.set(name, count + 1);
+    return { ...renamed, id: `${name}:thinking${count === 0 ? '' : `.${count}`}` };
+  });
 }
 
 function messageOf({ id, messageId = id }: CapturedEvent): string {
@@ -101,19 +122,18 @@ function isRecorded({ type, messageId, data }: CapturedEvent): boolean {
   return blocks.has(type) || isEmptyAnswer;
 }
 
-function renamed(event: CapturedEvent, { of, ofThoughts }: Names): CapturedEvent {
-  const { id, messageId, substance, cause, via, follows, retracts, data } = event;
-  const nameOf = (one: string) => of.get(one) ?? one;
+/** An event with other ids in its id, its message and its links. */
+function linked(event: CapturedEvent, nameOf: (id: string) => string): CapturedEvent {
+  const { id, messageId, substance, cause, via, follows, retracts } = event;
   return {
     ...event,
-    id: ofThoughts.get(id) ?? nameOf(id),
+    id: nameOf(id),
     ...(messageId === undefined ? {} : { messageId: nameOf(messageId) }),
     ...(substance === undefined ? {} : { substance: nameOf(substance) }),
     ...(cause === undefined ? {} : { cause: typeof cause === 'string' ? nameOf(cause) : cause.map(nameOf) }),
     ...(via === undefined ? {} : { via: nameOf(via) }),
     ...(follows === undefined ? {} : { follows: nameOf(follows) }),
     ...(retracts === undefined ? {} : { retracts: retracts.map(nameOf) }),
-    data: inData(data, of) as JsonObject,
   };
 }
 

@@ -86,21 +86,23 @@ function callOf({ id, data: { toolCallId } }: CapturedEvent): Call {
 
 /** The ids of records and agents as their own log has them, for events that had to get other ids. */
 interface WrittenNames {
+  /** Takes the events of the log, in order. */
+  observe(event: CapturedEvent): void;
   /** The id of the record with this first event. */
   idOf(first: CapturedEvent): string;
   agentId(agentId: string): string;
 }
 
-const sameNames: WrittenNames = { idOf: ({ id }) => id, agentId: (agentId) => agentId };
+const sameNames: WrittenNames = { observe() {}, idOf: ({ id }) => id, agentId: (agentId) => agentId };
 
-export function createWrittenNames(events: readonly CapturedEvent[]): WrittenNames {
+export function createWrittenNames(): WrittenNames {
   const agents = new Map<string, string>();
-  for (const event of events) {
-    const written = event.agentId === undefined ? undefined : writtenAs(event, 'agent_id');
-    if (event.agentId !== undefined && written !== undefined && !agents.has(event.agentId))
-      agents.set(event.agentId, written);
-  }
   return {
+    observe(event) {
+      if (event.agentId === undefined || agents.has(event.agentId)) return;
+      const written = writtenAs(event, 'agent_id');
+      if (written !== undefined) agents.set(event.agentId, written);
+    },
     idOf: (first) => writtenAs(first, 'message_id') ?? first.id,
     agentId: (agentId) => agents.get(agentId) ?? agentId,
   };
@@ -120,31 +122,33 @@ interface WrittenLinks {
 
 type LinksOf = Pick<EventLinks, 'substance' | 'cause' | 'via'>;
 
-/** Writes the links of each record, in order. */
+/** Writes the links of each record, in order. It knows the events so far: what comes later is named by the id of its event. */
 class LinkWriter {
   readonly #dialect: SessionDialect;
   readonly #recordIds = new Map<string, string>();
-  readonly #known: ReadonlyMap<string, CapturedEvent>;
+  /** The events without a record. Of most, only the id is kept. */
+  readonly #others = new Map<string, CapturedEvent | 'added' | 'left out'>();
   readonly #calls = createCallWriter();
 
-  /** `records` holds the events of each record, of which the first names it; `events` holds all events of the log. */
-  constructor(
-    dialect: SessionDialect,
-    events: readonly CapturedEvent[],
-    records: readonly (readonly [CapturedEvent, ...CapturedEvent[]])[],
-    names: WrittenNames,
-  ) {
+  constructor(dialect: SessionDialect) {
     this.#dialect = dialect;
-    this.#known = new Map(events.map((event) => [event.id, event]));
-    const ids = this.#recordIds;
-    for (const blocks of records) {
-      const recordId = names.idOf(blocks[0]);
-      for (const { id } of blocks) ids.set(id, recordId);
-    }
-    for (const [first] of records) {
-      const { messageId } = first;
-      if (messageId !== undefined && !ids.has(messageId)) ids.set(messageId, names.idOf(first));
-    }
+  }
+
+  /** The id of the record that an event or a message has so far. */
+  recordIdOf(id: string): string | undefined {
+    return this.#recordIds.get(id);
+  }
+
+  /** Adds an event of a record. `messageId`: of its first event, by which links may name it, too. */
+  addToRecord(recordId: string, { id }: CapturedEvent, messageId?: string): void {
+    this.#recordIds.set(id, recordId);
+    if (messageId !== undefined && !this.#recordIds.has(messageId)) this.#recordIds.set(messageId, recordId);
+  }
+
+  /** Adds an event that has no record. */
+  addOther(event: CapturedEvent): void {
+    const isPiece = event.type === 'agent:piece_of_text';
+    this.#others.set(event.id, isPiece ? event : isAddedByReader(event) ? 'added' : 'left out');
   }
 
   write(
@@ -220,22 +224,23 @@ class LinkWriter {
   #refer(id: string, field: string, lost: Set<string>): string[] {
     const recordId = this.#recordIds.get(id);
     if (recordId !== undefined) return [recordId];
-    const event = this.#known.get(id);
+    const event = this.#others.get(id);
     if (event === undefined) return [id];
-    if (!isAddedByReader(event)) lost.add(field);
+    const isAdded = event === 'added' || (typeof event !== 'string' && isAddedByReader(event));
+    if (!isAdded) lost.add(field);
     return [];
   }
 
   /** In a dialect without pieces of text, a delivery stands for the piece: text that a tool call caused. */
   #unwrittenPiece(substance: string): CapturedEvent | undefined {
-    const piece = this.#recordIds.has(substance) ? undefined : this.#known.get(substance);
-    return piece?.type === 'agent:piece_of_text' ? piece : undefined;
+    const piece = this.#recordIds.has(substance) ? undefined : this.#others.get(substance);
+    return typeof piece === 'string' ? undefined : piece;
   }
 
   /** In a dialect without pieces of text, whether these causes are those of a delivery of a piece, and are read as that. */
   #isReadAsPiece(named: readonly string[], sender: string | undefined): boolean {
     if (this.#dialect.kinds.includes('piece_of_text')) return false;
-    const written = named.filter((id) => this.#recordIds.has(id) || !this.#known.has(id));
+    const written = named.filter((id) => this.#recordIds.has(id) || !this.#others.has(id));
     const [onlyCause, ...others] = written;
     const caller =
       onlyCause === undefined || others.length > 0 ? undefined : this.#calls.soleCaller(onlyCause);
@@ -264,58 +269,179 @@ export interface DerivedRecord {
 /** The agent of events without an agent id. */
 const dispatchedAgent = 'agent_root';
 
+/** A record whose events may not be complete. */
+interface Unit {
+  /** The events of its message, with its thoughts; or the one event of another record. */
+  readonly events: CapturedEvent[];
+  /** The events of its content, without thoughts, for which the dialects have no record. */
+  readonly blocks: CapturedEvent[];
+  readonly isMessage: boolean;
+  /** Whether it has blocks of a message that has a record already. */
+  readonly isRest: boolean;
+  isOver: boolean;
+}
+
 /**
- * The records of events, in the order of their first events. Without `names`, ids are those of the events.
- * @throws EVENT_INVALID for a part of a transcript whose data has a shape that this version does not know
+ * Derives the records of a log while its events are added, in the order of their first events. A record is given when it is complete, and
+ * every record before it. A record that is not the answer of a model has one event, so it is complete at once. An answer is complete:
+ *
+ * 1. with the `agent:inference` of its message;
+ * 2. with a block of another answer of its agent;
+ * 3. in a log that had no `agent:inference` so far, such as one that was read from a session log: with any other event that has a record;
+ * 4. at the end of the log.
+ *
+ * A tool result does not complete an answer, because a tool may answer before the model has made its other calls. A block that comes
+ * after its answer was complete begins a record of its own.
  */
-export function deriveRecords(
-  dialect: SessionDialect,
-  events: readonly CapturedEvent[],
-  names: WrittenNames = sameNames,
-): DerivedRecord[] {
-  const entries = new Map(putTogether(events).map((entry) => [entry.events[0], entry]));
-  const units = events.flatMap((event) => unitOf(dialect, event, entries.get(event)));
-  const writer = new LinkWriter(
-    dialect,
-    events,
-    units.map(({ blocks }) => blocks),
-    names,
-  );
-  return units.map(({ entry, blocks }): DerivedRecord => {
-    const links = writer.write(entry ?? blocks[0], blocks, entry?.message);
-    const base = { events: blocks, lost: links.lost };
+export class RecordDeriver {
+  readonly #dialect: SessionDialect;
+  readonly #names: WrittenNames;
+  readonly #links: LinkWriter;
+  /** The records that were not given. */
+  #waiting: Unit[] = [];
+  /** The answer of each agent that may get further blocks, with the id of its message. */
+  readonly #answers = new Map<string, { readonly messageId: string; readonly unit: Unit }>();
+  #isEndTold = false;
+
+  /** Without `names`, ids are those of the events. */
+  constructor(dialect: SessionDialect, names: WrittenNames = sameNames) {
+    this.#dialect = dialect;
+    this.#names = names;
+    this.#links = new LinkWriter(dialect);
+  }
+
+  /** The id of the record that an event has so far. */
+  recordIdOf(eventId: string): string | undefined {
+    return this.#links.recordIdOf(eventId);
+  }
+
+  /**
+   * Adds the next event of the log. Returns the records that are complete now.
+   * @throws EVENT_INVALID for a part of a transcript whose data has a shape that this version does not know
+   */
+  add(event: CapturedEvent): DerivedRecord[] {
+    this.#names.observe(event);
+    const { agentId = '', id, messageId = id } = event;
+    if (isAnswerBlock(event)) {
+      this.#addBlock(event, agentId, messageId);
+    } else if (isWhole(this.#dialect, event)) {
+      if (!this.#isEndTold) this.#endAll();
+      const isMessage = !isOwnRecord(this.#dialect, event);
+      this.#waiting.push({ events: [event], blocks: [event], isMessage, isRest: false, isOver: true });
+      this.#links.addToRecord(this.#names.idOf(event), event, event.messageId);
+    } else {
+      this.#links.addOther(event);
+      if (event.type === 'agent:inference') {
+        this.#isEndTold = true;
+        if (this.#answers.get(agentId)?.messageId === messageId) this.#end(agentId);
+      }
+    }
+    return this.#given();
+  }
+
+  /** Ends the log. Returns the remaining records. */
+  finish(): DerivedRecord[] {
+    this.#endAll();
+    return this.#given();
+  }
+
+  #addBlock(event: CapturedEvent, agentId: string, messageId: string): void {
+    let answer = this.#answers.get(agentId);
+    if (answer?.messageId !== messageId) {
+      if (this.#isEndTold) this.#end(agentId);
+      else this.#endAll();
+      const isRest = this.#links.recordIdOf(messageId) !== undefined;
+      answer = { messageId, unit: { events: [], blocks: [], isMessage: true, isRest, isOver: false } };
+      this.#answers.set(agentId, answer);
+    }
+    const { events, blocks } = answer.unit;
+    events.push(event);
+    if (event.type === 'agent:thinking') {
+      this.#links.addOther(event);
+      return;
+    }
+    if (blocks.push(event) === 1) this.#waiting.push(answer.unit);
+    this.#links.addToRecord(this.#names.idOf(blocks[0] ?? event), event, event.messageId);
+  }
+
+  #end(agentId: string): void {
+    const answer = this.#answers.get(agentId);
+    if (answer === undefined) return;
+    answer.unit.isOver = true;
+    this.#answers.delete(agentId);
+  }
+
+  #endAll(): void {
+    for (const agentId of this.#answers.keys()) this.#end(agentId);
+  }
+
+  /** The records up to the first one that is not complete. */
+  #given(): DerivedRecord[] {
+    const end = this.#waiting.findIndex(({ isOver }) => !isOver);
+    if (end === 0 || this.#waiting.length === 0) return [];
+    const complete = end < 0 ? this.#waiting : this.#waiting.slice(0, end);
+    this.#waiting = end < 0 ? [] : this.#waiting.slice(end);
+    return complete.map((unit) => this.#derive(unit));
+  }
+
+  #derive({ events, blocks, isMessage, isRest }: Unit): DerivedRecord {
+    const dialect = this.#dialect;
+    const entry = isMessage ? putTogether(events)[0] : undefined;
+    const [first, ...others] = blocks as [CapturedEvent, ...CapturedEvent[]];
+    const content: DerivedRecord['events'] = [first, ...others];
+    const links = this.#links.write(entry ?? first, content, entry?.message);
+    const base = { events: content, lost: links.lost };
     if (entry === undefined) {
-      const record = ownRecord(blocks[0], links);
+      const record = ownRecord(first, links);
       // No dialect can say whose agent it is.
-      const isHookLost = blocks[0].type === 'agent:created' && blocks[0].data.hook !== undefined;
+      const isHookLost = first.type === 'agent:created' && first.data.hook !== undefined;
       return { ...base, record, ...(isHookLost ? { lost: new Set([...links.lost, 'hook']) } : {}) };
     }
-    const source = entry.message.role === 'user' ? { source: sourceName(entry.message, names) } : {};
+    const source = entry.message.role === 'user' ? { source: sourceName(entry.message, this.#names) } : {};
     const sourceField = dialect.sourceKey === null ? {} : source;
     // No dialect can say what in the outside world, or which hook, sent a message.
     const { what, hook } = entry.message.source ?? {};
-    const lost = what !== undefined || hook !== undefined ? new Set([...links.lost, 'source']) : links.lost;
-    const record = entryRecord(dialect, blocks[0].id, entry, sourceField, links);
-    return { events: blocks, lost, ...source, record };
-  });
-}
-
-interface Unit {
-  readonly entry?: TranscriptEntry;
-  readonly blocks: DerivedRecord['events'];
-}
-
-function unitOf(dialect: SessionDialect, event: CapturedEvent, entry: TranscriptEntry | undefined): Unit[] {
-  if (entry !== undefined) {
-    // The dialects have no record for thinking.
-    const [first, ...others] = entry.events.filter(({ type }) => type !== 'agent:thinking');
-    return first === undefined ? [] : [{ entry, blocks: [first, ...others] }];
+    const lost = new Set(links.lost);
+    if (what !== undefined || hook !== undefined) lost.add('source');
+    // It looks like a message of its own.
+    if (isRest) lost.add('message_id');
+    const record = entryRecord(dialect, first.id, entry, sourceField, links);
+    return { events: content, lost, ...source, record };
   }
-  const isOwn =
-    event.type === 'agent:created' ||
-    (event.type === 'agent:piece_of_text' && dialect.kinds.includes('piece_of_text')) ||
-    event.type.startsWith(unknownTypePrefix(dialect));
-  return isOwn ? [{ blocks: [event] }] : [];
+}
+
+/** The records of a whole log, without names of their own. */
+export function deriveRecords(dialect: SessionDialect, events: readonly CapturedEvent[]): DerivedRecord[] {
+  const deriver = new RecordDeriver(dialect);
+  return [...events.flatMap((event) => deriver.add(event)), ...deriver.finish()];
+}
+
+/** Whether an event is a block of a model's answer. An empty answer is an output without parts. */
+function isAnswerBlock({ type, messageId, data }: CapturedEvent): boolean {
+  if (type === 'agent:output')
+    return messageId !== undefined && Array.isArray(data.parts) && data.parts.length === 0;
+  return type === 'agent:text' || type === 'agent:thinking' || type === 'agent:tool_call';
+}
+
+const wholeMessages: ReadonlySet<string> = new Set([
+  'agent:given',
+  'agent:system_prompt',
+  'agent:tool_result',
+  'user:message',
+]);
+
+/** Whether an event is a record by itself. */
+function isWhole(dialect: SessionDialect, event: CapturedEvent): boolean {
+  return wholeMessages.has(event.type) || isOwnRecord(dialect, event);
+}
+
+/** Whether an event has a record that is no message. */
+function isOwnRecord(dialect: SessionDialect, { type }: CapturedEvent): boolean {
+  return (
+    type === 'agent:created' ||
+    (type === 'agent:piece_of_text' && dialect.kinds.includes('piece_of_text')) ||
+    type.startsWith(unknownTypePrefix(dialect))
+  );
 }
 
 function ownRecord(event: CapturedEvent, { fields }: WrittenLinks): JsonObject {

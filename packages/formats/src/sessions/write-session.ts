@@ -1,13 +1,14 @@
 import { type CapturedEvent, isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
-import { numberMessages } from '@hansard/facts';
+import { MessageNumbers } from '@hansard/facts';
 import type { WriteDiagnostic } from '../lines/format-diagnostic.ts';
 import { idText, references } from '../lines/parse-lines.ts';
-import { createWrittenNames, type DerivedRecord, deriveRecords, isAddedByReader } from './derive-records.ts';
-import { isSpecified, lineText } from './line-form.ts';
+import { createWrittenNames, type DerivedRecord, isAddedByReader, RecordDeriver } from './derive-records.ts';
+import { isSpecified, type LineStyle, lineText } from './line-form.ts';
 import { applyRemainder, dialectFields, type KeptRemainder, keptRemainder } from './remainder.ts';
 import {
   isRecordType,
   type SessionDialect,
+  type SessionFormatId,
   sessionV1Dialect,
   sessionV2Dialect,
   unknownTypePrefix,
@@ -114,16 +115,20 @@ function sourceOf({ source, events: [first] }: DerivedRecord): JsonValue | undef
   return absent.includes('/source') ? undefined : source;
 }
 
-/** A session log, and what it does not hold. */
-export interface WrittenSession {
-  /** One record per line; empty without records. */
-  readonly text: string;
+/** What a written session log does not hold. */
+export interface WrittenReport {
   /** The number of events of each type that are not in it. */
   readonly leftOut: Readonly<Record<string, number>>;
-  /** What records of a session log lose in the other dialect, and the links to events that are left out. `line` is that of `text`. */
+  /** What records of a session log lose in the other dialect, and the links to events that are left out. `line` is that of the text. */
   readonly diagnostics: readonly WriteDiagnostic[];
   /** The additional keys that were left out, with the number of records. `isExtended` writes them. */
   readonly omittedKeys: Readonly<Record<string, number>>;
+}
+
+/** A session log, and what it does not hold. */
+export interface WrittenSession extends WrittenReport {
+  /** One record per line; empty without records. */
+  readonly text: string;
 }
 
 export interface WriteOptions {
@@ -131,40 +136,116 @@ export interface WriteOptions {
   readonly isExtended?: boolean;
 }
 
-function writeSession(
-  dialect: SessionDialect,
-  logged: readonly CapturedEvent[],
-  { isExtended = false }: WriteOptions,
-): WrittenSession {
-  const events = numberMessages(logged);
-  const derived = deriveRecords(dialect, events, createWrittenNames(events));
-  const diagnostics: WriteDiagnostic[] = [];
-  const keys = new SpecifiedKeys(dialect);
-  let style = derived.flatMap(({ events: [first] }) => keptRemainder(first) ?? [])[0]?.style ?? 'compact';
-  const isSourceLost = dialect.sourceKey === null ? createSourceCheck() : () => false;
-  const lines = derived.map((unit, index) => {
-    const { record, lost } = complete(dialect, unit);
-    if (isSourceLost(unit, record)) lost.add('source');
-    const [{ id: eventId }] = unit.events;
-    for (const field of lost) {
-      const message = `${dialect.id} cannot hold the ${field} of ${eventId} as recorded.`;
-      diagnostics.push({ code: 'field_not_written', line: index + 1, eventId, field, message });
-    }
-    style = keptRemainder(unit.events[0])?.style ?? style;
-    return `${lineText(isExtended || isOfDialect(dialect, unit) ? record : keys.only(record), style)}\n`;
-  });
-  const written = new Set(derived.flatMap((record) => record.events));
-  for (const event of events) {
-    if (written.has(event) || !hasRecordElsewhere(event)) continue;
-    const message = `${dialect.id} has no record for ${event.id}, a record of the other dialect (${event.type}).`;
-    diagnostics.push({ code: 'record_not_written', eventId: event.id, message });
+/**
+ * Writes a session log while its events are recorded. The lines of all events are those of `write` with all of them, and each line is given
+ * as soon as no later event can change it: that of a model's answer with its `agent:inference`, or when its agent answers again.
+ */
+export interface SessionWriter {
+  /**
+   * Adds the next event of the log. Returns the lines that it completes.
+   * @throws EVENT_INVALID for a part of a transcript whose data has a shape that this version does not know
+   */
+  add(event: CapturedEvent): readonly string[];
+  /** Ends the log. Returns the remaining lines. */
+  finish(): readonly string[];
+  /** What the lines so far do not hold. */
+  report(): WrittenReport;
+}
+
+/** A reference in a line to what the log did not have before. */
+interface AheadReference {
+  readonly line: number;
+  readonly eventId: string;
+  readonly field: string;
+}
+
+class DialectWriter implements SessionWriter {
+  readonly #dialect: SessionDialect;
+  readonly #isExtended: boolean;
+  readonly #numbers = new MessageNumbers();
+  readonly #deriver: RecordDeriver;
+  readonly #keys: SpecifiedKeys;
+  readonly #isSourceLost: (derived: DerivedRecord, record: JsonObject) => boolean;
+  readonly #ahead = new Map<string, AheadReference[]>();
+  readonly #lost: WriteDiagnostic[] = [];
+  readonly #unwritten: WriteDiagnostic[] = [];
+  readonly #leftOut = new LeftOutCount();
+  #style: LineStyle = 'compact';
+  #lines = 0;
+
+  constructor(dialect: SessionDialect, { isExtended = false }: WriteOptions) {
+    this.#dialect = dialect;
+    this.#isExtended = isExtended;
+    this.#deriver = new RecordDeriver(dialect, createWrittenNames());
+    this.#keys = new SpecifiedKeys(dialect);
+    this.#isSourceLost = dialect.sourceKey === null ? createSourceCheck() : () => false;
   }
-  return {
-    text: lines.join(''),
-    leftOut: countLeftOut(events, written),
-    diagnostics,
-    omittedKeys: keys.omitted,
-  };
+
+  add(logged: CapturedEvent): string[] {
+    const event = this.#numbers.add(logged);
+    const lines = this.#deriver.add(event).map((derived) => this.#line(derived));
+    const recordId = this.#deriver.recordIdOf(event.id);
+    if (recordId === undefined) {
+      this.#leftOut.add(event);
+      if (hasRecordElsewhere(event)) {
+        const message = `${this.#dialect.id} has no record for ${event.id}, a record of the other dialect (${event.type}).`;
+        this.#unwritten.push({ code: 'record_not_written', eventId: event.id, message });
+      }
+    }
+    if (this.#ahead.size > 0) this.#checkAhead(logged, event, recordId);
+    return lines;
+  }
+
+  finish(): string[] {
+    return this.#deriver.finish().map((derived) => this.#line(derived));
+  }
+
+  report(): WrittenReport {
+    return {
+      leftOut: this.#leftOut.counts,
+      diagnostics: [...this.#lost, ...this.#unwritten],
+      omittedKeys: { ...this.#keys.omitted },
+    };
+  }
+
+  #line(unit: DerivedRecord): string {
+    const { record, lost } = complete(this.#dialect, unit);
+    if (this.#isSourceLost(unit, record)) lost.add('source');
+    const [first] = unit.events;
+    this.#lines += 1;
+    for (const field of lost) this.#lose({ line: this.#lines, eventId: first.id, field });
+    this.#leftOut.write(unit.events);
+    this.#style = keptRemainder(first)?.style ?? this.#style;
+    const isWhole = this.#isExtended || isOfDialect(this.#dialect, unit);
+    const written = isWhole ? record : this.#keys.only(record);
+    if (keptRemainder(first)?.format !== this.#dialect.id) this.#noteAhead(written, first.id);
+    return `${lineText(written, this.#style)}\n`;
+  }
+
+  #lose({ line, eventId, field }: AheadReference): void {
+    const message = `${this.#dialect.id} cannot hold the ${field} of ${eventId} as recorded.`;
+    this.#lost.push({ code: 'field_not_written', line, eventId, field, message });
+  }
+
+  #noteAhead(record: JsonObject, eventId: string): void {
+    for (const field of [this.#dialect.substanceKey, this.#dialect.causeKey])
+      for (const id of references(record[field])) {
+        if (this.#deriver.recordIdOf(id) !== undefined) continue;
+        const place = { line: this.#lines, eventId, field };
+        this.#ahead.set(id, [...(this.#ahead.get(id) ?? []), place]);
+      }
+  }
+
+  /** A line that named an event ahead names nothing, if the event has no record, or one of another id. */
+  #checkAhead(logged: CapturedEvent, event: CapturedEvent, recordId: string | undefined): void {
+    for (const id of new Set([logged.id, event.id])) {
+      const places = this.#ahead.get(id);
+      if (places === undefined) continue;
+      this.#ahead.delete(id);
+      if (recordId === id || isAddedByReader(event)) continue;
+      for (const place of places) this.#lose(place);
+    }
+  }
 }
 
 /** Whether a record was read from a log of the dialect, with a key, an order or a style of its own. */
@@ -220,19 +301,43 @@ function hasRecordElsewhere(event: CapturedEvent): boolean {
   return isRecordType(event.type) || (event.type === 'agent:piece_of_text' && !isAddedByReader(event));
 }
 
-function countLeftOut(
-  events: readonly CapturedEvent[],
-  written: ReadonlySet<CapturedEvent>,
-): Record<string, number> {
-  // A piece of text without a record of its own is in the deliveries that carry it.
-  const carried = new Set([...written].flatMap(({ substance }) => substance ?? []));
-  const leftOut: Record<string, number> = {};
-  for (const event of events) {
-    const isCarried = event.type === 'agent:piece_of_text' && carried.has(event.id);
-    if (written.has(event) || isCarried || isAddedByReader(event)) continue;
-    leftOut[event.type] = (leftOut[event.type] ?? 0) + 1;
+/** Counts the events that are in no line. */
+class LeftOutCount {
+  readonly #others: Record<string, number> = {};
+  /** The pieces of text without a record, until a delivery that carries one is written. */
+  readonly #pieces = new Set<string>();
+
+  get counts(): Record<string, number> {
+    const { size } = this.#pieces;
+    return { ...this.#others, ...(size === 0 ? {} : { 'agent:piece_of_text': size }) };
   }
-  return leftOut;
+
+  /** Adds an event that has no record. */
+  add(event: CapturedEvent): void {
+    if (isAddedByReader(event)) return;
+    if (event.type === 'agent:piece_of_text') this.#pieces.add(event.id);
+    else this.#others[event.type] = (this.#others[event.type] ?? 0) + 1;
+  }
+
+  /** The events of a record were written. */
+  write(events: readonly CapturedEvent[]): void {
+    for (const { substance } of events) if (substance !== undefined) this.#pieces.delete(substance);
+  }
+}
+
+function writeSession(
+  dialect: SessionDialect,
+  events: readonly CapturedEvent[],
+  options: WriteOptions,
+): WrittenSession {
+  const writer = new DialectWriter(dialect, options);
+  const lines = [...events.flatMap((event) => writer.add(event)), ...writer.finish()];
+  return { text: lines.join(''), ...writer.report() };
+}
+
+/** A writer of a session log of a dialect, for a log that is being recorded. */
+export function createSessionWriter(id: SessionFormatId, options: WriteOptions = {}): SessionWriter {
+  return new DialectWriter(id === 'session-v1' ? sessionV1Dialect : sessionV2Dialect, options);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { numberMessages } from '@hansard/facts';
+import { MessageNumbers } from '@hansard/facts';
 import type { AddressedLog } from './addressed-log.ts';
 import type { EventAddress } from './event-address.ts';
 import type { FoundEvent } from './found-event.ts';
@@ -85,14 +85,16 @@ async function byId(log: AddressedLog, wanted: string, count: number): Promise<E
   return choices.length === 1 ? { kind: 'found', ...only } : { kind: 'ambiguous', choices, isMore };
 }
 
-/** The message that continues the numbers of an imported log: see `numberMessages`. */
+/** The message with this number in an export as a session log: see `MessageNumbers`. */
 async function byMessageNumber(log: AddressedLog, wanted: string): Promise<EventLocation | null> {
   if (!/^msg_\d+$/.test(wanted)) return null;
-  const events: CapturedEvent[] = [];
-  for await (const page of log.pages()) events.push(...page.events);
-  const position = numberMessages(events).findIndex(({ id, messageId }) => (messageId ?? id) === wanted);
-  const event = events[position];
-  return event === undefined ? null : { kind: 'found', position, event, id: event.id };
+  const numbers = new MessageNumbers();
+  for await (const { first, events } of log.pages())
+    for (const [index, event] of events.entries()) {
+      const { id, messageId = id } = numbers.add(event);
+      if (messageId === wanted) return { kind: 'found', position: first + index, event, id: event.id };
+    }
+  return null;
 }
 
 async function unknown(log: AddressedLog, count: number): Promise<EventLocation> {
