@@ -44,7 +44,7 @@ const allowed: readonly (readonly [folder: RegExp, imports: readonly string[]])[
   [/^plugins\/agent-claude$/, ['events', 'provider', 'claude', 'dispatch']],
   [/^plugins\/comm-web$/, ['events', 'provider', 'viewer']],
   // Writers of a format import what they write with.
-  [/^plugins\/comm-streams$/, ['events', 'provider', 'datasets', 'dispatch']],
+  [/^plugins\/comm-streams$/, ['events', 'provider', 'datasets', 'dispatch', 'formats']],
   [/^plugins\/(comm-|tools-)/, ['events', 'facts', 'provider', 'views']],
   [/^plugins\//, ['events', 'provider']],
 ];

@@ -1,5 +1,5 @@
 import type { CapturedEvent, JsonObject } from '@hansard/events';
-import { numberMessages } from '@hansard/facts';
+import { MessageNumbers, numberMessages } from '@hansard/facts';
 import { describe, expect, it } from 'vitest';
 
 const timestamp = '2026-03-01T09:30:00.000Z';
@@ -99,5 +99,54 @@ describe('a log without message numbers, or without events of Hansard,', () => {
       event(own(1), 'agent:text'),
     ];
     expect(idsOf(numberMessages(mixed))).toEqual(['msg_1200', 'msg_003', 'x1', 'msg_1201']);
+  });
+});
+
+describe('the message numbers of an export', () => {
+  const numbered = (events: readonly CapturedEvent[]) => {
+    const numbers = new MessageNumbers();
+    return events.map((event) => numbers.add(event));
+  };
+
+  it('begin with msg_001 in a log that Hansard recorded, for what a session log has a record of', () => {
+    const native = [
+      event(own(1), 'agent:created'),
+      event(own(2), 'agent:thinking', { messageId: own(2) }),
+      event(`${own(2)}.1`, 'agent:text', { messageId: own(2) }),
+      event(own(3), 'agent:inference', { messageId: own(2) }),
+      event(own(4), 'user:message', { messageId: own(4), substance: `${own(2)}.1` }),
+      event(own(5), 'agent:tool_result', { messageId: own(5), cause: own(2) }),
+    ];
+    const events = numbered(native);
+    expect(idsOf(events)).toEqual(['msg_001', own(2), 'msg_002', own(3), 'msg_003', 'msg_004']);
+    expect([events[4]?.substance, events[5]?.cause]).toEqual(['msg_002', 'msg_002']);
+  });
+
+  it('are those of the whole log, where an imported log was continued', () => {
+    const continued = [
+      ...imported,
+      event(own(1), 'agent:text', { messageId: own(1) }),
+      event(own(2), 'user:message', { messageId: own(2), substance: own(1) }),
+    ];
+    expect(numbered(continued)).toEqual(numberMessages(continued));
+  });
+
+  it('are given once: an imported message whose number was given gets the next one', () => {
+    const events = numbered([
+      ...imported,
+      event(own(1), 'agent:text', { messageId: own(1) }),
+      event('msg_021', 'agent:tool_call', { messageId: 'msg_021' }),
+      event('msg_021.1', 'agent:tool_call', { messageId: 'msg_021' }),
+      event('msg_022', 'user:message', { messageId: 'msg_022', cause: 'msg_021.1' }),
+    ]);
+    expect(idsOf(events).slice(imported.length)).toEqual(['msg_021', 'msg_022', 'msg_022.1', 'msg_023']);
+    expect(events.at(-1)?.cause).toBe('msg_022.1');
+  });
+
+  it('are not read from the ids of other products', () => {
+    const ids = numbered([event('msg_01AbCd', 'agent:text'), event(own(1), 'user:message')]).map(
+      ({ id }) => id,
+    );
+    expect(ids).toEqual(['msg_01AbCd', 'msg_001']);
   });
 });

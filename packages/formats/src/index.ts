@@ -21,6 +21,6 @@ export {
 export type { ReadOptions, ReadSession } from './sessions/read-session.ts';
 export { readSessionV1, readSessionV2 } from './sessions/read-session.ts';
 export type { SessionFormatId } from './sessions/session-dialect.ts';
-export type { WrittenSession } from './sessions/write-session.ts';
-export { writeSessionV1, writeSessionV2 } from './sessions/write-session.ts';
+export type { SessionWriter, WrittenSession } from './sessions/write-session.ts';
+export { createSessionWriter, writeSessionV1, writeSessionV2 } from './sessions/write-session.ts';
 export { readWerewolfMatch } from './werewolf-match/read-werewolf-match.ts';

@@ -198,6 +198,54 @@ describe('a session that Hansard recorded', () => {
       expect(events[0]?.data.source).toEqual({ kind: 'external' });
   });
 
+  it('has a record of its own for a block that comes after its answer was complete, and says so', () => {
+    const call = (id: string, toolCallId: string) =>
+      newEvent('agent:tool_call', { ...toolCall, toolCallId }, { ...host, id, messageId: 'ask' });
+    const events = recorded(
+      newEvent('agent:text', { text: 'I look.' }, { ...host, id: 'ask', messageId: 'ask' }),
+      call('ask.1', 'k1'),
+      newEvent('agent:inference', { model: 'test/small', usage }, { ...host, messageId: 'ask' }),
+      call('ask.2', 'k2'),
+    );
+    for (const { write } of Object.values(sessionFormats)) {
+      const { text, diagnostics } = write(events);
+      const records = recordsIn(text) as JsonObject[];
+      expect(
+        records.map(({ message_id: id, tool_calls: calls }) => [id, (calls as JsonObject[])[0]?.id]),
+      ).toEqual([
+        ['ask', 'k1'],
+        ['ask.2', 'k2'],
+      ]);
+      expect(diagnostics).toMatchObject([{ line: 2, eventId: 'ask.2', field: 'message_id' }]);
+    }
+  });
+
+  it('reports a reference to a later event, if the log does not have it under that id', () => {
+    const ulid = '01JM8Z7T3V0000000000000001';
+    const heard = (id: string, cause: string) =>
+      newEvent('user:message', { text: 'Hm?', source: { kind: 'user' } }, { ...host, id, cause });
+    const events = recorded(
+      heard('of_record', 'later'),
+      heard('of_none', 'notice'),
+      heard('of_number', ulid),
+      newEvent('harness:stall', { idleMs: 1, limitMs: 1 }, { id: 'notice' }),
+      heard('later', 'of_none'),
+      heard(ulid, 'later'),
+    );
+    const { text, diagnostics } = writeSessionV1(events);
+    expect((recordsIn(text) as JsonObject[]).map(({ caused_by: cause }) => cause)).toEqual([
+      'later',
+      'notice',
+      ulid,
+      'of_none',
+      'later',
+    ]);
+    expect(diagnostics.map(({ line, field }) => [line, field])).toEqual([
+      [2, 'caused_by'],
+      [3, 'caused_by'],
+    ]);
+  });
+
   it('is empty without agents', () => {
     expect(writeSessionV2([])).toEqual({ text: '', leftOut: {}, diagnostics: [], omittedKeys: {} });
   });

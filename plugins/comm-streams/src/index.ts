@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { GameMappingInput } from '@hansard/datasets';
+import type { SessionFormatId } from '@hansard/formats';
 import { definePlugin } from '@hansard/provider';
 import { createStreamsWriter } from './create-streams-writer.ts';
 
@@ -8,13 +9,14 @@ export { createStreamsWriter, type StreamsWriterOptions } from './create-streams
 /** The configuration of the plugin; `plugin.json` says what each means. */
 export interface StreamsConfig {
   readonly folder?: string;
-  readonly mapping: GameMappingInput;
+  readonly mapping?: GameMappingInput;
+  readonly sessionLogs?: readonly SessionFormatId[];
   readonly extended?: boolean;
 }
 
 export default definePlugin({
   id: 'comm-streams',
   provides: 'CommunicationProvider',
-  create: ({ folder = 'streams', mapping, extended = false }: StreamsConfig, { baseDir }) =>
-    createStreamsWriter({ folder: resolve(baseDir, folder), mapping, isExtended: extended }),
+  create: ({ folder = 'streams', extended = false, ...written }: StreamsConfig, { baseDir }) =>
+    createStreamsWriter({ folder: resolve(baseDir, folder), isExtended: extended, ...written }),
 });

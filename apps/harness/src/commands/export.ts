@@ -65,7 +65,7 @@ const formatOptions: Readonly<Record<keyof FormatOptions, Option>> = {
   ),
   follow: new Option(
     '-f, --follow',
-    'write also what is recorded from now on, until the session ends or Ctrl-C (streams); a second call continues the files',
+    'write also what is recorded from now on, until the session ends or Ctrl-C (streams, session logs); a second call continues the files',
   ),
   agents: agentOption('train only these agents (training data)'),
   thoughts: new Option(
@@ -105,6 +105,7 @@ export const addExport: AddCommand = (command, context) => {
         'Examples:',
         '  hansard export research/cafe --as html --out cafe.html',
         '  hansard export latest --as session-v2 --out session.jsonl',
+        '  hansard export latest --as session-v2 --follow --out session.jsonl',
         '  hansard export village/game --as streams --mapping game.yaml --out streams',
         '  hansard export research/cafe --as markdown | less',
         '  hansard export --as pages --project research --out site',

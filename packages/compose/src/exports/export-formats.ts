@@ -25,8 +25,8 @@ export interface FormatOptions {
    */
   readonly extended?: boolean;
   /**
-   * `streams` of one session: writes until the session ends or the signal aborts. The folder may exist: files of an earlier
-   * export that followed are continued.
+   * `streams` or a session log of one session: writes until the session ends or the signal aborts. The folder or file may exist: what an
+   * earlier export that followed has written is continued.
    */
   readonly follow?: boolean;
   /** Training data of these agents only, by id or name. */
@@ -59,7 +59,12 @@ export type ExportFormatId =
   | 'streams'
   | TrainingFormatId;
 
-const sessionLog = { scope: 'session', target: 'text', isJson: true, options: ['extended'] } as const;
+const sessionLog = {
+  scope: 'session',
+  target: 'text',
+  isJson: true,
+  options: ['extended', 'follow'],
+} as const;
 const report = { scope: 'task', target: 'text', options: [] } as const;
 const training = {
   scope: 'task',

@@ -11,7 +11,7 @@ import {
   openExportSource,
 } from './export-source.ts';
 import { openExportTarget } from './export-target.ts';
-import { followStreams } from './follow-streams.ts';
+import { followExport } from './follow-export.ts';
 import { formatWriters } from './format-writers.ts';
 
 /** What a program exports, and where to. */
@@ -43,7 +43,7 @@ export async function exportInHarness(harness: ExportParts, options: ExportOptio
   const { context, store } = harness;
   const format = exportFormats[as];
   assertOptions(options);
-  if (options.follow === true) return { format: as, listed: [], ...(await followStreams(harness, options)) };
+  if (options.follow === true) return { format: as, listed: [], ...(await followExport(harness, options)) };
   const { tasks, listed } = await chooseTasks(store, format, options);
   const target = openExportTarget(context.cwd, out, { id: as, target: format.target });
   const opened: ExportSource[] = [];

@@ -4,9 +4,9 @@ import {
   writeGameStreams,
   writeTrainingFiles,
 } from '@hansard/datasets';
-import type { CapturedEvent, JsonObject, TaskSource } from '@hansard/events';
+import type { DispatchEnvelope, JsonObject, TaskSource } from '@hansard/events';
 import { matchesEventType } from '@hansard/events/plain';
-import { type SessionFormatId, sessionFormats } from '@hansard/formats';
+import { createSessionWriter, type SessionFormatId, type SessionWriter } from '@hansard/formats';
 import { writeTaskMarkdown, writeTaskPage, writeTaskPages } from '@hansard/pages';
 import { createTokenCounter, tokenEncodings } from '@hansard/prompt/tokens';
 import { harnessErrors } from '../harness-errors.ts';
@@ -16,7 +16,7 @@ import { unmatchedPlayersNote } from './judging.ts';
 import { readGameMapping, readTools } from './named-files.ts';
 
 /** What a format has written. */
-interface Written {
+export interface Written {
   readonly summary: JsonObject;
   /** What a person should know, such as omissions with their reason. */
   readonly notes: readonly string[];
@@ -61,18 +61,29 @@ function ofOne(write: (source: TaskSource, writing: Writing) => Promise<Written>
   };
 }
 
-/** A session as a log of one of the two dialects. The whole session is kept in memory. */
+/** A session as a log of one of the two dialects, as it is written while it is recorded. */
 async function writeSessionLog(
   id: SessionFormatId,
   { envelopes, readEvents }: TaskSource,
   { target, options }: Writing,
 ): Promise<Written> {
   const { extended: isExtended = false } = options;
-  const events: CapturedEvent[] = [];
+  const writer = createSessionWriter(id, { isExtended });
+  const send = async (lines: readonly string[]) => {
+    if (lines.length > 0) await target.text.write(lines.join(''));
+  };
   for (const { dispatchId } of envelopes)
-    for await (const event of readEvents(dispatchId)) events.push(event);
-  const { text, leftOut, diagnostics, omittedKeys } = sessionFormats[id].write(events, { isExtended });
-  await target.text.write(text);
+    for await (const event of readEvents(dispatchId)) await send(writer.add(event));
+  await send(writer.finish());
+  return sessionLogFacts(id, envelopes, writer.report());
+}
+
+/** What a session log does not hold, for a person and for a program. */
+export function sessionLogFacts(
+  id: SessionFormatId,
+  envelopes: readonly DispatchEnvelope[],
+  { leftOut, diagnostics, omittedKeys }: ReturnType<SessionWriter['report']>,
+): Written {
   const notes = [
     ...(envelopes.some(({ fidelity }) => fidelity === 'narrative')
       ? ['The dispatch was recorded as a narrative: tool input and output are not in the log.']

@@ -287,8 +287,10 @@ interface Unit {
  *
  * 1. with the `agent:inference` of its message;
  * 2. with a block of another answer of its agent;
- * 3. in a log that had no `agent:inference` so far, such as one that was read from a session log: with any other event that has a record;
- * 4. at the end of the log.
+ * 3. in a log that had no `agent:inference` so far, such as one that was read from a session log: with any other event that has a record in a
+ *    dialect;
+ * 4. when an agent received it: with an event that has it as its substance;
+ * 5. at the end of the log.
  *
  * A tool result does not complete an answer, because a tool may answer before the model has made its other calls. A block that comes
  * after its answer was complete begins a record of its own.
@@ -321,7 +323,8 @@ export class RecordDeriver {
    */
   add(event: CapturedEvent): DerivedRecord[] {
     this.#names.observe(event);
-    const { agentId = '', id, messageId = id } = event;
+    const { agentId = '', id, messageId = id, substance } = event;
+    if (substance !== undefined) this.#endReceived(substance);
     if (isAnswerBlock(event)) {
       this.#addBlock(event, agentId, messageId);
     } else if (isWhole(this.#dialect, event)) {
@@ -331,6 +334,7 @@ export class RecordDeriver {
       this.#links.addToRecord(this.#names.idOf(event), event, event.messageId);
     } else {
       this.#links.addOther(event);
+      if (event.type === 'agent:piece_of_text' && !this.#isEndTold) this.#endAll();
       if (event.type === 'agent:inference') {
         this.#isEndTold = true;
         if (this.#answers.get(agentId)?.messageId === messageId) this.#end(agentId);
@@ -369,6 +373,11 @@ export class RecordDeriver {
     if (answer === undefined) return;
     answer.unit.isOver = true;
     this.#answers.delete(agentId);
+  }
+
+  #endReceived(substance: string): void {
+    for (const [agentId, { messageId, unit }] of this.#answers)
+      if (messageId === substance || unit.events.some(({ id }) => id === substance)) this.#end(agentId);
   }
 
   #endAll(): void {

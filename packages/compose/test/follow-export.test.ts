@@ -71,9 +71,69 @@ describe('an export of streams that follows', () => {
     expect(filesIn('live')).toEqual(before);
   });
 
+  it('does not change a file of something else in its place', async () => {
+    const dispatch = await harness.store.beginDispatch(taskDir, { role: 'game', fidelity: 'full' });
+    await dispatch.append(canaryGame(6).events);
+    await dispatch.end({ status: 'completed' });
+    writeFileSync(join(cwd, 'notes.txt'), 'my notes');
+    await expect(
+      harness.export({ as: 'session-v2', session: 'latest', follow: true, out: 'notes.txt' }),
+    ).rejects.toMatchObject({ code: 'FORMAT_FILE_DIFFERS' });
+    expect(readFileSync(join(cwd, 'notes.txt'), 'utf8')).toBe('my notes');
+  });
+
   it('needs one session and a folder', async () => {
     await expect(harness.export({ as: 'streams', follow: true, session: 'latest' })).rejects.toMatchObject({
       code: 'HARNESS_OPTION_INVALID',
     });
   });
+});
+
+describe.each(['session-v1', 'session-v2'] as const)('an export of %s that follows', (as) => {
+  it.each([false, true])(
+    'has the bytes of the export at the end, also after it was stopped; extended: %s',
+    async (extended) => {
+      const { events } = canaryGame(8);
+      const dispatch = await harness.store.beginDispatch(taskDir, { role: 'game', fidelity: 'full' });
+      await dispatch.append(events.slice(0, 50));
+      const stop = new AbortController();
+      const seen = Promise.withResolvers<void>();
+      const followed = { as, session: 'latest', follow: true, out: 'live.jsonl', extended } as const;
+      const first = harness.export({
+        ...followed,
+        signal: stop.signal,
+        onEvents: (count: number) => count === 50 && seen.resolve(),
+      });
+      await seen.promise;
+      stop.abort();
+      expect((await first).notes[0]).toContain('still running: the same command continues');
+      const before = readFileSync(join(cwd, 'live.jsonl'), 'utf8');
+      appendFileSync(join(cwd, 'live.jsonl'), '{"message_id":"msg');
+      const texts: string[] = [];
+      const sink = {
+        async write(text: string) {
+          texts.push(text);
+        },
+      };
+      const toFile = harness.export(followed);
+      const toSink = harness.export({ ...followed, out: sink });
+      await dispatch.append(events.slice(50));
+      await dispatch.end({ status: 'completed' });
+      const { summary, notes } = await toFile;
+      await toSink;
+      const whole = await harness.export({ as, session: 'latest', out: 'whole.jsonl', extended });
+      const [live, atEnd] = ['live.jsonl', 'whole.jsonl'].map((name) =>
+        readFileSync(join(cwd, name), 'utf8'),
+      );
+      expect(live).toBe(atEnd);
+      expect(texts.join('')).toBe(atEnd);
+      expect(texts.length).toBeGreaterThan(20);
+      expect({ summary, notes }).toEqual({ summary: whole.summary, notes: whole.notes });
+      expect([atEnd?.startsWith(before), before.length > 0, before.length < (atEnd?.length ?? 0)]).toEqual([
+        true,
+        true,
+        true,
+      ]);
+    },
+  );
 });
