@@ -19,6 +19,7 @@ export const slowTests: readonly string[] = [
   'packages/datasets/test/training/training-properties.test.ts',
   'packages/formats/test/conversion.test.ts',
   'packages/session/test/truth/random-sessions.test.ts',
+  'plugins/comm-streams/test/killed-writers.test.ts',
   'plugins/store-jsonfile/test/integrity/flipped-bits.test.ts',
   'plugins/store-jsonfile/test/too-large.test.ts',
   'packages/store-conformance/test/damage-mutants.test.ts',

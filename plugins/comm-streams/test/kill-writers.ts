@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { Cast, createGameStreams, specifiedStreams, streamText } from '@hansard/datasets';
 import { openDispatchStore } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
+import { sessionFormats } from '@hansard/formats';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { canaryGame, canaryMapping } from '@hansard/testing';
 
@@ -65,14 +66,43 @@ async function killInGame(wanted: number, random: () => number, result: KilledWr
   }
 }
 
-/** A process that writes a game. */
+/**
+ * Holds a session of several agents that speak at once, and kills its process again and again. Compares the session logs with the log in the
+ * store: after each kill with its beginning, and at the end with all of it.
+ */
+export async function killSession(kills: number, random: () => number): Promise<KilledWriters> {
+  const result: KilledWriters = { kills: 0, torn: 0, games: 1, wrong: [] };
+  const folder = mkdtempSync(join(tmpdir(), 'hansard-live-'));
+  const seed = Math.floor(random() * 1_000_000);
+  try {
+    for (let isWhole = false; !isWhole; ) {
+      const writer = new Writer(folder, seed, 'written-session');
+      isWhole = result.kills >= kills;
+      await writer.play(isWhole ? 2 : 1 + Math.floor(random() * 4), isWhole);
+      if (!isWhole) result.kills += 1;
+      const events = await storedEvents(folder);
+      for (const { id: format, write } of Object.values(sessionFormats)) {
+        const text = readText(join(folder, 'streams', taskDir, dispatchId, `${format}.jsonl`));
+        const whole = write(events).text;
+        if (!text.endsWith('\n')) result.torn += 1;
+        if (isWhole ? text !== whole : !whole.startsWith(text))
+          result.wrong.push(`seed ${seed}: ${format} after ${result.kills} kills, ${events.length} events`);
+      }
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+  return result;
+}
+
+/** A process that writes a game, or holds a session. */
 class Writer {
   readonly #process: ChildProcessWithoutNullStreams;
   hasEnded = false;
   #problem = '';
 
-  constructor(folder: string, seed: number) {
-    const script = join(import.meta.dirname, 'written-game.ts');
+  constructor(folder: string, seed: number, name: 'written-game' | 'written-session' = 'written-game') {
+    const script = join(import.meta.dirname, `${name}.ts`);
     const places = [join(folder, 'store'), join(folder, 'streams'), `${seed}`];
     this.#process = spawn(process.execPath, ['--conditions=@hansard/source', script, ...places]);
     this.#process.stdin.on('error', () => {});
@@ -104,16 +134,20 @@ class Writer {
 }
 
 async function countStored(folder: string): Promise<number> {
+  return (await storedEvents(folder)).length;
+}
+
+async function storedEvents(folder: string): Promise<readonly CapturedEvent[]> {
   const store = openDispatchStore(openJsonFileStore({ root: join(folder, 'store') }));
   try {
     const found = await store.findDispatch({ taskDir, dispatchId });
-    return found === null ? 0 : (await store.getDispatchEvents(taskDir, dispatchId)).length;
+    return found === null ? [] : await store.getDispatchEvents(taskDir, dispatchId);
   } finally {
     await store.close();
   }
 }
 
-/** The whole files of a game, by a reading of the whole log. */
+/** The whole files of a game, by a reading of the whole log. The tests of `@hansard/formats` compare session logs with what was played. */
 function filesOf(events: readonly CapturedEvent[]): Map<string, string> {
   const cast = new Cast(canaryMapping);
   for (const event of events) cast.observe(event);
@@ -122,6 +156,7 @@ function filesOf(events: readonly CapturedEvent[]): Map<string, string> {
   for (const line of [...events.flatMap((event) => streams.add(event)), ...streams.finish()])
     files.set(line.stream, (files.get(line.stream) ?? '') + (streamText(line) ?? ''));
   files.delete('whispers');
+  for (const { id, write } of Object.values(sessionFormats)) files.set(id, write(events).text);
   return files;
 }
 

@@ -1,7 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCommunicationHub, openDispatchStore } from '@hansard/dispatch';
+import { writeSessionV2 } from '@hansard/formats';
 import { contractVersion, requiredMethods } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { canaryGame, canaryMapping } from '@hansard/testing';
@@ -17,7 +18,10 @@ it('is the plugin that its manifest describes', async () => {
     provides: plugin.provides,
     entry: './dist/index.js',
     apiVersion: contractVersion,
-    configSchema: { additionalProperties: false, required: ['mapping'] },
+    configSchema: {
+      additionalProperties: false,
+      anyOf: [{ required: ['mapping'] }, { required: ['sessionLogs'] }],
+    },
   });
   const provider = await plugin.create({ mapping: canaryMapping }, { baseDir: '/', signal });
   expect(requiredMethods.CommunicationProvider.filter((name) => !(name in provider))).toEqual([]);
@@ -61,5 +65,33 @@ it('writes every event of a dispatch, however many notices the hub drops', async
   );
   const calls = events.filter(({ type }) => type === 'agent:thinking').length;
   expect([problems.length > 0, thoughts.trimEnd().split('\n').length]).toEqual([true, calls]);
+  rmSync(folder, { recursive: true });
+});
+
+it('writes on what it can, if a file is of another log, and reports it once', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hansard-comm-streams-'));
+  await using store = openDispatchStore(createMemoryStore());
+  const problems: unknown[] = [];
+  const provider = await plugin.create(
+    { folder: 'live', sessionLogs: ['session-v1', 'session-v2'] },
+    { baseDir: folder, signal },
+  );
+  await using hub = createCommunicationHub([provider], { store, onProblem: (one) => problems.push(one) });
+  await hub.start();
+  const dispatch = await store.beginDispatch(
+    'village/tasks/game',
+    { role: 'game', fidelity: 'full' },
+    { communication: hub },
+  );
+  const place = join(folder, 'live/village/tasks/game', dispatch.dispatchId);
+  mkdirSync(place, { recursive: true });
+  writeFileSync(join(place, 'session-v1.jsonl'), '{"another":"log"}\n');
+  const { events } = canaryGame(7);
+  await dispatch.append(events);
+  await dispatch.end({ status: 'completed' });
+  await hub.close();
+  expect(problems).toMatchObject([{ kind: 'call_failed', error: { code: 'FORMAT_FILE_DIFFERS' } }]);
+  expect(readFileSync(join(place, 'session-v1.jsonl'), 'utf8')).toBe('{"another":"log"}\n');
+  expect(readFileSync(join(place, 'session-v2.jsonl'), 'utf8')).toBe(writeSessionV2(events).text);
   rmSync(folder, { recursive: true });
 });

@@ -6,14 +6,21 @@ import { canaryGame, canaryMapping } from '@hansard/testing';
 import { createStreamsWriter } from '../src/index.ts';
 
 /**
- * A process that plays a game into a store and its live streams: it appends one event for each line of its input, and answers with the number
+ * A process that plays a game into a store, its live streams and its session logs: it appends one event for each line of its input, and answers with the number
  * of events when the store has acknowledged it. It continues a game that another process began. At the end of the game it ends by itself.
  */
 const [root = '', folder = '', seed = ''] = process.argv.slice(2);
 const ref = { taskDir: 'village/tasks/game', dispatchId: '01J0000000000000000000000A' };
 const store = openDispatchStore(openJsonFileStore({ root }));
 const hub = createCommunicationHub(
-  [createStreamsWriter({ folder, mapping: canaryMapping, isExtended: false })],
+  [
+    createStreamsWriter({
+      folder,
+      mapping: canaryMapping,
+      sessionLogs: ['session-v1', 'session-v2'],
+      isExtended: false,
+    }),
+  ],
   {
     store,
   },

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject, JsonValue } from '@hansard/events';
+import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
 import { type SessionFormatId, sessionFormats } from '@hansard/formats';
 import { SessionViewer } from '@hansard/views';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -39,7 +39,10 @@ interface PythonReading {
   readonly root?: string;
 }
 
-function python(job: { read: JsonValue; write: JsonValue }): PythonReading[] {
+function python(job: { read: JsonValue; write: JsonValue; resume?: readonly string[] }): {
+  read: PythonReading[];
+  resumed: string[];
+} {
   const { status, stdout, stderr } = spawnSync('python3', [join(import.meta.dirname, 'specified.py')], {
     input: JSON.stringify({ specs, ...job }),
     encoding: 'utf8',
@@ -47,7 +50,7 @@ function python(job: { read: JsonValue; write: JsonValue }): PythonReading[] {
     env: { ...process.env, PYTHONUTF8: '1' },
   });
   expect([status, stderr]).toEqual([0, '']);
-  return JSON.parse(stdout).read;
+  return JSON.parse(stdout);
 }
 
 /** The transcripts as our viewer has them. What only an answer thought has no record in either dialect. */
@@ -105,7 +108,10 @@ describe(`the Python of the specifications, with ${sessions} sessions from seed 
           exported.push({ format, file, seed, ours });
         }
       }
-      const found = python({ read: exported.map(({ format, file }) => ({ format, file })), write: [] });
+      const { read: found } = python({
+        read: exported.map(({ format, file }) => ({ format, file })),
+        write: [],
+      });
       let messages = 0;
       let built = 0;
       for (const [at, { seed, format, ours }] of exported.entries()) {
@@ -122,6 +128,42 @@ describe(`the Python of the specifications, with ${sessions} sessions from seed 
       expect(found).toHaveLength(2 * sessions);
       expect(messages).toBeGreaterThan(20 * sessions);
       expect(built).toBeGreaterThanOrEqual(sessions);
+    },
+    600_000,
+  );
+
+  it.skipIf(!canRun)(
+    'loads exports of random sessions, whose messages are numbered, and continues their ids',
+    async () => {
+      const files: { file: string; lines: number; agents: Set<string>; seed: number }[] = [];
+      for (const seed of seeds) {
+        const { events } = await playRandomSession(seed, 64);
+        const { text } = sessionFormats['session-v2'].write(withMintedIds(events));
+        const records: JsonObject[] = text
+          .trimEnd()
+          .split('\n')
+          .map((line) => JSON.parse(line));
+        const numbers = records.map((_, at) => `msg_${String(at + 1).padStart(3, '0')}`);
+        expect(
+          records.map(({ message_id: id }) => id),
+          `seed ${seed}`,
+        ).toEqual(numbers);
+        const file = join(folder, `${seed}.resumed.jsonl`);
+        writeFileSync(file, text);
+        const agents = new Set(records.map(({ agent_id: id }) => String(id)));
+        files.push({ file, lines: records.length, agents, seed });
+      }
+      const { resumed } = python({ read: [], write: [], resume: files.map(({ file }) => file) });
+      for (const [at, { file, lines, agents, seed }] of files.entries()) {
+        const agentId = resumed[at] ?? '';
+        expect([agentId.startsWith('agent_'), agents.has(agentId)], `seed ${seed}`).toEqual([true, false]);
+        const { events, report } = sessionFormats['session-v2'].read(readFileSync(file, 'utf8'));
+        expect(report.diagnostics.filter(({ code }) => code === 'id_taken')).toEqual([]);
+        expect(
+          events.slice(-2).map(({ id, agentId: of }) => [id, of]),
+          `seed ${seed}`,
+        ).toEqual([1, 2].map((more) => [`msg_${String(lines + more).padStart(3, '0')}`, agentId]));
+      }
     },
     600_000,
   );
@@ -143,13 +185,22 @@ describe(`the Python of the specifications, with ${sessions} sessions from seed 
         writeFileSync(file, sessionFormats['session-v1'].write(events).text);
       }
       const inV1 = meant.map(({ file }) => ({ format: 'session-v1', file }));
-      const trees = python({ read: inV1, write: [] });
+      const { read: trees } = python({ read: inV1, write: [] });
       for (const [at, { transcripts }] of meant.entries())
         expect(pythonTranscripts(trees[at]?.built ?? {}), `seed ${seeds[at]}`).toEqual(transcripts);
     },
     600_000,
   );
 });
+
+/** The events with ids as a program gets them: those of the random play are `e1`, `e2` … */
+function withMintedIds(events: readonly CapturedEvent[]): CapturedEvent[] {
+  const text = JSON.stringify(events).replace(
+    /"e(\d+)((?:\.\d+)?)"/g,
+    (_, number: string, block: string) => `"01JM8Z7T3V${number.padStart(16, '0')}${block}"`,
+  );
+  return JSON.parse(text);
+}
 
 const texts = ['Yes.', 'Grüß Gott', '"so", he said', 'a\nb\t\\', '🙂 \u2028', 'Error: no', 'ß: 1, 2', ''];
 

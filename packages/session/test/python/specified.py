@@ -1,6 +1,7 @@
 """Runs the Python of the specifications on session logs. Its code is taken from the Markdown files, and is not in this repository.
 
-Input: {"specs": FOLDER, "read": [{"format", "file"}], "write": [{"format", "file", "steps"}]}. Output: {"read": [...], "written": [...]}.
+Input: {"specs": FOLDER, "read": [{"format", "file"}], "write": [{"format", "file", "steps"}],
+"resume": [FILE]}. Output: {"read": [...], "resumed": [AGENT]}.
 """
 
 import inspect
@@ -58,7 +59,21 @@ def v2_of(specs):
 
     class Session(names["Session"]):
         def __init__(self, session_file):
-            self.file, self.count = session_file, 0
+            self.file, self.count, self.agents = session_file, 0, 0
+
+        @staticmethod
+        def load(session_file):
+            """As its docstring says: the counters continue after the maximum message_id and agent_id."""
+            session = Session(session_file)
+            with open(session_file, encoding="utf8") as lines:
+                for event in map(json.loads, lines):
+                    session.count = max(session.count, int(event["message_id"].split("_")[1]))
+                    session.agents = max(session.agents, int(event["agent_id"].split("_")[1]))
+            return session
+
+        def allocate_agent_id(self):
+            self.agents += 1
+            return f"agent_{self.agents:03d}"
 
         def _log(self, event):
             self.count += 1
@@ -97,6 +112,15 @@ def read(names, format, file):
     return {"agents": agents, "transcripts": given, "built": built, "root": root.agent_id}
 
 
+def resume(names, file):
+    """Continues a log as the specification does: with a new agent and a message to it."""
+    session = names["SessionLogger"].load(file)
+    agent = session.allocate_agent_id()
+    session.log_agent_created(agent, name="Continued")
+    session.log_transcript_entry(agent, {"role": "user", "content": "Go on."})
+    return agent
+
+
 def write(names, file, steps):
     logger = names["SessionLogger"](file)
     for method, arguments in steps:
@@ -109,7 +133,8 @@ def main():
     found = [read(formats[one["format"]], one["format"], one["file"]) for one in job["read"]]
     for one in job["write"]:
         write(formats[one["format"]], one["file"], one["steps"])
-    json.dump({"read": found}, sys.stdout)
+    resumed = [resume(formats["session-v2"], file) for file in job.get("resume", [])]
+    json.dump({"read": found, "resumed": resumed}, sys.stdout)
 
 
 main()
