@@ -123,7 +123,7 @@ class RandomRun {
     ];
     player.answer = { id, blocks, written: 0, line: null };
     this.#continue(player);
-    // Nothing else tells that its blocks follow one another.
+    // Without an inference, its blocks follow one another.
     while (!this.#isTold && player.answer !== null) this.#continue(player);
   }
 

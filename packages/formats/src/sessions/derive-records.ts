@@ -289,7 +289,7 @@ interface Unit {
  * 2. with a block of another answer of its agent;
  * 3. in a log that had no `agent:inference` so far, such as one that was read from a session log: with any other event that has a record in a
  *    dialect;
- * 4. when an agent received it: with an event that has it as its substance;
+ * 4. when an agent received it: with an event whose substance names it;
  * 5. at the end of the log.
  *
  * A tool result does not complete an answer, because a tool may answer before the model has made its other calls. A block that comes
@@ -444,7 +444,7 @@ function isWhole(dialect: SessionDialect, event: CapturedEvent): boolean {
   return wholeMessages.has(event.type) || isOwnRecord(dialect, event);
 }
 
-/** Whether an event has a record that is no message. */
+/** Whether an event has a record other than a message. */
 function isOwnRecord(dialect: SessionDialect, { type }: CapturedEvent): boolean {
   return (
     type === 'agent:created' ||
