@@ -82,7 +82,7 @@ async function byDayOfStart(store: DispatchStore): Promise<number> {
   const sums = new UsageSums();
   for await (const listed of store.dispatches())
     if (!('error' in listed))
-      sums.add(listed.envelope.startedAt.slice(0, 10), figuresOfDispatch(listed.envelope));
+      sums.add(listed.envelope.startedAt?.slice(0, 10) ?? '', figuresOfDispatch(listed.envelope));
   return sums.rows('most').length;
 }
 

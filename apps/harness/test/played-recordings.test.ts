@@ -73,7 +73,7 @@ function expectRootAroundAll(spans: readonly Span[]): void {
 }
 
 const dated = ({ startedAt, completedAt }: DispatchEnvelope) => ({
-  first: Date.parse(startedAt),
+  first: Date.parse(startedAt ?? ''),
   last: Date.parse(completedAt ?? ''),
 });
 

@@ -46,9 +46,12 @@ export interface LogHead {
   readonly sessionId: string | null;
   readonly agentId: string | null;
   readonly cwd: string | null;
-  /** The first time of the session itself, in milliseconds since 1970. */
-  readonly startedAt: number;
-  /** The first time in the file: earlier than `startedAt` if the file begins with records of another session. */
+  /** The first time of the session itself, in milliseconds since 1970. Null: no record has one. */
+  readonly startedAt: number | null;
+  /**
+   * Where the file is among others, in milliseconds since 1970: its first time, which is earlier than `startedAt` if the file begins with
+   * records of another session. Without any time, when the file was written.
+   */
   readonly firstTime: number;
   readonly hasTime: boolean;
   readonly dispatchId: string;
@@ -100,7 +103,7 @@ export async function readLogHead(path: string, isRecord: IsRecord): Promise<Log
     sessionId: sessionId ?? null,
     agentId: agentId ?? null,
     cwd: cwd ?? null,
-    startedAt: isContinuation ? (ownTime ?? firstTime) : firstTime,
+    startedAt: (isContinuation ? (ownTime ?? time) : time) ?? null,
     firstTime,
     hasTime: time !== undefined,
     dispatchId: dispatchIdOf(name.join('\n'), time ?? 0),
@@ -146,8 +149,6 @@ function refuse(path: string, size: number): never {
 export interface ReadLogOptions {
   /** Absent: `full`. */
   readonly fidelity?: Fidelity;
-  /** Milliseconds since 1970. Used only for a log without any time. */
-  readonly startsAt?: number;
   /** Stops reading between two batches. */
   readonly signal?: AbortSignal;
   /** Called after each batch with the number of bytes read so far. */
@@ -170,12 +171,12 @@ export interface ClaudeLog {
   /** The session whose records are copied at the start of the file; null for most sessions. */
   readonly continues: ContinuedSession | null;
   readonly cwd: string | null;
-  /** Milliseconds since 1970: the first time in the records, or the modification time of the file. */
-  readonly startedAt: number;
+  /** Milliseconds since 1970: the first time in the records. Null: none has one. */
+  readonly startedAt: number | null;
   /** Whether any record has a time. */
   readonly hasTime: boolean;
   /**
-   * The events in batches, in the order of the files, each with id and time. A file that has grown gives the same events
+   * The events in batches, in the order of the files, each with an id, and with the time of its record if that has one. A file that has grown gives the same events
    * and then more. An unfinished record at the end is held back and reported. Can be called once per log.
    * @throws FORMAT_UNREADABLE
    */
@@ -214,7 +215,8 @@ export interface ClaudeLogSummary {
   /** The number of diagnostics of each code. */
   readonly counts: DiagnosticCounts;
   readonly model: string | null;
-  readonly completedAt: number;
+  /** As `lastRecordAt`. */
+  readonly completedAt: number | null;
   /** Milliseconds since 1970: the latest time of all records. Null: none has a time. */
   readonly lastRecordAt: number | null;
   /** `running`: the log does not show an end. */

@@ -53,8 +53,8 @@ class StreamReading {
   #lines = 0;
   #records = 0;
   #events = 0;
-  #clock = 0;
-  #startsAt = 0;
+  /** The latest time. Null: no message has had one. */
+  #clock: number | null = null;
   #isRead = false;
   #model: string | null = null;
   #end: CapturedEvent | null = null;
@@ -67,16 +67,13 @@ class StreamReading {
 
   async *read({
     fidelity = 'full',
-    startsAt,
     signal,
     onProgress,
   }: ReadLogOptions = {}): AsyncGenerator<CapturedEvent[]> {
     if (this.#isRead) throw new TypeError('A log is read once; open it again to read it again.');
     this.#isRead = true;
-    const { path, hasTime, startedAt } = this.#head;
-    this.#startsAt = hasTime ? startedAt : (startsAt ?? startedAt);
-    this.#clock = this.#startsAt;
-    const mapping = createClaudeMapping({ fidelity, now: () => this.#clock });
+    const { path } = this.#head;
+    const mapping = createClaudeMapping({ fidelity, now: () => null });
     this.#mapping = mapping;
     let bytes = 0;
     let batch: CapturedEvent[] = [];
@@ -109,8 +106,8 @@ class StreamReading {
       counts: this.#diagnostics.counts,
       diagnostics: this.#diagnostics.kept,
       model: this.#model,
-      completedAt: Math.max(this.#startsAt, this.#clock),
-      lastRecordAt: this.#head.hasTime ? this.#clock : null,
+      completedAt: this.#clock,
+      lastRecordAt: this.#clock,
       status: this.#end === null ? 'running' : ended,
       statusIfQuiet: this.#turn.facts.statusIfQuiet,
       openCalls: this.#mapping?.openCalls ?? [],
@@ -135,14 +132,11 @@ class StreamReading {
       this.#report('unknown_kind', line, 'This is not a message; it is kept as a notice.');
     if (asName(message.parent_tool_use_id) === undefined) this.#turn.observe(message);
     const time = recordedTime(message);
-    if (time !== undefined && time < this.#clock - longestStepBack && time !== this.#startsAt)
-      this.#report(
-        'time_goes_back',
-        line,
-        `The time is ${this.#clock - time} ms before the latest; it is kept unchanged.`,
-      );
+    const back = time === undefined || this.#clock === null ? 0 : this.#clock - time;
+    if (back > longestStepBack && time !== this.#head.startedAt)
+      this.#report('time_goes_back', line, `The time is ${back} ms before the latest; it is kept unchanged.`);
     for (const problem of problemsOf(message)) this.#report('usage_unreadable', line, problem);
-    this.#clock = Math.max(this.#clock, time ?? this.#clock);
+    if (time !== undefined) this.#clock = Math.max(this.#clock ?? time, time);
     const activities = mapping.map(part.record, { line });
     if (activities.length === 0 && message.type !== 'stream_event' && message.subtype !== 'init')
       this.#report('id_repeated', line, 'This message occurs again; it is kept once.');
@@ -155,7 +149,7 @@ class StreamReading {
   #take(event: NewEvent, place: string, index: number): CapturedEvent {
     const wanted = event.id ?? `${place}${index === 0 ? '' : `.${index}`}`;
     const id = this.#ids.claim(wanted) ?? `${place}..${index}`;
-    const captured = { ...event, id, timestamp: event.timestamp ?? toTimestamp(this.#clock) };
+    const captured = { ...event, id, timestamp: event.timestamp ?? null };
     this.#events += 1;
     if (captured.type === 'session:init' && typeof captured.data.model === 'string')
       this.#model ??= captured.data.model;
@@ -173,12 +167,7 @@ class StreamReading {
       );
     if (this.#end === null)
       this.#report('no_result', last, 'The stream ends without a result: its dispatch is marked as running.');
-    if (!this.#head.hasTime)
-      this.#report(
-        'time_missing',
-        1,
-        'No message has a time; all get the time at which the file was written.',
-      );
+    if (!this.#head.hasTime) this.#report('time_missing', 1, 'No message has a time, so no event has one.');
     return events;
   }
 
@@ -212,9 +201,8 @@ export async function openClaudeStream(path: string): Promise<ClaudeLog> {
 }
 
 /**
- * Maps the lines of a recorded stream: the activities of each line, then those of the end. A message without a time gets
- * the latest time before it; before the first time, the first one; without any, `now`. After an abort it reads no
- * further line.
+ * Maps the lines of a recorded stream: the activities of each line, then those of the end. The events of a message without a time
+ * have none, or `now` if the whole stream has no time. After an abort it reads no further line.
  * @throws FORMAT_UNREADABLE, FORMAT_EMPTY, FORMAT_NOT_JSONL
  */
 export async function* readClaudeStream(
@@ -223,18 +211,19 @@ export async function* readClaudeStream(
   now: () => number,
   signal: AbortSignal,
 ): AsyncGenerator<ClaudeActivity[]> {
-  let clock = (await findClaudeStreamStart(path, signal)) ?? now();
-  const mapping = createClaudeMapping({ fidelity, now: () => clock });
+  const isTimed = (await findClaudeStreamStart(path, signal)) !== undefined;
+  const arrival = () => (isTimed ? null : now());
+  const mapping = createClaudeMapping({ fidelity, now: arrival });
+  const arrivedAt = () => (isTimed ? null : toTimestamp(now()));
   let hasResult = false;
   for await (const line of readLines(path)) {
     if (signal.aborted) break;
     const activities = partsOf(line).flatMap((part) => {
       const place = { file: path, line: line.number };
       if (part.kind === 'damaged') {
-        const event = newNotice(part.problem, place, clock, part.raw);
+        const event = newNotice(part.problem, place, arrivedAt(), part.raw);
         return [{ kind: 'event' as const, event: fidelity === 'full' ? event : toNarrative(event) }];
       }
-      clock = Math.max(clock, recordedTime(asObject(part.record) ?? {}) ?? clock);
       return mapping.map(part.record, place);
     });
     hasResult ||= activities.some(isResult);
@@ -242,7 +231,7 @@ export async function* readClaudeStream(
   }
   const last = mapping.finish();
   if (!hasResult && !signal.aborted) {
-    const event = newNotice('the stream ends without a result', { file: path }, clock);
+    const event = newNotice('the stream ends without a result', { file: path }, arrivedAt());
     last.push({ kind: 'event', event });
   }
   yield last;

@@ -60,8 +60,7 @@ export async function openClaudeTranscript(
   const { startedAt, ...head } = await readLogHead(path, isTranscriptRecord);
   const agents: SessionFile[] = [];
   const folder = dirname(path);
-  for (const file of subAgents)
-    agents.push(await openSubAgent(file, folder, head.hasTime ? startedAt : undefined));
+  for (const file of subAgents) agents.push(await openSubAgent(file, folder, startedAt ?? undefined));
   // An agent is called before it begins, so its caller is read first.
   agents.sort((a, b) => a.startsAt - b.startsAt || (a.path < b.path ? -1 : 1));
   const { bytes, modifiedAt, firstTime } = head;
@@ -137,8 +136,8 @@ async function openSubAgent(
   const { meta, metaProblem } = await readMeta(join(dirname(path), `${prefix}.meta.json`), folder);
   const facts = { path, name: relative(folder, path), prefix, meta, ...definedOnly({ metaProblem }) };
   try {
-    const { bytes, modifiedAt, startedAt, hasTime, agentId } = await readLogHead(path, isTranscriptRecord);
-    const startsAt = hasTime ? startedAt : (sessionStart ?? startedAt);
+    const { bytes, modifiedAt, startedAt, firstTime, agentId } = await readLogHead(path, isTranscriptRecord);
+    const startsAt = startedAt ?? sessionStart ?? firstTime;
     return { ...facts, bytes, modifiedAt, ...(agentId === null ? {} : { agentId }), startsAt };
   } catch (error) {
     return { ...facts, bytes: 0, modifiedAt: 0, startsAt: sessionStart ?? 0, problem: error };

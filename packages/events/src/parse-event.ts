@@ -83,7 +83,7 @@ function hasUsualFields(value: unknown): value is CapturedEvent {
   return (
     isEventType(event.type) &&
     isId(event.id) &&
-    isTimestamp(event.timestamp) &&
+    (event.timestamp === null || isTimestamp(event.timestamp)) &&
     event.v === undefined &&
     (event.agentId === undefined || isId(event.agentId)) &&
     (event.messageId === undefined || event.messageId === event.id || isId(event.messageId)) &&

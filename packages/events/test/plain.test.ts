@@ -141,7 +141,7 @@ describe('reading without schemas', () => {
           prices: { name: 'a table', version: '1', date: '2026-03-01' },
         },
       ],
-      source: { format: 'a-log', files: [], ifQuiet: { status: 'crashed', since: time } },
+      source: { format: 'a-log', files: [], ifQuiet: { status: 'crashed', since: time, isRecorded: true } },
     };
     for (const envelope of [started, ended, quiet]) {
       expect(isPlainEnvelope(envelope)).toBe(true);

@@ -84,7 +84,7 @@ export class DispatchFacts {
     this.#eventId = event.id;
     const { type, timestamp, messageId, agentId = '' } = event;
     // Times of one form are in the order of their texts.
-    if (timestamp > this.#lastActivity) this.#lastActivity = timestamp;
+    if (timestamp !== null && timestamp > this.#lastActivity) this.#lastActivity = timestamp;
     if (agentId !== this.#agentId) this.#turnTo(event, agentId);
     if (this.#ending.isOver) this.#ending.observe(event);
     const kind = kinds.get(type);
@@ -151,7 +151,7 @@ export class DispatchFacts {
     return this.#agents;
   }
 
-  /** The latest time of an event. Null: there was none. */
+  /** The latest time of an event. Null: no event has one. */
   get lastActivity(): string | null {
     return this.#lastActivity === '' ? null : this.#lastActivity;
   }

@@ -17,8 +17,10 @@ export {
   figuresOf,
 } from './spending/dispatch-figures.ts';
 export {
+  dayHeading,
   formatCost,
   formatCount,
+  formatDay,
   formatDuration,
   formatTime,
   formatTokens,
@@ -26,6 +28,7 @@ export {
   shortId,
   shortIds,
   timeInZone,
+  timeNotRecorded,
 } from './spending/format.ts';
 export {
   addFigure,

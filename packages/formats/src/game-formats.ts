@@ -1,5 +1,5 @@
 import { definedOnly } from '@hansard/events';
-import { type GameLogFile, isGameLog, type ReadGame, type ReadGameOptions } from './games/game-lines.ts';
+import { type GameLogFile, isGameLog, type ReadGame } from './games/game-lines.ts';
 import { readGameLog } from './games/read-game-log.ts';
 import { isWerewolfMatch, readWerewolfMatch } from './werewolf-match/read-werewolf-match.ts';
 
@@ -10,15 +10,14 @@ export const gameFormats: Readonly<
     GameFormatId,
     {
       readonly id: GameFormatId;
-      readonly read: (files: readonly GameLogFile[], options?: ReadGameOptions) => ReadGame[];
+      readonly read: (files: readonly GameLogFile[]) => ReadGame[];
     }
   >
 > = {
   'game-log': { id: 'game-log', read: readGameLog },
   'werewolf-match': {
     id: 'werewolf-match',
-    read: (files, options) =>
-      files.map(({ source, file }) => readWerewolfMatch(source, { ...options, ...definedOnly({ file }) })),
+    read: (files) => files.map(({ source, file }) => readWerewolfMatch(source, definedOnly({ file }))),
   },
 };
 

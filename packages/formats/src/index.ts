@@ -1,5 +1,5 @@
 export { detectGameFormat, type GameFormatId, gameFormats } from './game-formats.ts';
-export type { GameLogFile, ReadGame, ReadGameOptions } from './games/game-lines.ts';
+export type { GameLogFile, ReadGame } from './games/game-lines.ts';
 export { gameShares, isWholeGameLog } from './games/game-lines.ts';
 export { isTrainingPair } from './games/game-record.ts';
 export { readGameLog } from './games/read-game-log.ts';

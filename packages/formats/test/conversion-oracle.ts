@@ -1,6 +1,6 @@
 import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
 import type { SessionFormat, SessionFormatId, WriteDiagnostic } from '../src/index.ts';
-import { logOf, now, recordsIn } from './make.ts';
+import { logOf, recordsIn } from './make.ts';
 
 /** A log converted to the other dialect and back. Each original record has its number as `n`. */
 export interface Conversion {
@@ -13,9 +13,9 @@ export interface Conversion {
 
 export function convert(records: readonly JsonObject[], from: SessionFormat, to: SessionFormat): Conversion {
   const original = recordsIn(logOf(...records.map((record, n) => ({ ...record, n })))) as JsonObject[];
-  const { events } = from.read(logOf(...original), { now });
+  const { events } = from.read(logOf(...original));
   const first = to.write(events, { isExtended: true });
-  const second = to.read(first.text, { now }).events;
+  const second = to.read(first.text).events;
   const last = from.write(second, { isExtended: true });
   const there = recordsIn(first.text) as JsonObject[];
   const back = recordsIn(last.text) as JsonObject[];

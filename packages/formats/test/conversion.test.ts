@@ -4,7 +4,7 @@ import { createLogIndex } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { sessionFormats } from '../src/index.ts';
 import { type Conversion, convert, mayBeLeftOut, silentChanges } from './conversion-oracle.ts';
-import { logOf, now, recordsIn } from './make.ts';
+import { logOf, recordsIn } from './make.ts';
 import { randomRecords, recordShapes, recordsWithCalls } from './random-records.ts';
 
 const seeds = Array.from({ length: 300 }, (_, index) => index + 1);
@@ -67,7 +67,7 @@ describe.each([
         ...record,
         n,
       }));
-      const { events, report } = sessionFormats[from].read(logOf(...records), { now });
+      const { events, report } = sessionFormats[from].read(logOf(...records));
       const index = createLogIndex(events);
       for (const { record, calls, line } of causedBySeveralCalls(records, recordShapes[from])) {
         const event = events.find(({ data }) => isOf(data, line - 1));
@@ -168,7 +168,7 @@ describe.each([
         seed % 2 === 0
           ? recordsWithCalls(random, recordShapes[from])
           : randomRecords(random, recordShapes[from]);
-      const { events } = sessionFormats[from].read(logOf(...records), { now });
+      const { events } = sessionFormats[from].read(logOf(...records));
       const strict = sessionFormats[to].write(events);
       const extended = sessionFormats[to].write(events, { isExtended: true });
       expect(extended.omittedKeys).toEqual({});

@@ -2,11 +2,10 @@ import { exampleText, isCorpusThere, skipped } from '@hansard/testing';
 import { createLogIndex, dialogOf, hearingMatrix, interventionsOf, perspectiveOf } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { sessionFormats } from '../src/index.ts';
-import { now } from './make.ts';
 
 /** Views of the examples of both specifications. */
 describe.each(Object.values(sessionFormats))('the examples of $id', ({ id, read }) => {
-  const indexOf = (example: string) => createLogIndex(read(exampleText(id, example), { now }).events);
+  const indexOf = (example: string) => createLogIndex(read(exampleText(id, example)).events);
 
   it.skipIf(!isCorpusThere)(
     `1: the dialog of Jack and Jill is three rows in order, the prompt once${skipped}`,

@@ -13,7 +13,7 @@ import {
 } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { sessionFormats } from '../src/index.ts';
-import { call, logOf, now } from './make.ts';
+import { call, logOf } from './make.ts';
 
 /**
  * A line for each saying and agent that has no delivery of it: the answer of `heard --never`, then the words of the audience, the
@@ -38,7 +38,7 @@ function negatives(index: LogIndex): string[] {
 }
 
 const indexOf = (format: keyof typeof sessionFormats, text: string) =>
-  createLogIndex(sessionFormats[format].read(text, { now }).events);
+  createLogIndex(sessionFormats[format].read(text).events);
 
 const made = (agent_id: string, name?: string, cause?: JsonObject): JsonObject => ({
   event_type: 'agent_created',

@@ -9,7 +9,7 @@ import {
   writeSessionV1,
   writeSessionV2,
 } from '../src/index.ts';
-import { bookClubV1, bookClubV2, call, logOf, now, recordsIn } from './make.ts';
+import { bookClubV1, bookClubV2, call, logOf, recordsIn } from './make.ts';
 
 function eventOf(events: readonly CapturedEvent[], id: string): CapturedEvent | undefined {
   return events.find((event) => event.id === id);
@@ -22,7 +22,7 @@ const entry = (fields: JsonObject): JsonObject => ({
 });
 
 describe('readSessionV2', () => {
-  const { events } = readSessionV2(logOf(...bookClubV2), { now });
+  const { events } = readSessionV2(logOf(...bookClubV2));
 
   it('keeps every id, and numbers the events of a record with several events', () => {
     expect(events.map(({ id }) => id)).toEqual(
@@ -36,8 +36,8 @@ describe('readSessionV2', () => {
     ]);
   });
 
-  it('gives every event the time of import', () => {
-    expect(new Set(events.map(({ timestamp }) => timestamp))).toEqual(new Set(['2026-03-01T09:30:00.000Z']));
+  it('gives no event a time', () => {
+    expect(new Set(events.map(({ timestamp }) => timestamp))).toEqual(new Set([null]));
   });
 
   it('links an agent to its creator, and a delivery to its source', () => {
@@ -89,7 +89,7 @@ describe('readSessionV2', () => {
 
   it('keeps a list of causes', () => {
     const compiled = entry({ message_id: 'n2', role: 'tool', tool_call_id: 'k3', cause: ['m13', 'm2'] });
-    const read = readSessionV2(logOf(...bookClubV2, compiled), { now });
+    const read = readSessionV2(logOf(...bookClubV2, compiled));
     expect(eventOf(read.events, 'n2')?.cause).toEqual(['m13', 'm2']);
   });
 
@@ -107,7 +107,7 @@ describe('readSessionV2', () => {
       result('r3', 'yes', { substance: 's1' }),
       result('r4', 'yes', { cause: ['s1', 's2'] }),
     ];
-    const { events: read } = readSessionV2(logOf(...records), { now });
+    const { events: read } = readSessionV2(logOf(...records));
     const { sayings } = createLogIndex(read);
     const hearers = ['s1', 's2'].map((id) =>
       sayings.find((saying) => saying.id === id)?.hearings.map(({ event }) => event.id),
@@ -128,7 +128,7 @@ describe('readSessionV2', () => {
         cause: ['m13', 'm3'],
       }),
     ];
-    const { events: read } = readSessionV2(logOf(...records), { now });
+    const { events: read } = readSessionV2(logOf(...records));
     expect(['n1', 'n2'].map((id) => eventOf(read, id)?.cause)).toEqual(['m3.2', ['m13', 'm3.1']]);
     const index = createLogIndex(read);
     const why = causesOf(index, 'n1').find(({ id }) => id === 'n1')?.because;
@@ -159,7 +159,6 @@ describe('readSessionV2', () => {
           substance: 'm13',
         }),
       ),
-      { now },
     ).events.slice(-2);
     expect(results.map(({ data }) => data.status)).toEqual(['error', 'completed']);
   });
@@ -182,7 +181,6 @@ describe('readSessionV2', () => {
           content: "Error: Action blocked by hook 'Doorkeeper': the room is full.",
         }),
       ),
-      { now },
     );
     expect(denied.map(({ id }) => id)).toEqual(['d1', 'd2', 'd3', 'd4:hook', 'd4']);
     expect(eventOf(denied, 'd4:hook')).toMatchObject({
@@ -214,7 +212,7 @@ describe('readSessionV2', () => {
         ...records,
         entry({ message_id: 'd4', role: 'tool', tool_call_id: 'k9', content: denial }),
       );
-      return eventOf(readSessionV2(log, { now }).events, 'd4:hook')?.cause;
+      return eventOf(readSessionV2(log).events, 'd4:hook')?.cause;
     };
     expect(causeOf()).toBe('d2');
     expect(causeOf(no('n1', 'agent_009'))).toEqual(['d2', 'n1']);
@@ -224,19 +222,19 @@ describe('readSessionV2', () => {
 
   it('accepts a byte order mark, CRLF and blank lines, and bytes', () => {
     const text = `\uFEFF${logOf(...bookClubV2).replaceAll('\n', '\r\n\r\n')}`;
-    const expected = readSessionV2(logOf(...bookClubV2), { now });
+    const expected = readSessionV2(logOf(...bookClubV2));
     const blankLines = expected.report.diagnostics.map(({ line, ...diagnostic }) => ({
       ...diagnostic,
       line: 2 * line - 1,
     }));
     const report = { ...expected.report, diagnostics: blankLines };
-    expect(readSessionV2(text, { now })).toEqual({ ...expected, report });
-    expect(readSessionV2(new TextEncoder().encode(text), { now })).toEqual({ ...expected, report });
+    expect(readSessionV2(text)).toEqual({ ...expected, report });
+    expect(readSessionV2(new TextEncoder().encode(text))).toEqual({ ...expected, report });
   });
 });
 
 describe('readSessionV1', () => {
-  const { events } = readSessionV1(logOf(...bookClubV1), { now });
+  const { events } = readSessionV1(logOf(...bookClubV1));
 
   it('reads utterance_ref as the substance, and caused_by as the cause if there is no substance', () => {
     expect(eventOf(events, 'm9')).toMatchObject({ substance: 'm8' });
@@ -271,7 +269,7 @@ describe('readSessionV1', () => {
       delivered('n2', 'agent_003', 'Which page?', 'c'),
       delivered('n3', 'agent_003', 'Begin.', 'c'),
     ];
-    const { events: read } = readSessionV1(logOf(...records), { now });
+    const { events: read } = readSessionV1(logOf(...records));
     expect(read.filter(({ type }) => type === 'agent:piece_of_text')).toMatchObject([
       { id: 'n1:text', agentId: 'agent_001', cause: 'c', data: { text: 'Which page?' } },
       { id: 'n3:text', agentId: 'agent_001', cause: 'c', data: { text: 'Begin.' } },
@@ -292,7 +290,7 @@ describe('readSessionV1', () => {
       delivered('n1', 'agent_002', 'yes', 'm3'),
       delivered('n2', 'agent_003', 'yes', 'm3'),
     ];
-    const { events: read } = readSessionV1(logOf(...records), { now });
+    const { events: read } = readSessionV1(logOf(...records));
     expect(read.some(({ type }) => type === 'agent:piece_of_text')).toBe(false);
     for (const id of ['n1', 'n2']) expect(eventOf(read, id)?.cause).toEqual(['m3.1', 'm3.2']);
     expect(recordsIn(writeSessionV1(read).text)).toEqual(records);

@@ -2,7 +2,7 @@ import { encodeEvent, isPlainObject, type JsonObject, type JsonValue, parseEvent
 import { randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { sessionFormats } from '../src/index.ts';
-import { bookClubV1, bookClubV2, inexactLines, logOf, now, recordsIn } from './make.ts';
+import { bookClubV1, bookClubV2, inexactLines, logOf, recordsIn } from './make.ts';
 import { type RecordShape, randomRecords } from './random-records.ts';
 
 const dialects = [
@@ -25,7 +25,7 @@ const dialects = [
 
 describe.each(dialects)('$format.id', ({ format, bookClub, shape }) => {
   it('gives the same records when a session is read and written', () => {
-    const { events, report } = format.read(logOf(...bookClub), { now });
+    const { events, report } = format.read(logOf(...bookClub));
     const { text, leftOut, diagnostics } = format.write(events);
     expect(recordsIn(text)).toEqual(bookClub);
     expect({ leftOut, diagnostics }).toEqual({ leftOut: {}, diagnostics: [] });
@@ -38,7 +38,7 @@ describe.each(dialects)('$format.id', ({ format, bookClub, shape }) => {
   it('gives the same records for 300 random logs, with events that a store accepts', () => {
     for (let seed = 1; seed <= 300; seed += 1) {
       const records = randomRecords(randomFrom(seed), shape);
-      const { events } = format.read(logOf(...records), { now });
+      const { events } = format.read(logOf(...records));
       const stored = events.map((event) => parseEvent(JSON.parse(encodeEvent(parseEvent(event)))));
       expect(new Set(stored.map(({ id }) => id)).size, `ids of seed ${seed}`).toBe(stored.length);
       const { text, leftOut, diagnostics } = format.write(stored);
@@ -48,8 +48,8 @@ describe.each(dialects)('$format.id', ({ format, bookClub, shape }) => {
   });
 
   it('reads written records as the same events', () => {
-    const first = format.read(logOf(...bookClub), { now });
-    const second = format.read(format.write(first.events).text, { now });
+    const first = format.read(logOf(...bookClub));
+    const second = format.read(format.write(first.events).text);
     expect(second).toEqual(first);
   });
 });
@@ -91,7 +91,7 @@ describe.each(dialects)('a log of $format.id by another program', ({ format, sha
         )
         .map((record) => shuffled(record, random));
       const log = records.map((record) => `${write(record)}\n`).join('');
-      const { events } = format.read(log, { now });
+      const { events } = format.read(log);
       const stored = events.map((event) => parseEvent(JSON.parse(encodeEvent(event))));
       for (const isExtended of [false, true])
         expect(format.write(stored, { isExtended }).text, `seed ${seed}`).toBe(log);
@@ -102,9 +102,9 @@ describe.each(dialects)('a log of $format.id by another program', ({ format, sha
     for (const [, write] of styles) {
       const records = randomRecords(randomFrom(7), shape);
       const log = records.map((record) => `${write(record)}\n`).join('');
-      const whole = format.read(log, { now }).events;
+      const whole = format.read(log).events;
       const part = log.slice(0, log.indexOf('\n', log.length / 2) + 1);
-      const { events } = format.read(part, { now });
+      const { events } = format.read(part);
       expect(events).toEqual(whole.slice(0, events.length));
     }
   });

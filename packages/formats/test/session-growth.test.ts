@@ -2,7 +2,7 @@ import type { JsonObject } from '@hansard/events';
 import { randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { type SessionFormat, sessionFormats } from '../src/index.ts';
-import { bookClubV1, bookClubV2, call, logOf, now } from './make.ts';
+import { bookClubV1, bookClubV2, call, logOf } from './make.ts';
 import { type RecordShape, randomRecords } from './random-records.ts';
 
 const v2 = { entryType: 'transcript_entry', substanceKey: 'substance', causeKey: 'cause', hasSource: false };
@@ -17,9 +17,9 @@ describe.each(logs)('a %s log that grows', (_, { read }, bookClub, shape) => {
   it('cut after any line of 15 random logs, gives a prefix of the events of the whole', () => {
     for (let seed = 1; seed <= 15; seed += 1) {
       const records = randomRecords(randomFrom(seed), shape);
-      const whole = read(logOf(...records), { now });
+      const whole = read(logOf(...records));
       for (let length = 1; length < records.length; length += 1) {
-        const { events, origin } = read(logOf(...records.slice(0, length)), { now });
+        const { events, origin } = read(logOf(...records.slice(0, length)));
         expect(events, `seed ${seed}, ${length} lines`).toEqual(whole.events.slice(0, events.length));
         expect(origin).toEqual(whole.origin);
       }
@@ -28,17 +28,17 @@ describe.each(logs)('a %s log that grows', (_, { read }, bookClub, shape) => {
 
   it('cut within a line, gives the events of the complete lines before, and reports the cut', () => {
     const text = logOf(...bookClub);
-    const whole = read(text, { now }).events;
+    const whole = read(text).events;
     for (let end = text.indexOf('\n', text.indexOf('\n') + 1) + 1; end < text.length; end += 7) {
       const cut = text.slice(0, end);
-      const { events, report } = read(cut, { now });
+      const { events, report } = read(cut);
       const lines = cut.split('\n').length - 1;
       expect(events, `${end} characters`).toEqual(whole.slice(0, events.length));
       const cuts = report.diagnostics.filter(({ code }) => code === 'unfinished').map(({ line }) => line);
       const isCut = !cut.endsWith('\n') && !cut.endsWith('}');
       if (isCut) expect(cuts, `${end} characters`).toEqual([lines + 1]);
     }
-    expect(read(text.trimEnd(), { now }).events).toEqual(whole);
+    expect(read(text.trimEnd()).events).toEqual(whole);
   });
 });
 
@@ -52,10 +52,9 @@ describe('the ids of a log that grows', () => {
       role: 'assistant',
       tool_calls: [call('k1', 'task', {}), call('k2', 'task', {})],
     };
-    const first = read(logOf(several), { now });
+    const first = read(logOf(several));
     const grown = read(
       logOf(several, { ...entry, message_id: 'b.1' }, { ...entry, message_id: 'c', cause: 'b.1' }),
-      { now },
     );
     expect(first.events.map(({ id }) => id)).toEqual(['b', 'b.1', 'b.2']);
     expect(grown.events.map(({ id }) => id)).toEqual(['b', 'b.1', 'b.2', 'b.1:2', 'c']);

@@ -2,7 +2,7 @@ import type { JsonObject } from '@hansard/events';
 import { causesOf, createLogIndex, effectsOf, SessionViewer } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { readSessionV1, writeSessionV1, writeSessionV2 } from '../src/index.ts';
-import { logOf, now, recordsIn } from './make.ts';
+import { logOf, recordsIn } from './make.ts';
 
 /** The translation of the v1 specification: Ana speaks, a translator hears and translates it, Bill hears the translation. */
 const translated: JsonObject[] = [
@@ -39,7 +39,7 @@ const translated: JsonObject[] = [
 ];
 
 describe('a translated delivery of a v1 log', () => {
-  const { events, report } = readSessionV1(logOf(...translated), { now });
+  const { events, report } = readSessionV1(logOf(...translated));
   const index = createLogIndex(events);
 
   it('leads in `why` through the translator to the original utterance and on to the request', () => {
@@ -73,7 +73,7 @@ describe('a translated delivery of a v1 log', () => {
     const whispered = translated.map((record) =>
       record.message_id === 'heard' ? { ...record, content: '[Ana]: Buenos días.' } : record,
     );
-    const { sayings } = createLogIndex(readSessionV1(logOf(...whispered), { now }).events);
+    const { sayings } = createLogIndex(readSessionV1(logOf(...whispered)).events);
     const said = sayings.find(({ id }) => id === 'said');
     expect(said?.hearings.at(-1)).toMatchObject({ agentId: 'bill', how: 'wrapped', via: 'answer' });
   });

@@ -168,7 +168,7 @@ describe('a session that Hansard recorded', () => {
       const { text, diagnostics } = write(events, { isExtended: true });
       const names = recordsIn(text).map((record) => (record as JsonObject).cause_tool_call_id);
       expect(names).toEqual([undefined, undefined, 'k1', 'k2', 'k3', undefined, undefined]);
-      const again = read(text, { now });
+      const again = read(text);
       const causes = again.events.filter(({ type }) => type === 'agent:created').map(({ cause }) => cause);
       const all = ['ask', 'ask.1', 'ask.2'];
       expect(causes).toEqual([undefined, 'ask', 'ask.1', ['ask.2', 'root'], all, all]);
@@ -253,7 +253,7 @@ describe('a session that Hansard recorded', () => {
 
 describe('a session that was read', () => {
   it('is written with the later events', () => {
-    const { events } = readSessionV2(logOf(...bookClubV2), { now });
+    const { events } = readSessionV2(logOf(...bookClubV2));
     const more = recorded(
       newEvent(
         'user:message',
@@ -280,7 +280,7 @@ describe('a session that was read', () => {
 
   it('is written in the other dialect, with additional keys but without keys of its own dialect', () => {
     const [creation = {}, message = {}, ...others] = bookClubV1;
-    const { events } = readSessionV1(logOf(creation, { ...message, mood: 'calm' }, ...others), { now });
+    const { events } = readSessionV1(logOf(creation, { ...message, mood: 'calm' }, ...others));
     const { text, leftOut, omittedKeys } = writeSessionV2(events, { isExtended: true });
     expect({ leftOut, omittedKeys }).toEqual({ leftOut: {}, omittedKeys: {} });
     const { report } = readSessionV2(text);
@@ -301,8 +301,8 @@ describe('a session that was read', () => {
   });
 
   it('has the same dialog in either dialect', () => {
-    const { events } = readSessionV2(logOf(...bookClubV2), { now });
-    const inV1 = readSessionV1(writeSessionV1(events).text, { now }).events;
+    const { events } = readSessionV2(logOf(...bookClubV2));
+    const inV1 = readSessionV1(writeSessionV1(events).text).events;
     const [ofV2, ofV1] = [events, inV1].map((read) =>
       dialogOf(createLogIndex(read), ['Mona', 'Otto']).map(({ speaker, text, audience }) => ({
         speaker,

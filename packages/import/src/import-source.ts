@@ -27,16 +27,7 @@ export async function* importSource(
   onProgress: (bytes: number) => void,
 ): AsyncGenerator<ImportReport | UnchangedLog, undefined> {
   for (const file of source.files) assertRegularFile(file);
-  const findStart = async (dispatchIds: readonly string[], named?: string) => {
-    const taskDir = task ?? named;
-    if (taskDir === undefined) return null;
-    for (const dispatchId of dispatchIds) {
-      const existing = await store.findDispatch({ taskDir, dispatchId });
-      if (existing !== null) return Date.parse(existing.envelope.startedAt);
-    }
-    return null;
-  };
-  const logs = await importer.open(source, { now, findStart });
+  const logs = await importer.open(source, { now });
   for (const [at, log] of logs.entries()) {
     // Some stores answer at once, always: signals are handled here.
     if (at > 0) await setImmediate();

@@ -52,6 +52,9 @@ const endedAt = (status: string, number: number) => {
   return { status, completedAt: since, ended: { because: 'quiet', since } };
 };
 
+/** Of a log without times, only its file says since when it is quiet, and the end is not recorded. */
+const endedUnknown = (status: string, number: number) => ({ ...endedAt(status, number), completedAt: null });
+
 describe('an imported session without an end', () => {
   it('is running while its last record is new, and has ended an hour later, although nothing was read', async () => {
     using folder = new LogFolder();
@@ -150,7 +153,7 @@ describe('an imported session without an end', () => {
     folder.put('s.jsonl', lines(timeless));
     utimesSync(path, start / 1_000, start / 1_000);
     expect((await importAt(other, path, start + hour)).end.status).toBe('running');
-    expect((await importAt(other, path, start + hour + 1)).end).toEqual(endedAt('crashed', 0));
+    expect((await importAt(other, path, start + hour + 1)).end).toEqual(endedUnknown('crashed', 0));
   });
 
   it('keeps its own end: what its log says is not quiet', async () => {
@@ -200,7 +203,7 @@ describe('an imported session without an end', () => {
     const options = { as: 'claude-stream' };
     expect((await importAt(store, path, start + hour, options)).end).toEqual(running);
     const { end, envelope } = await importAt(store, path, start + hour + 1, options);
-    expect(end).toEqual(endedAt('crashed', 0));
+    expect(end).toEqual(endedUnknown('crashed', 0));
     expect(envelope?.openCalls).toMatchObject([
       { id: 'm2:inference', usage: { inputTokens: 7, outputTokens: 2 } },
     ]);

@@ -1,5 +1,12 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import { costInWords, formatDuration, formatUsage, modelsInWords, withOpenCalls } from '@hansard/facts';
+import {
+  costInWords,
+  formatDuration,
+  formatUsage,
+  modelsInWords,
+  timeNotRecorded,
+  withOpenCalls,
+} from '@hansard/facts';
 import type { SessionFacts } from '@hansard/views';
 
 /** The known facts about a dispatch as a whole, by name. */
@@ -18,8 +25,8 @@ export function dispatchFacts(
     ['bot', envelope.botId],
     ['parent', envelope.parentDispatchId],
     ['folder', envelope.cwd],
-    ['started', envelope.startedAt],
-    ['ended', envelope.completedAt],
+    ['started', envelope.startedAt ?? timeNotRecorded],
+    ['ended', envelope.completedAt ?? (envelope.status === 'running' ? null : timeNotRecorded)],
     ['duration', session === null || session.durationMs === null ? null : formatDuration(session.durationMs)],
     ['cost', costInWords({ ...figures, cost })],
     ['usage', usage === null ? null : formatUsage(usage)],

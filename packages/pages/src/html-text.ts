@@ -18,6 +18,12 @@ export function escapeHtmlInLine(text: string): string {
   return escapeHtml(neutraliseControlsInLine(text));
 }
 
+/** A time as an element, for programs too if it is recorded. `shown`: as people read it. */
+export function timeHtml(timestamp: string | null, shown: string): string {
+  const forPrograms = timestamp === null ? '' : ` datetime="${escapeHtmlInLine(timestamp)}"`;
+  return `<time${forPrograms}>${escapeHtmlInLine(shown)}</time>`;
+}
+
 const shownAtOnce = { characters: 2_000, lines: 40 };
 
 /** A text as a block that keeps its lines. The rest of a long text unfolds. */

@@ -1,7 +1,13 @@
 import type { DispatchEnvelope, DispatchStatus, TaskSource } from '@hansard/events';
-import { explainEstimates, formatDuration, formatSpending, formatTokens } from '@hansard/facts';
+import {
+  explainEstimates,
+  formatDuration,
+  formatSpending,
+  formatTokens,
+  timeNotRecorded,
+} from '@hansard/facts';
 import { type DispatchTreeNode, dispatchTree } from '@hansard/views';
-import { escapeHtmlInLine } from './html-text.ts';
+import { escapeHtmlInLine, timeHtml } from './html-text.ts';
 
 const unknown = '–';
 
@@ -38,7 +44,7 @@ function rowsOf(
   const cells = [
     `<td class="in${Math.min(depth, 12)}"><a href="${href}"><bdi>${escapeHtmlInLine(title ?? role)}</bdi></a>${parts}${about}${note}</td>`,
     `<td${tone === '' ? '' : ` class="${tone}"`}>${envelope.status}</td>`,
-    `<td class="started"><time datetime="${escapeHtmlInLine(envelope.startedAt)}">${escapeHtmlInLine(envelope.startedAt.slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' '))}</time></td>`,
+    `<td class="started">${timeHtml(envelope.startedAt, startText(envelope))}</td>`,
     `<td class="model">${escapeHtmlInLine(envelope.model ?? unknown)}</td>`,
     number(own.inputTokens, formatTokens),
     number(own.outputTokens, formatTokens),
@@ -47,6 +53,10 @@ function rowsOf(
     number(own.durationMs, formatDuration),
   ];
   return [`<tr>${cells.join('')}</tr>`, ...children.flatMap((child) => rowsOf(child, depth + 1, hrefs))];
+}
+
+function startText({ startedAt }: DispatchEnvelope): string {
+  return startedAt?.slice(0, 'YYYY-MM-DDTHH:MM'.length).replace('T', ' ') ?? timeNotRecorded;
 }
 
 const tones: Readonly<Record<DispatchStatus, string>> = {

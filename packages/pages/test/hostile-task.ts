@@ -108,7 +108,7 @@ export function sourceOf(dispatches: readonly DispatchEnvelope[], log: readonly 
       name: hostileTexts[0] ?? '',
       project: 'lab',
       status: 'open',
-      created: envelope.startedAt,
+      created: envelope.startedAt ?? '',
     },
     envelopes: dispatches,
     async *readEvents() {

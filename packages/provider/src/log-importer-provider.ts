@@ -89,14 +89,8 @@ export interface LogSource {
 }
 
 export interface LogContext {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970. No event and no envelope may have it: a time that the log does not record stays null. */
   now(): number;
-  /**
-   * When the first of these dispatches that the store has was started, in milliseconds since 1970; null where it has
-   * none. A log without times takes it, so that a second import gives its events the time of the first. `taskDir` is the
-   * task that the log itself names; a task that the user named comes first.
-   */
-  findStart(dispatchIds: readonly string[], taskDir?: string): Promise<number | null>;
 }
 
 /** One dispatch of a log that is about to be read, and its facts. */
@@ -110,8 +104,8 @@ export interface OpenLog {
   readonly parentDispatchId?: string;
   /** Absent: `imported`. */
   readonly role?: string;
-  /** Milliseconds since 1970. */
-  readonly startedAt: number;
+  /** The first time that the log records, in milliseconds since 1970. Null: it records none. */
+  readonly startedAt: number | null;
   readonly cwd?: string | null;
   /** The task that the log itself names. Absent: the user has to name one. */
   readonly taskDir?: string;
@@ -121,7 +115,7 @@ export interface OpenLog {
    */
   readonly identifiedByPlace?: string;
 
-  /** The events in batches, each with id and time. */
+  /** The events in batches, each with an id, and with its time if the log records it. */
   read(options?: ReadOpenLogOptions): AsyncIterable<readonly CapturedEvent[]>;
 
   /** A summary of what was read so far: complete when `read` has ended. */
@@ -170,8 +164,8 @@ export interface LogSummary {
    * that were read. No `session:complete` of the log has counted them. Absent: none.
    */
   readonly openCalls?: readonly EventOf<'agent:inference'>[];
-  /** Milliseconds since 1970: the time of the last event. */
-  readonly completedAt: number;
+  /** The latest time that the log records, in milliseconds since 1970. Null: it records none. */
+  readonly completedAt: number | null;
   /** What was unusual; long lists may be cut. */
   readonly diagnostics: readonly Diagnostic[];
   /** How often each diagnostic was found. */

@@ -36,7 +36,7 @@ const records = [
   },
 ];
 const file = records.map((record) => `${JSON.stringify(record)}\n`).join('');
-const eventsOf = (text: string) => readSessionV2(text, { now: () => 0 }).events;
+const eventsOf = (text: string) => readSessionV2(text).events;
 
 describe('openSession', () => {
   it('creates a session, and continues it when it is called again', async () => {

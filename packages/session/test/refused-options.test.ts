@@ -222,7 +222,7 @@ describe('an agent', () => {
 
 it('a log of another program whose events are whole begins a session', async () => {
   const file = { message_id: 'm1', event_type: 'agent_created', agent_id: 'root', language_model: 'm' };
-  const { events } = readSessionV2(`${JSON.stringify(file)}\n`, { now: () => 0 });
+  const { events } = readSessionV2(`${JSON.stringify(file)}\n`);
   const { open } = prepare();
   expect((await open({ events })).root.agentId).toBe('root');
 });

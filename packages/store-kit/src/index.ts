@@ -32,6 +32,7 @@ export {
   type ListingKey,
   listingCursor,
   pageOfDispatches,
+  placeInTime,
   readListingCursor,
 } from './page-of-dispatches.ts';
 export { defaultPageLimit, pageRange } from './page-range.ts';

@@ -11,7 +11,7 @@ import { defaultPageLimit } from './page-range.ts';
 export interface ListingKey {
   readonly taskDir: string;
   readonly dispatchId: string | null;
-  /** Null: the dispatch cannot be read. */
+  /** '': its `startedAt` is null. Null: the dispatch cannot be read. */
   readonly startedAt: string | null;
 }
 
@@ -36,7 +36,7 @@ export function pageOfDispatches<Entry extends Listed>(
     if (taskDir !== undefined && entry.taskDir !== taskDir) continue;
     if (entry.envelope !== null) {
       if (status !== undefined && !status.includes(entry.envelope.status)) continue;
-      if (startedSince !== undefined && entry.envelope.startedAt < startedSince) continue;
+      if (startedSince !== undefined && placeInTime(entry.envelope) < startedSince) continue;
     }
     if (last === null || compare(key, last) > 0) keyed.push({ entry, key });
   }
@@ -92,7 +92,12 @@ function invalidCursor(after: string): StoreError {
 }
 
 function keyOf({ taskDir, dispatchId, envelope }: Listed): ListingKey {
-  return { taskDir, dispatchId, startedAt: envelope?.startedAt ?? null };
+  return { taskDir, dispatchId, startedAt: envelope === null ? null : placeInTime(envelope) };
+}
+
+/** What orders a readable dispatch by its start: '', before every time, if that is not recorded. */
+export function placeInTime({ startedAt }: Pick<DispatchEnvelope, 'startedAt'>): string {
+  return startedAt ?? '';
 }
 
 function compareNames(left: ListingKey, right: ListingKey): number {

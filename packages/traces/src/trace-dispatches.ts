@@ -26,7 +26,12 @@ export async function* traceDispatches(
   const origin = createOrigin(options);
   for (const envelope of envelopes) {
     const ready: TraceRecord[] = [];
-    const { dispatchId, parentDispatchId } = envelope;
+    const { dispatchId, parentDispatchId, startedAt } = envelope;
+    if (startedAt === null) {
+      options.onUntimed?.('dispatch');
+      continue;
+    }
+    const untimed = new Set<string>();
     const context: FoldContext = {
       envelope,
       factory: factoryFor(envelope, traceOf(dispatchId), origin),
@@ -35,7 +40,8 @@ export async function* traceDispatches(
       dataOf: options.dataOf ?? (() => false),
       recent,
       find: (id, other = dispatchId) => ({ traceId: traceOf(other), spanId: recent.get(other, id) }),
-      emit: (record) => ready.push(record),
+      emit: (record) => ready.push(marked(record, untimed)),
+      noteTime: (spanId, { timestamp }) => void (timestamp === null && untimed.add(spanId)),
       startedBy: (child, spanId) => {
         if (byId.get(child)?.parentDispatchId === dispatchId) parents.set(child, spanId);
       },
@@ -44,14 +50,22 @@ export async function* traceDispatches(
       parentDispatchId === null
         ? null
         : (parents.get(dispatchId) ?? spanIdOf(parentDispatchId, parentDispatchId));
-    const fold = new DispatchFold(context, parent);
+    const fold = new DispatchFold(context, parent, Date.parse(startedAt));
     for await (const event of source.readEvents(dispatchId)) {
+      if (event.timestamp === null) options.onUntimed?.('event');
       fold.take(event);
       yield* ready.splice(0);
     }
     fold.end();
     yield* ready;
   }
+}
+
+/** Says of a span that the time of one of its events is not recorded. */
+function marked(record: TraceRecord, untimed: ReadonlySet<string>): TraceRecord {
+  if (record.kind === 'span' && untimed.has(record.span.spanContext().spanId))
+    record.span.attributes[hansard.timeNotRecorded] = true;
+  return record;
 }
 
 function factoryFor(envelope: DispatchEnvelope, traceId: string, origin: RecordOrigin): RecordFactory {

@@ -9,6 +9,11 @@ export interface TraceOptions {
   readonly reasoning?: boolean;
   /** For a type that Hansard does not define: whether its data is content without thoughts. Absent: its data can have thoughts. */
   readonly dataOf?: (type: string) => boolean;
+  /**
+   * Receives what has no recorded time, which a trace demands. A `dispatch` without a start is left out. An `event` gets the place of the event
+   * before it, and its records have the attribute `hansard.time_not_recorded`.
+   */
+  readonly onUntimed?: (what: 'dispatch' | 'event') => void;
   /** `service.name` of the resource; `hansard` by default. */
   readonly serviceName?: string;
   /** `service.version` of the resource. */

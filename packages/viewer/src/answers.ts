@@ -183,7 +183,8 @@ export interface TreeLine {
   readonly name: string;
   readonly status: DispatchStatus;
   readonly model: string | null;
-  readonly startedAt: string;
+  /** Null: not recorded. */
+  readonly startedAt: string | null;
   readonly turns: number | null;
   readonly inputTokens: number | null;
   readonly outputTokens: number | null;

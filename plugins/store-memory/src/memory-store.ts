@@ -180,7 +180,7 @@ export class MemoryStore implements DispatchStoreProvider {
           if (words.areIn(event)) hits.push({ taskDir: task, dispatchId: id, position, event });
       }
     }
-    return hits.sort((left, right) => compare(left.event.timestamp, right.event.timestamp)).slice(-limit);
+    return hits.sort(byTime).slice(-limit);
   }
 
   watch(scope: WatchScope, onChange: () => void): StopWatching {
@@ -240,7 +240,8 @@ export class MemoryStore implements DispatchStoreProvider {
       for (const [dispatchId, dispatch] of dispatches) {
         const envelope = envelopeOf(dispatch);
         const [last] = dispatch.log.read(Math.max(0, dispatch.log.length - 1), dispatch.log.length);
-        yield { taskDir: task, dispatchId, envelope, lastActiveAt: last?.timestamp ?? envelope.startedAt };
+        const lastActiveAt = last === undefined ? envelope.startedAt : last.timestamp;
+        yield { taskDir: task, dispatchId, envelope, lastActiveAt };
       }
     }
   }
@@ -262,6 +263,10 @@ export class MemoryStore implements DispatchStoreProvider {
     assertDispatchPath(taskDir, dispatchId);
     return this.#dispatches.get(taskDir)?.get(dispatchId) ?? null;
   }
+}
+
+function byTime({ event: one }: SearchHit, { event: other }: SearchHit): number {
+  return compare(one.timestamp ?? '', other.timestamp ?? '');
 }
 
 function envelopeOf({ envelope }: Dispatch): DispatchEnvelope {

@@ -76,12 +76,12 @@ async function outcomesBefore(
   const { taskDir, dispatchId } = scope;
   const listings = dispatchId === null ? scope.listings : await listAll(store, { taskDir });
   const { envelopes } = readableSessions({ taskDir, dispatchId: null, listings });
-  const before = envelopes.find((envelope) => envelope.dispatchId === dispatchId)?.startedAt;
+  const of = envelopes.find((envelope) => envelope.dispatchId === dispatchId);
   return harness.priorOutcomes(
     taskDir,
     envelopes.filter(
       (envelope) =>
-        (before === undefined || envelope.startedAt < before) &&
+        (of === undefined || (envelope.startedAt ?? '') < (of.startedAt ?? '')) &&
         (status ?? [envelope.status]).includes(envelope.status),
     ),
   );

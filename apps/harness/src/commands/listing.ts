@@ -1,4 +1,5 @@
 import { neutraliseControlsInLine } from '@hansard/events/plain';
+import { timeNotRecorded } from '@hansard/facts';
 import type { CliContext } from '../terminal/context.ts';
 import { plainTable } from '../terminal/plain-table.ts';
 import { shownTime } from '../terminal/shown-time.ts';
@@ -69,8 +70,9 @@ const dayMs = 24 * hourMs;
 /** From this age on, a date says more. */
 const longAgoMs = 14 * dayMs;
 
-/** How long ago a time is, such as `2 h ago`; its date if that is long; with `--utc` the time itself. */
-export function ago(context: CliContext, timestamp: string): string {
+/** How long ago a time is, such as `2 h ago`; its date if that is long; with `--utc` the time itself. Null: not recorded. */
+export function ago(context: CliContext, timestamp: string | null): string {
+  if (timestamp === null) return timeNotRecorded;
   const shown = shownTime(context, timestamp);
   if (context.zone === 'utc') return `${shown.slice(0, 10)} ${shown.slice(11, 16)}`;
   const age = (context.now ?? Date.now)() - Date.parse(timestamp);

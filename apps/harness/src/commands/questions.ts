@@ -86,6 +86,7 @@ export function answerOnSessions(
     const [{ taskDir }] = opened.all as [OpenedSession];
     return {
       ...(await answer({ opened, filterOf })),
+      notesAfter: () => request.notes,
       failure: unreadableSessions(entries, taskDir, 'shown'),
     };
   });

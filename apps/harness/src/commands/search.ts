@@ -7,7 +7,7 @@ import {
 } from '@hansard/compose/reading';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
-import { formatCount, formatTime, shortId } from '@hansard/facts';
+import { formatCount, formatTime, shortId, timeNotRecorded } from '@hansard/facts';
 import {
   EventWords,
   foldWord,
@@ -84,7 +84,10 @@ export const addSearch: AddCommand = (command, context) => {
         });
         const found = hitsOf(search, () => [progress, indexing].forEach((one) => void one.end()));
         const nothing = `No event${place} contains ${JSON.stringify(text)}${request.isOpen ? '' : ` and passes ${request.inWords}`}.`;
-        const closing = () => close(context, search, limit, nothing);
+        const closing = () => {
+          for (const line of request.notes) note(context, line);
+          close(context, search, limit, nothing);
+        };
         return {
           rows: rowsOf(found, closing),
           text: new HitLines(context, words).of(found, closing),
@@ -219,7 +222,7 @@ function namesOf(context: CliContext, envelope: DispatchEnvelope | null): readon
   const { role, title, startedAt } = envelope;
   return [
     role,
-    shownTime(context, startedAt).slice(0, 16).replace('T', ' '),
+    shownTime(context, startedAt)?.slice(0, 16).replace('T', ' ') ?? timeNotRecorded,
     ...(title === null ? [] : [JSON.stringify(title)]),
   ];
 }

@@ -1,8 +1,11 @@
 import { toTaskName } from '@hansard/compose';
 import { type UsageKey, usageKeys } from '@hansard/dispatch';
-import { blockMs } from '@hansard/facts';
+import { blockMs, timeNotRecorded } from '@hansard/facts';
 import { InvalidArgumentError } from 'commander';
 import { shownTime } from '../terminal/shown-time.ts';
+
+/** Stands for what nothing recorded says. */
+export const notKnown = '–';
 
 const timeKeys: readonly UsageKey[] = ['day', 'week', 'month', 'block'];
 
@@ -20,8 +23,9 @@ export function parseUsageKeys(text: string): readonly UsageKey[] {
   );
 }
 
-/** A value as JSON has it: tasks have their short names. */
-export function usageValue(key: UsageKey | undefined, value: string): string {
+/** A value as JSON has it: tasks have their short names, and a time that is not recorded is null. */
+export function usageValue(key: UsageKey | undefined, value: string): string | null {
+  if (value === '' && isTimeKey(key)) return null;
   return key === 'task' ? toTaskName(value) : value;
 }
 
@@ -29,7 +33,9 @@ export function usageValue(key: UsageKey | undefined, value: string): string {
 export function usageValueInWords(key: UsageKey, value: string, zone: 'utc' | 'local'): string {
   // A scenario is named by its path, whose end says more.
   if (key === 'model') return value.replace(/^(scripted:).*[\\/](?=[^\\/]+[\\/][^\\/]+$)/, '$1');
-  if (key !== 'block') return usageValue(key, value);
+  if (value === '' && isTimeKey(key)) return timeNotRecorded;
+  if (value === '') return notKnown;
+  if (key !== 'block') return usageValue(key, value) ?? notKnown;
   const end = new Date(Date.parse(value) + blockMs).toISOString();
   const [from, to] = [value, end].map((time) => shownTime({ zone }, time));
   return `${from?.slice(0, 16).replace('T', ' ')}–${to?.slice(11, 16)}`;

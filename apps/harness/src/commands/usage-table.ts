@@ -9,10 +9,8 @@ import {
 } from '@hansard/facts';
 import { type CliContext, terminalWidth } from '../terminal/context.ts';
 import { plainTable } from '../terminal/plain-table.ts';
-import { usageValueInWords } from './usage-keys.ts';
+import { notKnown, usageValueInWords } from './usage-keys.ts';
 
-/** Stands for what nothing recorded says. */
-export const notKnown = '–';
 const barColumns = 12;
 const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 /** From this width on, the heads of the counts are whole words. */
@@ -63,7 +61,7 @@ export async function usageTable(
 }
 
 function inWords(key: UsageKey | undefined, value: string, zone: 'utc' | 'local'): string {
-  return value === '' || key === undefined ? notKnown : usageValueInWords(key, value, zone);
+  return key === undefined ? notKnown : usageValueInWords(key, value, zone);
 }
 
 /** Names of tasks differ at their ends, and those of models and tools at their beginnings. */

@@ -2,7 +2,15 @@ import { listAll, listingsOf, resolveScope } from '@hansard/compose';
 import { type RequestedTimes, timeLimitsOf } from '@hansard/compose/reading';
 import { type UsageKey, type UsageOfKeys, type UsageSummary, usageKeys, usageOf } from '@hansard/dispatch';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
-import { explainEstimates, formatCount, quarterMs, type UsageFigures } from '@hansard/facts';
+import {
+  explainEstimates,
+  formatCount,
+  formatTokens,
+  quarterMs,
+  timeNotRecorded,
+  tokensIn,
+  type UsageFigures,
+} from '@hansard/facts';
 import { Option } from 'commander';
 import { withTimeLimits } from '../tasks/filter-options.ts';
 import { incomplete } from '../tasks/unreadable.ts';
@@ -13,8 +21,8 @@ import { parseCount } from '../terminal/parse-count.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { shownTime } from '../terminal/shown-time.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
-import { isTimeKey, parseUsageKeys, usageValue } from './usage-keys.ts';
-import { notKnown, usageTable } from './usage-table.ts';
+import { isTimeKey, notKnown, parseUsageKeys, usageValue } from './usage-keys.ts';
+import { usageTable } from './usage-table.ts';
 
 interface UsageOptions extends CommonOptions, RequestedTimes {
   readonly by: readonly UsageKey[];
@@ -93,14 +101,15 @@ function limitsOf(context: CliContext, options: RequestedTimes): Limits {
 
 async function answerOf(
   context: CliContext,
-  { rows: used, total, envelopes, unreadable }: UsageSummary,
+  { rows: used, total, envelopes, untimed, unreadable }: UsageSummary,
   { by, limit = Infinity }: UsageOptions,
   limits: Limits,
 ): Promise<Answer> {
   const most = used.slice(0, limit);
   const [first = ''] = by.filter(isTimeKey);
   const timed = by.indexOf(first as UsageKey);
-  const timeOf = ({ values }: UsageOfKeys) => values[timed] ?? '';
+  // What has no recorded time follows all times.
+  const timeOf = ({ values }: UsageOfKeys) => values[timed] || '~';
   const rows =
     timed < 0
       ? most
@@ -111,7 +120,7 @@ async function answerOf(
   const estimates = isLogged ? null : explainEstimates(envelopes);
   const hidden = used.length - rows.length;
   const zone = context.zone === 'utc' ? 'UTC' : localZone();
-  const document = (values: readonly string[] | null, figures: UsageFigures) => ({
+  const document = (values: readonly (string | null)[] | null, figures: UsageFigures) => ({
     by: by.join(','),
     key: values === null || values.length > 1 ? values : values[0],
     zone,
@@ -125,7 +134,7 @@ async function answerOf(
           figures,
         ),
       ),
-      document(null, total),
+      { ...document(null, total), total: true },
     ],
     text:
       rows.length === 0
@@ -136,6 +145,7 @@ async function answerOf(
       ...(limits.isRounded
         ? [`hansard: usage is counted in quarters of an hour${limitsInWords(context, limits)}.`]
         : []),
+      ...(untimed === null ? [] : [untimedNote(untimed)]),
       ...(hidden === 0
         ? []
         : [`hansard: the total includes ${hidden} more rows; --limit ${rows.length + hidden} prints all.`]),
@@ -145,6 +155,18 @@ async function answerOf(
       unreadable.map(({ error }) => ({ error })),
     ),
   };
+}
+
+/** What the limits of time leave out. */
+function untimedNote(untimed: UsageFigures): string {
+  const { dispatches, modelCalls, toolCalls } = untimed;
+  const parts = [
+    ...(modelCalls ? [formatCount(modelCalls, 'model call')] : []),
+    ...(toolCalls ? [formatCount(toolCalls, 'tool call')] : []),
+    ...(tokensIn(untimed) === 0 ? [] : [`${formatTokens(tokensIn(untimed))} tokens`]),
+  ];
+  const used = parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+  return `hansard: --since and --until leave out what ${formatCount(dispatches ?? 0, 'session')} used${used}: ${timeNotRecorded}.`;
 }
 
 function limitsInWords(context: CliContext, { since, until }: Limits): string {

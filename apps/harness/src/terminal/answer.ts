@@ -14,8 +14,8 @@ export interface Answer {
   readonly isPainted?: true;
   /** Notes before the text; on standard error, and only without `--json`. */
   readonly notesBefore?: readonly string[];
-  /** Notes after the answer, in both forms; on standard error. */
-  readonly notesAfter?: readonly string[];
+  /** Notes after the answer, in both forms; on standard error. A function is called after the answer was read. */
+  readonly notesAfter?: readonly string[] | (() => readonly string[]);
   /** Why the answer is incomplete or negative; thrown after the answer is printed. */
   readonly failure?: Error | null;
 }
@@ -42,7 +42,7 @@ export async function printAnswer(
       await letDrain(context);
     }
   }
-  for (const line of notesAfter) note(context, line);
+  for (const line of typeof notesAfter === 'function' ? notesAfter() : notesAfter) note(context, line);
   if (failure !== null) throw failure;
 }
 

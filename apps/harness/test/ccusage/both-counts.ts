@@ -76,7 +76,7 @@ async function countWithHansard(folder: string, prices?: PriceTable): Promise<Co
       const tokens = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens };
       // The other counter has a row of its own for fast mode, too.
       const row = usage.speed === 'fast' ? `${model}-fast` : model;
-      counted.push({ day: event.timestamp.slice(0, 10), model: row, ...tokens, usd });
+      counted.push({ day: event.timestamp?.slice(0, 10) ?? '', model: row, ...tokens, usd });
     }
   }
   return counted;

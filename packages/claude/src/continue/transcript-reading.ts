@@ -34,7 +34,6 @@ export class TranscriptReading {
   readonly #output: ReadingOutput;
   #bytes = 0;
   #order = 0;
-  #startsAt = 0;
   #isComplete = false;
   #isRecalling: boolean;
   #mapping: TranscriptMapping | null = null;
@@ -71,7 +70,6 @@ export class TranscriptReading {
 
   async *read({
     fidelity = 'full',
-    startsAt,
     signal,
     onProgress,
   }: ReadLogOptions = {}): AsyncGenerator<CapturedEvent[]> {
@@ -84,8 +82,6 @@ export class TranscriptReading {
       countedBefore,
     });
     this.#mapping = mapping;
-    const [main] = this.#files;
-    if (main !== undefined) this.#startsAt = this.#hasTime ? main.startsAt : (startsAt ?? main.startsAt);
     this.#open = this.#files.map((_, number) => this.#openFile(mapping, number, signal));
     try {
       if (this.#before !== undefined) await this.#recall(mapping, this.#before);
@@ -116,7 +112,7 @@ export class TranscriptReading {
     const file = this.#files[number] as SessionFile;
     const { prefix: name, meta, agentId } = file;
     const before = this.#keptOf(number);
-    const startsAt = name === undefined ? this.#startsAt : file.startsAt;
+    const { startsAt } = file;
     const open = new OpenFile(file, number, mapping.open({ name, agentId, startsAt, meta }), before);
     open.steps = this.#steps(mapping, open, signal);
     this.#bytes += open.offset;
@@ -229,7 +225,7 @@ export class TranscriptReading {
       counts: this.#diagnostics.counts,
       diagnostics: this.#diagnostics.kept,
       model: this.#output.model,
-      completedAt: Math.max(this.#startsAt, latest),
+      completedAt: this.#hasTime ? latest : null,
       lastRecordAt: this.#hasTime ? latest : null,
       status: turn?.status ?? 'running',
       statusIfQuiet: turn?.statusIfQuiet ?? 'crashed',
@@ -276,11 +272,6 @@ export class TranscriptReading {
     this.#file = main?.path ?? '';
     if (this.#output.counts.messages === 0)
       this.#report('no_conversation', 1, 'This transcript has no messages.');
-    if (!this.#hasTime)
-      this.#report(
-        'time_missing',
-        1,
-        'No record has a time; all get the time at which the file was written.',
-      );
+    if (!this.#hasTime) this.#report('time_missing', 1, 'No record has a time, so no event has one.');
   }
 }

@@ -100,6 +100,7 @@ function mapToolCall(step: MappingStep, block: JsonObject, links: WriterLinks): 
     agentId: links.agentId,
     reference: reference ?? links.messageId,
     time: step.events.time,
+    isTimed: step.events.timestamp !== null,
   });
 }
 
@@ -228,8 +229,9 @@ export function mapToolResult(
 }
 
 function durationOf(step: MappingStep, call: ToolCallRecord | undefined): number | undefined {
+  if (call === undefined || !call.isTimed || step.events.timestamp === null) return undefined;
   // The times come from the clocks of several hosts, so a result can seem older than its call.
-  return call === undefined ? undefined : Math.max(0, step.events.time - call.time);
+  return Math.max(0, step.events.time - call.time);
 }
 
 /** Joins a sub-agent's name with its call, and ends its last message if the result says that the agent has ended. */

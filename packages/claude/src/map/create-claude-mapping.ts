@@ -9,6 +9,7 @@ import {
   type NewEvent,
   preview,
   toNarrative,
+  toTimestamp,
 } from '@hansard/events';
 import { asName, asObject, without } from '../lines/json-fields.ts';
 import type { ClaudeActivity } from './event-writer.ts';
@@ -57,8 +58,8 @@ export function createClaudeMapping({
 }: {
   /** Whether events include tool input and output (`full`) or not (`narrative`, D7). */
   readonly fidelity: Fidelity;
-  /** The time of arrival in milliseconds since 1970, for messages without a time. */
-  readonly now?: () => number;
+  /** The time of arrival in milliseconds since 1970, for messages without a time. Null: they do not arrive now, and have none. */
+  readonly now?: () => number | null;
 }): ClaudeMapping {
   const state = new MappingState(fidelity);
   const repeats = new RepeatedMessages();
@@ -67,7 +68,7 @@ export function createClaudeMapping({
       const problem = problemOf(value);
       if (problem !== undefined) {
         const raw = isMappable(value) ? (value as JsonObject) : printed(value);
-        const notice = newNotice(problem, at, now(), raw);
+        const notice = newNotice(problem, at, arrival(now()), raw);
         return [{ kind: 'event', event: fidelity === 'full' ? notice : toNarrative(notice) }];
       }
       const message = value as JsonObject;
@@ -118,6 +119,10 @@ function mayBeSilent({ type, subtype }: JsonObject): boolean {
   return type === ephemeralKind || (type === 'system' && subtype === 'init');
 }
 
+function arrival(time: number | null): string | null {
+  return time === null ? null : toTimestamp(time);
+}
+
 const ownFields = { id: 'id', timestamp: '2000-01-01T00:00:00.000Z' };
 
 /** The event, or a notice with its id and its message if no store can record the event. */
@@ -132,8 +137,7 @@ function recordable(
   const problem = eventProblem({ ...ownFields, ...event });
   if (problem === null) return activity;
   const { id, timestamp } = event;
-  const time = Date.parse(timestamp ?? ownFields.timestamp);
-  const notice = newNotice(problem, place, time, message ?? (event.data as JsonObject));
+  const notice = newNotice(problem, place, timestamp ?? null, message ?? (event.data as JsonObject));
   const named: NewEvent = id === undefined ? notice : { ...notice, id };
   return { kind: 'event', event: fidelity === 'full' ? named : toNarrative(named) };
 }

@@ -11,7 +11,6 @@ import {
   toNarrative,
 } from '@hansard/events';
 import { hasFields, withoutUndefined } from '../lines/json-fields.ts';
-import { timestampOf } from '../lines/recorded-time.ts';
 import { RecentMap } from './horizon.ts';
 import type { EventIds } from './ids.ts';
 
@@ -57,7 +56,10 @@ export type WriterLinks = WithGaps<EventLinks>;
  */
 export class EventWriter {
   readonly activities: ClaudeActivity[] = [];
+  /** The place of the message among others: milliseconds since 1970. That of the message before if it has no time. */
   readonly time: number;
+  /** The time of its events. Null: the message has none. */
+  readonly timestamp: string | null;
   /** The fields of the message without a place in an event. They go to its first event. */
   details: JsonObject = {};
   readonly #id: string | undefined;
@@ -67,12 +69,19 @@ export class EventWriter {
   #written = 0;
 
   /** `isTaken`: the id is already reserved for the first event of the message. */
-  constructor(ids: EventIds, id: string | undefined, time: number, isTaken: boolean, fidelity: Fidelity) {
+  constructor(
+    ids: EventIds,
+    id: string | undefined,
+    { time, timestamp }: Pick<EventWriter, 'time' | 'timestamp'>,
+    isTaken: boolean,
+    fidelity: Fidelity,
+  ) {
     this.#fidelity = fidelity;
     this.#ids = ids;
     this.#id = id;
     this.#isTaken = isTaken;
     this.time = time;
+    this.timestamp = timestamp;
   }
 
   /** Whether the message has an event, other than those that have an id of their own. */
@@ -90,7 +99,7 @@ export class EventWriter {
     const isFirst = this.#written === 0;
     const id = isFirst ? this.#firstId() : this.#ids.claim(this.#id && `${this.#id}.${this.#written}`);
     this.#written += 1;
-    this.#push(id, type, isFirst ? withDetails(data, this.details) : data, links, this.time);
+    this.#push(id, type, isFirst ? withDetails(data, this.details) : data, links, this.timestamp);
     return id;
   }
 
@@ -104,9 +113,9 @@ export class EventWriter {
     type: T,
     data: EventData<T>,
     links: WriterLinks,
-    time = this.time,
+    timestamp = this.timestamp,
   ): void {
-    this.#push(this.#ids.claim(id), type, data as JsonObject, links, time);
+    this.#push(this.#ids.claim(id), type, data as JsonObject, links, timestamp);
   }
 
   delta(type: Delta['type'], text: string, links: WithGaps<Omit<Delta, 'type' | 'text'>>): void {
@@ -114,9 +123,15 @@ export class EventWriter {
     this.activities.push({ kind: 'delta', delta });
   }
 
-  #push(id: string | undefined, type: EventType, data: JsonObject, links: WriterLinks, time: number): void {
+  #push(
+    id: string | undefined,
+    type: EventType,
+    data: JsonObject,
+    links: WriterLinks,
+    timestamp: string | null,
+  ): void {
     const event: Record<string, unknown> = id === undefined ? { type } : { id, type };
-    event.timestamp = timestampOf(time);
+    event.timestamp = timestamp;
     for (const key in links) {
       const link = links[key as keyof WriterLinks];
       if (link !== undefined) event[key] = link;

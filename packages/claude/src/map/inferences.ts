@@ -16,8 +16,8 @@ export interface Inference {
   isFinal: boolean;
   stopReason: string | undefined;
   details: JsonObject;
-  /** Milliseconds since 1970 of the last line with other figures than the line before. */
-  time: number;
+  /** The time of the last line with a time and other figures than the line before. Null: no such line has one. */
+  timestamp: string | null;
 }
 
 /** The facts of one line about a model message. */
@@ -27,7 +27,7 @@ export interface InferenceNews {
   readonly isFinal?: boolean;
   readonly stopReason?: string | undefined;
   readonly details?: JsonObject;
-  readonly time: number;
+  readonly timestamp: string | null;
 }
 
 /**
@@ -60,7 +60,7 @@ export class Inferences {
         isFinal: false,
         stopReason: undefined,
         details: {},
-        time: news.time,
+        timestamp: news.timestamp,
       };
       this.#open.set(agent?.id, inference);
     }
@@ -73,7 +73,7 @@ export class Inferences {
     inference.model ??= news.model;
     inference.stopReason = news.stopReason ?? inference.stopReason;
     if (news.details !== undefined) inference.details = joined(inference.details, news.details);
-    inference.time = news.time;
+    inference.timestamp = news.timestamp ?? inference.timestamp;
   }
 
   /** Ends the agent's message. */

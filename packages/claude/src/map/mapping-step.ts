@@ -1,4 +1,5 @@
 import {
+  type CapturedEvent,
   type EventData,
   type EventLinks,
   type EventOf,
@@ -6,7 +7,6 @@ import {
   type JsonValue,
   type NewEvent,
   newEvent,
-  toTimestamp,
 } from '@hansard/events';
 import {
   asName,
@@ -17,7 +17,7 @@ import {
   withoutNull,
   withoutUndefined,
 } from '../lines/json-fields.ts';
-import { recordedTime } from '../lines/recorded-time.ts';
+import { recordedTime, timestampOf } from '../lines/recorded-time.ts';
 import { EventWriter } from './event-writer.ts';
 import { asEventId } from './ids.ts';
 import type { Inference } from './inferences.ts';
@@ -47,8 +47,9 @@ interface StepFacts {
   readonly id: string | undefined;
   /** Whether the id is already reserved. */
   readonly isTaken?: boolean;
-  /** Milliseconds since 1970. */
+  /** See `EventWriter`. */
   readonly time: number;
+  readonly timestamp: string | null;
   /** Fields that its first event holds in another form. */
   readonly held: ReadonlySet<string>;
   readonly place: RecordPlace;
@@ -65,8 +66,8 @@ export class MappingStep {
   /** Fields whose values are in the event's id, time and type, or in an earlier message of the same session. */
   readonly #held: ReadonlySet<string>;
 
-  /** The step for a message of a stream. */
-  static of(state: MappingState, message: JsonObject, now: number, place: RecordPlace): MappingStep {
+  /** The step for a message of a stream. `now`: the time of a message that has none itself; null: it has none. */
+  static of(state: MappingState, message: JsonObject, now: number | null, place: RecordPlace): MappingStep {
     const uuid = asEventId(message.uuid);
     const id = uuid === undefined || state.ids.has(uuid) ? undefined : uuid;
     const time = recordedTime(message);
@@ -76,19 +77,21 @@ export class MappingStep {
         (field !== 'timestamp' || time !== undefined) &&
         (field !== 'session_id' || message.session_id === state.sessionId),
     );
-    return new MappingStep(state, message, { id, time: time ?? now, held: new Set(held), place });
+    const known = time ?? now;
+    const timestamp = known === null ? null : timestampOf(known);
+    return new MappingStep(state, message, { id, time: known ?? 0, timestamp, held: new Set(held), place });
   }
 
   constructor(
     state: MappingState,
     message: JsonObject,
-    { id, isTaken = false, time, held, place }: StepFacts,
+    { id, isTaken = false, held, place, ...when }: StepFacts,
   ) {
     this.state = state;
     this.message = message;
     this.place = place;
     this.recordId = id ?? (place.line === undefined ? undefined : `line-${place.line}`);
-    this.events = new EventWriter(state.ids, id, time, isTaken, state.fidelity);
+    this.events = new EventWriter(state.ids, id, when, isTaken, state.fidelity);
     this.#held = held;
     state.sessionId = asText(message.session_id) ?? state.sessionId;
   }
@@ -115,16 +118,16 @@ export class MappingStep {
    */
   announce(agent: SubAgent | undefined, languageModel?: string, about = this.message): void {
     if (agent === undefined || agent.announced) return;
-    if (agent.waiting === undefined) this.writeCreated(agent, about, this.events.time, languageModel);
+    if (agent.waiting === undefined) this.writeCreated(agent, about, this.events.timestamp, languageModel);
     else if (agent.toolCallId !== undefined) {
-      this.writeCreated(agent, agent.waiting.about, agent.waiting.time);
+      this.writeCreated(agent, agent.waiting.about, agent.waiting.timestamp);
       // Its prompts name the caller.
       if (this.state.calls.get(agent.toolCallId)?.agentId !== undefined) this.state.horizon.missed();
     }
   }
 
   /** Writes the `agent:created` of a sub-agent, with the call that started it if that is known. */
-  writeCreated(agent: SubAgent, about: JsonObject, time: number, languageModel?: string): void {
+  writeCreated(agent: SubAgent, about: JsonObject, timestamp: string | null, languageModel?: string): void {
     agent.announced = true;
     const call = this.state.calls.get(agent.toolCallId);
     const { subagent_type, task_description } = about;
@@ -135,7 +138,7 @@ export class MappingStep {
       'agent:created',
       withoutUndefined({ name, languageModel, details: withoutUndefined(details) }),
       { agentId: agent.id, cause: call?.reference },
-      time,
+      timestamp,
     );
   }
 
@@ -145,11 +148,11 @@ export class MappingStep {
   }
 
   #writeInference(inference: Inference): void {
-    const { agent, messageId, id, model, time } = inference;
+    const { agent, messageId, id, model, timestamp } = inference;
     const data = inferenceData(inference);
     if (data === null || (id !== undefined && this.state.ids.has(id))) return;
     this.announce(agent, model, {});
-    this.events.derived(id, 'agent:inference', data, { agentId: agent?.id, messageId }, time);
+    this.events.derived(id, 'agent:inference', data, { agentId: agent?.id, messageId }, timestamp);
   }
 }
 
@@ -170,18 +173,17 @@ function inferenceData({
 export function openCallsOf({ inferences, ids }: MappingState): EventOf<'agent:inference'>[] {
   const events = new Map<string, EventOf<'agent:inference'>>();
   for (const inference of inferences.open) {
-    const { id, agent, messageId, time } = inference;
+    const { id, agent, messageId, timestamp } = inference;
     const data = inferenceData(inference);
     if (data === null || id === undefined || ids.has(id)) continue;
     const links = withoutUndefined({ agentId: agent?.id, messageId }) as EventLinks;
-    const event = { id, type: 'agent:inference' as const, timestamp: toTimestamp(time), ...links, data };
+    const event = { id, type: 'agent:inference' as const, timestamp, ...links, data };
     const other = events.get(id);
     // Two agents can have one message, because one began with the other's.
     if (other === undefined || isLess(other, event)) events.set(id, event);
   }
-  return [...events.values()].sort((one, other) =>
-    one.timestamp < other.timestamp || (one.timestamp === other.timestamp && one.id < other.id) ? -1 : 1,
-  );
+  const placeOf = ({ timestamp, id }: CapturedEvent) => `${timestamp ?? ''} ${id}`;
+  return [...events.values()].sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
 }
 
 function isLess(one: EventOf<'agent:inference'>, other: EventOf<'agent:inference'>): boolean {
@@ -199,8 +201,13 @@ export function writeNotice(step: MappingStep, problem: string, raw: JsonValue):
 }
 
 /** A notice of a value that is not a message. */
-export function newNotice(problem: string, place: RecordPlace, time: number, raw?: JsonValue): NewEvent {
-  return newEvent('system:notice', noticeData(problem, place, raw), { timestamp: toTimestamp(time) });
+export function newNotice(
+  problem: string,
+  place: RecordPlace,
+  timestamp: string | null,
+  raw?: JsonValue,
+): NewEvent {
+  return newEvent('system:notice', noticeData(problem, place, raw), { timestamp });
 }
 
 function noticeData(problem: string, { file, line }: RecordPlace, raw: JsonValue | undefined): JsonObject {

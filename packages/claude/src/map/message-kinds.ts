@@ -66,8 +66,8 @@ function hearInference(step: MappingStep, agent: SubAgent | undefined): string |
   const stopReason = asText(message.stop_reason);
   const details = otherMessageFields(message);
   if (usageOf(usage) !== undefined) {
-    const time = step.events.time;
-    const news = { model, usage, stopReason, details, time };
+    const { timestamp } = step.events;
+    const news = { model, usage, stopReason, details, timestamp };
     step.state.inferences.hear(agent, messageId, step.recordId, news);
   } else {
     const unused = withoutUndefined({ model, usage, stop_reason: stopReason, ...details });
@@ -171,7 +171,7 @@ function beginMessage(step: MappingStep, event: JsonObject): void {
     model: asText(message.model),
     usage: asObject(message.usage),
     details: withoutNull(withoutUndefined({ ttft_ms: step.message.ttft_ms })),
-    time: step.events.time,
+    timestamp: step.events.timestamp,
   });
 }
 
@@ -208,7 +208,7 @@ function noteUsage(step: MappingStep, event: JsonObject): void {
     isFinal: true,
     stopReason: asText(stop_reason),
     details: withoutNull(others),
-    time: step.events.time,
+    timestamp: step.events.timestamp,
   });
 }
 

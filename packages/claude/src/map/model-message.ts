@@ -78,7 +78,7 @@ function hearUsage(step: TranscriptStep, message: JsonObject, agent: SubAgent | 
   } else if (messageId !== undefined && step.state.ids.has(inferenceIdOf(messageId) ?? '')) {
     reportAgain(step, messageId, usage ?? {}, agent);
   } else {
-    const news = { model, usage, stopReason, details, time: step.events.time };
+    const news = { model, usage, stopReason, details, timestamp: step.events.timestamp };
     step.state.inferences.hear(agent, messageId, step.recordId, news);
   }
   step.writeInferences();

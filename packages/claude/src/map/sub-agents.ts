@@ -14,7 +14,7 @@ export interface SubAgent {
   /** Whether its `agent:created` is written. */
   announced: boolean;
   /** What its `agent:created` will say. It waits for the call that started the agent, which the source names later. */
-  waiting?: { readonly time: number; readonly about: JsonObject };
+  waiting?: { readonly time: number; readonly timestamp: string | null; readonly about: JsonObject };
 }
 
 /** The fields by which a message names its sub-agent. Their values are in `agent:created`. */

@@ -10,8 +10,10 @@ export interface ToolCallRecord {
   readonly agentId: string | undefined;
   /** The id that refers to the call: that of its event, or of its message if the event has none. */
   readonly reference: string | undefined;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970: see `EventWriter`. */
   readonly time: number;
+  /** Whether the message of the call has a time. */
+  readonly isTimed: boolean;
 }
 
 const mostRemembered = 5_000;

@@ -8,7 +8,6 @@ import {
   messageOf,
   preview,
   toNarrative,
-  toTimestamp,
 } from '@hansard/events';
 import type { ClaudeDiagnosticCode } from '../lines/claude-diagnostic.ts';
 import { asName, asObject, rawFields } from '../lines/json-fields.ts';
@@ -145,7 +144,7 @@ export class TranscriptMapping {
     return isAgent ? { agentId: taskId, toolCallId } : undefined;
   }
 
-  /** The events of one part of a file. Each has an id and a time; no two have the same id. */
+  /** The events of one part of a file. Each has an id, and the time of its record or null; no two have the same id. */
   map(part: LogPart): CapturedEvent[] {
     const named = this.#named.length === 0 ? [] : this.#announceNamed(part);
     const ended = this.#ending?.part === part ? this.#endNamed(part, this.#ending.agent) : [];
@@ -155,7 +154,7 @@ export class TranscriptMapping {
 
   /** The `agent:created` of agents that have waited for the call that started them. */
   #announceNamed({ line }: LogPart): CapturedEvent[] {
-    const step = MappingStep.of(this.#state, {}, this.#file.clock, {});
+    const step = MappingStep.of(this.#state, {}, null, {});
     for (const agent of this.#named) if (agent?.waiting !== undefined) step.announce(agent);
     this.#named = [];
     return this.#finish(step, `${this.#file.prefix}line-${line}:named`);
@@ -163,7 +162,7 @@ export class TranscriptMapping {
 
   /** The last call of a background agent that a record reports as ended. */
   #endNamed({ line }: LogPart, agent: SubAgent | undefined): CapturedEvent[] {
-    const step = MappingStep.of(this.#state, {}, this.#file.clock, {});
+    const step = MappingStep.of(this.#state, {}, null, {});
     this.#ending = undefined;
     this.#state.inferences.end(agent);
     step.writeInferences();
@@ -229,10 +228,10 @@ export class TranscriptMapping {
    * started still waits.
    */
   end(): CapturedEvent[] {
-    const step = MappingStep.of(this.#state, {}, this.#file.clock, {});
+    const step = MappingStep.of(this.#state, {}, null, {});
     for (const agent of this.#state.agents.waiting) {
-      const { time, about } = agent.waiting;
-      if (!this.#state.calls.isOpenSince(time)) step.writeCreated(agent, about, time);
+      const { time, timestamp, about } = agent.waiting;
+      if (!this.#state.calls.isOpenSince(time)) step.writeCreated(agent, about, timestamp);
     }
     return this.#finish(step, 'end');
   }
@@ -325,14 +324,14 @@ export class TranscriptMapping {
     return other;
   }
 
+  /** The place of a record among others: its time, or the latest before it. */
   #timeOf(record: JsonObject, line: number): number {
     const time = recordedTime(record);
     const hasId = asName(record.uuid) !== undefined;
     // A record of the time of the part before may be a repetition of one in it.
     if (hasId && (time ?? Number.NEGATIVE_INFINITY) <= this.#file.horizon) this.#state.horizon.missed();
     if (time === undefined) {
-      if (hasId)
-        this.#report('time_missing', line, 'A record without a time; it gets the latest time before it.');
+      if (hasId) this.#report('time_missing', line, 'A record without a time; its events have none.');
       return this.#file.clock;
     }
     if (time < this.#file.latest - longestStepBack)
@@ -396,7 +395,7 @@ export class TranscriptMapping {
     const notice: CapturedEvent = {
       id,
       type: 'system:notice',
-      timestamp: toTimestamp(this.#file.clock),
+      timestamp: null,
       data,
     };
     return this.#state.fidelity === 'full' ? notice : toNarrative(notice);

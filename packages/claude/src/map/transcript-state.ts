@@ -233,7 +233,7 @@ export interface TranscriptPart {
   readonly name?: string | undefined;
   /** The sub-agent whose file it is. */
   readonly agentId?: string | undefined;
-  /** Milliseconds since 1970, for records before the first one with a time. */
+  /** Milliseconds since 1970: the place of records before the first one with a time. */
   readonly startsAt: number;
   /** The content of the metadata file beside a sub-agent's transcript. */
   readonly meta?: JsonObject | undefined;

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
 import type { ClaudeDiagnosticCode } from '../lines/claude-diagnostic.ts';
 import { asName, asText } from '../lines/json-fields.ts';
-import { isUtcTime, recordedTime } from '../lines/recorded-time.ts';
+import { isUtcTime, recordedTime, timestampOf } from '../lines/recorded-time.ts';
 import { MappingStep } from './mapping-step.ts';
 import type { SubAgent } from './sub-agents.ts';
 import type { TranscriptState } from './transcript-state.ts';
@@ -11,11 +11,13 @@ export class TranscriptStep extends MappingStep {
   readonly transcript: TranscriptState;
   readonly line: number;
 
+  /** `time`: see `EventWriter`. */
   constructor(state: TranscriptState, record: JsonObject, id: string, time: number, line: number) {
     super(state, record, {
       id,
       isTaken: id === record.uuid,
       time,
+      timestamp: recordedTime(record) === undefined ? null : timestampOf(time),
       held: heldElsewhere(state, record, id),
       place: nowhere,
     });
@@ -44,7 +46,7 @@ export class TranscriptStep extends MappingStep {
       const { agentType, description, name } = this.transcript.agentMeta;
       const about = { subagent_type: name ?? agentType ?? null, task_description: description ?? null };
       if (asName(this.message.agentId) === undefined) super.announce(agent, undefined, about);
-      else agent.waiting ??= { time: this.events.time, about };
+      else agent.waiting ??= { time: this.events.time, timestamp: this.events.timestamp, about };
     }
     // The file beside the records may be written before the call.
     const isCalled = agent.isLinked !== true || this.state.calls.has(agent.toolCallId);

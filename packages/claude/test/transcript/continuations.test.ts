@@ -35,7 +35,7 @@ describe('a file that begins with the records of another session', () => {
       continues: { rootSessionId: first, sessionId: first, dispatchId: original.dispatchId },
     });
     expect(continuation.dispatchId).not.toBe(original.dispatchId);
-    expect(continuation.startedAt).toBeGreaterThan(original.startedAt);
+    expect(continuation.startedAt).toBeGreaterThan(original.startedAt ?? 0);
     const { events, summary } = await readToEnd(continuation);
     expect(events.filter(({ type }) => type === 'user:message')).toHaveLength(2);
     expect(summary.counts).toEqual({});

@@ -145,13 +145,16 @@ describe('unusual records of a transcript', () => {
     expect(read.summary.counts).toEqual({ id_repeated: 1 });
   });
 
-  it('keeps identical bookkeeping lines as events of their own, at the latest time', async () => {
+  it('keeps identical bookkeeping lines as events of their own, without the time of another line', async () => {
     const mode = { type: 'mode', mode: 'normal', sessionId: 'session-1' };
     const read = await readTranscript(lines(mode, first, mode, mode));
     expect(read.events.map(({ id }) => id)).toEqual(['line-1', uuid(1), 'line-3', 'line-4']);
-    expect(new Set(read.events.map(({ timestamp }) => timestamp))).toEqual(
-      new Set(['2026-03-01T09:30:01.000Z']),
-    );
+    expect(read.events.map(({ timestamp }) => timestamp)).toEqual([
+      null,
+      '2026-03-01T09:30:01.000Z',
+      null,
+      null,
+    ]);
   });
 
   const others = (count: number) => Array.from({ length: count }, (_, at) => prompt(at + 10, 'other'));

@@ -6,6 +6,7 @@ import {
 } from '@hansard/datasets';
 import type { DispatchEnvelope, JsonObject, TaskSource } from '@hansard/events';
 import { matchesEventType } from '@hansard/events/plain';
+import { formatCount, timeNotRecorded } from '@hansard/facts';
 import { createSessionWriter, type SessionFormatId, type SessionWriter } from '@hansard/formats';
 import { writeTaskMarkdown, writeTaskPage, writeTaskPages } from '@hansard/pages';
 import { createTokenCounter, tokenEncodings } from '@hansard/prompt/tokens';
@@ -107,7 +108,14 @@ async function writeTraces(source: TaskSource, { target, options, isTextWanted }
   const { otlpLines, sendOtlp, shownEndpoint, traceDispatches } = await import('@hansard/traces');
   const { endpoint, content = 'none', reasoning = false, dataOf = [] } = options;
   const isContent = (type: string) => dataOf.some((pattern) => matchesEventType(pattern, type));
-  const records = () => traceDispatches(source, { content, reasoning, dataOf: isContent });
+  const untimed = { dispatch: 0, event: 0 };
+  const records = () => {
+    Object.assign(untimed, { dispatch: 0, event: 0 });
+    const onUntimed = (what: keyof typeof untimed) => {
+      untimed[what] += 1;
+    };
+    return traceDispatches(source, { content, reasoning, dataOf: isContent, onUntimed });
+  };
   const written = { spans: 0, logs: 0 };
   if (endpoint === undefined || isTextWanted) {
     for await (const { text, spans, logs } of otlpLines(records())) {
@@ -116,12 +124,14 @@ async function writeTraces(source: TaskSource, { target, options, isTextWanted }
       written.logs += logs;
     }
   }
-  if (endpoint === undefined) return { summary: { ...written }, notes: [] };
+  if (endpoint === undefined)
+    return { summary: { ...written, untimed: { ...untimed } }, notes: untimedNotes(untimed) };
   const { refused, ...sent } = await sendOtlp(records(), endpoint);
   const shown = shownEndpoint(endpoint);
   return {
-    summary: { ...sent, endpoint: shown },
+    summary: { ...sent, untimed: { ...untimed }, endpoint: shown },
     notes: [
+      ...untimedNotes(untimed),
       `${sent.spans} spans and ${sent.logs} log records sent to ${shown}.`,
       ...refused.map(
         ({ kind, name, traceId, spanId }) =>
@@ -129,6 +139,18 @@ async function writeTraces(source: TaskSource, { target, options, isTextWanted }
       ),
     ],
   };
+}
+
+/** A trace demands a time of everything. */
+function untimedNotes({ dispatch, event }: { readonly dispatch: number; readonly event: number }): string[] {
+  return [
+    ...(dispatch === 0 ? [] : [`${formatCount(dispatch, 'session')} omitted: ${timeNotRecorded}.`]),
+    ...(event === 0
+      ? []
+      : [
+          `${formatCount(event, 'event')} placed after the event before, and marked as hansard.time_not_recorded: ${timeNotRecorded}.`,
+        ]),
+  ];
 }
 
 async function writeReport(
@@ -163,7 +185,12 @@ async function writeStreams(source: TaskSource, { cwd, target, options }: Writin
     ...(mapping === undefined ? {} : { mapping: readGameMapping(cwd, mapping) }),
     isExtended: extended,
   });
-  const notes = runs.flatMap(({ dispatchId, leftOut, unmatchedPlayers }) => [
+  const notes = runs.flatMap(({ dispatchId, leftOut, unmatchedPlayers, untimedLines }) => [
+    ...(untimedLines === 0
+      ? []
+      : [
+          `${formatCount(untimedLines, 'line')} of ${dispatchId} with the timestamp null: ${timeNotRecorded}.`,
+        ]),
     ...unmatchedPlayersNote(dispatchId, unmatchedPlayers),
     ...Object.entries(leftOut).map(
       ([tool, count]) =>

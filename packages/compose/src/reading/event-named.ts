@@ -1,4 +1,4 @@
-import { timeInZone } from '@hansard/facts';
+import { timeInZone, timeNotRecorded } from '@hansard/facts';
 import { type EventLocation, type FoundEvent, locateEvent, parseAddress } from '@hansard/views';
 import { type HarnessError, harnessErrors } from '../harness-errors.ts';
 import { listChoices } from '../sessions/list-choices.ts';
@@ -19,7 +19,10 @@ export async function eventNamed(
   const address = parseAddress(word, { day: startedAt, zone });
   if (address === null)
     throw harnessErrors.error('HARNESS_NAME_INVALID', `${JSON.stringify(word)} does not name an event.`, {
-      advice: 'After @ comes a time, such as @15:04, @15:04:05 or @2026-03-01T15:04.',
+      advice:
+        startedAt === null
+          ? `After @ comes a time with its date, such as @2026-03-01T15:04. Of the session, ${timeNotRecorded}.`
+          : 'After @ comes a time, such as @15:04, @15:04:05 or @2026-03-01T15:04.',
     });
   const location = await locateEvent(log, address);
   if (location.kind === 'found') return location;
@@ -36,7 +39,7 @@ function severalEvents(
 ): HarnessError {
   const lines = choices.map(({ position, event, id }) => {
     const what = id === event.id ? event.type : 'message';
-    return `${position}  ${id}  ${timeInZone(event.timestamp, zone)}  ${what}`;
+    return `${position}  ${id}  ${timeInZone(event.timestamp, zone) ?? timeNotRecorded}  ${what}`;
   });
   const count = isMore ? `more than ${choices.length}` : String(choices.length);
   return harnessErrors.error(
@@ -53,9 +56,9 @@ function noEvent(
   word: string,
   dispatchId: string,
 ): string {
-  if (begins === null) return `${dispatchId} has no events.`;
+  if (count === 0) return `${dispatchId} has no events.`;
   if (word.startsWith('@'))
-    return `${dispatchId} has no event up to ${word.slice(1)}; it begins at ${begins}.`;
+    return `${dispatchId} has no event up to ${word.slice(1)}; ${begins === null ? `of its first event, ${timeNotRecorded}` : `it begins at ${begins}`}.`;
   if (/^\d+$/.test(word))
     return `${dispatchId} has no event ${word}: the position of its last event is ${count - 1}.`;
   return `${dispatchId} has no event or message ${word}.`;

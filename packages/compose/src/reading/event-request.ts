@@ -1,5 +1,5 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import { AgentRoster } from '@hansard/facts';
+import { AgentRoster, timeNotRecorded } from '@hansard/facts';
 import { EventFilter, parseTextPattern, type TextPattern } from '@hansard/views';
 import { type HarnessError, harnessErrors } from '../harness-errors.ts';
 import type { PagedLog } from './paged-log.ts';
@@ -32,6 +32,7 @@ export class EventRequest {
   readonly #clock: ReadingClock;
   readonly #wanted: RequestedEvents;
   readonly #text: TextPattern | null;
+  readonly #filters: EventFilter[] = [];
 
   private constructor(clock: ReadingClock, wanted: RequestedEvents, text: TextPattern | null) {
     this.#clock = clock;
@@ -64,6 +65,13 @@ export class EventRequest {
   /** As it was written. */
   get inWords(): string {
     return wordsOf(this.#wanted);
+  }
+
+  /** What a person should know after the filters have been used: how much they left out because its time is not recorded. */
+  get notes(): string[] {
+    const count = this.#filters.reduce((sum, { untimed }) => sum + untimed, 0);
+    if (count === 0) return [];
+    return [`hansard: ${count} more would pass without --since and --until: ${timeNotRecorded}.`];
   }
 
   /** Whether a session can have requested events, by its bot and its role. */
@@ -103,7 +111,7 @@ export class EventRequest {
 
   #filter({ startedAt }: DispatchEnvelope, agentIds: readonly string[] | null): EventFilter {
     const { type, tool, source, failed } = this.#wanted;
-    return new EventFilter({
+    const filter = new EventFilter({
       ...(agentIds !== null && { agentIds }),
       ...(type !== undefined && { types: listed(type) }),
       ...(tool !== undefined && { tools: listed(tool) }),
@@ -112,6 +120,8 @@ export class EventRequest {
       ...(this.#text !== null && { text: this.#text }),
       ...timeLimitsOf(this.#clock, this.#wanted, startedAt),
     });
+    this.#filters.push(filter);
+    return filter;
   }
 }
 

@@ -24,7 +24,7 @@ export async function readPriorOutcomes(
 ): Promise<PriorOutcomes> {
   const latest = envelopes
     .filter(({ status }) => status !== 'running')
-    .sort((one, other) => (one.startedAt < other.startedAt ? 1 : -1))
+    .sort((one, other) => ((one.startedAt ?? '') < (other.startedAt ?? '') ? 1 : -1))
     .slice(0, mostRead);
   const endings = new Map<string, DispatchEnding>();
   for (const envelope of latest) endings.set(envelope.dispatchId, await readEnding(store, taskDir, envelope));

@@ -46,7 +46,7 @@ export interface ListedTasks {
 
 const orders = {
   newest: () => 0,
-  active: (one, other) => compareTexts(activeAt(other), activeAt(one)),
+  active: (one, other) => compareTexts(activeAt(other) ?? '', activeAt(one) ?? ''),
   cost: (one, other) => costOf(other) - costOf(one),
   tokens: (one, other) => (tokensOf(other.envelope) ?? 0) - (tokensOf(one.envelope) ?? 0),
   duration: (one, other) => (dispatchDuration(other.envelope) ?? 0) - (dispatchDuration(one.envelope) ?? 0),
@@ -106,9 +106,11 @@ export function sessionTitle({
   return parentDispatchId === null ? (toTaskName(taskDir).split('/').at(-1) ?? '') : role;
 }
 
-/** When a session was last active. */
-export function activeAt({ lastActiveAt, envelope: { startedAt } }: ListedDispatch): string {
-  return lastActiveAt ?? startedAt;
+/** When a session was last active, as far as that is recorded: at its last event, at its end or at its start. Null: none of them is. */
+export function activeAt({ lastActiveAt, envelope }: ListedDispatch): string | null {
+  const { startedAt, completedAt, source } = envelope;
+  const quiet = source?.ifQuiet?.isRecorded === true ? source.ifQuiet.since : null;
+  return lastActiveAt ?? completedAt ?? quiet ?? startedAt;
 }
 
 /** The newest sessions of projects, and those that cannot be read, if the limit is not reached before. */

@@ -37,26 +37,21 @@ export async function sessionOfFile(
   file: string,
   task: string | undefined,
 ): Promise<SessionOfFile> {
-  const { store, context } = parts;
+  const { context } = parts;
   const path = resolve(context.cwd, file);
   assertRegularFile(path);
   const bytes = readFileSync(path);
   const format = detectSessionFormat(bytes);
   const importer = logImporters.find(({ id }) => id === format);
   if (importer === undefined) throw notASessionLog(file, bytes.length);
-  let found: DispatchRef | null = null;
-  const findStart = async ([dispatchId = '']: readonly string[]) => {
-    found = await findCopy(parts, dispatchId, task);
-    return found === null ? null : Date.parse((await store.openDispatch(found)).envelope.startedAt);
-  };
   const now = context.now ?? Date.now;
-  const [log] = await importer.open({ files: [path], bytes: bytes.length }, { now, findStart });
+  const [log] = await importer.open({ files: [path], bytes: bytes.length }, { now });
   if (log === undefined) throw notASessionLog(file, bytes.length);
+  const { dispatchId } = log;
+  const copied = await findCopy(parts, dispatchId, task);
   const events: CapturedEvent[] = [];
   for await (const batch of log.read()) events.push(...batch);
   const named = task ?? `chat/${basename(path, extname(path))}`;
-  const copied = found as DispatchRef | null;
-  const { dispatchId } = log;
   return {
     name: file,
     events,

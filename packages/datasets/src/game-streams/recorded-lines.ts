@@ -1,7 +1,7 @@
 import { type CapturedEvent, isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
 import { traceOf } from '@hansard/formats';
 import { type Moment, originOf } from './moment.ts';
-import { type GameStream, type StreamLine, streamLineSchemas } from './stream-lines.ts';
+import { type GameStream, lineTimeSchema, type StreamLine, streamLineSchemas } from './stream-lines.ts';
 
 /**
  * The lines that an event of a game log was read from: one, or that of a completed action and that of its result. Empty for an event that no
@@ -68,10 +68,8 @@ function timeOf({ timestamp }: CapturedEvent, data: JsonObject): JsonValue {
   return isZoned(exact) ? exact : timestamp;
 }
 
-const { timestamp: timestampSchema } = streamLineSchemas.chat.shape;
-
 function isZoned(value: JsonValue | undefined): value is string {
-  return timestampSchema.safeParse(value).success;
+  return typeof value === 'string' && lineTimeSchema.safeParse(value).success;
 }
 
 function recordIn({ record }: JsonObject): JsonObject {

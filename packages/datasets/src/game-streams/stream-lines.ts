@@ -1,7 +1,9 @@
 import { jsonObjectSchema } from '@hansard/events';
 import { z } from 'zod';
 
-const everyLine = { timestamp: z.iso.datetime({ offset: true }) };
+/** The time of a line. Null: its event has no recorded time. */
+export const lineTimeSchema = z.iso.datetime({ offset: true }).nullable();
+const everyLine = { timestamp: lineTimeSchema };
 const atTurn = { ...everyLine, turn: z.string() };
 const origin = {
   /** The dispatch of the line. */

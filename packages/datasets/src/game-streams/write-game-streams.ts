@@ -17,6 +17,8 @@ export interface StreamedRun {
   readonly leftOut: Readonly<Record<string, number>>;
   /** The players that events of the game name, but that match no agent. */
   readonly unmatchedPlayers: readonly string[];
+  /** How many lines have the timestamp null, because the time of their event is not recorded. */
+  readonly untimedLines: number;
 }
 
 export interface WrittenStreams {
@@ -46,13 +48,16 @@ export async function writeGameStreams(
   const sinks = new Map(streams.map((stream) => [stream as GameStream, open(`${stream}.jsonl`)]));
   const lines: Partial<Record<GameStream, number>> = Object.fromEntries(streams.map((stream) => [stream, 0]));
   const runs: StreamedRun[] = [];
+  let untimed = 0;
   for (const [at, { dispatchId }] of envelopes.entries()) {
+    untimed = 0;
     const mapping = mappings[at] as GameMappingInput;
     const cast = await readCast(readEvents(dispatchId), mapping);
     const streams = createGameStreams(mapping, { runId: dispatchId, cast });
     for await (const event of readEvents(dispatchId)) await write(streams.add(event));
     await write(streams.finish());
-    runs.push({ dispatchId, leftOut: streams.leftOut, unmatchedPlayers: streams.unmatchedPlayers });
+    const { leftOut, unmatchedPlayers } = streams;
+    runs.push({ dispatchId, leftOut, unmatchedPlayers, untimedLines: untimed });
   }
   return { lines, runs };
 
@@ -62,6 +67,7 @@ export async function writeGameStreams(
       if (text === null) continue;
       await sinks.get(line.stream)?.write(text);
       lines[line.stream] = (lines[line.stream] ?? 0) + 1;
+      if (line.line.timestamp === null) untimed += 1;
     }
   }
 }

@@ -8,7 +8,7 @@ import type { NameSuspect } from './names/name-suspects.ts';
 import type { PacketManifest } from './packet-line.ts';
 import { readPseudonyms } from './pseudonyms.ts';
 
-export interface WrittenPackets extends StreamedRun {
+export interface WrittenPackets extends Omit<StreamedRun, 'untimedLines'> {
   /** Of the external and the internal packet. */
   readonly manifests: readonly PacketManifest[];
   /** What still looks like a name in the packets. The places are lines of the internal packet. */

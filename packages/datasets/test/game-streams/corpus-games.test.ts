@@ -53,9 +53,9 @@ describe('the recorded games of tossim', () => {
       .map(({ timestamp }) => timestamp);
     for (const [number, { events }] of read().entries()) {
       for (const { timestamp } of events) {
-        expect(timestamp >= toMilliseconds(starts[number] ?? '')).toBe(true);
+        expect((timestamp ?? '') >= toMilliseconds(starts[number] ?? '')).toBe(true);
         const next = starts[number + 1];
-        if (next !== undefined) expect(timestamp < toMilliseconds(next)).toBe(true);
+        if (next !== undefined) expect((timestamp ?? '') < toMilliseconds(next)).toBe(true);
       }
     }
   });
@@ -140,8 +140,7 @@ describe('the recorded werewolf match', () => {
     readonly winner: string;
   }
   const raw = (): RawMatch => JSON.parse(gameText('werewolf-match.json'));
-  const now = () => Date.UTC(2026, 2, 1);
-  const read = () => readWerewolfMatch(gameText('werewolf-match.json'), { now });
+  const read = () => readWerewolfMatch(gameText('werewolf-match.json'));
 
   it.skipIf(!isCorpusThere)(`each message reaches its receivers, and no others${skipped}`, () => {
     const { chat, players } = raw();

@@ -156,8 +156,8 @@ class Play implements RandomGame {
       }[tool];
       const toolCallId = `c${this.events.length}`;
       const data = { toolCallId, tool, metadata: {}, ...(input === undefined ? {} : { input }) };
-      const { timestamp: time } = this.#add('agent:tool_call', agentId, data, message);
-      this.#open.push({ agentId, toolCallId, tool, input, time, turn: this.#turn });
+      const { timestamp } = this.#add('agent:tool_call', agentId, data, message);
+      this.#open.push({ agentId, toolCallId, tool, input, time: timestamp ?? '', turn: this.#turn });
       this.truth.calls.push(row(this.#name(agentId), tool, input ?? null));
     }
     this.#infer(agentId, message);

@@ -21,8 +21,7 @@ interface Message {
 }
 
 const runId = 'R1';
-const now = () => Date.UTC(2026, 2, 1);
-const eventsOf = (match: string) => readWerewolfMatch(match, { now }).events;
+const eventsOf = (match: string) => readWerewolfMatch(match).events;
 
 function castOf(match: string): Cast {
   const cast = new Cast(matchMapping);

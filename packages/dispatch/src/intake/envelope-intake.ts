@@ -30,7 +30,7 @@ export function newEnvelope(
     title: dispatch.title ?? null,
     model: dispatch.model ?? null,
     cwd: dispatch.cwd ?? null,
-    startedAt: dispatch.startedAt ?? toTimestamp(now()),
+    startedAt: dispatch.startedAt === undefined ? toTimestamp(now()) : dispatch.startedAt,
     completedAt: null,
     status: 'running',
     ended: null,

@@ -124,15 +124,16 @@ export class EventIntake {
     });
   }
 
-  /** A new object, with an id and a time, whose values were checked. */
+  /** A new object, with an id and a time or null, whose values were checked. */
   #captured(event: NewEvent, { createId = this.#createId, now }: EventMinting): CapturedEvent {
     if (typeof event !== 'object' || event === null) return this.#own(event);
     const [givenId, givenTime] = [event.id, event.timestamp];
     const id = givenId ?? createId();
-    const timestamp = givenTime ?? toTimestamp(now === undefined ? this.#clock.now() : now());
+    const timestamp =
+      givenTime === undefined ? toTimestamp(now === undefined ? this.#clock.now() : now()) : givenTime;
     const isOwnId = givenId === undefined && this.#isOwnIds && createId === this.#createId;
-    const isOwnTime = givenTime === undefined && timestamp.length === timeLength;
-    const isUsual = (isOwnId || isId(id)) && (isOwnTime || isTimestamp(timestamp));
+    const isOwnTime = givenTime === undefined && timestamp?.length === timeLength;
+    const isUsual = (isOwnId || isId(id)) && (isOwnTime || timestamp === null || isTimestamp(timestamp));
     return (
       (isUsual ? this.#usual(event, id, timestamp) : null) ??
       this.#own(inLineOrder({ ...event, id, timestamp }))
@@ -143,7 +144,7 @@ export class EventIntake {
    * Nearly all events: no key but those of most events. Each value is read once, so that the checked value is
    * the one that is kept. Null: the full check decides.
    */
-  #usual(event: NewEvent, id: string, timestamp: string): CapturedEvent | null {
+  #usual(event: NewEvent, id: string, timestamp: string | null): CapturedEvent | null {
     let [type, agentId, data]: unknown[] = [];
     for (const key in event) {
       if (!Object.hasOwn(event, key)) return null;

@@ -15,7 +15,7 @@ const statuses = { completed: 'completed', failed: 'crashed', aborted: 'aborted'
 export function completionUpdates(
   completion: Completion | null,
   ending: Ending,
-  completedAt: string,
+  completedAt: string | null,
 ): DispatchEnd {
   return {
     status: statusOf(completion, ending),

@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 
-/** The time that a recording has reached while it is played. Events without a time get this one. */
+/** The time that a recording has reached while it is played. What the harness adds to it gets this one. */
 export class RecordedTime {
   #latest: number;
 
@@ -14,6 +14,6 @@ export class RecordedTime {
   }
 
   observe({ timestamp }: CapturedEvent): void {
-    this.#latest = Math.max(this.#latest, Date.parse(timestamp));
+    if (timestamp !== null) this.#latest = Math.max(this.#latest, Date.parse(timestamp));
   }
 }

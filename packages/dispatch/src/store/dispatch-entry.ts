@@ -9,7 +9,7 @@ export type DispatchEntry = ListedDispatch | UnreadableDispatch;
 /** A dispatch of a listing, as it was when it was listed. It is a reference to the dispatch. */
 export interface ListedDispatch extends DispatchRef {
   readonly envelope: DispatchEnvelope;
-  /** The `timestamp` of the last event, or `startedAt` without events. Null if the last event cannot be read. */
+  /** The `timestamp` of the last event, or `startedAt` without events. Null if that time is not recorded, or the last event cannot be read. */
   readonly lastActiveAt: string | null;
   /** The log of the dispatch, for reading. Nothing is opened before it is read. A store without the dispatch then fails. */
   readonly log: DispatchLog;

@@ -78,7 +78,7 @@ export interface Dispatch extends DispatchLog, AsyncDisposable {
   update(updates: EnvelopeUpdates): Promise<DispatchEnvelope>;
 
   /**
-   * Completes the envelope (an absent `completedAt` is now) with the figures of the log, as `update` does, releases the
+   * Completes the envelope (an absent `completedAt` is now, and null is not recorded) with the figures of the log, as `update` does, releases the
    * dispatch and publishes its end.
    * @throws STORE_LOCKED, EVENT_ENVELOPE_INVALID
    */
@@ -161,7 +161,8 @@ export interface NewDispatch {
   readonly title?: string | null | undefined;
   readonly dispatchId?: string | undefined;
   /** RFC 3339, UTC, milliseconds. */
-  readonly startedAt?: string | undefined;
+  /** Null: not recorded, as in an import of a log without times. */
+  readonly startedAt?: string | null | undefined;
   readonly model?: string | null | undefined;
   readonly cwd?: string | null | undefined;
   readonly parentDispatchId?: string | null | undefined;

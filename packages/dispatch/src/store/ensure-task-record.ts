@@ -42,7 +42,7 @@ export async function ensureTaskOf(
   onProblem: TaskProblemListener = warnOf(taskDir),
 ): Promise<void> {
   try {
-    await ensureTaskRecord(store, taskDir, { now: () => Date.parse(startedAt) });
+    await ensureTaskRecord(store, taskDir, startedAt === null ? {} : { now: () => Date.parse(startedAt) });
   } catch (error) {
     onProblem(error);
   }

@@ -12,9 +12,9 @@ export class ReplaySchedule {
     this.#maxGapMs = maxGapMs;
   }
 
-  /** In milliseconds of the replay. An event that is older than its predecessor does not wait and does not delay the events after it. */
-  gapBefore(timestamp: string): number {
-    const time = Date.parse(timestamp);
+  /** In milliseconds of the replay. An event that is older than its predecessor, or whose time is not recorded, does not wait and does not delay the events after it. */
+  gapBefore(timestamp: string | null): number {
+    const time = timestamp === null ? Number.NaN : Date.parse(timestamp);
     if (Number.isNaN(time)) return 0;
     const gap = this.#latest === null ? 0 : Math.max(0, time - this.#latest);
     this.#latest = Math.max(time, this.#latest ?? time);

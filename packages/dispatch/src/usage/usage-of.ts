@@ -53,7 +53,7 @@ export interface UsageOptions {
 
 /** What was used under the values of the keys. */
 export interface UsageOfKeys extends UsageFigures {
-  /** In the order of the keys. A time is that of its beginning; '' is not known. */
+  /** In the order of the keys. A time is that of its beginning; '' is not known, or of a time not recorded. */
   readonly values: readonly string[];
 }
 
@@ -64,6 +64,8 @@ export interface UsageSummary {
   readonly total: UsageFigures;
   /** The envelopes of the dispatches that are counted. */
   readonly envelopes: readonly DispatchEnvelope[];
+  /** What `since` and `until` leave out because its time is not recorded. Null: nothing. */
+  readonly untimed: UsageFigures | null;
   /** The dispatches that cannot be read. They are not counted. */
   readonly unreadable: readonly UnreadableDispatch[];
 }
@@ -95,14 +97,22 @@ export async function usageOf(
   const keys = new Keys(by, zone, readable);
   const sums = new UsageSums();
   const envelopes: DispatchEnvelope[] = [];
-  const isOfDispatches = since === -Infinity && until === Infinity && by.every(isOfWhole);
+  const isOfAllTimes = since === -Infinity && until === Infinity;
+  const isOfDispatches = isOfAllTimes && by.every(isOfWhole);
+  const untimed = new UsageSums();
   for (const [at, entry] of readable.entries()) {
     const parts = await partsOf(entry, by, () => onPage?.(at, readable.length));
     if ('error' in parts) {
       unreadable.push(parts);
       continue;
     }
-    const counted = parts.filter((part) => part.at >= since && part.at < until);
+    const counted = isOfAllTimes ? parts : parts.filter(({ at }) => at !== null && at >= since && at < until);
+    if (!isOfAllTimes)
+      addParts(
+        untimed,
+        parts.filter(({ at }) => at === null),
+        () => '',
+      );
     const [one] = counted;
     if (one === undefined) continue;
     envelopes.push(entry.envelope);
@@ -115,6 +125,7 @@ export async function usageOf(
     rows: sums.rows('most').map(({ key, ...figures }) => ({ values: key.split(between), ...figures })),
     total: { ...sums.total, dispatches: envelopes.length },
     envelopes,
+    untimed: untimed.rows('key').length === 0 ? null : untimed.total,
     unreadable,
   };
 }
@@ -180,6 +191,7 @@ class Keys {
       if (key === 'tool') return tool ?? '';
       if (key === 'task') return taskDir;
       if (key === 'project') return projectOf(taskDir);
+      if (at === null) return '';
       if (key === 'block') return new Date(this.#blocks.get(at) ?? at).toISOString();
       return this.#dates[key](at);
     });
@@ -187,7 +199,7 @@ class Keys {
 }
 
 function* timesOf(dispatches: readonly ListedDispatch[]): Generator<number> {
-  for (const { envelope } of dispatches) for (const { at } of usageParts(envelope)) yield at;
+  for (const { envelope } of dispatches) for (const { at } of usageParts(envelope)) if (at !== null) yield at;
 }
 
 /** What is before the slug of a task: `lab` of `lab/tasks/route-models` (D10). */

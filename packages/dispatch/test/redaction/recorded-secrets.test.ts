@@ -159,7 +159,7 @@ describe('other records of a store that redacts', () => {
         name: plant(),
         project: plant(),
         status: plant(),
-        created: ended.startedAt,
+        created: ended.startedAt ?? '',
       });
       const stored = [await store.getDispatchEnvelopes(task), await store.findTask(task)];
       expect(foundIn(JSON.stringify(stored), canaries)).toEqual([]);

@@ -26,7 +26,8 @@ function judge(event: NewEvent): string {
   const minted = inLineOrder({
     ...event,
     id: event.id ?? 'minted',
-    timestamp: event.timestamp ?? new Date(new ManualClock().now()).toISOString(),
+    timestamp:
+      event.timestamp === undefined ? new Date(new ManualClock().now()).toISOString() : event.timestamp,
   });
   if (typeof minted.type === 'string' && minted.type.startsWith('delta:')) return 'EVENT_EPHEMERAL';
   if (!eventFieldsSchema.safeParse(minted).success) return 'EVENT_INVALID';

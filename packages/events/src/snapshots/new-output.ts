@@ -18,7 +18,7 @@ function isLoggedText(value: unknown): value is string {
  */
 export function newOutput(
   values: readonly unknown[],
-  fields: EventLinks & { readonly id?: string; readonly timestamp?: string } = {},
+  fields: EventLinks & { readonly id?: string; readonly timestamp?: string | null } = {},
 ): NewEvent {
   return newEvent(
     'agent:output',

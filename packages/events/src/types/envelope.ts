@@ -10,6 +10,7 @@ import {
   modelUsageSchema,
   openCallSchema,
   priceSourceSchema,
+  recordedTimeSchema,
   timestampSchema,
   usagePeriodsSchema,
   usageSchema,
@@ -24,14 +25,17 @@ export const envelopeSchemaVersion = 1;
 /** How a dispatch ended whose log does not say it: `quiet`, because nothing followed its last record for a while. */
 const dispatchEndingSchema = z.object({
   because: z.enum(['quiet']),
-  /** The time of its last record. */
+  /** The time of its last record, or of the last change of its files where no record has a time. */
   since: timestampSchema,
 });
 
-/** What an imported dispatch becomes when its log is quiet, and the time of the last record. */
+/** What an imported dispatch becomes when its log is quiet. */
 const expectedEndSchema = z.object({
   status: z.enum(['completed', 'aborted', 'crashed']),
+  /** As in `dispatchEndingSchema`. */
   since: timestampSchema,
+  /** Whether `since` is the time of a record, and so the end of the dispatch. */
+  isRecorded: z.boolean(),
 });
 
 /** The log that an imported dispatch was read from. */
@@ -119,8 +123,10 @@ export const envelopeSchema = z.object({
   title: z.string().min(1).nullable(),
   model: z.string().nullable(),
   cwd: z.string().nullable(),
-  startedAt: timestampSchema,
-  completedAt: timestampSchema.nullable(),
+  /** Null: its log records no time. Listings then place it before all that have one. */
+  startedAt: recordedTimeSchema,
+  /** Null: it has not ended, or its log records no time of the end; `status` says which. */
+  completedAt: recordedTimeSchema,
   /** `aborted`: a person or a limit ended it. `crashed`: it failed, or its process exited. */
   status: z.enum(dispatchStatuses),
   /** Why an imported dispatch has ended although its log does not say so. Null: its log says it, or it has not ended. */

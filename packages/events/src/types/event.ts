@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json/json.ts';
 import { agentEventData, userEventData } from './agent-events.ts';
-import { idSchema, timestampSchema } from './fields.ts';
+import { idSchema, recordedTimeSchema } from './fields.ts';
 import { harnessEventData, systemEventData } from './harness-events.ts';
 import { sessionEventData } from './session-events.ts';
 
@@ -31,7 +31,7 @@ export const eventFields = {
   id: idSchema,
   type: eventTypeSchema,
   v: z.number().int().positive().optional(),
-  timestamp: timestampSchema,
+  timestamp: recordedTimeSchema,
   agentId: idSchema.optional(),
   messageId: idSchema.optional(),
   substance: idSchema.optional(),
@@ -77,7 +77,8 @@ export interface EventLinks {
 export interface CapturedEvent extends EventLinks {
   readonly id: string;
   readonly type: EventType;
-  readonly timestamp: string;
+  /** Null: the source does not record it. Then no view gives the event a time, neither that of another event nor that of an import. */
+  readonly timestamp: string | null;
   readonly data: JsonObject;
 }
 
@@ -86,8 +87,8 @@ export interface EventOf<T extends KnownEventType> extends CapturedEvent {
   readonly data: EventData<T>;
 }
 
-/** An event before it is recorded. Missing id and timestamp are added. */
+/** An event before it is recorded. An absent id and timestamp are added; a timestamp that is null stays null. */
 export type NewEvent = Omit<CapturedEvent, 'id' | 'timestamp'> & {
   readonly id?: string;
-  readonly timestamp?: string;
+  readonly timestamp?: string | null;
 };

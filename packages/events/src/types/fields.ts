@@ -27,6 +27,9 @@ export const idSchema = z.string().regex(idPattern, 'not an id: 1 to 128 of A-Z 
 /** RFC 3339, UTC, milliseconds: `2026-03-01T09:30:00.000Z`. */
 export const timestampSchema = z.string().regex(timestampPattern, 'not a UTC time with milliseconds');
 
+/** When something happened. Null: its source does not record it, which is never replaced by another time. */
+export const recordedTimeSchema = timestampSchema.nullable();
+
 /** A count that is never negative: tokens, turns, milliseconds. */
 export const countSchema = z.number().int().nonnegative();
 
@@ -138,7 +141,7 @@ export const forkSchema = z.object({
 const openToolCallSchema = z.object({
   toolCallId: z.string(),
   /** The quarter of the call, as in `usagePeriodsSchema`. */
-  start: timestampSchema,
+  start: recordedTimeSchema,
   /** Null: its message has no `agent:inference` yet. */
   model: z.string().nullable(),
   messageId: idSchema.optional(),
@@ -158,8 +161,8 @@ const amounts = z.array(costSchema.nullable()).optional();
  * shorter than objects, and faster to read.
  */
 export const usagePeriodsSchema = z.object({
-  /** The beginning of the quarter of an hour, such as `2026-03-01T09:45:00.000Z`. */
-  start: z.array(timestampSchema),
+  /** The beginning of the quarter of an hour, such as `2026-03-01T09:45:00.000Z`. Null: the time is not recorded. */
+  start: z.array(recordedTimeSchema),
   /** With the special terms of its calls: `claude-opus-4-6 (fast)`. Null: not known, or the figures are of all models. */
   model: z.array(z.string().nullable()),
   /** Recorded calls of the model, as in `models`. */
@@ -207,7 +210,7 @@ export const openCallSchema = z.object({
   agentId: idSchema.optional(),
   messageId: idSchema.optional(),
   /** The time of that event, as the log is now. */
-  timestamp: timestampSchema,
+  timestamp: recordedTimeSchema,
   /** What it adds to `models`. */
   usage: modelUsageSchema,
   /** The table that was asked for its price. Null: none. */

@@ -4,7 +4,7 @@ import type { CapturedEvent, EventData, EventLinks, EventOf, KnownEventType, New
 export function newEvent<T extends KnownEventType>(
   type: T,
   data: EventData<T>,
-  fields: EventLinks & { readonly id?: string; readonly timestamp?: string } = {},
+  fields: EventLinks & { readonly id?: string; readonly timestamp?: string | null } = {},
 ): NewEvent & { readonly type: T; readonly data: EventData<T> } {
   return { ...fields, type, data };
 }

@@ -13,8 +13,8 @@ export interface PricedCall {
   /** As the log names it. */
   readonly model: string;
   readonly usage: Usage;
-  /** When the call was made: RFC 3339, UTC. Prices change. */
-  readonly timestamp: string;
+  /** When the call was made: RFC 3339, UTC. Prices change. Null: not recorded; a table then gives its prices of its own `date`. */
+  readonly timestamp: string | null;
 }
 
 export interface Price {

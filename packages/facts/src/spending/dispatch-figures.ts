@@ -33,8 +33,11 @@ export function addFigures(one: DispatchFigures, other: DispatchFigures): Dispat
   };
 }
 
-/** The duration of a dispatch in milliseconds: as it reports, otherwise from its start to its end; null while it runs. */
+/** The duration of a dispatch in milliseconds: as it reports, otherwise from its start to its end; null while it runs, or if
+ * one of the two is not recorded. */
 export function dispatchDuration({ usage, startedAt, completedAt }: DispatchEnvelope): number | null {
   if (usage?.durationMs !== undefined) return usage.durationMs;
-  return completedAt === null ? null : Math.max(0, Date.parse(completedAt) - Date.parse(startedAt));
+  return completedAt === null || startedAt === null
+    ? null
+    : Math.max(0, Date.parse(completedAt) - Date.parse(startedAt));
 }

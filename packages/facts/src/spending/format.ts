@@ -56,13 +56,34 @@ export function formatCount(count: number, noun: string, plural = `${noun}s`): s
   return `${count} ${count === 1 ? noun : plural}`;
 }
 
-/** The time of day of a timestamp, `HH:MM:SS` in UTC. */
-export function formatTime(timestamp: string): string {
-  return timestamp.slice(11, 19);
+/** How every surface says that the source of an event or a session does not record its time. */
+export const timeNotRecorded = 'time not recorded';
+
+/** The time of day of a timestamp, `HH:MM:SS` in UTC. Dashes of the same width stand for a time that is not recorded. */
+export function formatTime(timestamp: string | null): string {
+  return timestamp === null ? '--:--:--' : timestamp.slice(11, 19);
+}
+
+/** The day of a timestamp, `YYYY-MM-DD`, or that the time is not recorded. */
+export function formatDay(timestamp: string | null): string {
+  return timestamp === null ? timeNotRecorded : timestamp.slice(0, 'YYYY-MM-DD'.length);
+}
+
+/**
+ * The heading above an event in a list by days, after the heading `before` ('': none yet). Null: it needs none. An event without a
+ * recorded time stays where the log has it, so that only the first heading of a list says that the time is not recorded.
+ */
+export function dayHeading(timestamp: string | null, before: string): string | null {
+  if (timestamp === null && before !== '') return null;
+  const day = formatDay(timestamp);
+  return day === before ? null : day;
 }
 
 /** A timestamp as people of a zone read it: unchanged in UTC, otherwise with the local offset at that time, such as `2026-11-23T16:04:05.678+02:00`. */
-export function timeInZone(timestamp: string, zone: 'utc' | 'local' = 'local'): string {
+export function timeInZone(timestamp: string, zone?: 'utc' | 'local'): string;
+export function timeInZone(timestamp: string | null, zone?: 'utc' | 'local'): string | null;
+export function timeInZone(timestamp: string | null, zone: 'utc' | 'local' = 'local'): string | null {
+  if (timestamp === null) return null;
   if (zone === 'utc') return timestamp;
   const time = new Date(timestamp);
   // Minutes that local clocks are behind UTC.

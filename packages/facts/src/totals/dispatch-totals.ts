@@ -213,7 +213,7 @@ export class DispatchTotals {
     };
   }
 
-  #add(call: ModelCall, timestamp: string, messageId: string | undefined): void {
+  #add(call: ModelCall, timestamp: string | null, messageId: string | undefined): void {
     this.#addRun();
     this.#run = null;
     const { usage, costUsd } = call;
@@ -249,7 +249,7 @@ export class DispatchTotals {
     return this.#counted.get(figure)?.delete(messageId) === true;
   }
 
-  #settle(timestamp: string): void {
+  #settle(timestamp: string | null): void {
     this.byTime.settle(timestamp, { usage: this.#tokens, cost: this.#costUsd, models: this.models });
   }
 

@@ -32,8 +32,8 @@ export class ModelUsages {
     return row;
   }
 
-  /** Adds the cost of a call, made at `timestamp`, to its row. Returns the amount that it is estimated at, if it is. */
-  addCost(row: ModelUsage, call: EventData<'agent:inference'>, timestamp: string): number | null {
+  /** Adds the cost of a call, made at `timestamp` (null: not recorded), to its row. Returns the amount that it is estimated at, if it is. */
+  addCost(row: ModelUsage, call: EventData<'agent:inference'>, timestamp: string | null): number | null {
     if (call.costUsd !== undefined) {
       row.costUsd = addAmounts(row.costUsd ?? 0, call.costUsd);
       return null;
@@ -96,7 +96,7 @@ export class ModelUsages {
     return counted;
   }
 
-  #priceOf({ model, usage }: EventData<'agent:inference'>, timestamp: string): Price | null {
+  #priceOf({ model, usage }: EventData<'agent:inference'>, timestamp: string | null): Price | null {
     if (!isUsed(usage)) return null;
     this.#withoutCost.add(model);
     return this.#prices?.priceOf({ model, usage, timestamp }) ?? null;

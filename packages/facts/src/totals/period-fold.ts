@@ -42,17 +42,21 @@ export type UsagePeriod = Place & Totals;
 export type ModelPeriod = UsagePeriod & Tokens;
 
 interface Place {
-  readonly start: string;
+  /** Null: the time is not recorded. */
+  readonly start: string | null;
   /** Null: not known. */
   readonly model: string | null;
 }
 
-/** A quarter of an hour. */
+/** A quarter of an hour, or what stands for it where no time is recorded. */
 export interface Quarter {
-  readonly start: string;
+  /** Null: no time is recorded. */
+  readonly start: string | null;
   /** Its last millisecond. */
   readonly end: string;
 }
+
+const notRecorded: Quarter = { start: null, end: '' };
 
 /** The figures that `usage`, `cost` and `models` of an envelope have, too. */
 const settled = ['modelCalls', ...tokenFigures, ...amounts] as const;
@@ -68,7 +72,8 @@ const mostOpen = 64;
  * 2. A call of a tool counts at its own time and under the model of its message, its failure, too. Without an
  *    `agent:inference` of the message the model is null. A call that still waits for its model is in no row of the fold; `rows` adds it.
  * 3. A failed call of a model counts at the time of its report. No log names its model, so that is null.
- * 4. `settle` holds the law: the periods sum up to the totals of the envelope. What a statement has more than the counted calls is
+ * 4. What has no recorded time is in periods of its own, whose `start` is null. They precede all others.
+ * 5. `settle` holds the law: the periods sum up to the totals of the envelope. What a statement has more than the counted calls is
  *    in the quarter of the statement, under the stated model or null. What it has less is taken from the latest quarters.
  */
 export class PeriodFold {
@@ -90,7 +95,8 @@ export class PeriodFold {
   /** By time and model: files of agents that are read in another order give the same rows. */
   get rows(): readonly Readonly<UsagePeriod>[] {
     return this.#withWaiting().sort(
-      (one, other) => compare(one.start, other.start) || compare(one.model ?? '', other.model ?? ''),
+      (one, other) =>
+        compare(one.start ?? '', other.start ?? '') || compare(one.model ?? '', other.model ?? ''),
     );
   }
 
@@ -131,7 +137,11 @@ export class PeriodFold {
   }
 
   /** Counts a call of a model, and returns its row. */
-  count({ model, usage, costUsd }: ModelCall, timestamp: string, estimatedUsd: number | null): ModelPeriod {
+  count(
+    { model, usage, costUsd }: ModelCall,
+    timestamp: string | null,
+    estimatedUsd: number | null,
+  ): ModelPeriod {
     const row = this.#rowOf(model, usage, timestamp) as ModelPeriod;
     row.modelCalls = (row.modelCalls ?? 0) + 1;
     row.inputTokens ??= 0;
@@ -143,17 +153,17 @@ export class PeriodFold {
   }
 
   /** Counts a call whose usage is in a statement. */
-  countStated({ model, usage }: ModelCall, timestamp: string): void {
+  countStated({ model, usage }: ModelCall, timestamp: string | null): void {
     const row = this.#rowOf(model, usage, timestamp);
     row.modelCalls = (row.modelCalls ?? 0) + 1;
   }
 
   /** Mostly the row of the call before: an append costs almost nothing then. */
-  #rowOf(model: string, usage: Usage, timestamp: string): UsagePeriod {
+  #rowOf(model: string, usage: Usage, timestamp: string | null): UsagePeriod {
     return this.#namedRow(this.quarterAt(timestamp).start, isUsual(usage) ? model : namedAs(model, usage));
   }
 
-  #namedRow(start: string, model: string): UsagePeriod {
+  #namedRow(start: string | null, model: string): UsagePeriod {
     const latest = this.#latest;
     if (latest !== null && latest.start === start && latest.model === model) return latest;
     const row = this.#row({ start, model });
@@ -162,7 +172,8 @@ export class PeriodFold {
   }
 
   /** The quarter of a time. If it is that of the time before, it is the same object. */
-  quarterAt(timestamp: string): Quarter {
+  quarterAt(timestamp: string | null): Quarter {
+    if (timestamp === null) return notRecorded;
     if (this.#quarter !== null && isInQuarter(timestamp, this.#quarter)) return this.#quarter;
     const hour = timestamp.slice(0, 'YYYY-MM-DDTHH:'.length);
     const minute = Number(timestamp.slice(14, 16));
@@ -174,7 +185,7 @@ export class PeriodFold {
   }
 
   /** Makes the periods sum up to the totals, as a statement of this time gives them. */
-  settle(timestamp: string, { usage, cost, models }: PeriodTotals): void {
+  settle(timestamp: string | null, { usage, cost, models }: PeriodTotals): void {
     const start = quarterOf(timestamp);
     if (models !== null) this.#settleModels(start, models);
     const counted = this.#sums(() => null).get(null) ?? {};
@@ -186,7 +197,7 @@ export class PeriodFold {
     if (cost !== null) this.#move(all, 'costUsd', [cost, counted.costUsd], () => null);
   }
 
-  #settleModels(start: string, models: readonly ModelUsage[]): void {
+  #settleModels(start: string | null, models: readonly ModelUsage[]): void {
     const stated = totalsByModel(models);
     const modelOf = (row: UsagePeriod) => (row.model === null ? null : groupOf(row.model, stated));
     const counted = this.#sums(modelOf);
@@ -201,7 +212,7 @@ export class PeriodFold {
   }
 
   /** Adds a model that no call was counted of. */
-  #state(start: string, used: ModelUsage): void {
+  #state(start: string | null, used: ModelUsage): void {
     const at = { start, model: namedAs(used.model, used) };
     for (const figure of settled) {
       const value = figure === 'modelCalls' ? used.calls : used[figure];
@@ -280,7 +291,7 @@ export class PeriodFold {
     if (call !== undefined && isWaiting(call)) countTool(call, (figure) => this.#add(call, figure, 1));
   }
 
-  #result(timestamp: string, { toolCallId, status }: EventData<'agent:tool_result'>): void {
+  #result(timestamp: string | null, { toolCallId, status }: EventData<'agent:tool_result'>): void {
     const at = this.#open.findIndex((open) => open.toolCallId === toolCallId && open.status === undefined);
     const call = this.#open[at];
     if (call !== undefined && isWaiting(call)) {
@@ -308,7 +319,7 @@ export class PeriodFold {
   #withWaiting(): UsagePeriod[] {
     const rows = [...this.#rows.values()];
     if (!this.#open.some(isWaiting)) return rows;
-    const unnamed = new Map<string, UsagePeriod>();
+    const unnamed = new Map<string | null, UsagePeriod>();
     for (const row of rows.splice(0))
       if (row.model === null) unnamed.set(row.start, { ...row });
       else rows.push(row);
@@ -325,7 +336,7 @@ export class PeriodFold {
 
   /** Takes a call out of the row of its quarter. */
   #takeOne({ start }: OpenToolCall, figure: ToolFigure): void {
-    const row = this.#rows.get(start);
+    const row = this.#rows.get(keyOf({ start, model: null }));
     if (row !== undefined) this.#set(row, figure, (row[figure] ?? 1) - 1);
   }
 
@@ -381,7 +392,7 @@ function groupOf(name: string, models: ReadonlyMap<string | null, unknown>): str
 
 /** Times of one form are in the order of their texts. */
 function isInQuarter(timestamp: string, { start, end }: Quarter): boolean {
-  return timestamp >= start && timestamp <= end;
+  return start !== null && timestamp >= start && timestamp <= end;
 }
 
 /** Whether a call of a tool waits for the model of its message. Without a message it never gets one. */
@@ -395,14 +406,16 @@ function countTool({ status }: OpenToolCall, count: (figure: ToolFigure) => void
   if (status === 'error') count('failedToolCalls');
 }
 
-/** The beginning of the quarter of an hour of a time. */
-export function quarterOf(timestamp: string): string {
+/** The beginning of the quarter of an hour of a time. Null: the time is not recorded. */
+export function quarterOf(timestamp: string | null): string | null {
+  if (timestamp === null) return null;
   const minute = Number(timestamp.slice(14, 16));
   return `${timestamp.slice(0, 14)}${String(minute - (minute % 15)).padStart(2, '0')}:00.000Z`;
 }
 
 function keyOf({ start, model }: Place): string {
-  return model === null ? start : `${start} ${model}`;
+  const time = start ?? '';
+  return model === null ? time : `${time} ${model}`;
 }
 
 /** The calls of each agent stay in their order, because the first one goes when there are too many. */
@@ -420,7 +433,7 @@ function plus(figure: Figure, one: number, other: number): number {
 
 function unnamedThenLatest(one: UsagePeriod, other: UsagePeriod): number {
   if ((one.model === null) !== (other.model === null)) return one.model === null ? -1 : 1;
-  return compare(other.start, one.start) || compare(one.model ?? '', other.model ?? '');
+  return compare(other.start ?? '', one.start ?? '') || compare(one.model ?? '', other.model ?? '');
 }
 
 /** The rows of `models` of an envelope, of which several can be of one model. */

@@ -5,7 +5,7 @@ import { modelInWords, specialTerms } from '../totals/call-terms.ts';
 import { failedModelCall } from '../totals/failed-model-call.ts';
 import { quarterOf } from '../totals/period-fold.ts';
 import { openCallEvents } from '../totals/with-open-calls.ts';
-import { tokenFigures, type UsagePart } from './usage-parts.ts';
+import { momentOf, tokenFigures, type UsagePart } from './usage-parts.ts';
 import { type UsageFigures, UsageSums } from './usage-sums.ts';
 
 const dayMs = 86_400_000;
@@ -25,7 +25,8 @@ export interface LoggedPart extends UsagePart {
 
 /** What makes parts different. `message`: the message of a call of a tool, which names the model. */
 interface Place {
-  readonly start: string;
+  /** Null: the time is not recorded. */
+  readonly start: string | null;
   readonly agentId: string;
   readonly tool: string | null;
   readonly model: string;
@@ -78,7 +79,7 @@ export class LoggedUsage {
     return this.#sums.rows('key').map(({ key, ...figures }) => {
       const { start, agentId, tool, model, message = '' } = JSON.parse(key) as Place;
       return {
-        at: Date.parse(start),
+        at: momentOf(start),
         agent: names.get(agentId) ?? (agentId === '' ? this.#envelope.role : agentId),
         tool,
         model: tool === null ? model : (this.#models.get(message) ?? ''),

@@ -8,8 +8,8 @@ import type { UsageFigures, UsageSums } from './usage-sums.ts';
 
 /** A part of what a dispatch used, small enough for every key. */
 export interface UsagePart {
-  /** Milliseconds since 1970: the beginning of a quarter of an hour. */
-  readonly at: number;
+  /** Milliseconds since 1970: the beginning of a quarter of an hour. Null: the time is not recorded. */
+  readonly at: number | null;
   /** '': not known. */
   readonly model: string;
   readonly figures: Partial<UsageFigures>;
@@ -47,12 +47,17 @@ export function usageParts(envelope: DispatchEnvelope): UsagePart[] {
   const unnamed = others.length > 0 ? '' : (first ?? model ?? '');
   const { rows } = fold;
   const unpriced = unpricedIn(counted);
-  if (rows.length === 0) return [{ at: Date.parse(startedAt), model: unnamed, figures: {} }];
+  if (rows.length === 0) return [{ at: momentOf(startedAt), model: unnamed, figures: {} }];
   return rows.map((row) => ({
-    at: Date.parse(row.start),
+    at: momentOf(row.start),
     model: row.model ?? unnamed,
     figures: figuresOfPeriod(row, counted, isCounted, unpriced(row)),
   }));
+}
+
+/** Milliseconds since 1970. Null: the time is not recorded. */
+export function momentOf(timestamp: string | null): number | null {
+  return timestamp === null ? null : Date.parse(timestamp);
 }
 
 /** Adds a dispatch up by keys. A key counts it once, however many of its parts have that key. */

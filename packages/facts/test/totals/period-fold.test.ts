@@ -171,7 +171,7 @@ function known(rows: Iterable<readonly [string, object]>) {
 
 function sumsBy(envelope: DispatchEnvelope, keyOf: (at: number, model: string) => string) {
   const sums = new UsageSums();
-  addParts(sums, usageParts(envelope), ({ at, model }) => keyOf(at, model));
+  addParts(sums, usageParts(envelope), ({ at, model }) => keyOf(at ?? Number.NaN, model));
   return sums;
 }
 
@@ -337,12 +337,12 @@ describe(`usage by quarter of an hour (HANSARD_SEED=${seed})`, () => {
     const [before, after] = [new UsageSums(), new UsageSums()];
     addParts(
       before,
-      parts.filter(({ at }) => at < middle),
+      parts.filter(({ at }) => (at ?? 0) < middle),
       () => '',
     );
     addParts(
       after,
-      parts.filter(({ at }) => at >= middle),
+      parts.filter(({ at }) => (at ?? 0) >= middle),
       () => '',
     );
     const both = new UsageSums();

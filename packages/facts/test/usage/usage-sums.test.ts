@@ -233,7 +233,7 @@ describe(`sums of usage (HANSARD_SEED=${seed})`, () => {
         figures: expect.objectContaining({ inputTokens: 7, outputTokens: 3, costUsd: 0 }),
       },
     ]);
-    const at = Date.parse(nothing.startedAt);
+    const at = Date.parse(nothing.startedAt ?? '');
     expect(usageParts(nothing)).toEqual([{ at, model: '', figures: {} }]);
   });
 

@@ -12,8 +12,8 @@ export interface GameLogFile {
 }
 
 /**
- * One game as the events of one dispatch. When the log has grown, each game has the same events and then more. In a log
- * without times, the times of the events may differ.
+ * One game as the events of one dispatch. When the log has grown, each game has the same events and then more. The event of a
+ * line without a time has none.
  */
 export interface ReadGame {
   readonly events: readonly CapturedEvent[];
@@ -23,17 +23,17 @@ export interface ReadGame {
   readonly origin: LogOrigin;
 }
 
-export interface ReadGameOptions {
-  /** Milliseconds since 1970: the time of a log without any time. */
-  readonly now?: () => number;
-}
-
 interface Place {
   readonly file: string | undefined;
   /** From 1. */
   readonly line: number;
-  /** Milliseconds since 1970. A line without a time has that of the line before, or of the first line with a time. */
-  readonly time: number;
+  /**
+   * Decides the order, and which lines are of one moment: milliseconds since 1970. A line without a time has the place of the line
+   * before, or of the first line with a time.
+   */
+  readonly order: number;
+  /** The time that the line states, in milliseconds since 1970. Null: it states none. */
+  readonly time: number | null;
   /** The run that the line names, or the last line of a stream above it; null: none. */
   readonly run: string | null;
   /** The problem of the line itself, if any. */
@@ -61,9 +61,9 @@ export type StreamLogLine = LineOf<StreamKind>;
 type Content<L> = L extends unknown ? Omit<L, keyof Place> : never;
 
 /** The lines of all files by time. Lines of one file, stream and run keep their order, whatever their times. */
-export function linesInOrder(files: readonly GameLogFile[], now: () => number): LogLine[] {
+export function linesInOrder(files: readonly GameLogFile[]): LogLine[] {
   const parsed = files.map(({ file, source }) => ({ file, lines: parseLines(source) }));
-  const start = parsed.map(({ lines }) => firstTime(lines)).reduce(earlier, null) ?? now();
+  const start = parsed.map(({ lines }) => firstTime(lines)).reduce(earlier, null) ?? 0;
   const placed = parsed.flatMap(({ file, lines }) => placeLines(file, lines, firstTime(lines) ?? start));
   // For equal times: a file keeps its order, and the files follow the order of their streams.
   placed.sort((a, b) => a.order - b.order || a.rank - b.rank);
@@ -78,7 +78,7 @@ function placeLines(file: string | undefined, lines: readonly SessionLine[], fir
   const rank = rankOf(lines);
   let kind: StreamKind = 'game';
   let run: string | null = null;
-  let time = first;
+  let latestTime = first;
   return lines.map((line) => {
     const content = contentOf(line);
     if (isOfStream(content)) {
@@ -92,17 +92,18 @@ function placeLines(file: string | undefined, lines: readonly SessionLine[], fir
     if (own === null && line.kind === 'record')
       diagnostics.push({
         code: 'time_missing',
-        message: 'The line has no timestamp with a time zone; it gets the time of the line before.',
+        message: 'The line has no timestamp with a time zone; its event has no time.',
       });
     if (own !== null && own < before)
       diagnostics.push({
         code: 'time_goes_back',
         message: 'The line is older than one above it; the order is kept.',
       });
-    time = own ?? time;
-    const order = Math.max(before, time);
+    latestTime = own ?? latestTime;
+    const order = Math.max(before, latestTime);
     latest.set(key, order);
-    return { order, rank, line: { ...content, file, line: line.line, time, run, diagnostics } };
+    const place = { order: latestTime, time: own };
+    return { order, rank, line: { ...content, file, line: line.line, ...place, run, diagnostics } };
   });
 }
 

@@ -71,7 +71,7 @@ export function isTrainingPair({ prompt, completion, metadata }: JsonObject): bo
   );
 }
 
-/** The lines of all streams have a time or a turn. */
+/** The lines of all streams have a time, which an export writes as null if it is not recorded, or a turn. */
 export function hasPlace({ timestamp, turn }: JsonObject): boolean {
-  return typeof timestamp === 'string' || typeof turn === 'string';
+  return typeof timestamp === 'string' || timestamp === null || typeof turn === 'string';
 }

@@ -275,7 +275,7 @@ class GameWriter {
   }
 
   #write({ time }: LogLine, { id, type, ...fields }: Omit<CapturedEvent, 'timestamp'>): void {
-    this.events.push({ id, type, timestamp: toTimestamp(time), ...fields });
+    this.events.push({ id, type, timestamp: time === null ? null : toTimestamp(time), ...fields });
   }
 }
 

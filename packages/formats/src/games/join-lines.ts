@@ -236,8 +236,8 @@ function toolOf({ agent, payload }: Trace): string {
   return JSON.stringify([agent, payload.tool_name ?? null]);
 }
 
-function momentOf(agent: string, { time }: LogLine): string {
-  return `${time} ${agent}`;
+function momentOf(agent: string, { order }: LogLine): string {
+  return `${order} ${agent}`;
 }
 
 function push<T>(lists: Map<string, T[]>, key: string, item: T): void {

@@ -6,7 +6,6 @@ import {
   type LogLine,
   linesInOrder,
   type ReadGame,
-  type ReadGameOptions,
   type StreamLogLine,
 } from './game-lines.ts';
 import { readGame } from './game-writer.ts';
@@ -17,11 +16,8 @@ import { readGame } from './game-writer.ts';
  * in the games of their run.
  * @throws FORMAT_NO_RECORDS
  */
-export function readGameLog(
-  files: readonly GameLogFile[],
-  { now = Date.now }: ReadGameOptions = {},
-): ReadGame[] {
-  const lines = linesInOrder(files, now);
+export function readGameLog(files: readonly GameLogFile[]): ReadGame[] {
+  const lines = linesInOrder(files);
   refuseOthers(files, lines);
   const runs = Map.groupBy(lines, ({ run }) => run);
   // Lines without a run, such as damaged ones at the start of a file, belong to the first run.

@@ -26,7 +26,7 @@ export function tracedEvent(line: LineOf<'trace'>, parts: TraceParts): EventBody
   const event = bodyOf(line, parts);
   if (event === null) return { type: 'game_log:trace', data: { event_type, payload } };
   const { id, nameOf } = parts;
-  const again = traceOf({ id, timestamp: '', ...event }, nameOf);
+  const again = traceOf({ id, timestamp: null, ...event }, nameOf);
   const isSame = JSON.stringify(again?.payload) === JSON.stringify(payload);
   return isSame ? event : { ...event, data: { ...event.data, payload } };
 }

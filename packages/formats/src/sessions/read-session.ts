@@ -7,7 +7,6 @@ import {
   type JsonValue,
   messageOf,
   preview,
-  toTimestamp,
 } from '@hansard/events';
 import type { FormatDiagnostic, FormatReport } from '../lines/format-diagnostic.ts';
 import { type LogOrigin, originOf } from '../lines/log-origin.ts';
@@ -198,13 +197,11 @@ function checkName({ report }: SessionReading, entry: SessionEntry, agentNames: 
 export interface ReadOptions {
   /** The name of the log in messages and diagnostics. */
   readonly file?: string;
-  /** Milliseconds since 1970. Records have no times, so this is the time of all events. */
-  readonly now?: () => number;
 }
 
 /**
- * A session log as events, in the order of its lines. A log that has grown gives the same events and then more, except
- * for their time.
+ * A session log as events, in the order of its lines. Records have no times, so no event has one. A log that has grown gives
+ * the same events and then more.
  */
 export interface ReadSession {
   readonly events: readonly CapturedEvent[];
@@ -215,7 +212,7 @@ export interface ReadSession {
 function readSession(
   dialect: SessionDialect,
   source: string | Uint8Array,
-  { file, now = Date.now }: ReadOptions,
+  { file }: ReadOptions,
 ): ReadSession {
   const lines = parseLines(source);
   const records = lines.filter((line) => line.kind === 'record');
@@ -223,10 +220,8 @@ function readSession(
 
   const diagnostics: FormatDiagnostic[] = [];
   const names = createRecordNames();
-  const timestamp = toTimestamp(now());
   const reading: SessionReading = {
     dialect,
-    timestamp,
     names,
     calls: new Map(),
     severalCalls: new Map(),
@@ -277,8 +272,7 @@ function recordableEvents(
     'not_mapped',
     `The record could not be mapped, and is kept as a notice: ${problem}`,
   );
-  const { timestamp } = reading;
-  return [{ id, type: 'system:notice', timestamp, data: noticeData(problem, line.line, record, file) }];
+  return [{ id, type: 'system:notice', timestamp: null, data: noticeData(problem, line.line, record, file) }];
 }
 
 function noticeData(problem: string, line: number, raw: JsonValue, file: string | undefined): JsonObject {
@@ -323,14 +317,14 @@ function keepRemainders(
 }
 
 function noticeOf(
-  { names, timestamp }: SessionReading,
+  { names }: SessionReading,
   { line, problem, text }: DamagedLine,
   file: string | undefined,
 ): CapturedEvent {
   return {
     id: names.newId(`line-${line}`),
     type: 'system:notice',
-    timestamp,
+    timestamp: null,
     data: noticeData(problem, line, text, file),
   };
 }

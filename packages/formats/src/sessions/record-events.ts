@@ -32,7 +32,7 @@ const denial = /^Error: Action blocked by hook '([^']+)': (.*)$/s;
  * of the hook said between call and result. It has no verdict if several agents have the name or several things were said.
  */
 function hookDenial(
-  { names, timestamp, agentsByName, utterances }: SessionReading,
+  { names, agentsByName, utterances }: SessionReading,
   { id, agentId }: SessionEntry,
   text: string,
   call: SeenCall | undefined,
@@ -47,7 +47,7 @@ function hookDenial(
   return {
     id: names.newId(`${id}:hook`),
     type: 'harness:hook_decision',
-    timestamp,
+    timestamp: null,
     ...definedOnly({ agentId }),
     ...(call === undefined
       ? {}
@@ -127,7 +127,7 @@ interface UnwrittenPiece {
  * texts of one call. A message that names several calls does not say which one made its text, so it has no piece. Null for any other message.
  */
 function unwrittenPiece(
-  { dialect, names, timestamp, pieces }: SessionReading,
+  { dialect, names, pieces }: SessionReading,
   { id, record }: SessionEntry,
   { source, content }: TranscriptMessage,
 ): UnwrittenPiece | null {
@@ -147,7 +147,7 @@ function unwrittenPiece(
   const event: CapturedEvent = {
     id: names.newId(`${id}:text`),
     type: 'agent:piece_of_text',
-    timestamp,
+    timestamp: null,
     ...(caller === undefined ? {} : { agentId: caller }),
     cause: names.refer(reference),
     // It has no record of its own.
@@ -194,7 +194,6 @@ function transcriptEvents(reading: SessionReading, entry: SessionEntry): Capture
 /** An entry that its agent began with. It has no links, so nobody said it to the agent. */
 function givenEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent[] {
   const { record, id, agentId = '' } = entry;
-  const { timestamp } = reading;
   const { role } = record;
   const content = contentText(record.content);
   const event = givenEvent(
@@ -213,7 +212,7 @@ function givenEvents(reading: SessionReading, entry: SessionEntry): CapturedEven
           : { role: 'user', content: content ?? '', source: sourceOf(reading, entry) },
     { id, agentId },
   );
-  return [{ ...event, id, timestamp, data: event.data }];
+  return [{ ...event, id, timestamp: null, data: event.data }];
 }
 
 function messageEvents(reading: SessionReading, entry: SessionEntry): CapturedEvent[] {
@@ -300,14 +299,13 @@ function take(
   message: TranscriptMessage,
   more: Pick<MessageFields, 'substance' | 'via'> = {},
 ): CapturedEvent[] {
-  const { timestamp } = reading;
   // An event has either substance or cause. If it carries the text of a call, the text has the cause.
   const links = more.substance === undefined ? linksOf(reading, { record }) : {};
-  const fields: MessageFields = { id, agentId, timestamp, ...links, ...more };
+  const fields: MessageFields = { id, agentId, timestamp: null, ...links, ...more };
   return takeApart(message, fields).map((event, index) => ({
     ...event,
     id: index === 0 ? id : reading.names.newId(event.id ?? id),
-    timestamp,
+    timestamp: null,
   }));
 }
 
@@ -320,7 +318,7 @@ function single(
   return {
     id,
     type,
-    timestamp: reading.timestamp,
+    timestamp: null,
     ...definedOnly({ agentId }),
     ...linksOf(reading, { record }),
     data,

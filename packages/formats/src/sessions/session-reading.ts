@@ -60,7 +60,6 @@ function createNames() {
 /** The state of one reading of a log, which visits the records once, in order. */
 export interface SessionReading {
   readonly dialect: SessionDialect;
-  readonly timestamp: string;
   readonly names: RecordNames;
   /** The latest call with an id of an agent, by `callKey`. */
   readonly calls: Map<string, SeenCall>;

@@ -6,7 +6,6 @@ import {
   type HansardError,
   jsonObjectSchema,
   messageOf,
-  toTimestamp,
 } from '@hansard/events';
 import { z } from 'zod';
 import type { ReadGame } from '../games/game-lines.ts';
@@ -29,16 +28,13 @@ const matchSchema = z.looseObject({
 
 /**
  * Reads a werewolf match, one JSON document with the messages, their receivers and the end of the match. The agents in `to`
- * receive a message, no others. The messages have no times: all get the time of import. A match does not record deaths; the
+ * receive a message, no others. The messages have no times, so no event has one. A match does not record deaths; the
  * players that messages to the majority reach still take part (`game:living_players`).
  * @throws FORMAT_NO_RECORDS
  */
-export function readWerewolfMatch(
-  source: string | Uint8Array,
-  { file, now = Date.now }: ReadOptions = {},
-): ReadGame {
+export function readWerewolfMatch(source: string | Uint8Array, { file }: ReadOptions = {}): ReadGame {
   const match = parseMatch(source, file);
-  const reading = new MatchReading(match, file, toTimestamp(now()));
+  const reading = new MatchReading(match, file);
   for (const [index, message] of match.chat.entries()) reading.addMessage(index, message);
   return reading.finish();
 }
@@ -48,7 +44,6 @@ type Match = z.output<typeof matchSchema>;
 class MatchReading {
   readonly #match: Match;
   readonly #file: string | undefined;
-  readonly #timestamp: string;
   readonly #events: CapturedEvent[] = [];
   readonly #diagnostics: FormatDiagnostic[] = [];
   readonly #eventIds = createNamePool(new Set());
@@ -56,10 +51,9 @@ class MatchReading {
   readonly #agentIds = new Map<string, string>();
   readonly #company: ReturnType<typeof createMatchCompany>;
 
-  constructor(match: Match, file: string | undefined, timestamp: string) {
+  constructor(match: Match, file: string | undefined) {
     this.#match = match;
     this.#file = file;
-    this.#timestamp = timestamp;
     for (const [name, { model }] of Object.entries(match.players)) this.#join(name, model);
     this.#company = createMatchCompany(Object.keys(match.players));
     this.#writeLiving(this.#company.first);
@@ -124,7 +118,7 @@ class MatchReading {
   }
 
   #write({ id, type, ...fields }: Omit<CapturedEvent, 'timestamp'>): void {
-    this.#events.push({ id, type, timestamp: this.#timestamp, ...fields });
+    this.#events.push({ id, type, timestamp: null, ...fields });
   }
 }
 

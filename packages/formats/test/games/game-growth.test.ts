@@ -105,22 +105,21 @@ describe('a game of a log', () => {
     expect(two?.origin).toMatchObject({ id: null, time: Date.parse(at(9)) });
   });
 
-  it('has the lines of files without a time, and no time of import where any line has a time', () => {
+  it('has the lines of files without a time, whose events have no time', () => {
     const trace = JSON.stringify({ event_type: 'AGENT_REQUEST', agent: 'Ann', payload: {} });
     const other = JSON.stringify({ version: 1 });
-    const now = () => Date.UTC(2030, 0, 1);
-    const read = readGameLog(
-      [
-        { source: `${other}\n${trace}\n` },
-        { source: `${start(1, 'Ann', 'Bo')}\n` },
-        { source: `${JSON.stringify({ speaker: 'Ann', message: 'No time.' })}\n` },
-      ],
-      { now },
-    );
+    const read = readGameLog([
+      { source: `${other}\n${trace}\n` },
+      { source: `${start(1, 'Ann', 'Bo')}\n` },
+      { source: `${JSON.stringify({ speaker: 'Ann', message: 'No time.' })}\n` },
+    ]);
     expect(ids(read)).toEqual([
       ['event-1', 'player-Ann', 'player-Bo', 'record-1', 'trace-1', 'chat-1', 'chat-1.1'],
     ]);
-    expect(new Set(read[0]?.events.map(({ timestamp }) => timestamp))).toEqual(new Set([at(1)]));
+    expect(read[0]?.events.map(({ timestamp }) => timestamp)).toEqual([
+      ...[at(1), at(1), at(1)],
+      ...[null, null, null, null],
+    ]);
   });
 
   it('delivers a whisper to its receivers, if the log names them', () => {
@@ -148,12 +147,11 @@ describe('a werewolf match', () => {
       { from: 'Host', to: ['Ann'], content: 'Night falls.' },
       { from: 'Ann', to: ['Host'], content: 'Good night.' },
     ];
-    const now = () => Date.UTC(2026, 2, 1);
-    const shorter = readWerewolfMatch(JSON.stringify({ chat: chat.slice(0, 1) }), { now });
-    const longer = readWerewolfMatch(JSON.stringify({ chat, winner: 'WOLF' }), { now });
+    const shorter = readWerewolfMatch(JSON.stringify({ chat: chat.slice(0, 1) }));
+    const longer = readWerewolfMatch(JSON.stringify({ chat, winner: 'WOLF' }));
     expect(shorter.events).toEqual(longer.events.slice(0, shorter.events.length));
     expect(shorter.origin).toEqual(longer.origin);
-    const named = readWerewolfMatch(JSON.stringify({ game_id: 7, timestamp: at(1), chat }), { now });
+    const named = readWerewolfMatch(JSON.stringify({ game_id: 7, timestamp: at(1), chat }));
     expect(named.origin).toMatchObject({ id: '7', time: Date.parse(at(1)) });
   });
 

@@ -21,7 +21,7 @@ import {
   sessionFormats,
   sessionShares,
 } from '@hansard/formats';
-import type { LogContext, LogFile, LogHead, LogImporterProvider, OpenLog } from '@hansard/provider';
+import type { LogFile, LogHead, LogImporterProvider, OpenLog } from '@hansard/provider';
 import { readHead, readSource } from '../find/read-source.ts';
 import { assertKnown } from './assert-known.ts';
 import { emptyFile } from './choose-importer.ts';
@@ -46,17 +46,17 @@ const claudeImporters: readonly LogImporterProvider[] = [
   {
     ...records('claude-transcript'),
     title: 'a transcript of Claude Code',
-    async open({ files: [file = '', ...subAgents] }, { findStart }) {
+    async open({ files: [file = '', ...subAgents] }) {
       assertClaude(file, 'claude-transcript');
-      return [await opened(await openClaudeTranscript(file, { subAgents }), findStart)];
+      return [opened(await openClaudeTranscript(file, { subAgents }))];
     },
   },
   {
     ...records('claude-stream'),
     title: 'a recorded stream of the Agent SDK',
-    async open({ files: [file = ''] }, { findStart }) {
+    async open({ files: [file = ''] }) {
       assertClaude(file, 'claude-stream');
-      return [await opened(await openClaudeStream(file), findStart)];
+      return [opened(await openClaudeStream(file))];
     },
   },
 ];
@@ -79,18 +79,12 @@ function sessionImporter(id: SessionFormatId): LogImporterProvider {
     title: `a session log (${id})`,
     detect: ({ text }) => detectSessionFormat(text) === id,
     hasRecord: (head) => hasSessionRecord(wholeLines(head).join('\n'), id),
-    async open({ files: [file = ''] }, { now, findStart }) {
+    open({ files: [file = ''] }) {
       const source = readSource(file);
       assertKnown(file, id, sessionShares(source));
-      const read = (time: number) => sessionFormats[id].read(source, { file, now: () => time });
-      const time = now();
-      const first = read(time);
-      const dispatchId = identifyLog(id, first.origin);
-      // Records have no times: all have that of the first import.
-      const start = await findStart([dispatchId]);
-      const log = start === null ? first : read(start);
-      const facts = { format: id, files: [file], dispatchId };
-      return [openWholeLog(facts, { ...log, isComplete: true }, start ?? time)];
+      const log = sessionFormats[id].read(source, { file });
+      const facts = { format: id, files: [file], dispatchId: identifyLog(id, log.origin) };
+      return [openWholeLog(facts, { ...log, isComplete: true })];
     },
   };
 }
@@ -111,10 +105,8 @@ function assertClaude(file: string, id: ClaudeFormatId): void {
   assertKnown(file, id, { records, known: known[id] });
 }
 
-async function opened(log: ClaudeLog, findStart: LogContext['findStart']): Promise<OpenLog> {
+function opened(log: ClaudeLog): OpenLog {
   const { format, files, dispatchId, cwd, continues } = log;
-  const taskDir = taskOfLog(log);
-  const startsAt = (await findStart([dispatchId], taskDir)) ?? log.startedAt;
   return {
     format,
     files,
@@ -122,8 +114,8 @@ async function opened(log: ClaudeLog, findStart: LogContext['findStart']): Promi
     ...definedOnly({ parentDispatchId: continues?.dispatchId }),
     cwd,
     startedAt: log.startedAt,
-    taskDir,
-    read: (options) => log.read({ ...options, startsAt }),
+    taskDir: taskOfLog(log),
+    read: (options) => log.read(options),
     summary: () => log.summary(),
     continueAfter: (kept) => log.continueAfter(kept),
   };
@@ -157,22 +149,16 @@ function gameImporter(id: GameFormatId): Pick<LogImporterProvider, 'contract' | 
     contract: 1,
     id,
     detect: ({ text }) => detectGameFormat(text) === id,
-    async open({ files }, { now, findStart }) {
+    open({ files }) {
       const sources = files.map((file) => ({ file, source: readSource(file) }));
       if (sources.every(({ source }) => source.length === 0)) throw emptyFile(files[0] ?? '');
       if (id === 'game-log')
         for (const { file, source } of sources) assertKnown(file, id, gameShares(source));
-      const read = (time: number) => gameFormats[id].read(sources, { now: () => time });
-      const time = now();
-      const first = read(time);
-      const dispatchIds = identifyGames(id, first);
-      // Where nothing has a time, all have that of the first import.
-      const start = await findStart(dispatchIds);
-      const games = start === null ? first : read(start);
-      return games.map((game, at) => {
-        const facts = { format: id, files, dispatchId: dispatchIds[at] ?? '', role: 'game' };
-        return openWholeLog(facts, game, start ?? time);
-      });
+      const games = gameFormats[id].read(sources);
+      const dispatchIds = identifyGames(id, games);
+      return games.map((game, at) =>
+        openWholeLog({ format: id, files, dispatchId: dispatchIds[at] ?? '', role: 'game' }, game),
+      );
     },
   };
 }

@@ -16,13 +16,11 @@ const batchSize = 1_000;
 export function openWholeLog(
   facts: Pick<OpenLog, 'format' | 'files' | 'dispatchId' | 'role'>,
   { events, report, origin, isComplete }: WholeLog,
-  now: number,
 ): OpenLog {
-  const timeOf = (event: CapturedEvent | undefined) =>
-    event === undefined ? now : Date.parse(event.timestamp);
+  const times = events.flatMap(({ timestamp }) => timestamp ?? []);
   return {
     ...facts,
-    startedAt: timeOf(events[0]),
+    startedAt: momentOf(times[0]),
     ...(origin.id === null && origin.time === null ? { identifiedByPlace: origin.file ?? '' } : {}),
     async *read({ fidelity = 'full' } = {}) {
       for (let at = 0; at < events.length; at += batchSize) {
@@ -34,11 +32,15 @@ export function openWholeLog(
       records: report.records,
       events: events.length,
       status: isComplete ? 'completed' : 'aborted',
-      completedAt: timeOf(events.at(-1)),
+      completedAt: momentOf(times.at(-1)),
       diagnostics: report.diagnostics,
       counts: countsOf(report.diagnostics),
     }),
   };
+}
+
+function momentOf(timestamp: string | undefined): number | null {
+  return timestamp === undefined ? null : Date.parse(timestamp);
 }
 
 function countsOf(diagnostics: readonly FormatDiagnostic[]): Record<string, number> {

@@ -53,7 +53,7 @@ const anthropicTerms: Readonly<Record<string, ModelTerms>> = {
 /**
  * List prices of public models, from the package `@pydantic/genai-prices`, which needs no network. It prices each kind of token
  * (one-hour cache writes and long contexts included) and web searches, at the time of the call. Fast mode, batches and data
- * residency come from Anthropic's price list. Discounts of a contract are not in an estimate.
+ * residency come from Anthropic's price list. A call whose time is not recorded has the prices of `date`. Discounts of a contract are not in an estimate.
  */
 export const standardPrices: PriceTable = {
   name: 'genai-prices',
@@ -97,7 +97,7 @@ function isFastBatch({ speed, serviceTier }: Usage): boolean {
 type Found = NonNullable<ReturnType<typeof calcPrice>>;
 
 /** The entry of the package for exactly this model, with the price of the tokens. Null: it has none. */
-function lookUp(model: string, parts: UsageParts, timestamp: string): Found | null {
+function lookUp(model: string, parts: UsageParts, timestamp: string | null): Found | null {
   const name = model.replace(contextSuffix, '');
   const { output, reasoning, cacheRead, cacheWrite, cacheWrite1h } = parts;
   const found = calcPrice(
@@ -111,7 +111,7 @@ function lookUp(model: string, parts: UsageParts, timestamp: string): Found | nu
       cache_write_1h_tokens: cacheWrite1h,
     },
     name,
-    { ...providerOf(name), timestamp: new Date(timestamp) },
+    { ...providerOf(name), timestamp: new Date(timestamp ?? standardPrices.date) },
   );
   if (found === null) return null;
   return isListed(name, found.model.match) || isSameModel(name, found.model.id) ? found : null;

@@ -65,17 +65,21 @@ export async function leave(
   await dispatch.release();
 }
 
+/** A log whose first records have no time can get one when it grows. */
 export function endOf(
+  { startedAt }: Pick<OpenLog, 'startedAt'>,
   { model, structuredResult, completedAt }: LogSummary,
   before: DispatchEnvelope | null,
 ): Omit<DispatchEnd, 'status'> {
+  const isFirstTime = before?.startedAt === null && startedAt !== null;
   return {
-    completedAt: later(before?.completedAt ?? '', toTimestamp(completedAt)),
+    ...(isFirstTime ? { startedAt: toTimestamp(startedAt) } : {}),
+    completedAt: later(before?.completedAt ?? null, completedAt === null ? null : toTimestamp(completedAt)),
     ...definedOnly({ model: model ?? undefined, structuredResult: structuredResult ?? undefined }),
   };
 }
 
 /** An import of a shorter copy takes nothing away from the envelope. */
-function later(one: string, other: string): string {
-  return one > other ? one : other;
+function later(one: string | null, other: string | null): string | null {
+  return (one ?? '') > (other ?? '') ? one : other;
 }

@@ -17,8 +17,10 @@ export interface QuietClock {
 /** The end of a dispatch whose log is quiet. */
 export interface QuietEnd {
   readonly status: Exclude<DispatchStatus, 'running'>;
-  /** The time of its last record. */
+  /** The time of its last record, or of the last change of its files where no record has a time. */
   readonly since: string;
+  /** Whether `since` is the time of a record. */
+  readonly isRecorded: boolean;
 }
 
 /** How a dispatch ends if nothing follows in its log. Undefined: the log shows its end. */
@@ -29,7 +31,8 @@ export function expectedEnd(
   if (status !== 'running') return undefined;
   const written = files.map(({ modifiedAt }) => modifiedAt);
   const since = lastRecordAt ?? (written.length === 0 ? completedAt : Math.max(...written));
-  return { status: statusIfQuiet, since: toTimestamp(since) };
+  if (since === null) return undefined;
+  return { status: statusIfQuiet, since: toTimestamp(since), isRecorded: lastRecordAt !== null };
 }
 
 /** Whether nothing has followed the last record for long enough. */
@@ -38,10 +41,13 @@ export function isQuiet({ since }: QuietEnd, { now, quietAfterMs }: QuietClock):
 }
 
 /** The fields of an envelope that say how its dispatch has ended. */
-export function endedBy({ status, since }: QuietEnd): Pick<DispatchEnvelope, 'ended' | 'completedAt'> & {
+export function endedBy({ status, since, isRecorded }: QuietEnd): Pick<
+  DispatchEnvelope,
+  'ended' | 'completedAt'
+> & {
   readonly status: QuietEnd['status'];
 } {
-  return { status, completedAt: since, ended: { because: 'quiet', since } };
+  return { status, completedAt: isRecorded ? since : null, ended: { because: 'quiet', since } };
 }
 
 /** Ends an imported dispatch that is `running`, if its log is quiet. Null: it has not. */

@@ -136,7 +136,7 @@ async function recordRest(
   const isInterrupted = signal.aborted;
   const source = sourceOf(log, isInterrupted ? [] : files, existing, summary);
   const openCalls = openCallsOf(summary, table);
-  const end = { ...endOf(summary, existing), source, openCalls };
+  const end = { ...endOf(log, summary, existing), source, openCalls };
   await leave(dispatch, isInterrupted ? 'aborted' : summary.status, end, clock);
   const added = (await dispatch.count()) - before;
   const notInLog = isInterrupted ? null : 0;
@@ -171,7 +171,7 @@ async function recordWhole(
     }
   } catch (error) {
     await dispatch.end({
-      ...endOf(log.summary(), existing),
+      ...endOf(log, log.summary(), existing),
       source: sourceOf(log, [], existing),
       openCalls: await openCallsBeside(dispatch, log.summary(), table, existing),
       status: 'aborted',
@@ -192,7 +192,7 @@ async function recordWhole(
       existing === null || notInLog === 0
         ? openCallsOf(summary, table)
         : await openCallsBeside(dispatch, summary, table, existing);
-    const end = { ...endOf(summary, existing), source, openCalls };
+    const end = { ...endOf(log, summary, existing), source, openCalls };
     summary = withTooLarge(summary, await dispatch.fold());
     await leave(dispatch, isInterrupted ? 'aborted' : summary.status, end, clock);
   }
@@ -221,7 +221,7 @@ function newDispatch(
   return {
     dispatchId,
     role,
-    startedAt: toTimestamp(startedAt),
+    startedAt: startedAt === null ? null : toTimestamp(startedAt),
     fidelity,
     source: { format, files: [] },
     ...definedOnly({ cwd, parentDispatchId }),

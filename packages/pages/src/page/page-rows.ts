@@ -1,6 +1,6 @@
-import { formatTime } from '@hansard/facts';
+import { dayHeading, formatTime, timeNotRecorded } from '@hansard/facts';
 import { type Row, rowWords, spanText, type WordBlock } from '@hansard/views';
-import { escapeHtmlInLine } from '../html-text.ts';
+import { escapeHtmlInLine, timeHtml } from '../html-text.ts';
 import { blockHtml } from './block-html.ts';
 import { packedItem } from './packed-rows.ts';
 
@@ -21,10 +21,10 @@ export class PageRows {
     let day = '';
     let group: Row[] = [];
     const htmlOf = (row: Row) => {
-      const own = row.timestamp.slice(0, 'YYYY-MM-DD'.length);
+      const heading = dayHeading(row.timestamp, day);
       const item = rowItem(row, scope, role);
-      const html = own === day ? item : `${dayItem(own)}\n${item}`;
-      day = own;
+      const html = heading === null ? item : `${dayItem(heading)}\n${item}`;
+      day = heading ?? day;
       return `${html}\n`;
     };
     const groupItem = async () => {
@@ -68,7 +68,7 @@ function rowItem(row: Row, scope: string, role: string): string {
   );
   return [
     `<li class="row ${kind}${isFailed ? ' failed' : ''}${tone === 'dim' ? ' quiet' : ''}" id="${scope}-${position}" data-agent="${name}" tabindex="-1">`,
-    `<a class="at" href="#${scope}-${position}" title="event ${position}, ${timestamp}"><time datetime="${timestamp}">${formatTime(timestamp)}</time></a>`,
+    `<a class="at" href="#${scope}-${position}" title="event ${position}, ${timestamp ?? timeNotRecorded}">${timeHtml(timestamp, formatTime(timestamp))}</a>`,
     `<span class="who a${colourOf(agentId)} d${Math.min(words.depth, 4)}" dir="auto">${name}</span>`,
     `<div class="what">${anchors.join('')}<span class="word">${isFailed ? '✗ ' : ''}${span('word')}</span> ${head === '' ? '' : `<code dir="auto">${head}</code>`}${state}${blocksHtml(blocks, anchorOf)}</div>`,
     `<span class="fig">${figures.join(' · ')}</span></li>`,
@@ -86,7 +86,9 @@ function blocksHtml(blocks: readonly WordBlock[], anchorOf: (position: number) =
 
 /** The first row of a day. */
 function dayItem(day: string): string {
-  return `<li class="day">${day} <small>UTC</small></li>`;
+  return day === timeNotRecorded
+    ? `<li class="day">${day}</li>`
+    : `<li class="day">${day} <small>UTC</small></li>`;
 }
 
 export function colourOf(agentId: string): number {

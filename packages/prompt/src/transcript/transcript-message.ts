@@ -31,7 +31,7 @@ export interface MessageFields {
   readonly id: string;
   /** '' for the dispatched agent itself. */
   readonly agentId: string;
-  readonly timestamp?: string;
+  readonly timestamp?: string | null;
   readonly substance?: string;
   readonly cause?: string | readonly string[];
   readonly via?: string;

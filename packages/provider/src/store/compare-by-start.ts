@@ -2,9 +2,9 @@ import type { DispatchEnvelope } from '@hansard/events';
 
 type Started = Pick<DispatchEnvelope, 'startedAt' | 'dispatchId'>;
 
-/** The order of `getDispatchEnvelopes`, for `sort`: by `startedAt`, then `dispatchId`. */
+/** The order of `getDispatchEnvelopes`, for `sort`: by `startedAt`, those without one first, then `dispatchId`. */
 export function compareByStart(left: Started, right: Started): number {
-  return compare(left.startedAt, right.startedAt) || compare(left.dispatchId, right.dispatchId);
+  return compare(left.startedAt ?? '', right.startedAt ?? '') || compare(left.dispatchId, right.dispatchId);
 }
 
 function compare(left: string, right: string): number {

@@ -9,11 +9,11 @@ export interface ListDispatchesOptions {
   readonly internal?: boolean;
   /** Only dispatches with one of these statuses. Absent: with any. */
   readonly status?: readonly DispatchStatus[];
-  /** Only dispatches whose `startedAt` is this time or later. */
+  /** Only dispatches whose `startedAt` is this time or later. A dispatch without a `startedAt` is not among them. */
   readonly startedSince?: string;
   /**
-   * By `startedAt`, then by the UTF-8 bytes of `taskDir`, then by `dispatchId`; `newest` is the reverse. In both orders the
-   * dispatches that cannot be read follow the others, by `taskDir` and `dispatchId`. Absent: `oldest`.
+   * By `startedAt`, then by the UTF-8 bytes of `taskDir`, then by `dispatchId`; `newest` is the reverse. A dispatch without a
+   * `startedAt` is before all that have one, and so the last in `newest`. In both orders the dispatches that cannot be read follow the others, by `taskDir` and `dispatchId`. Absent: `oldest`.
    */
   readonly order?: 'oldest' | 'newest';
   /** The `next` of the page before, with the same other options. Absent: the first page. */
@@ -41,7 +41,10 @@ export interface DispatchListing {
   readonly dispatchId: string | null;
   /** Null if it cannot be read. */
   readonly envelope: DispatchEnvelope | null;
-  /** The `timestamp` of the last event, or `startedAt` without events. Null if the envelope or the last event cannot be read. */
+  /**
+   * The `timestamp` of the last event, or `startedAt` without events. Null if that time is not recorded, or if the envelope or the last
+   * event cannot be read.
+   */
   readonly lastActiveAt: string | null;
   /** The reason why the envelope cannot be read: STORE_CORRUPT or STORE_UNAVAILABLE, as `getDispatchEnvelope` throws it. */
   readonly error?: StoreError;

@@ -10,7 +10,10 @@ export interface Step {
 
 const tasks = ['lab/tasks/one', 'lab/tasks/one/inner', 'lab/tasks/zwei drei'] as const;
 const dispatches = ['D1', 'D2', 'd-3'] as const;
-const times = ['2026-03-01T09:00:00.000Z', '2026-03-01T09:00:00.001Z', '2026-03-02T00:00:00.000Z'] as const;
+const times = [
+  null,
+  ...['2026-03-01T09:00:00.000Z', '2026-03-01T09:00:00.001Z', '2026-03-02T00:00:00.000Z'],
+] as const;
 const texts = ['', 'plain', 'é🎈\u2028\0', 'a\ud800', '"]}\n', 'x'.repeat(5_000)] as const;
 /** Few ids, so that retries and conflicts are common. */
 const eventIds = 60;

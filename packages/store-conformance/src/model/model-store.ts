@@ -40,7 +40,8 @@ export const emptyModelData = (): ModelData => ({ tasks: new Map(), dispatches: 
 export function listModel({ dispatches }: ModelData): DispatchListing[] {
   return [...dispatches].flatMap(([taskDir, ofTask]) =>
     [...ofTask].map(([dispatchId, { envelope, events }]) => {
-      const lastActiveAt = events.at(-1)?.timestamp ?? envelope.startedAt;
+      const last = events.at(-1);
+      const lastActiveAt = last === undefined ? envelope.startedAt : last.timestamp;
       return { taskDir, dispatchId, envelope, lastActiveAt };
     }),
   );
@@ -219,7 +220,7 @@ function readsOf(state: ModelOpening) {
       const envelopes = [...(state.data.dispatches.get(taskDir)?.values() ?? [])].map(
         ({ envelope }) => envelope,
       );
-      const key = ({ startedAt, dispatchId }: DispatchEnvelope) => `${startedAt} ${dispatchId}`;
+      const key = ({ startedAt, dispatchId }: DispatchEnvelope) => `${startedAt ?? ''} ${dispatchId}`;
       return structuredClone(envelopes.sort((one, other) => (key(one) < key(other) ? -1 : 1)));
     },
     listDispatches(options: ListDispatchesOptions = {}) {
@@ -284,7 +285,7 @@ export function modelPage(
     taskDir,
     internal = false,
     status,
-    startedSince = '',
+    startedSince,
     order = 'oldest',
     after,
     limit = 1_000,
@@ -300,7 +301,7 @@ export function modelPage(
     ({ envelope }) =>
       envelope !== null &&
       (status === undefined || status.includes(envelope.status)) &&
-      envelope.startedAt >= startedSince,
+      (startedSince === undefined || (envelope.startedAt !== null && envelope.startedAt >= startedSince)),
   );
   const damaged = inTask.filter(({ envelope }) => envelope === null);
   const isAfter = (key: string) => {
@@ -311,7 +312,8 @@ export function modelPage(
   };
   const sorted = sortBy(readable, keyOf);
   const all = [...(order === 'newest' ? sorted.reverse() : sorted), ...sortBy(damaged, keyOf)];
-  if (after !== undefined && !/^(damaged|\d{4}-\S+) [\da-f]+ \S+$/.test(after)) fail('STORE_INVALID_CURSOR');
+  if (after !== undefined && !/^(0 none|damaged|\d{4}-\S+) [\da-f]+ \S+$/.test(after))
+    fail('STORE_INVALID_CURSOR');
   const rest = all.filter((listing) => isAfter(keyOf(listing)));
   const dispatches = rest.slice(0, limit);
   const last = dispatches.at(-1);
@@ -321,7 +323,8 @@ export function modelPage(
 
 /** The order of bytes in hexadecimal is the order of bytes. */
 function keyOf({ envelope, taskDir, dispatchId }: DispatchListing): string {
-  return `${envelope?.startedAt ?? 'damaged'} ${Buffer.from(taskDir).toString('hex')} ${dispatchId}`;
+  const place = envelope === null ? 'damaged' : (envelope.startedAt ?? '0 none');
+  return `${place} ${Buffer.from(taskDir).toString('hex')} ${dispatchId}`;
 }
 
 function sortBy<Item>(items: readonly Item[], key: (item: Item) => string): Item[] {

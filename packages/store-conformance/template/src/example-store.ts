@@ -248,7 +248,8 @@ class ExampleStore implements DispatchStoreProvider {
   #listDispatch(taskDir: string, dispatchId: string): DispatchListing {
     try {
       const { envelope, events } = this.#getLog(taskDir, dispatchId);
-      const lastActiveAt = events.at(-1)?.timestamp ?? envelope.startedAt;
+      const last = events.at(-1);
+      const lastActiveAt = last === undefined ? envelope.startedAt : last.timestamp;
       return { taskDir, dispatchId, envelope: structuredClone(envelope), lastActiveAt };
     } catch (error) {
       if (storeErrors.is(error) && !error.isTransient)

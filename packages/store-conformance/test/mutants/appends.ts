@@ -31,7 +31,7 @@ export const appendMutants: readonly Mutant[] = [
       world.data.dispatches
         .get(taskDir)
         ?.get(dispatchId)
-        ?.events.sort((one, other) => (one.timestamp < other.timestamp ? -1 : 1));
+        ?.events.sort((one, other) => ((one.timestamp ?? '') < (other.timestamp ?? '') ? -1 : 1));
     }),
   ],
   [

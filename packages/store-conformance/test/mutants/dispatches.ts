@@ -273,7 +273,8 @@ export const dispatchMutants: readonly Mutant[] = [
           .getDispatchEnvelopes(taskDir)
           .sort(
             (one, other) =>
-              one.startedAt.localeCompare(other.startedAt) || one.dispatchId.localeCompare(other.dispatchId),
+              (one.startedAt ?? '').localeCompare(other.startedAt ?? '') ||
+              one.dispatchId.localeCompare(other.dispatchId),
           ),
     }),
   ],
@@ -286,7 +287,7 @@ export const dispatchMutants: readonly Mutant[] = [
       return {
         createDispatch: (taskDir, envelope) => {
           good.createDispatch(taskDir, envelope);
-          starts.set(envelope.dispatchId, envelope.startedAt);
+          starts.set(envelope.dispatchId, envelope.startedAt ?? '');
         },
         getDispatchEnvelopes: (taskDir) =>
           good

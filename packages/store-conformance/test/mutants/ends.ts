@@ -220,6 +220,17 @@ export const endMutants: readonly Mutant[] = [
     }),
   ],
   [
+    'returns hits without a time after all others',
+    'search/time-not-recorded',
+    (good) => ({
+      searchEvents: (query, { limit = 100, ...options } = {}) => {
+        const all = good.searchEvents(query, { ...options, limit: 1_000_000 });
+        const timed = all.filter(({ event }) => event.timestamp !== null);
+        return [...timed, ...all.filter(({ event }) => event.timestamp === null)].slice(-limit);
+      },
+    }),
+  ],
+  [
     'returns 1,000 hits',
     'listings/many-hits',
     (good) => ({

@@ -219,6 +219,24 @@ export const listedMutants: readonly Mutant[] = [
     ),
   ],
   [
+    'lists dispatches without a start among those from a time on',
+    'listed/time-not-recorded',
+    (good) => ({
+      listDispatches: (options = {}) => {
+        const { startedSince, ...others } = options;
+        const all = good.listDispatches({ ...others, limit: 100_000 }).dispatches;
+        const isUntimed = ({ envelope }: DispatchListing) => envelope !== null && envelope.startedAt === null;
+        if (startedSince === undefined || !all.some(isUntimed)) return good.listDispatches(options);
+        return { dispatches: all.filter((one) => isUntimed(one) || one.envelope !== null), next: null };
+      },
+    }),
+  ],
+  [
+    'has the start as the last activity after an event without a time',
+    'listed/time-not-recorded',
+    each((entry) => ({ ...entry, lastActiveAt: entry.lastActiveAt ?? entry.envelope?.startedAt ?? null })),
+  ],
+  [
     'takes a cursor that it cannot read for none',
     'listed/invalid-cursor',
     asking(({ after, ...options }) =>

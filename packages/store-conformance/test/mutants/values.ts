@@ -220,21 +220,28 @@ export const valueMutants: readonly Mutant[] = [
   [
     'keeps whole seconds',
     'values/links',
-    storing((event) => ({ ...event, timestamp: event.timestamp.replace(/\.\d+Z/, '.000Z') })),
+    storing((event) => ({ ...event, timestamp: event.timestamp?.replace(/\.\d+Z/, '.000Z') ?? null })),
   ],
   [
     'keeps times from 1970 on',
     'values/times',
     storing((event) =>
-      event.timestamp < '1970' ? { ...event, timestamp: '1970-01-01T00:00:00.000Z' } : event,
+      event.timestamp !== null && event.timestamp < '1970'
+        ? { ...event, timestamp: '1970-01-01T00:00:00.000Z' }
+        : event,
     ),
+  ],
+  [
+    'fills in a time that is not recorded',
+    'values/time-not-recorded',
+    storing((event) => ({ ...event, timestamp: event.timestamp ?? '2026-03-01T09:30:00.000Z' })),
   ],
   [
     'keeps two digits of a year',
     'values/times',
     storing((event) => ({
       ...event,
-      timestamp: event.timestamp.replace(/^(0001|9999)/, '19$1'.slice(0, 4)),
+      timestamp: event.timestamp?.replace(/^(0001|9999)/, '19$1'.slice(0, 4)) ?? null,
     })),
   ],
   [

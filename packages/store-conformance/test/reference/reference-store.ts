@@ -274,6 +274,11 @@ function readsOf(opening: ReferenceOpening) {
   };
 }
 
+/** An event without a time is older than every other. */
+function timeOf({ timestamp }: CapturedEvent): number {
+  return timestamp === null ? Number.MIN_SAFE_INTEGER : Date.parse(timestamp);
+}
+
 /** Search and watch. */
 function searchOf(opening: ReferenceOpening) {
   return {
@@ -290,9 +295,7 @@ function searchOf(opening: ReferenceOpening) {
               : [])
               if (words.areIn(event))
                 hits.push({ taskDir: task, dispatchId: id, position, event: structuredClone(event) });
-        return hits
-          .sort((one, other) => Date.parse(one.event.timestamp) - Date.parse(other.event.timestamp))
-          .slice(-limit);
+        return hits.sort((one, other) => timeOf(one.event) - timeOf(other.event)).slice(-limit);
       }),
     watch: (scope: WatchScope, onChange: () => void) =>
       opening.call((core) => {

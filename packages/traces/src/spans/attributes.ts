@@ -44,6 +44,7 @@ export const hansard = {
   substanceId: 'hansard.substance.id',
   causeIds: 'hansard.cause.ids',
   task: 'hansard.task',
+  timeNotRecorded: 'hansard.time_not_recorded',
   toolMetadata: 'hansard.tool.metadata',
   toolTarget: 'hansard.tool.target',
   truncated: 'hansard.truncated',

@@ -40,6 +40,7 @@ export class ChatSpans {
     message.end = Math.max(message.end, time);
     this.#context.recent.set(this.#dispatchId, event.id, message.spanId);
     message.links.take(event, this.#context.find, message.spanId);
+    this.#context.noteTime(message.spanId, event);
     return message;
   }
 
@@ -49,6 +50,7 @@ export class ChatSpans {
     const [message = this.#messageWithoutBlocks(event.id, agent, time)] =
       index < 0 ? [] : agent.messages.splice(index, 1);
     this.#context.recent.set(this.#dispatchId, event.id, message.spanId);
+    this.#context.noteTime(message.spanId, event);
     const start = data.durationMs === undefined ? message.start : time - data.durationMs;
     this.#emit(agent, message, { start, end: time, inference: data, id: event.id });
   }

@@ -28,20 +28,23 @@ export class DispatchFold {
   readonly #chats: ChatSpans;
   readonly #tools: ToolSpans;
   readonly #news: DispatchNews = {};
+  readonly #start: number;
   #last: number;
 
-  constructor(context: FoldContext, parentSpanId: string | null) {
+  /** `start`: of the dispatch, in milliseconds since 1970. */
+  constructor(context: FoldContext, parentSpanId: string | null, start: number) {
     this.#context = context;
     this.#parentSpanId = parentSpanId;
-    this.#last = Date.parse(context.envelope.startedAt);
+    this.#last = start;
+    this.#start = start;
     this.#agents = new AgentSpans(context, this.#last);
     this.#chats = new ChatSpans(context);
     this.#tools = new ToolSpans(context);
   }
 
   take(event: CapturedEvent): void {
-    const recorded = Date.parse(event.timestamp);
-    // Only a damaged log has a time that is none.
+    // A damaged log can have a time that is none.
+    const recorded = event.timestamp === null ? Number.NaN : Date.parse(event.timestamp);
     const time = Number.isNaN(recorded) ? this.#last : recorded;
     this.#last = Math.max(this.#last, time);
     const agent = isEventOf(event, 'agent:created')
@@ -58,7 +61,11 @@ export class DispatchFold {
     const { envelope, factory, emit, content } = this.#context;
     emit(
       factory.span(
-        dispatchSpan(envelope, this.#agents.dispatched, this.#parentSpanId, this.#news, this.#last, content),
+        dispatchSpan(envelope, this.#agents.dispatched, this.#parentSpanId, this.#news, {
+          start: this.#start,
+          last: this.#last,
+          content,
+        }),
       ),
     );
   }
@@ -171,6 +178,7 @@ function emitHookDecision(
   const links = new LinkList();
   links.take(event, find, spanId);
   recent.set(envelope.dispatchId, event.id, spanId);
+  context.noteTime(spanId, event);
   const budget = new ContentBudget();
   // The reason first: it is never cut for the texts.
   const shown = (text: string | undefined) =>
@@ -248,6 +256,7 @@ class AgentSpans {
     const spanId = spanIdOf(envelope.dispatchId, event.id);
     links.take(event, find, spanId);
     recent.set(envelope.dispatchId, event.id, spanId);
+    this.#context.noteTime(spanId, event);
     emit(
       factory.span({
         spanId,

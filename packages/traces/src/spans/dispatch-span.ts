@@ -8,6 +8,7 @@ import {
   ATTR_GEN_AI_REQUEST_MODEL,
   GEN_AI_OPERATION_NAME_VALUE_INVOKE_AGENT,
 } from '@opentelemetry/semantic-conventions/incubating';
+import type { ContentMode } from '../trace-options.ts';
 import { agentAttributes } from './agent-attributes.ts';
 import type { AgentState } from './agent-state.ts';
 import { hansard } from './attributes.ts';
@@ -30,10 +31,9 @@ export function dispatchSpan(
   agent: AgentState,
   parentSpanId: string | null,
   news: DispatchNews,
-  last: number,
-  content: 'none' | 'events' | 'spans',
+  { start, last, content }: { readonly start: number; readonly last: number; readonly content: ContentMode },
 ): SpanDraft {
-  const { completedAt, startedAt, role } = envelope;
+  const { completedAt, role } = envelope;
   const error = errorOf(envelope, news);
   const shown = content === 'spans' ? news.errorMessage : undefined;
   return {
@@ -41,7 +41,7 @@ export function dispatchSpan(
     parentSpanId,
     operation: 'invoke_agent',
     subject: agent.name ?? role,
-    start: Date.parse(startedAt),
+    start,
     end: completedAt === null ? last : Date.parse(completedAt),
     attributes: {
       ...agentAttributes(agent, envelope),

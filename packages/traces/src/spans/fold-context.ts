@@ -16,6 +16,8 @@ export interface FoldContext {
   readonly recent: RecentSpans;
   readonly find: FindSpan;
   readonly emit: (record: TraceRecord) => void;
+  /** Notes an event that a span is made of, so that the span says if the time of the event is not recorded. */
+  readonly noteTime: (spanId: string, event: CapturedEvent) => void;
   /** Records that a tool call started a dispatch. */
   readonly startedBy: (childDispatchId: string, spanId: string) => void;
 }
@@ -25,6 +27,6 @@ export interface FoldStep<T extends JsonObject = JsonObject> {
   readonly event: CapturedEvent;
   readonly data: T;
   readonly agent: AgentState;
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970: that of the event before if its own is not recorded. */
   readonly time: number;
 }

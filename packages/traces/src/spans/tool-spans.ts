@@ -135,7 +135,9 @@ export class ToolSpans {
     if (kept !== undefined) call.content[name] = kept;
   }
 
-  #note({ id }: CapturedEvent, { spanId }: OpenCall, { dispatchId }: JsonObject): void {
+  #note(event: CapturedEvent, { spanId }: OpenCall, { dispatchId }: JsonObject): void {
+    const { id } = event;
+    this.#context.noteTime(spanId, event);
     this.#context.recent.set(this.#context.envelope.dispatchId, id, spanId);
     if (typeof dispatchId === 'string') this.#context.startedBy(dispatchId, spanId);
   }

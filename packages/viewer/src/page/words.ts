@@ -1,13 +1,13 @@
-/** `2026-03-01 09:30:00`, UTC. */
+/** `2026-03-01 09:30:00`, UTC, or that the time is not recorded. */
 export function timeText(time: number | string | null): string {
-  if (time === null) return '';
+  if (time === null) return 'time not recorded';
   const date = new Date(time);
   return Number.isNaN(date.getTime()) ? '' : date.toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** `09:30:00.123`, UTC. */
+/** `09:30:00.123`, UTC. Dashes stand for a time that is not recorded. */
 export function clockText(time: number | null): string {
-  return time === null ? '' : new Date(time).toISOString().slice(11, 23);
+  return time === null ? '--:--:--' : new Date(time).toISOString().slice(11, 23);
 }
 
 export function countText(count: number): string {

@@ -1,5 +1,6 @@
 import { type Row, rowWords, wordsLine } from '@hansard/views';
 import type { ReaderRow } from '../answers.ts';
+import { timeOf } from './lenses/lens-page.ts';
 
 /** Code points of a text. */
 const longestText = 160;
@@ -7,12 +8,11 @@ const longestText = 160;
 export function readerRow(row: Row): ReaderRow {
   const words = rowWords(row);
   const { position, kind, agentId, tone, isFailed } = words;
-  const time = Date.parse(row.timestamp);
   return {
     ...wordsLine(words, longestText),
     position,
     kind,
-    time: Number.isNaN(time) ? null : time,
+    time: timeOf(row),
     agentId,
     tone,
     isFailed,

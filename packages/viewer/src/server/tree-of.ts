@@ -33,26 +33,38 @@ async function envelopeOf(store: ViewedStore, ref: DispatchRef): Promise<Dispatc
   return (await store.findDispatch(ref))?.refresh() ?? null;
 }
 
-/** The other dispatches of the task that began after one. */
+/** The other dispatches of the task that began after one, and those whose start is not recorded. */
 async function startedSince(
   store: ViewedStore,
   taskDir: string,
-  own: DispatchEnvelope,
+  { dispatchId, startedAt }: DispatchEnvelope,
 ): Promise<DispatchEnvelope[]> {
   const found: DispatchEnvelope[] = [];
+  const since = startedAt === null ? {} : { startedSince: startedAt };
+  for await (const envelope of listed(store, { taskDir, order: 'newest', ...since }))
+    if (envelope.dispatchId !== dispatchId && found.push(envelope) >= mostDispatches) return found;
+  if (startedAt === null) return found;
+  // Those without a start are the first ones.
+  for await (const envelope of listed(store, { taskDir, order: 'oldest' })) {
+    if (envelope.startedAt !== null || found.length >= mostDispatches) return found;
+    found.push(envelope);
+  }
+  return found;
+}
+
+async function* listed(
+  store: ViewedStore,
+  options: Parameters<ViewedStore['listDispatches']>[0],
+): AsyncGenerator<DispatchEnvelope> {
   let after: string | null = null;
   do {
-    const page = await store.listDispatches({
-      taskDir,
-      startedSince: own.startedAt,
-      order: 'newest',
+    const page: Awaited<ReturnType<ViewedStore['listDispatches']>> = await store.listDispatches({
+      ...options,
       ...(after === null ? {} : { after }),
     });
-    for (const entry of page.dispatches)
-      if (!('error' in entry) && entry.dispatchId !== own.dispatchId) found.push(entry.envelope);
+    for (const entry of page.dispatches) if (!('error' in entry)) yield entry.envelope;
     after = page.next;
-  } while (after !== null && found.length < mostDispatches);
-  return found;
+  } while (after !== null);
 }
 
 function* below({ envelope, subtree, children }: DispatchTreeNode, depth: number): Generator<TreeEntry> {

@@ -1,7 +1,7 @@
 /** How a time without a date or a zone is read. */
 export interface TimeReading {
-  /** The day of a time without a date: any time of that day, as a dispatch has it in `startedAt`. */
-  readonly day: string;
+  /** The day of a time without a date: any time of that day, as a dispatch has it in `startedAt`. Null: there is none to read. */
+  readonly day: string | null;
   /** The zone of a time without `Z` or an offset. Absent: `utc`, as listings print times. */
   readonly zone?: 'utc' | 'local';
 }
@@ -27,11 +27,11 @@ export function parseInstant(text: string, { day, zone = 'utc' }: TimeReading): 
   const [, year, month, date, separator, hour, minute, second, fraction, offset] = found;
   const hasDay = year !== undefined;
   const hasTime = hour !== undefined;
-  if (!hasDay && !hasTime) return null;
+  if (!hasDay && (!hasTime || day === null)) return null;
   if ((separator !== undefined) !== (hasDay && hasTime)) return null;
   const place = offset === undefined ? zone : minutesOf(offset);
   if (place === null) return null;
-  const ownDay = hasDay ? [Number(year), Number(month), Number(date)] : dayOf(Date.parse(day), place);
+  const ownDay = hasDay ? [Number(year), Number(month), Number(date)] : dayOf(Date.parse(day ?? ''), place);
   const [ownYear = 0, ownMonth = 0, ownDate = 0] = ownDay;
   const milliseconds = Number((fraction ?? '').padEnd(3, '0'));
   const time = [Number(hour ?? 0), Number(minute ?? 0), Number(second ?? 0), milliseconds] as const;

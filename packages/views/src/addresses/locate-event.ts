@@ -12,7 +12,10 @@ export type EventLocation =
   | ({ readonly kind: 'found' } & FoundEvent)
   /** `isMore`: there are others. */
   | { readonly kind: 'ambiguous'; readonly choices: readonly FoundEvent[]; readonly isMore: boolean }
-  /** The dispatch has `count` events, none of which has this position, time or id; the first is at `begins`. */
+  /**
+   * The dispatch has `count` events, none of which has this position, time or id. `begins`: the time of the first; null: there is none, or
+   * its time is not recorded.
+   */
   | { readonly kind: 'unknown'; readonly count: number; readonly begins: string | null };
 
 /** How far times can be out of order: no event is recorded more than this number of positions after one that is later. */
@@ -22,7 +25,8 @@ const disorder = 1_000;
  * Finds the event that an address names, with at most a page of events in memory.
  *
  * A position and `latest` read one event. A time reads one event for each bit of the number of events, about 20 in a
- * dispatch of a million, and then 1,000 events at once. It is exact if no event was recorded more than 1,000 positions after one that
+ * dispatch of a million, and then 1,000 events at once. An event whose time is not recorded is never named by a time; the events up to the
+ * next one with a time are then read instead. It is exact if no event was recorded more than 1,000 positions after one that
  * is later. A whole id reads up to that event; the id of a message, or a part of an id, reads the whole dispatch. The number of a message
  * that was added to an imported session log (`msg_021`) has the whole dispatch in memory.
  */
@@ -45,28 +49,54 @@ async function foundAt(
 }
 
 /**
- * 1. Halves the positions. Invariant: `low` is -1 or an event up to the time, and `high` is a later event or the end.
- * 2. With times in order, `low` is the answer. Otherwise the answer can follow `high`, by at most the disorder.
+ * 1. Halves the positions. Invariant: `low` is -1 or an event up to the time, and no event with a time from `high` on precedes `later`, which is
+ *    the position of a later event or the end.
+ * 2. With times in order, the answer is the last event with a time from `low` to `high`. Otherwise it can follow `later`, by at most the disorder.
  * 3. Takes the last event up to the time from `low` to there.
  */
 async function lastUpTo(log: AddressedLog, until: number, count: number): Promise<EventLocation | null> {
   let low = -1;
   let high = count;
+  let later = count;
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
-    const event = await eventAt(log, middle);
-    if (event !== null && Date.parse(event.timestamp) <= until) low = middle;
-    else high = middle;
+    const timed = await firstTimed(log, middle, high);
+    if (timed !== null && timed.time <= until) low = timed.position;
+    else {
+      high = middle;
+      later = timed?.position ?? later;
+    }
   }
   let found: EventLocation | null = null;
-  const end = Math.min(count, high + disorder + 1);
+  const end = Math.min(count, later + disorder + 1);
   for await (const { first, events } of log.pages({ after: Math.max(0, low) - 1, limit: disorder + 2 })) {
     for (const [index, event] of events.entries())
-      if (first + index < end && Date.parse(event.timestamp) <= until)
+      if (first + index < end && isUpTo(event, until))
         found = { kind: 'found', position: first + index, event, id: event.id };
     if (first + events.length >= end) break;
   }
   return found;
+}
+
+function isUpTo({ timestamp }: CapturedEvent, until: number): boolean {
+  return timestamp !== null && Date.parse(timestamp) <= until;
+}
+
+/** The first event with a time from a position on and before another one. Null: none has one. */
+async function firstTimed(
+  log: AddressedLog,
+  from: number,
+  end: number,
+): Promise<{ readonly position: number; readonly time: number } | null> {
+  const event = await eventAt(log, from);
+  if (event !== null && event.timestamp !== null)
+    return { position: from, time: Date.parse(event.timestamp) };
+  for await (const { first, events } of log.pages({ after: from }))
+    for (const [index, { timestamp }] of events.entries()) {
+      if (first + index >= end) return null;
+      if (timestamp !== null) return { position: first + index, time: Date.parse(timestamp) };
+    }
+  return null;
 }
 
 async function byId(log: AddressedLog, wanted: string, count: number): Promise<EventLocation> {

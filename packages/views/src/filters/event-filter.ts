@@ -40,9 +40,25 @@ type Criterion = (event: CapturedEvent) => boolean;
 /** Selects events. It keeps nothing of the events that it was given. */
 export class EventFilter {
   readonly #criteria: readonly Criterion[];
+  /** The last criteria are about time: the bits of these, and one that says that an event has none. */
+  readonly #ofTime: number;
+  readonly #noTime: number;
+  #untimed = 0;
 
   constructor(criteria: EventCriteria = {}) {
-    this.#criteria = checksOf(criteria);
+    const limits = limitsOf(criteria);
+    const others = checksOf(criteria);
+    this.#criteria = [...others, ...limits];
+    this.#noTime = 1 << this.#criteria.length;
+    this.#ofTime = this.#noTime - (1 << others.length);
+  }
+
+  /**
+   * How many events or rows met every criterion but those of time, and were left out because their time is not recorded: it is neither
+   * since nor until any other.
+   */
+  get untimed(): number {
+    return this.#untimed;
   }
 
   /** Whether every event passes. */
@@ -52,6 +68,7 @@ export class EventFilter {
 
   /** Whether an event meets every criterion. */
   passes(event: CapturedEvent): boolean {
+    if (event.timestamp === null && this.#ofTime > 0) return this.passTogether([this.metBy(event)]);
     return this.#criteria.every((meets) => meets(event));
   }
 
@@ -66,27 +83,21 @@ export class EventFilter {
   metBy(event: CapturedEvent): number {
     let met = 0;
     for (const [index, meets] of this.#criteria.entries()) if (meets(event)) met |= 1 << index;
-    return met;
+    return event.timestamp === null ? met | this.#noTime : met;
   }
 
   /** Whether every criterion is met by one event or another of several. `met`: what each of them meets. */
   passTogether(met: Iterable<number>): boolean {
     let together = 0;
     for (const one of met) together |= one;
-    return together === (1 << this.#criteria.length) - 1;
+    const all = this.#noTime - 1;
+    if ((together & all) === all) return true;
+    if ((together & this.#noTime) > 0 && ((together | this.#ofTime) & all) === all) this.#untimed += 1;
+    return false;
   }
 }
 
-function checksOf({
-  agentIds,
-  types,
-  tools,
-  sources,
-  failed,
-  text,
-  since,
-  until,
-}: EventCriteria): Criterion[] {
+function checksOf({ agentIds, types, tools, sources, failed, text }: EventCriteria): Criterion[] {
   // The cheapest first: the first that is not met decides.
   const checks: Criterion[] = [];
   if (types !== undefined)
@@ -97,8 +108,6 @@ function checksOf({
     const wanted = new Set(agentIds);
     checks.push(({ agentId = '' }) => wanted.has(agentId));
   }
-  if (since !== undefined) checks.push(({ timestamp }) => Date.parse(timestamp) >= since);
-  if (until !== undefined) checks.push(({ timestamp }) => Date.parse(timestamp) <= until);
   if (tools !== undefined) {
     const patterns = tools.map((tool) => tool.toLowerCase());
     checks.push(
@@ -116,6 +125,14 @@ function checksOf({
   if (failed === true) checks.push(isFailedEvent);
   if (text !== undefined) checks.push(({ data }) => hasText(data, (one) => text.matches(one)));
   return checks;
+}
+
+function limitsOf({ since, until }: EventCriteria): Criterion[] {
+  const timeOf = ({ timestamp }: CapturedEvent) => (timestamp === null ? Number.NaN : Date.parse(timestamp));
+  return [
+    ...(since === undefined ? [] : [(event: CapturedEvent) => timeOf(event) >= since]),
+    ...(until === undefined ? [] : [(event: CapturedEvent) => timeOf(event) <= until]),
+  ];
 }
 
 /** Whether a hook did this: a decision, a message, an agent of its own, a failure. */

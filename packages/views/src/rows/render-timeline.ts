@@ -1,10 +1,10 @@
+import { dayHeading } from '@hansard/facts';
 import type { TimelineRow } from '../task/task-timeline.ts';
 import type { Ink } from './ink.ts';
 import { type RenderLineOptions, renderLine } from './render-line.ts';
 
 /** The width of a column of positions. */
 const positionColumns = 4;
-const dayLength = 'YYYY-MM-DD'.length;
 
 /**
  * One line for each event, starting with its position. Each day (UTC) is on a line of its own before its first event. `role`: how a row
@@ -23,9 +23,9 @@ export async function* renderTimeline(
 ): AsyncGenerator<string> {
   let day = '';
   for await (const row of rows) {
-    const own = row.event.timestamp.slice(0, dayLength);
-    if (own !== day) yield paint('dim', own);
-    day = own;
+    const heading = dayHeading(row.event.timestamp, day);
+    if (heading !== null) yield paint('dim', heading);
+    day = heading ?? day;
     const address = `${String(row.position).padStart(positionColumns)}  `;
     const room = width === undefined ? undefined : Math.max(1, width - address.length);
     yield paint('position', address) + renderLine(row.words, { width: room, role: role?.(row), paint });

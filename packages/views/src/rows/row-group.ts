@@ -27,7 +27,7 @@ export interface RowGroup {
   readonly position: number;
   /** The id and the time of its first event. */
   readonly id: string;
-  readonly timestamp: string;
+  readonly timestamp: string | null;
   readonly agent: RowAgent;
   kind: RowKind;
   /** The event that the row is about. */

@@ -12,8 +12,8 @@ export interface Row {
   readonly position: number;
   /** The id of its first event. */
   readonly id: string;
-  /** The time of its first event. */
-  readonly timestamp: string;
+  /** The time of its first event. Null: not recorded. */
+  readonly timestamp: string | null;
   readonly kind: RowKind;
   /** The kind in a word, as in an event line: `text`, `call`, `hook` … */
   readonly word: string;
@@ -48,7 +48,7 @@ export interface Row {
   readonly folded?: readonly {
     readonly position: number;
     readonly id: string;
-    readonly timestamp: string;
+    readonly timestamp: string | null;
     readonly type: string;
     readonly word: string;
     readonly text: string;

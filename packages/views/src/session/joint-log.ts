@@ -4,7 +4,7 @@ import { shortId } from '@hansard/facts';
 import { agentLabel } from '../agents/agent-label.ts';
 import { type KnownRow, knownBy } from '../knowledge/known-by.ts';
 import type { LogIndex } from '../log/log-index.ts';
-import { compareStarts, startsOf } from '../task/in-order-of-time.ts';
+import { compareStarts, later, startsOf } from '../task/in-order-of-time.ts';
 import { dispatchedAgent } from '../words/hearing-words.ts';
 import { type DialogRow, dialogOf } from './dialog.ts';
 import { type PerspectiveRow, perspectiveOf } from './perspective.ts';
@@ -225,7 +225,7 @@ function headOf({
 function timesOf({ events }: LogIndex, start: string): readonly string[] {
   let latest = start;
   return events.map(({ timestamp }) => {
-    if (timestamp > latest) latest = timestamp;
+    latest = later(latest, timestamp);
     return latest;
   });
 }

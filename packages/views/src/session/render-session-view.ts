@@ -1,6 +1,6 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { neutraliseControls } from '@hansard/events/plain';
-import { withOpenCalls } from '@hansard/facts';
+import { dayHeading, formatDay, withOpenCalls } from '@hansard/facts';
 import { rowsOf } from '../rows/read-rows.ts';
 import { type RenderRowOptions, renderRow } from '../rows/render-row.ts';
 import type { Row } from '../rows/row.ts';
@@ -97,14 +97,18 @@ function indented(text: string): string {
     .join('\n');
 }
 
-const dayLength = 'YYYY-MM-DD'.length;
-
 /**
- * For each timestamp its day (UTC) if it differs from that of the timestamp before, otherwise ''. If all are of one day, all
- * are '', because the times of day are enough.
+ * For each timestamp the heading of its day (UTC), or '' if it needs none. If all are of one day, all are '', because the times of day
+ * are enough.
  */
-function newDays(timestamps: readonly string[]): readonly string[] {
-  const days = timestamps.map((timestamp) => timestamp.slice(0, dayLength));
-  const isOneDay = days.every((day) => day === days[0]);
-  return days.map((day, index) => (isOneDay || day === days[index - 1] ? '' : day));
+function newDays(timestamps: readonly (string | null)[]): readonly string[] {
+  const isOneDay = timestamps.every(
+    (timestamp) => timestamp !== null && formatDay(timestamp) === formatDay(timestamps[0] ?? null),
+  );
+  let day = '';
+  return timestamps.map((timestamp) => {
+    const heading = isOneDay ? null : dayHeading(timestamp, day);
+    day = heading ?? day;
+    return heading ?? '';
+  });
 }

@@ -18,7 +18,7 @@ interface Node extends DispatchTreeNode {
   orphan: boolean;
 }
 
-/** The dispatches of a task as trees. Roots and children are in the order of start, then id; each envelope occurs exactly once. */
+/** The dispatches of a task as trees. Roots and children are in the order of start (those without a recorded one first), then id; each envelope occurs exactly once. */
 export function dispatchTree(envelopes: readonly DispatchEnvelope[]): DispatchTreeNode[] {
   const nodes = [...envelopes].sort(byStart).map((envelope): Node => {
     const own = figuresOf(envelope);
@@ -63,7 +63,7 @@ function inOrder(roots: readonly Node[]): Node[] {
 }
 
 function byStart(one: DispatchEnvelope, other: DispatchEnvelope): number {
-  return compare(one.startedAt, other.startedAt) || compare(one.dispatchId, other.dispatchId);
+  return compare(one.startedAt ?? '', other.startedAt ?? '') || compare(one.dispatchId, other.dispatchId);
 }
 
 function compare(one: string, other: string): number {

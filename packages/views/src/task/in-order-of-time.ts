@@ -3,13 +3,14 @@ import type { DispatchEnvelope } from '@hansard/events';
 /** Things that happened in a dispatch, in its order. */
 export interface TimedSource<Item> {
   readonly envelope: DispatchEnvelope;
-  /** Called once, when the order reaches the start of the dispatch. `time`: the timestamp of the item. */
-  items(): AsyncGenerator<{ readonly time: string; readonly item: Item }, undefined>;
+  /** Called once, when the order reaches the start of the dispatch. `time`: the timestamp of the item; null: not recorded. */
+  items(): AsyncGenerator<{ readonly time: string | null; readonly item: Item }, undefined>;
 }
 
 /**
  * What happened in several dispatches by time, then dispatch. The items of one dispatch keep their order, including when its clock went
- * back, and a worker never comes before the beginning of the dispatch that started it. Each dispatch is read from the time of its start on.
+ * back. What has no recorded time stays after what precedes it in its
+ * dispatch, and a dispatch without a recorded start comes first. A worker never comes before the beginning of the dispatch that started it. Each dispatch is read from the time of its start on.
  */
 export async function* inOrderOfTime<Item>(sources: readonly TimedSource<Item>[]): AsyncGenerator<Item> {
   const waiting = startsOf(sources).sort((one, other) => compareStarts(other, one));
@@ -36,6 +37,7 @@ export async function* inOrderOfTime<Item>(sources: readonly TimedSource<Item>[]
 /** Where a dispatch begins: not before its parent. */
 export interface Start<Source> {
   readonly source: Source;
+  /** '': neither its start nor that of a dispatch above it is recorded. */
   readonly time: string;
   /** How many of the dispatches above it are in the order. */
   readonly depth: number;
@@ -46,12 +48,12 @@ type OfDispatch = { readonly envelope: DispatchEnvelope };
 export function startsOf<Source extends OfDispatch>(sources: readonly Source[]): Start<Source>[] {
   const byId = new Map(sources.map((source) => [source.envelope.dispatchId, source]));
   return sources.map((source) => {
-    let [time, depth] = [source.envelope.startedAt, 0];
+    let [time, depth] = [source.envelope.startedAt ?? '', 0];
     const seen = new Set([source]);
     for (let at = parentOf(source); at !== undefined && !seen.has(at); at = parentOf(at)) {
       seen.add(at);
       depth += 1;
-      if (at.envelope.startedAt > time) time = at.envelope.startedAt;
+      time = later(time, at.envelope.startedAt);
     }
     return { source, time, depth };
   });
@@ -70,7 +72,7 @@ function isDue<Item>(start: Start<TimedSource<Item>> | undefined, head: Head<Ite
 /** A dispatch at its next item. */
 class Head<Item> {
   readonly start: Start<TimedSource<Item>>;
-  readonly #items: AsyncGenerator<{ readonly time: string; readonly item: Item }, undefined>;
+  readonly #items: AsyncGenerator<{ readonly time: string | null; readonly item: Item }, undefined>;
   #item: Item | null = null;
   /** The latest time so far: an item with an earlier one does not overtake those before it. */
   time: string;
@@ -90,7 +92,7 @@ class Head<Item> {
     const next = await this.#items.next();
     if (next.done === true) return false;
     const { time, item } = next.value;
-    if (time > this.time) this.time = time;
+    this.time = later(this.time, time);
     this.#item = item;
     return true;
   }
@@ -122,6 +124,11 @@ export function compareStarts(one: Start<OfDispatch>, other: Start<OfDispatch>):
 
 function compareDispatches(one: Start<OfDispatch>, other: Start<OfDispatch>): number {
   return one.depth - other.depth || compare(one.source.envelope.dispatchId, other.source.envelope.dispatchId);
+}
+
+/** The later of a time ('': none) and one that may not be recorded. */
+export function later(time: string, timestamp: string | null): string {
+  return timestamp !== null && timestamp > time ? timestamp : time;
 }
 
 function compare(one: string, other: string): number {

@@ -1,6 +1,6 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { shortened } from '@hansard/events/plain';
-import { dispatchDuration, formatCost, formatDuration, withOpenCalls } from '@hansard/facts';
+import { dispatchDuration, formatCost, formatDuration, timeNotRecorded, withOpenCalls } from '@hansard/facts';
 import type { DispatchEnding } from './dispatch-ending.ts';
 
 export interface PriorDispatch {
@@ -39,7 +39,7 @@ export function priorOutcomes(
     .filter(({ envelope }) => envelope.status !== 'running')
     .sort(
       ({ envelope: one }, { envelope: other }) =>
-        compare(one.startedAt, other.startedAt) || compare(one.dispatchId, other.dispatchId),
+        compare(one.startedAt ?? '', other.startedAt ?? '') || compare(one.dispatchId, other.dispatchId),
     );
   const reported: { readonly dispatchId: string; readonly text: string }[] = [];
   // Minus the longest possible first line.
@@ -70,7 +70,7 @@ function outcomeOf({ envelope, ending }: PriorDispatch): string {
     `${dispatchId}: ${role}`,
     ...(botId === null ? [] : [`bot ${botId}`]),
     ...(model === null ? [] : [model]),
-    `${status}, started ${startedAt}`,
+    `${status}, ${startedAt === null ? timeNotRecorded : `started ${startedAt}`}`,
     ...(duration === null ? [] : [formatDuration(duration)]),
     ...(cost === null ? [] : [formatCost(cost)]),
   ].join(', ');

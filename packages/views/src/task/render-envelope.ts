@@ -6,6 +6,7 @@ import {
   formatDuration,
   formatUsage,
   modelsInWords,
+  timeNotRecorded,
   withOpenCalls,
 } from '@hansard/facts';
 
@@ -34,8 +35,8 @@ export function renderEnvelope(
     ['status', status],
     ['model', envelope.model],
     ['folder', envelope.cwd],
-    ['started', envelope.startedAt],
-    ['ended', envelope.completedAt],
+    ['started', envelope.startedAt ?? timeNotRecorded],
+    ['ended', envelope.completedAt ?? (envelope.status === 'running' ? null : timeNotRecorded)],
     ['duration', durationMs === null ? null : formatDuration(durationMs)],
     ['cost', costInWords(figures)],
     ['usage', figures.usage === null ? null : formatUsage(figures.usage)],

@@ -2,7 +2,7 @@ import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { AgentNames } from '../agents/agent-names.ts';
 import { eventWords } from '../words/row-words.ts';
 import type { Words } from '../words/words.ts';
-import { inOrderOfTime } from './in-order-of-time.ts';
+import { inOrderOfTime, later } from './in-order-of-time.ts';
 
 /** The events of a dispatch, read as they are needed. */
 export interface TimelineSource {
@@ -40,7 +40,7 @@ async function* rowsOf({
     for (const event of page) {
       position += 1;
       // Also of an event that does not pass.
-      if (event.timestamp > time) time = event.timestamp;
+      time = later(time, event.timestamp);
       if (passes(event))
         yield { time, item: { dispatchId, role, position, event, words: eventWords(event, names) } };
       else names.learn(event);

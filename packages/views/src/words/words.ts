@@ -78,7 +78,7 @@ interface RecordsBlock extends FromSource {
   readonly summary: string;
   readonly records: readonly {
     readonly position: number;
-    readonly timestamp: string;
+    readonly timestamp: string | null;
     readonly text: string;
   }[];
 }
@@ -98,7 +98,8 @@ export type WordBlock =
  * chooses colours, wrapping, marks and tags, and makes the texts harmless, which are as recorded.
  */
 export interface Words {
-  readonly timestamp: string;
+  /** Null: not recorded. */
+  readonly timestamp: string | null;
   readonly tone: Tone;
   /** Whether it is a failure. A surface marks it with ✗. */
   readonly isFailed: boolean;

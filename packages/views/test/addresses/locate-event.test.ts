@@ -41,7 +41,9 @@ function meaning(events: readonly CapturedEvent[], address: string): string {
   if (address === 'latest') return events.length === 0 ? 'unknown' : `at ${events.length - 1}`;
   if (address.startsWith('@')) {
     // As text, up to the second that is asked for.
-    const upTo = events.map(({ timestamp }) => timestamp.slice(11, 19) <= address.slice(1));
+    const upTo = events.map(
+      ({ timestamp }) => timestamp !== null && timestamp.slice(11, 19) <= address.slice(1),
+    );
     return upTo.includes(true) ? `at ${upTo.lastIndexOf(true)}` : 'unknown';
   }
   const own = events.findIndex(({ id }) => id === address);
@@ -161,7 +163,7 @@ const mutants: readonly (readonly [string, Locate])[] = [
     async (events, address) => {
       if (!address.startsWith('@')) return locate(events, address);
       const end = `2026-03-01T${address.slice(1)}.999Z`;
-      const later = events.findIndex(({ timestamp }) => timestamp > end);
+      const later = events.findIndex(({ timestamp }) => timestamp !== null && timestamp > end);
       return at((later === -1 ? events.length : later) - 1, events);
     },
   ],

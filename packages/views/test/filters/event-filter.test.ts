@@ -119,8 +119,10 @@ function isWanted({ type, agentId = '', timestamp, data }: CapturedEvent, wanted
   if (wanted.agentIds?.includes(agentId) === false) return false;
   if (wanted.types?.some((pattern) => like(pattern, type)) === false) return false;
   if (wanted.tools?.some((pattern) => like(pattern, data.tool)) === false) return false;
-  if (wanted.since !== undefined && timestamp < new Date(wanted.since).toISOString()) return false;
-  if (wanted.until !== undefined && timestamp > new Date(wanted.until).toISOString()) return false;
+  const [earliest, latest] = [wanted.since, wanted.until];
+  if (timestamp === null && (earliest !== undefined || latest !== undefined)) return false;
+  if (earliest !== undefined && (timestamp ?? '') < new Date(earliest).toISOString()) return false;
+  if (latest !== undefined && (timestamp ?? '') > new Date(latest).toISOString()) return false;
   const { source } = data as { source?: { kind: string } | null };
   const isSource = type === 'user:message' && wanted.sources?.some((kind) => kind === source?.kind);
   if (wanted.sources !== undefined && isSource !== true) return false;

@@ -147,7 +147,7 @@ describe(`random timelines (HANSARD_SEED=${seed})`, () => {
         .flatMap(([id, log]) => log.map(({ timestamp }, position) => ({ id, timestamp, position })))
         .sort(
           (a, b) =>
-            Date.parse(a.timestamp) - Date.parse(b.timestamp) ||
+            Date.parse(a.timestamp ?? '') - Date.parse(b.timestamp ?? '') ||
             (a.id < b.id ? -1 : a.id > b.id ? 1 : a.position - b.position),
         )
         .map(({ id, position }) => `${id}:${position}`);

@@ -3,7 +3,7 @@ import type { BatchNote } from './session-events.ts';
 /** The known content of a transcript, so that the next append does not read it again. */
 export interface KnownTranscript {
   /** Distinguishes a transcript from a deleted one with the same id. */
-  readonly startedAt: string;
+  readonly startedAt: string | null;
   /** The position of the last event that was read or written; -1: none. */
   position: number;
   readonly uuids: Set<string>;

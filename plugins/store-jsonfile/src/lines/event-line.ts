@@ -91,7 +91,7 @@ export function parseEventText(text: string): CapturedEvent | null {
     value !== null &&
     typeof value.id === 'string' &&
     typeof value.type === 'string' &&
-    typeof value.timestamp === 'string' &&
+    (value.timestamp === null || typeof value.timestamp === 'string') &&
     typeof value.data === 'object' &&
     value.data !== null &&
     (text.length < shortestTooDeep || findNotJson(value.data) === null);

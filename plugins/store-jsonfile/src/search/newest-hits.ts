@@ -4,6 +4,7 @@ import type { SearchHit } from '@hansard/provider';
 export class NewestHits {
   readonly #limit: number;
   #hits: SearchHit[] = [];
+  /** '': that of an event without a time, which is older than all others. Null: there are fewer hits than wanted. */
   #oldest: string | null = null;
 
   constructor(limit: number) {
@@ -23,8 +24,8 @@ export class NewestHits {
   }
 
   /** Whether an event of this time can be among the newest hits. */
-  canBe(timestamp: string): boolean {
-    return this.#oldest === null || timestamp >= this.#oldest;
+  canBe(timestamp: string | null): boolean {
+    return this.#oldest === null || (timestamp ?? '') >= this.#oldest;
   }
 
   add(hit: SearchHit): void {
@@ -41,13 +42,14 @@ export class NewestHits {
 
   #trim(): void {
     this.#hits = this.#hits.sort(compareHits).slice(-this.#limit);
-    if (this.#hits.length === this.#limit) this.#oldest = this.#hits[0]?.event.timestamp ?? null;
+    const [first] = this.#hits;
+    if (first !== undefined && this.#hits.length === this.#limit) this.#oldest = first.event.timestamp ?? '';
   }
 }
 
 function compareHits(one: SearchHit, other: SearchHit): number {
   return (
-    compare(one.event.timestamp, other.event.timestamp) ||
+    compare(one.event.timestamp ?? '', other.event.timestamp ?? '') ||
     compare(one.taskDir, other.taskDir) ||
     compare(one.dispatchId, other.dispatchId) ||
     one.position - other.position

@@ -6,7 +6,7 @@ import type { NewestHits } from './newest-hits.ts';
 import type { WordFilter } from './word-filter.ts';
 
 /** The start of the line of an event, in the order that this project writes. */
-const lineStart = /^\{"id":"[^"\\]*","type":"[^"\\]*",(?:"v":\d+,)?"timestamp":"([^"\\]*)"/;
+const lineStart = /^\{"id":"[^"\\]*","type":"[^"\\]*",(?:"v":\d+,)?"timestamp":(?:"([^"\\]*)"|null)/;
 const startLength = 250;
 
 /** Adds the hits among the lines of a dispatch. @throws STORE_CORRUPT */
@@ -31,8 +31,9 @@ export function searchLines(
   return hits;
 }
 
-/** The time of an event, found without parsing its text; one after every other if this store did not write it. */
+/** The time of an event ('' if it has none), found without parsing its text; one after every other if this store did not write it. */
 function timeOf({ bytes, start, end }: ScannedLine): string {
   const text = bytes.toString('latin1', start, Math.min(end, start + startLength));
-  return lineStart.exec(text)?.[1] ?? '\uffff';
+  const found = lineStart.exec(text);
+  return found === null ? '\uffff' : (found[1] ?? '');
 }

@@ -11,7 +11,7 @@ export type FileFacts = Pick<FileStats, 'ino' | 'size' | 'ctimeMs'>;
 
 /** What decides whether a dispatch is on a page, and where. It holds no content. */
 export interface ListedFacts extends FileFacts {
-  readonly startedAt: string;
+  readonly startedAt: string | null;
   readonly status: DispatchStatus;
   /** Absent: it was not read yet. */
   readonly lastActiveAt?: string | null;

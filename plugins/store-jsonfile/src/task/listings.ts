@@ -257,7 +257,7 @@ export class Listings {
         const reader = DispatchReader.open(files, name);
         try {
           const [last] = reader.read((range) => readRecentEvents(range, 1));
-          return last?.timestamp ?? startedAt;
+          return last === undefined ? startedAt : last.timestamp;
         } finally {
           reader.close();
         }

@@ -155,7 +155,8 @@ function isOfEnded(value: unknown): value is DispatchSummary {
 }
 
 function isSummary(value: unknown): value is DispatchSummary {
-  return isPlainObject(value) && typeof value.dispatchId === 'string' && typeof value.startedAt === 'string';
+  if (!isPlainObject(value) || typeof value.dispatchId !== 'string') return false;
+  return value.startedAt === null || typeof value.startedAt === 'string';
 }
 
 function byId(summary: DispatchSummary): [string, DispatchSummary] {

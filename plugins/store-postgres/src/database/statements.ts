@@ -14,6 +14,7 @@ export interface DispatchRow {
   readonly number: BigInt64;
   readonly taskDir: string;
   readonly dispatchId: string;
+  /** '': that of the envelope is null. */
   readonly startedAt: string;
   readonly status: string;
   readonly checksum: string;
@@ -98,7 +99,7 @@ export function statementsFor(schema: string) {
     listDispatches: ({ conditions, isWhole, order }: ListingClauses): Statement<ListedRow> =>
       statement(
         `SELECT ${parts.columns}, e.line IS NOT NULL AS "hasEvents",
-           substring(left(e.line, 2000) FROM '"timestamp":"([^"]*)"') AS "lastAt"
+           substring(left(e.line, 2000) FROM '^\\{"id":"[^"]*","type":"[^"]*",(?:"v":\\d+,)?"timestamp":"([^"]*)"') AS "lastAt"
          FROM ${schema}.dispatches d LEFT JOIN LATERAL (
            SELECT line FROM ${schema}.events WHERE dispatch = d.number ORDER BY position DESC LIMIT 1) e ON true
          WHERE ${[...conditions, `d.checksum ${isWhole ? '=' : '<>'} ${parts.checksum}`].join(' AND ')}

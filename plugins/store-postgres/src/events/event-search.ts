@@ -122,7 +122,7 @@ function indexed(row: EventRow | undefined): { readonly at: string; readonly wor
   const event: CapturedEvent | null = row === undefined ? null : decodeEvent(row.line);
   if (event === null) return { at: '', words: '' };
   return {
-    at: event.timestamp,
+    at: event.timestamp ?? '',
     words: cutWords(stringsOf(event, unsearchableKeys).flatMap(splitWords)).join(' '),
   };
 }

@@ -1,3 +1,4 @@
+import { placeInTime } from '@hansard/store-kit';
 import type { Claims } from '../claims/claims.ts';
 import { chainStart, envelopeChecksum, eventChecksum } from '../database/checksums.ts';
 import type { Session } from '../database/database.ts';
@@ -26,7 +27,9 @@ export async function insertCopy(
   { token, envelope = row.envelope }: { readonly token: string; readonly envelope?: string },
 ): Promise<BigInt64> {
   const { taskDir, dispatchId } = row;
-  const { startedAt, status } = decodeEnvelope(row, name);
+  const decoded = decodeEnvelope(row, name);
+  const { status } = decoded;
+  const startedAt = placeInTime(decoded);
   const checksum = envelopeChecksum({ taskDir, dispatchId, startedAt, status, envelope });
   const { rows } = await session.run(statements.insertDispatch, [
     ...[taskDir, dispatchId, startedAt, status, row.writer === token ? token : null, Number(row.epoch) + 1],

@@ -1,6 +1,6 @@
 import type { DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
 import { compareByStart } from '@hansard/provider';
-import { dispatchExists } from '@hansard/store-kit';
+import { dispatchExists, placeInTime } from '@hansard/store-kit';
 import type { Claims } from '../claims/claims.ts';
 import { envelopeChecksum } from '../database/checksums.ts';
 import type { BigInt64 } from '../database/statements.ts';
@@ -23,7 +23,8 @@ export class DispatchTable {
   /** Creates a dispatch, and claims one that is running. @throws STORE_DISPATCH_EXISTS */
   async create(taskDir: string, envelope: DispatchEnvelope): Promise<void> {
     const { statements } = this.#tables;
-    const { dispatchId, startedAt, status } = envelope;
+    const { dispatchId, status } = envelope;
+    const startedAt = placeInTime(envelope);
     const isRunning = status === 'running';
     const text = JSON.stringify(envelope);
     await this.#tables.create();
@@ -58,7 +59,8 @@ export class DispatchTable {
       for (const [key, value] of Object.entries(updates)) if (value !== undefined) changed[key] = value;
       const text = JSON.stringify(changed);
       const envelope = JSON.parse(text) as DispatchEnvelope;
-      const { startedAt, status } = envelope;
+      const { status } = envelope;
+      const startedAt = placeInTime(envelope);
       const checksum = envelopeChecksum({ taskDir, dispatchId, startedAt, status, envelope: text });
       await session.run(statements.setEnvelope, [row.number, startedAt, status, checksum, text]);
       if (status !== 'running') await session.run(statements.keepLength, [row.number]);

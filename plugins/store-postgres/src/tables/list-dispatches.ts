@@ -4,7 +4,7 @@ import {
   type ListDispatchesOptions,
   storeErrors,
 } from '@hansard/provider';
-import { listingCursor, readListingCursor } from '@hansard/store-kit';
+import { listingCursor, placeInTime, readListingCursor } from '@hansard/store-kit';
 import type { Value } from '../database/database.ts';
 import type { ListedRow } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
@@ -39,7 +39,8 @@ export async function listDispatches(
   const end = dispatches.at(-1);
   if (rows.length < wanted || end === undefined) return { dispatches, next: null };
   const { taskDir, dispatchId, envelope } = end;
-  return { dispatches, next: listingCursor({ taskDir, dispatchId, startedAt: envelope?.startedAt ?? null }) };
+  const startedAt = envelope === null ? null : placeInTime(envelope);
+  return { dispatches, next: listingCursor({ taskDir, dispatchId, startedAt }) };
 }
 
 interface Selection

@@ -17,7 +17,7 @@ const databaseFormat = 1;
  * head                   one row. It says how many rows `tasks` has, and a row of `tasks` says how many dispatches it has: so a
  *                        listing that lost a row shows
  * tasks.task             null for a task with dispatches and without a record
- * dispatches.started_at  `startedAt` of the envelope, for the indexes by which a page is found; see dispatch-pages.ts
+ * dispatches.started_at  `startedAt` of the envelope ('' if it is null), for the indexes by which a page is found; see dispatch-pages.ts
  * dispatches.epoch       grows with each claim
  * dispatches.acknowledged  the number of events when the dispatch last ended or was released; fewer events are damage
  * events.line            the event as `encodeEvent` writes it

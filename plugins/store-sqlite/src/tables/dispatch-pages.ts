@@ -11,6 +11,7 @@ import {
   type ListingKey,
   listingCursor,
   pageOfDispatches,
+  placeInTime,
   readListingCursor,
 } from '@hansard/store-kit';
 import { type DispatchRow, dispatchColumns, type Read } from '../database/statements.ts';
@@ -84,7 +85,7 @@ export class DispatchPages {
       const end = found.at(-1);
       // Another one follows the page.
       if (found.length === limit && end?.envelope)
-        return { dispatches: found, next: listingCursor({ ...end, startedAt: end.envelope.startedAt }) };
+        return { dispatches: found, next: listingCursor({ ...end, startedAt: placeInTime(end.envelope) }) };
       found.push({ taskDir, dispatchId, envelope });
     }
     return null;
@@ -142,7 +143,7 @@ export class DispatchPages {
     if (dispatchId === null || envelope === null) return { ...listed, lastActiveAt: null };
     try {
       const [last] = this.#setup.reader.recent(taskDir, dispatchId, 1);
-      return { ...listed, lastActiveAt: last?.timestamp ?? envelope.startedAt };
+      return { ...listed, lastActiveAt: last === undefined ? envelope.startedAt : last.timestamp };
     } catch (error) {
       if (!storeErrors.is(error) || error.isTransient) throw error;
       return { ...listed, lastActiveAt: null };

@@ -7,7 +7,7 @@ import {
   type StoreError,
   storeErrors,
 } from '@hansard/provider';
-import { dispatchExists, dispatchNotFound, knownEnvelope } from '@hansard/store-kit';
+import { dispatchExists, dispatchNotFound, knownEnvelope, placeInTime } from '@hansard/store-kit';
 import type { AcknowledgedLengths } from '../database/acknowledged-lengths.ts';
 import { dispatchChecksum, toggleName } from '../database/checksums.ts';
 import { decodeJson } from '../database/decode.ts';
@@ -116,7 +116,8 @@ export class DispatchTable {
 
   /** @returns the number of the new dispatch @throws STORE_DISPATCH_EXISTS, STORE_CORRUPT */
   insert(taskDir: string, envelope: DispatchEnvelope, epoch: number): number {
-    const { dispatchId, startedAt } = envelope;
+    const { dispatchId } = envelope;
+    const startedAt = placeInTime(envelope);
     const text = JSON.stringify(envelope);
     if (this.#statements.getDispatch.get(taskDir, dispatchId) !== undefined)
       throw dispatchExists(taskDir, dispatchId);
@@ -149,7 +150,8 @@ export class DispatchTable {
     const envelope = JSON.stringify(changed);
     this.#statements.setEnvelope.run(envelope, dispatchChecksum({ ...row, envelope }), row.number);
     const written = JSON.parse(envelope) as DispatchEnvelope;
-    if (written.startedAt !== row.startedAt) this.#statements.setStartedAt.run(written.startedAt, row.number);
+    const startedAt = placeInTime(written);
+    if (startedAt !== row.startedAt) this.#statements.setStartedAt.run(startedAt, row.number);
     return written;
   }
 
@@ -167,12 +169,12 @@ export class DispatchTable {
   indexed(row: DispatchRow): DispatchEnvelope | null {
     if (!this.#isWhole(row)) return null;
     const envelope = this.decode(row);
-    return envelope.startedAt === row.startedAt ? envelope : null;
+    return placeInTime(envelope) === row.startedAt ? envelope : null;
   }
 
   /** Whether an index of starts has the row at a wrong place. The place of a damaged row is not known. */
   isMisplaced(row: DispatchRow): boolean {
-    return this.#isWhole(row) && this.#parse(row).startedAt !== row.startedAt;
+    return this.#isWhole(row) && placeInTime(this.#parse(row)) !== row.startedAt;
   }
 
   /** @throws STORE_CORRUPT */

@@ -5,9 +5,12 @@ import { neutraliseControlsInLine } from '@hansard/events/plain';
 import {
   createDispatchFacts,
   type DispatchFacts,
+  dayHeading,
   formatCost,
+  formatTime,
   formatUsage,
   shortId,
+  timeNotRecorded,
   withOpenCalls,
 } from '@hansard/facts';
 import { filterRows, inOrderOfTime, type Row, renderEnvelope, renderRow } from '@hansard/views';
@@ -49,6 +52,7 @@ export async function rowsAnswer(
     rows: documents(printed, rows()),
     text: texts(context, shown, printed, rows()),
     isPainted: true,
+    notesAfter: () => shown.request.notes,
   };
 }
 
@@ -66,7 +70,7 @@ async function* timedRows(
   { store, taskDir, envelopes, request, options }: Shown,
   of: Printed,
   from: number,
-): AsyncGenerator<{ readonly time: string; readonly item: PrintedRow }, undefined> {
+): AsyncGenerator<{ readonly time: string | null; readonly item: PrintedRow }, undefined> {
   await letInterrupt(context);
   const log = await store.openDispatch(taskDir, of.envelope.dispatchId, damagedAccess(options));
   const paged = pagedLog(log, context.readSignal);
@@ -119,11 +123,13 @@ async function* texts(
     yield `${width === undefined ? facts : fitLines(facts, width)}\n`;
   }
   let [day, last] = ['', ''];
+  let hasUntimed = false;
   for await (const { of, row: recorded } of rows) {
     const row = atShownTime(context, recorded);
-    const own = row.timestamp.slice(0, 'YYYY-MM-DD'.length);
-    if (own !== day) yield paint('dim', own);
-    day = own;
+    const heading = dayHeading(row.timestamp, day);
+    if (heading !== null) yield paint('dim', heading);
+    day = heading ?? day;
+    hasUntimed ||= row.timestamp === null;
     const { dispatchId, role } = of.envelope;
     if (printed.length > 1 && dispatchId !== last)
       yield paint('strong', neutraliseControlsInLine(`${role} ${shortId(dispatchId)}`));
@@ -131,6 +137,7 @@ async function* texts(
     yield renderRow(row, rowOptions);
   }
   if (day === '') yield request.isOpen ? '(no events)' : '(no event passes)';
+  if (hasUntimed && day !== timeNotRecorded) yield paint('dim', `${formatTime(null)}  ${timeNotRecorded}`);
   for (const { envelope, totals } of printed) yield* soFar(envelope, totals);
 }
 
@@ -139,7 +146,7 @@ function inZone(context: CliContext, envelope: DispatchEnvelope): DispatchEnvelo
   return {
     ...envelope,
     startedAt: shownTime(context, startedAt),
-    completedAt: completedAt === null ? null : shownTime(context, completedAt),
+    completedAt: shownTime(context, completedAt),
   };
 }
 

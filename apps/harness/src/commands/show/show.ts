@@ -142,7 +142,11 @@ function withSums(answer: Answer, { envelopes, options: { bot } }: Shown): Answe
     ...(figures.durationMs === null ? [] : [formatDuration(figures.durationMs)]),
     ...(spent === null ? [] : [spent]),
   ];
-  return { ...answer, notesAfter: [...(answer.notesAfter ?? []), words.join(', ')] };
+  return { ...answer, notesAfter: () => [...notesOf(answer), words.join(', ')] };
+}
+
+function notesOf({ notesAfter = [] }: Answer): readonly string[] {
+  return typeof notesAfter === 'function' ? notesAfter() : notesAfter;
 }
 
 /** @throws CliError for options that exclude each other */

@@ -93,7 +93,7 @@ describe('the pseudonyms of a log', () => {
     const match = gameText('werewolf-match.json');
     const names = Object.keys((JSON.parse(match) as { players: object }).players);
     async function* log() {
-      yield* readWerewolfMatch(match, { now: () => 0 }).events;
+      yield* readWerewolfMatch(match).events;
     }
     /** The number of words that are a name, ignoring case and with any ending of up to two letters. */
     const left = (text: string) =>

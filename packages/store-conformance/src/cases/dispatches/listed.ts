@@ -150,7 +150,7 @@ export const listedCases = caseFamily('listed', [
           ({ taskDir: task, envelope }) =>
             (options.taskDir === undefined || task === options.taskDir) &&
             (options.status === undefined || options.status.includes(envelope.status)) &&
-            Date.parse(envelope.startedAt) >= Date.parse(options.startedSince ?? at(0)),
+            Date.parse(envelope.startedAt ?? '') >= Date.parse(options.startedSince ?? at(0)),
         );
         for (const limit of [1, 3, 1_000]) {
           const what = `the dispatches with ${JSON.stringify(options)}`;
@@ -185,6 +185,41 @@ export const listedCases = caseFamily('listed', [
       const envelope = await store.updateDispatch(taskDir, dispatchId, { status: 'completed', cost: 1 });
       await store.releaseDispatch(taskDir, dispatchId);
       sameContent(await entry(), [{ ...listed, envelope, lastActiveAt: at(20) }], 'after the end');
+    },
+  },
+  {
+    name: 'time-not-recorded',
+    rule: 1,
+    title:
+      'a dispatch without a start comes before all others, is in no list from a time on, and has no last activity',
+    run: async ({ store }) => {
+      const untimed = ['A', 'b', 'c'].map((id) => ({
+        taskDir: 'lab/a',
+        envelope: sampleEnvelope(`${id}-none`, { startedAt: null, status: 'completed' }),
+      }));
+      const timed = places.filter((place) => place.taskDir === 'lab/a');
+      await fill(store, [...timed, ...untimed]);
+      const all = namesOf([...untimed, ...timed]);
+      for (const limit of [1, 2, 4, 1_000])
+        for (const scope of [{ taskDir: 'lab/a' }, {}]) {
+          const what = `pages of ${limit}`;
+          sameContent(await walk(store, { ...scope, limit }), all, what);
+          sameContent(await walk(store, { ...scope, limit, order: 'newest' }), all.toReversed(), what);
+          const since = { ...scope, limit, startedSince: '0000-01-01T00:00:00.000Z' };
+          sameContent(await walk(store, since), namesOf(timed), `${what} from a time on`);
+        }
+      sameContent(
+        (await store.getDispatchEnvelopes('lab/a')).map((envelope) => nameOf('lab/a', envelope.dispatchId)),
+        all,
+        'getDispatchEnvelopes',
+      );
+      const [first] = (await store.listDispatches({ limit: 1 })).dispatches;
+      sameContent(first?.lastActiveAt ?? null, null, 'lastActiveAt without events');
+      await beginDispatch(store, [{ ...sampleEvent('untimed'), timestamp: null }]);
+      const [own] = (await store.listDispatches({ taskDir })).dispatches.filter(
+        (one) => one.dispatchId === dispatchId,
+      );
+      sameContent(own?.lastActiveAt ?? null, null, 'lastActiveAt after an event without a time');
     },
   },
   {

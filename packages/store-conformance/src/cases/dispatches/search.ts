@@ -82,6 +82,30 @@ export const searchCases = caseFamily('search', [
     },
   },
   {
+    name: 'time-not-recorded',
+    rule: null,
+    title: 'a search returns hits without a time before all others, and leaves them out first',
+    needs: ['search'],
+    run: async ({ store }) => {
+      const texts = [null, '2026-03-01T09:00:00.000Z', null, '0001-01-01T00:00:00.000Z'];
+      const hits = texts.map((timestamp, position) => ({
+        taskDir,
+        dispatchId,
+        position,
+        event: { ...sampleEvent(`event-${position}`, 'walrus'), timestamp },
+      }));
+      await beginDispatch(
+        store,
+        hits.map(({ event }) => event),
+      );
+      const search = optionalMethod(store, 'searchEvents');
+      const expected = [0, 2, 3, 1].map((position) => hits[position]);
+      sameContent(await search('walrus', { taskDir }), expected, 'every hit');
+      for (const limit of [1, 2, 3])
+        sameContent(await search('walrus', { limit }), expected.slice(-limit), `the newest ${limit}`);
+    },
+  },
+  {
     name: 'limit',
     rule: null,
     title: 'a search returns at most as many hits as its limit, and 100 without a limit',

@@ -302,6 +302,28 @@ export const keptValueCases = caseFamily('values', [
     },
   },
   {
+    name: 'time-not-recorded',
+    rule: 4,
+    title:
+      'a time that is not recorded stays null, in events and envelopes, whatever times stand in the data',
+    run: async ({ store }) => {
+      const untimed = (id: string): CapturedEvent => ({
+        ...sampleEvent(id),
+        timestamp: null,
+        data: { text: 'walrus', record: { timestamp: '2026-03-01T09:30:00.000Z' } },
+      });
+      const events = [untimed('first'), sampleEvent('timed'), untimed('last')];
+      await beginDispatch(store, events);
+      await holdsEvents(store, events);
+      await store.updateDispatch(taskDir, dispatchId, { startedAt: null, completedAt: null });
+      sameContent(
+        await store.getDispatchEnvelope(taskDir, dispatchId),
+        { ...prepared.envelope, startedAt: null, completedAt: null },
+        'getDispatchEnvelope',
+      );
+    },
+  },
+  {
     name: 'byte-order-marks-elsewhere',
     rule: 4,
     title: 'envelopes and tasks keep byte order marks and white space',

@@ -34,8 +34,9 @@ export function shownText(text: string, longest = 4_000): { readonly text: strin
   return { text: neutraliseControls(points.slice(0, longest).join('')), isCut: true };
 }
 
-export function timeOf({ timestamp }: { readonly timestamp: string }): number | null {
-  const time = Date.parse(timestamp);
+/** Milliseconds since 1970. Null: the time is not recorded, or is none. */
+export function timeOf({ timestamp }: { readonly timestamp: string | null }): number | null {
+  const time = timestamp === null ? Number.NaN : Date.parse(timestamp);
   return Number.isNaN(time) ? null : time;
 }
 

@@ -331,7 +331,7 @@ function unreadable(position: number, size: number, message: string): Row {
   return {
     position,
     id: '',
-    timestamp: '',
+    timestamp: null,
     kind: 'event',
     word: 'unreadable',
     agent: { agentId: '', name: '', depth: 0 },

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
-import { formatCost, formatUsage } from '@hansard/facts';
+import { formatCost, formatUsage, timeNotRecorded } from '@hansard/facts';
 import { cutTexts, type EventAround } from '@hansard/viewer/rows';
 import { columnsOf, fitColumns, type Ink, renderRow, wrapColumns } from '@hansard/views';
 import type { CliContext } from '../../../terminal/context.ts';
@@ -220,7 +220,7 @@ export function detailLines(
         )),
     ...links.flatMap(wrapped),
     '',
-    ...wrapped(`time  ${event.timestamp}`),
+    ...wrapped(`time  ${event.timestamp ?? timeNotRecorded}`),
     ...wrapped(`id  ${event.id}`),
     ...wrapped(json).map((line) => paint('dim', line)),
   ];

@@ -2,6 +2,7 @@ import { harnessErrors, toTaskName } from '@hansard/compose';
 import { EventRequest, eventNamed, pagedLog } from '@hansard/compose/reading';
 import type { DispatchStore } from '@hansard/dispatch';
 import { messageOf } from '@hansard/events';
+import { formatDay } from '@hansard/facts';
 import { EventFilter, parseTextPattern, type Row, renderRow } from '@hansard/views';
 import { Command, CommanderError } from 'commander';
 import { withFilterOptions } from '../../../tasks/filter-options.ts';
@@ -205,7 +206,7 @@ export class TerminalReader {
     const drawn = this.#drawn.get(row);
     if (drawn?.width === width) return drawn.lines;
     const { context } = this.#given;
-    const shown = row.timestamp === '' ? row : atShownTime(context, row);
+    const shown = atShownTime(context, row);
     const text = renderRow(shown, { width: width - 2, hint: 'Enter shows all', paint: this.#paint });
     const lines = text.split('\n');
     this.#drawn.set(row, { width, lines });
@@ -226,9 +227,9 @@ export class TerminalReader {
     return [
       ...(window.isFollowing ? ['following'] : []),
       ...(at === '' ? [] : [at]),
-      ...(current === null || current.timestamp === ''
+      ...(current === null || current.word === 'unreadable'
         ? []
-        : [atShownTime(this.#given.context, current).timestamp.slice(0, 'YYYY-MM-DD'.length)]),
+        : [formatDay(atShownTime(this.#given.context, current).timestamp)]),
       ...(filtered === null
         ? []
         : [`${words === '' ? '' : `${words}, `}${filtered.positions.length} rows${this.#percent(filtered)}`]),
