@@ -1,3 +1,4 @@
+export { type CausesAcross, type CausesInSession, causesAcross } from './reading/causes-across.ts';
 export {
   type ComparedSession,
   compareSessions,

@@ -1,4 +1,7 @@
+import { toTaskName } from '@hansard/compose';
 import {
+  type CausesInSession,
+  causesAcross,
   EventRequest,
   type OpenedSession,
   type OpenedSessions,
@@ -7,9 +10,10 @@ import {
   readSessions,
   type SessionReading,
 } from '@hansard/compose/reading';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import {
   type AgentRef,
-  causesOf,
+  type CausalRow,
   type EventFilter,
   effectsOf,
   flowMermaid,
@@ -218,21 +222,50 @@ export const addWhy: AddCommand = (command, context) =>
       ),
     ['why chat/cafe 12', 'why latest @15:04', 'why chat/cafe 12 --effects --depth 3'],
   ).action((word: string, address: string, options: QuestionOptions) =>
-    answerOnSession(context, word, options, async (log) => {
+    answerFromStore(context, options, async ({ store }) => {
+      const log = await readSession(store, word, sessionReading(context));
       const id = await log.findEventId(address);
-      const all = (options.effects === true ? effectsOf : causesOf)(log.index, id);
-      const rows = all.filter(({ distance }) => distance <= options.depth);
-      const furthest = all.reduce((most, { distance }) => Math.max(most, distance), 0);
-      return {
-        rows,
-        text: renderCauses(log.index, rows),
-        notesAfter:
-          rows.length === all.length
-            ? []
-            : [`hansard: ${all.length - rows.length} more; --depth ${furthest} prints all.`],
-      };
+      const { depth } = options;
+      if (options.effects === true) {
+        const all = effectsOf(log.index, id);
+        return { ...causesAnswer([{ session: log, rows: all }], depth), notesAfter: moreNotes(all, depth) };
+      }
+      const { sessions, lost } = await causesAcross(store, log, id, depth);
+      const notes = lost.map(({ dispatchId, id: event, hasSession }) =>
+        hasSession
+          ? `hansard: The session ${dispatchId} does not have the event ${event}, so the causes end there.`
+          : `hansard: The store does not have the session ${dispatchId}, so the causes of its event ${event} are not known.`,
+      );
+      const notesAfter = [...notes, ...moreNotes(sessions[0]?.rows ?? [], depth)];
+      return { ...causesAnswer(sessions, depth), notesAfter };
     }),
   );
+
+/** The rows of the session that was asked, then those of each other session below its name. */
+function causesAnswer(sessions: readonly CausesInSession[], depth: number): Pick<Answer, 'rows' | 'text'> {
+  const near = sessions.map(({ session, rows }) => ({
+    session,
+    rows: rows.filter(({ distance }) => distance <= depth),
+  }));
+  const heading = ({ taskDir, envelope: { role, dispatchId } }: OpenedSession) =>
+    `\n${neutraliseControlsInLine(`In ${role} ${toTaskName(taskDir)}/${dispatchId}:`)}\n`;
+  return {
+    rows: near.flatMap(({ session, rows }) =>
+      rows.map((row) => ({ dispatchId: session.envelope.dispatchId, ...row })),
+    ),
+    text: near
+      .map(
+        ({ session, rows }, at) => `${at === 0 ? '' : heading(session)}${renderCauses(session.index, rows)}`,
+      )
+      .join('\n'),
+  };
+}
+
+function moreNotes(all: readonly CausalRow[], depth: number): string[] {
+  const more = all.filter(({ distance }) => distance > depth).length;
+  const furthest = all.reduce((most, { distance }) => Math.max(most, distance), 0);
+  return more === 0 ? [] : [`hansard: ${more} more; --depth ${furthest} prints all.`];
+}
 
 function sessionsQuestion(command: Command, agentWhat: string, examples: readonly string[]): Command {
   return withExamples(

@@ -32,7 +32,7 @@ export async function readSession(
   { onNote, ...clock }: SessionReading = {},
 ): Promise<OpenedSession> {
   const { taskDir, log } = await openNamed(store, word);
-  const session = await openSession(store, taskDir, log.envelope, clock);
+  const session = await openedSession(store, taskDir, log.envelope, clock);
   for (const line of session.notes) onNote?.(line);
   return session;
 }
@@ -68,7 +68,7 @@ export async function readSessions(
     if ('error' in listed) entries.push(listed);
     else if (takes(listed.envelope)) {
       try {
-        sessions.push(await openSession(store, taskDir, listed.envelope, clock));
+        sessions.push(await openedSession(store, taskDir, listed.envelope, clock));
         entries.push(listed);
       } catch (error) {
         if (!storeErrors.is(error)) throw error;
@@ -94,11 +94,12 @@ function noneTaken(named: readonly DispatchEntry[], taskDir: string): HarnessErr
   );
 }
 
-async function openSession(
+/** Reads the log of a session into memory. */
+export async function openedSession(
   store: DispatchStore,
   taskDir: string,
   envelope: DispatchEnvelope,
-  clock: ReadingClock,
+  clock: ReadingClock = {},
 ): Promise<OpenedSession> {
   const index = createLogIndex(await store.getDispatchEvents(taskDir, envelope.dispatchId));
   return new OpenedSession(taskDir, envelope, index, clock);

@@ -2,6 +2,7 @@ import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { agentLabel } from '../agents/agent-label.ts';
 import { AgentNames } from '../agents/agent-names.ts';
 import type { LogIndex } from '../log/log-index.ts';
+import { senderOf } from '../log/references.ts';
 import { wordsLine } from '../rows/row-line.ts';
 import { alignColumns } from '../text/align-columns.ts';
 import { hangingLines } from '../text/hanging-lines.ts';
@@ -37,6 +38,9 @@ function reasonLine(index: LogIndex, row: CausalRow): string[] {
     const note = row.basis === 'reconstructed' && given.has(kind) ? ' (reconstructed)' : '';
     return `${kind} ${isLost ? `${id} (not in this log)` : `${index.find(id)?.position ?? id}${note}`}`;
   });
+  const { dispatchId: sender } = senderOf(row.event.type, row.event.data);
+  if (sender !== undefined && !row.because.some(({ dispatchId }) => dispatchId === sender))
+    reasons.push(`from the session ${sender}, whose event is not recorded`);
   if (isUnasked(index, row)) reasons.push('asked by: not recorded');
   return reasons.length === 0 ? [] : [neutraliseControlsInLine(`    ← ${reasons.join(', ')}`)];
 }

@@ -31,7 +31,7 @@ export function referencesIn({ type, cause, substance, via, data }: CapturedEven
 }
 
 /** The other dispatch that sent a message. */
-function senderOf(type: string, data: CapturedEvent['data']): { readonly dispatchId?: string } {
+export function senderOf(type: string, data: CapturedEvent['data']): { readonly dispatchId?: string } {
   if (type !== 'user:message') return {};
   const { source } = data;
   const dispatchId =
