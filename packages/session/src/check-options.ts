@@ -2,7 +2,7 @@ import { checkOptions, type OptionCheck, optionChecks, watchedChecks } from '@ha
 import { type CapturedEvent, fidelities, messageOf, parseEvent } from '@hansard/events';
 import { createContextRenderer } from '@hansard/prompt';
 import { checkGiven } from './agents/given-transcript.ts';
-import { noAgents, sessionErrors } from './session-errors.ts';
+import { invalidOption, noAgents, sessionErrors } from './session-errors.ts';
 import { type AgentStart, contextOptions, type OpenSessionOptions } from './session-options.ts';
 
 const { amount, any, call, count, fields, flag, having, list, oneOf, text, word } = optionChecks;
@@ -88,20 +88,23 @@ function checkBeginning(options: OpenSessionOptions): void {
 
 /** Checks the log with which a session should begin. @throws SESSION_LOG_INVALID */
 function checkEvents(events: readonly CapturedEvent[], dispatchId: string | null): void {
+  const refuse = (index: number, problem: string, cause?: unknown) =>
+    sessionErrors.error(
+      'SESSION_LOG_INVALID',
+      `The given log can't begin a session: event ${index} ${problem}`,
+      { cause, details: { dispatchId } },
+    );
+  const byId = new Map<string, CapturedEvent>();
   for (const [index, event] of events.entries()) {
     try {
       parseEvent(event);
     } catch (error) {
-      throw sessionErrors.error(
-        'SESSION_LOG_INVALID',
-        `The given log can't begin a session: event ${index} is not valid. ${messageOf(error)}`,
-        { cause: error, details: { dispatchId } },
-      );
+      throw refuse(index, `is not valid. ${messageOf(error)}`, error);
     }
+    const other = byId.get(event.id);
+    if (other !== undefined && JSON.stringify(other) !== JSON.stringify(event))
+      throw refuse(index, `has the id ${event.id} of an event before it, and another content.`);
+    byId.set(event.id, event);
   }
   if (events.every(({ type }) => type !== 'agent:created')) throw noAgents(null);
-}
-
-function invalidOption(option: string, message: string, cause?: unknown): Error {
-  return sessionErrors.error('SESSION_OPTION_INVALID', message, { cause, details: { option } });
 }

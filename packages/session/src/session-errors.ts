@@ -4,7 +4,7 @@ import { defineErrors } from '@hansard/provider';
 /** The errors of sessions. */
 export const sessionErrors = defineErrors('session', {
   SESSION_OPTION_INVALID: {
-    when: '`openSession` or `createAgent` was given an option that does not exist, has a wrong value, such as an empty name, or excludes another one. Nothing was created.',
+    when: '`openSession`, `createAgent` or another call of a session was given an option that does not exist, has a wrong value, such as an empty name, or excludes another one. Nothing was created or recorded.',
     advice: 'Correct the option that the error names.',
     details: ['option'],
   },
@@ -59,7 +59,7 @@ export const sessionErrors = defineErrors('session', {
     details: ['agentId'],
   },
   SESSION_COMPACTION_INVALID: {
-    when: '`compact` names in `keptFrom` a message or event that the agent does not have, or leaves `keptFrom` out while the agent has a message to answer.',
+    when: '`compact` was called without a text, names in `keptFrom` a message or event that the agent does not have, or leaves `keptFrom` out while the agent has a message to answer.',
     advice: 'Name in `keptFrom` the first message or event of the agent that its model still needs to see.',
     details: ['agentId', 'keptFrom?'],
   },
@@ -102,6 +102,10 @@ export const sessionErrors = defineErrors('session', {
     details: ['dispatchId'],
   },
 });
+
+export function invalidOption(option: string, message: string, cause?: unknown): HansardError {
+  return sessionErrors.error('SESSION_OPTION_INVALID', message, { cause, details: { option } });
+}
 
 export function noRoot(dispatchId: string): HansardError {
   return sessionErrors.error(

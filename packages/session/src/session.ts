@@ -4,7 +4,7 @@ import {
   type LiveStreamOptions,
   type LoggedFacts,
 } from '@hansard/dispatch';
-import { type CapturedEvent, type EventData, type NewEvent, newEvent } from '@hansard/events';
+import { type CapturedEvent, type EventData, type NewEvent, newEvent, preview } from '@hansard/events';
 import type { TranscriptMessage } from '@hansard/prompt';
 import type { AgentInfo, LoggedString } from '@hansard/provider';
 import { Agent } from './agents/agent.ts';
@@ -25,7 +25,7 @@ import type { SessionDiagnostic } from './log/diagnostic.ts';
 import { logOutput, type ObservationLinks } from './log/log-output.ts';
 import { logTranscriptEntry, type TranscriptLinks } from './log/log-transcript-entry.ts';
 import { sessionWasClosed } from './log/session-log.ts';
-import { noRoot, sessionErrors } from './session-errors.ts';
+import { invalidOption, noRoot, sessionErrors } from './session-errors.ts';
 import type { AgentStart } from './session-options.ts';
 import type { SessionParts } from './session-parts.ts';
 import { assertNotAnswering } from './turn/answer.ts';
@@ -154,9 +154,11 @@ export class Session implements AsyncDisposable {
 
   /**
    * Logs events of your own, such as `game:turn`. Resolves to their ids when they are durable.
-   * @throws EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL, SESSION_CLOSED
+   * @throws SESSION_OPTION_INVALID for no list; EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL, SESSION_CLOSED
    */
   async logEvents(events: readonly NewEvent[]): Promise<string[]> {
+    if (!Array.isArray(events))
+      throw invalidOption('events', `Events must be a list; they are ${preview(events)}.`);
     return (await this.#parts.record.log.append(events)).map(({ id }) => id);
   }
 

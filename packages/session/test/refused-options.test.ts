@@ -1,6 +1,7 @@
 import { openDispatchStore } from '@hansard/dispatch';
 import { eventDataSchemas } from '@hansard/events';
 import { readSessionV2 } from '@hansard/formats';
+import type { Agent, Session } from '@hansard/session';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { dispatchId, prepare, taskDir, typesOf } from './prepare.ts';
@@ -100,11 +101,48 @@ describe('openSession refuses, before it creates or writes anything,', () => {
     ['an event without a time', [created, { ...created, id: 'e2', timestamp: undefined }], 'event 1'],
     ['data of another type', [{ ...created, data: { name: 5 } }], 'event 0'],
     ['data that JSON does not hold', [{ ...created, data: { at: new Date() } }], 'event 0'],
+    ['one id and two contents', [created, { ...created, data: { name: 'Ann' } }], 'event 1 has the id e1'],
   ])('events with %s, and names the one', async (_, events, named) => {
     const { open, store } = prepare();
     const refused = await open({ events: events as never }).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: 'SESSION_LOG_INVALID', message: expect.stringContaining(named) });
     expect(await store.getDispatchEnvelopes(taskDir)).toEqual([]);
+  });
+});
+
+describe('a call of a session is refused with a code, and nothing is in the log, where it is given', () => {
+  type Call = (session: Session, root: Agent) => unknown;
+  const revoked = () => {
+    const { proxy, revoke } = Proxy.revocable({}, {});
+    revoke();
+    return proxy;
+  };
+  const nothing = undefined as never;
+  const noText = [nothing, null, 5, {}, ['a'], revoked()].map((text): [string, Call] => [
+    'no text',
+    (_, root) => root.harken(text as never),
+  ]);
+  it.each<[string, Call, string?]>([
+    ...noText,
+    ['no text for another agent', (_, root) => root.inform(root, nothing)],
+    ['no list of events', (session) => session.logEvents(nothing)],
+    [
+      'one event in place of a list',
+      (session) => session.logEvents({ type: 'game:turn', data: {} } as never),
+    ],
+    ['no message', (session, root) => session.logTranscriptEntry(root.agentId, null as never)],
+    ['one value in place of a list', (_, root) => root.observe(5 as never)],
+    ['no agent', (session) => session.createAgent(null as never)],
+    ['an option of an agent that does not exist', (session) => session.createAgent({ system: 'x' } as never)],
+    ['no summary', (_, root) => root.compact(nothing), 'SESSION_COMPACTION_INVALID'],
+  ])('%s', async (_, call, code = 'SESSION_OPTION_INVALID') => {
+    const { create, events } = prepare();
+    const { session, root } = await create();
+    const before = await events();
+    await expect((async () => call(session, root))()).rejects.toMatchObject({ code });
+    await session.flushed();
+    expect(await events()).toEqual(before);
+    await expect(root.harken('Hello')).resolves.toEqual(expect.any(String));
   });
 });
 

@@ -11,7 +11,7 @@ import type { AgentMemory } from './agent-memory.ts';
 import type { AgentRecord } from './agent-record.ts';
 import { notOfSession } from './agent-registry.ts';
 import { refuseMessage } from './create-agent.ts';
-import { textOf } from './given-transcript.ts';
+import { checkedText, substanceOf, textOf } from './given-transcript.ts';
 
 /**
  * An agent of a session. Its transcript is in memory only while it is used. See `Session.root` and `Session.getAgent`.
@@ -54,7 +54,7 @@ export class Agent {
 
   /**
    * Adds a message to the transcript and returns its id. Durable when it resolves. A `LoggedString` sets the substance.
-   * @throws SESSION_AGENT_TERMINATED, SESSION_CLOSED
+   * @throws SESSION_OPTION_INVALID for what is not a text; SESSION_AGENT_TERMINATED, SESSION_CLOSED
    */
   async harken(
     input: string | LoggedString,
@@ -68,8 +68,8 @@ export class Agent {
       readonly via?: string;
     } = {},
   ): Promise<string> {
-    const text = String(input);
-    const substance = typeof input === 'string' ? {} : { substance: input.messageId };
+    const text = checkedText(input);
+    const substance = substanceOf(input);
     if (this.#record.isTerminated)
       await refuseMessage(this.#turn, this.agentId, {
         text,
@@ -135,8 +135,8 @@ export class Agent {
     const { outcome } = await deliver(this.#turn, {
       from: this.agentId,
       to: destination.agentId,
-      text: String(text),
-      substance: typeof text === 'string' ? undefined : text.messageId,
+      text: checkedText(text),
+      ...substanceOf(text),
     });
     return outcome;
   }

@@ -3,7 +3,7 @@ import { type EventData, type EventLinks, type NewEvent, newEvent, preview } fro
 import { givenEvent, takeApart } from '@hansard/prompt';
 import type { LoggedString } from '@hansard/provider';
 import type { SessionRecord } from '../log/session-record.ts';
-import { sessionErrors } from '../session-errors.ts';
+import { invalidOption, sessionErrors } from '../session-errors.ts';
 import type { AgentStart } from '../session-options.ts';
 import { inWords } from './agent-record.ts';
 import { asText, textOf } from './given-transcript.ts';
@@ -22,10 +22,9 @@ export interface AgentCreation {
 /** @throws SESSION_OPTION_INVALID for a name with nothing to read in it */
 export function checkName(name: unknown): void {
   if (name === undefined || (typeof name === 'string' && name.trim() !== '')) return;
-  throw sessionErrors.error(
-    'SESSION_OPTION_INVALID',
+  throw invalidOption(
+    'name',
     `The name of an agent must be a text that is not empty; it is ${preview(name)}. Leave it out for an agent without a name.`,
-    { details: { option: 'name' } },
   );
 }
 

@@ -1,13 +1,34 @@
 import { isPlainObject, messageOf, parseEvent, preview } from '@hansard/events';
 import { givenEvent, type TranscriptMessage } from '@hansard/prompt';
 import type { LoggedString } from '@hansard/provider';
-import { sessionErrors } from '../session-errors.ts';
+import { invalidOption, sessionErrors } from '../session-errors.ts';
 
 const roles: ReadonlySet<unknown> = new Set(['system', 'user', 'assistant', 'tool']);
 
 /** The primitive string of a text, which may be a `LoggedString`. Any other value stays, for the check of events. */
 export function textOf(text: string | LoggedString): string {
-  return text instanceof String ? String(text) : text;
+  return isLogged(text) ? String(text) : (text as string);
+}
+
+/** As `textOf`. @throws SESSION_OPTION_INVALID for any other value */
+export function checkedText(given: string | LoggedString): string {
+  const text: unknown = textOf(given);
+  if (typeof text === 'string') return text;
+  throw invalidOption('text', `A message must be a text; it is ${preview(text)}.`);
+}
+
+/** The substance of a text: the event of a `LoggedString`. */
+export function substanceOf(text: string | LoggedString): { readonly substance?: string } {
+  return isLogged(text) && text.messageId !== undefined ? { substance: text.messageId } : {};
+}
+
+function isLogged(text: unknown): text is LoggedString {
+  try {
+    return text instanceof String;
+  } catch {
+    // A proxy that was revoked.
+    return false;
+  }
 }
 
 /** The message with its content as a primitive string. */

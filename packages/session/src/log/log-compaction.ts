@@ -1,4 +1,4 @@
-import { newEvent } from '@hansard/events';
+import { newEvent, preview } from '@hansard/events';
 import { inWords } from '../agents/agent-record.ts';
 import { sessionErrors } from '../session-errors.ts';
 import type { SessionRecord } from './session-record.ts';
@@ -21,6 +21,12 @@ export function logCompaction(
   { keptFrom, trigger = 'manual' }: CompactionOptions = {},
 ): { readonly eventId: string; readonly recorded: Promise<unknown> } {
   const agent = registry.getActive(agentId);
+  if (typeof summary !== 'string')
+    throw sessionErrors.error(
+      'SESSION_COMPACTION_INVALID',
+      `The summary of ${inWords(agent)} must be a text; it is ${preview(summary)}.`,
+      { details: { agentId } },
+    );
   if (keptFrom !== undefined && registry.ownerOf(keptFrom) !== agentId)
     throw sessionErrors.error(
       'SESSION_COMPACTION_INVALID',

@@ -1,4 +1,5 @@
-import { newOutput } from '@hansard/events';
+import { newOutput, preview } from '@hansard/events';
+import { invalidOption } from '../session-errors.ts';
 import type { SessionRecord } from './session-record.ts';
 
 export interface ObservationLinks {
@@ -14,6 +15,11 @@ export function logOutput(
   { cause }: ObservationLinks = {},
 ): { readonly eventId: string; readonly recorded: Promise<unknown> } {
   registry.getActive(agentId);
+  if (!Array.isArray(values))
+    throw invalidOption(
+      'values',
+      `What an agent observed must be a list of values; it is ${preview(values)}.`,
+    );
   const eventId = log.createId();
   const links = { id: eventId, agentId, ...(cause === undefined ? {} : { cause }) };
   return { eventId, recorded: log.append([newOutput(values, links)]) };

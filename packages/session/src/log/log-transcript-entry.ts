@@ -1,5 +1,6 @@
-import type { CapturedEvent } from '@hansard/events';
+import { type CapturedEvent, isPlainObject, preview } from '@hansard/events';
 import { type TranscriptMessage, takeApart } from '@hansard/prompt';
+import { invalidOption } from '../session-errors.ts';
 import type { SessionRecord } from './session-record.ts';
 
 /** The links of a message to other events. Never both `substance` and `cause`. */
@@ -20,6 +21,8 @@ export function logTranscriptEntry(
   /** Of the message. */
   messageId: string = log.createId(),
 ): { readonly messageId: string; readonly recorded: Promise<readonly CapturedEvent[]> } {
+  if (!isPlainObject(message))
+    throw invalidOption('message', `A message must be an object with a role; it is ${preview(message)}.`);
   // A call that an agent made before it was terminated still gets a result.
   if (message.role === 'tool') registry.get(agentId);
   else registry.getActive(agentId);

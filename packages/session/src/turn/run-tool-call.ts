@@ -20,7 +20,7 @@ import {
 } from '@hansard/provider';
 import { type AgentRecord, inWords } from '../agents/agent-record.ts';
 import { createAgent, terminateAgent } from '../agents/create-agent.ts';
-import { textOf } from '../agents/given-transcript.ts';
+import { checkedText, substanceOf, textOf } from '../agents/given-transcript.ts';
 import { logOutput } from '../log/log-output.ts';
 import type { Answer } from './ask-model.ts';
 import { deliver } from './deliver.ts';
@@ -296,14 +296,17 @@ class ToolCallHost implements AgentHost {
   }
 
   deliver(agentId: string, { text, substance, from }: Delivery): Promise<DeliveryOutcome> {
-    const delivery = {
-      from: from ?? this.#caller.agentId,
-      to: agentId,
-      text: String(text),
-      substance: substance ?? (typeof text === 'string' ? undefined : text.messageId),
-      cause: this.callId,
-    };
-    return this.#act(async () => (await deliver(this.#turn, delivery)).outcome);
+    return this.#act(async () => {
+      const delivery = {
+        from: from ?? this.#caller.agentId,
+        to: agentId,
+        text: checkedText(text),
+        ...substanceOf(text),
+        ...(substance === undefined ? {} : { substance }),
+        cause: this.callId,
+      };
+      return (await deliver(this.#turn, delivery)).outcome;
+    });
   }
 
   respond(agentId: string): Promise<LoggedString> {

@@ -13,6 +13,7 @@ import type { AgentRecord } from '../agents/agent-record.ts';
 import { inWords } from '../agents/agent-record.ts';
 import type { AgentRegistry } from '../agents/agent-registry.ts';
 import { createAgent } from '../agents/create-agent.ts';
+import { checkedText } from '../agents/given-transcript.ts';
 import { logTranscriptEntry } from '../log/log-transcript-entry.ts';
 import { sessionErrors } from '../session-errors.ts';
 import { answer } from './answer.ts';
@@ -228,7 +229,7 @@ class SessionHookHost implements HookHost, HookAgents {
       const { outcome, messageId } = await deliver(turn, {
         from: sender,
         to: to.agentId,
-        text: String(text),
+        text: checkedText(text),
         ...links,
         hook,
       });
@@ -303,7 +304,7 @@ class SessionHookHost implements HookHost, HookAgents {
   /** Adds a message of the hook to a transcript. */
   async #say(agentId: string, text: string | LoggedString): Promise<string> {
     const { hook, turn, causes } = this.#options;
-    const message = { role: 'user', content: String(text), source: { kind: 'system', hook } } as const;
+    const message = { role: 'user', content: checkedText(text), source: { kind: 'system', hook } } as const;
     const { messageId, recorded } = logTranscriptEntry(turn, agentId, message, hookLinks(text, causes));
     await recorded;
     return messageId;
