@@ -28,7 +28,7 @@ function randomEvents(random: () => number): CapturedEvent[] {
       used.add(id);
       time += below(3) * 700;
       // Up to two seconds late: recorded after others that are later.
-      const timestamp = new Date(time - below(2_000)).toISOString();
+      const timestamp = below(4) === 0 ? null : new Date(time - below(2_000)).toISOString();
       events.push({ id, type: 'agent:text', timestamp, ...(messageId && { messageId }), data: { text: id } });
     }
   }

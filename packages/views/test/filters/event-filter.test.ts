@@ -79,7 +79,7 @@ function randomEvents(random: () => number): CapturedEvent[] {
                   pick(types),
                   { body: value(0), ...(roll > 4 && { tool, status: pick(['completed', 'error']) }) },
                 ];
-    const timestamp = new Date(start + below(20) * 500).toISOString();
+    const timestamp = below(5) === 0 ? null : new Date(start + below(20) * 500).toISOString();
     return { id: `event-${position}`, type, timestamp, ...(agentId !== '' && { agentId }), data };
   });
 }
@@ -214,6 +214,21 @@ describe('a filter of events', () => {
 
   it.each(mutants)('would be found wrong by this test if it %s', async (_, mutant) => {
     expect(await wrongSelection(mutant)).not.toBeNull();
+  });
+
+  it('counts what limits of time leave out because its time is not recorded', async () => {
+    for (let seed = 1; seed <= 200; seed += 1) {
+      const events = randomEvents(randomFrom(seed));
+      const wanted: Wanted = { types: ['agent:*'], since: start };
+      const filter = await makeFilter(wanted);
+      const passed = events.filter((event) => filter.passes(event));
+      const ofTypes = events.filter(({ type }) => type.startsWith('agent:'));
+      const untimed = ofTypes.filter(({ timestamp }) => timestamp === null);
+      expect([filter.untimed, passed.length], `seed ${seed}`).toEqual([
+        untimed.length,
+        ofTypes.length - untimed.length,
+      ]);
+    }
   });
 
   it('is open without criteria, and selects from a stream item by item', async () => {
