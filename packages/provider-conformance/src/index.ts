@@ -1,4 +1,5 @@
 export type { AgentFixture, AgentScenario } from './cases/agent-run.ts';
+export type { CommunicationFixture, CommunicationScenario } from './cases/communication-run.ts';
 export type { HookFixture, HookScenario } from './cases/hook-run.ts';
 export type { ModelFixture, ModelScenario } from './cases/model-run.ts';
 export type { ToolFixture, ToolScenario } from './cases/tool-run.ts';
@@ -11,7 +12,10 @@ export type {
 export {
   type AgentUnderTest,
   agentConformanceCases,
+  type CommunicationUnderTest,
+  communicationConformanceCases,
   defineAgentConformance,
+  defineCommunicationConformance,
   defineHookConformance,
   defineModelConformance,
   defineToolConformance,
@@ -20,6 +24,7 @@ export {
   type ModelUnderTest,
   modelConformanceCases,
   runAgentConformance,
+  runCommunicationConformance,
   runHookConformance,
   runModelConformance,
   runToolConformance,

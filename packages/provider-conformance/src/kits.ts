@@ -1,5 +1,7 @@
 import { agentCases } from './cases/agent-cases.ts';
 import type { AgentFixture, AgentScenario } from './cases/agent-run.ts';
+import { communicationCases } from './cases/communication-cases.ts';
+import type { CommunicationFixture, CommunicationScenario } from './cases/communication-run.ts';
 import { hookCases } from './cases/hook-cases.ts';
 import type { HookFixture, HookScenario } from './cases/hook-run.ts';
 import { modelCases } from './cases/model-cases.ts';
@@ -18,6 +20,7 @@ export type ModelUnderTest = ProviderUnderTest<ModelScenario, ModelFixture>;
 export type ToolsUnderTest = ProviderUnderTest<ToolScenario, ToolFixture>;
 export type AgentUnderTest = ProviderUnderTest<AgentScenario, AgentFixture>;
 export type HooksUnderTest = ProviderUnderTest<HookScenario, HookFixture>;
+export type CommunicationUnderTest = ProviderUnderTest<CommunicationScenario, CommunicationFixture>;
 
 type Results = Promise<readonly ProviderConformanceResult[]>;
 
@@ -25,6 +28,7 @@ const models = new ConformanceKit(modelCases);
 const tools = new ConformanceKit(toolCases);
 const agents = new ConformanceKit(agentCases);
 const hooks = new ConformanceKit(hookCases);
+const communication = new ConformanceKit(communicationCases);
 
 /** Every case for a `LanguageModelProvider`, in the order in which they run. */
 export const modelConformanceCases: readonly ProviderConformanceCase<ModelScenario>[] = models.cases;
@@ -37,6 +41,10 @@ export const agentConformanceCases: readonly ProviderConformanceCase<AgentScenar
 
 /** Every case for a `HookProvider`, in the order in which they run. */
 export const hookConformanceCases: readonly ProviderConformanceCase<HookScenario>[] = hooks.cases;
+
+/** Every case for a `CommunicationProvider`, in the order in which they run. */
+export const communicationConformanceCases: readonly ProviderConformanceCase<CommunicationScenario>[] =
+  communication.cases;
 
 /** Defines a test for each case that applies to a model with these scenarios. */
 export function defineModelConformance(options: TestRunner & ModelUnderTest): void {
@@ -56,6 +64,11 @@ export function defineAgentConformance(options: TestRunner & AgentUnderTest): vo
 /** Defines a test for each case that applies to a hook with these scenarios. */
 export function defineHookConformance(options: TestRunner & HooksUnderTest): void {
   hooks.define(options);
+}
+
+/** Defines a test for each case that applies to a communication provider with these scenarios. */
+export function defineCommunicationConformance(options: TestRunner & CommunicationUnderTest): void {
+  communication.define(options);
 }
 
 /**
@@ -79,4 +92,12 @@ export function runAgentConformance(agent: AgentUnderTest, only?: readonly strin
 /** As `runModelConformance`, for a hook. */
 export function runHookConformance(hook: HooksUnderTest, only?: readonly string[]): Results {
   return hooks.run(hook, only);
+}
+
+/** As `runModelConformance`, for a communication provider. */
+export function runCommunicationConformance(
+  provider: CommunicationUnderTest,
+  only?: readonly string[],
+): Results {
+  return communication.run(provider, only);
 }
