@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type DispatchStore, openDispatchStore } from '@hansard/dispatch';
+import { createInterface } from 'node:readline';
+import type { DispatchStore } from '@hansard/dispatch';
 import { openSession } from '@hansard/session';
-import { openJsonFileStore } from '@hansard/store-jsonfile';
-import { openSqliteStore } from '@hansard/store-sqlite';
+import { useServer } from '@hansard/testing/postgres-in-tests';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { letterStores, openLetterStore } from './letter-store.ts';
 import { dispatchId, prepare, taskDir } from './prepare.ts';
 import { answers, says } from './scripted.ts';
 
@@ -22,17 +23,43 @@ function randomOf(seed: number): (below: number) => number {
   };
 }
 
-/** The owner in a process of its own, when it has the session. */
-async function owner(kind: string, path: string) {
-  const script = join(import.meta.dirname, 'take-letters.ts');
-  const args = ['--conditions=@hansard/source', script, kind, path, taskDir, dispatchId];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  await once(child.stdout, 'data');
-  return async () => {
-    const over = once(child, 'exit');
+function started(script: string, args: readonly string[]) {
+  const file = join(import.meta.dirname, script);
+  const child = spawn(process.execPath, ['--conditions=@hansard/source', file, ...args], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  child.stdin.on('error', () => {});
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const over = once(child, 'exit');
+  const kill = async () => {
     child.kill('SIGKILL');
     await over;
   };
+  onTestFinished(kill);
+  return { child, lines, kill };
+}
+
+/** The owner in a process of its own, when it has the session. */
+async function owner(...args: readonly string[]) {
+  const { lines, kill } = started('take-letters.ts', args);
+  await lines.next();
+  return kill;
+}
+
+/** A sender of a process of its own that is killed while it sends. @returns how many letters were acknowledged */
+async function killedSender(args: readonly string[], wanted: number, killedAfter: number): Promise<number> {
+  const { child, lines, kill } = started('send-letters.ts', args);
+  await lines.next();
+  child.stdin.write('\n'.repeat(wanted));
+  let acknowledged = 0;
+  while (acknowledged < killedAfter) {
+    await lines.next();
+    acknowledged += 1;
+  }
+  await kill();
+  // What it has acknowledged before its end.
+  while (!(await lines.next()).done) acknowledged += 1;
+  return acknowledged;
 }
 
 const textsOf = async (store: DispatchStore): Promise<string[]> =>
@@ -40,47 +67,63 @@ const textsOf = async (store: DispatchStore): Promise<string[]> =>
     type === 'user:message' ? [String(data.text)] : [],
   );
 
+const server = useServer();
+const senders = [0, 1, 2];
+const rounds = 2;
+/** More than the letters that a sender sends before it is killed. */
+const wanted = 60;
+
 describe('letters to a session', () => {
-  it.each(['jsonfile', 'sqlite'] as const)(
-    'are in the log exactly once and in the order of their sender, however often the owner is killed (%s)',
-    { timeout: 240_000 },
+  it.each(letterStores)(
+    'are in the log exactly once and in the order of their sender, however often owners and senders are killed (%s)',
+    { timeout: 400_000 },
     async (kind) => {
       const seed = Date.now() % 1_000_000;
       const random = randomOf(seed);
       const root = mkdtempSync(join(tmpdir(), 'hansard-letters-'));
       onTestFinished(() => rmSync(root, { recursive: true }));
-      const path = kind === 'sqlite' ? join(root, 'log.db') : root;
-      const open = () =>
-        openDispatchStore(kind === 'sqlite' ? openSqliteStore({ path }) : openJsonFileStore({ root: path }));
-      let kill = await owner(kind, path);
-      const sent: string[][] = [];
-      for (let round = 0; round < 6; round += 1) {
-        const senders = Array.from({ length: 3 }, async (_, sender) => {
-          await using store = open();
-          for (let number = 0; number < 5 + random(10); number += 1) {
-            const text = `sender ${sender}, letter ${round}.${number}`;
-            await store.sendLetter(place, { text });
-            sent[sender] = [...(sent[sender] ?? []), text];
-            await new Promise((resolve) => setImmediate(resolve));
-          }
+      const places = { jsonfile: root, sqlite: join(root, 'log.db'), postgres: `${server().url()} letters` };
+      const args = [kind, places[kind], taskDir, dispatchId];
+      let kill = await owner(...args);
+      const acknowledged = senders.map((): string[] => []);
+      for (let round = 0; round < rounds; round += 1) {
+        const sending = senders.map(async (sender) => {
+          const first = round * wanted;
+          const killedAfter = 1 + random(30);
+          const count = await killedSender([...args, `${sender}`, `${first}`], wanted, killedAfter);
+          for (let number = first; number < first + count; number += 1)
+            acknowledged[sender]?.push(`sender ${sender}, letter ${number}`);
         });
-        for (let turns = random(400); turns > 0; turns -= 1)
-          await new Promise((resolve) => setImmediate(resolve));
+        await Promise.race(sending);
         await kill();
-        await Promise.all(senders);
-        kill = await owner(kind, path);
+        await Promise.all(sending);
+        kill = await owner(...args);
       }
       await kill();
-      await using store = open();
-      const session = await openSession({ store, ...place, model: answers(), expect: 'existing' });
+      await using store = await openLetterStore(kind, places[kind]);
+      const session = await openSession({
+        ...{ store, taskDir, dispatchId, model: answers(), expect: 'existing' },
+        wait: { waitMs: 60_000 },
+      });
       await session.close();
       const texts = await textsOf(store);
-      expect(texts.toSorted(), `seed ${seed}`).toEqual(sent.flat().toSorted());
-      for (const [sender, own] of sent.entries())
-        expect(
-          texts.filter((text) => text.startsWith(`sender ${sender},`)),
-          `seed ${seed}`,
-        ).toEqual(own);
+      expect(new Set(texts).size, `seed ${seed}`).toBe(texts.length);
+      for (const [sender, own] of acknowledged.entries()) {
+        const taken = texts.filter((text) => text.startsWith(`sender ${sender},`));
+        const numbers = taken.map((text) => Number(text.split(' ').at(-1)));
+        expect(numbers, `seed ${seed}`).toEqual(numbers.toSorted((one, other) => one - other));
+        expect(taken, `seed ${seed}`).toEqual(expect.arrayContaining(own));
+        // A killed sender can have written one more letter than it has acknowledged, whole or not at all.
+        expect(taken.length - own.length, `seed ${seed}`).toBeLessThanOrEqual(rounds);
+        expect(own.length).toBeGreaterThanOrEqual(rounds);
+      }
+      let stored = 0;
+      for await (const { letter, error } of store.readLetters(place)) {
+        expect(error).toBeNull();
+        if (letter !== null) expect(await store.findLetter(place, letter)).toBe('taken');
+        stored += 1;
+      }
+      expect(stored, `seed ${seed}`).toBe(texts.length);
     },
   );
 
