@@ -42,7 +42,7 @@ beforeAll(async () => {
 afterAll(() => line[Symbol.dispose]());
 
 describe('hansard why', () => {
-  it('goes on in the session that sent a message, and says which event it came from', async () => {
+  it('continues in the session that sent a message, and says which event it came from', async () => {
     const { code, out, err } = await line.hansard('why', 'LEAD', 'l1');
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain('← cause w1 (in the session WORK)');

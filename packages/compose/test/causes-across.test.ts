@@ -59,7 +59,7 @@ async function why(logs: typeof talk | Record<string, readonly NewEvent[]>, id: 
 }
 
 describe('the causes of a message from another session', () => {
-  it('go on there, and back again, each with its distance from the event', async () => {
+  it('continue there, and back again, each with its distance from the event', async () => {
     expect(await why(talk, 'l4')).toEqual({
       rows: [
         ['LEAD', ['l0:8', 'l1:7', 'l2:4', 'l3:3', 'l4:0']],

@@ -92,7 +92,8 @@ function notResumable(file: string, what: string, cause?: unknown): Error {
     'HARNESS_NOT_RESUMABLE',
     `The session log ${file} ${what}. Nothing was copied.`,
     {
-      advice: `\`hansard import ${file}\` records it, so that it can be read. Name a session that has a root to continue.`,
+      advice:
+        '`hansard import PATH` records it, so that it can be read. Name a session that has a root to continue.',
       cause,
     },
   );
