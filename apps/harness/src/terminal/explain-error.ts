@@ -10,7 +10,7 @@ const commandAdvice: Readonly<Partial<Record<HansardErrorCode, string>>> = {
   EVENT_ENVELOPE_INVALID: 'Correct the option that gives that field, such as --role.',
   STORE_DISPATCH_NOT_FOUND: '`hansard ls TASK` lists the sessions of a task.',
   STORE_LOCKED:
-    'End it there first: /end or Ctrl-C in its terminal; or write to it: `hansard send SESSION "text"`. If its process is on another machine, or in a container that is gone, `hansard store unlock SESSION` ends its claim.',
+    'End it there first: /end or Ctrl-C in its terminal; or write to it: `hansard send SESSION "text"`. If its process is on another machine, or in a container that is gone, `hansard store unlock` ends its claim.',
   STORE_INVALID_PATH:
     'Name a task as PROJECT/SLUG. Neither part may begin with a dot or contain a backslash or "..".',
   STORE_UNSUPPORTED:
