@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { compareGame } from '../../packages/datasets/test/game-streams/compare-game.ts';
-import { randomFrom } from '../../packages/testing/src/random-from.ts';
+import { randomFrom } from '../../packages/testing/src/made-events.ts';
 import { killSession, killWriters } from '../../plugins/comm-streams/test/kill-writers.ts';
 
 /**

@@ -11,9 +11,8 @@ import {
   type JsonValue,
 } from '@hansard/events';
 import type { ClaudeDiagnostic, DiagnosticCounts } from './lines/claude-diagnostic.ts';
-import { asName, asObject } from './lines/json-fields.ts';
+import { asName, asObject, recordedTime } from './lines/json-fields.ts';
 import { readParts } from './lines/log-parts.ts';
-import { recordedTime } from './lines/recorded-time.ts';
 import type { IsRecord } from './lines/split-records.ts';
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';

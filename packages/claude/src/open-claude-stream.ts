@@ -18,10 +18,9 @@ import {
   readLogHead,
 } from './claude-log.ts';
 import { type ClaudeDiagnosticCode, DiagnosticLog } from './lines/claude-diagnostic.ts';
-import { asName, asObject, rawFields } from './lines/json-fields.ts';
+import { asName, asObject, longestStepBack, rawFields, recordedTime } from './lines/json-fields.ts';
 import { isStorable, type LogPart, readParts } from './lines/log-parts.ts';
 import { type FileLine, readLines } from './lines/read-lines.ts';
-import { longestStepBack, recordedTime } from './lines/recorded-time.ts';
 import { type LinePart, splitRecords } from './lines/split-records.ts';
 import { type ClaudeMapping, createClaudeMapping } from './map/create-claude-mapping.ts';
 import type { ClaudeActivity } from './map/event-writer.ts';

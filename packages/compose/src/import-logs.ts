@@ -3,8 +3,8 @@ import type { Fidelity } from '@hansard/events';
 import type { PriceTable } from '@hansard/facts';
 import { type ImportItem, importLogs, logImporters, readPriceFile } from '@hansard/import';
 import type { LoadedConfig } from './configuration.ts';
-import { HeapRestraint } from './heap-restraint.ts';
 import type { OpenParts } from './open-parts.ts';
+import { HeapRestraint } from './reading/paged-log.ts';
 import { toTaskDir } from './sessions/task-name.ts';
 
 export interface HarnessImportOptions {

@@ -27,35 +27,37 @@ export {
   openHarness,
 } from './harness.ts';
 export { type HarnessError, harnessErrors, modelNotRecorded } from './harness-errors.ts';
-export { HeapRestraint } from './heap-restraint.ts';
 export type { HarnessImportOptions } from './import-logs.ts';
 export type { Chat } from './open-parts.ts';
-export { noteUncountedCost } from './open-parts.ts';
-export { type PluginReport, reportPlugins } from './plugin-report.ts';
+export {
+  lookedIn,
+  noteUncountedCost,
+  type PluginReport,
+  reportPlugins,
+  storePlace,
+} from './open-parts.ts';
 export { LeftRunning } from './run/left-running.ts';
 export type { RunOptions } from './run/run-in-harness.ts';
-export { listChoices } from './sessions/list-choices.ts';
 export {
   activeAt,
   type ListedSessions,
+  type ListedTask,
   type ListedTasks,
   type ListingChoice,
   listSessions,
   listTasks,
+  type SessionOrder,
+  type ShownStatus,
   sessionOrders,
   sessionTitle,
+  shownStatus,
+  shownStatuses,
   type TaskChoice,
-} from './sessions/list-sessions.ts';
-export {
-  type ListedTask,
-  type SessionOrder,
   taskFigures,
   taskTitle,
   tokensOf,
-} from './sessions/listed-task.ts';
+} from './sessions/list-sessions.ts';
 export {
-  allSessions,
-  envelopeOf,
   inTask,
   isLogFile,
   listAll,
@@ -71,6 +73,4 @@ export {
   type Scope,
 } from './sessions/resolve-session.ts';
 export type { SessionOfFile } from './sessions/session-of-file.ts';
-export { type ShownStatus, shownStatus, shownStatuses } from './sessions/shown-status.ts';
 export { projectOf, toTaskDir, toTaskName } from './sessions/task-name.ts';
-export { lookedIn, storePlace } from './store-place.ts';

@@ -1,9 +1,16 @@
+import { resolve } from 'node:path';
 import { type CommunicationHub, type DispatchStore, uncountedModels } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import type { LoadedPlugins } from '@hansard/plugin-loader';
-import type { AgentProvider, LanguageModelProvider } from '@hansard/provider';
+import type { LoadedPlugins, LoadReport, ServerReport } from '@hansard/plugin-loader';
+import {
+  type AgentProvider,
+  type DispatchStoreProvider,
+  type LanguageModelProvider,
+  storeErrors,
+  systemClock,
+} from '@hansard/provider';
 import type { Agent, Session } from '@hansard/session';
-import type { LoadedConfig } from './configuration.ts';
+import { configFileName, type LoadedConfig } from './configuration.ts';
 import { type HarnessContext, noteTo } from './context.ts';
 import { type HarnessError, harnessErrors } from './harness-errors.ts';
 
@@ -60,4 +67,60 @@ export function noteUncountedCost(
     context,
     `hansard: limits.costUsd (${limit}) ${what}: the log does not state what the calls of ${names.join(', ')} cost. limits.timeMs limits its time.`,
   );
+}
+
+/** What was loaded, and what could not be. */
+interface PluginReport {
+  /** With the server of each loaded store that has one. */
+  readonly report: LoadReport;
+  /** The plugins that could not be loaded, without stores whose server cannot be reached now. */
+  readonly failed: readonly string[];
+}
+
+/** Asks the servers of the loaded stores, and reports the plugins. */
+async function reportPlugins(plugins: LoadedPlugins): Promise<PluginReport> {
+  const servers = new Map<string, ServerReport | undefined>();
+  for (const { id, provider } of plugins.providers('DispatchStoreProvider'))
+    servers.set(id, await askServer(provider));
+  const listed = plugins.report.plugins.map((entry) => {
+    const server = entry.state === 'loaded' ? servers.get(entry.id) : undefined;
+    return server === undefined ? entry : { ...entry, server };
+  });
+  const away = plugins.errors.filter(({ cause }) => storeErrors.is(cause) && cause.isTransient);
+  const idsAway = new Set<unknown>(away.map(({ details }) => details.plugin));
+  const failed = listed.filter(({ id, state }) => state === 'failed' && !idsAway.has(id));
+  return { report: { ...plugins.report, plugins: listed }, failed: failed.map(({ id }) => id) };
+}
+
+async function askServer(store: DispatchStoreProvider): Promise<ServerReport | undefined> {
+  if (store.getServer === undefined) return undefined;
+  const start = systemClock.monotonic();
+  try {
+    const { name, version } = await store.getServer();
+    return { name, version, latencyMs: systemClock.monotonic() - start };
+  } catch (error) {
+    if (!storeErrors.is(error)) throw error;
+    return { error: { code: error.code, message: error.message } };
+  }
+}
+
+interface StoreSource {
+  readonly loaded: LoadedConfig;
+  readonly plugins: LoadedPlugins;
+}
+
+/** Where the store keeps its log: its folder, or the plugin of a store without one. */
+function storePlace({ loaded, plugins }: StoreSource): string {
+  const [store] = plugins.providers('DispatchStoreProvider');
+  const { root } = (store?.config ?? {}) as { readonly root?: unknown };
+  if (typeof root === 'string') return resolve(loaded.baseDir, root);
+  return `${store?.id ?? 'no store'}, configured in ${loaded.file ?? loaded.baseDir}`;
+}
+
+/** Where a command looked for something that it did not find, as a sentence. */
+function lookedIn(source: StoreSource): string {
+  const { base } = source.loaded;
+  const place = `Looked in ${storePlace(source)}`;
+  if (base?.from !== 'none') return `${place}.`;
+  return `${place}: neither ${base.folder} nor a folder above it has .projects or ${configFileName}.`;
 }

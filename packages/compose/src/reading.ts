@@ -4,9 +4,9 @@ export {
   compareSessions,
   type SessionComparison,
 } from './reading/compare-sessions.ts';
-export { eventNamed } from './reading/event-named.ts';
 export { EventRequest, type RequestedEvents } from './reading/event-request.ts';
 export { type ModelCallWords, renderModelCall } from './reading/model-call.ts';
+export { eventNamed, type ReadingClock, type RequestedTimes, timeLimitsOf } from './reading/names.ts';
 export {
   type OpenedSession,
   type OpenedSessions,
@@ -17,4 +17,3 @@ export {
 } from './reading/opened-session.ts';
 export { type PagedLog, pagedLog } from './reading/paged-log.ts';
 export { type SessionHits, type SessionSearch, SessionsFound } from './reading/search-sessions.ts';
-export { type ReadingClock, type RequestedTimes, timeLimitsOf } from './reading/time-limits.ts';

@@ -2,7 +2,7 @@ import { chownSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Base, findBase } from '../src/find-base.ts';
+import { type Base, findBase } from '../src/configuration.ts';
 
 let top: string;
 beforeEach(() => {

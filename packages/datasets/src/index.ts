@@ -12,7 +12,6 @@ export {
   matchMapping,
   parseGameMapping,
 } from './game-streams/game-mapping.ts';
-export { type LiveStreams, type LiveStreamsOptions, openLiveStreams } from './game-streams/live-streams.ts';
 export {
   type GameStream,
   gameStreams,
@@ -22,6 +21,9 @@ export {
   streamText,
 } from './game-streams/stream-lines.ts';
 export {
+  type LiveStreams,
+  type LiveStreamsOptions,
+  openLiveStreams,
   type StreamedRun,
   type StreamsOptions,
   type WrittenStreams,
@@ -32,29 +34,41 @@ export {
   type JudgePacketOptions,
   type JudgePacketWriter,
   type WrittenLine,
-} from './judging/create-judge-packet.ts';
-export { indexPackets } from './judging/index-packets.ts';
-export { type JudgePass, judgePasses } from './judging/judge-pass.ts';
+  type WrittenPackets,
+  writeJudgePackets,
+} from './judging/judge-packets.ts';
 export type { NameSuspect, NameSuspects } from './judging/names/name-suspects.ts';
-export { type NewVerdicts, newVerdicts } from './judging/new-verdicts.ts';
 export {
+  type JudgePass,
+  judgePasses,
   type PacketLine,
   type PacketManifest,
   packetLineSchema,
   packetManifestSchema,
-} from './judging/packet-line.ts';
+} from './judging/packet-forms.ts';
 export { type Player, playersOf } from './judging/players-of.ts';
 export {
   createPseudonyms,
   type Pseudonyms,
   readPseudonyms,
 } from './judging/pseudonyms.ts';
-export { type PacketIndex, type ReadVerdictsOptions, readVerdicts } from './judging/read-verdicts.ts';
-export { type JudgeVerdictData, judgeVerdictData, type Verdict, verdictSchema } from './judging/verdict.ts';
-export { countMoves, type VerdictMove, verdictMoves } from './judging/verdict-moves.ts';
-export { type WrittenPackets, writeJudgePackets } from './judging/write-judge-packets.ts';
-export type { ReasoningMode } from './training/rows/row-options.ts';
-export { reasoningModes } from './training/rows/row-options.ts';
+export {
+  countMoves,
+  indexPackets,
+  type JudgeVerdictData,
+  judgeVerdictData,
+  type NewVerdicts,
+  newVerdicts,
+  type PacketIndex,
+  type ReadVerdictsOptions,
+  readVerdicts,
+  type Verdict,
+  type VerdictMove,
+  verdictMoves,
+  verdictSchema,
+} from './judging/verdicts.ts';
+export type { ReasoningMode } from './training/rows.ts';
+export { reasoningModes } from './training/rows.ts';
 export { type DropReason, dropReasons } from './training/training-call.ts';
 export type { TrainingEstimate } from './training/training-estimate.ts';
 export { type TrainingFormatId, trainingFormatIds, trainingFormats } from './training/training-formats.ts';
@@ -63,5 +77,5 @@ export {
   defaultMaxBytes,
   type TrainingOptions,
   writeTrainingData,
+  writeTrainingFiles,
 } from './training/write-training-data.ts';
-export { writeTrainingFiles } from './training/write-training-files.ts';

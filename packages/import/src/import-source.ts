@@ -1,18 +1,89 @@
 import { setImmediate } from 'node:timers/promises';
 import { type DispatchStore, ensureTaskRecord } from '@hansard/dispatch';
-import type { HansardError } from '@hansard/events';
+import type { Fidelity, HansardError } from '@hansard/events';
+import type { PriceTable } from '@hansard/facts';
 import {
   type LogImporterProvider,
   type LogSource,
+  type LogSummary,
   type OpenLog,
   type StoreError,
   storeErrors,
 } from '@hansard/provider';
 import { assertRegularFile } from './find/read-source.ts';
 import { importErrors } from './import-errors.ts';
-import type { ImportOptions } from './import-options.ts';
-import type { ImportReport, UnchangedLog } from './import-report.ts';
-import { importedRole, recordLog } from './record/record-log.ts';
+import { importedRole, type RecordedLog, recordLog, type UnchangedRecord } from './record/record-log.ts';
+
+/** One dispatch of a log. */
+interface LogPlace {
+  /** The files of the log, its own first. */
+  readonly files: readonly string[];
+  readonly format: string;
+  readonly taskDir: string;
+  readonly dispatchId: string;
+  readonly role: string;
+  /** Which dispatch of the log it is, from 1, and how many the log has. */
+  readonly number: number;
+  readonly of: number;
+}
+
+/** A dispatch whose log has not changed since its last complete import. Nothing was read. */
+export interface UnchangedLog extends LogPlace, UnchangedRecord {}
+
+/** A dispatch that was imported. */
+export interface ImportReport
+  extends LogPlace,
+    Pick<LogSummary, 'lines' | 'records' | 'events' | 'counts' | 'diagnostics'>,
+    Omit<RecordedLog, 'kind' | 'summary'> {
+  readonly kind: 'imported';
+  /** Whether only the name, the folder and the first record identify the log, so that another log may have the same. */
+  readonly isIdentifiedByPlace: boolean;
+  /** Why the record of the task could not be read. The log was recorded all the same. */
+  readonly taskProblem?: StoreError;
+}
+
+/** A path that was not imported, or a log whose import failed. The others are imported. */
+export interface ImportFailure {
+  readonly kind: 'failed';
+  /** A file or a folder; of a log with several files, all of them. */
+  readonly path: string;
+  readonly error: unknown;
+  /** How many files the error is about, if more than one. */
+  readonly files?: number;
+  /** Whether there was nothing else to import. */
+  readonly isOnly: boolean;
+}
+
+export interface ImportOptions {
+  /** The `taskDir` of the task. Absent: the one that each log names. */
+  readonly task?: string | undefined;
+  /** The id of the format. Absent: the records show it. */
+  readonly as?: string | undefined;
+  /** For logs that can be recorded at either. Absent: that of an existing dispatch, or else `full`. */
+  readonly fidelity?: Fidelity | undefined;
+  /** Ends the import after a batch. The dispatch of that batch is `aborted`, until another import completes it. */
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
+  /** Absent: `logImporters`. */
+  readonly importers?: readonly LogImporterProvider[] | undefined;
+  /** Reads logs again whose files have not changed since their last complete import. */
+  readonly reread?: boolean | undefined;
+  /** Estimates the cost of calls that the log states no cost for. Absent: `standardPrices`. `false`: no estimates. */
+  readonly prices?: PriceTable | false | undefined;
+  /**
+   * After how many milliseconds without a record a log without an end has ended: `completed` after a final text, `aborted` after
+   * an interruption, else `crashed`. The time of the files counts where no record has one. Absent: an hour.
+   */
+  readonly quietAfterMs?: number | undefined;
+  /** Milliseconds since 1970, for logs without times, and to find quiet logs. Absent: the system clock. */
+  readonly now?: (() => number) | undefined;
+}
+
+/** Bytes of all files of the import. */
+export interface ImportProgress {
+  readonly bytes: number;
+  readonly of: number;
+}
 
 /** The files of the logs that only their place identifies, by task and dispatch. */
 export type TakenDispatches = Map<string, string>;

@@ -2,12 +2,17 @@ export { type FoundLogs, findLogs, type PathProblem } from './find/find-logs.ts'
 export { assertRegularFile } from './find/read-source.ts';
 export { importErrors } from './import-errors.ts';
 export { type ImportItem, importLogs } from './import-logs.ts';
-export type { ImportOptions, ImportProgress } from './import-options.ts';
-export type { ImportFailure, ImportReport, UnchangedLog } from './import-report.ts';
+export type {
+  ImportFailure,
+  ImportOptions,
+  ImportProgress,
+  ImportReport,
+  UnchangedLog,
+} from './import-source.ts';
 export { logImporters } from './importers/log-importers.ts';
 export { readPriceFile } from './prices/price-file.ts';
 export { standardPrices } from './prices/standard-prices.ts';
-export type { QuietEnd } from './record/quiet-log.ts';
+export type { QuietEnd } from './record/end-of-log.ts';
 export {
   type RecordedLog,
   type RecordLogOptions,

@@ -1,13 +1,22 @@
 import type { CapturedEvent, DispatchEnvelope, TaskSource } from '@hansard/events';
 import {
+  costInWords,
+  formatDuration,
+  formatUsage,
+  modelsInWords,
+  timeNotRecorded,
+  withOpenCalls,
+} from '@hansard/facts';
+import {
   createLogIndex,
   type DispatchTreeNode,
   dispatchTree,
   type LogIndex,
+  type Row,
+  RowReader,
   type SessionFacts,
   sessionFacts,
 } from '@hansard/views';
-import type { ReportOptions } from './report-options.ts';
 
 /** One dispatch of a report: all events, for every view or, if it is long, one by one. */
 export type DispatchReport =
@@ -61,4 +70,62 @@ async function* allOf(
 
 function inTreeOrder(nodes: readonly DispatchTreeNode[]): DispatchEnvelope[] {
   return nodes.flatMap(({ envelope, children }) => [envelope, ...inTreeOrder(children)]);
+}
+
+export interface ReportOptions {
+  /**
+   * Of how many events a dispatch may be to be shown from all sides; a longer one is shown as one line for each event,
+   * written as it is read. Absent: 10,000.
+   */
+  readonly wholeUpTo?: number;
+}
+
+/** The title of a task in a report: its name, else `PROJECT/SLUG`. */
+export function taskTitle({ task, taskDir }: TaskSource): string {
+  return task?.name || taskDir.replace(/\/tasks\/(?=[^/]+$)/, '/');
+}
+
+export type SettlingEvents = Iterable<CapturedEvent> | AsyncIterable<CapturedEvent>;
+
+/** A row of a report can change for longer than one of a terminal, whose reader waits for it. */
+const reach = { events: 10_000 };
+
+/** The rows of a dispatch in order, each when it can't change any more. */
+export async function* settlingRows(
+  { status }: Pick<DispatchEnvelope, 'status'>,
+  events: SettlingEvents,
+): AsyncGenerator<Row> {
+  const reader = new RowReader({ ...reach, hasEnded: status !== 'running' });
+  for await (const event of events) {
+    reader.add(event);
+    yield* reader.settled();
+  }
+  yield* reader.end();
+}
+
+/** The known facts about a dispatch as a whole, by name. */
+export function dispatchFacts(
+  envelope: DispatchEnvelope,
+  session: SessionFacts | null,
+): [name: string, value: string][] {
+  const model = session?.model ?? envelope.model;
+  const figures = withOpenCalls(envelope);
+  const cost = session?.costUsd ?? figures.cost;
+  const usage = session?.usage ?? figures.usage;
+  const facts: readonly (readonly [string, string | null])[] = [
+    ['session', envelope.dispatchId],
+    ['status', envelope.status],
+    ['model', model],
+    ['bot', envelope.botId],
+    ['parent', envelope.parentDispatchId],
+    ['folder', envelope.cwd],
+    ['started', envelope.startedAt ?? timeNotRecorded],
+    ['ended', envelope.completedAt ?? (envelope.status === 'running' ? null : timeNotRecorded)],
+    ['duration', session === null || session.durationMs === null ? null : formatDuration(session.durationMs)],
+    ['cost', costInWords({ ...figures, cost })],
+    ['usage', usage === null ? null : formatUsage(usage)],
+    ['models', modelsInWords(figures)],
+    ['fidelity', envelope.fidelity],
+  ];
+  return facts.flatMap(([name, value]) => (value === null ? [] : [[name, value]]));
 }

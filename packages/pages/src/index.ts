@@ -1,7 +1,7 @@
+export type { ReportOptions } from './dispatch-report.ts';
+export { writeTaskMarkdown } from './task-markdown.ts';
 export {
   type TaskPagesOptions,
+  writeTaskPage,
   writeTaskPages,
-} from './pages/task-pages.ts';
-export type { ReportOptions } from './report-options.ts';
-export { writeTaskMarkdown } from './task-markdown.ts';
-export { writeTaskPage } from './task-page.ts';
+} from './task-pages.ts';

@@ -1,4 +1,5 @@
 import type { DispatchEnvelope, TaskSource } from '@hansard/events';
+import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
 import { formatTime } from '@hansard/facts';
 import {
   type DialogRow,
@@ -18,12 +19,16 @@ import {
   spanText,
   type WordBlock,
 } from '@hansard/views';
-import { dispatchFacts } from './dispatch-facts.ts';
-import { envelopeOf, eventsOf, readDispatchReports } from './dispatch-report.ts';
-import { besideOrBelow, blockMarkdown, inlineMarkdown } from './markdown-text.ts';
-import type { ReportOptions } from './report-options.ts';
-import { type SettlingEvents, settlingRows } from './settling-rows.ts';
-import { taskTitle } from './task-title.ts';
+import {
+  dispatchFacts,
+  envelopeOf,
+  eventsOf,
+  type ReportOptions,
+  readDispatchReports,
+  type SettlingEvents,
+  settlingRows,
+  taskTitle,
+} from './dispatch-report.ts';
 
 /**
  * A task as Markdown, in pieces: the tree with costs, then each dispatch with its facts, result, events, dialog and the
@@ -165,4 +170,48 @@ function unlabelled(block: WordBlock): string {
       return [`${inlineMarkdown(block.summary)}`, '', ...records].join('\n');
     }
   }
+}
+
+/**
+ * Escapes foreign text within a line, so that Markdown shows it unchanged: nothing in it is markup, HTML or a link,
+ * including in renderers that link bare addresses. Characters without a meaning at their place are not escaped, so that
+ * the source stays readable.
+ */
+export function inlineMarkdown(text: string): string {
+  return neutraliseControlsInLine(text).replace(
+    meaningful,
+    (mark) => ({ '<': '&lt;', '&': '&amp;' })[mark] ?? `\\${mark}`,
+  );
+}
+
+const meaningful = new RegExp(
+  [
+    /[\\`*~|#<]/,
+    /&(?=[#\p{L}])/u,
+    /(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])/u,
+    /\](?=[([])/,
+    /\$(?!\d)/,
+    // Addresses.
+    /(?<=\S)@(?=\S)|:(?=\/\/)|(?<=[\p{L}\p{N}])\.(?=\p{L})/u,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'gu',
+);
+
+/** Foreign text as a block of code: word for word, on separate lines. */
+export function blockMarkdown(text: string, language: 'text' | 'json' | 'diff' = 'text'): string {
+  const lines = neutraliseControls(text);
+  let longest = 2;
+  for (const [run] of lines.matchAll(/`+/g)) longest = Math.max(longest, run.length);
+  const fence = '`'.repeat(longest + 1);
+  return `${fence}${language}\n${lines}\n${fence}`;
+}
+
+/** Puts a text after the start of a line: beside it if it fits, otherwise below it. */
+function besideOrBelow(start: string, text: string): string {
+  if (text === '') return start;
+  return text.includes('\n') || text.length > 400
+    ? `${start}\n\n${blockMarkdown(text)}`
+    : `${start} ${inlineMarkdown(text)}`;
 }

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import type { DispatchEnvelope, FileSink, TaskSource } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
 import { writeTaskPages } from '../src/index.ts';
-import { PageNames } from '../src/pages/task-pages.ts';
+import { PageNames } from '../src/task-pages.ts';
 import { envelope, events, hostileTexts, sourceOf } from './hostile-task.ts';
 
 /** Files in memory. */

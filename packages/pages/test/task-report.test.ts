@@ -5,7 +5,7 @@ import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
 import { textBlock } from '../src/html-text.ts';
 import { type ReportOptions, writeTaskMarkdown, writeTaskPage } from '../src/index.ts';
-import { blockMarkdown, inlineMarkdown } from '../src/markdown-text.ts';
+import { blockMarkdown, inlineMarkdown } from '../src/task-markdown.ts';
 import { envelope, events, hostileTexts, sourceOf, wholeOf } from './hostile-task.ts';
 
 const source = sourceOf([envelope], events);

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
 import { type Plugin, systemClock } from '@hansard/provider';
 import { checkConfiguration } from './checks/check-configuration.ts';
-import { checkExport } from './checks/check-export.ts';
-import { checkApiVersion } from './checks/check-manifest.ts';
-import { checkDenied, readDenials } from './checks/check-trust.ts';
-import { findFolderPlugins } from './find/find-folder-plugins.ts';
-import { resolvePlugin } from './find/resolve-plugin.ts';
-import { defaultCreateTimeout, type LoadPluginsOptions } from './load-plugins.ts';
-import { readManifestFiles, validateManifest } from './manifest/read-plugin-manifest.ts';
-import { mergeReferences } from './merge-references.ts';
-import type { PluginReference } from './plugin-reference.ts';
-import { importEntry } from './start/import-entry.ts';
+import { checkApiVersion, checkDenied, checkExport, readDenials } from './checks/check-plugin.ts';
+import { findFolderPlugins, resolvePlugin } from './find-plugins.ts';
+import { importEntry } from './import-entry.ts';
+import {
+  defaultCreateTimeout,
+  type LoadPluginsOptions,
+  mergeReferences,
+  type PluginReference,
+} from './load-plugins.ts';
+import { readManifestFiles, validateManifest } from './plugin-manifest.ts';
 
 /** A plugin whose code is loaded, and that has created nothing. */
 export interface ImportedPlugin {

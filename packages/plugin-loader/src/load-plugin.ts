@@ -15,18 +15,18 @@ import {
   type StoreCapabilities,
 } from '@hansard/provider';
 import { checkConfiguration } from './checks/check-configuration.ts';
-import { checkExport } from './checks/check-export.ts';
-import { checkApiVersion, checkDuplicateId } from './checks/check-manifest.ts';
-import { checkDenied, type Denial } from './checks/check-trust.ts';
-import type { FolderPlugin } from './find/find-folder-plugins.ts';
-import { isPath, resolvePlugin } from './find/resolve-plugin.ts';
+import {
+  checkApiVersion,
+  checkDenied,
+  checkDuplicateId,
+  checkExport,
+  type Denial,
+} from './checks/check-plugin.ts';
+import { type FolderPlugin, isPath, resolvePlugin } from './find-plugins.ts';
+import { importEntry, withinTime } from './import-entry.ts';
+import { type LoadCheck, loadChecks, type PluginReportEntry, type PluginSource } from './load-report.ts';
 import type { LoadedProvider } from './loaded-plugins.ts';
-import type { PluginManifest } from './manifest/plugin-manifest.ts';
-import { readManifestFiles, validateManifest } from './manifest/read-plugin-manifest.ts';
-import { type LoadCheck, loadChecks } from './report/load-check.ts';
-import type { PluginReportEntry, PluginSource } from './report/load-report.ts';
-import { importEntry } from './start/import-entry.ts';
-import { withinTime } from './start/within-time.ts';
+import { type PluginManifest, readManifestFiles, validateManifest } from './plugin-manifest.ts';
 
 /** A plugin may provide a type that is not known here. */
 const methodsOfTypes: Readonly<Record<string, readonly string[]>> = requiredMethods;

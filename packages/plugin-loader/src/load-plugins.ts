@@ -1,12 +1,20 @@
 import { resolve } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { definedOnly } from '@hansard/events';
 import { type Clock, type PluginError, systemClock } from '@hansard/provider';
-import { readDenials } from './checks/check-trust.ts';
-import { type FolderPlugin, findFolderPlugins } from './find/find-folder-plugins.ts';
-import { resolvePlugin } from './find/resolve-plugin.ts';
+import { readDenials } from './checks/check-plugin.ts';
+import { type FolderPlugin, findFolderPlugins, resolvePlugin } from './find-plugins.ts';
 import { type LoadContext, type LoadOutcome, loadPlugin } from './load-plugin.ts';
 import { DiscardedProviders, type LoadedPlugins, ProviderSet } from './loaded-plugins.ts';
-import { mergeReferences } from './merge-references.ts';
-import type { PluginReference } from './plugin-reference.ts';
+
+export interface PluginReference {
+  /** A package name, a path (absolute, or beginning with `./` or `../`), or the id of a plugin in one of the folders. */
+  readonly plugin: string;
+  /** Absent: the configuration of another reference to the same plugin, or none. Two that differ are an error. */
+  readonly config?: unknown;
+  /** As in the options of `loadPlugins`, for this plugin. Absent: that of another reference to the same plugin, or of the options. */
+  readonly createTimeoutMs?: number | undefined;
+}
 
 export interface LoadPluginsOptions {
   /** The folder of the configuration: relative paths are relative to it, and packages are searched from it upwards. */
@@ -110,4 +118,38 @@ function failureOf(folder: string, error: PluginError): LoadOutcome {
     entry: { id: folder, source, state: 'failed', check: 'find', error: { code, message }, timings: {} },
     error,
   };
+}
+
+/**
+ * Returns one reference for each plugin, in the place of the first, with the configuration that any of them gives, and
+ * the first time limit. Plugins
+ * that only `configurations` name are left out. If two configurations differ, both references stay, and the second is
+ * refused later. `locate` returns null for a plugin that is not found.
+ */
+export async function mergeReferences(
+  plugins: readonly PluginReference[],
+  configurations: readonly PluginReference[],
+  locate: (reference: string) => Promise<string | null>,
+): Promise<readonly PluginReference[]> {
+  const merged: PluginReference[] = [];
+  const places = new Map<string, number>();
+  for (const reference of plugins) await add(reference, true);
+  for (const reference of configurations) await add(reference, false);
+  return merged;
+
+  async function add(reference: PluginReference, isToLoad: boolean): Promise<void> {
+    const location = await locate(reference.plugin);
+    const place = location === null ? undefined : places.get(location);
+    const earlier = place === undefined ? undefined : merged[place];
+    if (place === undefined || earlier === undefined) {
+      if (!isToLoad) return;
+      if (location !== null) places.set(location, merged.length);
+      merged.push(reference);
+      return;
+    }
+    merged[place] = { ...reference, ...definedOnly(earlier) };
+    const { config } = reference;
+    if (earlier.config !== undefined && config !== undefined && !isDeepStrictEqual(earlier.config, config))
+      merged.push(reference);
+  }
 }

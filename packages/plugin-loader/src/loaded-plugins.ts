@@ -6,7 +6,7 @@ import {
   type ProviderTypes,
   pluginErrors,
 } from '@hansard/provider';
-import type { LoadReport } from './report/load-report.ts';
+import type { LoadReport } from './load-report.ts';
 
 /** The loaded providers, and the report of the loading. */
 export interface LoadedPlugins extends AsyncDisposable {

@@ -13,8 +13,7 @@ import {
 } from '@hansard/events';
 import { type RecordFinding, type RecordKind, SecretFinder, type SecretFinding } from './find-secrets.ts';
 import { isNamedSecret, KnownKeys } from './known-keys.ts';
-import { keptOfEnvelope, keptOfTask, redactRecord } from './redact-records.ts';
-import { ValueRedaction } from './redact-value.ts';
+import { keptOfEnvelope, keptOfTask, redactRecord, ValueRedaction } from './redact-value.ts';
 import { searchFormats } from './search/format-search.ts';
 import { compilePatterns, type OwnPattern, type OwnPatterns } from './search/own-patterns.ts';
 import { secretFormats } from './search/secret-formats.ts';

@@ -6,9 +6,8 @@ import {
   type JsonValue,
   type RedactionCounts,
 } from '@hansard/events';
-import { redactKeyLines } from './key-lines.ts';
 import { isNamedSecret, type KnownKeys } from './known-keys.ts';
-import { keptOfEnvelope, keptOfLetter, keptOfTask } from './redact-records.ts';
+import { keptOfEnvelope, keptOfLetter, keptOfTask, redactKeyLines } from './redact-value.ts';
 import type { SecretSearch } from './search/secret-search.ts';
 
 /** A secret in a value, without the secret. */

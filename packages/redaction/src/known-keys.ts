@@ -6,8 +6,7 @@ import {
   redactionsField,
   replacedField,
 } from '@hansard/events';
-import { isRandom } from './search/secret-checks.ts';
-import { secretKeyOnly } from './search/secret-formats.ts';
+import { isRandom, secretKeyOnly } from './search/secret-formats.ts';
 import type { SecretSearch } from './search/secret-search.ts';
 
 /** Lengths of a value that is a secret because of its key. */

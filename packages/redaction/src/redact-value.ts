@@ -1,5 +1,4 @@
 import { addRedactions, type JsonObject, type JsonValue } from '@hansard/events';
-import { redactKeyLines } from './key-lines.ts';
 import { isNamedSecret, type KnownKeys } from './known-keys.ts';
 import { distinctSecrets, markerOf, replaceSecrets, type SecretSearch } from './search/secret-search.ts';
 
@@ -102,4 +101,74 @@ function unused(name: string, names: ReadonlySet<string>): string {
   let number = 2;
   while (names.has(`${name} (${number})`)) number += 1;
   return `${name} (${number})`;
+}
+
+/** The kind of secret that can have its lines in several items of a list, such as those of a patch. */
+const kind = 'private-key';
+const firstLine = 'PRIVATE KEY';
+
+/**
+ * The items of a list with their parts of each private key replaced by what `mark` returns. Null: no key begins in one item and continues
+ * in another.
+ */
+export function redactKeyLines(
+  list: readonly JsonValue[],
+  search: SecretSearch,
+  mark: (kind: string) => string,
+): JsonValue[] | null {
+  if (!list.some((item) => typeof item === 'string' && item.includes(firstLine))) return null;
+  const lines = list.map((item) => (typeof item === 'string' ? item : ''));
+  const text = lines.join('\n');
+  const found = search
+    .find(text)
+    .filter((one) => one.kind === kind && text.slice(one.start, one.end).includes('\n'));
+  const keys = distinctSecrets(text, found);
+  let [start, hasLines] = [0, false];
+  const redacted = list.map((item, index) => {
+    const from = start;
+    const end = from + (lines[index] as string).length;
+    start = end + 1;
+    if (typeof item !== 'string') return item;
+    const parts = keys.filter(
+      (key) => key.start < end && key.end > from && (key.start < from || key.end > end),
+    );
+    hasLines ||= parts.length > 0;
+    return parts.length === 0 ? item : replaceSecrets(text, parts, mark, from, end);
+  });
+  return hasLines ? redacted : null;
+}
+
+/** Ids, times and choices, on which links and lists depend. */
+export const keptOfEnvelope: ReadonlySet<string> = new Set([
+  'dispatchId',
+  'taskSlug',
+  'parentDispatchId',
+  'startedAt',
+  'completedAt',
+  'status',
+  'fidelity',
+  // Ids of events, agents and messages.
+  'folded',
+]);
+/** Without them, a letter would reach nobody. */
+export const keptOfLetter: ReadonlySet<string> = new Set(['from', 'taskDir', 'agentId']);
+export const keptOfTask: ReadonlySet<string> = new Set(['slug', 'created']);
+
+/** A record without secrets in its fields, except those that are kept. The record itself if it has none. */
+export function redactRecord<T extends object>(
+  record: T,
+  kept: ReadonlySet<string>,
+  redaction: ValueRedaction,
+): T {
+  const isKept = ([key]: [string, unknown]) => kept.has(key);
+  const { letter, ...others } = record as { readonly letter?: object };
+  const isOfEnvelope = kept === keptOfEnvelope && isPlainObject(letter);
+  const fields = Object.entries(isOfEnvelope ? others : record);
+  const redacted = redaction.object(
+    Object.fromEntries(fields.filter((field) => !isKept(field))) as JsonObject,
+  );
+  const ofLetter = isOfEnvelope ? { letter: redactRecord(letter, keptOfLetter, redaction) } : {};
+  return redaction.counts === null
+    ? record
+    : ({ ...Object.fromEntries(fields.filter(isKept)), ...redacted, ...ofLetter } as T);
 }

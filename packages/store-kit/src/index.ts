@@ -1,4 +1,4 @@
-export { ChangeListeners } from './change-listeners.ts';
+export { ChangeListeners, type MergedCalls, mergeCalls } from './change-listeners.ts';
 export {
   checksumLength,
   checksumOf,
@@ -8,34 +8,39 @@ export {
   writeChecksum,
 } from './checksum.ts';
 export {
+  assertDispatchPath,
   isSystemError,
   isTransientSystemError,
   linkIfFree,
   orMissing,
+  realPath,
+  taskFolderBelow,
   toFileError,
   withFile,
 } from './file-system.ts';
-export { HeartbeatTimer, HeartbeatWatch, type LeaseState } from './heartbeat.ts';
 export {
   createLease,
   defaultLeaseMs,
   encodeLease,
+  HeartbeatTimer,
+  HeartbeatWatch,
   hasExpired,
   type Lease,
+  type LeaseState,
   leaseRefused,
   parseLease,
   unlockCommand,
 } from './lease.ts';
-export { type MergedCalls, mergeCalls } from './merged-calls.ts';
 export {
   compareListings,
+  defaultPageLimit,
   type ListingKey,
   listingCursor,
   pageOfDispatches,
+  pageRange,
   placeInTime,
   readListingCursor,
-} from './page-of-dispatches.ts';
-export { defaultPageLimit, pageRange } from './page-range.ts';
+} from './pages.ts';
 export {
   currentProcess,
   describeOwner,
@@ -53,4 +58,3 @@ export {
   knownEnvelope,
   storeClosed,
 } from './store-refusals.ts';
-export { assertDispatchPath, realPath, taskFolderBelow } from './task-path.ts';

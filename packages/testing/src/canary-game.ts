@@ -1,5 +1,5 @@
 import { type CapturedEvent, type EventLinks, type JsonObject, parseEvent } from '@hansard/events';
-import { randomFrom } from './random-from.ts';
+import { randomFrom } from './made-events.ts';
 
 /** A word that occurs in one field of one event, and in the deliveries of that text. */
 export interface PlantedWord {

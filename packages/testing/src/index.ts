@@ -23,14 +23,21 @@ export {
   nearMisses,
   type SecretText,
 } from './issued-secrets.ts';
-export { anyEvent, envelope, event } from './made-events.ts';
+export {
+  anyEvent,
+  dataOf,
+  envelope,
+  event,
+  ofType,
+  type RecordedActivities,
+  randomFrom,
+  randomLog,
+  recorded,
+  sampleEvents,
+} from './made-events.ts';
 export { ManualClock, startOfTest } from './manual-clock.ts';
 export { type NarrativeCanaries, narrativeCanaries } from './narrative-canaries.ts';
 export { type BranchedLog, branchedLog, type WrittenPrompt } from './random-branches.ts';
-export { randomFrom } from './random-from.ts';
-export { randomLog } from './random-log.ts';
-export { countEvents, followDispatch, readEvents } from './read-dispatches.ts';
-export { dataOf, ofType, type RecordedActivities, recorded } from './recorded-activities.ts';
 export {
   type RosterGame,
   type RosterSaying,
@@ -38,7 +45,6 @@ export {
   rosterGames,
   rosterMapping,
 } from './roster-game.ts';
-export { sampleEvents } from './sample-events.ts';
 export {
   foundIn,
   type SecretCanaries,
@@ -46,4 +52,12 @@ export {
   sampleEventOfEachType,
   secretCanaries,
 } from './secret-canaries.ts';
-export { appendEvent, appendEvents, createDispatch, updateDispatch } from './written-dispatches.ts';
+export {
+  appendEvent,
+  appendEvents,
+  countEvents,
+  createDispatch,
+  followDispatch,
+  readEvents,
+  updateDispatch,
+} from './written-dispatches.ts';

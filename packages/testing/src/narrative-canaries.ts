@@ -1,6 +1,5 @@
 import type { CapturedEvent, JsonObject, JsonValue, KnownEventType } from '@hansard/events';
-import { randomFrom } from './random-from.ts';
-import { sampleEvents } from './sample-events.ts';
+import { randomFrom, sampleEvents } from './made-events.ts';
 
 /** Events with a unique word in every field: those that a narrative must not hold, and those that it keeps. */
 export interface NarrativeCanaries {

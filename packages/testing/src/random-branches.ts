@@ -1,5 +1,5 @@
 import type { CapturedEvent, EventLinks, JsonObject } from '@hansard/events';
-import { randomFrom } from './random-from.ts';
+import { randomFrom } from './made-events.ts';
 
 /** A path of a transcript as the writer of the log keeps it: the whole list of its entries. */
 interface WrittenPath {

@@ -5,7 +5,7 @@ import {
   type JsonValue,
   parseEvent,
 } from '@hansard/events';
-import { randomFrom } from './random-from.ts';
+import { randomFrom } from './made-events.ts';
 
 /** What an agent of a roster game said, and whether each other player received it, as the game was made. */
 export interface RosterSaying {

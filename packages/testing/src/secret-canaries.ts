@@ -1,7 +1,6 @@
 import { type CapturedEvent, isEvent, type JsonValue } from '@hansard/events';
 import { issue, issuedSecrets } from './issued-secrets.ts';
-import { randomFrom } from './random-from.ts';
-import { sampleEvents } from './sample-events.ts';
+import { randomFrom, sampleEvents } from './made-events.ts';
 
 /** A secret in a text, with random text around it. */
 export interface SecretCanary {

@@ -1,6 +1,5 @@
 export { otlpLines } from './otlp/otlp-lines.ts';
-export { type RefusedRecord, sendOtlp } from './otlp/send-otlp.ts';
-export { shownEndpoint } from './otlp/shown-endpoint.ts';
+export { type RefusedRecord, sendOtlp, shownEndpoint } from './otlp/send-otlp.ts';
 export { spanIdOf, traceIdOf } from './spans/identity.ts';
 export { traceDispatches } from './trace-dispatches.ts';
 export { traceErrors } from './trace-errors.ts';

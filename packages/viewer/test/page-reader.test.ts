@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { PageReader } from '../src/page/page-reader.ts';
+import { PageReader } from '../src/page/api.ts';
 
 interface Asked {
   readonly from: number;

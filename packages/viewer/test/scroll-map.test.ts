@@ -1,8 +1,7 @@
 import { randomFrom } from '@hansard/testing';
 import { expect, it } from 'vitest';
 import type { ReaderRow } from '../src/answers.ts';
-import { heightOf, movedTo, placeOf, rowHeight, rowsInView } from '../src/page/scroll-map.ts';
-import { ScrollPlace } from '../src/page/scroll-place.ts';
+import { heightOf, movedTo, placeOf, rowHeight, rowsInView, ScrollPlace } from '../src/page/scroll-place.ts';
 import { RowOrder } from '../src/row-order.ts';
 
 const height = 840;

@@ -1,8 +1,8 @@
 import type { SSEStreamingApi } from 'hono/streaming';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { TreeEntry } from '../src/answers.ts';
-import { sendLiveRows } from '../src/server/live-rows.ts';
 import { LogRows } from '../src/server/log-rows.ts';
+import { sendLiveRows } from '../src/server/sent-rows.ts';
 import { openStore, taskDir } from './viewed.ts';
 
 it('a page never gets an older tree after a newer one, however slow the first reading is', async () => {

@@ -1,7 +1,10 @@
-import { isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
+import { crc32 } from 'node:zlib';
+import { type CapturedEvent, isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
 import type { ReadingCounts } from '../claude-log.ts';
 import { PrefixChecksum } from '../lines/read-lines.ts';
 import type { MappingFacts } from '../map/transcript-mapping.ts';
+import { CallCheck, type FileState } from '../map/transcript-state.ts';
+import type { ReadLine } from './needed-lines.ts';
 
 /** A file of a session. */
 export interface SessionFile {
@@ -101,4 +104,177 @@ export function findKept(kept: KeptReading, files: readonly SessionFile[]): numb
     );
   });
   return isWhole ? found : null;
+}
+
+export type ReadingSteps = AsyncGenerator<CapturedEvent[] | 'paused'>;
+
+/** A file that is being read. The file of a sub-agent is read in steps, one for each result that names the agent. */
+export class OpenFile {
+  readonly file: SessionFile;
+  readonly state: FileState;
+  /** Prompts after this time are left for the next step. Milliseconds since 1970. */
+  until = 0;
+  isReading = false;
+  steps: ReadingSteps | null = null;
+  /** The time of the latest prompt that was read, in milliseconds since 1970. */
+  latestPrompt = Number.NEGATIVE_INFINITY;
+  readonly checksum: PrefixChecksum;
+  /** Where the next line begins. */
+  offset = 0;
+  line = 0;
+  /** The lines that an earlier reading has read, and the parts that it has mapped, counted from where this one begins. */
+  readonly linesBefore: number;
+  partsBefore = 0;
+  /** The first line of the next record, and how many of its parts were mapped. */
+  current: ReadLine;
+  parts = 0;
+  readonly #number: number;
+
+  /** `before`: what an earlier reading kept of the file. */
+  constructor(file: SessionFile, number: number, state: FileState, before?: KeptFile) {
+    this.file = file;
+    this.state = state;
+    this.#number = number;
+    this.linesBefore = before?.linesRead ?? 0;
+    this.checksum = new PrefixChecksum(before?.bytes, before?.checksum);
+    if (before !== undefined) {
+      this.offset = before.offset;
+      this.line = before.line;
+      this.partsBefore = before.parts;
+      this.latestPrompt = before.latestPrompt ?? this.latestPrompt;
+    }
+    this.current = this.#lineHere(0);
+  }
+
+  /** Notes that a line was read to its end. `isWhole`: the next one begins another record. */
+  endLine(bytes: number, isWhole: boolean, order: number): void {
+    this.offset += bytes;
+    this.line += 1;
+    if (!isWhole) return;
+    this.current = this.#lineHere(order);
+    this.parts = 0;
+    this.partsBefore = 0;
+  }
+
+  /** Notes that the file has nothing after the part that an earlier reading has mapped. */
+  skip({ parts, linesRead }: KeptFile): void {
+    this.parts = parts;
+    this.line = linesRead;
+  }
+
+  /** Sets the facts of the part that an earlier reading has mapped. */
+  continueAfter({ horizon, clock, latest, latestUuid, conversation }: KeptFile): void {
+    // The calls of results that were mapped again may be among the lines that were not.
+    this.state.calls = new CallCheck();
+    this.state.horizon = horizon ?? Number.NEGATIVE_INFINITY;
+    this.state.clock = clock;
+    this.state.latest = latest;
+    this.state.latestUuid = latestUuid ?? undefined;
+    this.state.conversation = conversation ?? undefined;
+  }
+
+  keep(horizon: number): KeptFile {
+    const { clock, latest, latestUuid = null, conversation = null } = this.state;
+    return {
+      name: this.file.name,
+      bytes: this.checksum.bytes,
+      checksum: this.checksum.value,
+      modifiedAt: this.file.modifiedAt,
+      offset: this.current.offset,
+      line: this.current.line,
+      parts: this.parts,
+      linesRead: this.line,
+      horizon: finite(horizon),
+      clock,
+      latest,
+      latestPrompt: finite(this.latestPrompt),
+      latestUuid,
+      conversation,
+    };
+  }
+
+  #lineHere(order: number): ReadLine {
+    return {
+      file: this.#number,
+      offset: this.offset,
+      line: this.line,
+      order,
+      time: Number.NEGATIVE_INFINITY,
+    };
+  }
+}
+
+function finite(time: number): number | null {
+  return Number.isFinite(time) ? time : null;
+}
+
+const eventsOfBatch = 256;
+const bytesOfBatch = 256 * 1024;
+
+/** The events of a reading in batches, and what it counts. */
+export class ReadingOutput {
+  lines: number;
+  records: number;
+  #events: number;
+  #messages: number;
+  model: string | null;
+  #batch: CapturedEvent[] = [];
+  #bytes = 0;
+  /** Events that were written because the session ended, of an earlier reading and of this one, with their checksums. */
+  readonly #endedBefore: ReadonlyMap<string, number>;
+  readonly #ended = new Map<string, number>();
+
+  constructor({ counts, model = null, ended }: Partial<KeptReading> = {}) {
+    this.lines = counts?.lines ?? 0;
+    this.records = counts?.records ?? 0;
+    this.#events = counts?.events ?? 0;
+    this.#messages = counts?.messages ?? 0;
+    this.model = model;
+    this.#endedBefore = new Map(ended);
+  }
+
+  get counts(): ReadingCounts {
+    const { lines, records } = this;
+    return { lines, records, events: this.#events, messages: this.#messages };
+  }
+
+  /** The events that were written because the session ended, and that the rest of a log gives again. */
+  get ended(): [string, number][] {
+    return [...new Map([...this.#endedBefore, ...this.#ended])];
+  }
+
+  /** Adds an event. False if an earlier reading gave it with other content. */
+  add(event: CapturedEvent): boolean {
+    const before = this.#endedBefore.get(event.id);
+    if (before !== undefined) return before === checksumOf(event);
+    const { type, data } = event;
+    this.#events += 1;
+    if (type === 'session:init' && typeof data.model === 'string') this.model ??= data.model;
+    if (type === 'user:message' || type === 'agent:text') this.#messages += 1;
+    this.#batch.push(event);
+    return true;
+  }
+
+  /** Adds an event that is written because the session ends. */
+  addEnded(event: CapturedEvent): boolean {
+    this.#ended.set(event.id, checksumOf(event));
+    return this.add(event);
+  }
+
+  /** Notes that a line was read to its end. Returns a batch once it is large enough. */
+  endLine(bytes: number): CapturedEvent[] | null {
+    this.#bytes += bytes;
+    return this.#batch.length < eventsOfBatch && this.#bytes < bytesOfBatch ? null : this.takeBatch();
+  }
+
+  takeBatch(): CapturedEvent[] {
+    const batch = this.#batch;
+    this.#batch = [];
+    this.#bytes = 0;
+    return batch;
+  }
+}
+
+function checksumOf(event: CapturedEvent): number {
+  return crc32(JSON.stringify(event));
 }

@@ -1,7 +1,6 @@
 import type { CapturedEvent, JsonObject } from '@hansard/events';
-import { asName, asObject } from '../lines/json-fields.ts';
+import { asName, asObject, recordedTime } from '../lines/json-fields.ts';
 import type { LogPart } from '../lines/log-parts.ts';
-import { recordedTime } from '../lines/recorded-time.ts';
 import { asBlocks, isToolResult } from '../map/blocks.ts';
 import { asId } from '../map/ids.ts';
 import { noModel } from '../map/model-message.ts';

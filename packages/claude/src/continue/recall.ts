@@ -2,10 +2,15 @@ import type { JsonValue } from '@hansard/events';
 import { asObject } from '../lines/json-fields.ts';
 import { type LogPart, readParts } from '../lines/log-parts.ts';
 import type { MappingFacts, TranscriptMapping } from '../map/transcript-mapping.ts';
-import { isTranscriptRecord, type KeptReading, keptVersion, type SessionFile } from './kept-reading.ts';
+import {
+  isTranscriptRecord,
+  type KeptReading,
+  keptVersion,
+  type OpenFile,
+  type ReadingOutput,
+  type SessionFile,
+} from './kept-reading.ts';
 import { countedMessage, type NeededLines, type ReadLine } from './needed-lines.ts';
-import type { OpenFile } from './open-file.ts';
-import type { ReadingOutput } from './reading-output.ts';
 
 /** A line to read again. */
 interface LineToReplay extends ReadLine {

@@ -1,16 +1,21 @@
 import { type CapturedEvent, formatErrors, type JsonValue } from '@hansard/events';
 import type { ClaudeLogSummary, ReadLogOptions } from '../claude-log.ts';
 import { DiagnosticLog } from '../lines/claude-diagnostic.ts';
-import { asName, asObject } from '../lines/json-fields.ts';
+import { asName, asObject, recordedTime } from '../lines/json-fields.ts';
 import { type LogPart, readParts } from '../lines/log-parts.ts';
-import { recordedTime } from '../lines/recorded-time.ts';
 import { asBlocks, isToolResult } from '../map/blocks.ts';
 import { asId } from '../map/ids.ts';
 import { TranscriptMapping } from '../map/transcript-mapping.ts';
-import { isTranscriptRecord, isUnchanged, type KeptFile, type SessionFile } from './kept-reading.ts';
+import {
+  isTranscriptRecord,
+  isUnchanged,
+  type KeptFile,
+  OpenFile,
+  ReadingOutput,
+  type ReadingSteps,
+  type SessionFile,
+} from './kept-reading.ts';
 import { NeededLines } from './needed-lines.ts';
-import { OpenFile, type ReadingSteps } from './open-file.ts';
-import { ReadingOutput } from './reading-output.ts';
 import { type EarlierReading, keepReading, recall } from './recall.ts';
 
 /** The time of a prompt, in milliseconds since 1970; -Infinity for any other record. */

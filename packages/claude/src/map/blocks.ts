@@ -10,10 +10,9 @@ import {
   withoutUndefined,
 } from '../lines/json-fields.ts';
 import { isKnownEventType, unknownEventType, type WriterLinks, withDetails } from './event-writer.ts';
-import { type AnswerLinks, linksToAnswer } from './mapping-state.ts';
+import { type AnswerLinks, linksToAnswer, type ToolCallRecord } from './mapping-state.ts';
 import { type MappingStep, writeNotice } from './mapping-step.ts';
 import type { SubAgent } from './sub-agents.ts';
-import type { ToolCallRecord } from './tool-calls.ts';
 import { describeToolCall, describeToolReturn } from './tool-metadata.ts';
 
 /** The content of a message as blocks. A plain string is one text block. */

@@ -13,11 +13,12 @@ import {
   asText,
   hasFields,
   rawFields,
+  recordedTime,
+  timestampOf,
   without,
   withoutNull,
   withoutUndefined,
 } from '../lines/json-fields.ts';
-import { recordedTime, timestampOf } from '../lines/recorded-time.ts';
 import { EventWriter } from './event-writer.ts';
 import { asEventId } from './ids.ts';
 import type { Inference } from './inferences.ts';

@@ -10,9 +10,8 @@ import {
   toNarrative,
 } from '@hansard/events';
 import type { ClaudeDiagnosticCode } from '../lines/claude-diagnostic.ts';
-import { asName, asObject, rawFields } from '../lines/json-fields.ts';
+import { asName, asObject, longestStepBack, rawFields, recordedTime } from '../lines/json-fields.ts';
 import type { LogPart } from '../lines/log-parts.ts';
-import { longestStepBack, recordedTime } from '../lines/recorded-time.ts';
 import { asBlocks, isToolResult } from './blocks.ts';
 import { asEventId, asId } from './ids.ts';
 import { inferenceIdOf } from './inferences.ts';

@@ -1,7 +1,6 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
 import type { ClaudeDiagnosticCode } from '../lines/claude-diagnostic.ts';
-import { asName, asText } from '../lines/json-fields.ts';
-import { isUtcTime, recordedTime, timestampOf } from '../lines/recorded-time.ts';
+import { asName, asText, isUtcTime, recordedTime, timestampOf } from '../lines/json-fields.ts';
 import { MappingStep } from './mapping-step.ts';
 import type { SubAgent } from './sub-agents.ts';
 import type { TranscriptState } from './transcript-state.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isUtcTime, recordedTime, timestampOf } from '../../src/lines/recorded-time.ts';
+import { isUtcTime, recordedTime, timestampOf } from '../../src/lines/json-fields.ts';
 
 const dates = [
   '2026-03-01',

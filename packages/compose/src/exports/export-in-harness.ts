@@ -1,9 +1,22 @@
-import { addRedactions, type JsonObject, type RedactionCounts, type TextSink } from '@hansard/events';
+import type { DispatchStore } from '@hansard/dispatch';
+import {
+  addRedactions,
+  type DispatchEnvelope,
+  type JsonObject,
+  type RedactionCounts,
+  type TextSink,
+} from '@hansard/events';
 import { noteTo } from '../context.ts';
 import { harnessErrors } from '../harness-errors.ts';
+import { type ListedTask, listTasks } from '../sessions/list-sessions.ts';
 import type { ListedTask } from '../sessions/listed-task.ts';
-import { type ChosenTask, chooseTasks } from './choose-tasks.ts';
-import { type ExportFormatId, exportFormats, type FormatOptions } from './export-formats.ts';
+import { allSessions, onlySession, resolveScope } from '../sessions/resolve-session.ts';
+import {
+  type ExportFormat,
+  type ExportFormatId,
+  exportFormats,
+  type FormatOptions,
+} from './export-formats.ts';
 import {
   type ExportParts,
   type ExportReading,
@@ -101,5 +114,66 @@ function assertOptions(given: ExportOptions): void {
     {
       advice: `Leave it out; ${given.as} takes ${options.length === 0 ? 'no options' : options.join(', ')}.`,
     },
+  );
+}
+
+interface ChosenTask {
+  readonly taskDir: string;
+  readonly envelopes: readonly DispatchEnvelope[];
+}
+
+interface Chosen {
+  readonly tasks: readonly ChosenTask[];
+  /** All tasks that were asked for, also those that cannot be read; empty if a session or a task was named. */
+  readonly listed: readonly ListedTask[];
+}
+
+interface Choice {
+  readonly as: string;
+  /** What one word names. Absent: all tasks. */
+  readonly session?: string;
+  readonly project?: string;
+}
+
+/** The tasks and dispatches that a format is written of. @throws HARNESS_OPTION_INVALID, HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS */
+async function chooseTasks(
+  store: DispatchStore,
+  { scope }: Pick<ExportFormat, 'scope'>,
+  { as, session, project }: Choice,
+): Promise<Chosen> {
+  if (session === undefined && scope === 'store') return allTasks(store, project);
+  if (session === undefined)
+    throw harnessErrors.error(
+      'HARNESS_OPTION_INVALID',
+      `${as} is written of one ${scope === 'session' ? 'session' : 'task or session'}.`,
+      { advice: 'Name it; `hansard ls` lists the sessions.' },
+    );
+  if (project !== undefined)
+    throw harnessErrors.error('HARNESS_OPTION_INVALID', '--project chooses among all tasks.', {
+      advice: 'Remove it, or the name of a session.',
+    });
+  const named = await resolveScope(store, session);
+  const envelopes =
+    named.dispatchId !== null || scope === 'session'
+      ? [(await store.openDispatch(onlySession(named, session))).envelope]
+      : allSessions(named);
+  return { tasks: [{ taskDir: named.taskDir, envelopes }], listed: [] };
+}
+
+/** The tasks with dispatches, the most recently active one first. A damaged one hides no other. */
+async function allTasks(store: DispatchStore, project = ''): Promise<Chosen> {
+  const { tasks: listed } = await listTasks(store, { project, sort: 'active' });
+  const tasks = listed.flatMap(({ taskDir, readable: envelopes }) =>
+    envelopes.length === 0 ? [] : [{ taskDir, envelopes }],
+  );
+  if (tasks.length > 0) return { tasks, listed };
+  const [unreadable] = listed.flatMap(({ errors }) => errors);
+  throw (
+    unreadable ??
+    harnessErrors.error(
+      'HARNESS_NOT_FOUND',
+      project === '' ? 'There is no task yet.' : `No project contains ${JSON.stringify(project)}.`,
+      { advice: '`hansard ls` lists the tasks.', details: { isPlace: true } },
+    )
   );
 }

@@ -2,9 +2,8 @@ import type { DispatchEnvelope } from '@hansard/events';
 import { AgentRoster, timeNotRecorded } from '@hansard/facts';
 import { EventFilter, parseTextPattern, type TextPattern } from '@hansard/views';
 import { type HarnessError, harnessErrors } from '../harness-errors.ts';
+import { type ReadingClock, type RequestedTimes, theAgent, timeLimitsOf } from './names.ts';
 import type { PagedLog } from './paged-log.ts';
-import { theAgent } from './the-agent.ts';
-import { type ReadingClock, type RequestedTimes, timeLimitsOf } from './time-limits.ts';
 
 const sourceKinds = ['user', 'agent', 'system', 'external'] as const;
 

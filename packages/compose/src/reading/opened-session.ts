@@ -14,10 +14,8 @@ import {
 import { type HarnessError, harnessErrors } from '../harness-errors.ts';
 import { noSession, openNamed, resolveScope } from '../sessions/resolve-session.ts';
 import { toTaskName } from '../sessions/task-name.ts';
-import { eventNamed } from './event-named.ts';
+import { eventNamed, type ReadingClock, theAgent } from './names.ts';
 import type { PagedLog } from './paged-log.ts';
-import { theAgent } from './the-agent.ts';
-import type { ReadingClock } from './time-limits.ts';
 
 /** How a whole session is read. */
 export interface SessionReading extends ReadingClock {

@@ -9,8 +9,7 @@ import {
   storeErrors,
   type TaskListing,
 } from '@hansard/provider';
-import { type HarnessError, harnessErrors } from '../harness-errors.ts';
-import { listChoices } from './list-choices.ts';
+import { type HarnessError, harnessErrors, listChoices } from '../harness-errors.ts';
 import { toTaskDir, toTaskName } from './task-name.ts';
 
 /** What a word names: a session, or all sessions of a task. */

@@ -5,12 +5,10 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@hansard/events';
-import type { Company } from './company.ts';
-import type { GameAudience } from './game-audience.ts';
+import type { Company, GameAudience } from './company.ts';
 import type { GameMapping } from './game-mapping.ts';
-import { type Moment, originOf } from './moment.ts';
 import type { Sayings } from './sayings.ts';
-import type { StreamLine } from './stream-lines.ts';
+import { type Moment, originOf, type StreamLine } from './stream-lines.ts';
 
 interface OpenCall {
   readonly moment: Moment;

@@ -1,9 +1,7 @@
 import type { CapturedEvent } from '@hansard/events';
-import { PresentAgents } from '@hansard/views';
-import type { Cast } from './cast.ts';
-import { GameAudience } from './game-audience.ts';
+import { OpenAudience, PresentAgents } from '@hansard/views';
+import { type Cast, foldedName, type RosterEntry, type RosterNews, rosterNewsOf } from './cast.ts';
 import type { GameMapping } from './game-mapping.ts';
-import { foldedName, type RosterEntry, type RosterNews, rosterNewsOf } from './roster.ts';
 
 /**
  * The agents that must receive an utterance before it is public:
@@ -99,4 +97,20 @@ function without(entries: readonly RosterEntry[], { names }: RosterEntry): reado
   const exact = named((name) => name);
   const gone = exact.length > 0 ? exact : named(foldedName);
   return exact.length > 0 || gone.length === 1 ? entries.filter((entry) => !gone.includes(entry)) : entries;
+}
+
+/** The audience of a text in a game while its deliveries arrive. Public is only what the log shows to be public. */
+export class GameAudience extends OpenAudience {
+  readonly #isAlone: boolean;
+
+  /** `others`: the ids of the agents that must receive the text. */
+  constructor(speakerId: string, others: readonly string[]) {
+    super(speakerId, others);
+    this.#isAlone = others.length === 0;
+  }
+
+  /** Whether there are others, and all of them have received the text. */
+  override get isPublic(): boolean {
+    return !this.#isAlone && super.isPublic;
+  }
 }

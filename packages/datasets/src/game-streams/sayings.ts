@@ -1,7 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
-import type { GameAudience } from './game-audience.ts';
-import { type Moment, originOf } from './moment.ts';
-import type { StreamLine } from './stream-lines.ts';
+import type { GameAudience } from './company.ts';
+import { type Moment, originOf, type StreamLine } from './stream-lines.ts';
 
 /** An utterance: its text if it is one block of a message, and the ids by which deliveries may name it: also those of its deliveries. */
 export interface Saying {

@@ -1,4 +1,4 @@
-import { jsonObjectSchema } from '@hansard/events';
+import { type CapturedEvent, jsonObjectSchema } from '@hansard/events';
 import { z } from 'zod';
 
 /** The time of a line. Null: its event has no recorded time. */
@@ -75,4 +75,16 @@ export function streamText({ stream, line }: StreamLine, isExtended = false): st
   const { run_id, event_id } = line;
   const own = JSON.stringify({ run_id, event_id }).length - 1;
   return `${JSON.stringify(line).slice(0, -own - 1)}}\n`;
+}
+
+/** The agent of an event, and its time in the game. */
+export interface Moment {
+  readonly event: CapturedEvent;
+  readonly agent: string;
+  readonly turn: string;
+}
+
+/** The last fields of every line: its source. */
+export function originOf({ id }: CapturedEvent, runId: string): { run_id: string; event_id: string } {
+  return { run_id: runId, event_id: id };
 }

@@ -1,11 +1,10 @@
 import { type CapturedEvent, definedOnly, isEventOf } from '@hansard/events';
 import { matchesEventType } from '@hansard/events/plain';
-import { Cast } from '../game-streams/cast.ts';
+import { Cast, foldedName, type RosterEntry, rosterNewsOf } from '../game-streams/cast.ts';
 import { createGameStreams } from '../game-streams/create-game-streams.ts';
 import { type GameMappingInput, parseGameMapping } from '../game-streams/game-mapping.ts';
-import { foldedName, type RosterEntry, rosterNewsOf } from '../game-streams/roster.ts';
 import type { StreamLine } from '../game-streams/stream-lines.ts';
-import { spellingOf } from './names/spelling-of.ts';
+import { spellingOf } from './names/fold.ts';
 
 /** A participant of a dispatch, or a player that its log names. */
 export interface Player {

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type CapturedEvent, formatErrors, type JsonValue } from '@hansard/events';
 import { type GameMapping, type GameMappingInput, parseGameMapping } from '../game-streams/game-mapping.ts';
+import { spellingOf } from './names/fold.ts';
 import { createNameFinder } from './names/name-finder.ts';
 import { NameSuspects } from './names/name-suspects.ts';
-import { type NamedPerson, somebody } from './names/named-person.ts';
-import { spellingOf } from './names/spelling-of.ts';
+import { type NamedPerson, somebody } from './names/spellings.ts';
 import { type Player, playersOf } from './players-of.ts';
 
 const numbered = /(?<![A-Za-z0-9])([P-Zp-z]{1,3})[0-9]{1,6}(?![A-Za-z0-9])/g;

@@ -1,10 +1,9 @@
 import { type CapturedEvent, type EventOf, isEventOf, type JsonValue } from '@hansard/events';
 import { bytesField, type ContextMessage, type TokenCounter } from '@hansard/prompt';
 import { GatheredAnswer, isAnswerBlock, type TrainedAnswer } from './answer-block.ts';
-import { holdsEncodedBytes } from './encoded-text.ts';
 import { fullRecipe, type InferenceRecords, type RecordedPrompt } from './inference-records.ts';
-import { isShortened, type Prompt, PromptRenderer } from './prompt-renderer.ts';
-import type { MeasureMessage } from './rows/row-size.ts';
+import { holdsEncodedBytes, isShortened, type Prompt, PromptRenderer } from './prompt-renderer.ts';
+import type { MeasureMessage } from './rows.ts';
 import type { CallFacts, CallOrDropped, DropReason } from './training-call.ts';
 
 /** Blocks of a message to an agent that are events of their own and not part of a rendered prompt. */

@@ -1,8 +1,12 @@
 import type { ContextMessage, TokenCounter } from '@hansard/prompt';
-import type { CallRun } from './call-run.ts';
-import { type Conversation, canHold, fittedConversation, type TrainingMessage } from './conversation.ts';
-import type { RowOptions } from './rows/row-options.ts';
-import { type MeasureMessage, nothing, plus, type RowSize } from './rows/row-size.ts';
+import {
+  type CallRun,
+  type Conversation,
+  canHold,
+  fittedConversation,
+  type TrainingMessage,
+} from './conversation.ts';
+import { type MeasureMessage, nothing, plus, type RowOptions, type RowSize } from './rows.ts';
 import type { CallFacts } from './training-call.ts';
 import type { TrainingFormat } from './training-formats.ts';
 import type { ReadingTally, TrainingSource } from './training-source.ts';

@@ -8,7 +8,7 @@ import {
   textWithThoughts,
   thoughtsField,
   toolsField,
-} from './rows/row-options.ts';
+} from './rows.ts';
 
 export const trainingFormatIds = ['sft', 'trl', 'trl-chat', 'openai', 'sharegpt'] as const;
 

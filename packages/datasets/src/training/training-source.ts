@@ -11,10 +11,9 @@ import { matchesEventType } from '@hansard/events/plain';
 import type { TokenCounter } from '@hansard/prompt';
 import { type GameMapping, type GameMappingInput, parseGameMapping } from '../game-streams/game-mapping.ts';
 import { AgentCalls, type CallSetting } from './agent-calls.ts';
-import { type CallRun, CallRuns, runOf } from './call-run.ts';
+import { type CallRun, CallRuns, runOf } from './conversation.ts';
 import { InferenceRecords } from './inference-records.ts';
-import type { ReasoningMode, RowOptions } from './rows/row-options.ts';
-import type { MeasureMessage } from './rows/row-size.ts';
+import type { MeasureMessage, ReasoningMode, RowOptions } from './rows.ts';
 import type { CallOrDropped, DroppedCall } from './training-call.ts';
 import { type TrainingFormat, type TrainingFormatId, trainingFormats } from './training-formats.ts';
 

@@ -1,7 +1,8 @@
-import { formatErrors, type JsonObject, type TaskSource } from '@hansard/events';
+import { formatErrors, type JsonObject, type TaskSource, type TextSink } from '@hansard/events';
 import type { TokenCounter } from '@hansard/prompt';
 import { canHold, fittedConversation } from './conversation.ts';
 import { estimateRows, type TrainingEstimate } from './training-estimate.ts';
+import { trainingFormats } from './training-formats.ts';
 import { type TrainingManifest, TrainingTally } from './training-manifest.ts';
 import { type TrainingContent, TrainingSource } from './training-source.ts';
 
@@ -73,4 +74,22 @@ function filterOf({ format, agents, reasoning = 'drop', tools, mapping }: Traini
     tools: tools?.length ?? 0,
     mapping: mapping !== undefined,
   };
+}
+
+/**
+ * Dispatches as a file of training data, and `manifest.json`. `open` creates a file; it is first called after the estimate, so that data
+ * above the limit leaves none.
+ * @throws as `writeTrainingData`
+ */
+export async function writeTrainingFiles(
+  source: TaskSource,
+  open: (name: string) => TextSink,
+  options: TrainingOptions,
+): Promise<TrainingManifest> {
+  const rows = writeTrainingData(source, options);
+  let next = await rows.next();
+  const sink = open(trainingFormats[options.format].file);
+  for (; next.done !== true; next = await rows.next()) await sink.write(next.value);
+  await open('manifest.json').write(`${JSON.stringify(next.value, null, 2)}\n`);
+  return next.value;
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
 import { trainingFormatIds } from '../../src/index.ts';
-import { holdsEncodedBytes } from '../../src/training/encoded-text.ts';
+import { holdsEncodedBytes } from '../../src/training/prompt-renderer.ts';
 import { ann, annAlone, type Talk, write } from './talk.ts';
 
 const bytes = 'iVBORw0KGgo=';

@@ -4,18 +4,22 @@ import {
   type ClaudeLog,
   claudeShares,
   detectClaudeFormat,
+  dispatchIdOf,
   openClaudeStream,
   openClaudeTranscript,
 } from '@hansard/claude';
-import { definedOnly } from '@hansard/events';
+import { type CapturedEvent, definedOnly, toNarrative } from '@hansard/events';
 import {
   detectGameFormat,
   detectSessionFormat,
+  type FormatDiagnostic,
+  type FormatReport,
   type GameFormatId,
   gameFormats,
   gameShares,
   hasSessionRecord,
   isWholeGameLog,
+  type LogOrigin,
   type ReadGame,
   type SessionFormatId,
   sessionFormats,
@@ -23,11 +27,9 @@ import {
 } from '@hansard/formats';
 import type { LogFile, LogHead, LogImporterProvider, OpenLog } from '@hansard/provider';
 import { readHead, readSource } from '../find/read-source.ts';
-import { assertKnown } from './assert-known.ts';
+import { importErrors } from '../import-errors.ts';
 import { emptyFile } from './choose-importer.ts';
-import { identifyLog } from './identify-log.ts';
-import { wholeLines } from './whole-lines.ts';
-import { openWholeLog } from './whole-log.ts';
+import { nameProduct, wholeLines } from './name-product.ts';
 
 const gameImporters: readonly LogImporterProvider[] = [
   {
@@ -202,4 +204,100 @@ function groupGameLogs(files: readonly LogFile[], isByItself: (file: LogFile) =>
     }
   }
   return logs;
+}
+
+/** How many records a file has, how many are of a known type, and how many lack the agent that they must name. */
+interface RecordShares {
+  readonly records: number;
+  readonly known: number;
+  /** Absent: records of the format need not name an agent. */
+  readonly withoutAgent?: number;
+}
+
+/**
+ * Refuses a file before anything of it is recorded: less than half of its records are known, or more than a tenth lack
+ * their agent.
+ * @throws IMPORT_FOREIGN
+ */
+function assertKnown(file: string, as: string, { records, known, withoutAgent = 0 }: RecordShares): void {
+  const problems = [
+    ...(known < records / 2 ? [`only ${shareOf(known, records)} are of a known type`] : []),
+    ...(isMost(withoutAgent, records) ? [`${shareOf(withoutAgent, records)} do not name their agent`] : []),
+  ];
+  if (problems.length === 0) return;
+  const product = nameProduct(readHead(file));
+  const real = product === null ? '' : ` It is a file of ${product}, which is not supported yet.`;
+  throw importErrors.error(
+    'IMPORT_FOREIGN',
+    `${file} is not a log of ${as}: ${problems.join(', and ')}.${real}`,
+    {
+      details: { file, as, ...(product === null ? {} : { product }) },
+    },
+  );
+}
+
+/** More than a tenth of the records. Of fewer than five records, more than half: one record is already a fifth. */
+function isMost(withoutAgent: number, records: number): boolean {
+  return withoutAgent > records / (records < 5 ? 2 : 10);
+}
+
+function shareOf(some: number, all: number): string {
+  return `${some} of ${all} records (${Math.round((100 * some) / all)} %)`;
+}
+
+/**
+ * The dispatch of a log, which a second import finds again: named by the id and the time that the log gives itself; where
+ * it gives no id, by its first record; where it gives no time either, also by its file and the folder of that file.
+ */
+function identifyLog(format: string, { id, time, firstRecord, file = '' }: LogOrigin, number = 1): string {
+  const place = time === null ? [basename(dirname(file)), basename(file)] : [];
+  const name = id === null ? [...place, JSON.stringify(firstRecord)] : [id];
+  return dispatchIdOf([format, ...name, ...(number === 1 ? [] : [number])].join('\n'), time ?? 0);
+}
+
+/** A log that was read as a whole. */
+interface WholeLog {
+  readonly events: readonly CapturedEvent[];
+  readonly report: FormatReport;
+  readonly origin: LogOrigin;
+  /** Whether the log says how it ended. */
+  readonly isComplete: boolean;
+}
+
+const batchSize = 1_000;
+
+function openWholeLog(
+  facts: Pick<OpenLog, 'format' | 'files' | 'dispatchId' | 'role'>,
+  { events, report, origin, isComplete }: WholeLog,
+): OpenLog {
+  const times = events.flatMap(({ timestamp }) => timestamp ?? []);
+  return {
+    ...facts,
+    startedAt: momentOf(times[0]),
+    ...(origin.id === null && origin.time === null ? { identifiedByPlace: origin.file ?? '' } : {}),
+    async *read({ fidelity = 'full' } = {}) {
+      for (let at = 0; at < events.length; at += batchSize) {
+        const batch = events.slice(at, at + batchSize);
+        yield fidelity === 'full' ? batch : batch.map((event) => toNarrative(event));
+      }
+    },
+    summary: () => ({
+      records: report.records,
+      events: events.length,
+      status: isComplete ? 'completed' : 'aborted',
+      completedAt: momentOf(times.at(-1)),
+      diagnostics: report.diagnostics,
+      counts: countsOf(report.diagnostics),
+    }),
+  };
+}
+
+function momentOf(timestamp: string | undefined): number | null {
+  return timestamp === undefined ? null : Date.parse(timestamp);
+}
+
+function countsOf(diagnostics: readonly FormatDiagnostic[]): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { code } of diagnostics) counts[code] = (counts[code] ?? 0) + 1;
+  return counts;
 }

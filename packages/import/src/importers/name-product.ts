@@ -1,7 +1,6 @@
 import { isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
 import { isTrainingPair } from '@hansard/formats';
 import type { LogHead } from '@hansard/provider';
-import { wholeLines } from './whole-lines.ts';
 
 /** The start of a file, as the signatures of products look at it. */
 interface Sample {
@@ -281,4 +280,10 @@ function kinds(words: string): ReadonlySet<JsonValue | undefined> {
 
 function matches(pattern: RegExp, value: JsonValue | undefined): boolean {
   return typeof value === 'string' && pattern.test(value);
+}
+
+/** The lines of the start of a file, without the last one where it may be cut. */
+export function wholeLines({ text, isCut }: LogHead): string[] {
+  const lines = text.split('\n');
+  return isCut ? lines.slice(0, -1) : lines;
 }

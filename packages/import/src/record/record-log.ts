@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import type { Dispatch, DispatchStore, NewDispatch } from '@hansard/dispatch';
 import {
+  type CapturedEvent,
   type DispatchEnvelope,
   type DispatchSource,
   definedOnly,
@@ -11,7 +12,7 @@ import {
   type OpenCall,
   toTimestamp,
 } from '@hansard/events';
-import { factsOf, type PriceTable } from '@hansard/facts';
+import { factsOf, isRewritten, type PriceTable } from '@hansard/facts';
 import {
   type LogRest,
   type LogSummary,
@@ -20,9 +21,16 @@ import {
   storeErrors,
 } from '@hansard/provider';
 import { importErrors } from '../import-errors.ts';
-import { appendEvents, countRewritten } from './append-events.ts';
-import { endOf, leave, sourceOf, withTooLarge } from './end-of-log.ts';
-import { defaultQuietAfterMs, endIfQuiet, type QuietClock, type QuietEnd } from './quiet-log.ts';
+import {
+  defaultQuietAfterMs,
+  endIfQuiet,
+  endOf,
+  leave,
+  type QuietClock,
+  type QuietEnd,
+  sourceOf,
+  withTooLarge,
+} from './end-of-log.ts';
 
 export interface RecordLogOptions {
   /** Absent: that of an existing dispatch, or else `full`. */
@@ -327,4 +335,49 @@ function openCallOf(event: EventOf<'agent:inference'>, table: PriceTable | null)
 
 function listed(calls: readonly OpenCall[]): OpenCall[] | null {
   return calls.length === 0 ? null : [...calls];
+}
+
+/**
+ * Appends events of a log. An event that already exists stays as it is. If the store has other content under its id, the
+ * event is added under an id of its own, and `onRewritten` gets the id that it has in the log.
+ */
+async function appendEvents(
+  dispatch: Dispatch,
+  events: readonly CapturedEvent[],
+  onRewritten: (id: string) => void,
+): Promise<void> {
+  try {
+    await dispatch.append(events);
+  } catch (error) {
+    if (!storeErrors.is(error, 'STORE_EVENT_CONFLICT')) throw error;
+    for (const event of events) {
+      if (await appendUnder(dispatch, event)) onRewritten(event.id);
+    }
+  }
+}
+
+const longestId = 128;
+const mostVersions = 1_000;
+
+/** How many events of a dispatch were added under an id of their own because theirs was taken. */
+async function countRewritten(dispatch: Dispatch): Promise<number> {
+  let count = 0;
+  for await (const { events } of dispatch.pages()) {
+    for (const { id } of events) if (isRewritten(id)) count += 1;
+  }
+  return count;
+}
+
+/** Appends an event, under another id if the store has other content under its own. Returns whether it had. */
+async function appendUnder(dispatch: Dispatch, event: CapturedEvent): Promise<boolean> {
+  for (let version = 1; ; version += 1) {
+    const suffix = version === 1 ? '' : `:rewritten-${version}`;
+    const id = `${event.id.slice(0, longestId - suffix.length)}${suffix}`;
+    try {
+      await dispatch.append({ ...event, id });
+      return version > 1;
+    } catch (error) {
+      if (!storeErrors.is(error, 'STORE_EVENT_CONFLICT') || version === mostVersions) throw error;
+    }
+  }
 }

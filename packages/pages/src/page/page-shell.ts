@@ -1,5 +1,6 @@
+import { rowKinds } from '@hansard/views';
 import { escapeHtmlInLine } from '../html-text.ts';
-import { policyHash } from './packed-rows.ts';
+import { policyHash } from './page-rows.ts';
 
 /** The style sheet of a task page. Agents are identified by name; colour is only an aid. */
 const pageStyle = `
@@ -127,3 +128,17 @@ export async function pageStart({ title, links = '', bar, script }: PageStart): 
 export function pageEnd(script: string): string {
   return `</main>\n<footer>Written by Hansard. Times are UTC.</footer>\n<script>${script}</script>\n</body>\n</html>\n`;
 }
+
+const kinds = rowKinds.map(
+  (kind) => `<label><input type="checkbox" value="${kind}" checked> ${kind}</label>`,
+);
+
+/** The controls of a task page. Shown by its script. */
+export const pageBar = `<form id="bar" role="search" hidden>
+<input id="find" type="search" placeholder="Find in all rows" aria-label="Find in all rows" autocomplete="off"><kbd>/</kbd>
+<label class="choice">agent <select id="agents"><option value="">all</option></select></label>
+<label class="choice"><input id="failed" type="checkbox"> failed only</label>
+<fieldset id="kinds"><legend>Kinds</legend>${kinds.join('')}</fieldset>
+<output id="shown" aria-live="polite"></output>
+<span class="keys"><kbd>j</kbd> <kbd>k</kbd> next and previous row, <kbd>f</kbd> next failure, <kbd>Esc</kbd> clears</span>
+</form>`;

@@ -1,5 +1,5 @@
 import { findNotJson, isPlainObject, type JsonObject } from '@hansard/events';
-import type { PluginManifest } from '../manifest/plugin-manifest.ts';
+import type { PluginManifest } from '../plugin-manifest.ts';
 
 const draft = 'https://json-schema.org/draft/2020-12/schema';
 

@@ -1,6 +1,5 @@
 import { definedOnly, type HansardError } from '@hansard/events';
-import type { ExportResult } from '@opentelemetry/core';
-import { ExportResultCode } from '@opentelemetry/core';
+import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import { type IOtlpExportDelegate, OTLPExporterError } from '@opentelemetry/otlp-exporter-base';
 import {
   convertLegacyHttpOptions,
@@ -17,8 +16,7 @@ import type { ReadableLogRecord } from '@opentelemetry/sdk-logs';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 import { traceErrors } from '../trace-errors.ts';
 import type { TraceRecord } from '../trace-record.ts';
-import { inBatches } from './batches.ts';
-import { shownEndpoint } from './shown-endpoint.ts';
+import { inBatches } from './otlp-lines.ts';
 
 /** A record that the receiver refused because of its size (413). */
 export interface RefusedRecord {
@@ -208,4 +206,16 @@ function withoutLastSlashes(text: string): string {
   let { length } = text;
   while (text[length - 1] === '/') length -= 1;
   return text.slice(0, length);
+}
+
+const hidden = '(hidden)';
+
+/** The address of a receiver for messages: without the user, the password and the query, which can be secrets. */
+export function shownEndpoint(endpoint: string): string {
+  const at = endpoint.lastIndexOf('@');
+  const scheme = endpoint.indexOf('://');
+  const start = scheme < 0 || scheme > at ? 0 : scheme + '://'.length;
+  const address = at < 0 ? endpoint : `${endpoint.slice(0, start)}${hidden}${endpoint.slice(at)}`;
+  const query = address.search(/[?#]/);
+  return query < 0 ? address : `${address.slice(0, query + 1)}${hidden}`;
 }

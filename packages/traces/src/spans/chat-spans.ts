@@ -16,13 +16,17 @@ import {
   EVENT_GEN_AI_CLIENT_INFERENCE_OPERATION_DETAILS,
   GEN_AI_OPERATION_NAME_VALUE_CHAT,
 } from '@opentelemetry/semantic-conventions/incubating';
-import { agentAttributes } from './agent-attributes.ts';
-import { type AgentState, type OpenMessage, takePending } from './agent-state.ts';
-import { hansard } from './attributes.ts';
+import { hansard, providerNameOf, shownModel } from './attributes.ts';
 import { MessageList } from './content.ts';
-import type { FoldContext, FoldStep } from './fold-context.ts';
+import {
+  type AgentState,
+  agentAttributes,
+  type FoldContext,
+  type FoldStep,
+  type OpenMessage,
+  takePending,
+} from './fold-state.ts';
 import { derivedSpanId } from './identity.ts';
-import { providerNameOf, shownModel } from './provider-name.ts';
 
 type Inference = EventData<'agent:inference'>;
 

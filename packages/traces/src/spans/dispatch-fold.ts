@@ -7,17 +7,21 @@ import {
   GEN_AI_OPERATION_NAME_VALUE_CREATE_AGENT,
   GEN_AI_OPERATION_NAME_VALUE_INVOKE_AGENT,
 } from '@opentelemetry/semantic-conventions/incubating';
-import { agentAttributes, agentNameOf } from './agent-attributes.ts';
-import { type AgentState, createAgentState } from './agent-state.ts';
-import { hansard } from './attributes.ts';
+import { hansard, providerNameOf, shownModel } from './attributes.ts';
 import { ChatSpans } from './chat-spans.ts';
 import { ContentBudget } from './content.ts';
 import { type DispatchNews, dispatchSpan } from './dispatch-span.ts';
 import { emitLog } from './emit-log.ts';
-import type { FoldContext, FoldStep } from './fold-context.ts';
+import {
+  type AgentState,
+  agentAttributes,
+  agentNameOf,
+  createAgentState,
+  type FoldContext,
+  type FoldStep,
+} from './fold-state.ts';
 import { derivedSpanId, spanIdOf } from './identity.ts';
 import { causesOf, LinkList } from './links.ts';
-import { providerNameOf, shownModel } from './provider-name.ts';
 import { ToolSpans } from './tool-spans.ts';
 
 /** Folds the events of one dispatch, in order, into spans and log records. It keeps only open items. */

@@ -9,11 +9,9 @@ import {
   GEN_AI_OPERATION_NAME_VALUE_INVOKE_AGENT,
 } from '@opentelemetry/semantic-conventions/incubating';
 import type { ContentMode } from '../trace-options.ts';
-import { agentAttributes } from './agent-attributes.ts';
-import type { AgentState } from './agent-state.ts';
-import { hansard } from './attributes.ts';
+import { hansard, providerNameOf, shownModel } from './attributes.ts';
 import { MessageList } from './content.ts';
-import { providerNameOf, shownModel } from './provider-name.ts';
+import { type AgentState, agentAttributes } from './fold-state.ts';
 import type { SpanDraft } from './record-factory.ts';
 
 /** Facts about the whole dispatch from its events. */

@@ -13,10 +13,9 @@ import {
   ATTR_GEN_AI_TOOL_NAME,
   EVENT_GEN_AI_CLIENT_OPERATION_EXCEPTION,
 } from '@opentelemetry/semantic-conventions/incubating';
-import { agentAttributes } from './agent-attributes.ts';
 import { hansard, logNames } from './attributes.ts';
 import { ContentBudget } from './content.ts';
-import type { FoldContext, FoldStep } from './fold-context.ts';
+import { agentAttributes, type FoldContext, type FoldStep } from './fold-state.ts';
 import { causesOf } from './links.ts';
 
 const { INFO, WARN, ERROR } = SeverityNumber;

@@ -16,11 +16,9 @@ import {
   ATTR_GEN_AI_TOOL_TYPE,
   GEN_AI_OPERATION_NAME_VALUE_EXECUTE_TOOL,
 } from '@opentelemetry/semantic-conventions/incubating';
-import { agentAttributes } from './agent-attributes.ts';
-import type { AgentState } from './agent-state.ts';
 import { hansard } from './attributes.ts';
 import { ContentBudget } from './content.ts';
-import type { FoldContext, FoldStep } from './fold-context.ts';
+import { type AgentState, agentAttributes, type FoldContext, type FoldStep } from './fold-state.ts';
 import { spanIdOf } from './identity.ts';
 import { LinkList } from './links.ts';
 

@@ -1,5 +1,7 @@
 import type { DispatchEnvelope } from '@hansard/events';
+import { useEffect, useState } from 'preact/hooks';
 import type { EventDetail, History, NamedAgent, ReaderRow } from '../answers.ts';
+import { pageSize } from '../page-cache.ts';
 
 export interface DispatchName {
   readonly task: string;
@@ -90,4 +92,121 @@ export async function readDispatches(task: string | null, pages: number): Promis
     if (next === null) break;
   }
   return { dispatches, next };
+}
+
+/** Answers to a question that is asked again before it is answered. An answer to an earlier question never replaces a later one. */
+export class LatestAnswer<Answer> {
+  #asked = 0;
+  #answered = 0;
+
+  /** Null: a later question has been answered already. */
+  async of(answer: Promise<Answer>): Promise<Answer | null> {
+    this.#asked += 1;
+    const number = this.#asked;
+    const given = await answer;
+    if (number < this.#answered) return null;
+    this.#answered = number;
+    return given;
+  }
+}
+
+interface Asked<Answer> {
+  /** Null: it is read for the first time. */
+  readonly answer: Answer | null;
+  readonly problem: string | null;
+  again(): void;
+}
+
+/** An answer of the server, asked for again when the store changes, as long as `isLive` says so of the last answer. */
+export function useAnswer<Answer>(path: string, isLive: (answer: Answer) => boolean): Asked<Answer> {
+  const [asked, setAsked] = useState<{ path: string; answer: Answer } | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [turn, setTurn] = useState(0);
+  const answer = asked?.path === path ? asked.answer : null;
+  const follows = answer !== null && isLive(answer);
+  useEffect(() => {
+    const asking = new AbortController();
+    ask<Answer>(path, asking.signal).then(
+      (answer) => {
+        if (asking.signal.aborted) return;
+        setAsked({ path, answer });
+        setProblem(null);
+      },
+      (error: Error) => {
+        if (!asking.signal.aborted) setProblem(error.message);
+      },
+    );
+    return () => asking.abort();
+  }, [path, turn]);
+  const again = () => setTurn((last) => last + 1);
+  useEffect(() => {
+    if (!follows) return;
+    const changes = new EventSource('/api/changes');
+    changes.onmessage = again;
+    // A connection begins: what changed before it is not reported.
+    changes.addEventListener('hello', again);
+    return () => changes.close();
+  }, [path, follows]);
+  return { answer, problem, again };
+}
+
+interface PageListener {
+  onRows(rows: Rows): void;
+  onError(error: unknown): void;
+}
+
+/** Pages that are further away are no longer waited for. */
+const nearPages = 2;
+
+/** The most pages of a request. The server reads the events around a request, which cost more than a second page. */
+const mostPages = 3;
+
+/** Reads pages of rows, each once at a time, those that follow each other together. */
+export class PageReader {
+  readonly #name: DispatchName;
+  readonly #listener: PageListener;
+  readonly #reading = new Map<number, AbortController>();
+
+  constructor(name: DispatchName, listener: PageListener) {
+    this.#name = name;
+    this.#listener = listener;
+  }
+
+  /** Reads pages. `shown`: those in the window. */
+  read(pages: readonly number[], shown: readonly number[]): void {
+    const isNear = (page: number) => shown.some((near) => Math.abs(page - near) <= nearPages);
+    const needed = new Set([...this.#reading].filter(([page]) => isNear(page)).map(([, reading]) => reading));
+    for (const reading of this.#reading.values()) if (!needed.has(reading)) reading.abort();
+    const runs: number[][] = [];
+    for (const page of pages
+      .filter((wanted) => !this.#reading.has(wanted))
+      .sort((one, other) => one - other)) {
+      const run = runs.at(-1);
+      if (run !== undefined && run.at(-1) === page - 1 && run.length < mostPages) run.push(page);
+      else runs.push([page]);
+    }
+    for (const run of runs) void this.#read(run);
+  }
+
+  close(): void {
+    for (const reading of this.#reading.values()) reading.abort();
+  }
+
+  async #read(run: readonly number[]): Promise<void> {
+    const reading = new AbortController();
+    const [first = 0] = run;
+    for (const page of run) this.#reading.set(page, reading);
+    const done = () => {
+      for (const page of run) this.#reading.delete(page);
+    };
+    try {
+      const count = run.length * pageSize;
+      const rows = await readRows(this.#name, first * pageSize, count, reading.signal);
+      done();
+      if (!reading.signal.aborted) this.#listener.onRows(rows);
+    } catch (error) {
+      done();
+      if (!reading.signal.aborted) this.#listener.onError(error);
+    }
+  }
 }

@@ -1,9 +1,7 @@
 import { formatCost } from '@hansard/facts';
 import { useEffect, useState } from 'preact/hooks';
-import { type Listing, readDispatches } from './api.ts';
-import { goTo } from './go-to.ts';
-import { LatestAnswer } from './latest-answer.ts';
-import { addressOf } from './place-in-address.ts';
+import { LatestAnswer, type Listing, readDispatches } from './api.ts';
+import { addressOf, goTo } from './place-in-address.ts';
 import { timeText } from './words.ts';
 
 interface LibraryProps {

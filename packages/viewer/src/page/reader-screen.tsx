@@ -4,12 +4,10 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/ho
 import type { DispatchName } from './api.ts';
 import { EventPanel } from './event-panel.tsx';
 import { FindBar } from './find/find-bar.tsx';
-import { everything, type Query } from './find/query.ts';
-import { goTo, isWritten } from './go-to.ts';
+import { everything, type Query } from './find/search.ts';
 import { isTyping } from './is-typing.ts';
 import { Tabs } from './lenses/tabs.tsx';
-import { oncePerFrame } from './once-per-frame.ts';
-import { addressOf, parseAddress, type ReaderPlace } from './place-in-address.ts';
+import { addressOf, goTo, isWritten, parseAddress, type ReaderPlace } from './place-in-address.ts';
 import { ReaderState } from './reader-state.ts';
 import { RowList } from './row-list.tsx';
 import { RunBar } from './run/run-bar.tsx';
@@ -240,4 +238,21 @@ function Beside({ reader, place }: BesideProps) {
 
 function readerAddress({ task, id }: DispatchName): string {
   return addressOf({ kind: 'reader', task, id, at: null });
+}
+
+/** Draws at once. What changes before the next frame is drawn with it, however much it is. */
+export function oncePerFrame(draw: () => void): () => void {
+  let isWaiting = false;
+  let hasChanged = false;
+  const onChange = () => {
+    hasChanged = isWaiting;
+    if (isWaiting) return;
+    isWaiting = true;
+    draw();
+    requestAnimationFrame(() => {
+      isWaiting = false;
+      if (hasChanged) onChange();
+    });
+  };
+  return onChange;
 }

@@ -2,15 +2,10 @@ import type { DispatchEnvelope } from '@hansard/events';
 import type { LiveRows, NamedAgent, ReaderRow, TreeEntry } from '../answers.ts';
 import { pageSize } from '../page-cache.ts';
 import { RowOrder, type ShownRow } from '../row-order.ts';
-import { type DispatchName, readAgents, readLast } from './api.ts';
-import { everything, isEverything, isSameQuery, type Query } from './find/query.ts';
-import { Search } from './find/search.ts';
-import { LatestAnswer } from './latest-answer.ts';
-import { followRows } from './live.ts';
-import { PageReader } from './page-reader.ts';
-import { RunState } from './run/run-state.ts';
-import { type Place, rowsInView } from './scroll-map.ts';
-import { ScrollPlace } from './scroll-place.ts';
+import { type DispatchName, LatestAnswer, PageReader, readAgents, readLast } from './api.ts';
+import { everything, isEverything, isSameQuery, type Query, Search } from './find/search.ts';
+import { followRows, RunState } from './live.ts';
+import { type Place, rowsInView, ScrollPlace } from './scroll-place.ts';
 
 /** Milliseconds. A dispatch that cannot be read is tried again. */
 const openMs = 2_000;

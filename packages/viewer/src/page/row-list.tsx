@@ -1,7 +1,7 @@
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { ReaderRow } from '../answers.ts';
 import type { ReaderState } from './reader-state.ts';
-import { heightOf, rowHeight } from './scroll-map.ts';
+import { heightOf, rowHeight } from './scroll-place.ts';
 import { clockText, colourOf } from './words.ts';
 
 interface RowListProps {

@@ -1,3 +1,5 @@
+import type { DispatchName } from './api.ts';
+
 /** `2026-03-01 09:30:00`, UTC, or that the time is not recorded. */
 export function timeText(time: number | string | null): string {
   if (time === null) return 'time not recorded';
@@ -19,4 +21,9 @@ export function colourOf(agentId: string): number {
   let hash = 7;
   for (const character of agentId) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) % 104_729;
   return hash % 8;
+}
+
+/** A session as commands take it: one word. */
+export function commandPlace({ task, id }: DispatchName): string {
+  return `${task.replace(/^([^/]+)\/tasks\/([^/]+)$/, '$1/$2')}/${id}`;
 }

@@ -6,14 +6,11 @@ import { viewerErrors } from '../viewer-errors.ts';
 import { contextRoutes } from './context/context-routes.ts';
 import { guard, OneTimeCodes, randomToken } from './guard.ts';
 import { lensRoutes } from './lenses/lens-routes.ts';
-import { isLoopback } from './listening-address.ts';
-import { OpenDispatches } from './open-dispatches.ts';
 import { routes } from './routes.ts';
-import { runPath, runRoutes } from './run/run-routes.ts';
-import type { ViewedRuns } from './run/viewed-runs.ts';
 import { searchRoutes } from './search/search-routes.ts';
-import { type RunningViewer, type StartOptions, startViewer } from './start-viewer.ts';
-import { type ViewedStore, viewedStore } from './viewed-store.ts';
+import { isLoopback, type RunningViewer, type StartOptions, startViewer } from './start-viewer.ts';
+import { runPath, runRoutes, type ViewedRuns } from './viewed-runs.ts';
+import { OpenDispatches, type ViewedStore, viewedStore } from './viewed-store.ts';
 
 /** The files of the page. */
 const files = {

@@ -5,16 +5,12 @@ import { HTTPException } from 'hono/http-exception';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { History } from '../answers.ts';
 import { eventDetail } from './event-detail.ts';
-import { sendFoundRows } from './find-rows.ts';
-import { sendLiveRows } from './live-rows.ts';
 import type { LogRows, RowPage } from './log-rows.ts';
-import type { OpenDispatch, OpenDispatches } from './open-dispatches.ts';
 import { onePart, wholeNumber } from './parameters.ts';
-import { readerRow } from './reader-row.ts';
-import { SentWriting } from './run/sent-writing.ts';
-import type { ViewedRuns } from './run/viewed-runs.ts';
+import { readerRow, sendFoundRows, sendLiveRows } from './sent-rows.ts';
 import { treeOf } from './tree-of.ts';
-import type { ViewedStore } from './viewed-store.ts';
+import { SentWriting, type ViewedRuns } from './viewed-runs.ts';
+import type { OpenDispatch, OpenDispatches, ViewedStore } from './viewed-store.ts';
 
 /** Milliseconds. Changes within this time share a message. */
 const gatherMs = 500;

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { oncePerFrame } from '../../src/page/once-per-frame.ts';
+import { oncePerFrame } from '../../src/page/reader-screen.tsx';
 
 it('draws the first change at once, and later ones together with the next frame', () => {
   let frame: (() => void) | null = null;

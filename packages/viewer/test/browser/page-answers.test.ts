@@ -1,7 +1,6 @@
 import { beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { everything } from '../../src/page/find/query.ts';
-import { Search } from '../../src/page/find/search.ts';
-import { LatestAnswer } from '../../src/page/latest-answer.ts';
+import { LatestAnswer } from '../../src/page/api.ts';
+import { everything, Search } from '../../src/page/find/search.ts';
 import { PageCache } from '../../src/page-cache.ts';
 
 type Heard = (event: { readonly data: string }) => void;

@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { expect, it } from 'vitest';
 import { createViewer, type ViewedRuns, viewerErrors } from '../../src/index.ts';
 import { type Check, guard, guardChecks, OneTimeCodes } from '../../src/server/guard.ts';
-import { runPath, runRoutes } from '../../src/server/run/run-routes.ts';
+import { runPath, runRoutes } from '../../src/server/viewed-runs.ts';
 import { openStore } from '../viewed.ts';
 
 const host = '127.0.0.1:4700';

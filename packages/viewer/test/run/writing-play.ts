@@ -3,11 +3,10 @@ import type { NewEvent } from '@hansard/events';
 import { randomFrom } from '@hansard/testing';
 import type { SSEStreamingApi } from 'hono/streaming';
 import type { LiveRows, WritingMessage } from '../../src/answers.ts';
-import type { RunState } from '../../src/page/run/run-state.ts';
-import { sendLiveRows } from '../../src/server/live-rows.ts';
+import type { RunState } from '../../src/page/live.ts';
 import { LogRows } from '../../src/server/log-rows.ts';
-import { SentWriting } from '../../src/server/run/sent-writing.ts';
-import type { OpenText, RunChange, ViewedRuns } from '../../src/server/run/viewed-runs.ts';
+import { sendLiveRows } from '../../src/server/sent-rows.ts';
+import { type OpenText, type RunChange, SentWriting, type ViewedRuns } from '../../src/server/viewed-runs.ts';
 
 /** A run as the test plays it: three agents that write words, and record what they wrote. */
 class PlayedRun implements ViewedRuns {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { RunState } from '../../src/page/run/run-state.ts';
+import { RunState } from '../../src/page/live.ts';
 import { openStore, taskDir } from '../viewed.ts';
 import { play } from './writing-play.ts';
 

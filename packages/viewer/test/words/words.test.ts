@@ -18,10 +18,10 @@ import {
 import { h } from 'preact';
 import { renderToString } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
+import { RowDetail } from '../../src/page/event-panel.tsx';
 import { TalkList } from '../../src/page/lenses/lens-screen.tsx';
 import { RowCells } from '../../src/page/row-list.tsx';
-import { RowDetail } from '../../src/page/row-words.tsx';
-import { readerRow } from '../../src/server/reader-row.ts';
+import { readerRow } from '../../src/server/sent-rows.ts';
 import { sampleLog, sampleTalk } from './sample-rows.ts';
 
 const role = 'worker';

@@ -72,3 +72,11 @@ export function isInWord(text: string, index: number): boolean {
   const character = String.fromCodePoint(text.codePointAt(isLow ? Math.max(0, index - 1) : index) ?? 0);
   return inAnyWord.test(character) && !unspaced.test(character);
 }
+
+const separators = /[\s_\p{Pd}]+/gu;
+
+/** The normalised form of a name: equal for `Player 1`, `player_1` and `PLAYER1`, and for all encodings of `José`. */
+export function spellingOf(name: string): string {
+  const { folded } = fold(name.trim());
+  return folded.replace(separators, '') || folded;
+}

@@ -1,8 +1,13 @@
 import { fold, isInWord } from './fold.ts';
 import { hasForm } from './name-form.ts';
-import { type NamedPerson, type NameRules, somebody } from './named-person.ts';
-import { type Spelling, spellingsOf } from './spellings.ts';
-import { Titles } from './titles.ts';
+import {
+  type NamedPerson,
+  type NameRules,
+  type Spelling,
+  somebody,
+  spellingsOf,
+  Titles,
+} from './spellings.ts';
 
 const newNode = (): TreeNode => ({ children: new Map(), breaks: null, spellings: [] });
 

@@ -1,9 +1,7 @@
 import { isCommonWord, isFunctionWord } from './common-words.ts';
 import { fold } from './fold.ts';
 import { startsSentence } from './name-form.ts';
-import type { NamedPerson, NameRules } from './named-person.ts';
-import { spellingsOf } from './spellings.ts';
-import { Titles } from './titles.ts';
+import { type NamedPerson, type NameRules, spellingsOf, Titles } from './spellings.ts';
 
 /**
  * Why a word still looks like a name: it is spelled almost like one; it begins or ends with one; one begins with it; it is

@@ -1,7 +1,40 @@
-import { genericWords, isCommonWord, isFunctionWord, particles } from './common-words.ts';
+import {
+  capitalTitles,
+  genericWords,
+  isCommonWord,
+  isFunctionWord,
+  particles,
+  plainTitles,
+} from './common-words.ts';
 import { fold } from './fold.ts';
-import type { NamedPerson, NameRules } from './named-person.ts';
-import type { Titles } from './titles.ts';
+
+/** A player, or another agent, with everything that texts may call it. */
+export interface NamedPerson {
+  /** What stands in the place of its names. */
+  readonly label: string;
+  /** Its name, its ids and its later names. */
+  readonly names: readonly string[];
+  /** Further whole names, such as nicknames. */
+  readonly aliases?: readonly string[] | undefined;
+  /** The words of its name that stand for it alone. Absent: they are derived from the names. */
+  readonly parts?: readonly string[] | undefined;
+  /** Abbreviations that are names in capital letters only, such as `AL`. */
+  readonly initials?: readonly string[] | undefined;
+  /** Whether only its whole names are found, as for a game master. */
+  readonly isHost?: boolean | undefined;
+}
+
+/** What the language of a log adds to the rules of English. */
+export interface NameRules {
+  readonly titles?: readonly string[] | undefined;
+  /** Endings of names, by the end of the name that they replace: `{ "": ["s"], "a": ["y", "ie"] }`. */
+  readonly inflections?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** Words that are names only in the form of a name. */
+  readonly words?: readonly string[] | undefined;
+}
+
+/** What stands in the place of a name that several players have, or that belongs to no player. */
+export const somebody = 'somebody';
 
 /**
  * How a spelling must be written to count as a name: in any way; with capital letters; in the form of a name
@@ -202,4 +235,34 @@ function digraphsOf(name: string): string[] {
     .toLowerCase()
     .replace(/[äöøüå]/g, (letter) => digraphs[letter] ?? letter);
   return written === name.normalize('NFC').toLowerCase() ? [] : [written];
+}
+
+const longestTitle = 24;
+const endingInTitle = /(?<![\p{L}\p{N}])(\p{L}+)\.?\s{1,3}$/u;
+
+/** The titles before names, such as `Dr.` and `Miss`. */
+export class Titles {
+  readonly #plain: ReadonlySet<string>;
+
+  constructor(titles: readonly string[] = []) {
+    this.#plain = new Set([...plainTitles, ...titles.map((title) => fold(title.replace(/\.$/, '')).folded)]);
+  }
+
+  has(word: string): boolean {
+    return this.#plain.has(word) || capitalTitles.has(word);
+  }
+
+  /** Where the titles before a name begin; `from` if there are none. */
+  startBefore(source: string, from: number): number {
+    let start = from;
+    while (/\s/.test(source.charAt(start - 1))) {
+      const before = endingInTitle.exec(source.slice(Math.max(0, start - longestTitle), start));
+      const word = before?.[1] ?? '';
+      const folded = fold(word).folded;
+      const isTitle = this.#plain.has(folded) || (capitalTitles.has(folded) && /^\p{Lu}/u.test(word));
+      if (before === null || !isTitle) break;
+      start -= before[0].length;
+    }
+    return start;
+  }
 }

@@ -1,13 +1,11 @@
 import { dispatchedAgent } from '@hansard/views';
 import { useEffect, useState } from 'preact/hooks';
 import type { ContextAnswer, ContextLine, ContextText } from '../../answers.ts';
-import { ask, pathOf } from '../api.ts';
-import { commandPlace } from '../command-place.ts';
+import { ask, pathOf, useAnswer } from '../api.ts';
 import { isTyping } from '../is-typing.ts';
 import { Tabs } from '../lenses/tabs.tsx';
-import { useAnswer } from '../lenses/use-answer.ts';
 import { addressOf, type ContextPlace } from '../place-in-address.ts';
-import { countText, timeText } from '../words.ts';
+import { commandPlace, countText, timeText } from '../words.ts';
 
 /** What the model was given in a call, and whether that is what the log recorded. */
 export function ContextScreen({ place }: { readonly place: ContextPlace }) {

@@ -2,7 +2,7 @@ import { dispatchedAgent } from '@hansard/views';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ReaderState } from '../reader-state.ts';
 import { countText } from '../words.ts';
-import { isEverything, kinds, type Query } from './query.ts';
+import { isEverything, kinds, type Query } from './search.ts';
 
 /** Milliseconds without a key after which a text is searched for. */
 const typingMs = 200;

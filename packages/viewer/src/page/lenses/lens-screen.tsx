@@ -2,12 +2,10 @@ import { dispatchedAgent } from '@hansard/views';
 import { Fragment } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { DialogAnswer, HeardAnswer, LensAgent, PerspectiveAnswer, TalkLine } from '../../answers.ts';
-import { pathOf } from '../api.ts';
-import { goTo } from '../go-to.ts';
-import { addressOf, type LensPlace, lensQuery } from '../place-in-address.ts';
+import { pathOf, useAnswer } from '../api.ts';
+import { addressOf, goTo, type LensPlace, lensQuery } from '../place-in-address.ts';
 import { clockText, colourOf, countText } from '../words.ts';
 import { Tabs } from './tabs.tsx';
-import { useAnswer } from './use-answer.ts';
 
 /** A lens over a longer log is made again only when somebody asks. */
 const longestLive = 5_000;

@@ -1,9 +1,9 @@
 import { formatDuration } from '@hansard/facts';
 import { useEffect } from 'preact/hooks';
 import type { TreeAnswer, TreeLine } from '../../answers.ts';
+import { useAnswer } from '../api.ts';
 import { addressOf } from '../place-in-address.ts';
 import { countText, timeText } from '../words.ts';
-import { useAnswer } from './use-answer.ts';
 
 /** The dispatches of a task as trees, with what each cost, alone and with those below it. It updates itself. */
 export function TreeScreen({ task }: { readonly task: string }) {

@@ -1,8 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { SearchEnd, SearchedDispatch, SearchedEvent } from '../../answers.ts';
-import { goTo } from '../go-to.ts';
 import { isTyping } from '../is-typing.ts';
-import { addressOf, type SearchPlace } from '../place-in-address.ts';
+import { addressOf, goTo, type SearchPlace } from '../place-in-address.ts';
 import { clockText, colourOf, countText, timeText } from '../words.ts';
 
 const nothing: SearchState = { found: [], searched: 0, isRunning: false, end: null, problem: null };

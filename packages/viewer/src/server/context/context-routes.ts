@@ -15,8 +15,8 @@ import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { ContextAnswer, ContextText } from '../../answers.ts';
 import { lastLines, shownText, timeOf } from '../lenses/lens-page.ts';
-import type { OpenDispatch, OpenDispatches } from '../open-dispatches.ts';
 import { onePart, wholeNumber } from '../parameters.ts';
+import type { OpenDispatch, OpenDispatches } from '../viewed-store.ts';
 
 /** A context is rendered from all events before its call. With more than these, it is not rendered. */
 const mostEvents = 50_000;

@@ -26,9 +26,8 @@ import type {
   TreeAnswer,
   TreeLine,
 } from '../../answers.ts';
-import type { OpenDispatches } from '../open-dispatches.ts';
 import { wholeNumber } from '../parameters.ts';
-import type { ViewedStore } from '../viewed-store.ts';
+import type { OpenDispatches, ViewedStore } from '../viewed-store.ts';
 import { lastLines, shownText, talkLine } from './lens-page.ts';
 import { type RecentIndex, RecentIndexes } from './recent-index.ts';
 

@@ -2,7 +2,7 @@ import type { DispatchLog } from '@hansard/dispatch';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { createLogIndex, type LogIndex } from '@hansard/views';
 import type { LensAgent, LensPart } from '../../answers.ts';
-import type { OpenDispatch } from '../open-dispatches.ts';
+import type { OpenDispatch } from '../viewed-store.ts';
 
 /** The most events that a lens is made from: the last ones. */
 const mostEvents = 50_000;

@@ -7,8 +7,7 @@ import { Hono } from 'hono';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { SearchEnd, SearchedDispatch } from '../../answers.ts';
 import { timeOf } from '../lenses/lens-page.ts';
-import type { OpenDispatches } from '../open-dispatches.ts';
-import type { ViewedStore } from '../viewed-store.ts';
+import type { OpenDispatches, ViewedStore } from '../viewed-store.ts';
 
 /** The most hits of a search. */
 const mostHits = 500;

@@ -1,0 +1,232 @@
+import { createHash, type Hash } from 'node:crypto';
+import type { CapturedEvent, JsonValue, TaskSource, TextSink } from '@hansard/events';
+import { type Cast, readCast } from '../game-streams/cast.ts';
+import { createGameStreams } from '../game-streams/create-game-streams.ts';
+import { type GameMapping, type GameMappingInput, parseGameMapping } from '../game-streams/game-mapping.ts';
+import type { StreamLine } from '../game-streams/stream-lines.ts';
+import type { StreamedRun } from '../game-streams/write-game-streams.ts';
+import type { NameSuspect } from './names/name-suspects.ts';
+import {
+  type JudgePass,
+  judgePasses,
+  type PacketLine,
+  type PacketManifest,
+  packetKind,
+} from './packet-forms.ts';
+import { type Pseudonyms, readPseudonyms, sha256 } from './pseudonyms.ts';
+
+/** A packet under construction, event by event. */
+export interface JudgePacketWriter {
+  /** The lines that an event adds, each with its event. */
+  add(event: CapturedEvent): WrittenLine[];
+  finish(): WrittenLine[];
+  /** Calls without a line, because the log lacks their input; by tool. */
+  readonly leftOut: Readonly<Record<string, number>>;
+  /** The players that events of the game name, but that match no agent: names, which no packet may show. */
+  readonly unmatchedPlayers: readonly string[];
+  /** After `finish`: the manifest of all lines. */
+  manifest(): PacketManifest;
+}
+
+export interface WrittenLine {
+  readonly line: PacketLine;
+  readonly eventId: string;
+}
+
+export interface JudgePacketOptions {
+  readonly pass: JudgePass;
+  readonly mapping: GameMappingInput;
+  readonly dispatchId: string;
+  readonly pseudonyms: Pseudonyms;
+  /** The cast of the whole log. */
+  readonly cast: Cast;
+}
+
+/** @throws FORMAT_MAPPING_INVALID */
+export function createJudgePacket(options: JudgePacketOptions): JudgePacketWriter {
+  return new PacketWriter(options);
+}
+
+class PacketWriter implements JudgePacketWriter {
+  readonly #pass: JudgePass;
+  readonly #dispatchId: string;
+  readonly #pseudonyms: Pseudonyms;
+  readonly #streams: ReturnType<typeof createGameStreams>;
+  readonly #bareTypes: ReadonlySet<string>;
+  readonly #hash: Hash = createHash('sha256');
+  readonly #kinds: PacketManifest['kinds'];
+  readonly #excluded = new Map<string, number>();
+  #events = 0;
+  #lines = 0;
+  #notPlayers = 0;
+  #redactions = 0;
+  #bareActions = 0;
+
+  constructor({ pass, dispatchId, pseudonyms, cast, mapping: given }: JudgePacketOptions) {
+    const mapping = parseGameMapping(given);
+    // Calls after thoughts are left out: their input may hold whispers and fields that no action shows.
+    const reasoning = { ...mapping.reasoning, toolCalls: false };
+    this.#pass = pass;
+    this.#dispatchId = dispatchId;
+    this.#pseudonyms = pseudonyms;
+    this.#streams = createGameStreams({ ...mapping, reasoning }, { runId: dispatchId, cast });
+    this.#bareTypes = typesWithoutShape(mapping);
+    this.#kinds = { chat: 0, action: 0, ...(pass === 'internal' && { reasoning: 0 }) };
+  }
+
+  get leftOut() {
+    return this.#streams.leftOut;
+  }
+
+  get unmatchedPlayers() {
+    return this.#streams.unmatchedPlayers;
+  }
+
+  add(event: CapturedEvent): WrittenLine[] {
+    if (event.type !== 'judge:verdict') this.#events += 1;
+    return this.#streams.add(event).flatMap((line) => this.#toPacket(line));
+  }
+
+  finish(): WrittenLine[] {
+    return this.#streams.finish().flatMap((line) => this.#toPacket(line));
+  }
+
+  manifest(): PacketManifest {
+    return {
+      format: 'hansard-judge-packet/1',
+      pass: this.#pass,
+      events: this.#events,
+      lines: this.#lines,
+      kinds: { ...this.#kinds },
+      excluded: {
+        streams: Object.fromEntries([...this.#excluded].sort()),
+        not_players: this.#notPlayers,
+        calls_without_input: { ...this.#streams.leftOut },
+      },
+      redactions: this.#redactions,
+      bare_actions: this.#bareActions,
+      players: [...this.#pseudonyms.players],
+      pseudonyms_sha256: this.#pseudonyms.sha256,
+      sha256: this.#hash.copy().digest('hex'),
+    };
+  }
+
+  #toPacket(streamed: StreamLine): WrittenLine[] {
+    const kind = packetKind(streamed.stream, this.#pass);
+    const speaker = speakerOf(streamed);
+    if (kind === null) {
+      this.#excluded.set(streamed.stream, (this.#excluded.get(streamed.stream) ?? 0) + 1);
+      return [];
+    }
+    if (kind !== 'chat' && this.#pseudonyms.isNoPlayer(speaker)) {
+      this.#notPlayers += 1;
+      return [];
+    }
+    const { event_id: eventId } = streamed.line;
+    this.#lines += 1;
+    this.#kinds[kind] = (this.#kinds[kind] ?? 0) + 1;
+    const line: PacketLine = {
+      n: this.#lines,
+      turn: 'turn' in streamed.line ? this.#hide(streamed.line.turn) : '',
+      speaker: this.#pseudonyms.of(speaker),
+      kind,
+      text: this.#textOf(streamed),
+      ref: refOf(this.#dispatchId, eventId),
+    };
+    this.#hash.update(`${JSON.stringify(line)}\n`);
+    return [{ line, eventId }];
+  }
+
+  #textOf({ stream, line }: StreamLine): string {
+    if (stream === 'chat') return this.#hide(line.message);
+    if (stream === 'agent_reasoning') return this.#hide(line.thinking_process);
+    if (stream !== 'agent_actions') throw new TypeError(`${stream} is not part of packets.`);
+    if (!this.#bareTypes.has(line.action_type))
+      return `${line.action_type} ${hiddenJson(line.payload, (text) => this.#hide(text))}`;
+    this.#bareActions += 1;
+    return line.action_type;
+  }
+
+  #hide(text: string): string {
+    const hidden = this.#pseudonyms.hide(text);
+    this.#redactions += hidden.count;
+    return hidden.text;
+  }
+}
+
+/** The reference to an event in packets. */
+function refOf(dispatchId: string, eventId: string): string {
+  return sha256(`${dispatchId}\n${eventId}`).slice(0, 16);
+}
+
+/** A whole input may hold private text, such as the reason that a model gives with its vote. */
+function typesWithoutShape({ actions }: GameMapping): ReadonlySet<string> {
+  const bare = Object.values(actions).filter(({ payload }) => payload === undefined);
+  return new Set(bare.map(({ type }) => type));
+}
+
+function speakerOf({ line }: StreamLine): string {
+  return 'speaker' in line ? line.speaker : 'agent' in line ? line.agent : '';
+}
+
+/** A JSON value as text. Names in strings and keys are replaced before JSON escapes are added. */
+function hiddenJson(value: JsonValue, hide: (text: string) => string): string {
+  if (Array.isArray(value)) return `[${value.map((item) => hiddenJson(item, hide)).join(',')}]`;
+  if (typeof value === 'object' && value !== null) {
+    const entries = Object.entries(value).map(
+      ([key, item]) => `${JSON.stringify(hide(key))}:${hiddenJson(item ?? null, hide)}`,
+    );
+    return `{${entries.join(',')}}`;
+  }
+  if (typeof value === 'string') return JSON.stringify(hide(value));
+  const plain = JSON.stringify(value);
+  const hidden = hide(plain);
+  return hidden === plain ? plain : JSON.stringify(hidden);
+}
+
+export interface WrittenPackets extends Omit<StreamedRun, 'untimedLines'> {
+  /** Of the external and the internal packet. */
+  readonly manifests: readonly PacketManifest[];
+  /** What still looks like a name in the packets. The places are lines of the internal packet. */
+  readonly suspects: readonly NameSuspect[];
+}
+
+/**
+ * Both packets of a dispatch, each as a file `PASS.jsonl` with its `PASS.manifest.json`. `open` creates a file.
+ * @throws FORMAT_MAPPING_INVALID, FORMAT_NAME_TOO_LONG
+ */
+export async function writeJudgePackets(
+  { readEvents }: Pick<TaskSource, 'readEvents'>,
+  dispatchId: string,
+  open: (name: string) => TextSink,
+  mapping: GameMapping,
+): Promise<WrittenPackets> {
+  const cast = await readCast(readEvents(dispatchId), mapping);
+  const pseudonyms = await readPseudonyms(readEvents(dispatchId), mapping, dispatchId);
+  const suspects = pseudonyms.suspects();
+  const packets = judgePasses.map((pass) => {
+    const packet = createJudgePacket({ pass, mapping, dispatchId, pseudonyms, cast });
+    const sink = open(`${pass}.jsonl`);
+    const write = async (lines: readonly WrittenLine[]) => {
+      for (const { line } of lines) {
+        await sink.write(`${JSON.stringify(line)}\n`);
+        // The internal packet has every text of the external one.
+        if (pass === 'internal')
+          for (const text of [line.turn, line.text]) suspects.add(text, `line ${line.n}`);
+      }
+    };
+    return { pass, packet, write };
+  });
+  for await (const event of readEvents(dispatchId))
+    for (const { packet, write } of packets) await write(packet.add(event));
+  const manifests: PacketManifest[] = [];
+  for (const { pass, packet, write } of packets) {
+    await write(packet.finish());
+    const manifest = packet.manifest();
+    manifests.push(manifest);
+    await open(`${pass}.manifest.json`).write(`${JSON.stringify(manifest, null, 2)}\n`);
+  }
+  const [first] = packets;
+  const { leftOut = {}, unmatchedPlayers = [] } = first?.packet ?? {};
+  return { dispatchId, manifests, leftOut, unmatchedPlayers, suspects: suspects.list() };
+}
