@@ -29,7 +29,7 @@ const built: Readonly<Record<string, string>> = {
   'plugins/hook-redact/src/create-redact-hook.ts': 'of a user; ended after a second',
   'plugins/model-scripted/src/open-scripted-model.ts': "of the user's own scenario",
   'plugins/model-scripted/src/scenario.ts': "of the user's own scenario; only parsed",
-  'plugins/store-jsonfile/src/search/word-filter.ts': 'of letters and digits only',
+  'plugins/store-jsonfile/src/search-events.ts': 'of letters and digits only',
 };
 
 const files = globSync('{packages,plugins,apps}/*/src/**/*.ts', { cwd: root });

@@ -1,4 +1,4 @@
-import { addRedactions, type JsonObject, type JsonValue } from '@hansard/events';
+import { addRedactions, isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
 import { isNamedSecret, type KnownKeys } from './known-keys.ts';
 import { distinctSecrets, markerOf, replaceSecrets, type SecretSearch } from './search/secret-search.ts';
 

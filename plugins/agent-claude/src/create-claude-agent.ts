@@ -7,9 +7,8 @@ import type { AgentActivity, AgentProvider, AgentRunRequest } from '@hansard/pro
 import { ActivityQueue } from './activity-queue.ts';
 import { cwdMissing, engineFailure, notLoggedIn, sdkMissing, sessionMissing } from './agent-failures.ts';
 import type { ClaudeAgentOptions } from './claude-agent-options.ts';
-import { engineOptions } from './engine-options.ts';
+import { engineOptions, projectOptions } from './engine-options.ts';
 import { EngineProcess } from './engine-process.ts';
-import { projectOptions } from './project-options.ts';
 import { TurnWatch } from './turn-watch.ts';
 
 /** How long the engine may take to report a call after it asks for permission. */

@@ -4,7 +4,7 @@ import type { ClaudeAgentOptions } from './claude-agent-options.ts';
 import { createClaudeAgent } from './create-claude-agent.ts';
 import { createReplayAgent } from './create-replay-agent.ts';
 
-export { claudeAgentErrors } from './claude-agent-errors.ts';
+export { claudeAgentErrors } from './agent-failures.ts';
 export type { ClaudeAgentOptions, ClaudePermissionMode } from './claude-agent-options.ts';
 export { createClaudeAgent } from './create-claude-agent.ts';
 export { createReplayAgent, type ReplayAgentOptions } from './create-replay-agent.ts';

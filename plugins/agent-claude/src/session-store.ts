@@ -1,2 +1,2 @@
 export { createSessionStore, type SessionStoreOptions } from './session-store/create-session-store.ts';
-export type { SessionLog } from './session-store/session-log.ts';
+export type { SessionLog } from './session-store/session-events.ts';

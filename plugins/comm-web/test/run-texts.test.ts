@@ -2,7 +2,7 @@ import type { CapturedEvent, Delta } from '@hansard/events';
 import { randomFrom } from '@hansard/testing';
 import type { RunChange } from '@hansard/viewer';
 import { expect, it } from 'vitest';
-import { mostKept, mostTexts, RunTexts } from '../src/runs.ts';
+import { mostKept, mostTexts, RunTexts } from '../src/create-run-page.ts';
 
 function setUp() {
   const changes: RunChange[] = [];

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import { definePlugin } from '@hansard/provider';
-import { type JsonFileStoreOptions, openJsonFileStore } from './open-json-file-store.ts';
+import { type JsonFileStoreOptions, openJsonFileStore } from './json-file-store.ts';
 
 export type { JsonFileDispatchStore } from './json-file-store.ts';
 export {
   type JsonFileStoreOptions,
   jsonFileStoreCapabilities,
   openJsonFileStore,
-} from './open-json-file-store.ts';
+} from './json-file-store.ts';
 
 export default definePlugin({
   id: 'store-jsonfile',

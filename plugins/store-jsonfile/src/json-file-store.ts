@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } from '@hansard/events';
 import {
   type ClaimState,
@@ -21,24 +21,23 @@ import {
   type TaskListing,
   type WatchScope,
 } from '@hansard/provider';
-import { orMissing, toFileError, withFile } from '@hansard/store-kit';
+import { defaultLeaseMs, orMissing, realPath, toFileError, withFile } from '@hansard/store-kit';
 import { names } from './disk-format.ts';
 import { DispatchClaims } from './dispatch/dispatch-claims.ts';
 import type { DispatchContext } from './dispatch/dispatch-context.ts';
 import { readDispatchEnvelope } from './dispatch/dispatch-file.ts';
 import { OpenDispatches } from './dispatch/open-dispatches.ts';
 import { LeftCopies } from './dispatch/other-copies.ts';
+import type { Access } from './files.ts';
 import { DispatchIntegrity } from './integrity/dispatch-integrity.ts';
 import { LaterWork } from './later-work.ts';
 import { WriterLocks } from './locks/writer-locks.ts';
-import { StoreRemains } from './remains/store-remains.ts';
-import { runAll } from './run-all.ts';
-import { searchEvents } from './search/search-events.ts';
-import type { StoreSystem } from './store-system.ts';
+import { ScopeWatch } from './scope-watch.ts';
+import { searchEvents } from './search-events.ts';
+import { StoreRemains } from './store-remains.ts';
+import { type StoreSystem, systemFor } from './store-system.ts';
 import { Listings } from './task/listings.ts';
-import { readTaskRecord } from './task/task-file.ts';
-import { TaskIndex } from './task/task-index.ts';
-import { ScopeWatch } from './watching/scope-watch.ts';
+import { readTaskRecord, TaskIndex } from './task/task-file.ts';
 
 /** Keeps each dispatch in one JSON file (see disk-format.ts). Every method is synchronous. Created by `openJsonFileStore`. */
 export class JsonFileDispatchStore implements DispatchStoreProvider {
@@ -310,4 +309,64 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
   async [Symbol.asyncDispose](): Promise<void> {
     this.close();
   }
+}
+
+/** Runs all steps, including after one that fails. @throws the first error */
+function runAll(steps: Iterable<() => void>): void {
+  const errors: unknown[] = [];
+  for (const step of steps) {
+    try {
+      step();
+    } catch (error) {
+      errors.push(error);
+    }
+  }
+  if (errors.length > 0) throw errors[0];
+}
+
+/** The capabilities of a store that is opened without options. Another `durability` changes only that field. */
+export const jsonFileStoreCapabilities: StoreCapabilities = {
+  durability: 'process',
+  writers: 'dispatch',
+  search: 'scan',
+  watch: true,
+  deleteDispatch: true,
+  rewrite: true,
+  integrity: 'checksum',
+};
+
+export interface JsonFileStoreOptions {
+  /** The folder of the tasks. The first write creates it if it does not exist. */
+  readonly root: string;
+  /**
+   * The failures that an appended event survives. `process` (the default): the end of the process. `disk`: also the loss of
+   * power; each append then waits for the disk.
+   */
+  readonly durability?: 'process' | 'disk';
+  /**
+   * Who may read new files and folders. `private` (the default): only the owner. `shared`: whom the umask of the process
+   * allows. Files and folders that exist keep their permissions.
+   */
+  readonly access?: Access;
+  /**
+   * Milliseconds, at least 100; 15,000 by default. A claim whose owner is not proven to have exited can be taken over after it was
+   * not renewed for so long. An owner renews its claims in each third of it.
+   */
+  readonly leaseMs?: number;
+}
+
+/**
+ * Opens the store in a folder. Reading creates nothing. A test can replace `system`.
+ * @throws STORE_UNAVAILABLE if the root is not a readable folder
+ */
+export function openJsonFileStore(
+  { root, durability = 'process', access = 'private', leaseMs = defaultLeaseMs }: JsonFileStoreOptions,
+  system: StoreSystem = systemFor(access),
+): JsonFileDispatchStore {
+  const { files } = system;
+  const realRoot = withFile('open', root, () => {
+    orMissing(() => files.list(root), ['ENOENT']);
+    return realPath(resolve(root), files.realPath);
+  });
+  return new JsonFileDispatchStore(realRoot, { ...jsonFileStoreCapabilities, durability }, leaseMs, system);
 }

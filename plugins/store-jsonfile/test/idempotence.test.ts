@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { type CapturedEvent, encodeEvent } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
-import { EventIndex } from '../src/lines/event-index.ts';
+import { EventIndex } from '../src/lines/stored-lines.ts';
 import { makeEnvelope } from './envelope.ts';
 import {
   codeOf,

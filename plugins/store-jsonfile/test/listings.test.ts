@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { systemClock } from '@hansard/provider';
 import { expect, it } from 'vitest';
-import { openJsonFileStore } from '../src/open-json-file-store.ts';
+import { openJsonFileStore } from '../src/json-file-store.ts';
 import { thisSystem } from '../src/store-system.ts';
 import { Listings } from '../src/task/listings.ts';
 import { makeEnvelope } from './envelope.ts';

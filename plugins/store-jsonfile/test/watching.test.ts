@@ -1,8 +1,8 @@
 import { ManualClock } from '@hansard/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Files } from '../src/files.ts';
+import { ScopeWatch } from '../src/scope-watch.ts';
 import { thisSystem } from '../src/store-system.ts';
-import { ScopeWatch } from '../src/watching/scope-watch.ts';
 import { makeEnvelope } from './envelope.ts';
 import { makeEvent, makeRoot, openStore, taskDir } from './sample.ts';
 

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { definePlugin, storeErrors } from '@hansard/provider';
+import { setupSql } from './database/schema.ts';
 import { openPostgresStore, type PostgresStoreOptions } from './open-postgres-store.ts';
-import { setupSql } from './setup-sql.ts';
 
+export { type SetupSqlOptions, setupSql } from './database/schema.ts';
 export { openPostgresStore, type PostgresStoreOptions } from './open-postgres-store.ts';
 export type { PostgresStore } from './postgres-store.ts';
-export { type SetupSqlOptions, setupSql } from './setup-sql.ts';
 
 interface PostgresStoreConfig extends Omit<PostgresStoreOptions, 'url'> {
   readonly url?: string;

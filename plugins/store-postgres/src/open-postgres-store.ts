@@ -1,12 +1,12 @@
 import { systemClock } from '@hansard/provider';
 import { defaultLeaseMs } from '@hansard/store-kit';
+import { ChangeWatch } from './change-watch.ts';
 import { Database } from './database/database.ts';
 import { toStoreError } from './database/postgres-errors.ts';
 import { quoteName } from './database/schema.ts';
 import { parseServerAddress } from './database/server-address.ts';
 import { Tables } from './database/tables.ts';
 import { PostgresStore } from './postgres-store.ts';
-import { ChangeWatch } from './watch/change-watch.ts';
 
 export interface PostgresStoreOptions {
   /**

@@ -24,22 +24,18 @@ import {
   type WatchScope,
 } from '@hansard/provider';
 import { assertDispatchPath, dispatchNotFound, storeClosed } from '@hansard/store-kit';
-import { Claims } from './claims/claims.ts';
-import { recordChecksum } from './database/checksums.ts';
+import type { ChangeWatch } from './change-watch.ts';
+import { Claims } from './claims.ts';
 import { toStoreError } from './database/postgres-errors.ts';
 import { removeRemains } from './database/remove-remains.ts';
 import type { TaskRow } from './database/statements.ts';
 import type { Tables } from './database/tables.ts';
-import { acceptLoss } from './events/accept-loss.ts';
 import { EventReader } from './events/event-reader.ts';
 import { EventSearch } from './events/event-search.ts';
 import { EventWriter } from './events/event-writer.ts';
-import type { RenewalSetup } from './events/renewal.ts';
-import { rewriteDispatch } from './events/rewrite-dispatch.ts';
-import { decodeRecord } from './tables/decode.ts';
-import { DispatchTable } from './tables/dispatch-table.ts';
-import { listDispatches } from './tables/list-dispatches.ts';
-import type { ChangeWatch } from './watch/change-watch.ts';
+import { acceptLoss, type RenewalSetup, rewriteDispatch } from './events/renewal.ts';
+import { decodeRecord, recordChecksum } from './tables/decode.ts';
+import { DispatchTable, listDispatches } from './tables/dispatch-table.ts';
 
 export interface PostgresStoreSetup {
   readonly tables: Tables;

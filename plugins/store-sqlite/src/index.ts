@@ -1,9 +1,9 @@
 import { join, resolve } from 'node:path';
 import { definePlugin } from '@hansard/provider';
-import { openSqliteStore } from './open-sqlite-store.ts';
+import { openSqliteStore } from './sqlite-store.ts';
 
-export { openSqliteStore, type SqliteStoreOptions } from './open-sqlite-store.ts';
 export type { SqliteStore } from './sqlite-store.ts';
+export { openSqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
 
 interface SqliteStoreConfig {
   readonly root: string;

@@ -5,9 +5,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { storeErrors } from '@hansard/provider';
 import { linkIfFree } from '@hansard/store-kit';
 import { releaseAll } from './claimed-dispatches.ts';
-import { locate, type OpenedDatabase } from './database/open-database.ts';
+import { locate, type OpenedDatabase, useWriteAheadLog } from './database/open-database.ts';
 import { assertFormat, createTables } from './database/schema.ts';
-import { useWriteAheadLog } from './database/write-ahead-log.ts';
 import { toStoreError } from './sqlite-errors.ts';
 import { type ConnectionOptions, type OpenedParts, openParts, type StoreParts } from './store-parts.ts';
 

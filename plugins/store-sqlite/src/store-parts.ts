@@ -1,13 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { AcknowledgedLengths } from './database/acknowledged-lengths.ts';
-import { type DatabaseOptions, type OpenedDatabase, openDatabase } from './database/open-database.ts';
+import {
+  type DatabaseOptions,
+  type OpenedDatabase,
+  openDatabase,
+  type StoreSystem,
+} from './database/open-database.ts';
 import { prepareStatements, type Statements } from './database/statements.ts';
 import { Acknowledgements } from './events/acknowledgements.ts';
 import { EventReader } from './events/event-reader.ts';
 import { EventSearch } from './events/event-search.ts';
 import { EventWriter } from './events/event-writer.ts';
 import { toOpenError } from './sqlite-errors.ts';
-import type { StoreSystem } from './store-system.ts';
 import { DispatchPages } from './tables/dispatch-pages.ts';
 import { DispatchTable } from './tables/dispatch-table.ts';
 import { TaskTable } from './tables/task-table.ts';

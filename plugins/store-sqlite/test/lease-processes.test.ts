@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openStoreOn } from '../src/open-sqlite-store.ts';
+import { openStoreOn } from '../src/sqlite-store.ts';
 import { ManualClock } from './manual-clock.ts';
 import { dispatchId, growingEvents, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';

@@ -1,8 +1,8 @@
 import { chmodSync, copyFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { thisSystem } from '../src/database/open-database.ts';
 import { openConnection } from '../src/store-connection.ts';
-import { thisSystem } from '../src/store-system.ts';
 import { dispatchId, envelope, growingEvents, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openClaimed, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 

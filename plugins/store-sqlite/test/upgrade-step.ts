@@ -6,7 +6,7 @@ import {
   headChecksum,
   taskChecksum,
   toggleName,
-} from '../src/database/checksums.ts';
+} from '../src/database/decode.ts';
 import { indexTexts, insertHead, markFormat, tableTexts } from '../src/database/schema.ts';
 import { type HeadRow, prepareStatements } from '../src/database/statements.ts';
 

@@ -1,19 +1,27 @@
-import { type DispatchEnvelope, definedOnly, type HansardError, isHansardError } from '@hansard/events';
-import { formatTime } from '@hansard/facts';
+import {
+  type DispatchEnvelope,
+  definedOnly,
+  type HansardError,
+  isHansardError,
+  shortened,
+} from '@hansard/events';
+import { formatCost, formatTime } from '@hansard/facts';
 import {
   type CapturedEvent,
   type DispatchHost,
   type JsonObject,
   storeErrors,
+  type ToolCall,
+  type ToolOutcome,
   type ToolProvider,
 } from '@hansard/provider';
-import { combineTools, ToolRefusal } from '@hansard/provider/tools';
+import { combineTools, defineTool, type InputSchema, ToolRefusal } from '@hansard/provider/tools';
 import { dispatchEnding, eventWords, wordsLine } from '@hansard/views';
 import { z } from 'zod';
 import { cutText } from './cut-text.ts';
-import { dispatchTool } from './dispatch-tool.ts';
-import { dispatchIdField, getWorker } from './get-worker.ts';
-import { statusLine, structuredResultLines, workerMetadata } from './worker-text.ts';
+
+/** How a tool names a worker. */
+const dispatchIdField = z.string().min(1).describe('The dispatchId that dispatch_agent returned.');
 
 const dispatchAgentTool = dispatchTool({
   name: 'dispatch_agent',
@@ -228,4 +236,64 @@ async function resultText(host: DispatchHost, worker: DispatchEnvelope, limit: n
   const said = words === null ? [] : [`result: ${cutText(words, limit)}`];
   const troubled = trouble === null ? [] : [cutText(trouble, 1_000)];
   return [statusLine(worker), ...troubled, ...structured, ...said].join('\n');
+}
+
+interface DispatchToolParts<Input> {
+  readonly name: string;
+  readonly description: string;
+  readonly input: InputSchema<Input>;
+  /** The tool needs no workers. */
+  readonly isForAll?: boolean;
+  run(input: Input, host: DispatchHost, call: ToolCall): Promise<ToolOutcome>;
+}
+
+/** A tool that works with the dispatches that run with the calling one. */
+function dispatchTool<Input>({ run, isForAll, ...parts }: DispatchToolParts<Input>): ToolProvider {
+  const tool = defineTool({
+    ...parts,
+    // `callTool` below refuses calls without a host.
+    run: (input: Input, call) => run(input, call.dispatches as DispatchHost, call),
+  });
+  return {
+    ...tool,
+    callTool(call) {
+      if (call.dispatches?.mayStart || (call.dispatches && isForAll)) return tool.callTool(call);
+      // Before the input is checked: without a host, no input helps.
+      return {
+        status: 'error',
+        text: `${call.tool} works with workers, and this agent can have none: do the work yourself.`,
+      };
+    },
+  };
+}
+
+/** A worker of the caller. @throws ToolRefusal that lists those that there are */
+async function getWorker(host: DispatchHost, dispatchId: string): Promise<DispatchEnvelope> {
+  try {
+    return await host.getWorker(dispatchId);
+  } catch (error) {
+    if (!storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
+    const workers = (await host.listWorkers()).slice(-mostListed);
+    const known = workers.map((worker) => `${worker.dispatchId} (${worker.role}, ${worker.status})`);
+    const there = known.length === 0 ? 'You have started none yet.' : `Yours are: ${known.join(', ')}.`;
+    throw new ToolRefusal(`You have no worker ${JSON.stringify(shortened(dispatchId, 60))}. ${there}`);
+  }
+}
+
+const mostListed = 20;
+
+/** Which worker it is and how it stands, on one line. */
+function statusLine({ dispatchId, role, status, cost }: DispatchEnvelope): string {
+  return [`${role} ${dispatchId}: ${status}`, ...(cost === null ? [] : [formatCost(cost)])].join(', ');
+}
+
+/** The structured result on lines of its own; nothing where there is none. */
+function structuredResultLines({ structuredResult }: DispatchEnvelope, limit: number): string[] {
+  if (structuredResult === null) return [];
+  return [`structured result: ${cutText(JSON.stringify(structuredResult), limit)}`];
+}
+
+/** What links the tool call with its worker. */
+function workerMetadata({ dispatchId, status }: DispatchEnvelope): JsonObject {
+  return { dispatchId, status };
 }

@@ -1,10 +1,16 @@
-import { definedOnly } from '@hansard/events';
-import type { AgentHost, AgentInfo, LoggedString, ToolOutcome, ToolProvider } from '@hansard/provider';
-import { combineTools, ToolRefusal } from '@hansard/provider/tools';
+import { definedOnly, preview } from '@hansard/events';
+import type {
+  AgentHost,
+  AgentInfo,
+  Delivery,
+  DeliveryOutcome,
+  LoggedString,
+  ToolOutcome,
+  ToolProvider,
+} from '@hansard/provider';
+import { combineTools, defineTool, type InputSchema, ToolRefusal } from '@hansard/provider/tools';
 import { z } from 'zod';
 import { getAgent, getAgents, labelOf, unique } from './agents.ts';
-import { deliverOwnWords, deliverUtterance, messageOf, quote } from './deliver.ts';
-import { sessionTool } from './session-tool.ts';
 
 const tellTool = sessionTool({
   name: 'tell',
@@ -201,4 +207,95 @@ async function inParallel<T, R>(
   };
   await Promise.all(Array.from({ length: Math.min(limit, items.length) }, lane));
   return results;
+}
+
+/** What one agent said, as others read it. */
+function quote(speaker: AgentInfo, text: string): string {
+  return `[${labelOf(speaker)}]: ${text}`;
+}
+
+/** Delivers an utterance to each; gives back a line for each whom it did not reach. */
+function deliverUtterance(
+  host: AgentHost,
+  recipients: readonly AgentInfo[],
+  speaker: AgentInfo,
+  said: LoggedString,
+): Promise<string[]> {
+  return deliver(host, recipients, speaker, said, () => quote(speaker, said.text));
+}
+
+/** Delivers a text of the caller: unchanged to its children, which expect it; to others with its name. */
+function deliverOwnWords(
+  host: AgentHost,
+  recipients: readonly AgentInfo[],
+  words: LoggedString,
+): Promise<string[]> {
+  const { caller } = host;
+  return deliver(host, recipients, caller, words, ({ parentAgentId }) =>
+    parentAgentId === caller.agentId ? words.text : quote(caller, words.text),
+  );
+}
+
+async function deliver(
+  host: AgentHost,
+  recipients: readonly AgentInfo[],
+  from: AgentInfo,
+  content: LoggedString,
+  textFor: (recipient: AgentInfo) => string,
+): Promise<string[]> {
+  const denials: string[] = [];
+  for (const recipient of recipients) {
+    const { status, reason } = await tryToDeliver(host, recipient.agentId, {
+      text: textFor(recipient),
+      substance: content.messageId,
+      from: from.agentId,
+    });
+    if (status === 'denied')
+      denials.push(`Not delivered to ${labelOf(recipient)}: ${reason ?? 'no reason was given'}`);
+  }
+  return denials;
+}
+
+/** A recipient that fails, such as one that was terminated meanwhile, does not stop the delivery to the others. */
+async function tryToDeliver(
+  host: AgentHost,
+  agentId: string,
+  delivery: Delivery,
+): Promise<Pick<DeliveryOutcome, 'status' | 'reason'>> {
+  try {
+    return await host.deliver(agentId, delivery);
+  } catch (error) {
+    return { status: 'denied', reason: messageOf(error) };
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : preview(error);
+}
+
+interface SessionToolParts<Input> {
+  readonly name: string;
+  readonly description: string;
+  readonly input: InputSchema<Input>;
+  run(input: Input, host: AgentHost, signal: AbortSignal): Promise<ToolOutcome>;
+}
+
+/** A tool that works with the agents of a session. */
+function sessionTool<Input>({ run, ...parts }: SessionToolParts<Input>): ToolProvider {
+  const tool = defineTool({
+    ...parts,
+    // `callTool` below refuses calls without a host.
+    run: (input: Input, call) => run(input, call.agents as AgentHost, call.signal),
+  });
+  return {
+    ...tool,
+    callTool(call) {
+      if (call.agents !== undefined) return tool.callTool(call);
+      // Before the input is checked: without a host, no input helps.
+      return {
+        status: 'error',
+        text: `${call.tool} works with the agents of a session, and this call does not come from one.`,
+      };
+    },
+  };
 }

@@ -1,9 +1,7 @@
 import type { SessionKey, SessionStore, SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
 import type { DispatchLog, DispatchRef } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/provider';
-import { KnownTranscripts } from './known-transcripts.ts';
-import { assertEntries, type BatchNote, batchNoteOf, entryOf } from './session-events.ts';
-import type { SessionLog } from './session-log.ts';
+import { assertEntries, type BatchNote, batchNoteOf, entryOf, type SessionLog } from './session-events.ts';
 import {
   defaultTaskDir,
   nameOf,
@@ -11,7 +9,7 @@ import {
   type TranscriptPlace,
   transcriptPlace,
 } from './transcript-place.ts';
-import { mainRole, partRole, TranscriptWriter } from './transcript-writer.ts';
+import { KnownTranscripts, mainRole, partRole, TranscriptWriter } from './transcript-writer.ts';
 
 export interface SessionStoreOptions {
   /** The open Hansard store for the sessions. The caller closes it. */

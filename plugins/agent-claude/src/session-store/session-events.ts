@@ -1,4 +1,5 @@
 import type { SessionKey, SessionStoreEntry, SessionSummaryEntry } from '@anthropic-ai/claude-agent-sdk';
+import type { DispatchStore } from '@hansard/dispatch';
 import {
   type CapturedEvent,
   isPlainObject,
@@ -7,6 +8,12 @@ import {
   timestampSchema,
   toTimestamp,
 } from '@hansard/events';
+
+/** The methods of an open Hansard store that a session store uses. */
+export type SessionLog = Pick<
+  DispatchStore,
+  'beginDispatch' | 'openDispatch' | 'findDispatch' | 'getDispatchEnvelopes' | 'deleteDispatch'
+>;
 
 /** The last event of each batch: its session, and the summary that the SDK requests without reading the entries. */
 export interface BatchNote extends SessionKey {

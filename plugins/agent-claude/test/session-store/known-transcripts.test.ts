@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { KnownTranscripts } from '../../src/session-store/known-transcripts.ts';
+import { KnownTranscripts } from '../../src/session-store/transcript-writer.ts';
 
 function transcript(uuids: number) {
   const startedAt = '2026-01-01T00:00:00.000Z';

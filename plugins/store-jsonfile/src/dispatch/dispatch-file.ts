@@ -4,7 +4,7 @@ import type { DispatchPaths } from '../disk-format.ts';
 import { corrupt } from '../errors.ts';
 import type { Files } from '../files.ts';
 import { type DispatchHead, readHead } from '../head/dispatch-head.ts';
-import { eventsMissing } from '../lines/damaged-line.ts';
+import { eventsMissing } from '../lines/inspect-lines.ts';
 import { OpenFile } from '../lines/open-file.ts';
 
 export interface DispatchName {

@@ -1,15 +1,22 @@
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
 import type { DispatchClaim, EventPage, ReadEventsOptions } from '@hansard/provider';
 import { dispatchNotFound } from '@hansard/store-kit';
+import { closings, type IdOrder } from '../disk-format.ts';
+import { type DispatchHead, readHead } from '../head/dispatch-head.ts';
+import { HeadKeeper } from '../head/head-keeper.ts';
 import { keptDamaged } from '../integrity/accept-loss.ts';
-import { syncFolder } from '../lines/open-file.ts';
-import { readAllEvents, readEventPage, readRecentEvents } from '../lines/read-events.ts';
-import { beginWriting } from './begin-writing.ts';
+import { eventIdOf } from '../lines/event-line.ts';
+import { type EventRange, type OpenFile, syncFolder, syncFolders } from '../lines/open-file.ts';
+import { parseLine, readAllEvents, readEventPage, readRecentEvents } from '../lines/read-events.ts';
+import { findLastLines, scanLines } from '../lines/scan-lines.ts';
+import { currentMoment, type Moment } from '../locks/moment.ts';
 import type { DispatchContext } from './dispatch-context.ts';
-import type { DispatchName } from './dispatch-file.ts';
+import { type DispatchFile, type DispatchName, openDispatchFile } from './dispatch-file.ts';
 import { DispatchReader, type ReadWork } from './dispatch-reader.ts';
-import type { DispatchWriter } from './dispatch-writer.ts';
-import { whileOwning } from './fence-dispatch.ts';
+import { type AppendPoint, DispatchWriter, restoreClosing } from './dispatch-writer.ts';
+import { fenceDispatch, whileOwning } from './fence-dispatch.ts';
+import { type FileTail, findTail } from './file-tail.ts';
+import { removeOtherCopies } from './other-copies.ts';
 
 /** An open dispatch: for writing while it is claimed, otherwise for reading. */
 export class DispatchHandle {
@@ -149,4 +156,119 @@ export class DispatchHandle {
     this.#reader?.close();
     this.#reader = null;
   }
+}
+
+/**
+ * Opens a claimed dispatch for writing: ends the writing of earlier owners, repairs a torn tail, and
+ * records the number of the claim if an earlier one was lost.
+ * @throws STORE_LOCKED if the claim is lost meanwhile, STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT
+ */
+function beginWriting(context: DispatchContext, name: DispatchName): DispatchWriter {
+  const { root, files, claims, clock, sync } = context;
+  // The creator of the dispatch may have exited before its name was on the disk.
+  if (sync) syncFolders(files, name.paths.folder, root);
+  if (claims.lockOf(name).lost.length > 0) fenceDispatch(context, name);
+  else if (context.leftCopies.take(name)) removeOtherCopies(context, name);
+  const checkedAt = currentMoment(clock);
+  const file = openOwnFile(context, name);
+  let writer: DispatchWriter;
+  try {
+    writer = prepareWriter(context, name, file, checkedAt);
+  } catch (error) {
+    file.open.close();
+    throw error;
+  }
+  try {
+    const { lost } = claims.lockOf(name);
+    if (lost.length > 0 || writer.isHeadDamaged) writer.writeHead({});
+    if (lost.length > 0) claims.removeLost(name);
+  } catch (error) {
+    writer.end();
+    throw error;
+  }
+  return writer;
+}
+
+function openOwnFile({ claims, files }: DispatchContext, name: DispatchName): DispatchFile {
+  if (!claims.isKept(name)) {
+    claims.release(name);
+    throw claims.missing(name);
+  }
+  return openDispatchFile(files, name, 'write');
+}
+
+function prepareWriter(
+  context: DispatchContext,
+  name: DispatchName,
+  file: DispatchFile,
+  checkedAt: Moment,
+): DispatchWriter {
+  const { claims, sync, onRepair } = context;
+  const { taskDir, dispatchId, paths } = name;
+  const head = readHead(file.open);
+  const { point, repair } = prepareAppend(file.open, head, sync);
+  if (repair !== null) onRepair({ taskDir, dispatchId, place: paths.file, ...repair });
+  return new DispatchWriter(context, name, {
+    file,
+    point,
+    head: HeadKeeper.ofClaim(head, claims.lockOf(name).epoch, checkedAt.monotonic),
+    checkedAt,
+  });
+}
+
+interface TailRepair {
+  readonly offset: number;
+  readonly removedBytes: number;
+  readonly reason: string;
+}
+
+/**
+ * Finds the place of the next append, and repairs a torn tail (see disk-format.ts, section 6). Only the owner of the lock may
+ * call it.
+ * @throws STORE_CORRUPT
+ */
+function prepareAppend(
+  file: OpenFile,
+  head: DispatchHead,
+  sync: boolean,
+): { readonly point: AppendPoint; readonly repair: TailRepair | null } {
+  const { start } = head;
+  const tail = findTail(file, head);
+  const { end, count, crc } = tail;
+  const range = { file, start, end, count };
+  if (tail.idOrder !== null) {
+    const greatestId = tail.idOrder === 'growing' ? readIds(range, findLastLines(range, 1)).greatestId : null;
+    return { point: { end, count, crc, idOrder: tail.idOrder, greatestId }, repair: null };
+  }
+  const ids = readIds(range, start + 1);
+  const repair = describeRepair(file, tail);
+  restoreClosing(file, tail.end, closings[ids.idOrder]);
+  if (sync) file.syncData();
+  return { point: { end, count, crc, ...ids }, repair };
+}
+
+function readIds(
+  range: EventRange,
+  from: number,
+): { readonly idOrder: IdOrder; readonly greatestId: string } {
+  let idOrder: IdOrder = 'growing';
+  let greatestId = '';
+  scanLines(range, from, (line) => {
+    const id = eventIdOf(line.bytes, line.start, line.end) ?? parseLine(range, line).id;
+    if (id > greatestId) greatestId = id;
+    else idOrder = 'mixed';
+    return true;
+  });
+  return { idOrder, greatestId };
+}
+
+function describeRepair(file: OpenFile, { end, size }: FileTail): TailRepair {
+  const rest = file.read(end, Math.min(size, end + closings.mixed.length)).toString('latin1');
+  if (Object.values(closings).some((closing) => closing.startsWith(rest)))
+    return { offset: end, removedBytes: 0, reason: 'The closing brackets were incomplete.' };
+  return {
+    offset: end,
+    removedBytes: size - end,
+    reason: 'An append was interrupted before it was complete.',
+  };
 }

@@ -2,7 +2,7 @@ import { storeErrors } from '@hansard/provider';
 import { dispatchNotFound, orMissing, readChecksum } from '@hansard/store-kit';
 import type { Files } from '../files.ts';
 import { readHead } from '../head/dispatch-head.ts';
-import type { EventRange } from '../lines/event-range.ts';
+import type { EventRange } from '../lines/open-file.ts';
 import { PositionIndex } from '../lines/position-index.ts';
 import { checksumTail } from '../lines/scan-lines.ts';
 import { type DispatchFile, type DispatchName, openDispatchFile } from './dispatch-file.ts';

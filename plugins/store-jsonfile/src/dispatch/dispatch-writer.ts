@@ -10,8 +10,7 @@ import { closings, type IdOrder, lineSeparator } from '../disk-format.ts';
 import { type Acknowledged, fitHead } from '../head/head-codec.ts';
 import { type HeadChanges, HeadKeeper } from '../head/head-keeper.ts';
 import { type AppendBytes, appendBytes, appendLine } from '../lines/append-bytes.ts';
-import type { EventRange } from '../lines/event-range.ts';
-import type { OpenFile } from '../lines/open-file.ts';
+import type { EventRange, OpenFile } from '../lines/open-file.ts';
 import { PositionIndex } from '../lines/position-index.ts';
 import { assertSame, StoredLines } from '../lines/stored-lines.ts';
 import { currentMoment, type Moment } from '../locks/moment.ts';
@@ -19,7 +18,7 @@ import type { DispatchContext } from './dispatch-context.ts';
 import { assertInPlace, type DispatchFile, type DispatchName } from './dispatch-file.ts';
 import type { ReadWork } from './dispatch-reader.ts';
 import { checkInterval, hasCopied } from './fence-dispatch.ts';
-import { copyBytes, replaceByCopy } from './replace-by-copy.ts';
+import { copyBytes, replaceByCopy } from './rewrite-dispatch.ts';
 
 /** Greater than any id, so that no id counts as new before the ids have been read. */
 const unknownId = '\uffff';

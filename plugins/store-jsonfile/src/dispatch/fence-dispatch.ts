@@ -7,7 +7,7 @@ import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
 import { DispatchReader } from './dispatch-reader.ts';
 import { removeOtherCopies } from './other-copies.ts';
-import { copyBytes, replaceByCopy } from './replace-by-copy.ts';
+import { copyBytes, replaceByCopy } from './rewrite-dispatch.ts';
 
 /** Milliseconds. A write is acknowledged only if the last check of the claim and of the place of the file is not older. */
 export const checkInterval = 50;

@@ -9,8 +9,7 @@ import type { Files } from '../files.ts';
 import { eventIdOf, parseEventText } from '../lines/event-line.ts';
 import { inspectLines, textOf } from '../lines/inspect-lines.ts';
 import type { OpenFile } from '../lines/open-file.ts';
-import { examineFile, settledLines } from './examine-file.ts';
-import { verifyFile } from './verify-file.ts';
+import { examineFile, settledLines, verifyFile } from './verify-file.ts';
 
 /**
  * Replaces a damaged file by a copy with its whole events and a notice, and keeps the damaged one under another name. One

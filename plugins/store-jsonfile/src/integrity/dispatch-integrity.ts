@@ -1,4 +1,4 @@
-import type { CapturedEvent } from '@hansard/events';
+import { type CapturedEvent, encodeEvent } from '@hansard/events';
 import {
   type DispatchRewrite,
   type DispatchRewritten,
@@ -8,16 +8,19 @@ import {
   type StoreError,
   storeErrors,
 } from '@hansard/provider';
-import { dispatchNotFound, orMissing } from '@hansard/store-kit';
+import { dispatchNotFound, orMissing, pageRange } from '@hansard/store-kit';
 import type { DispatchContext } from '../dispatch/dispatch-context.ts';
 import type { DispatchName } from '../dispatch/dispatch-file.ts';
 import { whileOwning } from '../dispatch/fence-dispatch.ts';
+import { findTail } from '../dispatch/file-tail.ts';
+import { addNotice, rewriteDispatch } from '../dispatch/rewrite-dispatch.ts';
+import { corrupt } from '../errors.ts';
 import type { FileStats } from '../files.ts';
+import { parseEventText } from '../lines/event-line.ts';
+import { type InspectedPart, inspectLines, textOf } from '../lines/inspect-lines.ts';
 import { OpenFile } from '../lines/open-file.ts';
 import { acceptLossOf, keptDamaged } from './accept-loss.ts';
-import { rewriteContentOf } from './rewrite-content.ts';
-import { Salvage } from './salvage.ts';
-import { verifyFile } from './verify-file.ts';
+import { examineFile, settledLines, verifyFile } from './verify-file.ts';
 
 /** Checks dispatches, and reads and repairs damaged ones. */
 export class DispatchIntegrity {
@@ -90,4 +93,106 @@ function isUnchanged(before: FileStats, now: FileStats): boolean {
 
 function notAFileDamage({ paths }: DispatchName, { message }: StoreError) {
   return { place: paths.file, offset: 0, bytes: 0, eventsBefore: 0, lostEvents: null, reason: message };
+}
+
+/**
+ * Replaces a file by a copy with the new envelope and the new forms of its events. An event that stays keeps its bytes. Only the owner
+ * of the lock may call it.
+ * @throws STORE_CORRUPT if anything is damaged but one copy of the head
+ */
+function rewriteContentOf(
+  context: DispatchContext,
+  name: DispatchName,
+  file: OpenFile,
+  rewrite: DispatchRewrite,
+): void {
+  const { damages } = verifyFile(file);
+  const examined = examineFile(file);
+  const { head } = examined;
+  // One whole copy of the head is enough: a loss of power can tear the other one.
+  const events = head === null ? 0 : head.slot * 2;
+  const damage = damages.find(({ offset }) => offset >= events);
+  if (damage !== undefined)
+    throw corrupt(file.path, damage.offset, damage.reason, { wholeEvents: damage.eventsBefore });
+  if (head === null) throw corrupt(file.path, 0, 'the envelope cannot be read');
+  // A loss of power can leave a torn sector before complete closing brackets.
+  const lines = { ...settledLines(examined), to: findTail(file, head).end };
+  const envelope = rewrite.envelope(head.envelope);
+  rewriteDispatch(context, name, { revision: head.record.revision + 1, envelope }, (copier) => {
+    inspectLines(lines, {
+      onEvent(inspected) {
+        const text = textOf(inspected);
+        const event = parseEventText(text);
+        if (event === null) throw corrupt(file.path, inspected.offset, 'this line is not an event');
+        const rewritten = rewrite.event(event);
+        const isSame = rewritten === event;
+        copier.add(event.id, isSame ? text : encodeEvent(rewritten), inspected.continues);
+      },
+      onDamage({ offset, reason }) {
+        throw corrupt(file.path, offset, reason);
+      },
+    });
+    if (rewrite.notice !== undefined) addNotice(copier, rewrite.notice());
+  });
+}
+
+const spacing = 256;
+
+/** A whole event from which an inspection can begin. */
+interface Mark {
+  readonly offset: number;
+  readonly crc: number | null;
+}
+
+/** The whole events of a dispatch file, damaged or not. It is valid until the file changes. */
+class Salvage {
+  readonly #lines: InspectedPart;
+  /** Every 256th whole event. */
+  readonly #marks: readonly Mark[];
+  readonly #count: number;
+
+  static of(file: OpenFile): Salvage {
+    const lines = settledLines(examineFile(file));
+    const marks: Mark[] = [];
+    let count = 0;
+    inspectLines(lines, {
+      onEvent({ offset, before }) {
+        if (count % spacing === 0) marks.push({ offset, crc: before });
+        count += 1;
+      },
+      onDamage: () => {},
+    });
+    return new Salvage(lines, marks, count);
+  }
+
+  private constructor(lines: InspectedPart, marks: readonly Mark[], count: number) {
+    this.#lines = lines;
+    this.#marks = marks;
+    this.#count = count;
+  }
+
+  /** A page of the whole events of the same file, which may have been opened again. @throws STORE_INVALID_CURSOR */
+  readPage(file: OpenFile, options: ReadEventsOptions): EventPage {
+    const { first, end } = pageRange(this.#count, options);
+    const events: CapturedEvent[] = [];
+    const at = Math.floor(first / spacing);
+    const mark = this.#marks[at];
+    if (first >= end || mark === undefined) return { events, first, next: end - 1 };
+    const lines = this.#lines;
+    const to = this.#marks[Math.ceil(end / spacing)]?.offset ?? lines.to;
+    let position = at * spacing;
+    inspectLines(
+      { ...lines, file, from: mark.offset, crc: mark.crc, to },
+      {
+        onEvent: (event) => {
+          const isWanted = position >= first && position < end;
+          position += 1;
+          const parsed = isWanted ? parseEventText(textOf(event)) : null;
+          if (parsed !== null) events.push(parsed);
+        },
+        onDamage: () => {},
+      },
+    );
+    return { events, first, next: end - 1 };
+  }
 }

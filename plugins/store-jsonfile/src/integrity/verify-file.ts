@@ -1,12 +1,12 @@
 import { type DispatchDamage, type DispatchVerification, storeErrors } from '@hansard/provider';
 import { eventsLine, firstSeparator } from '../disk-format.ts';
-import { findTail } from '../dispatch/file-tail.ts';
-import type { DispatchHead } from '../head/dispatch-head.ts';
+import { completeEnd, findTail, readEnding } from '../dispatch/file-tail.ts';
+import { type DispatchHead, findHead, findSlot, readHead } from '../head/dispatch-head.ts';
+import { startOfEvents } from '../head/head-codec.ts';
 import { hasText } from '../lines/event-line.ts';
-import { type InspectedDamage, inspectLines } from '../lines/inspect-lines.ts';
+import { type InspectedDamage, type InspectedPart, inspectLines } from '../lines/inspect-lines.ts';
 import type { OpenFile } from '../lines/open-file.ts';
 import { scanLines } from '../lines/scan-lines.ts';
-import { type DamagedFile, examineFile } from './examine-file.ts';
 
 /** Damage in the events, and the number of whole events before it. */
 interface Found extends InspectedDamage {
@@ -138,4 +138,43 @@ function plain({ offset, bytes, eventsBefore, reason }: Found, lostEvents: numbe
 
 function unreadable(place: string, bytes: number, reason: string): DispatchDamage {
   return { place, offset: 0, bytes, eventsBefore: 0, lostEvents: null, reason };
+}
+
+/** What can be read of a dispatch file, however much of it is damaged. */
+interface DamagedFile {
+  /** Null if it cannot be read. */
+  readonly head: DispatchHead | null;
+  readonly start: number;
+  readonly size: number;
+  /** Whether the file ends with complete closing brackets. */
+  readonly isClosed: boolean;
+  /** The lines of the events. */
+  readonly lines: InspectedPart;
+}
+
+/** @throws STORE_CORRUPT if not even the place of the events can be found */
+export function examineFile(file: OpenFile): DamagedFile {
+  const slot = findSlot(file);
+  const head = slot === null ? readHead(file) : findHead(file);
+  const start = head?.start ?? startOfEvents(slot ?? 0);
+  const ending = readEnding(file);
+  const complete = completeEnd(ending, start);
+  const to = complete?.end ?? ending.size;
+  const lines = { file, from: start + 1, crc: null, to };
+  return { head, start, size: ending.size, isClosed: complete !== null, lines };
+}
+
+/**
+ * The lines whose events count: without those of a batch that was not finished when the file was torn.
+ */
+export function settledLines({ lines, isClosed, start }: DamagedFile): InspectedPart {
+  if (isClosed) return lines;
+  let to = start + 1;
+  inspectLines(lines, {
+    onEvent({ continues, endOffset }) {
+      if (!continues) to = endOffset;
+    },
+    onDamage: () => {},
+  });
+  return { ...lines, to };
 }

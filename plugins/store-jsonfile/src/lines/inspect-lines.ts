@@ -1,7 +1,9 @@
+import type { StoreError } from '@hansard/provider';
 import { checksumLength, checksumOf, encodeChecksum, readChecksum } from '@hansard/store-kit';
 import { checksumEnd, checksumKey, firstSeparator, lineSeparator } from '../disk-format.ts';
-import { continuesBatch, endsWithComma, hasText } from './event-line.ts';
-import type { OpenFile } from './open-file.ts';
+import { corrupt } from '../errors.ts';
+import { continuesBatch, endsWithComma, hasText, parseEventText } from './event-line.ts';
+import type { EventRange, OpenFile } from './open-file.ts';
 
 const newline = 0x0a;
 const smallestChunk = 64 * 1024;
@@ -218,4 +220,35 @@ function chained(before: number | null, bytes: Buffer, from: number, digits: num
       ? checksumOf(firstSeparator)
       : checksumOf(encodeChecksum(before) + checksumEnd + lineSeparator, before);
   return checksumOf(bytes.subarray(from, digits), separator);
+}
+
+/** The events of an open file. */
+type EventsOf = Pick<EventRange, 'file' | 'start'>;
+
+/** The error of damaged events, with the number of whole events before the damage. */
+export function damagedLine({ file, start }: EventsOf, offset: number, reason: string): StoreError {
+  let wholeEvents = 0;
+  const from = start + firstSeparator.length;
+  // No event is before damage of the line that opens them.
+  let isDamaged = file.read(start, from).toString('latin1') !== firstSeparator;
+  // Beyond `offset`, because the event there can be whole although the separator after it is damaged.
+  const to = Math.max(offset, file.stats().size);
+  inspectLines(
+    { file, from, crc: null, to },
+    {
+      onEvent: (event) => {
+        if (isDamaged || event.offset > offset) return;
+        if (event.offset < offset || parseEventText(textOf(event)) !== null) wholeEvents += 1;
+      },
+      onDamage: () => {
+        isDamaged = true;
+      },
+    },
+  );
+  return corrupt(file.path, offset, reason, { wholeEvents });
+}
+
+/** The error of a file that ends before acknowledged events; `end` is the end of those events. */
+export function eventsMissing(events: EventsOf, size: number, end: number): StoreError {
+  return damagedLine(events, size, `it ends here, but its events must reach byte ${end}`);
 }

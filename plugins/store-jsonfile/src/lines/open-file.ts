@@ -215,3 +215,14 @@ export function syncFolders(files: Files, folder: string, root: string): void {
     if (path === root) return;
   }
 }
+
+/** The part of an open file that consists of complete event lines. */
+export interface EventRange {
+  readonly file: OpenFile;
+  /** The offset after the opening bracket; the first line begins one byte later. */
+  readonly start: number;
+  /** The offset after the last event; equal to `start` if there is none. */
+  readonly end: number;
+  /** The number of events; null if it is not known without reading them. */
+  readonly count: number | null;
+}

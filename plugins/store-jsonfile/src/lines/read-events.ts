@@ -2,9 +2,9 @@ import type { CapturedEvent } from '@hansard/events';
 import type { EventPage, ReadEventsOptions } from '@hansard/provider';
 import { cursorAfterEnd, defaultPageLimit } from '@hansard/store-kit';
 import { lineSeparator } from '../disk-format.ts';
-import { damagedLine } from './damaged-line.ts';
 import { parseEventBytes } from './event-line.ts';
-import type { EventRange } from './event-range.ts';
+import { damagedLine } from './inspect-lines.ts';
+import type { EventRange } from './open-file.ts';
 import type { PositionIndex } from './position-index.ts';
 import { findLastLines, type ScannedLine, scanLines } from './scan-lines.ts';
 

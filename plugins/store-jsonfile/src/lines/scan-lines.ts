@@ -1,6 +1,5 @@
 import { checksumLength, checksumOf, readChecksum } from '@hansard/store-kit';
 import { checksumEnd, firstSeparator, lineSeparator } from '../disk-format.ts';
-import { damagedLine } from './damaged-line.ts';
 import {
   checksumSize,
   closeText,
@@ -9,8 +8,8 @@ import {
   endsWithComma,
   hasText,
 } from './event-line.ts';
-import type { EventRange } from './event-range.ts';
-import type { OpenFile } from './open-file.ts';
+import { damagedLine } from './inspect-lines.ts';
+import type { EventRange, OpenFile } from './open-file.ts';
 
 const newline = 0x0a;
 const smallestChunk = 16 * 1024;

@@ -1,10 +1,23 @@
+import { type CapturedEvent, encodeEvent } from '@hansard/events';
+import {
+  type DispatchRewrite,
+  type DispatchRewritten,
+  type DispatchVerification,
+  storeErrors,
+} from '@hansard/provider';
 import { placeInTime } from '@hansard/store-kit';
-import type { Claims } from '../claims/claims.ts';
-import { chainStart, envelopeChecksum, eventChecksum } from '../database/checksums.ts';
+import type { Claims } from '../claims.ts';
 import type { Session } from '../database/database.ts';
+import { placesAfterRewrite } from '../database/remove-remains.ts';
 import type { BigInt64, ClaimedRow } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
-import { decodeEnvelope } from '../tables/decode.ts';
+import {
+  chainStart,
+  decodeEnvelope,
+  decodeEvent,
+  envelopeChecksum,
+  eventChecksum,
+} from '../tables/decode.ts';
 import type { EventReader } from './event-reader.ts';
 
 /** What gives a dispatch a new number needs, with its content under that number. */
@@ -78,4 +91,95 @@ export class EventInserts {
     this.#part = [];
     this.#characters = 0;
   }
+}
+
+/**
+ * Makes a damaged dispatch usable again, in one transaction:
+ * 1. Lock its row, and check it. Without damage, end.
+ * 2. Give the dispatch a new number, and store its whole events and the notice under that number.
+ * 3. Note the old number in `accepted_losses`. All rows stay in `events` under it, so nothing that is damaged must be written.
+ * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED; STORE_CORRUPT if the envelope is damaged
+ */
+export function acceptLoss(
+  { tables, claims, reader, now }: RenewalSetup,
+  taskDir: string,
+  dispatchId: string,
+  notice: CapturedEvent,
+): Promise<DispatchVerification> {
+  const { statements } = tables;
+  const since = now();
+  return tables.change(taskDir, dispatchId, async (session, row) => {
+    decodeEnvelope(row, tables.name);
+    claims.assertClaimable(row, since);
+    const whole = new Map<string, string>();
+    const verification = await reader.verify(taskDir, dispatchId, (id, line) => whole.set(id, line));
+    if (verification.damages.length === 0) return verification;
+    whole.set(notice.id, encodeEvent(notice));
+    await session.run(statements.deleteWords, [row.number]);
+    await session.run(statements.deleteDispatch, [row.number]);
+    const number = await insertCopy(tables, session, row, claims);
+    const events = new EventInserts(tables, session, { taskDir, dispatchId, number });
+    for (const [id, line] of whole) await events.add(id, line);
+    await events.flush();
+    await session.run(statements.moveLosses, [row.number, number]);
+    await session.run(statements.insertLoss, [row.number, number, JSON.stringify(verification)]);
+    await session.run(statements.keepLength, [number]);
+    return verification;
+  });
+}
+
+/** A page of rows in memory. */
+const pageSize = 1_000;
+
+/**
+ * Replaces the content of a dispatch, in one transaction that has its row locked: the new envelope and the new events get a new number, and what
+ * is stored under the old number is deleted.
+ * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT
+ */
+export function rewriteDispatch(
+  { tables, claims, reader, now }: RenewalSetup,
+  taskDir: string,
+  dispatchId: string,
+  { envelope, event, notice }: DispatchRewrite,
+): Promise<DispatchRewritten> {
+  const { statements } = tables;
+  const since = now();
+  return tables.change(taskDir, dispatchId, async (session, row) => {
+    claims.assertClaimable(row, since);
+    const [damage] = (await reader.verify(taskDir, dispatchId)).damages;
+    if (damage !== undefined)
+      throw storeErrors.error(
+        'STORE_CORRUPT',
+        `Dispatch ${dispatchId} of ${taskDir} in ${tables.name} is damaged: ${damage.reason}. See \`hansard store verify\`.`,
+        { details: { file: tables.name, offset: damage.offset, wholeEvents: damage.eventsBefore } },
+      );
+    const text = JSON.stringify(envelope(decodeEnvelope(row, tables.name)));
+    const old = row.number;
+    await session.run(statements.deleteWords, [old]);
+    await session.run(statements.deleteDispatch, [old]);
+    const number = await insertCopy(tables, session, row, { token: claims.token, envelope: text });
+    const events = new EventInserts(tables, session, { taskDir, dispatchId, number });
+    for (let position = 0; ; ) {
+      const { rows } = await session.run(statements.scanEvents, [old, position, pageSize]);
+      for (const { id, line } of rows) {
+        const stored = decodeEvent(line) as CapturedEvent;
+        const rewritten = event(stored);
+        await events.add(id, rewritten === stored ? line : encodeEvent(rewritten));
+      }
+      position += rows.length;
+      if (rows.length < pageSize) break;
+    }
+    const last = notice?.();
+    if (last !== undefined) await events.add(last.id, encodeEvent(last));
+    await events.flush();
+    await session.run(statements.deleteOwnEvents, [old]);
+    const { count: losses } = await session.run(statements.moveLosses, [old, number]);
+    await session.run(statements.keepLength, [number]);
+    const remains = placesAfterRewrite(tables);
+    if (losses > 0)
+      remains.push(
+        `The damaged rows of ${losses} accepted losses, in ${tables.name}: delete the dispatch to remove them.`,
+      );
+    return { remains };
+  });
 }

@@ -1,11 +1,17 @@
 import type { DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
-import { compareByStart } from '@hansard/provider';
-import { dispatchExists, placeInTime } from '@hansard/store-kit';
-import type { Claims } from '../claims/claims.ts';
-import { envelopeChecksum } from '../database/checksums.ts';
-import type { BigInt64 } from '../database/statements.ts';
+import {
+  compareByStart,
+  type DispatchListing,
+  type DispatchPage,
+  type ListDispatchesOptions,
+  storeErrors,
+} from '@hansard/provider';
+import { dispatchExists, listingCursor, placeInTime, readListingCursor } from '@hansard/store-kit';
+import type { Claims } from '../claims.ts';
+import type { Value } from '../database/database.ts';
+import type { BigInt64, ListedRow } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
-import { decodeEnvelope } from './decode.ts';
+import { decodeEnvelope, envelopeChecksum } from './decode.ts';
 
 /** The dispatches without their events. */
 export class DispatchTable {
@@ -81,5 +87,85 @@ export class DispatchTable {
       await session.run(statements.deleteDispatch, [number]);
       return number;
     });
+  }
+}
+
+/** More rows would be more than one answer can hold. */
+const mostRows = 1_000_000;
+
+/**
+ * A page of dispatches: first those whose envelope has its checksum, in the order of the index of starts, then, at the end of the
+ * listing, the others by their names. The server computes the checksums, so that a page transfers its own rows only.
+ */
+export async function listDispatches(
+  tables: Tables,
+  { order = 'oldest', after, limit = 1_000, ...filters }: ListDispatchesOptions,
+): Promise<DispatchPage> {
+  const last = after === undefined ? null : readListingCursor(after);
+  // One more, to know whether there is another page.
+  const wanted = Math.min(limit, mostRows) + 1;
+  const rows: ListedRow[] = [];
+  if (last === null || last.startedAt !== null) {
+    const place = last === null ? null : [last.startedAt, last.taskDir, last.dispatchId];
+    rows.push(...(await select(tables, { ...filters, order, isWhole: true, place }, wanted)));
+  }
+  if (rows.length < wanted) {
+    const place = last === null || last.startedAt !== null ? null : [last.taskDir, last.dispatchId];
+    const { taskDir, internal = false } = filters;
+    const scope = taskDir === undefined ? { internal } : { taskDir };
+    rows.push(...(await select(tables, { ...scope, isWhole: false, place }, wanted - rows.length)));
+  }
+  const dispatches = rows.slice(0, wanted - 1).map((row) => listed(row, tables.name));
+  const end = dispatches.at(-1);
+  if (rows.length < wanted || end === undefined) return { dispatches, next: null };
+  const { taskDir, dispatchId, envelope } = end;
+  const startedAt = envelope === null ? null : placeInTime(envelope);
+  return { dispatches, next: listingCursor({ taskDir, dispatchId, startedAt }) };
+}
+
+interface Selection
+  extends Pick<ListDispatchesOptions, 'taskDir' | 'internal' | 'status' | 'startedSince' | 'order'> {
+  /** Whether the envelopes have their checksums. */
+  readonly isWhole: boolean;
+  /** The columns of the row after which the page begins. */
+  readonly place: readonly (string | null)[] | null;
+}
+
+function select(
+  tables: Tables,
+  { taskDir, internal = false, status, startedSince, order = 'oldest', isWhole, place }: Selection,
+  limit: number,
+): Promise<ListedRow[]> {
+  const values: Value[] = [];
+  const conditions: string[] = [];
+  const add = (condition: string, ...given: readonly Value[]) => {
+    const filled = given.reduce<string>(
+      (text, value) => text.replace('?', `$${values.push(value)}`),
+      condition,
+    );
+    conditions.push(filled);
+  };
+  const columns = isWhole ? ['started_at', 'task_dir', 'dispatch_id'] : ['task_dir', 'dispatch_id'];
+  const isDescending = isWhole && order === 'newest';
+  if (taskDir !== undefined) add('d.task_dir = ?', taskDir);
+  // As `isInternalTask`.
+  else add(`${internal ? '' : 'NOT '}starts_with(d.task_dir, '_hansard/')`);
+  if (status !== undefined) add("d.status = ANY (string_to_array(?, ','))", status.join(','));
+  if (startedSince !== undefined) add('d.started_at >= ?', startedSince);
+  if (place !== null)
+    add(`(${columns.join(', ')}) ${isDescending ? '<' : '>'} (${place.map(() => '?').join(', ')})`, ...place);
+  const sorted = columns.map((column) => `d.${column} ${isDescending ? 'DESC' : 'ASC'}`).join(', ');
+  const statement = tables.statements.listDispatches({ conditions, isWhole, order: sorted });
+  return tables.rows(statement, [...values, limit]);
+}
+
+function listed(row: ListedRow, name: string): DispatchListing {
+  const { taskDir, dispatchId } = row;
+  try {
+    const envelope = decodeEnvelope(row, name);
+    return { taskDir, dispatchId, envelope, lastActiveAt: row.hasEvents ? row.lastAt : envelope.startedAt };
+  } catch (error) {
+    if (!storeErrors.is(error)) throw error;
+    return { taskDir, dispatchId, envelope: null, lastActiveAt: null, error };
   }
 }

@@ -8,14 +8,26 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { type StoreError, storeErrors } from '@hansard/provider';
-import { orMissing } from '@hansard/store-kit';
+import { type Clock, type StoreError, storeErrors, systemClock } from '@hansard/provider';
+import { orMissing, type Processes, systemProcesses } from '@hansard/store-kit';
 import { corrupt, isPermissionError, toOpenError } from '../sqlite-errors.ts';
-import type { StoreSystem } from '../store-system.ts';
 import { assertFormat, createTables } from './schema.ts';
-import { useWriteAheadLog } from './write-ahead-log.ts';
+
+/** What the leases use of the machine. A test or a simulator can replace each part. */
+export interface StoreSystem {
+  readonly clock: Clock;
+  readonly processes: Processes;
+  /** Opens a database that exists. */
+  openDatabase(location: URL, options: DatabaseSyncOptions): DatabaseSync;
+}
+
+export const thisSystem: StoreSystem = {
+  clock: systemClock,
+  processes: systemProcesses,
+  openDatabase: (location, options) => new DatabaseSync(location, options),
+};
 
 /** The database, and what SQLite and this store open beside it. */
 const suffixes = ['', '-wal', '-shm', '-journal', '-lengths'];
@@ -270,4 +282,17 @@ function findOpenFile(opened: BigIntStats): OpenFilePath {
 
 function isSameFile(left: BigIntStats, right: BigIntStats): boolean {
   return left.ino === right.ino && left.dev === right.dev;
+}
+
+/** Switches a database to the write-ahead log. @throws STORE_UNAVAILABLE if the file system does not support it */
+export function useWriteAheadLog(database: DatabaseSync, file: string): void {
+  const { journal_mode: mode } = database.prepare('PRAGMA journal_mode = WAL').get() as {
+    journal_mode: string;
+  };
+  if (mode === 'wal') return;
+  throw storeErrors.error(
+    'STORE_UNAVAILABLE',
+    `${file} is on a file system without shared memory, which SQLite's write-ahead log needs. Move the store to a local disk.`,
+    { details: { file } },
+  );
 }

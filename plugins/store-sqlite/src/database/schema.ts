@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { storeErrors } from '@hansard/provider';
 import { corrupt } from '../sqlite-errors.ts';
-import { headChecksum } from './checksums.ts';
+import { headChecksum } from './decode.ts';
 import { inTransaction } from './transaction.ts';
 
 /** Marks the file as ours: "HNSD" in ASCII. */

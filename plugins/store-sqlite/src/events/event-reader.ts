@@ -9,8 +9,7 @@ import {
 } from '@hansard/provider';
 import { dispatchNotFound, pageRange } from '@hansard/store-kit';
 import type { AcknowledgedLengths } from '../database/acknowledged-lengths.ts';
-import { chainStart } from '../database/checksums.ts';
-import { decodeEvent } from '../database/decode.ts';
+import { chainStart, decodeEvent } from '../database/decode.ts';
 import type { EventRow, FoundRow, Statements } from '../database/statements.ts';
 import { inSnapshot } from '../database/transaction.ts';
 import { corrupt, isDamage } from '../sqlite-errors.ts';

@@ -1,15 +1,14 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type CapturedEvent, encodeEvent } from '@hansard/events';
 import { assertDispatchPath, eventConflict, hasSameContent } from '@hansard/store-kit';
-import { eventChecksum } from '../database/checksums.ts';
-import { decodeEvent } from '../database/decode.ts';
+import { decodeEvent, eventChecksum } from '../database/decode.ts';
 import type { Statements } from '../database/statements.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { corrupt } from '../sqlite-errors.ts';
 import type { WriterLeases } from '../writer-leases.ts';
 import type { Acknowledgements, CountedDispatch } from './acknowledgements.ts';
-import { findPosition, type KnownIds, noteId, readKnownIds } from './event-ids.ts';
 import type { EventReader } from './event-reader.ts';
+import { findPosition, type KnownIds, noteId, readKnownIds } from './event-scan.ts';
 
 /** What is known of a claimed dispatch between appends. */
 interface OpenDispatch extends KnownIds, CountedDispatch {

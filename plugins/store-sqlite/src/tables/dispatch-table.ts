@@ -9,8 +9,7 @@ import {
 } from '@hansard/provider';
 import { dispatchExists, dispatchNotFound, knownEnvelope, placeInTime } from '@hansard/store-kit';
 import type { AcknowledgedLengths } from '../database/acknowledged-lengths.ts';
-import { dispatchChecksum, toggleName } from '../database/checksums.ts';
-import { decodeJson } from '../database/decode.ts';
+import { decodeJson, dispatchChecksum, toggleName } from '../database/decode.ts';
 import type { DispatchRow, Statements } from '../database/statements.ts';
 import { inSnapshot } from '../database/transaction.ts';
 import { corrupt } from '../sqlite-errors.ts';

@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { TaskRecord } from '@hansard/events';
 import { isInternalTask, storeErrors, type TaskListing } from '@hansard/provider';
-import { headChecksum, taskChecksum, toggleName } from '../database/checksums.ts';
-import { decodeJson } from '../database/decode.ts';
+import { decodeJson, headChecksum, taskChecksum, toggleName } from '../database/decode.ts';
 import type { HeadRow, Statements, TaskRow } from '../database/statements.ts';
 import { inSnapshot } from '../database/transaction.ts';
 import { corrupt } from '../sqlite-errors.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync } from 'node:zlib';
-import { dispatchChecksum } from '../../src/database/checksums.ts';
+import { dispatchChecksum } from '../../src/database/decode.ts';
 import type { DispatchRow } from '../../src/database/statements.ts';
 import type { SqliteStore } from '../../src/index.ts';
 import { goldenDispatches, goldenTasks } from './golden-content.ts';

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openStoreOn } from '../../src/open-sqlite-store.ts';
+import { openStoreOn } from '../../src/sqlite-store.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { envelope, growingEvents, taskDir } from '../sample-data.ts';
 import { codeOf, openStore, temporaryPath } from '../temporary-store.ts';

@@ -2,7 +2,7 @@ import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { openSqliteStore } from '../../src/index.ts';
-import { openStoreOn } from '../../src/open-sqlite-store.ts';
+import { openStoreOn } from '../../src/sqlite-store.ts';
 import { ManualClock } from '../manual-clock.ts';
 import { envelope, growingEvents, taskDir } from '../sample-data.ts';
 import { codeOf } from '../temporary-store.ts';

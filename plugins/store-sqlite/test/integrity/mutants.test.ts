@@ -19,19 +19,19 @@ interface Mutant {
 const mutants: readonly Mutant[] = [
   {
     name: 'no chain: each checksum starts from zero',
-    file: 'database/checksums.ts',
+    file: 'database/decode.ts',
     from: 'checksumOf(line, (previous ^ batch) >>> 0)',
     to: 'checksumOf(line, (batch + 0 * previous) >>> 0)',
   },
   {
     name: 'the chains of all dispatches start from the same value',
-    file: 'database/checksums.ts',
+    file: 'database/decode.ts',
     from: 'dispatchId: string): number {\n  return crc32(',
     to: 'dispatchId: string): number {\n  return 0 * crc32(',
   },
   {
     name: 'the mark of a batch is not part of the checksum',
-    file: 'database/checksums.ts',
+    file: 'database/decode.ts',
     from: '(previous ^ batch) >>> 0',
     to: '(previous ^ (batch * 0)) >>> 0',
   },
@@ -79,13 +79,13 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'an accepted loss keeps the old checksums',
-    file: 'events/accept-loss.ts',
+    file: 'events/renewal.ts',
     from: 'crc = eventChecksum(crc, 0, line);',
     to: 'crc = eventChecksum(0, 0, line) + crc * 0;',
   },
   {
     name: 'an accepted loss drops the notice',
-    file: 'events/accept-loss.ts',
+    file: 'events/renewal.ts',
     from: 'add(notice.id, encodeEvent(notice));',
     to: 'encodeEvent(notice);',
   },

@@ -1,4 +1,4 @@
-import type { StoreSystem } from '../../src/store-system.ts';
+import type { StoreSystem } from '../../src/database/open-database.ts';
 import type { ChangeSql } from './simulated-database.ts';
 
 /** Faults in a store, as careless changes of it would have put them there. */

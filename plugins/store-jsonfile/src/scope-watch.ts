@@ -1,10 +1,55 @@
 import { join } from 'node:path';
 import { type Clock, type StopWatching, storeErrors, type WatchScope } from '@hansard/provider';
-import { isSystemError, mergeCalls, orMissing } from '@hansard/store-kit';
-import { names } from '../disk-format.ts';
-import type { Files } from '../files.ts';
-import { walkTaskDirs } from '../task-folder.ts';
-import type { FolderWatches } from './folder-watches.ts';
+import { ChangeListeners, isSystemError, mergeCalls, orMissing } from '@hansard/store-kit';
+import { names } from './disk-format.ts';
+import type { Files } from './files.ts';
+import { walkTaskDirs } from './task-folder.ts';
+
+/** Calls listeners after changes: `notify` reports those of this store, a `WatchedScope` those of others. */
+export class ScopeWatch {
+  readonly #files: Files;
+  readonly #clock: Clock;
+  readonly #root: string;
+  readonly #folders: FolderWatches;
+  /** Those of this opening of the store. */
+  readonly listeners = new ChangeListeners();
+  readonly #scopes = new Set<WatchedScope>();
+
+  constructor(files: Files, clock: Clock, root: string, mostFolders?: number) {
+    this.#files = files;
+    this.#clock = clock;
+    this.#root = root;
+    this.#folders = new FolderWatches(files, mostFolders);
+  }
+
+  add(scope: WatchScope, onChange: () => void): StopWatching {
+    const remove = this.listeners.add(scope, onChange);
+    const folder = scope.taskDir === undefined ? this.#root : join(this.#root, scope.taskDir);
+    const watched = new WatchedScope(
+      { files: this.#files, clock: this.#clock, folders: this.#folders },
+      { scope, folder },
+      onChange,
+    );
+    this.#scopes.add(watched);
+    watched.start();
+    return () => {
+      remove();
+      this.#scopes.delete(watched);
+      watched.stop();
+    };
+  }
+
+  /** Without a dispatch, the record of the task was changed. */
+  notify(taskDir: string, dispatchId?: string): void {
+    this.listeners.notify(taskDir, dispatchId);
+  }
+
+  close(): void {
+    this.listeners.stopAll();
+    for (const watched of this.#scopes) watched.stop();
+    this.#scopes.clear();
+  }
+}
 
 /** Milliseconds between two looks at the files where a folder cannot be watched. */
 const fastPoll = 250;
@@ -15,13 +60,13 @@ const share = 20;
 /** The least milliseconds between two calls for a scope of many dispatches. */
 const leastBetween = 100;
 
-export interface WatchSystem {
+interface WatchSystem {
   readonly files: Files;
   readonly clock: Clock;
   readonly folders: FolderWatches;
 }
 
-export interface WatchPlace {
+interface WatchPlace {
   readonly scope: WatchScope;
   /** The folder of the task, or the root. */
   readonly folder: string;
@@ -34,7 +79,7 @@ export interface WatchPlace {
  * Invariant: a folder is watched before it is listed, and the listener is called after each change of the watched folders. So whatever
  * is created in a new folder is seen by the call, or reported later.
  */
-export class WatchedScope {
+class WatchedScope {
   readonly #system: WatchSystem;
   readonly #place: WatchPlace;
   readonly #onChange: () => void;
@@ -205,5 +250,81 @@ export class WatchedScope {
       if (isSystemError(error) || storeErrors.is(error)) return path;
       throw error;
     }
+  }
+}
+
+/** Receives the changed name, or null where the system does not say it. */
+type FolderListener = (name: string | null) => void;
+
+interface WatchedFolder {
+  readonly listeners: Set<FolderListener>;
+  readonly stop: () => void;
+}
+
+/** One listener of a folder. */
+interface FolderWatch {
+  /** Names the folder that is watched: another one at the same path has another key. */
+  readonly key: string;
+  readonly stop: StopWatching;
+}
+
+/**
+ * Watches folders with the means of the system, each once for all listeners of this opening. On Linux each takes one of the watches of
+ * inotify that the user has (`fs.inotify.max_user_watches`), so their number is bounded.
+ */
+class FolderWatches {
+  readonly #files: Files;
+  readonly #most: number;
+  readonly #folders = new Map<string, WatchedFolder>();
+
+  constructor(files: Files, most = 1_024) {
+    this.#files = files;
+    this.#most = most;
+  }
+
+  /** The key of the folder at a path now; null if there is none. */
+  keyOf(folder: string): string | null {
+    const stats = attempt(() => orMissing(() => this.#files.stat(folder)));
+    return stats?.isDirectory() === true ? `${stats.ino} ${folder}` : null;
+  }
+
+  /** Null if the folder cannot be watched: it is missing, the system refuses, or too many are watched. */
+  add(folder: string, listener: FolderListener): FolderWatch | null {
+    const key = this.keyOf(folder);
+    if (key === null) return null;
+    const watched = this.#folders.get(key) ?? this.#watch(key, folder);
+    if (watched === null) return null;
+    watched.listeners.add(listener);
+    const stop = () => {
+      watched.listeners.delete(listener);
+      if (watched.listeners.size > 0 || this.#folders.get(key) !== watched) return;
+      this.#folders.delete(key);
+      watched.stop();
+    };
+    return { key, stop };
+  }
+
+  #watch(key: string, folder: string): WatchedFolder | null {
+    if (this.#folders.size >= this.#most) return null;
+    const listeners = new Set<FolderListener>();
+    const stop = attempt(() =>
+      this.#files.watch(folder, (name) => {
+        for (const listener of [...listeners]) listener(name);
+      }),
+    );
+    if (stop === null) return null;
+    const watched = { listeners, stop };
+    this.#folders.set(key, watched);
+    return watched;
+  }
+}
+
+/** Null if the system refuses. */
+function attempt<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    if (isSystemError(error)) return null;
+    throw error;
   }
 }

@@ -13,10 +13,10 @@ import {
   parseLease,
   unlockCommand,
 } from '@hansard/store-kit';
-import type { Session } from '../database/database.ts';
-import type { ClaimedRow } from '../database/statements.ts';
-import type { Tables } from '../database/tables.ts';
-import { decodeEnvelope } from '../tables/decode.ts';
+import type { Session } from './database/database.ts';
+import type { ClaimedRow } from './database/statements.ts';
+import type { Tables } from './database/tables.ts';
+import { decodeEnvelope } from './tables/decode.ts';
 
 export interface ClaimsSetup {
   readonly tables: Tables;

@@ -1,9 +1,8 @@
 import type { Clock, StopWatching, WatchScope } from '@hansard/provider';
-import { type MergedCalls, mergeCalls } from '@hansard/store-kit';
+import { checksumOf, encodeChecksum, type MergedCalls, mergeCalls } from '@hansard/store-kit';
 import { Client, type ClientConfig } from 'pg';
-import { isConnectionUsable } from '../database/postgres-errors.ts';
-import type { Tables } from '../database/tables.ts';
-import { changeKey, everything, isInScope } from './change-keys.ts';
+import { isConnectionUsable } from './database/postgres-errors.ts';
+import type { Tables } from './database/tables.ts';
 
 /** Milliseconds: the time in which a notification of our own must arrive. */
 const testMs = 1_000;
@@ -325,4 +324,24 @@ class ListeningConnection {
 /** The socket, which `pg` does not declare. */
 function streamOf(client: Client): { destroy(): void } | undefined {
   return (client as unknown as { connection?: { stream?: { destroy(): void } } }).connection?.stream;
+}
+
+/** Stands for a change of anything, in a notification that would be too long otherwise. */
+const everything = '*';
+
+/**
+ * The key of a change in a notification: the checksums of the task and of the dispatch. A notification has at most 7,999 bytes, and
+ * names are longer. Two names with one checksum only cause a call too many.
+ */
+function changeKey(taskDir: string, dispatchId: string | null): string {
+  const task = encodeChecksum(checksumOf(taskDir));
+  return dispatchId === null ? `${task}:` : `${task}:${encodeChecksum(checksumOf(dispatchId))}`;
+}
+
+/** Whether the change with a key is in a scope. */
+function isInScope(key: string, { taskDir, dispatchId }: WatchScope): boolean {
+  if (key === everything || taskDir === undefined) return true;
+  return dispatchId === undefined
+    ? key.startsWith(changeKey(taskDir, null))
+    : key === changeKey(taskDir, dispatchId);
 }
