@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -33,15 +33,14 @@ async function scanOf(from: string, to: string): Promise<ScanClass> {
   const folder = mkdtempSync(join(tmpdir(), 'hansard-anchors-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  for (const name of ['anchor-scan.ts', 'anchor-places.ts']) cpSync(join(sources, name), join(folder, name));
-  const path = join(folder, 'anchor-places.ts');
-  const source = readFileSync(path, 'utf8');
+  const path = join(folder, 'anchor-scan.ts');
+  const source = readFileSync(join(sources, 'anchor-scan.ts'), 'utf8');
   expect(source.split(from)).toHaveLength(2);
   writeFileSync(
     path,
     source.replace(from, () => to),
   );
-  const { AnchorScan } = await import(/* @vite-ignore */ pathToFileURL(join(folder, 'anchor-scan.ts')).href);
+  const { AnchorScan } = await import(/* @vite-ignore */ pathToFileURL(path).href);
   return AnchorScan;
 }
 

@@ -90,7 +90,7 @@ const mutants: readonly (readonly [fault: string, file: string, piece: string, i
     'for (const ending of endings) {',
     'for (const ending of [] as string[]) {',
   ],
-  ['titles stay', 'titles.ts', 'start -= before[0].length;', 'break;'],
+  ['titles stay', 'spellings.ts', 'start -= before[0].length;', 'break;'],
 ];
 
 let folder: string;
