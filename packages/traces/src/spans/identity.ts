@@ -24,7 +24,7 @@ export function derivedSpanId(kind: string, dispatchId: string, id: string): str
 }
 
 /** The key of an event among several dispatches. */
-export function keyOf(dispatchId: string, id: string): string {
+function keyOf(dispatchId: string, id: string): string {
   return ulidPattern.test(id) ? id : `${dispatchId}\0${id}`;
 }
 

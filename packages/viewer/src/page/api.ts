@@ -52,7 +52,7 @@ export interface Rows {
 export const readLast = (name: DispatchName, count: number) =>
   ask<Rows>(`${pathOf(name)}/rows?last=${count}`);
 
-export const readRows = (name: DispatchName, from: number, count: number, signal: AbortSignal) =>
+const readRows = (name: DispatchName, from: number, count: number, signal: AbortSignal) =>
   ask<Rows>(`${pathOf(name)}/rows?from=${from}&n=${count}`, signal);
 
 export const readEvent = (name: DispatchName, position: number) =>

@@ -78,7 +78,7 @@ export type TaskFileChange = { readonly task: TaskRecord } | { readonly dispatch
  * the changed ones, the running ones and the missing ones are read. A file that cannot be read is then not changed, because
  * a person may still repair its record.
  */
-export function writeTaskFile(
+function writeTaskFile(
   files: Files,
   taskFolder: string,
   change: TaskFileChange,

@@ -22,7 +22,7 @@ const oldestServer = 140_000;
  * events.line            the event as `encodeEvent` writes it; a text, because `jsonb` changes or refuses some values
  * accepted_losses        the rows of a damaged dispatch stay in `events` under the old number; see accept-loss.ts
  */
-export const tablesSql = (name: string, schema = quoteName(name)): string => `
+const tablesSql = (name: string, schema = quoteName(name)): string => `
 DO $$ BEGIN
   IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = '${name}')
   THEN CREATE SCHEMA ${schema}; END IF;

@@ -33,7 +33,7 @@ export interface RenewalSetup {
 const statementCharacters = 8_000_000;
 
 /** The row of a removed dispatch under a new number, with this envelope as JSON. Only a claim of this opening stays. */
-export async function insertCopy(
+async function insertCopy(
   { statements, name }: Tables,
   session: Session,
   row: ClaimedRow,
@@ -52,7 +52,7 @@ export async function insertCopy(
 }
 
 /** Stores events under a new number, a statement for each 8 million characters. */
-export class EventInserts {
+class EventInserts {
   readonly #tables: Tables;
   readonly #session: Session;
   readonly #number: BigInt64;
