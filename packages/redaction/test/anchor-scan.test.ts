@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { AnchorScan } from '../src/search/format-search.ts';
+import { AnchorScan } from '../src/search/anchor-scan.ts';
 import { compareScans, ownersIn } from './random-anchors.ts';
 
 const seed = Number(process.env.SEED ?? 41);

@@ -1,5 +1,5 @@
 import { randomFrom } from '@hansard/testing';
-import { AnchorScan } from '../src/search/format-search.ts';
+import { AnchorScan } from '../src/search/anchor-scan.ts';
 
 /** The class, or a mutant of it. */
 export type ScanClass = typeof AnchorScan;

@@ -185,7 +185,7 @@ const leastBits = 3.2;
 const leastChanges = 4;
 
 /** Whether a value looks random: letters and digits that alternate, and at least 3.2 bits of entropy for each character. */
-function isRandom(value: string): boolean {
+export function isRandom(value: string): boolean {
   if (reference.test(value)) return false;
   let changes = 0;
   for (let at = 1; at < value.length; at += 1)
