@@ -43,8 +43,6 @@ export {
   judgePasses,
   type PacketLine,
   type PacketManifest,
-  packetLineSchema,
-  packetManifestSchema,
 } from './judging/packet-forms.ts';
 export { type Player, playersOf } from './judging/players-of.ts';
 export {
@@ -56,20 +54,16 @@ export {
   countMoves,
   indexPackets,
   type JudgeVerdictData,
-  judgeVerdictData,
   type NewVerdicts,
   newVerdicts,
   type PacketIndex,
   type ReadVerdictsOptions,
   readVerdicts,
-  type Verdict,
   type VerdictMove,
   verdictMoves,
-  verdictSchema,
 } from './judging/verdicts.ts';
 export type { ReasoningMode } from './training/rows.ts';
-export { reasoningModes } from './training/rows.ts';
-export { type DropReason, dropReasons } from './training/training-call.ts';
+export type { DropReason } from './training/training-call.ts';
 export type { TrainingEstimate } from './training/training-estimate.ts';
 export { type TrainingFormatId, trainingFormatIds, trainingFormats } from './training/training-formats.ts';
 export type { TrainingManifest } from './training/training-manifest.ts';

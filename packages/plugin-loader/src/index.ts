@@ -12,9 +12,4 @@ export type {
 } from './load-report.ts';
 export { renderLoadReport } from './load-report.ts';
 export type { LoadedPlugins, LoadedProvider } from './loaded-plugins.ts';
-export {
-  type PluginManifest,
-  pluginManifestJsonSchema,
-  pluginManifestSchema,
-  readPluginManifest,
-} from './plugin-manifest.ts';
+export { pluginManifestJsonSchema } from './plugin-manifest.ts';

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { pluginManifestJsonSchema, pluginManifestSchema, readPluginManifest } from '../src/index.ts';
+import { pluginManifestJsonSchema } from '../src/index.ts';
+import { pluginManifestSchema, readPluginManifest } from '../src/plugin-manifest.ts';
 import { createWorkspace } from './plugin-workspace.ts';
 
 const manifest = {

@@ -5,7 +5,7 @@ export {
   type Redactor,
   type RedactorOptions,
 } from './create-redactor.ts';
-export { differsInSecretsOnly, hasMarker } from './differs-in-secrets.ts';
+export { differsInSecretsOnly } from './differs-in-secrets.ts';
 export type { RecordFinding, RecordKind, SecretFinding } from './find-secrets.ts';
 export { redactSource } from './redact-source.ts';
 export { redactionErrors } from './redaction-errors.ts';

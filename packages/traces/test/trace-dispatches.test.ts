@@ -1,7 +1,8 @@
 import { sampleEvents } from '@hansard/testing';
 import * as conventions from '@opentelemetry/semantic-conventions/incubating';
 import { describe, expect, it } from 'vitest';
-import { spanIdOf, traceDispatches, traceIdOf } from '../src/index.ts';
+import { traceDispatches } from '../src/index.ts';
+import { spanIdOf, traceIdOf } from '../src/spans/identity.ts';
 import type { ReceivedSpan } from './decode-otlp.ts';
 import { exported, only, textOf } from './exported.ts';
 import { event, nanos, oneDispatch, parentId, sampleRun } from './sample-run.ts';

@@ -6,13 +6,12 @@ import {
   createPseudonyms,
   indexPackets,
   type JudgePass,
-  packetLineSchema,
-  packetManifestSchema,
   playersOf,
   readCast,
   readVerdicts,
   verdictMoves,
 } from '../../src/index.ts';
+import { packetLineSchema, packetManifestSchema } from '../../src/judging/packet-forms.ts';
 import { canary, dispatchId, events, log, mapping } from './judged-game.ts';
 
 const players = await playersOf(log(), mapping, dispatchId);
