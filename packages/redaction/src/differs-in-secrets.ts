@@ -3,7 +3,7 @@ import type { Redactor } from './create-redactor.ts';
 import { markersIn } from './search/secret-search.ts';
 
 /** Whether a text holds the marker of a redaction. */
-export function hasMarker(text: string): boolean {
+function hasMarker(text: string): boolean {
   return markersIn(text).length > 0;
 }
 

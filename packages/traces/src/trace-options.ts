@@ -1,5 +1,5 @@
 /** The place of texts, tool input and output: none, log records, or spans (as JSON) and log records. */
-export const contentModes = ['none', 'events', 'spans'] as const;
+const contentModes = ['none', 'events', 'spans'] as const;
 export type ContentMode = (typeof contentModes)[number];
 
 export interface TraceOptions {

@@ -16,7 +16,7 @@ import { type JudgePass, judgePasses, type PacketManifest } from './packet-forms
 import { type Pseudonyms, readPseudonyms, sha256 } from './pseudonyms.ts';
 
 /** One line of a judge's answer. */
-export const verdictSchema = z.strictObject({
+const verdictSchema = z.strictObject({
   /** The judge: a person or a model. */
   judge: z.string().min(1),
   pass: z.enum(judgePasses),
@@ -32,10 +32,10 @@ export const verdictSchema = z.strictObject({
   packet_sha256: z.string().min(1),
 });
 
-export type Verdict = z.infer<typeof verdictSchema>;
+type Verdict = z.infer<typeof verdictSchema>;
 
 /** A verdict in the log: `judge:verdict`, in the judged dispatch, with the cited events as its cause. */
-export const judgeVerdictData = z.object({
+const judgeVerdictData = z.object({
   judge: z.string().min(1),
   pass: z.enum(judgePasses),
   /** The name of the player. */

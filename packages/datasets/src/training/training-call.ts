@@ -27,7 +27,7 @@ export interface TrainingCall extends CallFacts {
 }
 
 /** The reason for which a call is left out. */
-export const dropReasons = [
+const dropReasons = [
   /** The agent called a tool, and the log ends without a result. */
   'dangling_call',
   /** The model was given an image or another file, which no format can show. */
