@@ -70,7 +70,7 @@ export function noteUncountedCost(
 }
 
 /** What was loaded, and what could not be. */
-interface PluginReport {
+export interface PluginReport {
   /** With the server of each loaded store that has one. */
   readonly report: LoadReport;
   /** The plugins that could not be loaded, without stores whose server cannot be reached now. */
@@ -78,7 +78,7 @@ interface PluginReport {
 }
 
 /** Asks the servers of the loaded stores, and reports the plugins. */
-async function reportPlugins(plugins: LoadedPlugins): Promise<PluginReport> {
+export async function reportPlugins(plugins: LoadedPlugins): Promise<PluginReport> {
   const servers = new Map<string, ServerReport | undefined>();
   for (const { id, provider } of plugins.providers('DispatchStoreProvider'))
     servers.set(id, await askServer(provider));
@@ -110,7 +110,7 @@ interface StoreSource {
 }
 
 /** Where the store keeps its log: its folder, or the plugin of a store without one. */
-function storePlace({ loaded, plugins }: StoreSource): string {
+export function storePlace({ loaded, plugins }: StoreSource): string {
   const [store] = plugins.providers('DispatchStoreProvider');
   const { root } = (store?.config ?? {}) as { readonly root?: unknown };
   if (typeof root === 'string') return resolve(loaded.baseDir, root);
@@ -118,7 +118,7 @@ function storePlace({ loaded, plugins }: StoreSource): string {
 }
 
 /** Where a command looked for something that it did not find, as a sentence. */
-function lookedIn(source: StoreSource): string {
+export function lookedIn(source: StoreSource): string {
   const { base } = source.loaded;
   const place = `Looked in ${storePlace(source)}`;
   if (base?.from !== 'none') return `${place}.`;

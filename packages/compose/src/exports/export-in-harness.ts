@@ -9,7 +9,6 @@ import {
 import { noteTo } from '../context.ts';
 import { harnessErrors } from '../harness-errors.ts';
 import { type ListedTask, listTasks } from '../sessions/list-sessions.ts';
-import type { ListedTask } from '../sessions/listed-task.ts';
 import { allSessions, onlySession, resolveScope } from '../sessions/resolve-session.ts';
 import {
   type ExportFormat,

@@ -75,7 +75,7 @@ export async function writeGameStreams(
 }
 
 /** The files of the streams of one dispatch, written while it is recorded. */
-interface LiveStreams extends Disposable {
+export interface LiveStreams extends Disposable {
   /** Adds an event, with the lines that it completes. They are in the files after `flush`. @throws FORMAT_FILE_DIFFERS */
   add(event: CapturedEvent): void;
   /** Writes the lines that wait. @throws FORMAT_FILE_DIFFERS */
@@ -88,7 +88,7 @@ interface LiveStreams extends Disposable {
   close(): void;
 }
 
-interface LiveStreamsOptions {
+export interface LiveStreamsOptions {
   readonly runId: string;
   /** Whether each line has its run and its event, and whispers have a file. Absent: as in the specification. */
   readonly isExtended?: boolean;
@@ -103,7 +103,7 @@ interface LiveStreamsOptions {
  * that reached all agents of its time.
  * @throws FORMAT_MAPPING_INVALID
  */
-function openLiveStreams(
+export function openLiveStreams(
   folder: string,
   mapping: GameMappingInput,
   { runId, isExtended = false }: LiveStreamsOptions,
