@@ -121,10 +121,7 @@ function isQuiet({ since }: QuietEnd, { now, quietAfterMs }: QuietClock): boolea
 }
 
 /** The fields of an envelope that say how its dispatch has ended. */
-function endedBy({ status, since, isRecorded }: QuietEnd): Pick<
-  DispatchEnvelope,
-  'ended' | 'completedAt'
-> & {
+function endedBy({ status, since, isRecorded }: QuietEnd): Pick<DispatchEnvelope, 'ended' | 'completedAt'> & {
   readonly status: QuietEnd['status'];
 } {
   return { status, completedAt: isRecorded ? since : null, ended: { because: 'quiet', since } };

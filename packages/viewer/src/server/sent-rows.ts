@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { storeErrors } from '@hansard/provider';
-import { timeOf } from './lenses/lens-page.ts';
 import { type Row, type RowConditions, RowQuery, type RowReader, rowWords, wordsLine } from '@hansard/views';
 import type { SSEStreamingApi } from 'hono/streaming';
 import type { FoundRows, LiveRows, ReaderRow, TreeEntry } from '../answers.ts';
+import { timeOf } from './lenses/lens-page.ts';
 import type { SentWriting } from './viewed-runs.ts';
 import type { OpenDispatch } from './viewed-store.ts';
 
