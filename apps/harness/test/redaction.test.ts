@@ -147,6 +147,8 @@ async function recordGame(line: CommandLine): Promise<SecretCanary[]> {
     const planted = plant({ ...event, agentId });
     events.push(planted.event);
     canaries.push(...planted.canaries);
+    // The envelope has the origin, too.
+    if (event.type === 'session:fork') canaries.push(...planted.canaries);
   }
   await using store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
   const game = { role: 'game', fidelity: 'full', dispatchId: 'D1', title: text(), cwd: text() } as const;

@@ -41,15 +41,24 @@ export function agentOf({ plugins }: Pick<OpenParts, 'plugins'>, id: string): Ag
 export function languageModelOf({ plugins }: Pick<OpenParts, 'plugins'>, id: string): LanguageModelProvider {
   const models = plugins.providers('LanguageModelProvider');
   const found = models.find((entry) => entry.id === id);
-  if (found === undefined) throw unknownProvider('language model', id, models);
+  if (found === undefined) throw unknownProvider('language model', id, models, otherModel);
   return found.provider;
 }
 
-function unknownProvider(what: string, id: string, loaded: readonly { readonly id: string }[]): HarnessError {
+const otherModel =
+  'Name its plugin under "plugins" in hansard.config.json, or use another model: --model ID of a loaded one (`hansard plugins` lists them), or a scenario file.';
+
+function unknownProvider(
+  what: string,
+  id: string,
+  loaded: readonly { readonly id: string }[],
+  advice?: string,
+): HarnessError {
   const known = loaded.map((entry) => entry.id).join(', ') || 'none';
   return harnessErrors.error(
     'HARNESS_PROVIDER_UNKNOWN',
     `There is no ${what} ${JSON.stringify(id)} (loaded: ${known}).`,
+    advice === undefined ? {} : { advice },
   );
 }
 
