@@ -9,7 +9,7 @@ import {
 import { type CapturedEvent, newEvent } from '@hansard/events';
 import { takeApart } from '@hansard/prompt';
 import { storeErrors } from '@hansard/provider';
-import type { AgentRegistry } from './agents/agent-registry.ts';
+import { type AgentRegistry, settleBranches } from './agents/agent-registry.ts';
 import { createAgent, createPeers } from './agents/create-agent.ts';
 import { checkSessionOptions } from './check-options.ts';
 import { DiagnosticFinder, type SessionDiagnostic } from './log/diagnostic.ts';
@@ -177,6 +177,7 @@ async function restore(
       } else if (event.agentId !== undefined) record.registry.reserve(event.agentId);
     }
   }
+  await settleBranches(record.registry, dispatch.events());
   return length === 0 ? nothing : { diagnostics: finder.finish(), length, hasAgents };
 }
 

@@ -1,6 +1,6 @@
 import type { DispatchRef, DispatchStore } from '@hansard/dispatch';
 import { type CapturedEvent, isEvent, isEventOf } from '@hansard/events';
-import { AgentRegistry } from './agents/agent-registry.ts';
+import { AgentRegistry, settleBranches } from './agents/agent-registry.ts';
 import { assertContinuable } from './open-session.ts';
 import { noAgents } from './session-errors.ts';
 
@@ -45,6 +45,7 @@ export async function readSessionState(source: SessionSource): Promise<{
     if (isEventOf(event, 'user:message') && event.data.source.kind !== 'agent' && !copied.has(event.id))
       heard.set(event.agentId, (heard.get(event.agentId) ?? 0) + 1);
   }
+  await settleBranches(registry, log?.events() ?? positioned(source));
   if (log !== null) assertContinuable(log, registry);
   if (!hasAgents) throw noAgents(log?.dispatchId ?? null);
   const { principals, root } = registry;

@@ -6,8 +6,8 @@ import {
   toDispatchRef,
 } from '@hansard/dispatch';
 import { type CapturedEvent, isEvent, newEvent } from '@hansard/events';
-import { AgentMemory } from './agents/agent-memory.ts';
-import { AgentRegistry } from './agents/agent-registry.ts';
+import { type AgentBranch, AgentMemory } from './agents/agent-memory.ts';
+import { AgentRegistry, readBranches } from './agents/agent-registry.ts';
 import { sayLoss } from './log/lost-content.ts';
 import { SessionLog, sessionWasClosed } from './log/session-log.ts';
 import type { SessionRecord } from './log/session-record.ts';
@@ -41,7 +41,7 @@ export function createSessionParts(
   const stopping = new AbortController();
   const hooksOver = new AbortController();
   const memory = new AgentMemory({
-    read: (agentId) => readEventsOf(agentId, registry, dispatch, log.through),
+    read: (agentId) => readBranchOf(agentId, registry, dispatch, log.through),
     context: contextOptions(options),
     inOrder: (task) => log.inOrder(task),
   });
@@ -55,7 +55,8 @@ export function createSessionParts(
     },
     onRecorded: (events, whole) => {
       // A provider that is shown an event must not change what is kept.
-      memory.add(options.communication === undefined ? whole : structuredClone(whole));
+      const kept = options.communication === undefined ? whole : structuredClone(whole);
+      memory.add(kept, registry.isBranched);
       hooks.show(events);
     },
     onFailed: (closed) => {
@@ -138,14 +139,20 @@ function signalOf(own: AbortController, ofOwner: AbortSignal | undefined): Abort
   return ofOwner === undefined ? own.signal : AbortSignal.any([own.signal, ofOwner]);
 }
 
-/** The readable events of an agent up to a position, in the order of the log. */
-async function readEventsOf(
+/** The current branch of an agent, made of its readable events up to a position. */
+async function readBranchOf(
   agentId: string,
   registry: AgentRegistry,
   dispatch: Dispatch,
   through: number,
-): Promise<CapturedEvent[]> {
+): Promise<AgentBranch> {
   const agent = registry.get(agentId);
+  if (registry.isBranched) {
+    const tree = await readBranches(registry, dispatch.events(), through);
+    const path = tree.currentPath(agentId);
+    const last = tree.lastOf(agentId);
+    return { ...path, values: path.values.map(sayLoss), last: last === path.values.at(-1) ? null : last };
+  }
   const isRoot = registry.root === agent;
   // An event without an agent belongs to the root, including events before the root's own first event.
   const after = isRoot ? -1 : agent.after;
@@ -155,7 +162,7 @@ async function readEventsOf(
     const isTheirs = event.agentId === agentId || (isRoot && event.agentId === undefined);
     if (isTheirs && isEvent(event)) events.push(sayLoss(event));
   }
-  return events;
+  return { values: events, takenBack: new Set(), cut: new Set(), isKnown: true, last: null };
 }
 
 interface SessionLifeOptions {

@@ -37,7 +37,7 @@ export {
 } from './made-events.ts';
 export { ManualClock, startOfTest } from './manual-clock.ts';
 export { type NarrativeCanaries, narrativeCanaries } from './narrative-canaries.ts';
-export { type BranchedLog, branchedLog, type WrittenPrompt } from './random-branches.ts';
+export { type BranchedLog, branchedLog, writtenMessages } from './random-branches.ts';
 export {
   type RosterGame,
   type RosterSaying,

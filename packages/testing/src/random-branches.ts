@@ -440,3 +440,45 @@ function holds(path: WrittenPath, { ids, isRooted }: Named): boolean {
   const last = ids.at(-1);
   return last === undefined ? path.isRooted && isRooted : path.ids.includes(last);
 }
+
+/** A message that a model is given, as far as these logs have it. */
+export type WrittenMessage =
+  | { readonly role: 'user'; readonly text: string }
+  | { readonly role: 'assistant'; readonly text: string; readonly toolCalls: readonly JsonObject[] }
+  | {
+      readonly role: 'tool';
+      readonly toolCallId: string;
+      readonly tool: string;
+      readonly text: string;
+      readonly isError: boolean;
+    };
+
+/** The messages of a prompt of a plain log. `textOf`: the text of a call without a result, by what ended it. */
+export function writtenMessages(
+  { events }: Pick<BranchedLog, 'events'>,
+  { ids, takenBack }: WrittenPrompt,
+  textOf: { readonly takenBack: string; readonly interrupted: string },
+): WrittenMessage[] {
+  const shown = ids.flatMap((id) => events.find((event) => event.id === id) ?? []);
+  const isOf = (type: string) => (event: CapturedEvent) => event.type === type;
+  const first = (event: CapturedEvent) => shown.find(({ messageId }) => messageId === event.messageId);
+  return shown.flatMap((event): WrittenMessage[] => {
+    if (isOf('user:message')(event)) return [{ role: 'user', text: String(event.data.text) }];
+    if (event.messageId === undefined || first(event) !== event) return [];
+    const blocks = shown.filter(({ messageId }) => messageId === event.messageId);
+    const calls = blocks.filter(isOf('agent:tool_call'));
+    const text = blocks.filter(isOf('agent:text')).map(({ data }) => String(data.text));
+    const toolCalls = calls.map(({ data: { toolCallId, tool, input } }) => ({ toolCallId, tool, input }));
+    const results = calls.map(({ data }): WrittenMessage => {
+      const toolCallId = String(data.toolCallId);
+      const outputs = shown
+        .filter(isOf('agent:tool_result'))
+        .filter((result) => result.data.toolCallId === toolCallId)
+        .map((result) => String(result.data.output));
+      const open = takenBack.includes(toolCallId) ? textOf.takenBack : textOf.interrupted;
+      const isError = outputs.length === 0;
+      return { role: 'tool', toolCallId, tool: 'look', text: isError ? open : outputs.join('\n'), isError };
+    });
+    return [{ role: 'assistant', text: text.join(''), toolCalls: toolCalls as JsonObject[] }, ...results];
+  });
+}

@@ -126,6 +126,11 @@ export class TranscriptTree<T> {
     return this.#pathTo(agent, last === undefined ? agent.head : endAfter(last), through);
   }
 
+  /** The last event of an agent, on any branch. Null: it has none. */
+  lastOf(agentId: string): T | null {
+    return this.#agents.get(agentId)?.places.at(-1)?.value ?? null;
+  }
+
   /** The path to an event, with the event. Null: it is not in the log. */
   pathThrough(eventId: string): TranscriptPath<T> | null {
     const place = this.#placeOf(eventId);

@@ -1,16 +1,15 @@
 import type { CapturedEvent, EventLinks } from '@hansard/events';
-import { branchedLog, event } from '@hansard/testing';
+import { branchedLog, event, writtenMessages } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import {
   type ContextMessage,
   createBranchRenderer,
+  interruption,
   renderCalls,
   renderContext,
   TranscriptTree,
   takenBackText,
 } from '../../src/index.ts';
-import { plainRendering } from '../context/plain-rendering.ts';
-import { messagesOf } from './tree-difference.ts';
 
 const asked = (id: string, links: EventLinks = {}) =>
   event('user:message', { text: id, source: { kind: 'user' } }, { id, ...links });
@@ -32,6 +31,7 @@ const inference = (messageId: string, more: object = {}) =>
     { messageId },
   );
 
+const textOf = { takenBack: takenBackText, interrupted: interruption };
 const texts = (messages: readonly ContextMessage[]) => messages.map(({ text }) => text);
 const promptOf = (events: readonly CapturedEvent[]) => texts(renderContext(events).messages);
 
@@ -39,16 +39,10 @@ describe('the prompt of an agent that went back', () => {
   it('is its current branch at the end of a random log, and every call can be rendered (1,000 seeds)', () => {
     for (let seed = 1; seed <= 1_000; seed += 1) {
       const { events, agents } = branchedLog({ seed, length: 40, isPlain: true });
-      const byId = new Map(events.map((one) => [one.id, one]));
       const tree = new TranscriptTree<CapturedEvent>();
       for (const one of events) tree.add(one, one);
       for (const { agentId, prompt } of agents) {
-        const shown = prompt.ids.flatMap((id) => byId.get(id) ?? []);
-        const expected = plainRendering(messagesOf(shown)).map((message) =>
-          message.role === 'tool' && message.isError && prompt.takenBack.includes(message.toolCallId)
-            ? { ...message, text: takenBackText }
-            : message,
-        );
+        const expected = writtenMessages({ events }, prompt, textOf);
         const path = tree.currentPath(agentId);
         expect(createBranchRenderer(path).render().messages, `seed ${seed}, ${agentId}`).toEqual(expected);
         const own = events.filter((one) => one.agentId === agentId);

@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 import type { BranchedLog } from '@hansard/testing';
-import { type TranscriptMessage, type TranscriptToolCall, TranscriptTree } from '../../src/index.ts';
+import { TranscriptTree } from '../../src/index.ts';
 
 /** A tree, or a broken one. */
 export type TreeClass = typeof TranscriptTree;
@@ -63,28 +63,4 @@ function finalDifference(
       }
   }
   return differ('problems', tree.problems.length, log.badLinks);
-}
-
-/** The messages of a list of events, joined without any state. */
-export function messagesOf(events: readonly CapturedEvent[]): TranscriptMessage[] {
-  const answers = new Map<
-    string,
-    { role: 'assistant'; content: string | null; toolCalls?: TranscriptToolCall[] }
-  >();
-  return events.flatMap(({ type, messageId = '', data }): TranscriptMessage[] => {
-    if (type === 'user:message') return [{ role: 'user', content: String(data.text) }];
-    if (type === 'agent:tool_result')
-      return [{ role: 'tool', content: String(data.output), toolCallId: String(data.toolCallId) }];
-    if (type !== 'agent:text' && type !== 'agent:tool_call') return [];
-    const known = answers.get(messageId);
-    const answer = known ?? { role: 'assistant' as const, content: null };
-    answers.set(messageId, answer);
-    if (type === 'agent:text') answer.content = (answer.content ?? '') + String(data.text);
-    else {
-      const { toolCallId, tool, input = null } = data;
-      const call = { toolCallId: String(toolCallId), tool: String(tool), input };
-      answer.toolCalls = [...(answer.toolCalls ?? []), call];
-    }
-    return known === undefined ? [answer] : [];
-  });
 }

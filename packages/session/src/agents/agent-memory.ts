@@ -3,12 +3,21 @@ import {
   type ContextManifest,
   type ContextOptions,
   type ContextRenderer,
+  createBranchRenderer,
   createContextRenderer,
+  isStraightEvent,
   putTogether,
   type TranscriptEntry,
   type TranscriptMessage,
+  type TranscriptPath,
 } from '@hansard/prompt';
 import type { ModelMessage } from '@hansard/provider';
+
+/** The current branch of an agent. */
+export interface AgentBranch extends TranscriptPath<CapturedEvent> {
+  /** The last event of the agent, if the branch does not have it. */
+  readonly last: CapturedEvent | null;
+}
 
 /** The input of a model in one call. */
 export interface ModelContext {
@@ -22,7 +31,7 @@ export interface ModelContext {
 
 export interface AgentMemoryOptions {
   /** As `AgentFoldsOptions.read`. */
-  readonly read: (agentId: string) => Promise<readonly CapturedEvent[]>;
+  readonly read: (agentId: string) => Promise<AgentBranch>;
   readonly context: ContextOptions;
   /** Runs a task after everything that was logged before is durable and known here. */
   readonly inOrder: <T>(task: () => Promise<T>) => Promise<T>;
@@ -39,6 +48,7 @@ export class AgentMemory {
     this.#transcripts = new AgentFolds<TranscriptEntry[]>({
       read,
       create: () => [],
+      restore: ({ values }, agentId) => putTogether(values).map((entry) => ({ ...entry, agentId })),
       // The blocks of a message are in one append, so they are observed together.
       observe(entries, events, agentId) {
         for (const entry of putTogether(events)) entries.push({ ...entry, agentId });
@@ -47,16 +57,21 @@ export class AgentMemory {
     this.#contexts = new AgentFolds({
       read,
       create: () => createContextRenderer(context),
+      restore(branch) {
+        const renderer = createBranchRenderer(branch, context);
+        if (branch.last !== null) renderer.skip(branch.last);
+        return renderer;
+      },
       observe(renderer, events) {
         for (const event of events) renderer.observe(event);
       },
     });
   }
 
-  /** Adds events that are durable. Keeps them: they must not change. */
-  add(events: readonly CapturedEvent[]): void {
-    this.#transcripts.add(events);
-    this.#contexts.add(events);
+  /** Adds events that are durable. Keeps them: they must not change. `isBranched`: as in `AgentRegistry`. */
+  add(events: readonly CapturedEvent[], isBranched: boolean): void {
+    this.#transcripts.add(events, isBranched);
+    this.#contexts.add(events, isBranched);
   }
 
   /** An agent's transcript, with everything that was logged so far. */
@@ -81,9 +96,10 @@ export class AgentMemory {
 }
 
 interface AgentFoldsOptions<State> {
-  /** Returns the readable events of an agent that `add` had received when `read` was called, in the order of the log. */
-  readonly read: (agentId: string) => Promise<readonly CapturedEvent[]>;
+  /** Returns the current branch of an agent, made of the readable events that `add` had received when `read` was called. */
+  readonly read: (agentId: string) => Promise<AgentBranch>;
   readonly create: () => State;
+  readonly restore: (branch: AgentBranch, agentId: string) => State;
   /** Adds events of the agent to its state. */
   readonly observe: (state: State, events: readonly CapturedEvent[], agentId: string) => void;
 }
@@ -95,7 +111,8 @@ interface Held<State> {
 }
 
 /**
- * A fold over the events of each agent. The states of agents that are not in memory are rebuilt from the log when needed.
+ * A fold over the current branch of each agent. The states of agents that are not in memory are rebuilt from the log when needed, and so are those
+ * of agents whose branch changed.
  *
  * Invariant: a state and its fresh events have each event that was added, once. A rebuild therefore reads up to the last
  * event that was added when it began, although the log may be longer by then: the rest arrives through `add`.
@@ -119,10 +136,14 @@ class AgentFolds<State> {
   }
 
   /** Adds events that are durable, in the order of the log. Keeps them: they must not change. */
-  add(events: readonly CapturedEvent[]): void {
+  add(events: readonly CapturedEvent[], isBranched: boolean): void {
     for (const event of events) {
       const { type, agentId } = event;
       if (agentId === undefined) continue;
+      if (isBranched && !isStraightEvent(event)) {
+        this.#held.delete(agentId);
+        continue;
+      }
       if (type === 'agent:created' && !this.#held.has(agentId)) this.#hold(agentId, this.#options.create());
       this.#held.get(agentId)?.fresh.push(event);
     }
@@ -133,14 +154,10 @@ class AgentFolds<State> {
   }
 
   #rebuild(agentId: string): Held<State> {
-    const { read, create, observe } = this.#options;
+    const { read, restore } = this.#options;
     const held = this.#hold(
       agentId,
-      read(agentId).then((events) => {
-        const state = create();
-        observe(state, events, agentId);
-        return state;
-      }),
+      read(agentId).then((branch) => restore(branch, agentId)),
     );
     held.state.catch(() => {
       if (this.#held.get(agentId) === held) this.#held.delete(agentId);

@@ -1,5 +1,5 @@
 import { type CapturedEvent, type EventData, isEventOf } from '@hansard/events';
-import { givenThrough } from '@hansard/prompt';
+import { givenThrough, type TranscriptPath } from '@hansard/prompt';
 import { LoggedString } from '@hansard/provider';
 
 /** A tool call that has no result yet. */
@@ -98,6 +98,21 @@ export class AgentRecord {
       this.#openCalls.set(toolCallId, { toolCallId, tool, messageId });
       this.tools.add(tool);
     }
+  }
+
+  /**
+   * Its open work is that of a path: messages without an answer there, and calls without a result that no rewind took back. The record has observed
+   * all its events.
+   */
+  standOn({ values, takenBack }: TranscriptPath<CapturedEvent>): void {
+    const onPath = new AgentRecord(this.agentId, this.after);
+    for (const event of values) onPath.observe(event);
+    this.#latestAnswer = onPath.#latestAnswer;
+    this.#sinceAnswer = onPath.#sinceAnswer;
+    this.#beforeAnswer = onPath.#beforeAnswer;
+    this.#openCalls.clear();
+    for (const call of onPath.openCalls)
+      if (!takenBack.has(call.toolCallId)) this.#openCalls.set(call.toolCallId, call);
   }
 
   #create(

@@ -1,4 +1,5 @@
-import { type CapturedEvent, type HansardError, preview } from '@hansard/events';
+import { type CapturedEvent, type HansardError, isEvent, preview } from '@hansard/events';
+import { isStraightEvent, TranscriptTree } from '@hansard/prompt';
 import type { AgentInfo } from '@hansard/provider';
 import { sessionErrors } from '../session-errors.ts';
 import { AgentRecord, inWords } from './agent-record.ts';
@@ -8,6 +9,8 @@ const allocatedId = /^agent_(\d{1,15})$/;
 
 /** Every agent that exists or existed in a session, and the agent of each event: a fold over the log. */
 export class AgentRegistry {
+  /** Whether the transcript of an agent can have more than one branch. */
+  isBranched = false;
   readonly #records = new Map<string, AgentRecord>();
   /** The agent of each event and message, by its id. Filled when it is needed: most events are never asked about. */
   readonly #owners = new Map<string, string>();
@@ -53,6 +56,11 @@ export class AgentRegistry {
 
   /** `position` is that of the event, or of one before it. */
   observe(event: CapturedEvent, position: number): void {
+    const { type, follows, retracts } = event;
+    // Nearly no event can begin a branch, so nearly none is asked.
+    const isNamed = follows !== undefined || retracts !== undefined;
+    if (isNamed || type === 'session:rewind' || type === 'agent:created')
+      this.isBranched ||= !isStraightEvent(event);
     const agentId = event.agentId ?? this.#root?.agentId;
     if (agentId === undefined) {
       // Without a root, such an event belongs to the session and to no agent.
@@ -192,4 +200,30 @@ export function notOfSession(registry: AgentRegistry, given: unknown): HansardEr
 
 function idOf(number: number): string {
   return `agent_${String(number).padStart(3, '0')}`;
+}
+
+type PlacedEvent = { readonly event: CapturedEvent; readonly position: number };
+type PlacedEvents = AsyncIterable<PlacedEvent> | Iterable<PlacedEvent>;
+
+/** The transcripts of all agents up to a position as trees. Read when a log has branches: most have none. */
+export async function readBranches(
+  registry: AgentRegistry,
+  events: PlacedEvents,
+  through = Number.POSITIVE_INFINITY,
+): Promise<TranscriptTree<CapturedEvent>> {
+  const root = registry.root?.agentId ?? '';
+  const tree = new TranscriptTree<CapturedEvent>(({ agentId = root }) => agentId);
+  for await (const { event, position } of events) {
+    if (position > through) break;
+    if (isEvent(event)) tree.add(event, event);
+  }
+  return tree;
+}
+
+/** Lets the open work of each agent be that of its current branch. The registry has observed the log. */
+export async function settleBranches(registry: AgentRegistry, events: PlacedEvents): Promise<void> {
+  if (!registry.isBranched) return;
+  const tree = await readBranches(registry, events);
+  for (const record of registry.all)
+    if (!tree.isStraight(record.agentId)) record.standOn(tree.currentPath(record.agentId));
 }
