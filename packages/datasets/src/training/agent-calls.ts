@@ -4,6 +4,7 @@ import { GatheredAnswer, isAnswerBlock, type TrainedAnswer } from './answer-bloc
 import { fullRecipe, type InferenceRecords, type RecordedPrompt } from './inference-records.ts';
 import { holdsEncodedBytes, isShortened, type Prompt, PromptRenderer } from './prompt-renderer.ts';
 import type { MeasureMessage } from './rows.ts';
+import type { TrainedBranches } from './trained-branches.ts';
 import type { CallFacts, CallOrDropped, DropReason } from './training-call.ts';
 
 /** Blocks of a message to an agent that are events of their own and not part of a rendered prompt. */
@@ -40,6 +41,8 @@ export interface AgentCallsOptions {
   readonly counters: ReadonlyMap<string, TokenCounter>;
   /** Measures the messages of prompts. */
   readonly measure?: MeasureMessage | undefined;
+  /** Null: the transcripts have one branch each. */
+  readonly branches: TrainedBranches | null;
 }
 
 /** Finds the model calls of one agent in its events as they arrive. */
@@ -55,18 +58,27 @@ export class AgentCalls {
 
   constructor(options: AgentCallsOptions) {
     this.#options = options;
-    const { agentId, records, counters, measure } = options;
+    const { agentId, records, counters, measure, branches } = options;
+    const takenBack = branches?.takenBackOf(agentId) ?? new Set<string>();
     for (const recipe of [fullRecipe, ...records.recipesOf(agentId)]) {
       const counter = recipe.counter === null ? undefined : counters.get(recipe.counter);
       if (recipe.counter !== null && counter === undefined) continue;
-      this.#renderers.set(recipe.key, new PromptRenderer(recipe, counter, measure));
+      this.#renderers.set(recipe.key, new PromptRenderer(recipe, counter, measure, takenBack));
     }
     this.#renderDue(null);
   }
 
   /** Takes the agent's next event. `setting` is called when an answer begins. */
   add(event: CapturedEvent, setting: () => CallSetting): CallOrDropped[] {
-    const calls = isAnswerBlock(event) ? this.#addBlock(event, setting) : [];
+    const { branches } = this.#options;
+    const reason = branches?.reasonToDrop(event) ?? null;
+    const dropped = reason === null ? [] : [...this.#end({ isLast: false }), this.#drop(event.id, reason)];
+    if (branches?.leavesOut(event) === true) {
+      this.#renderDue(event.id);
+      return dropped;
+    }
+    const isTrained = isAnswerBlock(event) && branches?.isDropped(event) !== true;
+    const calls = isTrained ? this.#addBlock(event, setting) : dropped;
     if (isEventOf(event, 'agent:tool_result')) this.#hearResult(event);
     this.#files.add(event);
     for (const renderer of this.#renderers.values()) renderer.observe(event);

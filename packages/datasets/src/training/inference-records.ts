@@ -1,5 +1,11 @@
 import { type CapturedEvent, isEventOf } from '@hansard/events';
-import { type ContextPolicy, checkContextPolicy, contextErrors, readContextManifest } from '@hansard/prompt';
+import {
+  type ContextPolicy,
+  checkContextPolicy,
+  contextErrors,
+  isStraightEvent,
+  readContextManifest,
+} from '@hansard/prompt';
 import { isAnswerBlock } from './answer-block.ts';
 
 /** The recorded way in which the prompt of a call was rendered. */
@@ -36,9 +42,15 @@ export class InferenceRecords {
   readonly #begun = new Set<string>();
   readonly #split = new Set<string>();
   #events = 0;
+  #isBranched = false;
 
   get events(): number {
     return this.#events;
+  }
+
+  /** Whether the transcript of an agent can have more than one branch. */
+  get isBranched(): boolean {
+    return this.#isBranched;
   }
 
   get counters(): ReadonlySet<string> {
@@ -48,6 +60,7 @@ export class InferenceRecords {
 
   add(event: CapturedEvent): void {
     this.#events += 1;
+    this.#isBranched ||= !isStraightEvent(event);
     const { id, agentId = '', messageId = id } = event;
     const key = keyOf(agentId, messageId);
     if (isAnswerBlock(event)) {

@@ -3,7 +3,7 @@ import {
   type ContextMessage,
   type ContextRenderer,
   contextErrors,
-  createContextRenderer,
+  createBranchRenderer,
   type RenderedContext,
   type TokenCounter,
 } from '@hansard/prompt';
@@ -46,9 +46,11 @@ export class PromptRenderer {
     { policy }: PromptRecipe,
     tokens: TokenCounter | undefined,
     measure: MeasureMessage | undefined,
+    takenBack: ReadonlySet<string>,
   ) {
     this.#measure = measure;
-    this.#renderer = createContextRenderer({ policy, ...definedOnly({ tokens }) });
+    const nothing = { values: [], takenBack, cut: new Set<string>(), isKnown: true };
+    this.#renderer = createBranchRenderer(nothing, { policy, ...definedOnly({ tokens }) });
   }
 
   observe(event: CapturedEvent): void {

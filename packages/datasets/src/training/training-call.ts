@@ -44,6 +44,10 @@ const dropReasons = [
   'not_own_text',
   /** Another answer of the agent occurs within this one, so its prompt is not known. */
   'split_answer',
+  /** A rewind took the answer back, or a part of it. */
+  'abandoned',
+  /** The engine took the answer back, or a message that the prompt had. */
+  'retracted',
   /** The prompt holds earlier answers, which this format would train a second time. */
   'trained_twice',
   /** The messages do not alternate as ShareGPT requires, or there is text beside a tool call. */

@@ -14,6 +14,7 @@ import { AgentCalls, type CallSetting } from './agent-calls.ts';
 import { type CallRun, CallRuns, runOf } from './conversation.ts';
 import { InferenceRecords } from './inference-records.ts';
 import type { MeasureMessage, ReasoningMode, RowOptions } from './rows.ts';
+import { TrainedBranches } from './trained-branches.ts';
 import type { CallOrDropped, DroppedCall } from './training-call.ts';
 import { type TrainingFormat, type TrainingFormatId, trainingFormats } from './training-formats.ts';
 
@@ -82,7 +83,9 @@ export class TrainingSource {
     const records = await this.#recordsOf(envelope);
     const counters = await countersFor(records, this.#content);
     const [mapping, agents] = [this.#mapping, this.#agents];
-    const calls = new DispatchCalls({ envelope, records, counters, mapping, agents, measure });
+    const events = this.#source.readEvents(envelope.dispatchId);
+    const branches = records.isBranched ? await TrainedBranches.read(events, records.events) : null;
+    const calls = new DispatchCalls({ envelope, records, counters, mapping, agents, measure, branches });
     const runs = new CallRuns({ showsThoughtsAsText: this.row.reasoning === 'think-tags' });
     const take = (found: readonly CallOrDropped[]): CallRun[] =>
       found.flatMap((entry) => {
@@ -158,6 +161,7 @@ interface DispatchCallsOptions {
   readonly agents?: AgentFilter | undefined;
   /** Measures the messages of prompts. */
   readonly measure?: MeasureMessage | undefined;
+  readonly branches: TrainedBranches | null;
 }
 
 /** Some agents, by name or id. */
@@ -235,8 +239,8 @@ class DispatchCalls {
   #callsOf(agentId: string): AgentCalls {
     const known = this.#agents.get(agentId);
     if (known !== undefined) return known;
-    const { envelope, records, counters, measure } = this.#options;
-    const calls = new AgentCalls({ dispatchId: envelope.dispatchId, agentId, records, counters, measure });
+    const { envelope, agents: _agents, mapping: _mapping, ...options } = this.#options;
+    const calls = new AgentCalls({ dispatchId: envelope.dispatchId, agentId, ...options });
     this.#agents.set(agentId, calls);
     return calls;
   }
