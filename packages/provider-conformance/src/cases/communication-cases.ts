@@ -144,7 +144,7 @@ export const communicationCases = caseFamily<CommunicationScenario, Communicatio
   {
     name: 'host-refuses',
     scenario: 'delivers',
-    title: 'goes on when the host takes no message, or fails',
+    title: 'continues when the host takes no message, or fails',
     async run(fixture, patienceMs) {
       const write = needed(fixture.write, 'write');
       const hub = new KitHub(fixture, patienceMs);
@@ -187,7 +187,7 @@ export const communicationCases = caseFamily<CommunicationScenario, Communicatio
       const dispatches = ['K1', 'K2'].map((id) => new KitDispatch(id));
       for (const dispatch of dispatches) await hub.began(dispatch);
       await hub.person(stop);
-      await hub.until('the host was not told to stop', () => hub.host.aborted.length > 0);
+      await hub.until('the host received no stop', () => hub.host.aborted.length > 0);
       await letPass();
       assert.deepEqual(hub.host.aborted, ['K2'], 'the dispatches that were stopped');
       for (const dispatch of dispatches) await hub.ended(dispatch);
@@ -196,7 +196,7 @@ export const communicationCases = caseFamily<CommunicationScenario, Communicatio
   {
     name: 'starts-tasks',
     scenario: 'startsTasks',
-    title: 'begins the task that a person asks for, and goes on when the host refuses',
+    title: 'begins the task that a person asks for, and continues when the host refuses',
     async run(fixture, patienceMs) {
       const begin = needed(fixture.begin, 'begin');
       const hub = new KitHub(fixture, patienceMs);

@@ -79,7 +79,7 @@ export class KitDispatch {
   }
 }
 
-/** What a person did, as the host was told. `answer` says what the host does with each message and task. */
+/** What a person did, as the host received it. `answer` says what the host does with each message and task. */
 export class KitHost implements CommunicationHost {
   readonly delivered: { readonly text: string; readonly dispatchId: string | undefined }[] = [];
   readonly aborted: string[] = [];
@@ -178,7 +178,7 @@ export class KitHub {
     await settles('what the person does', this.#patienceMs, does);
   }
 
-  /** Fails unless the host is told in time. */
+  /** Fails unless the host receives it in time. */
   async until(what: string, isTold: () => boolean): Promise<void> {
     for (const end = performance.now() + this.#patienceMs; !isTold(); await sleep(2))
       if (performance.now() > end) assert.fail(`${what} within ${this.#patienceMs} ms`);

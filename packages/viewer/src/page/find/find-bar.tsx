@@ -45,7 +45,7 @@ export function FindBar({ reader, query, isOnlyHits, onQuery, onOnlyHits, onNext
         onInput={() => {
           clearTimeout(timer.current);
           // What else is asked may change meanwhile.
-          timer.current = setTimeout(() => latest.current(), typingMs);
+          timer.current = window.setTimeout(() => latest.current(), typingMs);
         }}
         onKeyDown={(event) => {
           if (event.key === 'Enter') onNext(event.shiftKey ? -1 : 1);
