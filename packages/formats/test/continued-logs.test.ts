@@ -14,85 +14,96 @@ interface Expected {
 }
 
 /** Adds random messages, answers, agents and texts to a log, as a session does, and says what each must be called. */
-function continued(random: () => number, last: number, utterance: string) {
-  let time = now();
-  const createId = createIdSource({ now: () => time, random: () => random() });
-  const events: NewEvent[] = [];
-  const expected: (Expected & { readonly isPiece: boolean })[] = [];
-  const agents = ['agent_root'];
+class ContinuedLog {
+  readonly expected: (Expected & { readonly isPiece: boolean })[] = [];
+  readonly #events: NewEvent[] = [];
+  readonly #agents = ['agent_root'];
   /** Ids of utterances, and what they must be called. */
-  const said: [id: string, name: string][] = [[utterance, utterance]];
-  let number = last;
-  const pick = <T>(items: readonly T[]) => items[Math.floor(random() * items.length)] as T;
-  const next = () => {
-    number += 1;
-    return `msg_${String(number).padStart(3, '0')}`;
-  };
-  const steps = [
-    () => {
-      const [id, agentId, content] = [createId(), pick(agents), `heard ${number}`];
-      const [substance, link] = random() < 0.5 ? pick(said) : [];
-      const links = substance === undefined ? {} : { substance };
-      events.push(
-        ...takeApart({ role: 'user', content, source: { kind: 'user' } }, { id, agentId, ...links }),
-      );
-      expected.push({
-        message_id: next(),
-        agent_id: agentId,
-        content,
-        isPiece: false,
-        ...(link === undefined ? {} : { link }),
-      });
-    },
-    () => {
-      const [id, agentId, content] = [createId(), pick(agents), `said ${number}`];
-      const thinking = random() < 0.5 ? { thinking: { text: 'Hm' } } : {};
-      const calls = Array.from({ length: Math.floor(random() * 3) }, (_, at) => ({
-        toolCallId: `${id}-${at}`,
-        tool: 'look',
-        input: {},
-      }));
-      const made = takeApart(
-        { role: 'assistant', content, ...thinking, ...(calls.length === 0 ? {} : { toolCalls: calls }) },
-        { id, agentId },
-      );
-      events.push(
-        ...made,
-        newEvent(
-          'agent:inference',
-          { model: 'm', usage: { inputTokens: 1, outputTokens: 1 } },
-          { id: createId(), agentId, messageId: id },
-        ),
-      );
-      const name = next();
-      expected.push({ message_id: name, agent_id: agentId, content, isPiece: false });
-      if (calls.length === 0) said.push([made.find(({ type }) => type === 'agent:text')?.id ?? '', name]);
-    },
-    () => {
-      const agentId = `agent_new_${number}`;
-      events.push(newEvent('agent:created', { peer: true }, { id: createId(), agentId }));
-      agents.push(agentId);
-      expected.push({ message_id: next(), agent_id: agentId, isPiece: false });
-    },
-    () => {
-      const agentId = pick(agents);
-      events.push(
-        newEvent(
-          'agent:piece_of_text',
-          { text: `text ${number}` },
-          { id: createId(), agentId, cause: utterance },
-        ),
-      );
-      expected.push({ message_id: next(), agent_id: agentId, content: `text ${number - 1}`, isPiece: true });
-    },
-    () => void events.push(newEvent('session:complete', { status: 'completed' }, { id: createId() })),
+  readonly #said: [id: string, name: string][];
+  readonly #steps = [
+    () => this.#hear(),
+    () => this.#answer(),
+    () => this.#createAgent(),
+    () => this.#addText(),
+    () => void this.#events.push(newEvent('session:complete', { status: 'completed' }, { id: this.#id() })),
   ];
-  for (let step = 0; step < 30; step += 1) {
-    time += 1;
-    pick(steps)();
+  readonly #random: () => number;
+  readonly #utterance: string;
+  readonly #id: () => string;
+  #time = now();
+  #number: number;
+
+  constructor(random: () => number, last: number, utterance: string) {
+    this.#random = random;
+    this.#number = last;
+    this.#utterance = utterance;
+    this.#id = createIdSource({ now: () => this.#time, random });
+    this.#said = [[utterance, utterance]];
+    for (let step = 0; step < 30; step += 1) {
+      this.#time += 1;
+      this.#pick(this.#steps)();
+    }
   }
-  const timestamp = new Date(time).toISOString();
-  return { events: events.map((event) => ({ timestamp, ...event }) as CapturedEvent), expected };
+
+  get events(): CapturedEvent[] {
+    const timestamp = new Date(this.#time).toISOString();
+    return this.#events.map((event) => ({ timestamp, ...event }) as CapturedEvent);
+  }
+
+  #pick<T>(items: readonly T[]): T {
+    return items[Math.floor(this.#random() * items.length)] as T;
+  }
+
+  #next(): string {
+    this.#number += 1;
+    return `msg_${String(this.#number).padStart(3, '0')}`;
+  }
+
+  #hear(): void {
+    const [id, agentId, content] = [this.#id(), this.#pick(this.#agents), `heard ${this.#number}`];
+    const [substance, link] = this.#random() < 0.5 ? this.#pick(this.#said) : [];
+    const links = substance === undefined ? {} : { substance };
+    const message = { role: 'user', content, source: { kind: 'user' } } as const;
+    this.#events.push(...takeApart(message, { id, agentId, ...links }));
+    const named = link === undefined ? {} : { link };
+    this.expected.push({ message_id: this.#next(), agent_id: agentId, content, isPiece: false, ...named });
+  }
+
+  #answer(): void {
+    const [id, agentId, content] = [this.#id(), this.#pick(this.#agents), `said ${this.#number}`];
+    const thinking = this.#random() < 0.5 ? { thinking: { text: 'Hm' } } : {};
+    const toolCalls = Array.from({ length: Math.floor(this.#random() * 3) }, (_, at) => ({
+      toolCallId: `${id}-${at}`,
+      tool: 'look',
+      input: {},
+    }));
+    const calls = toolCalls.length === 0 ? {} : { toolCalls };
+    const made = takeApart({ role: 'assistant', content, ...thinking, ...calls }, { id, agentId });
+    const inference = { model: 'm', usage: { inputTokens: 1, outputTokens: 1 } };
+    this.#events.push(
+      ...made,
+      newEvent('agent:inference', inference, { id: this.#id(), agentId, messageId: id }),
+    );
+    const name = this.#next();
+    this.expected.push({ message_id: name, agent_id: agentId, content, isPiece: false });
+    if (toolCalls.length === 0)
+      this.#said.push([made.find(({ type }) => type === 'agent:text')?.id ?? '', name]);
+  }
+
+  #createAgent(): void {
+    const agentId = `agent_new_${this.#number}`;
+    this.#events.push(newEvent('agent:created', { peer: true }, { id: this.#id(), agentId }));
+    this.#agents.push(agentId);
+    this.expected.push({ message_id: this.#next(), agent_id: agentId, isPiece: false });
+  }
+
+  #addText(): void {
+    const agentId = this.#pick(this.#agents);
+    const text = `text ${this.#number}`;
+    const links = { id: this.#id(), agentId, cause: this.#utterance };
+    this.#events.push(newEvent('agent:piece_of_text', { text }, links));
+    this.expected.push({ message_id: this.#next(), agent_id: agentId, content: text, isPiece: true });
+  }
 }
 
 const logs = [
@@ -111,7 +122,7 @@ describe.each(logs)('a %s log that a session continues at random', (format, reco
 
   it('is written with the numbers that follow, in every link, and again as it was written, from 200 seeds', () => {
     for (let seed = 1; seed <= 200; seed += 1) {
-      const { events, expected } = continued(randomFrom(seed), last, utterance);
+      const { events, expected } = new ContinuedLog(randomFrom(seed), last, utterance);
       const { text } = write([...imported, ...events]);
       const written = recordsIn(text) as Record<string, unknown>[];
       const added = written.slice(records.length).map((record) => ({

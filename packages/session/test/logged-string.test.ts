@@ -5,6 +5,67 @@ import { describe, expect, it } from 'vitest';
 import { find, prepare } from './prepare.ts';
 import { answers, calls, hostOf, model, says, tools } from './scripted.ts';
 
+const line = (text: string) => new LoggedString(text, 'e1');
+
+/** Gives a line to each call of the host of a tool that takes a text. */
+const relay = tools({
+  relay: async (call) => {
+    const host = hostOf(call);
+    const { agentId } = await host.createAgent({ name: 'Jill', systemPrompt: line('host prompt') });
+    await host.logPieceOfText(line('host piece'));
+    await host.deliver(agentId, { text: line('host delivery') });
+    await call.observe(line('host output'));
+    return { status: 'completed', text: line('tool answer') };
+  },
+});
+
+/** Gives a line to each call of the host of a hook, and keeps the texts that it is asked about. */
+function echo(seen: unknown[]): HookProvider {
+  return {
+    contract: 1,
+    name: 'Echo',
+    decide: (question) => {
+      if (question.on === 'delivery') seen.push(question.text);
+      return question.on === 'delivery' && question.text === 'inform'
+        ? { decision: 'alter', text: line('altered') }
+        : { decision: 'allow' };
+    },
+    async observe({ event }, host) {
+      if (event.data.text !== 'harken') return;
+      await host.inform(event.agentId, line('hook inform'));
+      const own = await host.agents?.createAgent({ name: 'Echo', systemPrompt: line('hook prompt') });
+      await host.agents?.harken(own?.agentId ?? '', line('hook harken'));
+    },
+  };
+}
+
+/** What each of them, and each call of the session and its agents, is given. */
+const recordedTexts = [
+  'root prompt',
+  'given',
+  'peer prompt',
+  'harken',
+  'hook inform',
+  'hook prompt',
+  'hook harken',
+  'host prompt',
+  'host piece',
+  'host delivery',
+  'host output',
+  'tool answer',
+  'altered',
+  'observed',
+  'summary',
+  'entry',
+  'piece',
+  'output',
+  'own event',
+  'end reason',
+  'missed',
+  'revive reason',
+  'result',
+];
+
 describe('a LoggedString', () => {
   it('is a string for code that only needs its text', () => {
     const line = new LoggedString('Hello', 'e1');
@@ -51,38 +112,11 @@ describe('a LoggedString', () => {
   });
 
   it('is recorded as its text by every API that takes a text, and reaches models and hooks as a string', async () => {
-    const line = (text: string) => new LoggedString(text, 'e1');
     const seen: unknown[] = [];
-    const relay = tools({
-      relay: async (call) => {
-        const host = hostOf(call);
-        const { agentId } = await host.createAgent({ name: 'Jill', systemPrompt: line('host prompt') });
-        await host.logPieceOfText(line('host piece'));
-        await host.deliver(agentId, { text: line('host delivery') });
-        await call.observe(line('host output'));
-        return { status: 'completed', text: line('tool answer') };
-      },
-    });
-    const hook: HookProvider = {
-      contract: 1,
-      name: 'Echo',
-      decide: (question) => {
-        if (question.on === 'delivery') seen.push(question.text);
-        return question.on === 'delivery' && question.text === 'inform'
-          ? { decision: 'alter', text: line('altered') }
-          : { decision: 'allow' };
-      },
-      async observe({ event }, host) {
-        if (event.data.text !== 'harken') return;
-        await host.inform(event.agentId, line('hook inform'));
-        const own = await host.agents?.createAgent({ name: 'Echo', systemPrompt: line('hook prompt') });
-        await host.agents?.harken(own?.agentId ?? '', line('hook harken'));
-      },
-    };
     const { create, events, envelope } = prepare();
     const { root, session } = await create({
       tools: [relay],
-      hooks: [hook],
+      hooks: [echo(seen)],
       systemPrompt: line('root prompt'),
       initPrompt: [{ role: 'user', content: line('given') as unknown as string }],
       model: model(({ messages }) => {
@@ -109,32 +143,7 @@ describe('a LoggedString', () => {
 
     expect(seen.filter((text) => typeof text !== 'string')).toEqual([]);
     const log = JSON.stringify(await events());
-    const texts = [
-      'root prompt',
-      'given',
-      'peer prompt',
-      'harken',
-      'hook inform',
-      'hook prompt',
-      'hook harken',
-      'host prompt',
-      'host piece',
-      'host delivery',
-      'host output',
-      'tool answer',
-      'altered',
-      'observed',
-      'summary',
-      'entry',
-      'piece',
-      'output',
-      'own event',
-      'end reason',
-      'missed',
-      'revive reason',
-      'result',
-    ];
-    expect(texts.filter((text) => !log.includes(`"${text}"`))).toEqual([]);
+    expect(recordedTexts.filter((text) => !log.includes(`"${text}"`))).toEqual([]);
     expect((await events()).filter((event) => !isEvent(event))).toEqual([]);
     expect(find(await events(), 'agent:tool_result').substance).toBe('e1');
     expect(find(await events(), 'agent:output', {}).data).toMatchObject({
