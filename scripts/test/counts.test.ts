@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { countRepository, longFunctionsIn, wordsHearing } from '../counts.ts';
 
+const repository = countRepository();
 const body = (lines: number) => 'x();\n'.repeat(lines);
 
 it('a function, a closure or a test with more than 70 lines is found', () => {
@@ -23,5 +24,12 @@ it('who heard something is worded in one file', () => {
   expect(wordsHearing('a.ts', 'const note = `not heard by `;')).toBe(true);
   expect(wordsHearing('a.tsx', 'const note = <p>heard by {names}</p>;')).toBe(true);
   expect(wordsHearing('a.ts', '/** heard by all */ const how = "heard";')).toBe(false);
-  expect(countRepository().hearingWordedIn).toEqual(['packages/views/src/words/hearing-words.ts']);
+  expect(repository.hearingWordedIn).toEqual(['packages/views/src/words/hearing-words.ts']);
+});
+
+it('the repository has at most 950 source files, one first changeset, and no function above 70 lines', () => {
+  expect(repository.longFunctions).toEqual([]);
+  expect(repository.sourceFiles).toBeGreaterThan(800);
+  expect(repository.sourceFiles).toBeLessThanOrEqual(950);
+  expect(repository.changesets).toBe(1);
 });
