@@ -45,3 +45,18 @@ export function checkListing(options: ListDispatchesOptions): ListDispatchesOpti
     throw new TypeError(`startedSince must be a time such as 2026-03-01T09:00:00Z; it is ${startedSince}.`);
   return { ...options, startedSince: toTimestamp(since) };
 }
+
+/** Below it are the letters of each dispatch, in a task of its own. */
+export const inboxes = '_hansard/inbox/';
+
+export const isInbox = (taskDir: string): boolean => taskDir.startsWith(inboxes);
+
+/** @throws STORE_INVALID_PATH for a task that has letters: no program writes to them */
+export function assertNotInbox(taskDir: string): void {
+  if (typeof taskDir !== 'string' || !isInbox(taskDir)) return;
+  throw storeErrors.error(
+    'STORE_INVALID_PATH',
+    `${JSON.stringify(taskDir)} has the letters to a dispatch, which are never changed as dispatches. Name the dispatch.`,
+    { details: { taskDir } },
+  );
+}

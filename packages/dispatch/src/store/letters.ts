@@ -6,6 +6,7 @@ import {
   type HansardError,
 } from '@hansard/events';
 import { isInternalTask, type RemainsScope, storeErrors } from '@hansard/provider';
+import { inboxes, isInbox } from '../check-arguments.ts';
 import { dispatchErrors } from '../dispatch-errors.ts';
 import { checkEnvelope, newEnvelope } from '../intake/envelope-intake.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
@@ -13,25 +14,12 @@ import type { NewLetter, StoredLetter } from './dispatch-store.ts';
 import { ProviderDispatch } from './provider-dispatch.ts';
 import type { StoreContext } from './store-context.ts';
 
-const inboxes = '_hansard/inbox/';
 /** In characters. A model is given the text as a whole. */
 const longestText = 1_048_576;
 
 /** The task that has the letters of a dispatch. The part of a path cannot end with a dot, and no id has a `%`. */
 const inboxOf = (dispatchId: string): string =>
   `${inboxes}${dispatchId}${dispatchId.endsWith('.') ? '%' : ''}`;
-
-const isInbox = (taskDir: string): boolean => taskDir.startsWith(inboxes);
-
-/** @throws STORE_INVALID_PATH for a task that has letters: no program writes to them */
-export function assertNotInbox(taskDir: string): void {
-  if (typeof taskDir !== 'string' || !isInbox(taskDir)) return;
-  throw storeErrors.error(
-    'STORE_INVALID_PATH',
-    `${JSON.stringify(taskDir)} has the letters to a dispatch, which are never changed as dispatches. Name the dispatch.`,
-    { details: { taskDir } },
-  );
-}
 
 /**
  * Writes a letter, whole or not at all. The dispatch is read before the letter is written and after that; its deletion reads the letters before

@@ -26,10 +26,9 @@ import {
 } from '@hansard/provider';
 import type { Redactor } from '@hansard/redaction';
 import { WriteOrder } from '../async/write-order.ts';
-import { assertCount, assertScope, checkFollow, checkListing } from '../check-arguments.ts';
+import { assertCount, assertNotInbox, assertScope, checkFollow, checkListing } from '../check-arguments.ts';
 import { checkTask } from '../intake/envelope-intake.ts';
 import type { DispatchRedaction } from '../redaction/dispatch-redaction.ts';
-import { redactLetters, redactStored } from '../redaction/redact-stored.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
 import type { DispatchEntries, DispatchEntry } from './dispatch-entry.ts';
 import type { DispatchLog } from './dispatch-log.ts';
@@ -45,7 +44,6 @@ import type {
 import { follow } from './follow.ts';
 import type { FollowItem, FollowOptions } from './follow-item.ts';
 import { followTask } from './follow-task.ts';
-import { assertNotInbox, deleteWithLetters, readLetters, takenOf, writeLetter } from './letters.ts';
 import { OpenStoreContext } from './open-store-context.ts';
 import { ProviderDispatch } from './provider-dispatch.ts';
 import type { RetriedProvider } from './retries.ts';
@@ -66,6 +64,9 @@ export function openDispatchStore(
   assertContract(provider);
   return new CheckedStore(provider, options);
 }
+
+/** Programs that only record load neither letters nor redactions of a stored log. */
+const loadLetters = () => import('./letters.ts');
 
 function assertContract({ contract }: { readonly contract: unknown }): void {
   const problem = describeContractProblem(contract);
@@ -247,17 +248,20 @@ class CheckedStore implements DispatchStore {
 
   async sendLetter(dispatch: DispatchRef, letter: NewLetter): Promise<DispatchLetter> {
     this.#context.assertOpen();
+    const { writeLetter } = await loadLetters();
     return writeLetter(this.#context, dispatch, letter);
   }
 
   async *readLetters(of: RemainsScope = {}): AsyncGenerator<StoredLetter, undefined> {
     this.#context.assertOpen();
     assertScope(of);
+    const { readLetters } = await loadLetters();
     yield* readLetters(this.#context, of);
   }
 
   async findLetter(dispatch: DispatchRef, letter: DispatchLetter, after?: number): Promise<LetterState> {
     const stored = this.#at(dispatch);
+    const { takenOf } = await loadLetters();
     // Before the log: an owner that ends has taken what it takes.
     const { status } = await stored.readEnvelope();
     if ((await takenOf(stored, [letter], after)).size > 0) return 'taken';
@@ -266,6 +270,7 @@ class CheckedStore implements DispatchStore {
 
   async deleteDispatch(dispatch: DispatchRef): Promise<void> {
     this.#context.assertOpen();
+    const { deleteWithLetters } = await loadLetters();
     await this.#context.claims.without(dispatch, 'its deletion', (stored) =>
       deleteWithLetters(this.#context, stored),
     );
@@ -317,6 +322,8 @@ class CheckedStore implements DispatchStore {
   async redactDispatch(dispatch: DispatchRef, redactor: Redactor): Promise<DispatchRedaction> {
     this.#context.assertOpen();
     assertNotInbox(dispatch.taskDir);
+    const { redactLetters, redactStored } = await import('../redaction/redact-stored.ts');
+    const { readLetters } = await loadLetters();
     const redaction = await this.#context.claims.without(dispatch, 'a redaction', async (stored) => {
       await this.#context.redaction?.ready();
       const own = await redactStored(stored, redactor, this.#context.intake);
