@@ -119,12 +119,14 @@ describe('a session that could not be opened', () => {
     await (await load()).session.close();
   });
 
-  it('is ended by a start-up where it had begun', async () => {
-    const { store, create, envelope } = prepare();
+  it('has begun no dispatch where an option was refused', async () => {
+    const { store, create } = prepare();
     const noPrompt = 5 as never;
-    await expect(create({ systemPrompt: noPrompt })).rejects.toMatchObject({ code: 'EVENT_INVALID' });
-    await closeAbandonedDispatches(store, taskDir);
-    expect(await envelope()).toMatchObject({ status: 'crashed' });
+    await expect(create({ systemPrompt: noPrompt })).rejects.toMatchObject({
+      code: 'SESSION_OPTION_INVALID',
+    });
+    expect(await closeAbandonedDispatches(store, taskDir)).toEqual([]);
+    expect(await store.getDispatchEnvelopes(taskDir)).toEqual([]);
   });
 });
 
