@@ -13,7 +13,7 @@ const ceilings = {
   session: { files: 35, functions: 82, calls: 104, promises: 4, fileOperations: 1 },
   redacted: { files: 30, functions: 69, calls: 97, promises: 2, fileOperations: 1 },
   row: { files: 12, functions: 46, calls: 67, promises: 0, fileOperations: 0 },
-  listed: { files: 15, functions: 51, calls: 32, promises: 0, fileOperations: 1 },
+  listed: { files: 15, functions: 52, calls: 33, promises: 0, fileOperations: 1 },
 };
 
 type Count = keyof (typeof ceilings)['provider'];

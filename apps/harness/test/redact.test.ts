@@ -82,6 +82,7 @@ describe.each(durableStores)('hansard secrets redact in the $name store', (store
         counts: { 'npm-token': 2 },
         events: 1,
         hasEnvelope: false,
+        letters: 0,
         kept: {},
         error: null,
       },

@@ -50,9 +50,10 @@ const perDispatch: readonly (readonly [RegExp, number])[] = [
   [/^show chat\/talk(?: --\w+)*$/, 3],
   [/^search /, 1],
   [/^context .*--history/, 1],
-  [/^store verify(?: chat\/talk)?$/, 1],
+  // With a task, also the letters to each dispatch.
+  [/^store verify(?: chat\/talk)?$/, 2],
   [/^secrets scan(?: chat\/talk)?$/, 3],
-  [/^secrets redact(?: chat\/talk)? --yes$/, 4],
+  [/^secrets redact(?: chat\/talk)? --yes$/, 6],
   [/^export chat\/talk --as (?:otlp|markdown|html|pages) ?/, 3],
   // Once for the agents that take part, and once for the lines.
   [/^export chat\/talk --as streams /, 4],

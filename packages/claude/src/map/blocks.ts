@@ -1,5 +1,6 @@
 import { type EventData, firstLine, type JsonObject, type JsonValue } from '@hansard/events';
 import {
+  asAmount,
   asList,
   asName,
   asObject,
@@ -210,7 +211,8 @@ export function mapToolResult(
     tool,
     target: call?.target,
     status: isError ? ('error' as const) : ('completed' as const),
-    durationMs: durationOf(step, call),
+    // Where the call has no time, an agent's answer may still say how long it worked.
+    durationMs: durationOf(step, call) ?? asAmount(asObject(output)?.totalDurationMs),
     error: isError ? errorLine(text, block.content) : undefined,
     output: block.content,
     metadata: {

@@ -51,7 +51,7 @@ describe('a recorded stream', () => {
       ['msg_1:inference', 'agent:inference'],
       ['r1', 'session:complete'],
     ]);
-    expect(new Set(events.map((event) => event.timestamp))).toEqual(new Set([timestamp]));
+    expect(new Set(events.map((event) => event.timestamp))).toEqual(new Set([null, timestamp]));
     expect(summary).toMatchObject({
       status: 'completed',
       model: 'claude-test',

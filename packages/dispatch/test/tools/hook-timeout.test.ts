@@ -116,6 +116,6 @@ it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])(
   async (hookTimeoutMs) => {
     const { store } = prepare(createMemoryStore());
     const options = { store, taskDir: 'a/tasks/b', role: 'worker', agent: yields(), hookTimeoutMs };
-    await expect(runDispatch(options)).rejects.toThrow(TypeError);
+    await expect(runDispatch(options)).rejects.toMatchObject({ code: 'DISPATCH_OPTION_INVALID' });
   },
 );
