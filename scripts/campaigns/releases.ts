@@ -10,7 +10,7 @@ import { root } from '../workspace.ts';
  * Rehearses three releases into a registry on loopback (Verdaccio), in a clone of the last commit:
  * 1. the first release; a stranger installs it by name, and builds a store plugin from the template;
  * 2. a minor release with the same contracts: the plugin, which is not touched, runs with it;
- * 3. a release with the next contract version: the plugin is refused by its name, and the session says what to do.
+ * 3. a release with the next contract version: the plugin is refused by its name, with what to do.
  *
  * Writes the transcript into `releases.json`. Exits with 1 at the first step that differs. It installs what others publish through the
  * registry that npm is configured to use, takes some ten minutes, and changes nothing outside its temporary folder.
@@ -106,8 +106,7 @@ function edit(path: string, from: string, to: string): void {
 
 function prepareClone(): void {
   run(place, 'git', ['clone', '--quiet', '--no-hardlinks', root, clone]);
-  // Ours is asked for ours alone: the workspace installs from the configured registry.
-  pnpm(clone, 'install', '--frozen-lockfile', '--prefer-offline');
+  pnpm(clone, 'install', '--frozen-lockfile', '--prefer-offline', '--registry', others);
   run(clone, 'git', ['config', 'user.name', 'Rehearsal']);
   run(clone, 'git', ['config', 'user.email', 'rehearsal@localhost']);
 }
@@ -156,16 +155,10 @@ function installCommand(): void {
   mkdirSync(project, { recursive: true });
   writeFileSync(join(project, 'package.json'), '{ "name": "project", "private": true, "type": "module" }\n');
   const config = {
-    plugins: [{ plugin: '../my-store', config: { root: 'data' } }, { plugin: '@hansard/model-scripted' }],
+    plugins: [{ plugin: '../my-store', config: { root: 'data' } }],
   };
   writeFileSync(join(project, 'hansard.config.json'), JSON.stringify(config));
-  run(project, 'npm', [
-    'install',
-    '--no-audit',
-    '--no-fund',
-    'hansard@latest',
-    '@hansard/model-scripted@latest',
-  ]);
+  run(project, 'npm', ['install', '--no-audit', '--no-fund', 'hansard@latest']);
 }
 
 /** Records a stream with the plugin's store, and lists it again; both refuse with `expected`. */
@@ -187,11 +180,12 @@ function nextContract(): void {
   const files = run(clone, 'git', [
     'grep',
     '-lE',
-    '"apiVersion": 1|contract: 1',
+    '"apiVersion": 1|contract(:| =) 1',
     '--',
     'plugins/*/plugin.json',
-    'plugins/*/src',
-    'packages/*/src',
+    'apps/*/src/*.ts',
+    'packages/*/src/*.ts',
+    'plugins/*/src/*.ts',
   ])
     .trim()
     .split('\n');
@@ -199,7 +193,7 @@ function nextContract(): void {
     const before = readFileSync(join(clone, file), 'utf8');
     writeFileSync(
       join(clone, file),
-      before.replaceAll('"apiVersion": 1', '"apiVersion": 2').replaceAll('contract: 1', 'contract: 2'),
+      before.replaceAll('"apiVersion": 1', '"apiVersion": 2').replace(/(contract(?::| =)) 1/g, '$1 2'),
     );
   }
 }

@@ -39,7 +39,7 @@ describe('a bundled program', () => {
     expect(bytes).toBeLessThanOrEqual(60_000);
   });
 
-  // Its aim is 300 KB. Letters, options that are checked and times that can be missing added 10 KB, of which 6 are now loaded when needed.
+  // The aim is 300 KB. Letters, checks of options and unrecorded times added 10 KB; 6 KB of these are now loaded when needed.
   it('that records into memory loads at most 305 KB', async () => {
     const bytes = await loadedBytes(`
       import { openDispatchStore } from '@hansard/dispatch';

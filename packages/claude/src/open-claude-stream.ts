@@ -201,7 +201,7 @@ export async function openClaudeStream(path: string): Promise<ClaudeLog> {
 
 /**
  * Maps the lines of a recorded stream: the activities of each line, then those of the end. The events of a message without a time
- * have none, or `now` if the whole stream has no time. After an abort it reads no further line.
+ * have no time, or `now` if the whole stream has no time. After an abort it reads no further line.
  * @throws FORMAT_UNREADABLE, FORMAT_EMPTY, FORMAT_NOT_JSONL
  */
 export async function* readClaudeStream(

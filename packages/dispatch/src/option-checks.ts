@@ -25,7 +25,7 @@ export const optionChecks = {
 
   call: must((value) => typeof value === 'function', 'a function'),
 
-  /** A number from 0 that ends. */
+  /** A finite number, at least 0. */
   amount: must((value) => Number.isFinite(value) && (value as number) >= 0, 'a number from 0'),
 
   count: (least: number): OptionCheck =>
@@ -65,8 +65,7 @@ export const optionChecks = {
     },
 
   /**
-   * An object with these fields, of which the `required` ones must be given. `others`: the check of all other fields. Absent: there may be
-   * none.
+   * An object with these fields. The `required` fields must be given. `others` checks all other fields. Absent: another field is refused.
    */
   fields:
     (
@@ -104,7 +103,7 @@ function must(isRight: (value: unknown) => boolean, what: string): OptionCheck {
 
 /**
  * Checks the options of a call.
- * @throws what `refuse` makes of the first one that is wrong, with its name and a sentence about it
+ * @throws the error that `refuse` makes for the first wrong option, with its name and a sentence about it
  */
 export function checkOptions(
   options: unknown,

@@ -45,7 +45,7 @@ export class MessageNumbers {
   readonly #given = new Set<string>();
   #last = 0;
 
-  /** Adds the next event of the log. Returns the event with its new id, and with those of the earlier events that its links name. */
+  /** Adds the next event of the log. Returns the event with its new id. Its links have the new ids of earlier events. */
   add(event: CapturedEvent): CapturedEvent {
     const { id, type } = event;
     const messageId = messageOf(event);

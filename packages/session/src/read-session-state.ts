@@ -26,7 +26,7 @@ export async function readSessionState(source: SessionSource): Promise<{
   readonly heard: number;
   /** Whether its agents have a root, and are not peers. */
   readonly hasRoot: boolean;
-  /** The model that the log names for the root, or else for the first agent. */
+  /** The model that the log names for the root, otherwise for the first agent. */
   readonly languageModel: string | null;
   /** The ids of `copied` that the log does not have. */
   readonly notInLog: readonly string[];

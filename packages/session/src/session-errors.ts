@@ -24,7 +24,7 @@ export const sessionErrors = defineErrors('session', {
     details: ['dispatchId'],
   },
   SESSION_GIVEN_INVALID: {
-    when: 'The transcript with which an agent should begin (`initPrompt`) is not one that a model can be given: an unknown role, a message without content, a call without a result, a result without its call, or a value that a log cannot hold.',
+    when: 'The transcript with which an agent should begin (`initPrompt`) cannot be given to a model: an unknown role, a message without content, a call without a result, a result without its call, or a value that a log cannot hold.',
     advice: 'Correct the message that the error names. Give an open call a result, or leave out the call.',
     details: ['index?'],
   },

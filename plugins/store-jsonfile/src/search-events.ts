@@ -93,7 +93,7 @@ function searchLines(
   return hits;
 }
 
-/** The time of an event ('' if it has none), found without parsing its text; one after every other if this store did not write it. */
+/** The time of an event ('' if it has none), found without parsing its text; a time after all others if this store did not write the event. */
 function timeOf({ bytes, start, end }: ScannedLine): string {
   const text = bytes.toString('latin1', start, Math.min(end, start + startLength));
   const found = lineStart.exec(text);
@@ -104,7 +104,7 @@ function timeOf({ bytes, start, end }: ScannedLine): string {
 class NewestHits {
   readonly #limit: number;
   #hits: SearchHit[] = [];
-  /** '': that of an event without a time, which is older than all others. Null: there are fewer hits than wanted. */
+  /** '': the hit has no time, and counts as older than all others. Null: there are fewer hits than wanted. */
   #oldest: string | null = null;
 
   constructor(limit: number) {

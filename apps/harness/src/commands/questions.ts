@@ -90,7 +90,7 @@ export function answerOnSessions(
     const [{ taskDir }] = opened.all as [OpenedSession];
     return {
       ...(await answer({ opened, filterOf })),
-      notesAfter: () => request.notes,
+      notesAfter: () => request.notes('rows'),
       failure: unreadableSessions(entries, taskDir, 'shown'),
     };
   });
@@ -241,7 +241,7 @@ export const addWhy: AddCommand = (command, context) =>
     }),
   );
 
-/** The rows of the session that was asked, then those of each other session below its name. */
+/** The rows of the session that was asked, then the rows of each other session below its name. */
 function causesAnswer(sessions: readonly CausesInSession[], depth: number): Pick<Answer, 'rows' | 'text'> {
   const near = sessions.map(({ session, rows }) => ({
     session,

@@ -85,7 +85,7 @@ export const addSearch: AddCommand = (command, context) => {
         const found = hitsOf(search, () => [progress, indexing].forEach((one) => void one.end()));
         const nothing = `No event${place} contains ${JSON.stringify(text)}${request.isOpen ? '' : ` and passes ${request.inWords}`}.`;
         const closing = () => {
-          for (const line of request.notes) note(context, line);
+          for (const line of request.notes('events')) note(context, line);
           close(context, search, limit, nothing);
         };
         return {

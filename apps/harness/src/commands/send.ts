@@ -54,7 +54,7 @@ export const addSend: AddCommand = (command, context) => {
       .option('--abort', 'stop the session; the text is the reason')
       .addHelpText(
         'after',
-        '\nThe process that records the session takes the letter. The exit code is 0 if it did within 3 seconds,\n5 if the letter waits for it, and 1 if the session refuses it.',
+        '\nThe process that records the session takes the letter. The exit code is 0 if it\ndid within 3 seconds, 5 if the letter waits for it, and 1 if the session refuses it.',
       ),
     'send latest "Stop at the next lamp."',
     'send chat/cafe --agent jill "The table is free."',

@@ -31,10 +31,10 @@ export function usageValue(key: UsageKey | undefined, value: string): string | n
 
 /** A value as people read it. */
 export function usageValueInWords(key: UsageKey, value: string, zone: 'utc' | 'local'): string {
-  // A scenario is named by its path, whose end says more.
-  if (key === 'model') return value.replace(/^(scripted:).*[\\/](?=[^\\/]+[\\/][^\\/]+$)/, '$1');
   if (value === '' && isTimeKey(key)) return timeNotRecorded;
   if (value === '') return notKnown;
+  // A scenario is named by its path, whose end says more.
+  if (key === 'model') return value.replace(/^(scripted:).*[\\/](?=[^\\/]+[\\/][^\\/]+$)/, '$1');
   if (key !== 'block') return usageValue(key, value) ?? notKnown;
   const end = new Date(Date.parse(value) + blockMs).toISOString();
   const [from, to] = [value, end].map((time) => shownTime({ zone }, time));

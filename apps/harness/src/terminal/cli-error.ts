@@ -14,7 +14,7 @@ export const endingSignals = {
 export class EndedBySignal extends Error {
   readonly exitCode: number;
 
-  /** `reason`: that of the signal of the context. */
+  /** `reason`: the reason of the context's signal. */
   constructor(reason: unknown) {
     super(`Ended by ${String(reason)}.`);
     this.exitCode =

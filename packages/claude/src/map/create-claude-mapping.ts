@@ -58,7 +58,7 @@ export function createClaudeMapping({
 }: {
   /** Whether events include tool input and output (`full`) or not (`narrative`, D7). */
   readonly fidelity: Fidelity;
-  /** The time of arrival in milliseconds since 1970, for messages without a time. Null: they do not arrive now, and have none. */
+  /** The time of arrival in milliseconds since 1970, for messages without a time. Null: the messages are not live, and stay without a time. */
   readonly now?: () => number | null;
 }): ClaudeMapping {
   const state = new MappingState(fidelity);

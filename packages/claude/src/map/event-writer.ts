@@ -56,7 +56,7 @@ export type WriterLinks = WithGaps<EventLinks>;
  */
 export class EventWriter {
   readonly activities: ClaudeActivity[] = [];
-  /** The place of the message among others: milliseconds since 1970. That of the message before if it has no time. */
+  /** Orders the message among others, in milliseconds since 1970: its time, or the time of the message before it. */
   readonly time: number;
   /** The time of its events. Null: the message has none. */
   readonly timestamp: string | null;

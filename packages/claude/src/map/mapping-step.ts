@@ -67,7 +67,7 @@ export class MappingStep {
   /** Fields whose values are in the event's id, time and type, or in an earlier message of the same session. */
   readonly #held: ReadonlySet<string>;
 
-  /** The step for a message of a stream. `now`: the time of a message that has none itself; null: it has none. */
+  /** The step for a message of a stream. `now`: the time for a message without a time. Null: such a message stays without a time. */
   static of(state: MappingState, message: JsonObject, now: number | null, place: RecordPlace): MappingStep {
     const uuid = asEventId(message.uuid);
     const id = uuid === undefined || state.ids.has(uuid) ? undefined : uuid;

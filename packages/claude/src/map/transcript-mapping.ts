@@ -330,7 +330,7 @@ export class TranscriptMapping {
     // A record of the time of the part before may be a repetition of one in it.
     if (hasId && (time ?? Number.NEGATIVE_INFINITY) <= this.#file.horizon) this.#state.horizon.missed();
     if (time === undefined) {
-      if (hasId) this.#report('time_missing', line, 'A record without a time; its events have none.');
+      if (hasId) this.#report('time_missing', line, 'The record has no time, so its events have no time.');
       return this.#file.clock;
     }
     if (time < this.#file.latest - longestStepBack)

@@ -62,7 +62,7 @@ function ofOne(write: (source: TaskSource, writing: Writing) => Promise<Written>
   };
 }
 
-/** A session as a log of one of the two dialects, as it is written while it is recorded. */
+/** A session as a session log of one dialect, written while the session is recorded. */
 async function writeSessionLog(
   id: SessionFormatId,
   { envelopes, readEvents }: TaskSource,

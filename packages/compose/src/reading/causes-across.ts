@@ -90,7 +90,7 @@ function linksFrom(rows: readonly CausalRow[], depth: number): Place[] {
   );
 }
 
-/** The session that sent a message: of the same task, or else the only one with that id. Null: the store has none that can be read. */
+/** The session that sent a message: in the same task, otherwise the only session with that id. Null: the store has no readable session with it. */
 async function readSender(
   store: DispatchStore,
   asked: OpenedSession,

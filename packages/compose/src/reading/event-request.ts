@@ -66,11 +66,13 @@ export class EventRequest {
     return wordsOf(this.#wanted);
   }
 
-  /** What a person should know after the filters have been used: how much they left out because its time is not recorded. */
-  get notes(): string[] {
+  /** What a person should know after the filters have been used: how many `items` they left out because their time is not recorded. */
+  notes(items: 'rows' | 'events'): string[] {
     const count = this.#filters.reduce((sum, { untimed }) => sum + untimed, 0);
     if (count === 0) return [];
-    return [`hansard: ${count} more would pass without --since and --until: ${timeNotRecorded}.`];
+    return [
+      `hansard: Without --since and --until, ${count} more ${count === 1 ? items.slice(0, -1) : items} would pass: ${timeNotRecorded}.`,
+    ];
   }
 
   /** Whether a session can have requested events, by its bot and its role. */

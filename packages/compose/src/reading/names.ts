@@ -25,7 +25,7 @@ export async function eventNamed(
     throw harnessErrors.error('HARNESS_NAME_INVALID', `${JSON.stringify(word)} does not name an event.`, {
       advice:
         startedAt === null
-          ? `After @ comes a time with its date, such as @2026-03-01T15:04. Of the session, ${timeNotRecorded}.`
+          ? `After @ comes a time with its date, such as @2026-03-01T15:04. The start of this session is not recorded.`
           : 'After @ comes a time, such as @15:04, @15:04:05 or @2026-03-01T15:04.',
     });
   const location = await locateEvent(log, address);
@@ -62,7 +62,7 @@ function noEvent(
 ): string {
   if (count === 0) return `${dispatchId} has no events.`;
   if (word.startsWith('@'))
-    return `${dispatchId} has no event up to ${word.slice(1)}; ${begins === null ? `of its first event, ${timeNotRecorded}` : `it begins at ${begins}`}.`;
+    return `${dispatchId} has no event up to ${word.slice(1)}; ${begins === null ? `the time of its first event is not recorded` : `it begins at ${begins}`}.`;
   if (/^\d+$/.test(word))
     return `${dispatchId} has no event ${word}: the position of its last event is ${count - 1}.`;
   return `${dispatchId} has no event or message ${word}.`;

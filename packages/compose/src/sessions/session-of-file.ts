@@ -28,7 +28,7 @@ export interface SessionOfFile {
 
 /**
  * Reads a session log of another program, and finds its copy in the store. It writes nothing until `copy` is called, and never the file.
- * `task`: where the copy is. Absent: where it was imported, or else `chat/` and the name of the file.
+ * `task`: where the copy is. Absent: where the file was imported, otherwise `chat/` and the name of the file.
  * @throws HARNESS_NOT_RESUMABLE for a file that is not a session log, or whose log no session can continue; HARNESS_AMBIGUOUS if several tasks
  * have its copy; errors of the import and the store
  */

@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 
-/** The time that a recording has reached while it is played. What the harness adds to it gets this one. */
+/** The time that a recording has reached while it is played. What the harness adds to the recording gets this time. */
 export class RecordedTime {
   #latest: number;
 

@@ -184,7 +184,7 @@ export class Watch {
     this.#act.kill(newEvent('harness:abort', { reason, by: 'harness' }));
   }
 
-  /** The event that says, once, that the limit of cost does not count these models. Null: it was said, or there is no limit. */
+  /** The event that reports that the limit of cost does not count these models. Null: it was reported before, or no limit is set. */
   costWarning(models: readonly ModelUsage[]): NewEvent | null {
     const limit = this.#options.limits?.costUsd;
     if (limit === undefined || models.length === 0 || this.#hasWarnedOfCost) return null;
@@ -194,7 +194,7 @@ export class Watch {
     return newEvent('harness:error', { message, code: 'DISPATCH_COST_UNKNOWN' });
   }
 
-  /** The models that used tokens and of whose calls the log states no cost. */
+  /** Of this dispatch: see {@link uncountedModels}. */
   get uncountedModels(): readonly ModelUsage[] {
     return uncountedModels(this.#dispatch.facts.models);
   }
@@ -222,7 +222,7 @@ export class Watch {
   }
 }
 
-/** The models that used tokens and of whose calls the log states no cost: a limit of cost does not count them. */
+/** The models that used tokens without a cost in the log. A limit of cost does not count these models. */
 export function uncountedModels(models: readonly ModelUsage[] | null): readonly ModelUsage[] {
   return (models ?? []).filter(
     ({ calls, costUsd, inputTokens, outputTokens }) =>

@@ -71,7 +71,7 @@ export interface NewLetter {
 
 /** A letter that a store has, or an inbox that cannot be listed. */
 export interface StoredLetter {
-  /** The task that has it, below `_hansard`. */
+  /** The task of the letter, below `_hansard`. */
   readonly inbox: string;
   /** Null: the inbox cannot be listed. */
   readonly letterId: string | null;
@@ -195,8 +195,8 @@ export interface DispatchStore extends AsyncDisposable {
   sendLetter(dispatch: DispatchRef, letter: NewLetter): Promise<DispatchLetter>;
 
   /**
-   * The letters to a dispatch, to those of a task, or of the whole store, taken or not, by their start within a dispatch; those that cannot be
-   * taken have their error. The letters of the whole store include those to a dispatch that does not exist any more.
+   * The letters to one dispatch, to the dispatches of a task, or of the whole store, taken or not. Letters to one dispatch are in the order of
+   * their start. A letter that cannot be taken has its error. The whole store includes letters to dispatches that no longer exist.
    */
   readLetters(of?: RemainsScope): AsyncGenerator<StoredLetter, undefined>;
 

@@ -23,7 +23,7 @@ const inboxOf = (dispatchId: string): string =>
 
 /**
  * Writes a letter, whole or not at all. The dispatch is read before the letter is written and after that; its deletion reads the letters before
- * and after the dispatch is gone. So one of the two deletes a letter that was written meanwhile.
+ * and after the dispatch is gone. So the sender or the deletion removes a letter that was written meanwhile.
  * @throws STORE_DISPATCH_NOT_FOUND, DISPATCH_LETTER_REFUSED, EVENT_ENVELOPE_INVALID, STORE_DISPATCH_EXISTS for another letter with that `from`
  */
 export async function writeLetter(
@@ -106,7 +106,7 @@ async function letterEnvelope(
   return { ...checked, letter: checked.letter ?? letter };
 }
 
-/** The letters of the scope. Those of one dispatch, in the order of their start, are in the inbox that its id names. */
+/** The letters of the scope. Of one dispatch: the letters in the inbox that its id names, in the order of their start. */
 export async function* readLetters(
   context: StoreContext,
   { taskDir, dispatchId }: RemainsScope,

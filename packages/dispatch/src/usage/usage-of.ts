@@ -53,7 +53,7 @@ export interface UsageOptions {
 
 /** What was used under the values of the keys. */
 export interface UsageOfKeys extends UsageFigures {
-  /** In the order of the keys. A time is that of its beginning; '' is not known, or of a time not recorded. */
+  /** In the order of the keys. A period is named by its beginning. '': not known, or the time is not recorded. */
   readonly values: readonly string[];
 }
 

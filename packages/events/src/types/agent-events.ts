@@ -34,7 +34,7 @@ export const agentEventData = {
     peer: z.boolean().optional(),
     /** The hook that created it for itself. */
     hook: z.string().optional(),
-    /** Its transcript begins with that of another agent of the log, through this event (inclusive). Nothing is repeated. */
+    /** Its transcript begins with the transcript of another agent, through this event (inclusive). The log does not repeat those events. */
     inherits: z.object({ agentId: idSchema, through: idSchema }).optional(),
   }),
   'agent:given': z.object({

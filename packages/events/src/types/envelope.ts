@@ -98,7 +98,7 @@ export type FoldedLog = z.infer<typeof foldedSchema>;
  */
 const letterSchema = z.object({
   /**
-   * The id of the letter, and of the event by which the owner of the dispatch repeats it. A log that has it has taken the letter. No other event
+   * The id of the letter, and of the event that repeats the letter in the log. A log with that event has taken the letter. No other event
    * has an id that begins with `letter_`.
    */
   from: z.string().regex(/^letter_[A-Za-z0-9._-]{1,121}$/),

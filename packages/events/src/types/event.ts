@@ -77,7 +77,7 @@ export interface EventLinks {
 export interface CapturedEvent extends EventLinks {
   readonly id: string;
   readonly type: EventType;
-  /** Null: the source does not record it. Then no view gives the event a time, neither that of another event nor that of an import. */
+  /** Null: the source does not record it. No view then gives the event a time, such as the time of another event or of the import. */
   readonly timestamp: string | null;
   readonly data: JsonObject;
 }

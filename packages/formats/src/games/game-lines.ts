@@ -13,7 +13,7 @@ export interface GameLogFile {
 
 /**
  * One game as the events of one dispatch. When the log has grown, each game has the same events and then more. The event of a
- * line without a time has none.
+ * line without a time has no time.
  */
 export interface ReadGame {
   readonly events: readonly CapturedEvent[];

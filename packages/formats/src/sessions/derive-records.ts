@@ -287,7 +287,7 @@ interface Unit {
  *
  * 1. with the `agent:inference` of its message;
  * 2. with a block of another answer of its agent;
- * 3. in a log that had no `agent:inference` so far, such as one that was read from a session log: with any other event that has a record in a
+ * 3. in a log that had no `agent:inference` so far, such as a log that was read from a session log: with any other event that has a record in a
  *    dialect;
  * 4. when an agent received it: with an event whose substance names it;
  * 5. at the end of the log.
@@ -305,7 +305,7 @@ export class RecordDeriver {
   readonly #answers = new Map<string, { readonly messageId: string; readonly unit: Unit }>();
   #isEndTold = false;
 
-  /** Without `names`, ids are those of the events. */
+  /** Without `names`, records have the ids of their events. */
   constructor(dialect: SessionDialect, names: WrittenNames = sameNames) {
     this.#dialect = dialect;
     this.#names = names;

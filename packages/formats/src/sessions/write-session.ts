@@ -119,7 +119,7 @@ function sourceOf({ source, events: [first] }: DerivedRecord): JsonValue | undef
 export interface WrittenReport {
   /** The number of events of each type that are not in it. */
   readonly leftOut: Readonly<Record<string, number>>;
-  /** What records of a session log lose in the other dialect, and the links to events that are left out. `line` is that of the text. */
+  /** What records of a session log lose in the other dialect, and the links to events that are left out. `line` is the line of the text. */
   readonly diagnostics: readonly WriteDiagnostic[];
   /** The additional keys that were left out, with the number of records. `isExtended` writes them. */
   readonly omittedKeys: Readonly<Record<string, number>>;
@@ -137,8 +137,8 @@ export interface WriteOptions {
 }
 
 /**
- * Writes a session log while its events are recorded. The lines of all events are those of `write` with all of them, and each line is given
- * as soon as no later event can change it: that of a model's answer with its `agent:inference`, or when its agent answers again.
+ * Writes a session log while its events are recorded. All lines together are those that `write` gives for the whole log. Each line is given
+ * as soon as no later event can change it: the line of a model's answer with its `agent:inference`, or when its agent answers again.
  */
 export interface SessionWriter {
   /**
@@ -236,7 +236,7 @@ class DialectWriter implements SessionWriter {
       }
   }
 
-  /** A line that named an event ahead names nothing, if the event has no record, or one of another id. */
+  /** A line that named a later event names nothing if that event got no record, or a record with another id. */
   #checkAhead(logged: CapturedEvent, event: CapturedEvent, recordId: string | undefined): void {
     for (const id of new Set([logged.id, event.id])) {
       const places = this.#ahead.get(id);

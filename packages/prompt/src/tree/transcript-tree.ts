@@ -14,7 +14,7 @@ import { type TreeProblem, TreeProblems } from './tree-problems.ts';
 
 /**
  * What an event did to the current branch of its agent. `continues`: it stands at its end, or is a record beside it. `elsewhere`: it belongs to another
- * branch. `turns`: the path of the current branch is another one now.
+ * branch. `turns`: the current branch has another path now.
  */
 export type Placement = 'continues' | 'elsewhere' | 'turns';
 
@@ -309,7 +309,7 @@ export class TranscriptTree<T> {
     return (agent.retracted.get(id) ?? Number.POSITIVE_INFINITY) <= through;
   }
 
-  /** The entry that a link means: that with the id, or the one that the record with the id stands after. Undefined: not known. */
+  /** The entry that a link names: the entry with the id, or the entry before the record with the id. Undefined: not known. */
   #entryNamed(place: Place<T>, id: string, field: string): Place<T> | null | undefined {
     const { agent } = place;
     const named = this.#placeOf(id);
@@ -326,7 +326,7 @@ export class TranscriptTree<T> {
     return entry === this.#upFrom(agent.head).next().value ? agent.head : entry;
   }
 
-  /** The branch with an entry: the current one if that has it, otherwise the one that was extended last. */
+  /** The branch with an entry: the current branch if possible, otherwise the branch that was extended last. */
   #branchWith(agent: Agent<T>, entry: Place<T> | null): Branch<T> | undefined {
     if (this.#isOn(entry, agent.current.end)) return agent.current;
     return agent.branches
@@ -397,7 +397,7 @@ export class TranscriptTree<T> {
   #pathTo(agent: Agent<T>, end: Place<T> | null, through = this.#places.length): TranscriptPath<T> {
     const line = this.#lineTo(end);
     const shown = line.filter((place) => !this.#isRetracted(place, through));
-    // An open call of an inherited head is not a call of this agent: its result goes to the other one.
+    // An open call of an inherited head is not a call of this agent: its result goes to the other agent.
     const open = [...this.#openCalls(end)].filter(
       (call) => call.agent !== agent || (this.#takenBack.get(call) ?? Number.POSITIVE_INFINITY) <= through,
     );

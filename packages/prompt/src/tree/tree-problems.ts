@@ -2,9 +2,9 @@ import type { Diagnostic } from '@hansard/events';
 
 /**
  * - `branch_unknown`: a link names an event that is not in the log. What lies between is not known.
- * - `branch_ahead`: a link names an event that comes later. It has the effect of an unknown one.
- * - `branch_other_agent`: a link names an event of an agent from which this one does not inherit. It has the effect of an unknown one, and
- *   `retracts` has none.
+ * - `branch_ahead`: a link names an event that comes later. The link has the effect of an unknown link.
+ * - `branch_other_agent`: a link names an event of an agent from which this one does not inherit. The link has the effect of an
+ *   unknown link, except that `retracts` has no effect.
  * - `branch_cycle`: an agent inherits from itself, perhaps through others. Its transcript begins where the cycle begins.
  */
 export type TreeProblemCode = 'branch_unknown' | 'branch_ahead' | 'branch_other_agent' | 'branch_cycle';

@@ -161,7 +161,7 @@ function wrongSeed(Tree: TreeClass): number | null {
 describe('the random logs', () => {
   it('are read right by an unchanged copy of the tree', async () => {
     expect(wrongSeed(await treeWith(tree, 'readonly #byId', 'readonly #byId'))).toBeNull();
-  }, 60_000);
+  });
 
   it.each(mutants)(
     'catch that %s',

@@ -24,8 +24,7 @@ export const communicationCases = caseFamily<CommunicationScenario, Communicatio
     name: 'notices',
     title: 'takes every notice of two dispatches, one after the other',
     async run(fixture, patienceMs) {
-      const hub = new KitHub(fixture, patienceMs);
-      await hub.start();
+      const hub = await KitHub.started(fixture, patienceMs);
       for (const id of ['K1', 'K2']) await hub.play(new KitDispatch(id));
     },
   },
@@ -33,8 +32,7 @@ export const communicationCases = caseFamily<CommunicationScenario, Communicatio
     name: 'dispatches-at-once',
     title: 'takes the notices of dispatches that run at the same time',
     async run(fixture, patienceMs) {
-      const hub = new KitHub(fixture, patienceMs);
-      await hub.start();
+      const hub = await KitHub.started(fixture, patienceMs);
       const [one, other] = [new KitDispatch('K1'), new KitDispatch('K2')];
       for (const dispatch of [one, other]) await hub.began(dispatch);
       for (const position of one.events.keys())
@@ -46,8 +44,7 @@ export const communicationCases = caseFamily<CommunicationScenario, Communicatio
     name: 'dropped-notices',
     title: 'continues after notices that the hub dropped: a start, events and deltas',
     async run(fixture, patienceMs) {
-      const hub = new KitHub(fixture, patienceMs);
-      await hub.start();
+      const hub = await KitHub.started(fixture, patienceMs);
       const [whole, late] = [new KitDispatch('K1'), new KitDispatch('K2')];
       await fixture.record?.(kitTask, late.running, late.events);
       await hub.event(late, 2);
@@ -62,8 +59,7 @@ export const communicationCases = caseFamily<CommunicationScenario, Communicatio
     name: 'unknown-events',
     title: 'takes events, agents and deltas of kinds that it does not know',
     async run(fixture, patienceMs) {
-      const hub = new KitHub(fixture, patienceMs);
-      await hub.start();
+      const hub = await KitHub.started(fixture, patienceMs);
       const dispatch = new KitDispatch('K1');
       await hub.began(dispatch);
       const envelope = dispatch.running;
@@ -82,8 +78,7 @@ export const communicationCases = caseFamily<CommunicationScenario, Communicatio
     name: 'notices-kept',
     title: 'leaves the notices as they are, because all providers receive the same objects',
     async run(fixture, patienceMs) {
-      const hub = new KitHub(fixture, patienceMs);
-      await hub.start();
+      const hub = await KitHub.started(fixture, patienceMs);
       const { running, ended, events } = new KitDispatch('K1');
       await fixture.record?.(kitTask, running, events);
       const start = freezeDeep({ taskDir: kitTask, envelope: structuredClone(running), agents: [] });
@@ -102,8 +97,7 @@ export const communicationCases = caseFamily<CommunicationScenario, Communicatio
     title: 'shows what an agent says, each text once and in the order of the log',
     async run(fixture, patienceMs) {
       const shown = needed(fixture.shown, 'shown');
-      const hub = new KitHub(fixture, patienceMs);
-      await hub.start();
+      const hub = await KitHub.started(fixture, patienceMs);
       const texts = ['Alpha speaks.', 'Beta speaks.', 'Gamma speaks.'];
       const dispatch = new KitDispatch('K1', texts);
       await hub.began(dispatch);
@@ -120,8 +114,7 @@ export const communicationCases = caseFamily<CommunicationScenario, Communicatio
     title: 'delivers each message of a person once, in the order in which they are written',
     async run(fixture, patienceMs) {
       const write = needed(fixture.write, 'write');
-      const hub = new KitHub(fixture, patienceMs);
-      await hub.start();
+      const hub = await KitHub.started(fixture, patienceMs);
       const dispatch = new KitDispatch('K1');
       await hub.began(dispatch);
       const { delivered } = hub.host;
@@ -147,8 +140,7 @@ export const communicationCases = caseFamily<CommunicationScenario, Communicatio
     title: 'continues when the host takes no message, or fails',
     async run(fixture, patienceMs) {
       const write = needed(fixture.write, 'write');
-      const hub = new KitHub(fixture, patienceMs);
-      await hub.start();
+      const hub = await KitHub.started(fixture, patienceMs);
       const dispatch = new KitDispatch('K1');
       await hub.began(dispatch);
       const answers = [() => false, () => Promise.reject(new Error('the host refuses')), () => true];
@@ -167,8 +159,7 @@ export const communicationCases = caseFamily<CommunicationScenario, Communicatio
     title: 'delivers nothing after it was closed',
     async run(fixture, patienceMs) {
       const write = needed(fixture.write, 'write');
-      const hub = new KitHub(fixture, patienceMs);
-      await hub.start();
+      const hub = await KitHub.started(fixture, patienceMs);
       await hub.play(new KitDispatch('K1'));
       await hub.close();
       await hub.person(() => write('Too late.'));
@@ -182,8 +173,7 @@ export const communicationCases = caseFamily<CommunicationScenario, Communicatio
     title: 'stops the dispatch that the person means, once, and no other',
     async run(fixture, patienceMs) {
       const stop = needed(fixture.stop, 'stop');
-      const hub = new KitHub(fixture, patienceMs);
-      await hub.start();
+      const hub = await KitHub.started(fixture, patienceMs);
       const dispatches = ['K1', 'K2'].map((id) => new KitDispatch(id));
       for (const dispatch of dispatches) await hub.began(dispatch);
       await hub.person(stop);
@@ -199,8 +189,7 @@ export const communicationCases = caseFamily<CommunicationScenario, Communicatio
     title: 'begins the task that a person asks for, and continues when the host refuses',
     async run(fixture, patienceMs) {
       const begin = needed(fixture.begin, 'begin');
-      const hub = new KitHub(fixture, patienceMs);
-      await hub.start();
+      const hub = await KitHub.started(fixture, patienceMs);
       for (const [index, prompt] of ['Light the lamps.', 'Put them out.'].entries()) {
         await hub.person(() => begin(prompt));
         await hub.until('the host was not asked for the task', () => hub.host.begun.length > index);
@@ -228,8 +217,7 @@ export const communicationCases = caseFamily<CommunicationScenario, Communicatio
     name: 'close-while-running',
     title: 'can be closed while a dispatch runs, whose store has failed',
     async run(fixture, patienceMs) {
-      const hub = new KitHub(fixture, patienceMs);
-      await hub.start();
+      const hub = await KitHub.started(fixture, patienceMs);
       const dispatch = new KitDispatch('K1');
       await hub.began(dispatch);
       await hub.event(dispatch, 0);
@@ -241,8 +229,7 @@ export const communicationCases = caseFamily<CommunicationScenario, Communicatio
     name: 'close-twice',
     title: 'can be closed twice',
     async run(fixture, patienceMs) {
-      const hub = new KitHub(fixture, patienceMs);
-      await hub.start();
+      const hub = await KitHub.started(fixture, patienceMs);
       await hub.play(new KitDispatch('K1'));
       await expectClosesTwice(hub.provider, patienceMs);
     },

@@ -116,18 +116,20 @@ export class KitHub {
   readonly #fixture: CommunicationFixture;
   readonly #patienceMs: number;
 
-  constructor(fixture: CommunicationFixture, patienceMs: number, host = new KitHost(fixture)) {
-    this.host = host;
+  constructor(fixture: CommunicationFixture, patienceMs: number) {
+    this.host = new KitHost(fixture);
     this.#fixture = fixture;
     this.#patienceMs = patienceMs;
   }
 
-  get provider(): CommunicationProvider {
-    return this.#fixture.provider;
+  static async started(fixture: CommunicationFixture, patienceMs: number): Promise<KitHub> {
+    const hub = new KitHub(fixture, patienceMs);
+    await hub.call('start', () => hub.provider.start?.(hub.host));
+    return hub;
   }
 
-  start(): Promise<void> {
-    return this.call('start', () => this.provider.start?.(this.host));
+  get provider(): CommunicationProvider {
+    return this.#fixture.provider;
   }
 
   async began(dispatch: KitDispatch): Promise<void> {
@@ -178,9 +180,9 @@ export class KitHub {
     await settles('what the person does', this.#patienceMs, does);
   }
 
-  /** Fails unless the host receives it in time. */
-  async until(what: string, isTold: () => boolean): Promise<void> {
-    for (const end = performance.now() + this.#patienceMs; !isTold(); await sleep(2))
+  /** Waits for something that the host notices. Fails with `what` if it does not happen in time. */
+  async until(what: string, hasHappened: () => boolean): Promise<void> {
+    for (const end = performance.now() + this.#patienceMs; !hasHappened(); await sleep(2))
       if (performance.now() > end) assert.fail(`${what} within ${this.#patienceMs} ms`);
   }
 }

@@ -2,7 +2,7 @@ import type { DispatchEnvelope } from '@hansard/events';
 
 type Started = Pick<DispatchEnvelope, 'startedAt' | 'dispatchId'>;
 
-/** The order of `getDispatchEnvelopes`, for `sort`: by `startedAt`, those without one first, then `dispatchId`. */
+/** The order of `getDispatchEnvelopes`, for `sort`: by `startedAt`, dispatches without a start first, then `dispatchId`. */
 export function compareByStart(left: Started, right: Started): number {
   return compare(left.startedAt ?? '', right.startedAt ?? '') || compare(left.dispatchId, right.dispatchId);
 }

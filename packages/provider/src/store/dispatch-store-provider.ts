@@ -120,7 +120,7 @@ export interface DispatchStoreProvider {
   ): Awaitable<readonly number[]>;
 
   /**
-   * All envelopes of a task by `startedAt`, those without one first, then `dispatchId`; an empty list for a task without dispatches. Fails if one of
+   * All envelopes of a task by `startedAt`, dispatches without a start first, then `dispatchId`; an empty list for a task without dispatches. Fails if one of
    * them cannot be read.
    */
   getDispatchEnvelopes(taskDir: string): Awaitable<DispatchEnvelope[]>;

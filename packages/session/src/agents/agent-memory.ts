@@ -111,8 +111,8 @@ interface Held<State> {
 }
 
 /**
- * A fold over the current branch of each agent. The states of agents that are not in memory are rebuilt from the log when needed, and so are those
- * of agents whose branch changed.
+ * A fold over the current branch of each agent. The states of agents that are not in memory are rebuilt from the log when needed. The states of agents
+ * whose branch changed are rebuilt, too.
  *
  * Invariant: a state and its fresh events have each event that was added, once. A rebuild therefore reads up to the last
  * event that was added when it began, although the log may be longer by then: the rest arrives through `add`.

@@ -101,7 +101,7 @@ export class AgentRecord {
   }
 
   /**
-   * Its open work is that of a path: messages without an answer there, and calls without a result that no rewind took back. The record has observed
+   * Sets its open work from a path: messages without an answer there, and calls without a result that no rewind took back. The record has observed
    * all its events.
    */
   standOn({ values, takenBack }: TranscriptPath<CapturedEvent>): void {

@@ -220,7 +220,7 @@ export async function readBranches(
   return tree;
 }
 
-/** Lets the open work of each agent be that of its current branch. The registry has observed the log. */
+/** Sets the open work of each agent to the open work of its current branch. The registry has observed the log. */
 export async function settleBranches(registry: AgentRegistry, events: PlacedEvents): Promise<void> {
   if (!registry.isBranched) return;
   const tree = await readBranches(registry, events);

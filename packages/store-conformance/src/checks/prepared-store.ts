@@ -27,6 +27,17 @@ export async function prepareStore(store: DispatchStoreProvider): Promise<void> 
   await beginDispatch(store, prepared.events);
 }
 
+/** The store has what {@link prepareStore} wrote, and nothing else in that task. */
+export async function holdsPrepared(store: DispatchStoreProvider): Promise<void> {
+  sameContent(await store.listTasks(), [{ taskDir, task: prepared.task }], 'listTasks afterwards');
+  sameContent(
+    await store.getDispatchEnvelopes(taskDir),
+    [prepared.envelope],
+    'getDispatchEnvelopes afterwards',
+  );
+  await holdsEvents(store, prepared.events);
+}
+
 /** Creates the dispatch of most cases, claimed and with these events. */
 export async function beginDispatch(
   store: DispatchStoreProvider,

@@ -103,6 +103,6 @@ export interface FoldStep<T extends JsonObject = JsonObject> {
   readonly event: CapturedEvent;
   readonly data: T;
   readonly agent: AgentState;
-  /** Milliseconds since 1970: that of the event before if its own is not recorded. */
+  /** Milliseconds since 1970: the time of the event, or of the event before it where that is not recorded. */
   readonly time: number;
 }

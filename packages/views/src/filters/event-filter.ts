@@ -40,7 +40,7 @@ type Criterion = (event: CapturedEvent) => boolean;
 /** Selects events. It keeps nothing of the events that it was given. */
 export class EventFilter {
   readonly #criteria: readonly Criterion[];
-  /** The last criteria are about time: the bits of these, and one that says that an event has none. */
+  /** The last criteria are about time: their bits, and one bit for an event without a time. */
   readonly #ofTime: number;
   readonly #noTime: number;
   #untimed = 0;
@@ -54,8 +54,7 @@ export class EventFilter {
   }
 
   /**
-   * How many events or rows met every criterion but those of time, and were left out because their time is not recorded: it is neither
-   * since nor until any other.
+   * How many events or rows met all criteria except those of time. They were left out because their time is not recorded.
    */
   get untimed(): number {
     return this.#untimed;

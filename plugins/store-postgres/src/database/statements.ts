@@ -14,7 +14,7 @@ export interface DispatchRow {
   readonly number: BigInt64;
   readonly taskDir: string;
   readonly dispatchId: string;
-  /** '': that of the envelope is null. */
+  /** '': the start in the envelope is null. */
   readonly startedAt: string;
   readonly status: string;
   readonly checksum: string;

@@ -31,7 +31,7 @@ export interface DispatchRow {
   readonly number: number;
   readonly taskDir: string;
   readonly dispatchId: string;
-  /** '': that of the envelope is null. */
+  /** '': the start in the envelope is null. */
   readonly startedAt: string;
   readonly epoch: number;
   readonly acknowledged: number;

@@ -37,7 +37,7 @@ export async function rawAnswer(
     rows: lineOrdered(raw.selected(address)),
     text: raw.lines(raw.selected(address)),
     isPainted: true,
-    notesAfter: () => shown.request.notes,
+    notesAfter: () => shown.request.notes('events'),
   };
 }
 
@@ -214,7 +214,7 @@ export async function rawAnswerOfSeveral(context: CliContext, shown: Shown): Pro
       role: ({ role, dispatchId }) => `${role} ${dispatchId.slice(-shortId)}`,
     }),
     isPainted: true,
-    notesAfter: () => shown.request.notes,
+    notesAfter: () => shown.request.notes('events'),
   };
 }
 

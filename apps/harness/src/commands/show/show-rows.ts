@@ -52,7 +52,7 @@ export async function rowsAnswer(
     rows: documents(printed, rows()),
     text: texts(context, shown, printed, rows()),
     isPainted: true,
-    notesAfter: () => shown.request.notes,
+    notesAfter: () => shown.request.notes('rows'),
   };
 }
 

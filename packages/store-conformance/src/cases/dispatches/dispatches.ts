@@ -4,6 +4,7 @@ import {
   beginDispatch,
   dispatchId,
   holdsEvents,
+  holdsPrepared,
   optionalMethod,
   prepared,
   prepareStore,
@@ -40,13 +41,7 @@ const missing = storeOperations
           else await refuses('STORE_DISPATCH_NOT_FOUND', what, () => call(store, task, dispatch));
         }
         if (takes === 'nothing') return;
-        sameContent(await store.listTasks(), [{ taskDir, task: prepared.task }], 'listTasks afterwards');
-        sameContent(
-          await store.getDispatchEnvelopes(taskDir),
-          [prepared.envelope],
-          'getDispatchEnvelopes afterwards',
-        );
-        await holdsEvents(store, prepared.events);
+        await holdsPrepared(store);
       },
     }),
   );

@@ -3,8 +3,8 @@ import { refuses, sameContent } from '../../checks/expectations.ts';
 import {
   dispatchId,
   holdsEvents,
+  holdsPrepared,
   optionalMethod,
-  prepared,
   prepareStore,
   taskDir,
 } from '../../checks/prepared-store.ts';
@@ -341,13 +341,7 @@ const refusals = storeOperations
           await refuses('STORE_INVALID_PATH', `${method} of the dispatch ${JSON.stringify(evil)}`, () =>
             call(store, taskDir, evil),
           );
-        sameContent(await store.listTasks(), [{ taskDir, task: prepared.task }], 'listTasks afterwards');
-        sameContent(
-          await store.getDispatchEnvelopes(taskDir),
-          [prepared.envelope],
-          'getDispatchEnvelopes afterwards',
-        );
-        await holdsEvents(store, prepared.events);
+        await holdsPrepared(store);
       },
     }),
   );
