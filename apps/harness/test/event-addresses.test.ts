@@ -133,7 +133,11 @@ describe('an event', () => {
   it.each([
     ['99999', 1, /has no event 99999: the position of its last event is \d+/],
     ['@1999-01-01', 1, /has no event up to 1999-01-01; the time of its first event is not recorded/],
-    ['@25:00', 2, /"@25:00" does not name an event\.\n.*such as @2026-03-01T15:04.*start of this session is not recorded/],
+    [
+      '@25:00',
+      2,
+      /"@25:00" does not name an event\.\n.*such as @2026-03-01T15:04.*start of this session is not recorded/,
+    ],
     ['nothing', 1, /has no event or message nothing/],
   ])('%s is refused in words', async (address, code, message) => {
     const answer = await line.hansard('why', task, address);
