@@ -16,7 +16,18 @@ import type { PriceTable } from './prices/price-table.ts';
 import { type FoundTitle, TitleFinder } from './title-finder.ts';
 import { DispatchTotals, type TotalsBefore } from './totals/dispatch-totals.ts';
 
-type Kind = 'fork' | 'call' | 'end' | 'tool' | 'text' | 'prompt' | 'failure' | 'status' | 'agent' | 'work';
+type Kind =
+  | 'fork'
+  | 'rewind'
+  | 'call'
+  | 'end'
+  | 'tool'
+  | 'text'
+  | 'prompt'
+  | 'failure'
+  | 'status'
+  | 'agent'
+  | 'work';
 
 /** The types that say something about a dispatch beside their time, agent and message. An event of any other type costs one look here. */
 const kinds: ReadonlyMap<string, Kind> = new Map([
@@ -32,6 +43,7 @@ const kinds: ReadonlyMap<string, Kind> = new Map([
   ['session:status', 'status'],
   ['agent:created', 'agent'],
   ['session:fork', 'fork'],
+  ['session:rewind', 'rewind'],
   ['system:task_started', 'work'],
   ['system:task_notification', 'work'],
   ...[...stops].map((type) => [type, 'work'] as const),
@@ -64,6 +76,7 @@ export class DispatchFacts {
   #through: number;
   #eventId: string | null;
   #forkedFrom: EventData<'session:fork'> | null = null;
+  #isBranched = false;
   #lastActivity = '';
   /** The agent of the last event. Null: there was none. */
   #agentId: string | null = null;
@@ -86,6 +99,7 @@ export class DispatchFacts {
     // Times of one form are in the order of their texts.
     if (timestamp !== null && timestamp > this.#lastActivity) this.#lastActivity = timestamp;
     if (agentId !== this.#agentId) this.#turnTo(event, agentId);
+    if (event.follows !== undefined || event.retracts !== undefined) this.#isBranched = true;
     if (this.#ending.isOver) this.#ending.observe(event);
     const kind = kinds.get(type);
     if (kind === 'call' && isReadableAs(event, 'agent:inference', isChecked)) {
@@ -110,7 +124,10 @@ export class DispatchFacts {
         this.#titles.addMessage(event.data, this.#through);
     } else if (kind === 'failure') this.#totals.byTime.addIfFailure(event);
     else if (kind === 'status') this.#titles.addStatus(event, this.#through);
-    else if (kind === 'agent') this.#agents.learn(event);
+    else if (kind === 'agent') {
+      this.#agents.learn(event);
+      if (event.data.inherits !== undefined) this.#isBranched = true;
+    } else if (kind === 'rewind') this.#isBranched = true;
     else if (kind === 'fork' && isReadableAs(event, 'session:fork', isChecked))
       this.#forkedFrom ??= event.data;
     else if (kind === 'work' && !this.#ending.isOver) this.#ending.observe(event);
@@ -201,6 +218,7 @@ export class DispatchFacts {
     const { usage, costUsd, models, periods, prices } = this;
     return {
       ...(this.#forkedFrom === null ? {} : { forkedFrom: this.#forkedFrom }),
+      ...(this.#isBranched && { branched: true }),
       ...(usage === null ? {} : { usage }),
       ...(costUsd === null ? {} : { cost: costUsd }),
       ...(models === null ? {} : { models, prices }),

@@ -40,6 +40,19 @@ describe('the facts of a dispatch', () => {
     expect(factsOf([done]).figures).not.toHaveProperty('forkedFrom');
   });
 
+  it('say that a log can have branches: after a rewind, a named place, a retraction or an inherited head', () => {
+    const made = (inherits?: { agentId: string; through: string }) =>
+      event('agent:created', { name: 'jill', ...(inherits && { inherits }) });
+    const branching = [
+      event('session:rewind', { keptThrough: null }),
+      { ...event('user:message', { text: 'Again', source: { kind: 'user' } }), follows: 'e1' },
+      { ...event('agent:text', { text: 'Sorry' }), retracts: ['e1'] },
+      made({ agentId: 'a1', through: 'e1' }),
+    ];
+    for (const one of branching) expect(factsOf([done, one]).figures.branched).toBe(true);
+    expect(factsOf([done, made()]).figures).not.toHaveProperty('branched');
+  });
+
   it('are not known before the first event', () => {
     expect(createDispatchFacts()).toMatchObject({
       ...{ title: null, usage: null, costUsd: null, models: null, periods: null, through: -1 },

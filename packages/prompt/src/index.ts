@@ -48,6 +48,7 @@ export type {
 } from './transcript/transcript-message.ts';
 export {
   isStraightEvent,
+  type LeftBranch,
   type Placement,
   type TranscriptBranch,
   type TranscriptPath,

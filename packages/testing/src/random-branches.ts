@@ -48,8 +48,16 @@ export interface BranchedLog {
   }[];
   /** By entry: all entries up to it. */
   readonly pathTo: ReadonlyMap<string, readonly string[]>;
+  /** By event: the entries up to it, the agent, and the path that it was added to. */
+  readonly placed: ReadonlyMap<string, PlacedEvent>;
   /** How many links name an unknown event, and how many one of another agent. */
   readonly badLinks: number;
+}
+
+interface PlacedEvent {
+  readonly ids: readonly string[];
+  readonly agentId: string;
+  readonly path: WrittenPath;
 }
 
 export interface BranchedLogOptions {
@@ -80,6 +88,7 @@ class BranchWriter {
   readonly #anchor = new Map<string, { readonly ids: readonly string[]; readonly isRooted: boolean }>();
   readonly #ownerOf = new Map<string, WrittenAgent>();
   readonly #pathTo = new Map<string, readonly string[]>();
+  readonly #placed = new Map<string, PlacedEvent>();
   readonly #takenBack = new Set<string>();
   readonly #unknownBefore = new Set<string>();
   readonly #badLinks = new Set<string>();
@@ -113,6 +122,7 @@ class BranchWriter {
         return { agentId: agent.id, paths, prompt: this.#promptOf(agent) };
       }),
       pathTo: this.#pathTo,
+      placed: this.#placed,
       badLinks: this.#badLinks.size,
     };
   }
@@ -341,6 +351,7 @@ class BranchWriter {
     if (isPrompt) on.prompts += 1;
     const anchored = block === undefined ? on.ids : on.ids.slice(0, on.ids.indexOf(block) + 1);
     this.#anchor.set(id, { ids: [...anchored], isRooted: on.isRooted });
+    this.#placed.set(id, { ids: [...anchored], agentId: agent.id, path: on });
     this.#ownerOf.set(id, agent);
     this.#byId.set(id, event);
     agent.events.push(id);

@@ -155,6 +155,11 @@ export const envelopeSchema = z.object({
   parentDispatchId: idSchema.nullable(),
   /** The origin that the first `session:fork` of its log names. Absent: its log names none. */
   forkedFrom: forkSchema.optional(),
+  /**
+   * Whether a transcript of the log can have branches, or lacks what was taken back: an event rewinds, retracts, inherits or follows another one.
+   * Absent: no event that the envelope has counted does.
+   */
+  branched: z.boolean().optional(),
   /** Reserved for lasting identities of bots (D9). */
   botId: z.string().nullable(),
   /** `narrative`: tool input and output are left out (D7). `full`: they are recorded, so that a session can be resumed. */

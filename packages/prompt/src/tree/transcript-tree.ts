@@ -49,6 +49,12 @@ export interface TranscriptBranch {
   readonly prompts: number;
 }
 
+/** What of a branch is not on the current branch of its agent. `address`, `events` and `prompts` are about that part. */
+export interface LeftBranch<T> extends TranscriptBranch {
+  readonly address: string;
+  readonly values: readonly T[];
+}
+
 /**
  * The transcripts of the agents of a log as trees: a fold over events in the order of the log. `T` is what a caller keeps of an event. The
  * rules are in docs/contract.md, under "Branches".
@@ -163,6 +169,69 @@ export class TranscriptTree<T> {
     if (agent === undefined) return [];
     const all = agent.branches.includes(agent.current) ? agent.branches : [...agent.branches, agent.current];
     return all.map((branch) => this.#describe(branch));
+  }
+
+  /**
+   * What is not on the current branches, by branch, in the order of the first events. Together with the current branches it is the log: a
+   * record that is not an entry is where the entry before it is. A record before the first entry of its agent, such as `agent:created`, is never left.
+   */
+  leftBranches(): LeftBranch<T>[] {
+    const left = new Map<Branch<T>, Place<T>[]>();
+    for (const agent of this.#agents.values()) {
+      if (agent.isStraight) continue;
+      const current = new Set(this.#lineTo(agent.current.end));
+      for (const place of agent.places) {
+        const entry = entryOf(place);
+        if (entry === null || entry.kind === 'head' || entry.agent !== agent || current.has(entry)) continue;
+        const own = left.get(place.branch);
+        if (own === undefined) left.set(place.branch, [place]);
+        else own.push(place);
+      }
+    }
+    return [...left]
+      .sort(([, [one]], [, [other]]) => (one?.number ?? 0) - (other?.number ?? 0))
+      .map(([{ agent, state, start }, own]) => ({
+        agentId: agent.id,
+        state,
+        address: own.at(-1)?.id ?? '',
+        from: this.#idOf(start),
+        events: own.length,
+        prompts: own.filter(({ kind }) => kind === 'prompt').length,
+        values: own.map(({ value }) => value),
+      }));
+  }
+
+  /** The events that engines took back, in the order of the log. */
+  retracted(): T[] {
+    const retracted = [...this.#agents.values()].flatMap((agent) =>
+      [...agent.retracted.keys()].flatMap((id) => this.#placeOf(id) ?? []),
+    );
+    return retracted.sort((one, other) => one.number - other.number).map(({ value }) => value);
+  }
+
+  /**
+   * The events of one branch, from the beginning of the transcript to an event: the entries, and the records of the branches that they lie on. Null: the
+   * event is not in the log.
+   */
+  eventsThrough(eventId: string): T[] | null {
+    const last = this.#placeOf(eventId);
+    if (last === undefined) return null;
+    const line = new Set(this.#lineTo(entryOf(last)));
+    const branches = new Set([...line].map(({ branch }) => branch).concat(last.branch));
+    const agents = new Set([...line].map(({ agent }) => agent).concat(last.agent));
+    const answers = new Set([...line].flatMap(({ messageId }) => messageId ?? []));
+    const isOn = (place: Place<T>) => {
+      if (isEntry(place)) return line.has(place);
+      // The record of an answer can come later than the answer.
+      if (place.kind === 'inference' && answers.has(place.messageId ?? '')) return true;
+      const entry = place.before;
+      if (place.number > last.number || !branches.has(place.branch)) return false;
+      return entry === null || entry.kind === 'head' || line.has(entry);
+    };
+    return [...agents]
+      .flatMap(({ places }) => places.filter(isOn))
+      .sort((one, other) => one.number - other.number)
+      .map(({ value }) => value);
   }
 
   /** The branch that an event lies on, and on no earlier one. Null: it is not in the log. */

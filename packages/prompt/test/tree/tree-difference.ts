@@ -62,5 +62,78 @@ function finalDifference(
         if (misplaced !== null) return misplaced;
       }
   }
-  return differ('problems', tree.problems.length, log.badLinks);
+  return (
+    differ('problems', tree.problems.length, log.badLinks) ??
+    differ('left branches', leftOf(tree), writtenLeft(log)) ??
+    branchDifference(log, tree, differ)
+  );
+}
+
+function leftOf(tree: TranscriptTree<CapturedEvent>): object[] {
+  return tree.leftBranches().map(({ agentId, state, address, values, events, prompts }) => {
+    const ids = values.map(({ id }) => id);
+    return { agentId, state, address, ids, events, prompts };
+  });
+}
+
+/** An event is left if the last entry up to it is not on the path that its agent's next prompt is made of. */
+function writtenLeft({ events, agents, placed }: BranchedLog): object[] {
+  const current = new Map(
+    agents.map(({ agentId, paths }) => [
+      agentId,
+      new Set(paths.find(({ state }) => state === 'current')?.ids),
+    ]),
+  );
+  const left = events.filter(({ id }) => {
+    const { ids = [], agentId = '' } = placed.get(id) ?? {};
+    const last = ids.at(-1);
+    const isOwn = last !== undefined && placed.get(last)?.agentId === agentId;
+    return isOwn && current.get(agentId)?.has(last) === false;
+  });
+  return [...Map.groupBy(left, ({ id }) => placed.get(id)?.path)].map(([path, own]) => ({
+    agentId: own[0]?.agentId,
+    state: path?.state,
+    address: own.at(-1)?.id,
+    ids: own.map(({ id }) => id),
+    events: own.length,
+    prompts: own.filter(isPrompt).length,
+  }));
+}
+
+const isPrompt = ({ type, data: { source } }: CapturedEvent) =>
+  type === 'user:message' && (source as { readonly kind?: string }).kind !== 'system';
+
+function branchDifference(
+  log: BranchedLog,
+  tree: TranscriptTree<CapturedEvent>,
+  differ: (what: string, is: unknown, should: unknown, at?: string) => object | null,
+): object | null {
+  const numbers = new Map(log.events.map(({ id }, at) => [id, at]));
+  for (const [id, { ids, agentId, path }] of log.placed) {
+    const line = new Set(ids);
+    const own = [...line].flatMap((one) => log.placed.get(one) ?? []);
+    const paths = new Set([path, ...own.map((one) => one.path)]);
+    const agents = new Set([agentId, ...own.map((one) => one.agentId)]);
+    const messages = new Set(
+      log.events.flatMap((event) => (line.has(event.id) ? (event.messageId ?? []) : [])),
+    );
+    const written = log.events.filter((event) => {
+      if (!agents.has(event.agentId ?? '')) return false;
+      if (log.pathTo.has(event.id)) return line.has(event.id);
+      if (event.type === 'agent:inference' && messages.has(event.messageId ?? '')) return true;
+      const placed = log.placed.get(event.id);
+      const last = placed?.ids.at(-1);
+      const isAfter = last === undefined || last.startsWith('?') || line.has(last);
+      const isEarlier = (numbers.get(event.id) ?? 0) <= (numbers.get(id) ?? 0);
+      return isAfter && isEarlier && placed !== undefined && paths.has(placed.path);
+    });
+    const found = differ(
+      'branch',
+      tree.eventsThrough(id)?.map((event) => event.id),
+      written.map((event) => event.id),
+      id,
+    );
+    if (found !== null) return found;
+  }
+  return null;
 }

@@ -127,6 +127,31 @@ const mutants: readonly (readonly [fault: string, file: string, piece: string, i
     'if (target === undefined) {',
     "if (target === undefined && keptThrough === '') {",
   ],
+  [
+    'what a rewind left is current',
+    tree,
+    'entry.agent !== agent || current.has(entry)) continue;',
+    "entry.agent !== agent || place.branch.state === 'abandoned') continue;",
+  ],
+  ['a left branch has all its events', tree, ' || current.has(entry)) continue;', ') continue;'],
+  [
+    'a branch ends with the last event of its transcript',
+    tree,
+    'if (isEntry(place)) return line.has(place);',
+    'if (isEntry(place)) return branches.has(place.branch);',
+  ],
+  [
+    'a branch has the records of the branches beside it',
+    tree,
+    'if (place.number > last.number || !branches.has(place.branch)) return false;',
+    'if (place.number > last.number) return false;',
+  ],
+  [
+    'a branch has later records',
+    tree,
+    'if (place.number > last.number || !branches.has(place.branch)) return false;',
+    'if (!branches.has(place.branch)) return false;',
+  ],
   ['the past has the branch of today', tree, 'if (entryOf(place) !== end) place.currentEnd = end;', ''],
 ];
 

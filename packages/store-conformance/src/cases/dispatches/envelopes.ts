@@ -45,6 +45,7 @@ const everything: Required<EnvelopeUpdates> = {
   structuredResult: { verdict: 'good', scores: [1, 2] },
   parentDispatchId: '01JQ00000000000000000000PM',
   forkedFrom: { from: { product: 'hansard', sessionId: 's-1', dispatchId: 's-1' }, kind: 'fork' },
+  branched: true,
   botId: 'ada',
   fidelity: 'full',
 };
