@@ -11,7 +11,7 @@ import { report, rounded } from './report.ts';
 import { openStore } from './stores.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-const rounds = 600;
+const rounds = 6_000;
 const text = 'words '.repeat(40);
 const usage = { inputTokens: 10, outputTokens: 10 };
 

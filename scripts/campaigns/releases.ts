@@ -1,6 +1,15 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { cpus, tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -22,8 +31,9 @@ const place = realpathSync(mkdtempSync(join(tmpdir(), 'hansard-releases-')));
 const clone = join(place, 'clone');
 const plugin = join(place, 'stranger/my-store');
 const project = join(place, 'stranger/project');
+const inherited = Object.entries(process.env).filter(([name]) => !/^p?npm_/i.test(name));
 const environment: NodeJS.ProcessEnv = {
-  ...process.env,
+  ...Object.fromEntries(inherited),
   PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
   HOME: join(place, 'home'),
   CI: 'true',
@@ -154,9 +164,7 @@ function buildStrangersPlugin(): void {
 function installCommand(): void {
   mkdirSync(project, { recursive: true });
   writeFileSync(join(project, 'package.json'), '{ "name": "project", "private": true, "type": "module" }\n');
-  const config = {
-    plugins: [{ plugin: '../my-store', config: { root: 'data' } }],
-  };
+  const config = { store: { plugin: '../my-store', config: { root: 'data' } } };
   writeFileSync(join(project, 'hansard.config.json'), JSON.stringify(config));
   run(project, 'npm', ['install', '--no-audit', '--no-fund', 'hansard@latest']);
 }
@@ -168,6 +176,8 @@ function useThePlugin(expected: number): string {
   const recorded = run(project, command, ['run', stream, '--task', 'a/b', '--quiet'], expected);
   const listed = run(project, command, ['ls', '--json'], expected);
   if (expected === 0) {
+    if (!existsSync(join(project, 'data')))
+      throw new Error('Another store than that of the plugin recorded.');
     sessions += 1;
     const found = listed.split('\n').filter((line) => line.startsWith('{')).length;
     if (found !== sessions) throw new Error(`ls printed ${found} sessions, expected ${sessions}:\n${listed}`);
