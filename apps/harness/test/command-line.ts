@@ -64,7 +64,8 @@ export async function hansardIn(
   args: readonly string[],
   options: StartOptions = { signal: new AbortController().signal },
 ): Promise<Answer> {
-  const { signal, onOutput, onError, stdin = new PassThrough(), columns, env = {}, now } = options;
+  const { signal, onOutput, onError, stdin = new PassThrough(), columns, now } = options;
+  const { env = { HOME: join(cwd, 'home') } } = options;
   const out = collect(onOutput);
   const err = collect(onError);
   const context = {
@@ -94,6 +95,7 @@ export const commandFromSource = [
 function spawnProcess(args: readonly string[], cwd: string) {
   return spawn(process.execPath, [...commandFromSource, ...args], {
     cwd,
+    env: { ...process.env, HOME: join(cwd, 'home') },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 30_000,
     killSignal: 'SIGKILL',

@@ -27,7 +27,8 @@ const notRun: readonly (readonly [words: RegExp, reason: string])[] = [
   [/^show latest (-i )?-f\b/, 'follows until Ctrl-C'],
   [/^send\b/, 'needs a process that records the session'],
   [/^view\b/, 'serves a page until Ctrl-C'],
-  [/~\//, 'is about the home folder'],
+  [/~/, 'is about the home folder'],
+  [/^import --undo/, 'asks before it deletes anything'],
   [/^secrets redact(?!.*--yes)/, 'asks before it changes anything'],
   [/^help options$|^help$/, 'is tested beside the help'],
 ];

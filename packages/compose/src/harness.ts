@@ -9,7 +9,7 @@ import {
   type StoreOutage,
 } from '@hansard/dispatch';
 import { type DispatchEnvelope, definedOnly, messageOf } from '@hansard/events';
-import type { ImportItem } from '@hansard/import';
+import type { ImportItem, ProductSurvey } from '@hansard/import';
 import {
   type ImportedPlugin,
   importPlugin,
@@ -86,6 +86,12 @@ export async function openHarness(options: OpenHarnessOptions): Promise<Harness>
     if (error !== undefined)
       noteTo(options, `hansard: ${id} was not loaded: ${error.code}: ${error.message}`);
   }
+  for (const { id } of plugins.providers('DispatchStoreProvider'))
+    if (id !== storeId)
+      noteTo(
+        options,
+        `hansard: ${id} is a store, and ${storeId} records. Name it as "store" in the configuration to use it.`,
+      );
   harness = new Harness(options, { loaded, plugins, store, redactor, communication, read, providers });
   return harness;
 }
@@ -195,6 +201,12 @@ export class Harness implements ExportParts, AsyncDisposable {
   async *import(paths: readonly string[], options: HarnessImportOptions = {}): AsyncGenerator<ImportItem> {
     const { importInHarness } = await import('./import-logs.ts');
     yield* importInHarness(this, paths, options);
+  }
+
+  /** What the products whose sessions Hansard knows have below a home folder. No other folder is read. */
+  async surveyProducts(home: string): Promise<ProductSurvey[]> {
+    const { surveyInHarness } = await import('./import-logs.ts');
+    return surveyInHarness(this, home);
   }
 
   /**

@@ -1,7 +1,16 @@
 import { resolve } from 'node:path';
+import type { DispatchStore } from '@hansard/dispatch';
 import type { Fidelity } from '@hansard/events';
 import type { PriceTable } from '@hansard/facts';
-import { type ImportItem, importLogs, logImporters, readPriceFile } from '@hansard/import';
+import {
+  type ImportItem,
+  importLogs,
+  type LogFilter,
+  logImporters,
+  type ProductSurvey,
+  readPriceFile,
+  surveyProducts,
+} from '@hansard/import';
 import type { LoadedConfig } from './configuration.ts';
 import type { OpenParts } from './open-parts.ts';
 import { HeapRestraint } from './reading/paged-log.ts';
@@ -16,6 +25,12 @@ export interface HarnessImportOptions {
   readonly fidelity?: Fidelity;
   /** Reads files again that have not changed since their last import. */
   readonly reread?: boolean;
+  /** Which of the found sessions are imported. */
+  readonly filter?: LogFilter;
+  /** Imports sessions that were deleted. Absent: they are left out. */
+  readonly again?: boolean;
+  /** Records into this store, such as one in memory for a trial. Absent: the store of the configuration. */
+  readonly into?: DispatchStore;
   /** After how many milliseconds without a record a session without an end counts as ended. Absent: an hour. */
   readonly quietAfterMs?: number;
   /** Receives how many bytes are read, and of how many. */
@@ -25,21 +40,19 @@ export interface HarnessImportOptions {
 export async function* importInHarness(
   { store, plugins, loaded, context }: OpenParts,
   paths: readonly string[],
-  { task, onProgress, ...options }: HarnessImportOptions,
+  { task, onProgress, filter, into = store, ...options }: HarnessImportOptions,
 ): AsyncGenerator<ImportItem> {
   using heap = new HeapRestraint();
   yield* importLogs(
-    store,
+    into,
     paths.map((path) => resolve(context.cwd, path)),
     {
       ...options,
+      ...filter,
       task: task === undefined ? undefined : toTaskDir(task),
       now: context.now,
       prices: pricesOf(loaded),
-      importers: [
-        ...logImporters,
-        ...plugins.providers('LogImporterProvider').map(({ provider }) => provider),
-      ],
+      importers: importersOf(plugins),
       signal: context.signal,
       onProgress: ({ bytes, of }) => {
         heap.hold();
@@ -47,6 +60,18 @@ export async function* importInHarness(
       },
     },
   );
+}
+
+/** What known products have below a home folder. */
+export function surveyInHarness(
+  { plugins, context }: Pick<OpenParts, 'plugins' | 'context'>,
+  home: string,
+): ProductSurvey[] {
+  return surveyProducts({ home, environment: context.env, importers: importersOf(plugins) });
+}
+
+function importersOf(plugins: OpenParts['plugins']) {
+  return [...logImporters, ...plugins.providers('LogImporterProvider').map(({ provider }) => provider)];
 }
 
 /** Undefined: the standard table. */

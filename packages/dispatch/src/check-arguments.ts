@@ -49,6 +49,11 @@ export function checkListing(options: ListDispatchesOptions): ListDispatchesOpti
 /** Below it are the letters of each dispatch, in a task of its own. */
 export const inboxes = '_hansard/inbox/';
 
+/**
+ * Its dispatches, without events, have the ids of imports that were deleted. No import brings one back before its dispatch here is deleted, too.
+ */
+export const excludedTask = '_hansard/excluded';
+
 export const isInbox = (taskDir: string): boolean => taskDir.startsWith(inboxes);
 
 /** @throws STORE_INVALID_PATH for a task that has letters: no program writes to them */

@@ -1,4 +1,5 @@
 export { untilAborted } from './async/until-aborted.ts';
+export { excludedTask } from './check-arguments.ts';
 export {
   type CommunicationHub,
   type CommunicationHubOptions,
@@ -60,6 +61,7 @@ export type {
 } from './store/dispatch-log.ts';
 export { type DispatchRef, toDispatchRef } from './store/dispatch-ref.ts';
 export type {
+  DeleteDispatchOptions,
   DispatchStore,
   LetterState,
   NewLetter,

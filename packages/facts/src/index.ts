@@ -18,6 +18,7 @@ export {
 } from './spending/dispatch-figures.ts';
 export {
   dayHeading,
+  formatBytes,
   formatCost,
   formatCount,
   formatDay,

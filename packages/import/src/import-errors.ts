@@ -47,6 +47,11 @@ export const importErrors = defineErrors('import', {
     advice: 'Import each into a task of its own.',
     details: ['file', 'other'],
   },
+  IMPORT_RUN_UNKNOWN: {
+    when: 'An import is to be undone, and the store has no session that it created.',
+    advice: 'The sessions of an import name its run in `source.run`. Nothing was deleted.',
+    details: ['run?'],
+  },
   IMPORT_PRICES_INVALID: {
     when: 'A price table is unreadable or has a wrong shape.',
     advice:

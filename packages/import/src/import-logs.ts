@@ -1,8 +1,8 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import type { DispatchStore } from '@hansard/dispatch';
-import { formatErrors } from '@hansard/events';
-import type { LogFile, LogImporterProvider, LogSource } from '@hansard/provider';
+import { createIdSource, definedOnly, formatErrors } from '@hansard/events';
+import { type LogFile, type LogImporterProvider, type LogSource, storeErrors } from '@hansard/provider';
 import { type FoundLogs, findLogs, toAbsolute } from './find/find-logs.ts';
 import { readHead, refuseWiped } from './find/read-source.ts';
 import { importErrors } from './import-errors.ts';
@@ -11,6 +11,10 @@ import {
   type ImportOptions,
   type ImportReport,
   importSource,
+  isBelow,
+  type LeftOutLogs,
+  type LeftOutReason,
+  type LogFilter,
   type TakenDispatches,
   type UnchangedLog,
 } from './import-source.ts';
@@ -21,15 +25,15 @@ import {
   unsupported,
 } from './importers/choose-importer.ts';
 import { logImporters } from './importers/log-importers.ts';
-import { nameProduct } from './importers/name-product.ts';
+import { nameProduct } from './importers/products.ts';
 import { titleBySummaries } from './record/summary-titles.ts';
 
-export type ImportItem = ImportReport | UnchangedLog | ImportFailure;
+export type ImportItem = ImportReport | UnchangedLog | LeftOutLogs | ImportFailure;
 
 /**
  * Imports all logs that some paths mean (see `findLogs`), one after the other, and reports each dispatch once it is
  * recorded. A log that fails stops none of the others: it is a report of the kind `failed`. Logs that may have several
- * files, such as game logs, come last. At the end, sessions get the titles that summaries in other sessions have for them. Ends
+ * files, such as game logs, come last. What was left out is reported by reason. At the end, sessions get the titles that summaries in other sessions have for them. Ends
  * early after `signal`.
  * @throws IMPORT_FORMAT_UNKNOWN for an unknown `as`
  */
@@ -51,18 +55,24 @@ async function* importEach(
   paths: readonly string[],
   options: ImportOptions,
 ): AsyncGenerator<ImportItem, undefined> {
-  const { as, importers = logImporters, signal } = options;
+  const { as, importers = logImporters, signal, exclude = [] } = options;
   const named = as === undefined ? undefined : importerNamed(importers, as);
   const found = findLogs(paths);
   const unsupported = new UnsupportedFiles();
-  if (named === undefined) unsupported.addBelow(paths);
+  const leftOut = new LeftOut();
+  if (named === undefined)
+    unsupported.addBelow(paths, (file) => !isExcluded(file, exclude) || leftOut.add('exclude', file));
   const besides = unsupported.count;
   const failures = failuresOf(found, paths, named, unsupported);
   yield* failures;
   if (failures.some(({ isOnly }) => isOnly)) return;
 
-  const { logs } = found;
+  const logs = found.logs.filter(({ files }) => {
+    const reason = whyLeftOut(files, options);
+    return reason === null || leftOut.add(reason, files[0] ?? '');
+  });
   const all = logs.reduce((sum, { bytes }) => sum + bytes, 0);
+  const id = createIdSource(definedOnly({ now: options.now }))();
   const taken: TakenDispatches = new Map();
   const toGroup = new Map<LogImporterProvider, LogSource[]>();
   const isOnly = logs.length === 1 && paths.length === 1;
@@ -70,8 +80,12 @@ async function* importEach(
   let done = 0;
   const importOne = async function* (importer: LogImporterProvider, source: LogSource) {
     const before = done;
-    const onProgress = (read: number) => options.onProgress?.({ bytes: before + read, of: all });
-    yield* importSource(store, importer, source, options, taken, onProgress);
+    yield* importSource(store, importer, source, options, {
+      id,
+      taken,
+      onProgress: (read) => options.onProgress?.({ bytes: before + read, of: all }),
+      onLeftOut: (reason, path) => leftOut.add(reason, path),
+    });
     done += source.bytes;
   };
 
@@ -82,7 +96,8 @@ async function* importEach(
       if (importer.group === undefined) yield* importOne(importer, source);
       else toGroup.set(importer, [...(toGroup.get(importer) ?? []), source]);
     } catch (error) {
-      if (isOnly || !unsupported.take(error)) {
+      if (!isOnly && isBusy(error)) leftOut.add('busy', path);
+      else if (isOnly || !unsupported.take(error)) {
         failed += 1;
         yield { kind: 'failed', path, error, isOnly };
       }
@@ -101,6 +116,46 @@ async function* importEach(
       yield { kind: 'failed', path: source.files.join(', '), error, isOnly: isOne };
     }
     if (signal?.aborted) return;
+  }
+  yield* leftOut.items();
+}
+
+/** Whether another process writes the session, or has created it meanwhile: two imports at once. */
+function isBusy(error: unknown): boolean {
+  return storeErrors.is(error, 'STORE_LOCKED') || storeErrors.is(error, 'STORE_DISPATCH_EXISTS');
+}
+
+/** Why a log is not opened; null: it is. */
+function whyLeftOut(files: readonly string[], { since, exclude = [] }: LogFilter): LeftOutReason | null {
+  if (files.some((file) => isExcluded(file, exclude))) return 'exclude';
+  return since !== undefined && changedAt(files) < since ? 'since' : null;
+}
+
+function isExcluded(file: string, exclude: readonly string[]): boolean {
+  return exclude.some((one) =>
+    /[\\/]/.test(one) ? isBelow(file, toAbsolute(one)) : file.split(sep).includes(one),
+  );
+}
+
+/** When the last of some files has changed; never left out, if that is not known. */
+function changedAt(files: readonly string[]): number {
+  const times = files.map((file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Infinity);
+  return Math.max(...times);
+}
+
+/** What an import left out, by reason. */
+class LeftOut {
+  readonly #paths = new Map<LeftOutReason, Set<string>>();
+
+  /** False, for filters. */
+  add(reason: LeftOutReason, path: string): false {
+    const paths = this.#paths.get(reason) ?? new Set();
+    this.#paths.set(reason, paths.add(path));
+    return false;
+  }
+
+  items(): LeftOutLogs[] {
+    return [...this.#paths].map(([reason, paths]) => ({ kind: 'left-out', reason, paths: [...paths] }));
   }
 }
 
@@ -162,10 +217,10 @@ class UnsupportedFiles {
   count = 0;
 
   /** Adds the files of products below the folders among some paths that are not `.jsonl` files. */
-  addBelow(paths: readonly string[]): void {
+  addBelow(paths: readonly string[], isWanted: (file: string) => boolean): void {
     for (const path of paths.map(toAbsolute)) {
       if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) continue;
-      for (const file of findOtherFiles(path)) {
+      for (const file of findOtherFiles(path).filter(isWanted)) {
         const product = productOf(file);
         if (product === null) continue;
         this.#add(product, file);

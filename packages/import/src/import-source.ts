@@ -1,3 +1,4 @@
+import { sep } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { type DispatchStore, ensureTaskRecord } from '@hansard/dispatch';
 import type { Fidelity, HansardError } from '@hansard/events';
@@ -42,6 +43,17 @@ export interface ImportReport
   readonly taskProblem?: StoreError;
 }
 
+/** Why logs were left out: an option of the import; `excluded`: their sessions were deleted; `busy`: another process writes them. */
+export type LeftOutReason = 'since' | 'project' | 'exclude' | 'excluded' | 'busy';
+
+/** Logs that were left out for one reason. */
+export interface LeftOutLogs {
+  readonly kind: 'left-out';
+  readonly reason: LeftOutReason;
+  /** The first file of each. */
+  readonly paths: readonly string[];
+}
+
 /** A path that was not imported, or a log whose import failed. The others are imported. */
 export interface ImportFailure {
   readonly kind: 'failed';
@@ -54,7 +66,19 @@ export interface ImportFailure {
   readonly isOnly: boolean;
 }
 
-export interface ImportOptions {
+/** Which of the found logs are imported. */
+export interface LogFilter {
+  /** Milliseconds since 1970: only logs of which a file has changed since then. */
+  readonly since?: number | undefined;
+  /** Only logs that worked in this folder or below it, or in a folder of this name. A log that names no folder is left out. */
+  readonly project?: string | undefined;
+  /** No files at or below these paths, nor below a folder or with a file of such a name. */
+  readonly exclude?: readonly string[] | undefined;
+}
+
+export interface ImportOptions extends LogFilter {
+  /** Imports sessions that were deleted. Absent: they are left out. */
+  readonly again?: boolean | undefined;
   /** The `taskDir` of the task. Absent: the one that each log names. */
   readonly task?: string | undefined;
   /** The id of the format. Absent: the records show it. */
@@ -88,20 +112,33 @@ export interface ImportProgress {
 /** The files of the logs that only their place identifies, by task and dispatch. */
 export type TakenDispatches = Map<string, string>;
 
+/** What an import knows beside its options. */
+export interface ImportRun {
+  readonly id: string;
+  readonly taken: TakenDispatches;
+  readonly onProgress: (bytes: number) => void;
+  readonly onLeftOut: (reason: LeftOutReason, path: string) => void;
+}
+
 /** Records every dispatch of one log. */
 export async function* importSource(
   store: DispatchStore,
   importer: LogImporterProvider,
   source: LogSource,
-  { task, fidelity, signal, prices, reread, quietAfterMs, now = Date.now }: ImportOptions,
-  taken: TakenDispatches,
-  onProgress: (bytes: number) => void,
+  options: ImportOptions,
+  { id: run, taken, onProgress, onLeftOut }: ImportRun,
 ): AsyncGenerator<ImportReport | UnchangedLog, undefined> {
+  const { task, project, signal, now = Date.now } = options;
+  const { fidelity, prices, reread, quietAfterMs, again } = options;
   for (const file of source.files) assertRegularFile(file);
   const logs = await importer.open(source, { now });
   for (const [at, log] of logs.entries()) {
     // Some stores answer at once, always: signals are handled here.
     if (at > 0) await setImmediate();
+    if (project !== undefined && !isOfProject(log, project)) {
+      onLeftOut('project', source.files[0] ?? '');
+      continue;
+    }
     const taskDir = task ?? log.taskDir;
     if (taskDir === undefined) throw taskRequired(log);
     take(taken, taskDir, log);
@@ -116,7 +153,13 @@ export async function* importSource(
       reread,
       quietAfterMs,
       now,
+      again,
+      run,
     });
+    if (result.kind === 'excluded') {
+      onLeftOut('excluded', source.files[0] ?? '');
+      continue;
+    }
     if (result.kind === 'unchanged') {
       yield { ...place, ...result };
       continue;
@@ -137,6 +180,17 @@ export async function* importSource(
     };
     if (signal?.aborted) return;
   }
+}
+
+/** Whether a log worked in a folder, or in one of that name. */
+function isOfProject({ cwd }: OpenLog, project: string): boolean {
+  if (cwd === undefined || cwd === null) return false;
+  return isBelow(cwd, project) || /[^\\/]*$/.exec(cwd)?.[0] === project;
+}
+
+/** Whether a path is that of a folder, or below it. */
+export function isBelow(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`);
 }
 
 async function taskProblemOf(

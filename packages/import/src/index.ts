@@ -1,5 +1,6 @@
 export { type FoundLogs, findLogs, type PathProblem } from './find/find-logs.ts';
 export { assertRegularFile } from './find/read-source.ts';
+export { type ProductSurvey, type SurveyOptions, surveyProducts } from './find/survey.ts';
 export { importErrors } from './import-errors.ts';
 export { type ImportItem, importLogs } from './import-logs.ts';
 export type {
@@ -7,6 +8,9 @@ export type {
   ImportOptions,
   ImportProgress,
   ImportReport,
+  LeftOutLogs,
+  LeftOutReason,
+  LogFilter,
   UnchangedLog,
 } from './import-source.ts';
 export { logImporters } from './importers/log-importers.ts';
@@ -14,8 +18,15 @@ export { readPriceFile } from './prices/price-file.ts';
 export { standardPrices } from './prices/standard-prices.ts';
 export type { QuietEnd } from './record/end-of-log.ts';
 export {
+  type ExcludedRecord,
   type RecordedLog,
   type RecordLogOptions,
   recordLog,
   type UnchangedRecord,
 } from './record/record-log.ts';
+export {
+  findImportRun,
+  type ImportRunRecord,
+  type UndoneSession,
+  undoImport,
+} from './undo.ts';

@@ -78,14 +78,17 @@ class Twins implements AsyncDisposable {
   }
 }
 
-/** The envelopes and events of a store, except the places that an import keeps to continue. */
+/** The envelopes and events of a store, except the places that an import keeps to continue, and its run. */
 async function stateOf(store: DispatchStore) {
   const envelopes = await store.getDispatchEnvelopes(task);
   const events = await Promise.all(
     envelopes.map(({ dispatchId }) => store.getDispatchEvents(task, dispatchId)),
   );
   return {
-    envelopes: envelopes.map((envelope) => ({ ...envelope, source: { ...envelope.source, kept: null } })),
+    envelopes: envelopes.map((envelope) => ({
+      ...envelope,
+      source: { ...envelope.source, kept: null, run: null },
+    })),
     events,
   };
 }

@@ -33,8 +33,8 @@ async function stateOf(store: DispatchStore) {
   const [envelope] = await store.getDispatchEnvelopes(task);
   const events = await store.getDispatchEvents(task, envelope?.dispatchId ?? '');
   return {
-    // Both say where an import continues. Events of several files can be in another order there.
-    envelope: { ...envelope, folded: null, source: { ...envelope?.source, kept: null } },
+    // The first two say where an import continues. Events of several files can be in another order there.
+    envelope: { ...envelope, folded: null, source: { ...envelope?.source, kept: null, run: null } },
     byAgent: Map.groupBy(
       events.filter(({ type }) => type !== 'agent:created'),
       ({ agentId = '' }) => agentId,

@@ -80,7 +80,7 @@ async function contentOf(store: DispatchStore): Promise<string> {
 function namedBy(items: readonly ImportItem[]): string[] {
   return items.flatMap((item) => {
     if (item.kind === 'failed') return [`${(item.error as { code?: string }).code} ${item.path}`];
-    if (item.kind === 'unchanged') return [];
+    if (item.kind !== 'imported') return [];
     return item.diagnostics.map(({ code, message }) => `${code} ${message}`);
   });
 }

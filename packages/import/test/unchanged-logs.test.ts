@@ -72,7 +72,7 @@ describe('a log that has not changed since its last import', () => {
     expect(await kinds()).toEqual(['imported']);
     expect(await kinds()).toEqual(['unchanged']);
     const [envelope] = await store.getDispatchEnvelopes(task);
-    await store.deleteDispatch({ taskDir: task, dispatchId: envelope?.dispatchId ?? '' });
+    await store.deleteDispatch({ taskDir: task, dispatchId: envelope?.dispatchId ?? '' }, { exclude: false });
     expect(await kinds()).toEqual(['imported']);
   });
 

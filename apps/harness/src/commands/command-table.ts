@@ -34,7 +34,7 @@ export const commandTable: readonly CommandRow[] = [
     name: 'import',
     group: 'Record',
     description: 'import logs of other tools; a repeated import adds only what is new',
-    arguments: [['<path...>', 'files, or folders with .jsonl files such as ~/.claude/projects']],
+    arguments: [['[path...]', 'files, folders with .jsonl files, or ~ for all that products keep there']],
     load: async () => (await import('./import.ts')).addImport,
   },
   {

@@ -1,10 +1,27 @@
-import { resolve } from 'node:path';
 import { fidelities } from '@hansard/events';
 import { logImporters } from '@hansard/import';
 import { Option } from 'commander';
+import { toAbsolute } from '../import/import-home.ts';
 import { type RunImportOptions, runImport } from '../import/run-import.ts';
+import { runUndo } from '../import/undo-import.ts';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
+import { yesOption } from '../terminal/confirm.ts';
 import { parseDuration } from '../terminal/parse-duration.ts';
+
+type AllOptions = RunImportOptions & { readonly undo?: string | true };
+
+const help = `
+Your home folder stands for the folders in which Claude Code, Codex and other products keep sessions there: they are listed, and you are asked
+before anything is imported. No other folder is read.
+
+Examples:
+  hansard import ~
+  hansard import ~/.claude/projects --since 7d --dry-run
+  hansard import ~ --yes --project ~/work/shop --exclude node_modules
+  hansard import --undo
+  hansard import session.jsonl --as session-v2 --task research/cafe
+  hansard import game_events.jsonl chat.jsonl --task lab/games`;
 
 export const addImport: AddCommand = (command, context) => {
   withCommonOptions(command)
@@ -28,15 +45,47 @@ export const addImport: AddCommand = (command, context) => {
       'end a session without an end after this time without a record, such as 30m (default: 1h)',
       parseDuration,
     )
-    .addHelpText(
-      'after',
-      '\nExamples:\n  hansard import ~/.claude/projects\n  hansard import session.jsonl --as session-v2 --task research/cafe\n  hansard import game_events.jsonl chat.jsonl --task lab/games',
+    .option(
+      '--since <time>',
+      'import only sessions whose files have changed since then, such as 2026-03-01 or 7d',
     )
-    .action((names: readonly string[], options: CommonOptions & RunImportOptions) =>
-      runImport(
+    .option(
+      '--project <folder>',
+      'import only sessions that worked in this folder or below, or in one of this name',
+    )
+    .addOption(
+      new Option(
+        '--exclude <path>',
+        'leave out this file or folder, or all of this name (repeatable)',
+      ).argParser((path: string, before: readonly string[] = []) => [...before, path]),
+    )
+    .option('--again', 'import sessions that were deleted here, too')
+    .option('--dry-run', 'record nothing: print what an import would record, with its cost')
+    .option('--undo [run]', 'delete the sessions that the last import created, or that run of import')
+    .option(...yesOption)
+    .addHelpText('after', help)
+    .action((names: readonly string[], { undo, ...options }: CommonOptions & AllOptions) => {
+      if (undo !== undefined) {
+        if (names.length > 0) throw notBoth();
+        return runUndo(context, { ...options, undo });
+      }
+      if (names.length === 0) throw noPath();
+      return runImport(
         context,
-        names.map((name) => resolve(context.cwd, name)),
+        names.map((name) => toAbsolute(context, name)),
         options,
-      ),
-    );
+      );
+    });
 };
+
+function noPath(): CliError {
+  return new CliError(
+    exitCode.usage,
+    'There is nothing to import.',
+    'Name a file or a folder, or your home folder: hansard import ~',
+  );
+}
+
+function notBoth(): CliError {
+  return new CliError(exitCode.usage, '--undo takes no paths.', 'Name the run: hansard import --undo RUN');
+}

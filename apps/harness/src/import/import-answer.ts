@@ -1,6 +1,6 @@
 import { toTaskName } from '@hansard/compose';
-import { shortId } from '@hansard/facts';
-import type { ImportReport, UnchangedLog } from '@hansard/import';
+import { formatCount, shortId } from '@hansard/facts';
+import type { ImportReport, LeftOutLogs, UnchangedLog } from '@hansard/import';
 import { noteTaskProblem } from '../tasks/ensure-task.ts';
 import { type CliContext, note } from '../terminal/context.ts';
 
@@ -42,6 +42,18 @@ export function importLine(report: ImportReport | UnchangedLog): string {
 /** How the import ended a dispatch whose log is quiet. */
 function endOf({ quietEnd }: UnchangedLog): string {
   return quietEnd === null ? '' : `, ended as ${quietEnd.status}: no record since ${quietEnd.since}`;
+}
+
+const whyLeftOut = {
+  since: 'they have not changed since that time (--since)',
+  project: 'they are of no such project, or name none (--project)',
+  exclude: 'their paths are excluded (--exclude)',
+  busy: 'another process is writing them, such as an import of the same files',
+  excluded: 'they were deleted from this store; --again imports them',
+} as const;
+
+export function leftOutLine({ reason, paths }: LeftOutLogs): string {
+  return `${formatCount(paths.length, 'session')} left out: ${whyLeftOut[reason]}.`;
 }
 
 function recordsOf({ role, number, of, lines, records }: ImportReport): string {

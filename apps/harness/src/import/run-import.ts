@@ -1,6 +1,7 @@
 import type { Harness } from '@hansard/compose';
+import { timeLimitsOf } from '@hansard/compose/reading';
 import { definedOnly, type Fidelity } from '@hansard/events';
-import { type ImportItem, importErrors } from '@hansard/import';
+import { type ImportItem, importErrors, type LogFilter } from '@hansard/import';
 import { withHarness } from '../harness.ts';
 import { printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
@@ -8,7 +9,9 @@ import type { CommonOptions } from '../terminal/command.ts';
 import { type CliContext, note } from '../terminal/context.ts';
 import { explainError } from '../terminal/explain-error.ts';
 import { createProgress } from '../terminal/progress.ts';
-import { importLine, importRow, noteImport } from './import-answer.ts';
+import { importLine, importRow, leftOutLine, noteImport } from './import-answer.ts';
+import { chooseFolders, homeOf, toAbsolute } from './import-home.ts';
+import { openTrial, type Trial } from './trial-import.ts';
 
 export interface RunImportOptions {
   readonly task?: string;
@@ -17,30 +20,51 @@ export interface RunImportOptions {
   readonly reread?: boolean;
   /** Milliseconds. */
   readonly quietAfter?: number;
+  readonly since?: string;
+  readonly project?: string;
+  readonly exclude?: readonly string[];
+  readonly again?: boolean;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
 }
 
-/** Imports all logs below some paths, with the known importers and those of plugins, and prints each. */
+/** Imports all logs below some paths, with the known importers and those of plugins, and prints each. A home folder is surveyed first. */
 export function runImport(
   context: CliContext,
   paths: readonly string[],
   options: CommonOptions & RunImportOptions,
 ): Promise<void> {
-  const { config, root } = options;
-  return withHarness(context, { config, root, load: 'record' }, (harness) => {
-    const items = importItems(context, harness, paths, options);
-    return printAnswer(context, options, { rows: rowsOf(items), text: linesOf(items) });
+  const { config, root, dryRun = false } = options;
+  const isHome = paths.length === 1 && paths[0] === homeOf(context);
+  return withHarness(context, { config, root, load: 'record' }, async (harness) => {
+    const chosen = isHome ? await chooseFolders(context, harness, options) : paths;
+    if (chosen.length === 0) return;
+    const trial = dryRun ? await openTrial(harness) : null;
+    const items = importItems(context, harness, chosen, options, trial);
+    try {
+      await printAnswer(context, options, {
+        rows: rowsOf(items, trial),
+        text: linesOf(items, trial),
+        notesAfter: () => trial?.notes() ?? [],
+      });
+    } finally {
+      await trial?.close();
+    }
   });
 }
 
-async function* rowsOf(items: AsyncIterable<ImportItem>): AsyncGenerator<object> {
+async function* rowsOf(items: AsyncIterable<ImportItem>, trial: Trial | null): AsyncGenerator<object> {
   for await (const item of items)
-    yield item.kind === 'failed'
-      ? { file: item.path, error: explainError(item.error).message }
-      : importRow(item);
+    if (item.kind === 'failed') yield { file: item.path, error: explainError(item.error).message };
+    else if (item.kind === 'left-out') yield { leftOut: item.reason, files: item.paths };
+    else yield trial === null ? importRow(item) : { ...importRow(item), ...(await trial.row(item)) };
 }
 
-async function* linesOf(items: AsyncIterable<ImportItem>): AsyncGenerator<string> {
-  for await (const item of items) if (item.kind !== 'failed') yield importLine(item);
+async function* linesOf(items: AsyncIterable<ImportItem>, trial: Trial | null): AsyncGenerator<string> {
+  for await (const item of items) {
+    if (item.kind === 'failed' || item.kind === 'left-out') continue;
+    yield trial === null ? importLine(item) : await trial.line(item);
+  }
 }
 
 /** Imports log by log and notes the problems of each. A failed log does not stop the others. @throws CliError if one failed */
@@ -48,13 +72,16 @@ async function* importItems(
   context: CliContext,
   harness: Harness,
   paths: readonly string[],
-  { task, as, fidelity, reread, quietAfter }: RunImportOptions,
+  options: CommonOptions & RunImportOptions,
+  trial: Trial | null,
 ): AsyncGenerator<ImportItem> {
+  const { task, as, fidelity, reread, quietAfter, again } = options;
   const { signal } = context;
   const progress = createProgress(context, 'importing, bytes');
   let failed = 0;
   const items = harness.import(paths, {
-    ...definedOnly({ task, as, fidelity, reread, quietAfterMs: quietAfter }),
+    ...definedOnly({ task, as, fidelity, reread, quietAfterMs: quietAfter, again, into: trial?.store }),
+    filter: filterOf(context, options),
     onProgress: (bytes, of) => progress.update(bytes, of),
   });
   try {
@@ -70,7 +97,9 @@ async function* importItems(
         continue;
       }
       if (item.kind === 'imported') noteImport(context, item);
+      if (item.kind === 'left-out') note(context, `hansard: ${leftOutLine(item)}`);
       yield item;
+      if (item.kind === 'left-out') continue;
       const { files } = item;
       const lines = item.kind === 'imported' ? item.lines : undefined;
       if (signal.aborted) throw interrupted(lines === undefined ? files.join(', ') : (files[0] ?? ''));
@@ -84,6 +113,16 @@ async function* importItems(
       failed === 1 ? '1 file or folder was not imported.' : `${failed} files or folders were not imported.`,
       'The messages above have the reasons; everything else was imported.',
     );
+}
+
+function filterOf(context: CliContext, { since, project, exclude = [] }: RunImportOptions): LogFilter {
+  const isFolder = (name: string) => /[\\/]|^[.~]/.test(name);
+  const pathOf = (name: string) => (isFolder(name) ? toAbsolute(context, name) : name);
+  return {
+    ...definedOnly(since === undefined ? {} : timeLimitsOf(context, { since }, null)),
+    ...(project === undefined ? {} : { project: pathOf(project) }),
+    exclude: exclude.map(pathOf),
+  };
 }
 
 /** Adds the detected format to the advice. */

@@ -83,6 +83,11 @@ export interface StoredLetter {
   readonly error: HansardError | null;
 }
 
+export interface DeleteDispatchOptions {
+  /** Whether no later import may bring the dispatch back. Absent: so for an import. */
+  readonly exclude?: boolean;
+}
+
 /** `refused`: the dispatch has ended without the letter. A dispatch that is continued later still takes it. */
 export type LetterState = 'taken' | 'waiting' | 'refused';
 
@@ -208,10 +213,11 @@ export interface DispatchStore extends AsyncDisposable {
   findLetter(dispatch: DispatchRef, letter: DispatchLetter, after?: number): Promise<LetterState>;
 
   /**
-   * Removes a dispatch with its events and its letters. A letter can be named as a dispatch of its inbox.
+   * Removes a dispatch with its events and its letters. A letter can be named as a dispatch of its inbox. An import is excluded before: no later
+   * import brings it back, until the dispatch with its id in `excludedTask` is deleted, too.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_UNSUPPORTED without `capabilities.deleteDispatch`
    */
-  deleteDispatch(dispatch: DispatchRef): Promise<void>;
+  deleteDispatch(dispatch: DispatchRef, options?: DeleteDispatchOptions): Promise<void>;
 
   /**
    * The claim of a dispatch, or null if no opening has claimed it. A store with one writer knows its own claims only.

@@ -34,6 +34,7 @@ import type { DispatchEntries, DispatchEntry } from './dispatch-entry.ts';
 import type { DispatchLog } from './dispatch-log.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
 import type {
+  DeleteDispatchOptions,
   DispatchStore,
   LetterState,
   NewLetter,
@@ -268,12 +269,15 @@ class CheckedStore implements DispatchStore {
     return status === 'running' ? 'waiting' : 'refused';
   }
 
-  async deleteDispatch(dispatch: DispatchRef): Promise<void> {
+  async deleteDispatch(dispatch: DispatchRef, { exclude }: DeleteDispatchOptions = {}): Promise<void> {
     this.#context.assertOpen();
     const { deleteWithLetters } = await loadLetters();
-    await this.#context.claims.without(dispatch, 'its deletion', (stored) =>
-      deleteWithLetters(this.#context, stored),
-    );
+    await this.#context.claims.without(dispatch, 'its deletion', async (stored) => {
+      const exclusions = await import('./exclusions.ts');
+      if (this.capabilities.deleteDispatch && (exclude ?? (await exclusions.mayBeImported(stored))))
+        await exclusions.exclude(this.#context, stored.dispatchId);
+      await deleteWithLetters(this.#context, stored);
+    });
     this.#context.notifiers.notify(dispatch);
   }
 

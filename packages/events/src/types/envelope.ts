@@ -62,6 +62,10 @@ const dispatchSourceSchema = z.object({
   summarises: z.array(z.string().min(1)).optional(),
   /** The dispatch whose summary is the title of this one. Absent: its title is its own. */
   titledBy: idSchema.optional(),
+  /** The run of an import that created the dispatch. */
+  run: idSchema.optional(),
+  /** How many events the dispatch had when the last import left it. Absent: an import is under way, or was killed. */
+  events: countSchema.optional(),
 });
 
 export type DispatchSource = z.infer<typeof dispatchSourceSchema>;

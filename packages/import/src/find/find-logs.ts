@@ -50,7 +50,7 @@ export function findLogs(paths: readonly string[]): FoundLogs {
 }
 
 export function toAbsolute(path: string): string {
-  return path.startsWith('~/') ? join(homedir(), path.slice(2)) : resolve(path);
+  return /^~(?:[\\/]|$)/.test(path) ? join(homedir(), path.slice(1)) : resolve(path);
 }
 
 type OnUnreadable = (path: string, error: Error) => unknown;

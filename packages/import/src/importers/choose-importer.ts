@@ -1,7 +1,7 @@
 import { formatErrors, type HansardError } from '@hansard/events';
 import type { LogHead, LogImporterProvider } from '@hansard/provider';
 import { importErrors } from '../import-errors.ts';
-import { nameProduct } from './name-product.ts';
+import { nameProduct } from './products.ts';
 
 /** The importer with that id. @throws IMPORT_FORMAT_UNKNOWN */
 export function importerNamed(importers: readonly LogImporterProvider[], id: string): LogImporterProvider {

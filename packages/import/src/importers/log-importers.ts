@@ -29,7 +29,7 @@ import type { LogFile, LogHead, LogImporterProvider, OpenLog } from '@hansard/pr
 import { readHead, readSource } from '../find/read-source.ts';
 import { importErrors } from '../import-errors.ts';
 import { emptyFile } from './choose-importer.ts';
-import { nameProduct, wholeLines } from './name-product.ts';
+import { nameProduct, wholeLines } from './products.ts';
 
 const gameImporters: readonly LogImporterProvider[] = [
   {

@@ -18,17 +18,41 @@ interface Sample {
   hasTables(...names: readonly string[]): boolean;
 }
 
-type Signature = readonly [product: string, shows: (sample: Sample) => boolean];
+/** Where a product keeps its sessions on a machine. */
+export interface ProductFolders {
+  /** The variable of the environment that names the product's folder, and wins over `home`. */
+  readonly variable?: string;
+  /** The product's folder below the home folder of a user. */
+  readonly home: string;
+  /** The folders in it that have sessions. */
+  readonly below: readonly string[];
+}
+
+/** A program whose sessions a user may have. */
+export interface Product {
+  readonly id: string;
+  readonly title: string;
+  readonly whereItLies: readonly ProductFolders[];
+  /** What the path of a session's file matches, with `/` between its folders. */
+  readonly sessions: RegExp;
+  /** Whether the start of a file stays what it was. */
+  readonly core: 'append-only' | 'mutable';
+}
+
+interface SignedProduct extends Product {
+  /** Whether the start of a file shows the product. Null: its importer detects it. */
+  readonly shows: ((sample: Sample) => boolean) | null;
+}
 
 const mostLines = 40;
 
 /**
- * The product that a file is of, by the keys that identify its records; null if no signature shows. The table has products
- * that cannot be imported. Invariant: no file of a format that can be imported has one of these signatures.
+ * The product that a file is of, by the keys that identify its records; null if no signature shows. Invariant: no file of a format that can be
+ * imported has one of these signatures.
  */
 export function nameProduct(head: LogHead): string | null {
   const sample = sampleOf(head);
-  return signatures.find(([, shows]) => shows(sample))?.[0] ?? null;
+  return signed.find(({ shows }) => shows?.(sample) === true)?.title ?? null;
 }
 
 const codexTypes = kinds('session_meta response_item event_msg turn_context world_state compacted');
@@ -37,91 +61,234 @@ const copilotTypes = /^(session|user|assistant|system|tool|hook|subagent)\.[a-z_
 const openHandsSources = kinds('agent user environment');
 const smallchatTypes = kinds('agent_created fragment transcript_entry transcript_edit');
 
-const signatures: readonly Signature[] = [
-  [
-    'ATIF',
-    ({ document, text }) =>
+/** A product whose sessions lie where its user puts them. */
+const elsewhere: Pick<Product, 'whereItLies' | 'sessions'> = { whereItLies: [], sessions: /(?!)/ };
+
+/** A folder of Visual Studio Code, on the systems that it runs on. */
+function editors(folder: string): ProductFolders[] {
+  const below = [folder];
+  return [
+    { variable: 'APPDATA', home: 'AppData/Roaming', below: below.map((name) => `Code/User/${name}`) },
+    { home: 'Library/Application Support/Code/User', below },
+    { home: '.config/Code/User', below },
+    { home: '.vscode-server/data/User', below },
+  ];
+}
+
+const signed: readonly SignedProduct[] = [
+  {
+    id: 'claude-code',
+    title: 'Claude Code',
+    whereItLies: [
+      { variable: 'CLAUDE_CONFIG_DIR', home: '.claude', below: ['projects'] },
+      { home: '.config/claude', below: ['projects'] },
+    ],
+    sessions: /\.jsonl(?:\.gz)?$/,
+    core: 'append-only',
+    shows: null,
+  },
+  {
+    id: 'atif',
+    title: 'ATIF',
+    ...elsewhere,
+    core: 'mutable',
+    shows: ({ document, text }) =>
       textOf(document, 'schema_version').startsWith('ATIF-') ||
       /"schema_version"\s*:\s*"ATIF-/.test(text.slice(0, 300)),
-  ],
-  ['Inspect', (sample) => isInspect(sample)],
-  [
-    'SWE-agent',
-    (sample) =>
+  },
+  {
+    id: 'inspect',
+    title: 'Inspect',
+    ...elsewhere,
+    core: 'mutable',
+    shows: (sample) => isInspect(sample),
+  },
+  {
+    id: 'swe-agent',
+    title: 'SWE-agent',
+    ...elsewhere,
+    core: 'mutable',
+    shows: (sample) =>
       sample.has('trajectory', 'info') ||
       sample.has('trajectory', 'environment') ||
       sample.has('trajectory_format', 'messages'),
-  ],
-  ['OpenHands', ({ items, lines, document }) => [...items, ...lines, document].some(isOpenHands)],
-  ['Codex', ({ lines }) => lines.some(isCodex)],
-  [
-    'smallchat',
-    ({ lines }) =>
+  },
+  {
+    id: 'openhands',
+    title: 'OpenHands',
+    ...elsewhere,
+    core: 'append-only',
+    shows: ({ items, lines, document }) => [...items, ...lines, document].some(isOpenHands),
+  },
+  {
+    id: 'codex',
+    title: 'Codex',
+    whereItLies: [{ variable: 'CODEX_HOME', home: '.codex', below: ['sessions', 'archived_sessions'] }],
+    sessions: /\/rollout-[^/]*\.jsonl$/,
+    core: 'append-only',
+    shows: ({ lines }) => lines.some(isCodex),
+  },
+  {
+    id: 'smallchat',
+    title: 'smallchat',
+    ...elsewhere,
+    core: 'append-only',
+    shows: ({ lines }) =>
       lines.some(
         ({ event_type: type, agent, agent_id: id }) =>
           smallchatTypes.has(type) && typeof agent === 'string' && id === undefined,
       ),
-  ],
-  [
-    'Qwen Code',
-    (sample) => sample.lines.some(isQwen) || (isGemini(sample) && /[\\/]\.qwen[\\/]/.test(sample.path)),
-  ],
-  ['Gemini CLI', isGemini],
-  ['OpenCode', isOpenCode],
-  ['Cursor', isCursor],
-  [
-    'GitHub Copilot CLI',
-    ({ lines }) =>
+  },
+  {
+    id: 'qwen-code',
+    title: 'Qwen Code',
+    whereItLies: [{ variable: 'QWEN_HOME', home: '.qwen', below: ['projects', 'tmp'] }],
+    sessions: /\/chats\/[^/]*\.jsonl?$/,
+    core: 'append-only',
+    shows: (sample) =>
+      sample.lines.some(isQwen) || (isGemini(sample) && /[\\/]\.qwen[\\/]/.test(sample.path)),
+  },
+  {
+    id: 'gemini-cli',
+    title: 'Gemini CLI',
+    whereItLies: [{ home: '.gemini', below: ['tmp'] }],
+    sessions: /\/chats\/(?:[^/]+\/)?session-[^/]*\.jsonl?$/,
+    core: 'mutable',
+    shows: isGemini,
+  },
+  {
+    id: 'opencode',
+    title: 'OpenCode',
+    whereItLies: [{ variable: 'XDG_DATA_HOME', home: '.local/share', below: ['opencode'] }],
+    sessions: /\/opencode[^/]*\.db$|\/storage\/session\/.*\.json$/,
+    core: 'mutable',
+    shows: isOpenCode,
+  },
+  {
+    id: 'cursor',
+    title: 'Cursor',
+    whereItLies: [{ home: '.cursor', below: ['chats', 'projects'] }],
+    sessions: /\/store\.db$|\/agent-transcripts\/.*\.jsonl?$/,
+    core: 'mutable',
+    shows: isCursor,
+  },
+  {
+    id: 'copilot-cli',
+    title: 'GitHub Copilot CLI',
+    whereItLies: [{ variable: 'COPILOT_HOME', home: '.copilot', below: ['session-state'] }],
+    sessions: /\/events\.jsonl$/,
+    core: 'append-only',
+    shows: ({ lines }) =>
       lines.some(
         ({ type, data, id }) => matches(copilotTypes, type) && isPlainObject(data) && typeof id === 'string',
       ),
-  ],
-  [
-    'GitHub Copilot Chat',
-    ({ has, lines: [first] }) =>
+  },
+  {
+    id: 'copilot-chat',
+    title: 'GitHub Copilot Chat',
+    whereItLies: editors('workspaceStorage'),
+    sessions: /\/chatSessions\/[^/]*\.jsonl?$/,
+    core: 'mutable',
+    shows: ({ has, lines: [first] }) =>
       has('requests', 'responderUsername') ||
       has('requests', 'requesterUsername') ||
       (isPlainObject(first?.v) && first.kind === 0 && 'requests' in first.v),
-  ],
-  [
-    'Goose',
-    ({ has, hasTables, lines: [first], text }) =>
+  },
+  {
+    id: 'goose',
+    title: 'Goose',
+    whereItLies: [{ variable: 'XDG_DATA_HOME', home: '.local/share', below: ['goose/sessions'] }],
+    sessions: /\/sessions\.db$|\.jsonl$/,
+    core: 'mutable',
+    shows: ({ has, hasTables, lines: [first], text }) =>
       (first !== undefined && 'working_dir' in first && !('type' in first)) ||
       has('working_dir', 'conversation') ||
       (hasTables('sessions', 'messages') && text.includes('working_dir') && text.includes('content_json')),
-  ],
-  [
-    'Cline',
-    ({ items, path }) =>
+  },
+  {
+    id: 'cline',
+    title: 'Cline',
+    whereItLies: [
+      ...editors('globalStorage/saoudrizwan.claude-dev'),
+      { home: '.cline/data', below: ['tasks', 'sessions'] },
+    ],
+    sessions: /\/(?:api_conversation_history|[^/]*\.messages)\.json$/,
+    core: 'mutable',
+    shows: ({ items, path }) =>
       items.some(({ ts, type }) => typeof ts === 'number' && (type === 'say' || type === 'ask')) ||
       (/api_conversation_history\.json$/.test(path) && items.some(({ role }) => role === 'user')),
-  ],
-  [
-    'Aider',
-    ({ text }) =>
+  },
+  {
+    id: 'aider',
+    title: 'Aider',
+    ...elsewhere,
+    core: 'append-only',
+    shows: ({ text }) =>
       /^# aider chat started at /m.test(text.slice(0, 4_000)) ||
       /^(TO LLM|LLM RESPONSE) \d{4}-/m.test(text.slice(0, 4_000)),
-  ],
-  [
-    'pi',
-    ({ lines: [first] }) =>
+  },
+  {
+    id: 'pi',
+    title: 'pi',
+    whereItLies: [{ variable: 'PI_CODING_AGENT_DIR', home: '.pi/agent', below: ['sessions'] }],
+    sessions: /\.jsonl$/,
+    core: 'append-only',
+    shows: ({ lines: [first] }) =>
       first?.type === 'session' && typeof first.id === 'string' && typeof first.cwd === 'string',
-  ],
-  ['Amp', ({ document, has }) => textOf(document, 'id').startsWith('T-') && has('messages')],
-  ['Continue', ({ has }) => has('sessionId', 'workspaceDirectory', 'history')],
-  [
-    'OpenTelemetry',
-    ({ lines, document }) =>
+  },
+  {
+    id: 'amp',
+    title: 'Amp',
+    whereItLies: [{ variable: 'XDG_DATA_HOME', home: '.local/share', below: ['amp/threads'] }],
+    sessions: /\/T-[^/]*\.json$/,
+    core: 'mutable',
+    shows: ({ document, has }) => textOf(document, 'id').startsWith('T-') && has('messages'),
+  },
+  {
+    id: 'continue',
+    title: 'Continue',
+    whereItLies: [{ variable: 'CONTINUE_GLOBAL_DIR', home: '.continue', below: ['sessions'] }],
+    sessions: /\/[^/]*-[^/]*\.json$/,
+    core: 'mutable',
+    shows: ({ has }) => has('sessionId', 'workspaceDirectory', 'history'),
+  },
+  {
+    id: 'opentelemetry',
+    title: 'OpenTelemetry',
+    ...elsewhere,
+    core: 'append-only',
+    shows: ({ lines, document }) =>
       [...lines, document].some(
         (one) =>
           isPlainObject(one) &&
           ['resourceSpans', 'resourceLogs', 'resourceMetrics'].some((key) => key in one),
       ),
-  ],
-  ['an export of ChatGPT', ({ items }) => items.some((item) => 'mapping' in item && 'title' in item)],
-  ['an export of Claude.ai', ({ items }) => items.some((item) => 'chat_messages' in item && 'uuid' in item)],
-  ['the stream sft_dataset of a game log', ({ lines }) => lines.length > 0 && lines.every(isTrainingPair)],
+  },
+  {
+    id: 'chatgpt-export',
+    title: 'an export of ChatGPT',
+    ...elsewhere,
+    core: 'mutable',
+    shows: ({ items }) => items.some((item) => 'mapping' in item && 'title' in item),
+  },
+  {
+    id: 'claude-ai-export',
+    title: 'an export of Claude.ai',
+    ...elsewhere,
+    core: 'mutable',
+    shows: ({ items }) => items.some((item) => 'chat_messages' in item && 'uuid' in item),
+  },
+  {
+    id: 'sft-dataset',
+    title: 'the stream sft_dataset of a game log',
+    ...elsewhere,
+    core: 'append-only',
+    shows: ({ lines }) => lines.length > 0 && lines.every(isTrainingPair),
+  },
 ];
+
+/** The products whose sessions Hansard knows, readable or not. */
+export const products: readonly Product[] = signed;
 
 function isCodex({
   type,

@@ -12,14 +12,15 @@ import { type LogSummary, type OpenLog, storeErrors } from '@hansard/provider';
  * The log of a dispatch, as it was read. Without files, or with events of other copies, no import continues this one, and a
  * dispatch that is not complete is never quiet.
  */
-export function sourceOf(
+export async function sourceOf(
   log: OpenLog,
   files: DispatchSource['files'],
-  before: DispatchEnvelope | null,
+  dispatch: Dispatch,
   summary?: LogSummary,
-): DispatchSource {
+): Promise<DispatchSource> {
   const { kept, lastMessage, summarises = [] } = summary ?? {};
-  const { titledBy } = before?.source ?? {};
+  const { titledBy, run } = dispatch.envelope.source ?? {};
+  const events = await dispatch.count();
   const ifQuiet = summary === undefined || files.length === 0 ? undefined : expectedEnd(summary, files);
   return {
     format: log.format,
@@ -27,6 +28,8 @@ export function sourceOf(
     ...(kept === undefined || kept === null || files.length === 0 ? {} : { kept }),
     ...definedOnly({ ifQuiet, titledBy, lastMessage: lastMessage ?? undefined }),
     ...(summarises.length === 0 ? {} : { summarises: [...summarises] }),
+    ...definedOnly({ run }),
+    events,
   };
 }
 

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
-import type { Dispatch, DispatchStore, NewDispatch } from '@hansard/dispatch';
+import { type Dispatch, type DispatchStore, excludedTask, type NewDispatch } from '@hansard/dispatch';
 import {
   type CapturedEvent,
   type DispatchEnvelope,
@@ -46,6 +46,10 @@ export interface RecordLogOptions {
   readonly quietAfterMs?: number | undefined;
   /** Milliseconds since 1970. Absent: the system clock. */
   readonly now?: (() => number) | undefined;
+  /** Records the log even if its dispatch was deleted and excluded. It is then excluded no longer. */
+  readonly again?: boolean | undefined;
+  /** The id of the run of an import, which a new dispatch keeps. */
+  readonly run?: string | undefined;
 }
 
 /** A log whose files have not changed since the last complete import. Nothing was read. */
@@ -53,6 +57,11 @@ export interface UnchangedRecord {
   readonly kind: 'unchanged';
   /** How this import ended the dispatch, because its log is quiet. Null: it did not. */
   readonly quietEnd: QuietEnd | null;
+}
+
+/** A log whose dispatch was deleted and excluded. Nothing was read. */
+export interface ExcludedRecord {
+  readonly kind: 'excluded';
 }
 
 export interface RecordedLog {
@@ -94,8 +103,10 @@ export async function recordLog(
     reread = false,
     quietAfterMs = defaultQuietAfterMs,
     now = Date.now,
+    again = false,
+    run,
   }: RecordLogOptions = {},
-): Promise<RecordedLog | UnchangedRecord> {
+): Promise<RecordedLog | UnchangedRecord | ExcludedRecord> {
   const ref = { taskDir, dispatchId: log.dispatchId };
   const existing = (await store.findDispatch(ref))?.envelope ?? null;
   const kept = fidelity ?? existing?.fidelity ?? 'full';
@@ -104,17 +115,26 @@ export async function recordLog(
   const clock = { now, quietAfterMs };
   if (!reread && existing !== null && areSameFiles(existing.source?.files ?? [], files))
     return { kind: 'unchanged', quietEnd: await endIfQuiet(store, taskDir, existing, clock, importWriter) };
+  if (existing === null && !(await mayRecord(store, log.dispatchId, again))) return { kind: 'excluded' };
   const table = await tableOf(prices);
   const writerOptions = { ...importWriter, prices: table };
   await using dispatch =
     existing === null
-      ? await store.beginDispatch(taskDir, newDispatch(log, kept), writerOptions)
+      ? await store.beginDispatch(taskDir, newDispatch(log, kept, run), writerOptions)
       : await store.openDispatch(ref, { write: true, ...writerOptions });
   const before = existing === null ? 0 : await dispatch.count();
   const recording = { dispatch, log, files, existing, before, table, signal, clock };
   const readOptions = { fidelity: kept, signal, ...definedOnly({ onProgress }) };
   const rest = reread ? null : await recordRest(recording, readOptions);
   return rest ?? (await recordWhole(recording, readOptions));
+}
+
+/** Whether a log without a dispatch may have one: it is not excluded, or is `again` no longer. */
+async function mayRecord(store: DispatchStore, dispatchId: string, again: boolean): Promise<boolean> {
+  const exclusion = { taskDir: excludedTask, dispatchId };
+  if ((await store.findDispatch(exclusion)) === null) return true;
+  if (again) await store.deleteDispatch(exclusion);
+  return again;
 }
 
 interface Recording {
@@ -142,7 +162,7 @@ async function recordRest(
   if (!(await appendRest(dispatch, rest, options))) return null;
   const summary = withTooLarge(rest.summary(), await dispatch.fold());
   const isInterrupted = signal.aborted;
-  const source = sourceOf(log, isInterrupted ? [] : files, existing, summary);
+  const source = await sourceOf(log, isInterrupted ? [] : files, dispatch, summary);
   const openCalls = openCallsOf(summary, table);
   const end = { ...endOf(log, summary, existing), source, openCalls };
   await leave(dispatch, isInterrupted ? 'aborted' : summary.status, end, clock);
@@ -180,7 +200,7 @@ async function recordWhole(
   } catch (error) {
     await dispatch.end({
       ...endOf(log, log.summary(), existing),
-      source: sourceOf(log, [], existing),
+      source: await sourceOf(log, [], dispatch),
       openCalls: await openCallsBeside(dispatch, log.summary(), table, existing),
       status: 'aborted',
       ended: null,
@@ -195,7 +215,7 @@ async function recordWhole(
   // If the store has all of the log and more, the end of the log is not that of the dispatch.
   const isNew = existing === null || added > rewrittenCount;
   if (isNew || (!isInterrupted && notInLog === 0)) {
-    const source = sourceOf(log, isInterrupted ? [] : files, existing, summary);
+    const source = await sourceOf(log, isInterrupted ? [] : files, dispatch, summary);
     const openCalls =
       existing === null || notInLog === 0
         ? openCallsOf(summary, table)
@@ -225,13 +245,14 @@ async function tableOf(prices: PriceTable | false | undefined): Promise<PriceTab
 function newDispatch(
   { dispatchId, parentDispatchId, role = importedRole, startedAt, cwd, format }: OpenLog,
   fidelity: Fidelity,
+  run: string | undefined,
 ): NewDispatch {
   return {
     dispatchId,
     role,
     startedAt: startedAt === null ? null : toTimestamp(startedAt),
     fidelity,
-    source: { format, files: [] },
+    source: { format, files: [], ...definedOnly({ run }) },
     ...definedOnly({ cwd, parentDispatchId }),
   };
 }
