@@ -4,7 +4,7 @@ import { EventRequest } from '@hansard/compose/reading';
 import { type DispatchStore, openDispatchStore } from '@hansard/dispatch';
 import { type NewEvent, newEvent } from '@hansard/events';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
-import { randomFrom, randomLog } from '@hansard/testing';
+import { branchedLog, randomFrom, randomLog } from '@hansard/testing';
 import { columnsOf } from '@hansard/views';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ReadLog } from '../src/commands/show/reader/read-log.ts';
@@ -169,6 +169,31 @@ describe(`random logs (HANSARD_SEED=${seed})`, () => {
     const rows = await shown();
     expect(await driven.walk('j')).toEqual(rows);
     expect(await driven.walk('k')).toEqual(rows.toReversed());
+  });
+
+  it('j goes through the rows of show where branches were left, o opens and closes one, and :event opens its own', async () => {
+    const { events } = branchedLog({ seed: 1 + (seed % 1_000), length: 400 });
+    await record(events);
+    const driven = await Driven.open({ columns: 100, lines: 30 });
+    const rows = await shown();
+    expect(await driven.walk('j')).toEqual(rows);
+    const folds = (await line.hansard('show', `${taskDir}/one`, '--json')).json() as {
+      fold?: object;
+      events: number[];
+    }[];
+    const fold = folds.find(({ fold: one, events: own }) => one !== undefined && own.length > 1);
+    const [first = -1, second = -1] = fold?.events ?? [];
+    await driven.press(...`${first}`, 'g', 'o');
+    expect(await driven.current()).toBe(first);
+    expect(await driven.walk('k')).toContain(rows[rows.indexOf(first) - 1] ?? first);
+    await driven.press(':');
+    await driven.type(`${second}`);
+    const opened = await shown('--full');
+    const own = opened.findLast((position) => position <= second);
+    expect(await driven.current()).toBe(own);
+    expect((await driven.lines()).join('\n')).toMatch(/abandoned|parallel branch/);
+    await driven.press('o');
+    expect(await driven.current()).toBe(first);
   });
 
   it('space shows each line of the rows, from the first to the last, and no row twice in a window', async () => {

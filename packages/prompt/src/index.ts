@@ -46,6 +46,7 @@ export type {
   TranscriptMessage,
   TranscriptToolCall,
 } from './transcript/transcript-message.ts';
+export { isPrompt } from './tree/places.ts';
 export {
   isStraightEvent,
   type LeftBranch,

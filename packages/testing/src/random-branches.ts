@@ -50,6 +50,8 @@ export interface BranchedLog {
   readonly pathTo: ReadonlyMap<string, readonly string[]>;
   /** By event: the entries up to it, the agent, and the path that it was added to. */
   readonly placed: ReadonlyMap<string, PlacedEvent>;
+  /** The events that were taken back. */
+  readonly retracted: ReadonlySet<string>;
   /** How many links name an unknown event, and how many one of another agent. */
   readonly badLinks: number;
 }
@@ -123,6 +125,7 @@ class BranchWriter {
       }),
       pathTo: this.#pathTo,
       placed: this.#placed,
+      retracted: new Set(this.#agents.flatMap(({ retracted }) => [...retracted])),
       badLinks: this.#badLinks.size,
     };
   }

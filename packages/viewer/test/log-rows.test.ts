@@ -1,6 +1,6 @@
 import type { CapturedEvent, NewEvent } from '@hansard/events';
-import { randomFrom, randomLog } from '@hansard/testing';
-import { AgentNames, type Row, readRows } from '@hansard/views';
+import { branchedLog, randomFrom, randomLog } from '@hansard/testing';
+import { AgentNames, type Row, readFolds, readRows } from '@hansard/views';
 import { expect, it } from 'vitest';
 import { LogRows } from '../src/server/log-rows.ts';
 import { openStore, taskDir } from './viewed.ts';
@@ -113,3 +113,51 @@ it('windows of any size, in any order, have the rows of the whole log, each once
     await dispatch.release();
   }
 });
+
+it('rows of windows are folded as those of the whole log, whatever is open', async () => {
+  for (let seed = 1; seed <= 4; seed += 1) {
+    const { events } = branchedLog({ seed, length: 1_500 });
+    const store = await openStore();
+    const dispatch = await store.beginDispatch(taskDir, { role: 'w', dispatchId: `b${seed}` });
+    await dispatch.append(events);
+    const rows = new LogRows(dispatch, { reach: 40 });
+    const folds = await rows.folds();
+    if (folds === null) throw new Error('Nothing is folded.');
+    expect(folds.folded.length).toBeGreaterThan(5);
+    const stored = await store.getDispatchEvents(taskDir, `b${seed}`);
+    for (const isOpen of [
+      () => false,
+      () => true,
+      ({ position }: { position: number }) => position % 2 === 0,
+    ]) {
+      const whole: Row[] = [];
+      for await (const row of readRows(listOf(stored), { events: 40 }))
+        whole.push(...[folds.shown(row, isOpen) ?? []].flat());
+      const pages: Row[] = [];
+      for (let from = 0; from < events.length; from += 25)
+        pages.push(...(await rows.page(from, 25, { folds, isOpen })).rows);
+      expect(pages.map(({ position, events: own, kind }) => [position, own, kind])).toEqual(
+        whole.map(({ position, events: own, kind }) => [position, own, kind]),
+      );
+    }
+  }
+});
+
+it('folds are read again after an event that changes a branch, and not otherwise', async () => {
+  const { events } = branchedLog({ seed: 3, length: 200 });
+  const store = await openStore();
+  const dispatch = await store.beginDispatch(taskDir, { role: 'w', dispatchId: 'grown' });
+  const rows = new LogRows(dispatch);
+  await dispatch.append(events.slice(0, 100));
+  const before = await rows.folds();
+  await rows.page(0, 100);
+  expect(await rows.folds()).toBe(before);
+  await dispatch.append(events.slice(100));
+  await rows.page(100, 100);
+  const stored = await store.getDispatchEvents(taskDir, 'grown');
+  expect((await rows.folds())?.folded).toEqual((await readFolds(listOf(stored))).folded);
+});
+
+async function* listOf(events: readonly CapturedEvent[]): AsyncGenerator<readonly CapturedEvent[]> {
+  yield events;
+}

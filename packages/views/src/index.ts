@@ -61,6 +61,7 @@ export {
   type RowAgent,
   type RowCall,
   type RowDecision,
+  type RowFold,
   type RowHearing,
   type RowKind,
   type RowModel,
@@ -70,6 +71,13 @@ export {
   rowKinds,
   type Tone,
 } from './rows/row.ts';
+export {
+  eventsOfBranch,
+  type FoldedRows,
+  foldsOf,
+  type RowFolds,
+  readFolds,
+} from './rows/row-folds.ts';
 export { rowText, type WordsLine, wordsLine } from './rows/row-line.ts';
 export { type RowConditions, RowQuery } from './rows/row-query.ts';
 export { RowReader, type RowReaderOptions } from './rows/row-reader.ts';

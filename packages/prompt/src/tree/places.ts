@@ -106,6 +106,11 @@ export function kindOf({ type, data }: CapturedEvent): PlaceKind {
   return kinds.get(type) ?? (type.startsWith('user:') ? 'entry' : 'note');
 }
 
+/** Whether an event is a message of a person, another agent or the outside world to an agent. */
+export function isPrompt(event: CapturedEvent): boolean {
+  return kindOf(event) === 'prompt';
+}
+
 /** Whether the engine, a hook or the orchestrator sent a message. */
 function isFromSystem(source: unknown): boolean {
   return isPlainObject(source) && (source.kind === 'system' || source.hook !== undefined);

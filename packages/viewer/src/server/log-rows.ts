@@ -1,8 +1,18 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DispatchLog } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
+import { isStraightEvent } from '@hansard/prompt';
 import { storeErrors } from '@hansard/provider';
-import { AgentNames, isNoise, type Row, RowQuery, RowReader } from '@hansard/views';
+import {
+  AgentNames,
+  type FoldedRows,
+  foldsOf,
+  isNoise,
+  type Row,
+  type RowFolds,
+  RowQuery,
+  RowReader,
+} from '@hansard/views';
 import { type NamedAgent, rowReach } from '../answers.ts';
 
 /** Events between two positions. A JSON file reads some 10 MB from one to the next. */
@@ -36,6 +46,12 @@ export interface EventsAround {
   readonly rows: readonly Row[];
 }
 
+/** Which rows one row stands for. */
+export interface Folding {
+  readonly folds: RowFolds;
+  isOpen(fold: FoldedRows): boolean;
+}
+
 export interface LogRowsOptions {
   /** As of a `RowReader`, in events. Absent: 300. */
   readonly reach?: number;
@@ -53,6 +69,9 @@ export class LogRows {
   /** The first events by position, as far as they are read, that say what the log records of deliveries. */
   readonly #recording = new Map<string, { readonly position: number; readonly event: CapturedEvent }>();
   #firstEvents: Promise<void> | null = null;
+  #folds: Promise<RowFolds | null> | null = null;
+  /** How many events the folds were made from, if there are some. */
+  #foldedTo = 0;
   #knowsPositions = false;
 
   constructor(log: DispatchLog, { reach = rowReach, keep = (row) => row }: LogRowsOptions = {}) {
@@ -61,8 +80,37 @@ export class LogRows {
     this.#keep = keep;
   }
 
+  /** What is folded in the log. A log that can have branches is read for it once, and again after an event that changes one. */
+  folds(): Promise<RowFolds | null> {
+    if (this.#folds !== null) return this.#folds;
+    const folds = foldsOf(this.#log, { events: this.#reach }).then((found) => {
+      this.#foldedTo = found?.count ?? 0;
+      return found;
+    });
+    this.#folds = folds;
+    // A log that cannot be read says so to the next who asks.
+    folds.catch(() => {
+      this.#folds = null;
+    });
+    return folds;
+  }
+
   /** The rows that begin at `size` positions. Of the events around them, only the rows that can still change are in memory. */
-  async page(from: number, size: number): Promise<RowPage> {
+  async page(from: number, size: number, folding: Folding | null = null): Promise<RowPage> {
+    if (folding !== null && isHidden(from, from + size, folding)) {
+      const end = Math.min(from + size, folding.folds.count);
+      return { first: from, size: end - from, end: end - 1, rows: [] };
+    }
+    const page = await this.#page(from, size);
+    return { ...page, rows: page.rows.flatMap((row) => this.#shown(row, folding)) };
+  }
+
+  #shown(row: Row, folding: Folding | null): Row[] {
+    const shown = folding === null ? row : folding.folds.shown(row, folding.isOpen);
+    return shown === null ? [] : [this.#keep(shown)];
+  }
+
+  async #page(from: number, size: number): Promise<RowPage> {
     for (let before = 2 * this.#reach; ; before *= 2) {
       const page = await this.#pageFrom(Math.max(0, from - before), from, size);
       if (page !== null) return page;
@@ -84,20 +132,25 @@ export class LogRows {
       if (position === from && !isKnown) return null;
       const [began] = reader.add(event);
       isKnown ||= began === position && position >= start + this.#reach && !isNoise(event);
-      for (const row of reader.settled(query)) rows.push(this.#keep(row));
+      rows.push(...reader.settled(query));
       position += 1;
     }
-    for (const row of reader.end(query, { isEndOfLog: position < to })) rows.push(this.#keep(row));
+    rows.push(...reader.end(query, { isEndOfLog: position < to }));
     const end = Math.min(from + size, position);
     return { first: from, size: Math.max(0, end - from), end: position - 1, rows };
   }
 
-  async last(size: number): Promise<RowPage> {
+  async last(size: number, folding: Folding | null = null): Promise<RowPage> {
     const { first, events } = await this.#log.last(size + 2 * this.#reach);
     this.#learn(events, first);
     const end = first + events.length;
     this.#learnPositionsOf(end);
-    return this.#rowsOf(events, first, Math.max(first, end - size), end, true);
+    const page = await this.#rowsOf(events, first, Math.max(first, end - size), end, true);
+    if (folding === null) return page;
+    return {
+      ...page,
+      rows: page.rows.flatMap((row) => folding.folds.shown(row, folding.isOpen) ?? []),
+    };
   }
 
   /** Once, when the first rows are shown: the next thing can be a jump anywhere. */
@@ -156,6 +209,7 @@ export class LogRows {
   }
 
   learn(event: CapturedEvent, position: number): void {
+    if (!isStraightEvent(event) && position >= this.#foldedTo) this.#folds = null;
     if (/^agent:(?:created|terminated|revived)$/.test(event.type)) this.#agents.set(position, event);
     const saysWhatIsRecorded =
       event.type === 'agent:inference' ? event.data.context !== undefined : event.substance !== undefined;
@@ -245,6 +299,16 @@ export class LogRows {
   #learn(events: readonly CapturedEvent[], first: number): void {
     for (const [at, event] of events.entries()) this.learn(event, first + at);
   }
+}
+
+/** Whether every row that begins at some positions is folded, and none of them is the first one of its fold. */
+function isHidden(from: number, to: number, { folds, isOpen }: Folding): boolean {
+  const end = Math.min(to, folds.count);
+  for (let position = from; position < end; position += 1) {
+    const fold = folds.at(position);
+    if (fold === null || fold.position === position || isOpen(fold)) return false;
+  }
+  return end > from;
 }
 
 /**

@@ -169,8 +169,34 @@ function differences({ name, isLine, shown }: Surface): string[] {
 }
 
 describe('the words of a row', () => {
+  it('say what a row stands for, and on which branch it is', async () => {
+    const [first] = rows;
+    if (first === undefined) throw new Error('There is no row.');
+    const branch = {
+      of: 'branch',
+      agentId: '',
+      state: 'abandoned',
+      prompts: 3,
+      events: 41,
+      end: 57,
+    } as const;
+    const folded: Row = { ...first, kind: 'branch', content: [], fold: { ...branch, address: 'e57' } };
+    const summary = '3 prompts, 41 events, abandoned by a rewind; it ends with 57';
+    const marked: Row = { ...first, branch: 'parallel', isRetracted: true };
+    const drawn = (row: Row) => [
+      renderRow(row),
+      renderLine(rowWords(row)),
+      withoutTags(renderToString(detail(row))),
+      withoutTags(renderToString(cells(row))),
+    ];
+    for (const text of drawn(folded)) expect(text).toContain(summary);
+    for (const text of drawn(marked)) expect(text).toMatch(/parallel branch +retracted/);
+  });
+
   it('are of every kind in the samples', () => {
-    expect(new Set(rows.map(({ kind }) => kind))).toEqual(new Set(rowKinds));
+    // The rows of a fold stand for other rows.
+    const made = rowKinds.filter((kind) => kind !== 'branch' && kind !== 'copies');
+    expect(new Set(rows.map(({ kind }) => kind))).toEqual(new Set(made));
     const blocks = rows.flatMap((row) => rowWords(row).blocks);
     expect([...new Set(blocks.map(({ kind }) => kind))].sort()).toEqual([
       'changed',

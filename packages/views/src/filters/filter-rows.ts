@@ -1,7 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
-import { listsOf, type RowSource, readRows } from '../rows/read-rows.ts';
+import { listsOf, type RowSource, type RowsReading, readRows } from '../rows/read-rows.ts';
 import type { Row } from '../rows/row.ts';
-import type { RowReaderOptions } from '../rows/row-reader.ts';
 import type { EventFilter } from './event-filter.ts';
 
 /**
@@ -11,7 +10,7 @@ import type { EventFilter } from './event-filter.ts';
 export async function* filterRows(
   source: RowSource,
   filter: EventFilter,
-  reach: RowReaderOptions = {},
+  reach: RowsReading = {},
 ): AsyncGenerator<Row, undefined> {
   if (filter.isOpen) {
     yield* readRows(source, reach);

@@ -16,19 +16,27 @@ export type RowSource =
   | { pages(): AsyncIterable<{ readonly events: Iterable<CapturedEvent> }> }
   | AsyncIterable<Iterable<CapturedEvent>>;
 
+export interface RowsReading extends RowReaderOptions {
+  /** The only positions whose events are read: the rows of a branch do not have those of others. Absent: all. */
+  readonly only?: ReadonlySet<number> | undefined;
+}
+
 /**
  * The rows of a dispatch of any length, while its events are read. Each row is complete when it is given. `choice`: only rows that it chooses are
  * made.
  */
 export async function* readRows(
   source: RowSource,
-  reach: RowReaderOptions = {},
+  { only, ...reach }: RowsReading = {},
   choice?: RowChoice,
 ): AsyncGenerator<Row, undefined> {
   const reader = new RowReader(reach);
+  let position = reach.first ?? 0;
   for await (const events of listsOf(source)) {
     for (const event of events) {
-      reader.add(event);
+      if (only === undefined || only.has(position)) reader.add(event);
+      else reader.pass(event);
+      position += 1;
       yield* reader.settled(choice);
     }
   }

@@ -81,6 +81,7 @@ function headOf(words: RowWords, paint: Paint): Head {
     ['agent', spanText(words, 'agent')],
     [isFailed ? 'bad' : 'word', isFailed && status === '' ? `✗ ${word}` : word],
     ['strong', spanText(words, 'head')],
+    ['notice', spanText(words, 'mark')],
     [isFailed ? 'bad' : 'dim', isFailed && status !== '' ? `✗ ${state}` : state],
     ['dim', spanText(words, 'figure')],
   ];
@@ -160,7 +161,7 @@ function blockLines(block: WordBlock, { full = false }: RenderRowOptions): Block
     case 'records': {
       const records = full ? block.records.map(({ position, text }) => `${position}  ${text}`) : [];
       return [
-        inLine(`${full ? '▾' : '▸'} ${block.summary}`, '', 'dim'),
+        inLine(`${full && records.length > 0 ? '▾' : '▸'} ${block.summary}`, '', 'dim'),
         ...records.map((text) => inLine(text, '  ', 'dim')),
       ];
     }

@@ -28,7 +28,7 @@ export function wordsLine(words: Words, most = Number.POSITIVE_INFINITY): WordsL
     agent: span('agent'),
     word: span('word'),
     head: span('head'),
-    status: span('status', 'duration'),
+    status: span('mark', 'status', 'duration'),
     text: blocksInLine(
       blocks.filter(({ source }) => source === 'content'),
       most,

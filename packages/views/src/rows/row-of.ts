@@ -154,6 +154,8 @@ function isInWords(event: CapturedEvent): boolean {
     (isReadableAs(event, 'agent:given') && event.data.toolCalls === undefined) ||
     isReadableAs(event, 'agent:inference') ||
     isReadableAs(event, 'session:init') ||
+    isReadableAs(event, 'session:rewind') ||
+    isReadableAs(event, 'session:fork') ||
     isReadableAs(event, 'harness:loop_warning') ||
     isReadableAs(event, 'harness:loop_kill') ||
     isReadableAs(event, 'harness:stall') ||

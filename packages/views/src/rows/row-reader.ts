@@ -71,6 +71,12 @@ export class RowReader {
     return [group.position, ...changed].filter((position, at, all) => all.indexOf(position) === at);
   }
 
+  /** Takes the next event as one that no row has. */
+  pass(event: CapturedEvent): void {
+    this.#agents.learn(event, () => null);
+    this.#position += 1;
+  }
+
   /** A row as it is now; null: it is settled and taken, or no row has this position. */
   at(position: number): Row | null {
     const group = this.#open.at(position);

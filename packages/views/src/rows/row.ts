@@ -44,6 +44,12 @@ export interface Row {
   readonly decisions?: readonly RowDecision[];
   /** The figures of the model call that it came from. */
   readonly model?: RowModel;
+  /** The branch that it lies on, if that is not the current one of its agent. */
+  readonly branch?: 'abandoned' | 'parallel';
+  /** Whether an engine took it back. */
+  readonly isRetracted?: boolean;
+  /** The rows that it stands for. */
+  readonly fold?: RowFold;
   /** The events of a run of harness noise, or the records of the engine about a call, in order. */
   readonly folded?: readonly {
     readonly position: number;
@@ -57,12 +63,52 @@ export interface Row {
 
 /**
  * `said`: an utterance. `aside`: text beside a tool call, which nobody else receives. `thought`, `message` (received), `call`.
- * `noise`: a run of records of the harness and its engine that most readers skip. `event`: anything else.
+ * `noise`: a run of records of the harness and its engine that most readers skip. `branch`: the rows of a branch that is not current. `copies`: the
+ * rows that a fork repeats from its origin. `event`: anything else.
  */
-export type RowKind = 'said' | 'aside' | 'thought' | 'message' | 'call' | 'noise' | 'event';
+export type RowKind =
+  | 'said'
+  | 'aside'
+  | 'thought'
+  | 'message'
+  | 'call'
+  | 'noise'
+  | 'branch'
+  | 'copies'
+  | 'event';
 
 /** Every kind of row. */
-export const rowKinds: readonly RowKind[] = ['said', 'aside', 'thought', 'message', 'call', 'noise', 'event'];
+export const rowKinds: readonly RowKind[] = [
+  'said',
+  'aside',
+  'thought',
+  'message',
+  'call',
+  'noise',
+  'branch',
+  'copies',
+  'event',
+];
+
+/** Rows that one row stands for. `events`: how many events they have. */
+export type RowFold =
+  | {
+      readonly of: 'branch';
+      readonly agentId: string;
+      /** `abandoned`: a rewind left it. `parallel`: another program continued the transcript at another place. */
+      readonly state: 'abandoned' | 'parallel';
+      readonly prompts: number;
+      readonly events: number;
+      /** The position and the id of its last event. Both are addresses of the branch. */
+      readonly end: number;
+      readonly address: string;
+    }
+  | {
+      readonly of: 'copies';
+      /** The dispatch of the origin, or what its source calls it. */
+      readonly origin: string;
+      readonly events: number;
+    };
 
 /** The importance of a row to the reader. A surface gives each tone a colour. */
 export type Tone = 'plain' | 'dim' | 'good' | 'bad' | 'notice';

@@ -1,8 +1,8 @@
 import type { CapturedEvent } from '@hansard/events';
-import { formatCost, formatCount, formatDuration, formatTokens } from '@hansard/facts';
+import { formatCost, formatCount, formatDuration, formatTokens, shortId } from '@hansard/facts';
 import type { AgentNames } from '../agents/agent-names.ts';
 import { decisionInWords, decisionTones, describeEvent } from '../rows/describe-event.ts';
-import type { DiffLine, Row, RowAgent, RowDecision, RowPart } from '../rows/row.ts';
+import type { DiffLine, Row, RowAgent, RowDecision, RowFold, RowPart } from '../rows/row.ts';
 import { compactJson } from '../text/compact-json.ts';
 import { dispatchedAgent, hearingClauses, hearingSpans, receivedLabel } from './hearing-words.ts';
 import type { NoteBlock, RowWords, SpanLabel, WordBlock, WordSource, WordSpan, Words } from './words.ts';
@@ -29,6 +29,8 @@ export function rowWords(row: Row, { self }: RowWordsOptions = {}): RowWords {
       ['agent', agent.name || agent.agentId || (self ?? '')],
       ['word', word],
       ['head', from === undefined ? head : ['from', from.label, from.name].filter(Boolean).join(' ')],
+      ...(row.branch === undefined ? [] : [['mark', branchMarks[row.branch]] as const]),
+      ...(row.isRetracted === true ? [['mark', 'retracted'] as const] : []),
       ['status', status === undefined || status === 'completed' ? '' : status],
       ['duration', durationMs === undefined ? '' : formatDuration(durationMs)],
       ['figure', model === undefined ? '' : `${formatTokens(model.usage.outputTokens)} out`],
@@ -40,8 +42,31 @@ export function rowWords(row: Row, { self }: RowWordsOptions = {}): RowWords {
       ...(row.call?.outcome ?? []).map((part) => blockOf(part, 'outcome')),
       ...hearingBlocks(row, nameOf),
       ...recordBlocks(row),
+      ...foldBlocks(row),
     ],
   };
+}
+
+const branchMarks = { abandoned: 'abandoned', parallel: 'parallel branch' } as const;
+
+/** The rows that a row stands for. */
+function foldBlocks({ fold }: Row): WordBlock[] {
+  return fold === undefined
+    ? []
+    : [{ kind: 'records', source: 'content', summary: foldInWords(fold), records: [] }];
+}
+
+function foldInWords(fold: RowFold): string {
+  if (fold.of === 'copies') {
+    const events =
+      fold.events === 1
+        ? 'first event is that'
+        : `first ${fold.events.toLocaleString('en')} events are those`;
+    return `the ${events} of ${shortId(fold.origin)}`;
+  }
+  const counts = `${formatCount(fold.prompts, 'prompt')}, ${formatCount(fold.events, 'event')}`;
+  const state = fold.state === 'abandoned' ? 'abandoned by a rewind' : 'a parallel branch (a second program)';
+  return `${counts}, ${state}; it ends with ${fold.end}`;
 }
 
 /**

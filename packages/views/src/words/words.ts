@@ -3,9 +3,9 @@ import type { DiffPart } from '../session/word-diff.ts';
 
 /**
  * What a span says. `agent`: in whose transcript it happened. `word`: the kind in a word, such as `call`. `head`: the tool and its target, the
- * author of a message, the model. `status`, `duration`, `figure`: how it went, how long it took, what it cost. `text`: anything else.
+ * author of a message, the model. `mark`: that it is on no current branch, or was retracted. `status`, `duration`, `figure`: how it went, how long it took, what it cost. `text`: anything else.
  */
-export type SpanLabel = 'agent' | 'word' | 'head' | 'status' | 'duration' | 'figure' | 'text';
+export type SpanLabel = 'agent' | 'word' | 'head' | 'mark' | 'status' | 'duration' | 'figure' | 'text';
 
 /** A piece of a line. */
 export interface WordSpan {

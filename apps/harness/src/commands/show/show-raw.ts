@@ -16,7 +16,7 @@ import type { Answer } from '../../terminal/answer.ts';
 import { type CliContext, note, terminalWidth } from '../../terminal/context.ts';
 import { createPainter } from '../../terminal/painter.ts';
 import { atShownTime } from '../../terminal/shown-time.ts';
-import { damagedAccess, isLive, lastOf, type Shown } from './shown.ts';
+import { askedBranch, damagedAccess, isLive, lastOf, type Shown } from './shown.ts';
 
 /** How many events are printed before new ones are followed, unless asked. */
 const usualTail = 10;
@@ -68,6 +68,7 @@ class RawEvents {
     const { options, request } = this.#shown;
     const filter = await request.forOnly(pagedLog(this.#log, this.#context.readSignal));
     const from = address === undefined ? 0 : await this.#positionOf(address);
+    const only = await askedBranch(this.#context, pagedLog(this.#log, this.#context.readSignal), options);
     const { follow = false, lines } = options;
     if (!follow && isLive(options)) {
       yield* this.#replayed(filter, from);
@@ -76,7 +77,10 @@ class RawEvents {
     let count = 0;
     let end = from - 1;
     const tail = address === undefined ? (lines ?? (follow ? usualTail : undefined)) : undefined;
-    const events = tail === undefined ? this.#from(from, filter) : this.#last(tail, filter);
+    const passes = (event: CapturedEvent, position: number) =>
+      (only === undefined || only.has(position)) && filter.passes(event);
+    const isOpen = filter.isOpen && only === undefined;
+    const events = tail === undefined ? this.#from(from, passes) : this.#last(tail, isOpen ? null : passes);
     for await (const item of events) {
       end = Math.max(end, item.position);
       if (item.event === null) continue;
@@ -106,15 +110,15 @@ class RawEvents {
   }
 
   /** Each event from a position on; null for one that does not pass. */
-  async *#from(from: number, filter: EventFilter): AsyncGenerator<MaybeEvent> {
+  async *#from(from: number, passes: Passes): AsyncGenerator<MaybeEvent> {
     for await (const { first, events } of this.#paged.pages({ after: from - 1 }))
       for (const [at, event] of events.entries())
-        yield { position: first + at, event: filter.passes(event) ? event : null };
+        yield { position: first + at, event: passes(event, first + at) ? event : null };
   }
 
-  /** The last events that pass, and the position of the last one. Without criteria, only these are read. */
-  async *#last(count: number, filter: EventFilter): AsyncGenerator<MaybeEvent> {
-    if (filter.isOpen) {
+  /** The last events that pass, and the position of the last one. `passes` is null if all do: only these are read. */
+  async *#last(count: number, passes: Passes | null): AsyncGenerator<MaybeEvent> {
+    if (passes === null) {
       const { first, events } = await this.#log.last(count);
       for (const [at, event] of events.entries()) yield { position: first + at, event };
       if (events.length === 0) yield { position: first - 1, event: null };
@@ -122,7 +126,7 @@ class RawEvents {
     }
     const last: MaybeEvent[] = [];
     let end = -1;
-    for await (const item of this.#from(0, filter)) {
+    for await (const item of this.#from(0, passes)) {
       end = item.position;
       if (item.event === null) continue;
       last.push(item);
@@ -177,6 +181,8 @@ class RawEvents {
     return `${dispatchId} has no event of type ${options.type}. ${there}`;
   }
 }
+
+type Passes = (event: CapturedEvent, position: number) => boolean;
 
 interface MaybeEvent {
   readonly position: number;

@@ -13,13 +13,21 @@ import {
   timeNotRecorded,
   withOpenCalls,
 } from '@hansard/facts';
-import { filterRows, inOrderOfTime, type Row, renderEnvelope, renderRow } from '@hansard/views';
+import {
+  type FoldedRows,
+  filterRows,
+  foldsOf,
+  inOrderOfTime,
+  type Row,
+  renderEnvelope,
+  renderRow,
+} from '@hansard/views';
 import type { Answer } from '../../terminal/answer.ts';
 import { type CliContext, letInterrupt, terminalWidth } from '../../terminal/context.ts';
 import { fitLines } from '../../terminal/fit-lines.ts';
 import { createPainter } from '../../terminal/painter.ts';
 import { atShownTime, shownTime } from '../../terminal/shown-time.ts';
-import { damagedAccess, lastOf, type Shown } from './shown.ts';
+import { askedBranch, damagedAccess, lastOf, type Shown } from './shown.ts';
 
 /** A session whose rows are printed. */
 interface Printed {
@@ -82,8 +90,20 @@ async function* timedRows(
       yield events;
     }
   };
-  for await (const row of filterRows(pages(), filter, { hasEnded }))
-    if (row.position >= from || row.events.includes(from)) yield { time: row.timestamp, item: { of, row } };
+  const only = await askedBranch(context, paged, options);
+  const folds = await foldsOf(paged);
+  const isOpen = (folded: FoldedRows) =>
+    options.full === true || only !== undefined || !filter.isOpen || folds?.at(from) === folded;
+  for await (const whole of filterRows(pages(), filter, { hasEnded, only })) {
+    const row = folds === null ? whole : folds.shown(whole, isOpen);
+    if (row !== null && isFrom(row, from)) yield { time: row.timestamp, item: { of, row } };
+  }
+}
+
+/** Whether a row has an event from a position on: one that begins there, the one with that event, or one that stands for later rows. */
+function isFrom({ position, events, fold }: Row, from: number): boolean {
+  if (position >= from || events.includes(from)) return true;
+  return fold !== undefined && (events.at(-1) ?? 0) >= from;
 }
 
 async function* firstOf<Item>(items: AsyncIterable<Item>, count: number): AsyncGenerator<Item> {

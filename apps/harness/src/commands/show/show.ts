@@ -29,7 +29,11 @@ export const addShow: AddCommand = (command, context) => {
         '-i, --interactive',
         'read on the whole screen: switch between agents and workers, search, filter, follow (h lists the keys)',
       )
-      .option('--full', 'print long inputs and results whole, and the records of the engine')
+      .option(
+        '--full',
+        'print long inputs and results whole, records of the engine, branches that were left, and the head of a fork',
+      )
+      .option('--branch <event>', 'print one branch of the transcript, from its beginning to this event')
       .option('--raw', 'print the events, one on a line')
       .option(
         '-n, --lines <n>',
@@ -57,6 +61,7 @@ export const addShow: AddCommand = (command, context) => {
     'show chat/cafe',
     'show 4K7Q 120 -n 5',
     'show research/route-models --tool Edit --text routes.ts',
+    'show latest --branch 12',
     "show latest --raw --type 'agent:*' --json",
     'show latest -f',
     'show chat/cafe -i',
@@ -91,7 +96,7 @@ async function show(
   const request = await EventRequest.parse(context, options);
   const scope = await resolveScope(store, word);
   const { taskDir } = scope;
-  const isOfOne = event !== undefined || isLive(options);
+  const isOfOne = event !== undefined || options.branch !== undefined || isLive(options);
   const { envelopes, failure } =
     scope.dispatchId !== null || isOfOne
       ? { envelopes: null, failure: null }
@@ -150,9 +155,19 @@ function notesOf({ notesAfter = [] }: Answer): readonly string[] {
 }
 
 /** @throws CliError for options that exclude each other */
-function assertTogether({ follow, full, raw, lines, speed, step, maxGap, ...options }: ShowOptions): void {
+function assertTogether({
+  follow,
+  full,
+  raw,
+  lines,
+  speed,
+  step,
+  maxGap,
+  branch,
+  ...options
+}: ShowOptions): void {
   const isReplay = speed !== undefined || step === true || maxGap !== undefined;
-  const isPrinted = isReplay || [full, raw, lines, options.json].some((one) => one !== undefined);
+  const isPrinted = isReplay || [full, raw, lines, branch, options.json].some((one) => one !== undefined);
   const problem =
     options.interactive === true && isPrinted
       ? '--interactive reads rows on the screen, so it can not be combined with options about what is printed.'
@@ -162,7 +177,9 @@ function assertTogether({ follow, full, raw, lines, speed, step, maxGap, ...opti
           ? 'A replay continues to the end, so it can not be combined with --lines.'
           : full === true && (raw === true || isLive({ follow, speed, step, maxGap, ...options }))
             ? '--full is about rows, so it can not be combined with events (--raw).'
-            : null;
+            : branch !== undefined && (isReplay || follow === true)
+              ? '--branch prints a branch as it is recorded, so it can not be combined with a replay or --follow.'
+              : null;
   if (problem !== null) throw new CliError(exitCode.usage, problem, '`hansard help show` has examples.');
 }
 

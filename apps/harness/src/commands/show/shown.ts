@@ -1,9 +1,11 @@
 import { toTaskName } from '@hansard/compose';
-import type { EventRequest, RequestedEvents } from '@hansard/compose/reading';
+import { type EventRequest, eventNamed, type PagedLog, type RequestedEvents } from '@hansard/compose/reading';
 import type { DispatchStore, ReadAccess, ReplayPace } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
+import { eventsOfBranch } from '@hansard/views';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
 import type { CommonOptions } from '../../terminal/command.ts';
+import type { CliContext } from '../../terminal/context.ts';
 
 export interface ShowOptions extends CommonOptions, RequestedEvents {
   readonly full?: boolean;
@@ -15,6 +17,7 @@ export interface ShowOptions extends CommonOptions, RequestedEvents {
   readonly maxGap?: number;
   readonly step?: boolean;
   readonly damaged?: boolean;
+  readonly branch?: string;
 }
 
 /** The sessions that are shown, all of one task. */
@@ -49,6 +52,17 @@ export function nothingTaken(
 /** Whether the events of one session are printed as they come, or came. */
 export function isLive(options: Partial<Record<'follow' | 'speed' | 'step' | 'maxGap', unknown>>): boolean {
   return [options.follow, options.speed, options.step, options.maxGap].some((one) => one !== undefined);
+}
+
+/** The positions of the branch that was asked for. Undefined: all events are. */
+export async function askedBranch(
+  context: CliContext,
+  log: PagedLog,
+  { branch }: ShowOptions,
+): Promise<ReadonlySet<number> | undefined> {
+  if (branch === undefined) return undefined;
+  const { event } = await eventNamed(log, branch, context);
+  return (await eventsOfBranch(log, event.id)) ?? new Set();
 }
 
 export function damagedAccess({ damaged = false }: ShowOptions): ReadAccess {

@@ -1,9 +1,18 @@
 import { pagedLog } from '@hansard/compose/reading';
 import { type DispatchLog, type DispatchRef, type DispatchStore, toDispatchRef } from '@hansard/dispatch';
 import { type CapturedEvent, messageOf } from '@hansard/events';
+import { isStraightEvent } from '@hansard/prompt';
 import { storeErrors } from '@hansard/provider';
-import { cutTexts, type EventAround, eventAround, LogRows, pageSize, RowOrder } from '@hansard/viewer/rows';
-import { EventFilter, filterRows, type Row } from '@hansard/views';
+import {
+  cutTexts,
+  type EventAround,
+  eventAround,
+  type Folding,
+  LogRows,
+  pageSize,
+  RowOrder,
+} from '@hansard/viewer/rows';
+import { EventFilter, filterRows, type Row, type RowFolds } from '@hansard/views';
 
 /** The reach of the rows of `show`: both print the same rows. */
 const reach = 2_000;
@@ -12,6 +21,8 @@ const mostCharacters = 20_000;
 const mostPages = 24;
 /** Pages of a read. The events around them are read with each. */
 const pagesAtOnce = 3;
+/** Events. A longer log is shown before its branches are known. */
+const mostAtOpening = 100_000;
 /** Milliseconds between two reads of what is new, and before a change of the store is checked. */
 const refreshMs = 200;
 const checkMs = 500;
@@ -30,6 +41,11 @@ export class ReadLog {
   /** The rows that pass, of which alone the order consists; null: all do. */
   filtered: RowScan | null = null;
   searched: RowScan | null = null;
+  /** What is folded in the log; null: nothing, or that is not known yet. */
+  folds: RowFolds | null = null;
+  /** The positions of the folds that are open. */
+  readonly #opened = new Set<number>();
+  #hasNewBranch = false;
   /** Reads the whole log for its agents; null: nobody asked for them all yet. */
   agents: RowScan | null = null;
   /** Whether a row was read of the dispatched agent, which needs no event that creates it. */
@@ -67,6 +83,7 @@ export class ReadLog {
     const read = new ReadLog(store, log, onChange);
     if (isDamaged) read.problem = damagedNote;
     await read.#count();
+    if (log.envelope.branched === true && read.count <= mostAtOpening) await read.#findFolds();
     return read;
   }
 
@@ -80,6 +97,7 @@ export class ReadLog {
 
   /** Begins to follow the log and the store. */
   async follow(): Promise<void> {
+    if (this.folds === null) void this.#findFolds();
     void this.#follow();
     const changed = () => {
       this.#check ??= setTimeout(() => {
@@ -132,6 +150,42 @@ export class ReadLog {
     return (await this.step(place, -1))?.place ?? (await this.step(place, 1))?.place ?? 0;
   }
 
+  /** Opens the fold that has an event, so that its row is shown. */
+  openAt(position: number): void {
+    const fold = this.order.hits === null ? this.folds?.at(position) : null;
+    if (fold == null || this.#opened.has(fold.position)) return;
+    this.#opened.add(fold.position);
+    this.forget();
+  }
+
+  /** Closes the fold that has an event. Returns its position; null: there is none. */
+  closeAt(position: number): number | null {
+    const fold = this.folds?.at(position);
+    if (fold == null || !this.#opened.delete(fold.position)) return null;
+    this.forget();
+    return fold.position;
+  }
+
+  async #findFolds(): Promise<void> {
+    try {
+      this.#hasNewBranch = false;
+      const found = await this.rows.folds();
+      if (found === this.folds || this.signal.aborted) return;
+      this.folds = found;
+      this.forget();
+      this.#onChange();
+    } catch {
+      // The rows say what cannot be read.
+    }
+  }
+
+  /** With a filter, every row that passes is shown. */
+  get #folding(): Folding | null {
+    const { folds } = this;
+    if (folds === null) return null;
+    return { folds, isOpen: ({ position }) => this.order.hits !== null || this.#opened.has(position) };
+  }
+
   detail(position: number): Promise<EventAround | null> {
     return eventAround(this.rows, position);
   }
@@ -174,7 +228,7 @@ export class ReadLog {
     let end = page + 1;
     while (end - first < pagesAtOnce && isMissing(end) && end * pageSize < this.count) end += 1;
     try {
-      const read = await this.rows.page(first * pageSize, (end - first) * pageSize);
+      const read = await this.rows.page(first * pageSize, (end - first) * pageSize, this.#folding);
       this.order.rows.add(read);
       this.hasDispatchedAgent ||= read.rows.some(({ agent }) => agent.agentId === '');
       // Without the events that were counted the log is another one.
@@ -228,7 +282,9 @@ export class ReadLog {
   async #begin(note: string): Promise<void> {
     this.problem = note;
     this.rows = rowsOf(this.log);
+    this.folds = null;
     this.forget();
+    void this.#findFolds();
     await this.log.refresh().catch(() => undefined);
     await this.#count().catch((error: unknown) => {
       this.problem = messageOf(error);
@@ -262,6 +318,7 @@ export class ReadLog {
   #came(event: CapturedEvent, position: number): void {
     this.#last = { position, id: event.id };
     this.rows.learn(event, position);
+    this.#hasNewBranch ||= !isStraightEvent(event);
     // A rewrite keeps positions, and adds a notice.
     const isRewrite = event.type === 'system:notice';
     if (isRewrite && this.problem === damagedNote) this.problem = rewrittenNote;
@@ -277,6 +334,7 @@ export class ReadLog {
     this.#changedFrom = Number.POSITIVE_INFINITY;
     this.order.count = (this.#last?.position ?? -1) + 1;
     await this.#refreshEnvelope();
+    if (this.#hasNewBranch) await this.#findFolds();
     for (const scan of this.#scans()) scan.continue();
     this.#onChange();
   }

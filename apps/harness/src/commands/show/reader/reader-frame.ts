@@ -235,6 +235,7 @@ const keys: readonly (readonly [string, string])[] = [
   ['&', 'show only rows that pass: a text, or options of show such as --tool Bash --failed; nothing: all'],
   ['F', 'follow: stay at the end'],
   ['Enter', 'the event in detail; again: on the whole screen'],
+  ['o', 'open or close the rows of a branch that was left, or of the head of a fork (Enter opens them, too)'],
   ['Tab', 'the next pane: rows, event, sessions and agents'],
   ['Enter at the side', 'the conversation of that session or agent'],
   ['Esc', 'close what is open, stop a search'],

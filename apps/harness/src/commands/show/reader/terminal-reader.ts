@@ -97,7 +97,7 @@ export class TerminalReader {
       await window.toEnd();
       window.isFollowing = true;
     } else if (at === null) await window.toStart();
-    else await window.show(at);
+    else await this.#showAt(at);
     await this.#readSide();
     void log.follow();
   }
@@ -285,7 +285,7 @@ export class TerminalReader {
       const { log } = this.#shown.log;
       const paged = pagedLog(log, this.#waiting.signal);
       const { position } = await eventNamed(paged, text, this.#given.context);
-      return this.#shown.window.show(position);
+      return this.#showAt(position);
     }
     this.#searchDirection = kind === '/' ? 1 : -1;
     if (text !== '') await this.#search(text);
@@ -315,7 +315,7 @@ export class TerminalReader {
       const isSure = direction === 1 || searched.isDone || searched.scanned > window.current;
       if (found !== null && isSure) {
         this.#message = '';
-        return window.show(found);
+        return this.#showAt(found);
       }
       if (searched.isDone || signal.aborted) break;
       this.#message = `searching ${this.#searchFor} …`;
@@ -419,6 +419,24 @@ export class TerminalReader {
     }
   }
 
+  /** Shows the row of an event, whatever fold it is in. */
+  #showAt(position: number): Promise<void> {
+    const { log, window } = this.#shown;
+    log.openAt(position);
+    return window.show(position);
+  }
+
+  /** Opens the fold of the current row, or closes the one that it is in. */
+  async #openOrClose(): Promise<void> {
+    const { log, window } = this.#shown;
+    const row = await window.currentRow();
+    if (row === null) return;
+    if (row.fold !== undefined) return log.openAt(row.position);
+    const closed = log.closeAt(row.position);
+    if (closed !== null) return window.show(closed);
+    this.#message = 'No folded rows are here.';
+  }
+
   #nextPane(direction: 1 | -1): void {
     const panes: Pane[] = this.#detail === null ? ['list', 'side'] : ['list', 'detail', 'side'];
     const at = panes.indexOf(this.#pane) + direction + panes.length;
@@ -476,14 +494,17 @@ export class TerminalReader {
       case 'g':
       case '<':
       case 'home':
-        return number === '' ? window.toStart() : window.show(Number(number));
+        return number === '' ? window.toStart() : this.#showAt(Number(number));
       case 'G':
       case '>':
       case 'end':
         window.isFollowing = false;
-        return number === '' ? window.toEnd() : window.show(Number(number));
+        return number === '' ? window.toEnd() : this.#showAt(Number(number));
+      case 'o':
+        return this.#openOrClose();
       case 'return':
       case 'right':
+        if ((await window.currentRow())?.fold !== undefined) return this.#openOrClose();
         this.#detail = { lines: [], position: -1, width: 0, top: 0, isWhole: false };
         this.#pane = 'detail';
         return;

@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeBranchedStore } from './branched-store.ts';
+import { type CommandLine, commandLine } from './command-line.ts';
+
+let cli: CommandLine;
+
+beforeAll(async () => {
+  cli = commandLine();
+  await writeBranchedStore(cli.cwd);
+});
+
+afterAll(() => cli?.[Symbol.dispose]());
+
+async function rowsOf(...args: readonly string[]) {
+  const { code, err, out } = await cli.hansard('show', ...args);
+  expect([code, err]).toEqual([0, '']);
+  return out.split('\n').filter((line) => /^ *\d+ {2}\d\d:\d\d:\d\d/.test(line));
+}
+
+async function positionsOf(...args: readonly string[]) {
+  const { code, err, json } = await cli.hansard('show', ...args, '--json');
+  expect([code, err]).toEqual([0, '']);
+  return (json() as { position?: number }[]).flatMap(({ position }) => position ?? []);
+}
+
+describe('hansard show of a session with branches', () => {
+  it('prints each branch that is not current as one row, with its size, why it was left and its address', async () => {
+    const rows = await rowsOf('D1');
+    expect(rows.filter((row) => row.includes('branch'))).toEqual([
+      '   3  09:33:00  branch  ▸ 2 prompts, 7 events, abandoned by a rewind; it ends with 9',
+      '  16  09:46:00  branch  ▸ 1 prompt, 2 events, a parallel branch (a second program); it ends with 17',
+    ]);
+    expect(rows.filter((row) => row.includes('retracted'))).toEqual([
+      '  19  09:49:00  text  retracted  Twenty minutes.',
+    ]);
+    expect(await positionsOf('D1')).toEqual([0, 1, 3, 10, 11, 12, 14, 16, 18, 19, 20, 21]);
+  });
+
+  it('opens them all with --full, and the one in which an address is', async () => {
+    expect(await positionsOf('D1', '--full')).toEqual([
+      0, 1, 3, 4, 6, 8, 9, 10, 11, 12, 14, 16, 17, 18, 19, 20, 21,
+    ]);
+    expect(await positionsOf('D1', '6', '-n', '3')).toEqual([6, 8, 9]);
+  });
+
+  it('prints one branch from its beginning with --branch, as rows, events and JSON', async () => {
+    const rows = await rowsOf('D1', '--branch', '9');
+    expect(rows.map((row) => row.slice(0, 4).trim())).toEqual(['0', '1', '3', '4', '6', '8', '9']);
+    expect(rows.at(-1)).toBe('   9  09:39:00  text  abandoned  Poppy seeds, then.');
+    expect(await positionsOf('D1', '--branch', 't2')).toEqual([0, 1, 3, 4, 6]);
+    const { out } = await cli.hansard('show', 'D1', '--branch', '17', '--raw');
+    expect(out.match(/^ *\d+/gm)?.map(Number)).toEqual([0, 1, 2, 10, 11, 12, 13, 14, 15, 16, 17]);
+    expect(await positionsOf('D1', '--branch', '17', '-n', '2')).toEqual([16, 17]);
+  });
+
+  it('shows what passes a filter wherever it is', async () => {
+    expect(await rowsOf('D1', '--text', 'seeds')).toEqual([
+      '   8  09:38:00  message  from user  abandoned  Add seeds.',
+      '   9  09:39:00  text  abandoned  Poppy seeds, then.',
+    ]);
+    expect(await positionsOf('D1', '--branch', '17', '--tool', 'weigh')).toEqual([12]);
+  });
+
+  it('prints the head that a fork repeats as one row', async () => {
+    const rows = await rowsOf('D2');
+    expect(rows[1]).toBe('   1  09:30:00  copies  ▸ the first 3 events are those of D1');
+    expect(rows).toHaveLength(4);
+  });
+
+  it('refuses --branch with a replay, and an address that is not there', async () => {
+    expect((await cli.hansard('show', 'D1', '--branch', '9', '--speed', '2')).code).toBe(2);
+    const { code, err } = await cli.hansard('show', 'D1', '--branch', '99');
+    expect(code).not.toBe(0);
+    expect(err).toContain('the position of its last event is 21');
+  });
+});

@@ -1,0 +1,221 @@
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { isReadableAs } from '@hansard/events/plain';
+import { isPrompt, isStraightEvent, type LeftBranch, TranscriptTree } from '@hansard/prompt';
+import { listsOf, type RowSource, readRows } from './read-rows.ts';
+import type { Row, RowFold } from './row.ts';
+import type { RowReaderOptions } from './row-reader.ts';
+
+/** The log of a dispatch, such as a `DispatchLog`. */
+export interface FoldableLog {
+  readonly envelope: Pick<DispatchEnvelope, 'branched' | 'folded' | 'forkedFrom'>;
+  pages(options?: { readonly after?: number }): AsyncIterable<{ readonly events: readonly CapturedEvent[] }>;
+}
+
+/** Rows that one row stands for. */
+export interface FoldedRows {
+  /** The position of the first row. */
+  readonly position: number;
+  /** The positions of the events of all rows, in order. */
+  readonly events: readonly number[];
+  readonly fold: RowFold;
+}
+
+/**
+ * Which rows of a log are folded: those of branches that are not current, and those of the head that a fork repeats.
+ *
+ * 1. A row is folded if all its events are. What an agent said on an abandoned branch, and another agent received, stays.
+ * 2. One row stands for the rows of a branch, in the place of the first one. Its `events` are all events of these rows.
+ * 3. Invariant: the rows that are shown and those that are folded have each event of the log once.
+ */
+export class RowFolds {
+  /** In the order of their positions. */
+  readonly folded: readonly FoldedRows[];
+  /** By event: the number of its fold, from 1; 0: none. */
+  readonly #foldAt: Uint32Array;
+  /** By event: 1 abandoned, 2 parallel, 0 on a current branch; 4 more if it was retracted. */
+  readonly #marks: Uint8Array;
+
+  constructor(folded: readonly FoldedRows[], foldAt: Uint32Array, marks: Uint8Array) {
+    this.folded = folded;
+    this.#foldAt = foldAt;
+    this.#marks = marks;
+  }
+
+  /** How many events of the log were read. */
+  get count(): number {
+    return this.#foldAt.length;
+  }
+
+  /** The fold that has an event. Null: its row is shown. */
+  at(position: number): FoldedRows | null {
+    const number = this.#foldAt[position] ?? 0;
+    return number === 0 ? null : (this.folded[number - 1] ?? null);
+  }
+
+  /**
+   * A row as it is shown: with its marks, or the row of its fold. Null: an earlier row stands for it. `isOpen`: whether the rows of a fold are shown.
+   */
+  shown(row: Row, isOpen: (fold: FoldedRows) => boolean): Row | null {
+    const folded = this.at(row.position);
+    if (folded === null || isOpen(folded)) return this.#marked(row);
+    if (folded.position !== row.position) return null;
+    const { position, id, timestamp, agent } = row;
+    const { events, fold } = folded;
+    return {
+      ...{ position, id, timestamp, kind: fold.of, word: fold.of, agent, head: '', content: [] },
+      ...{ tone: 'dim', isFailed: false, events, fold },
+    };
+  }
+
+  #marked(row: Row): Row {
+    const left = (this.#marks[row.position] ?? 0) & 3;
+    const isRetracted = row.events.some((position) => ((this.#marks[position] ?? 0) & 4) > 0);
+    if (left === 0 && !isRetracted) return row;
+    return {
+      ...row,
+      ...(left > 0 && { branch: left === 1 ? 'abandoned' : 'parallel' }),
+      ...(isRetracted && { isRetracted }),
+    };
+  }
+}
+
+/**
+ * What is folded in a log. Null: nothing, and nothing is marked. A log whose envelope has counted every event, and knows no branch, is not read.
+ * `reach`: that of the rows.
+ */
+export async function foldsOf(log: FoldableLog, reach: RowReaderOptions = {}): Promise<RowFolds | null> {
+  return (await canHaveFolds(log)) ? readFolds(log, reach) : null;
+}
+
+async function canHaveFolds(log: FoldableLog): Promise<boolean> {
+  const { envelope } = log;
+  if (envelope.branched === true || repeatedThrough(envelope.forkedFrom) !== null) return true;
+  const counted = envelope.folded?.through ?? -1;
+  try {
+    return await hasLinks(log.pages({ after: counted }));
+  } catch (error) {
+    // A log that lost events does not have that position. Any other trouble is met again.
+    if (counted < 0) throw error;
+    return hasLinks(log.pages());
+  }
+}
+
+async function hasLinks(pages: ReturnType<FoldableLog['pages']>): Promise<boolean> {
+  for await (const { events } of pages)
+    if (!events.every((event) => isStraightEvent(event) && event.type !== 'session:fork')) return true;
+  return false;
+}
+
+/** Reads a log for what is folded in it. */
+export async function readFolds(source: RowSource, reach: RowReaderOptions = {}): Promise<RowFolds> {
+  const reading = new FoldReading();
+  const rows = readRows(reading.lists(source), reach, {
+    couldMatch: ({ position, events }) => {
+      for (const at of events) reading.rowOf[at] = position;
+      return false;
+    },
+    matches: () => false,
+  });
+  while (!(await rows.next()).done);
+  return reading.end();
+}
+
+/**
+ * The positions of the events of one branch, from the beginning of its transcript to an event. Their rows are the branch. Null: no event has the id.
+ */
+export async function eventsOfBranch(
+  source: RowSource,
+  eventId: string,
+): Promise<ReadonlySet<number> | null> {
+  const tree = new TranscriptTree<number>();
+  let position = 0;
+  for await (const events of listsOf(source))
+    for (const event of events) {
+      tree.add(event, position);
+      position += 1;
+    }
+  const events = tree.eventsThrough(eventId);
+  return events === null ? null : new Set(events);
+}
+
+/** The last event that a native fork repeats. Null: the log does not say it, or refers to its origin. */
+function repeatedThrough(fork: DispatchEnvelope['forkedFrom']): string | null {
+  const isNative = fork?.from.product === 'hansard' && fork.kind !== undefined;
+  return isNative ? (fork.from.recordId ?? null) : null;
+}
+
+class FoldReading {
+  /** By event: the position of its row. */
+  readonly rowOf: number[] = [];
+  readonly #tree = new TranscriptTree<number>();
+  readonly #isPrompt: boolean[] = [];
+  #fork: { readonly position: number; readonly origin: NonNullable<DispatchEnvelope['forkedFrom']> } | null =
+    null;
+  #copiesEnd = -1;
+
+  async *lists(source: RowSource): AsyncGenerator<Iterable<CapturedEvent>> {
+    for await (const list of listsOf(source)) {
+      const events = [...list];
+      for (const event of events) this.#add(event);
+      yield events;
+    }
+  }
+
+  #add(event: CapturedEvent): void {
+    const position = this.rowOf.length;
+    this.rowOf.push(position);
+    this.#isPrompt.push(isPrompt(event));
+    this.#tree.add(event, position);
+    if (this.#fork === null && isReadableAs(event, 'session:fork'))
+      this.#fork = { position, origin: event.data };
+    else if (this.#copiesEnd === -1 && repeatedThrough(this.#fork?.origin) === event.id)
+      this.#copiesEnd = position;
+  }
+
+  end(): RowFolds {
+    const count = this.rowOf.length;
+    const marks = new Uint8Array(count);
+    const groupAt = new Uint32Array(count);
+    const left = this.#tree.leftBranches();
+    for (const [at, { state, values }] of left.entries())
+      for (const position of values) {
+        marks[position] = state === 'abandoned' ? 1 : 2;
+        groupAt[position] = at + 1;
+      }
+    for (const position of this.#tree.retracted()) marks[position] = (marks[position] ?? 0) | 4;
+    const copies = left.length + 1;
+    const first = (this.#fork?.position ?? 0) + 1;
+    for (let position = first; position <= this.#copiesEnd; position += 1) groupAt[position] = copies;
+    const isShown = new Uint8Array(count);
+    for (const [position, row] of this.rowOf.entries()) if (groupAt[position] === 0) isShown[row] = 1;
+    const byGroup = new Map<number, number[]>();
+    for (const [position, row] of this.rowOf.entries()) {
+      if (isShown[row] === 1) continue;
+      const group = groupAt[row] ?? 0;
+      const events = byGroup.get(group);
+      if (events === undefined) byGroup.set(group, [position]);
+      else events.push(position);
+    }
+    const foldAt = new Uint32Array(count);
+    const folded = [...byGroup].map(([group, events], at): FoldedRows => {
+      for (const position of events) foldAt[position] = at + 1;
+      const branch = left[group - 1];
+      const fold = branch === undefined ? this.#foldOfCopies(events) : this.#foldOfBranch(branch, events);
+      return { position: events[0] ?? 0, events, fold };
+    });
+    return new RowFolds(folded, foldAt, marks);
+  }
+
+  #foldOfBranch({ agentId, state, values, address }: LeftBranch<number>, events: readonly number[]): RowFold {
+    return {
+      ...{ of: 'branch', agentId, state: state === 'abandoned' ? state : 'parallel' },
+      prompts: events.filter((position) => this.#isPrompt[position]).length,
+      ...{ events: events.length, end: values.at(-1) ?? 0, address },
+    };
+  }
+
+  #foldOfCopies(events: readonly number[]): RowFold {
+    const { sessionId = '', dispatchId } = this.#fork?.origin.from ?? {};
+    return { of: 'copies', origin: dispatchId ?? sessionId, events: events.length };
+  }
+}
