@@ -53,6 +53,7 @@ export {
   type Placement,
   type TranscriptBranch,
   type TranscriptPath,
+  type TranscriptStep,
   TranscriptTree,
 } from './tree/transcript-tree.ts';
 export type { TreeProblem, TreeProblemCode } from './tree/tree-problems.ts';

@@ -31,8 +31,10 @@ export interface Place<T> {
 
 export interface Branch<T> {
   readonly agent: Agent<T>;
-  /** The entry at which it leaves an earlier branch. */
+  /** The entry at which it leaves an earlier branch. Null: it is the first branch, or begins anew. */
   readonly start: Place<T> | null;
+  /** What its first own entry follows: `start`, or the head of the first branch. */
+  readonly base: Place<T> | null;
   end: Place<T> | null;
   state: 'current' | 'abandoned' | 'parallel';
   /** How many entries were added to it. */
@@ -75,7 +77,7 @@ export function newAgent<T>(id: string): Agent<T> {
 }
 
 export function newBranch<T>(agent: Agent<T>, start: Place<T> | null): Branch<T> {
-  return { agent, start, end: start, state: 'current', own: 0, extended: -1 };
+  return { agent, start, base: start, end: start, state: 'current', own: 0, extended: -1 };
 }
 
 export function isEntry({ kind }: Place<unknown>): boolean {

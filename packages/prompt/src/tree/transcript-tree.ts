@@ -36,6 +36,15 @@ export interface TranscriptPath<T> {
   readonly isKnown: boolean;
 }
 
+/** An event of an agent, and the entry that it follows on its path. */
+export interface TranscriptStep<T> {
+  readonly value: T;
+  /** Whether it is part of prompts. Otherwise it is a record, such as `agent:inference`. */
+  readonly isEntry: boolean;
+  /** The entry before it, perhaps of an agent from which this one inherits. Null: the path begins with it. */
+  readonly before: T | null;
+}
+
 /** A branch of a transcript, with what lies on it and on no branch before it. */
 export interface TranscriptBranch {
   readonly agentId: string;
@@ -72,6 +81,7 @@ export class TranscriptTree<T> {
   /** The calls that rewinds took back, by the number of the first one. */
   readonly #takenBack = new Map<Place<T>, number>();
   readonly #problems = new TreeProblems();
+  #states: { readonly of: number; readonly states: ReadonlyMap<Place<T>, Branch<T>['state']> } | null = null;
 
   /** `agentOf` names the agent of an event. Absent: events without an agent have the agent ''. */
   constructor(agentOf: (event: CapturedEvent) => string = ({ agentId = '' }) => agentId) {
@@ -127,9 +137,33 @@ export class TranscriptTree<T> {
     const agent = this.#agents.get(agentId);
     if (agent === undefined) return nothing;
     const through = after === undefined ? undefined : this.#placeOf(after)?.number;
-    if (through === undefined) return this.#pathTo(agent, agent.current.end);
-    const last = agent.places.findLast(({ number }) => number <= through);
-    return this.#pathTo(agent, last === undefined ? agent.head : endAfter(last), through);
+    return this.#pathTo(agent, currentEnd(agent, through), through);
+  }
+
+  /** The last entry of the current branch of an agent after an event of any agent. Null: there is none. Absent: after everything. */
+  currentEnd(agentId: string, after?: string): T | null {
+    const agent = this.#agents.get(agentId);
+    if (agent === undefined) return null;
+    const through = after === undefined ? undefined : this.#placeOf(after)?.number;
+    return this.#entryAt(currentEnd(agent, through));
+  }
+
+  /** The entry of another agent with which a transcript begins. Null: it begins with its own, or that entry is not in the log. */
+  headOf(agentId: string): T | null {
+    const agent = this.#agents.get(agentId);
+    return agent === undefined ? null : this.#entryAt(agent.head);
+  }
+
+  /** All events of an agent, on any branch, in the order of the log. */
+  *steps(agentId: string): Generator<TranscriptStep<T>, void> {
+    for (const place of this.#agents.get(agentId)?.places ?? [])
+      yield { value: place.value, isEntry: isEntry(place), before: this.#entryAt(place.before) };
+  }
+
+  /** Whether the path to an event has an entry, retracted or not. */
+  isOnPath(entryId: string, eventId: string): boolean {
+    const [entry, end] = [this.#placeOf(entryId), this.#placeOf(eventId)];
+    return entry !== undefined && end !== undefined && isEntry(entry) && this.#isOn(entry, entryOf(end));
   }
 
   /** The last event of an agent, on any branch. Null: it has none. */
@@ -151,10 +185,34 @@ export class TranscriptTree<T> {
 
   /** Whether the current branch of its agent has an event. A record that is not an entry is where the entry before it is. */
   isCurrent(eventId: string): boolean {
+    return this.standing(eventId) === 'current';
+  }
+
+  /**
+   * Whether the current branch of its agent has an event; otherwise whether a parallel branch has it, or only branches that were abandoned. A record that is
+   * not an entry is where the entry before it is.
+   */
+  standing(eventId: string): TranscriptBranch['state'] {
     const place = this.#placeOf(eventId);
-    if (place === undefined || place.agent.isStraight) return true;
+    if (place === undefined || place.agent.isStraight) return 'current';
     const entry = entryOf(place);
-    return entry === null || entry.kind === 'head' || this.#isOn(entry, place.agent.current.end);
+    if (entry === null || entry.kind === 'head') return 'current';
+    if (entry.agent !== place.agent)
+      return this.#isOn(entry, place.agent.current.end) ? 'current' : 'abandoned';
+    return this.#statesNow().get(entry) ?? 'abandoned';
+  }
+
+  /** The events that engines took back, each with the event that says so, in the order of those. */
+  get retractions(): readonly { readonly of: T; readonly by: T }[] {
+    const all = [...this.#agents.values()].flatMap((agent) =>
+      [...agent.retracted].flatMap(([id, number]) => {
+        const of = this.#placeOf(id);
+        const by = this.#places[number];
+        return of === undefined || by === undefined || of.agent !== agent ? [] : [{ of, by }];
+      }),
+    );
+    all.sort((one, other) => one.by.number - other.by.number);
+    return all.map(({ of, by }) => ({ of: of.value, by: by.value }));
   }
 
   /** Whether an engine took an event back. */
@@ -444,13 +502,23 @@ export class TranscriptTree<T> {
     return [...this.#upFrom(end)].reverse();
   }
 
+  /** The cost depends on the number of branches up to the entry, not on that of entries. */
   #isOn(entry: Place<T> | null, end: Place<T> | null): boolean {
     if (entry === end) return true;
     if (entry === null) return false;
-    if (entry.kind === 'head') return this.#rootOf(end)?.agent === entry.agent;
-    for (const place of this.#upFrom(end)) {
-      if (place === entry) return true;
+    if (entry.kind === 'head') return this.#rootOf(end) === entry;
+    const heads = new Set<Agent<T>>();
+    let place: Place<T> | null | undefined = end;
+    while (place != null) {
+      if (place.kind === 'head') {
+        if (heads.has(place.agent)) return false;
+        heads.add(place.agent);
+        place = this.#inherited(place.agent);
+        continue;
+      }
+      if (place.branch === entry.branch && entry.number <= place.number) return true;
       if (place.agent === entry.agent && place.number < entry.number) return false;
+      place = place.branch.base;
     }
     return false;
   }
@@ -458,8 +526,28 @@ export class TranscriptTree<T> {
   /** The head at which the entries of its own agent begin; null: a rewind to nothing left it. */
   #rootOf(end: Place<T> | null): Place<T> | null {
     let place = end;
-    while (place !== null && place.kind !== 'head') place = place.before;
+    while (place !== null && place.kind !== 'head') place = place.branch.base;
     return place;
+  }
+
+  /** The entry at a place; of a head, the entry that is inherited there. */
+  #entryAt(place: Place<T> | null): T | null {
+    return this.#upFrom(place).next().value?.value ?? null;
+  }
+
+  /** The entries of branched agents that a current or a parallel branch has. */
+  #statesNow(): ReadonlyMap<Place<T>, Branch<T>['state']> {
+    if (this.#states?.of === this.#places.length) return this.#states.states;
+    const states = new Map<Place<T>, Branch<T>['state']>();
+    const live = (agent: Agent<T>) => agent.branches.filter(({ state }) => state === 'parallel');
+    for (const agent of this.#agents.values()) {
+      if (agent.isStraight) continue;
+      for (const { state, end } of [agent.current, ...live(agent)])
+        for (let at = end; at !== null && at.agent === agent && !states.has(at); at = at.before)
+          states.set(at, state);
+    }
+    this.#states = { of: this.#places.length, states };
+    return states;
   }
 
   /** The path to an entry, as it was after the event with a number. */
@@ -548,6 +636,19 @@ function putOn<T>(place: Place<T>, branch: Branch<T>): void {
 
 function branchEnding<T>(agent: Agent<T>, end: Place<T> | null): Branch<T> | undefined {
   return agent.branches.find((branch) => branch.end === end);
+}
+
+/** The end of the current branch of an agent after the event with a number; absent: after everything. */
+function currentEnd<T>({ places, head, current }: Agent<T>, through: number | undefined): Place<T> | null {
+  if (through === undefined) return current.end;
+  let [low, high] = [0, places.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((places[middle] as Place<T>).number <= through) low = middle + 1;
+    else high = middle;
+  }
+  const last = places[low - 1];
+  return last === undefined ? head : endAfter(last);
 }
 
 /** The end of the current branch after an event. */

@@ -26,12 +26,16 @@ export function stateIn(bounds: PromptBounds, { kind, rank, node, step }: KnownI
     default:
       if (rank < compactedUpTo) return 'compacted';
       if (kind === 'output' && rank < outputFrom) return 'superseded';
-      return rank < start || (step === lostResult && !showsLostResults) ? 'omitted' : 'shown';
+      if (step === cutResult || (step === lostResult && !showsLostResults)) return 'omitted';
+      return rank < start ? 'omitted' : 'shown';
   }
 }
 
 /** The `step` of a result whose call is not in the log. Models refuse it, so no context has it. */
 export const lostResult = -1;
+
+/** The `step` of a result whose call is in the log, but on another path, or taken back. */
+export const cutResult = -2;
 
 /** An answer, and what its model was given. */
 export class GivenAnswer {

@@ -1,8 +1,9 @@
-import { rootOf } from '@hansard/prompt';
-import type { LogIndex } from '../log/log-index.ts';
+import { type LogIndex, rootAgentOf } from '../log/log-index.ts';
 import type { LogNode } from '../log/log-node.ts';
 import { type AgentKnowledge, readAgentKnowledge } from './agent-knowledge.ts';
+import { BranchedKnowledge } from './branched-knowledge.ts';
 import type { GivenAnswer } from './given-answer.ts';
+import { recordedCalls } from './knowledge-fold.ts';
 
 /** What each agent of a log knew: the one object that all views of knowledge and causes read. */
 export interface Knowledge {
@@ -25,11 +26,9 @@ export function knowledgeOf(index: LogIndex): Knowledge {
 }
 
 function readKnowledge(index: LogIndex): Knowledge {
-  const root = index.agents.has('') ? '' : rootOf(index.events);
-  const byAgent = Map.groupBy(index.nodes, ({ event: { agentId = root } }) => agentId);
-  const agents = new Map(
-    [...byAgent].map(([agentId, nodes]) => [agentId, readAgentKnowledge(index, nodes)] as const),
-  );
+  const root = rootAgentOf(index);
+  const agents =
+    index.tree === null ? readStraight(index, root) : BranchedKnowledge.read(index, index.tree, root);
   return {
     agents,
     answerOf(node) {
@@ -39,4 +38,13 @@ function readKnowledge(index: LogIndex): Knowledge {
       return message === null ? null : (agents.get(agentId)?.answerOf(message) ?? null);
     },
   };
+}
+
+function readStraight(index: LogIndex, root: string): Knowledge['agents'] {
+  const log = {
+    ...{ index, calls: recordedCalls(index, root), isCompacted: true },
+    ...{ orderOf: ({ position }: LogNode) => position, answers: new Map(), replaced: new Map() },
+  };
+  const byAgent = Map.groupBy(index.nodes, ({ event: { agentId = root } }) => agentId);
+  return new Map([...byAgent].map(([agentId, nodes]) => [agentId, readAgentKnowledge(log, nodes)] as const));
 }

@@ -56,9 +56,8 @@ export function knownBy(index: LogIndex, agent: string, atId?: string): KnownRow
   const end = at?.position ?? Number.POSITIVE_INFINITY;
   const before = [...known.answers].filter(({ message }) => message.main.position <= end);
   const basis = before.every((one) => one.basis === 'recorded') ? 'recorded' : 'reconstructed';
-  return known.items
-    .filter(({ node }) => node.position <= end)
-    .flatMap((item) => rowOf(index, item, basis, known.stateAt(end, item)));
+  const { items, stateOf } = known.receivedAt(end);
+  return items.flatMap((item) => rowOf(index, item, basis, stateOf(item)));
 }
 
 /** An earlier answer of the agent itself is not a row. */

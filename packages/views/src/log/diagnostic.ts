@@ -1,5 +1,6 @@
 import type { Diagnostic } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
+import type { TreeProblemCode } from '@hansard/prompt';
 
 export type LogDiagnosticCode =
   | 'id_repeated'
@@ -8,7 +9,8 @@ export type LogDiagnosticCode =
   | 'agent_created_twice'
   | 'agent_name_shared'
   | 'reference_lost'
-  | 'reference_ahead';
+  | 'reference_ahead'
+  | TreeProblemCode;
 
 /** Something wrong in a log, with the first event that shows it. The views still use the rest of the log. */
 export interface LogDiagnostic extends Diagnostic<LogDiagnosticCode> {

@@ -1,4 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
+import { isStraightEvent, rootOf, TranscriptTree } from '@hansard/prompt';
 import type { LogDiagnostic } from './diagnostic.ts';
 import { identifyEvents } from './event-ids.ts';
 import { type LogAgent, readAgents } from './log-agents.ts';
@@ -25,7 +26,9 @@ export interface LogIndex {
   readonly decisions: ReadLog['decisions'];
   /** All sayings, in the order of the log. */
   readonly sayings: readonly Saying[];
-  /** First those of unreadable events, then of repeated ids, of agents and of references. */
+  /** The transcripts of all agents as trees. Null: no agent has more than one branch, and nothing was taken back. */
+  readonly tree: TranscriptTree<LogNode> | null;
+  /** First those of unreadable events, then of repeated ids, of agents, of references and of branches. */
   readonly diagnostics: readonly LogDiagnostic[];
   /** The event with exactly this id; the first if several have it. */
   eventWithId(id: string): LogNode | null;
@@ -55,7 +58,8 @@ export function createLogIndex(events: readonly CapturedEvent[]): LogIndex {
   const log = readLog(events);
   const ids = identifyEvents(log);
   const agents = readAgents(events);
-  const callAt = linkToolCalls(log);
+  const tree = treeOf(events, log, agents);
+  const callAt = linkToolCalls(log, tree);
   const substanceAt = linkSubstances(log, ids);
   const { sayings, sayingAt, hearingAt } = gatherSayings(log, ids, substanceAt);
   const transcripts = Map.groupBy(log.messages, ({ entry }) => entry.agentId);
@@ -70,7 +74,8 @@ export function createLogIndex(events: readonly CapturedEvent[]): LogIndex {
     sayings,
     diagnostics: [log, ids, agents]
       .flatMap(({ diagnostics }) => diagnostics)
-      .concat(checkReferences(log.nodes, ids)),
+      .concat(checkReferences(log.nodes, ids), tree?.problems ?? []),
+    tree,
     eventWithId: ids.eventWithId,
     find: ids.find,
     messageOf: ({ position }) => log.messageAt[position] ?? null,
@@ -86,6 +91,23 @@ export function createLogIndex(events: readonly CapturedEvent[]): LogIndex {
       return node !== null && node.position < position ? node : null;
     },
   };
+}
+
+/** The agent that events without an agent belong to. */
+export function rootAgentOf({ events, agents }: Pick<LogIndex, 'events' | 'agents'>): string {
+  return agents.has('') ? '' : rootOf(events);
+}
+
+function treeOf(
+  events: readonly CapturedEvent[],
+  { nodes }: ReadLog,
+  { agents }: Pick<LogIndex, 'agents'>,
+): TranscriptTree<LogNode> | null {
+  if (events.every(isStraightEvent)) return null;
+  const root = rootAgentOf({ events, agents });
+  const tree = new TranscriptTree<LogNode>(({ agentId = root }) => agentId);
+  for (const node of nodes) tree.add(node.event, node);
+  return tree;
 }
 
 function transcriptsOf({ messages, given }: ReadLog): ReadonlyMap<string, readonly LogMessage[]> {
@@ -108,24 +130,32 @@ export function nodeNamed(index: LogIndex, id: string): LogNode {
 }
 
 /**
- * The pass that links each tool result and each hook decision to its tool call: the latest of its agent with that call id.
- * By the position of the result or decision.
+ * The pass that links each tool result and each hook decision to its tool call: the latest with that call id that its path has; otherwise the
+ * latest of its agent. By the position of the result or decision.
  */
-function linkToolCalls({
-  nodes,
-  messageAt,
-  decisions,
-}: Pick<ReadLog, 'nodes' | 'messageAt' | 'decisions'>): ReadonlyMap<number, LogNode> {
+function linkToolCalls(
+  { nodes, messageAt, decisions }: Pick<ReadLog, 'nodes' | 'messageAt' | 'decisions'>,
+  tree: TranscriptTree<LogNode> | null,
+): ReadonlyMap<number, LogNode> {
   const latest = new Map<string, LogNode>();
+  /** Of branched logs, by the id of the call. */
+  const all = new Map<unknown, LogNode[]>();
   const callAt = new Map<number, LogNode>();
   const decisionsAt = new Set(decisions.map(({ position }) => position));
   for (const node of nodes) {
     const { event, position } = node;
+    const { toolCallId } = event.data;
     const isReadable = messageAt[position] != null || decisionsAt.has(position);
-    if (!isReadable || event.data.toolCallId === undefined) continue;
-    if (event.type === 'agent:tool_call') latest.set(callKey(event), node);
-    else if (event.type === 'agent:tool_result' || event.type === 'harness:hook_decision') {
-      const call = latest.get(callKey(event));
+    if (!isReadable || toolCallId === undefined) continue;
+    if (event.type === 'agent:tool_call') {
+      latest.set(callKey(event), node);
+      if (tree === null) continue;
+      const others = all.get(toolCallId);
+      if (others === undefined) all.set(toolCallId, [node]);
+      else others.push(node);
+    } else if (event.type === 'agent:tool_result' || event.type === 'harness:hook_decision') {
+      const onPath = all.get(toolCallId)?.findLast((call) => tree?.isOnPath(call.event.id, event.id));
+      const call = onPath ?? latest.get(callKey(event));
       if (call !== undefined) callAt.set(position, call);
     }
   }
