@@ -24,6 +24,26 @@ export interface WrittenPrompt {
   readonly isKnown: boolean;
 }
 
+/** An answer, and what its model was given as its writer saw it. */
+export interface WrittenAnswer {
+  readonly agentId: string;
+  readonly messageId: string;
+  /** Its first event. */
+  readonly id: string;
+  /** Of a recorded call: the entries of the prompt, without what was retracted by then. Null: not recorded. */
+  readonly prompt: readonly string[] | null;
+  /** Of a recorded call: the last event of the agent before it. */
+  readonly through: string | null;
+}
+
+/** An utterance that reached another agent. */
+export interface WrittenDelivery {
+  readonly utterance: string;
+  readonly agentId: string;
+  /** The event by which it did. */
+  readonly id: string;
+}
+
 interface WrittenAgent {
   readonly id: string;
   /** The entries that it inherits. A head that is not in the log is one entry that begins with "?". */
@@ -34,6 +54,8 @@ interface WrittenAgent {
   readonly retracted: Set<string>;
   current: WrittenPath;
   missing: boolean;
+  /** What the model was given that has not answered yet. */
+  call: Pick<WrittenAnswer, 'prompt' | 'through'> | null;
 }
 
 /** A log with branches, and the truth about it: its writer keeps every path as a list. */
@@ -54,6 +76,10 @@ export interface BranchedLog {
   readonly retracted: ReadonlySet<string>;
   /** How many links name an unknown event, and how many one of another agent. */
   readonly badLinks: number;
+  readonly answers: readonly WrittenAnswer[];
+  readonly deliveries: readonly WrittenDelivery[];
+  /** By event: the number of the event that took it back. */
+  readonly retractedBy: ReadonlyMap<string, number>;
 }
 
 interface PlacedEvent {
@@ -67,6 +93,11 @@ export interface BranchedLogOptions {
   readonly length: number;
   /** Without compactions, system prompts of the middle and links that lead nowhere, so that every prompt is a plain list. */
   readonly isPlain?: boolean;
+  /**
+   * The agents talk: utterances reach other agents, are passed on, and come as results of calls; some model calls record what they were given, and
+   * others happen meanwhile; ids of calls occur again on other branches.
+   */
+  readonly talks?: boolean;
 }
 
 /**
@@ -83,6 +114,19 @@ class BranchWriter {
   readonly events: CapturedEvent[] = [];
   readonly #random: () => number;
   readonly #isPlain: boolean;
+  readonly #talks: boolean;
+  readonly #answers: WrittenAnswer[] = [];
+  readonly #deliveries: WrittenDelivery[] = [];
+  /** By agent and event. */
+  readonly #retractedBy = new Map<string, number>();
+  /** The utterances, and what they were called when they were passed on. */
+  readonly #said: { readonly id: string; readonly utterance: string; readonly by: string }[] = [];
+  /** The messages without a record of their call, with what that records. */
+  readonly #unrecorded: {
+    readonly agent: WrittenAgent;
+    readonly messageId: string;
+    readonly context: JsonObject;
+  }[] = [];
   readonly #agents: WrittenAgent[] = [];
   readonly #prompts: WrittenPrompt[] = [];
   readonly #byId = new Map<string, CapturedEvent>();
@@ -95,14 +139,19 @@ class BranchWriter {
   readonly #unknownBefore = new Set<string>();
   readonly #badLinks = new Set<string>();
 
-  constructor({ seed, isPlain = false }: BranchedLogOptions) {
+  constructor({ seed, isPlain = false, talks = false }: BranchedLogOptions) {
     this.#random = randomFrom(seed);
     this.#isPlain = isPlain;
+    this.#talks = talks;
     this.#create(null);
   }
 
   step(): void {
     const agent = this.#pick(this.#agents);
+    if (this.#talks && this.#chance(0.4)) {
+      this.#talk(agent);
+      return;
+    }
     const kind = this.#below(100);
     if (kind < 4 && this.#agents.length < 4) this.#create(this.#chance(0.6) ? agent : null);
     else if (kind < 12) this.#rewind(agent);
@@ -115,6 +164,7 @@ class BranchWriter {
   }
 
   finish(): BranchedLog {
+    while (this.#unrecorded.length > 0) this.#record();
     return {
       events: this.events,
       prompts: this.#prompts,
@@ -127,7 +177,79 @@ class BranchWriter {
       placed: this.#placed,
       retracted: new Set(this.#agents.flatMap(({ retracted }) => [...retracted])),
       badLinks: this.#badLinks.size,
+      answers: this.#answers,
+      deliveries: this.#deliveries,
+      retractedBy: new Map(
+        this.events.flatMap(({ id, agentId }) => {
+          const number = this.#retractedBy.get(`${agentId} ${id}`);
+          return number === undefined ? [] : [[id, number]];
+        }),
+      ),
     };
+  }
+
+  #talk(agent: WrittenAgent): void {
+    const kind = this.#below(10);
+    if (kind < 3) this.#say(agent);
+    else if (kind < 7) this.#deliver(agent);
+    else if (kind < 8) this.#record();
+    else if (agent.call === null && !agent.missing) {
+      this.#recordAll(agent);
+      const { ids } = this.#promptOf(agent);
+      agent.call = { prompt: ids, through: agent.events.at(-1) ?? null };
+    }
+  }
+
+  /** An utterance: the answer to the call that is open, or to one that is not recorded. */
+  #say(agent: WrittenAgent): void {
+    this.#recordAll(agent);
+    const id = `e${this.events.length}`;
+    const messageId = `said-${this.events.length}`;
+    const { prompt, through } = agent.call ?? { prompt: null, through: null };
+    agent.call = null;
+    this.#said.push({ id, utterance: id, by: agent.id });
+    this.#answers.push({ agentId: agent.id, messageId, id, prompt, through });
+    const context = prompt === null ? {} : { context: { through } };
+    this.#unrecorded.push({ agent, messageId, context });
+    this.#add(agent, { type: 'agent:text', messageId, data: { text: `${agent.id} says ${id}` } }, {});
+    if (this.#chance(0.6)) this.#record();
+  }
+
+  /** A model that is called makes no other answer meanwhile on a branch that has its prompt. */
+  #isCalled({ call, current }: WrittenAgent): boolean {
+    const last = call?.prompt?.at(-1);
+    return call !== null && (last === undefined || current.ids.includes(last));
+  }
+
+  /** The record of the call of an answer. */
+  #record(): void {
+    const record = this.#unrecorded.shift();
+    if (record !== undefined) this.#addInference(record.agent, record.messageId, record.context);
+  }
+
+  /** The calls of an agent are recorded before it answers again. */
+  #recordAll(agent: WrittenAgent): void {
+    const own = this.#unrecorded.filter((record) => record.agent === agent);
+    for (const record of own) {
+      this.#unrecorded.splice(this.#unrecorded.indexOf(record), 1);
+      this.#addInference(agent, record.messageId, record.context);
+    }
+  }
+
+  /** What another agent said, or passed on, as a message or as the result of a call. */
+  #deliver(agent: WrittenAgent): void {
+    const others = this.#said.filter(({ by }) => by !== agent.id);
+    if (others.length === 0) return;
+    const { id: substance, utterance, by } = this.#pick(others.slice(-6));
+    const id = `e${this.events.length}`;
+    const text = `[${by}]: ${by} says ${utterance}`;
+    const source = { kind: 'agent', agentId: by };
+    const made: Made = this.#chance(0.3)
+      ? this.#result(agent, text)
+      : { type: 'user:message', isPrompt: true, data: { text, source } };
+    this.#deliveries.push({ utterance, agentId: agent.id, id });
+    if (this.#chance(0.3)) this.#said.push({ id, utterance, by: agent.id });
+    this.#add(agent, made, { substance });
   }
 
   #create(parent: WrittenAgent | null): void {
@@ -137,7 +259,7 @@ class BranchWriter {
     const head = through === null ? [] : (this.#anchor.get(through)?.ids ?? [`?${id}`]);
     const agent: WrittenAgent = {
       ...{ id, head, paths: [], events: [], messages: [] },
-      ...{ retracted: new Set(), current: newPath(head, true, null), missing: false },
+      ...{ retracted: new Set(), current: newPath(head, true, null), missing: false, call: null },
     };
     this.#agents.push(agent);
     if (through !== null && !this.#anchor.has(through)) this.#bad('inherits', through);
@@ -146,13 +268,16 @@ class BranchWriter {
   }
 
   #entry(agent: WrittenAgent): Made {
+    this.#recordAll(agent);
     const kind = this.#below(this.#isPlain ? 9 : 11);
     const text = `${agent.id} says ${this.events.length}`;
     if (kind < 2) return this.#prompt(text);
     if (kind === 2) return { type: 'user:message', data: { text, source: { kind: 'system', hook: 'h' } } };
+    if (kind < 7 && this.#isCalled(agent)) return this.#prompt(text);
     if (kind < 5) return { type: 'agent:text', messageId: this.#message(agent), data: { text } };
     if (kind < 7) {
-      const call = { toolCallId: `call-${this.events.length}`, tool: 'look', input: { text }, metadata: {} };
+      const toolCallId = `call-${this.#talks ? this.#below(4) : this.events.length}`;
+      const call = { toolCallId, tool: 'look', input: { text }, metadata: {} };
       return { type: 'agent:tool_call', messageId: this.#message(agent), data: call };
     }
     if (kind < 9) return this.#result(agent, text);
@@ -181,8 +306,24 @@ class BranchWriter {
   }
 
   #message(agent: WrittenAgent): string {
-    if (agent.messages.length === 0 || this.#chance(0.6)) agent.messages.push(`m${this.events.length}`);
-    return agent.messages.at(-1) as string;
+    const last = agent.messages.at(-1);
+    if (last === undefined || this.#chance(0.6) || (this.#talks && !this.#isWhole(agent, last)))
+      return this.#newMessage(agent);
+    return last;
+  }
+
+  #newMessage(agent: WrittenAgent): string {
+    const messageId = `m${this.events.length}`;
+    agent.messages.push(messageId);
+    return messageId;
+  }
+
+  /** Whether the current branch has all blocks of a message: otherwise a later answer is another message. */
+  #isWhole(agent: WrittenAgent, messageId: string): boolean {
+    const blocks = agent.events.filter(
+      (id) => this.#byId.get(id)?.messageId === messageId && this.#pathTo.has(id),
+    );
+    return blocks.length > 0 && blocks.every((id) => agent.current.ids.includes(id));
   }
 
   /** `follows` as a writer sets it that names the entry before each one. */
@@ -194,17 +335,21 @@ class BranchWriter {
 
   #inference(agent: WrittenAgent): void {
     const messageId = agent.messages.length === 0 ? 'm-of-nobody' : this.#pick(agent.messages.slice(-3));
+    this.#addInference(agent, messageId, {});
+  }
+
+  #addInference(agent: WrittenAgent, messageId: string, context: JsonObject): void {
     const usage = { inputTokens: 1, outputTokens: 1 };
     const blocks = agent.events.filter((id) => this.#byId.get(id)?.messageId === messageId);
     const block = blocks.findLast((id) => this.#pathTo.has(id));
-    const made: Made = { type: 'agent:inference', messageId, data: { model: 'm', usage } };
+    const made: Made = { type: 'agent:inference', messageId, data: { model: 'm', usage, ...context } };
     if (block === undefined || agent.current.ids.includes(block)) this.#add(agent, made, {});
     else this.#add(agent, made, {}, this.#pathOwning(agent, block), block);
   }
 
   /** A record, or an entry that is not a prompt, that follows any event. */
   #late(agent: WrittenAgent): void {
-    const made = this.#chance(0.3) ? this.#note() : this.#entry(agent);
+    const made = this.#latePart(agent);
     if (made.isPrompt === true) return;
     const follows = this.#target(agent);
     const named = this.#named(agent, follows);
@@ -221,6 +366,14 @@ class BranchWriter {
       undefined,
     );
     this.#add(agent, made, { follows }, current ?? latest ?? agent.current);
+  }
+
+  #latePart(agent: WrittenAgent): Made {
+    const made = this.#chance(0.3) || agent.call !== null ? this.#note() : this.#entry(agent);
+    // It can stand on another branch than the message that the agent writes.
+    return this.#talks && made.messageId !== undefined
+      ? { ...made, messageId: this.#newMessage(agent) }
+      : made;
   }
 
   #promptElsewhere(agent: WrittenAgent): void {
@@ -277,6 +430,7 @@ class BranchWriter {
   }
 
   #retract(agent: WrittenAgent): void {
+    this.#recordAll(agent);
     const retracts = Array.from({ length: 1 + this.#below(2) }, () => {
       if (this.#isPlain || this.#chance(0.8)) return this.#anyOf(agent);
       return this.#chance(0.5) ? `e${this.events.length + 3}` : this.#anyOf(this.#pick(this.#agents));
@@ -284,7 +438,11 @@ class BranchWriter {
     for (const id of retracts) {
       const owner = this.#ownerOf.get(id);
       if (owner !== undefined && owner !== agent) this.#bad('retracts', id);
-      else agent.retracted.add(id);
+      else {
+        agent.retracted.add(id);
+        const key = `${agent.id} ${id}`;
+        if (!this.#retractedBy.has(key)) this.#retractedBy.set(key, this.events.length);
+      }
     }
     this.#add(agent, this.#chance(0.5) ? this.#note() : this.#entry(agent), { retracts });
   }
@@ -338,6 +496,8 @@ class BranchWriter {
       ...links,
       data,
     };
+    if (messageId !== undefined && entryTypes.has(type) && !this.#isAnswered(agent, messageId))
+      this.#answers.push({ agentId: agent.id, messageId, id, prompt: null, through: null });
     if (entryTypes.has(type)) {
       if (on === agent.current && agent.missing) {
         agent.missing = false;
@@ -360,6 +520,10 @@ class BranchWriter {
     agent.events.push(id);
     this.events.push(event);
     this.#prompts.push(this.#promptOf(agent));
+  }
+
+  #isAnswered({ id }: WrittenAgent, messageId: string): boolean {
+    return this.#answers.some((answer) => answer.agentId === id && answer.messageId === messageId);
   }
 
   #promptOf(agent: WrittenAgent): WrittenPrompt {

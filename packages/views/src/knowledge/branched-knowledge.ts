@@ -25,8 +25,8 @@ interface BranchedAgent {
   readonly records: readonly LogNode[];
   /** By the id of a message. */
   readonly blocks: ReadonlyMap<string, readonly LogNode[]>;
-  /** The positions of its events during a call that records what it was given. */
-  readonly duringCalls: ReadonlySet<number>;
+  /** By position, of its events during calls that record what they were given. `own`: blocks of the answer to the only such call. */
+  readonly duringCalls: ReadonlyMap<number, 'own' | 'others'>;
 }
 
 /**
@@ -139,20 +139,27 @@ export class BranchedKnowledge {
     this.#agents.set(agentId, { steps, records, blocks, duringCalls: this.#duringCalls(agentId, steps) });
   }
 
-  #duringCalls(agentId: string, steps: BranchedAgent['steps']): ReadonlySet<number> {
-    const calls = [...(this.#log.calls.get(agentId)?.values() ?? [])];
-    const spans = calls.map(({ inference, last }) => {
+  #duringCalls(agentId: string, steps: BranchedAgent['steps']): BranchedAgent['duringCalls'] {
+    const calls = [...(this.#log.calls.get(agentId) ?? [])];
+    const spans = calls.map(([messageId, { inference, last }]) => {
       const from = last === null || this.#agentOf(last) !== agentId ? -1 : last.position;
-      return { from, to: inference.position };
+      return { messageId, from, to: inference.position };
     });
     spans.sort((one, other) => one.from - other.from);
-    const during = new Set<number>();
-    let end = -1;
+    const during = new Map<number, 'own' | 'others'>();
+    /** The two calls that end last. */
+    let open: typeof spans = [];
     let at = 0;
     for (const { value } of steps) {
-      for (; (spans[at]?.from ?? Number.POSITIVE_INFINITY) < value.position; at += 1)
-        end = Math.max(end, spans[at]?.to ?? -1);
-      if (value.position < end) during.add(value.position);
+      for (let next = spans[at]; next !== undefined && next.from < value.position; next = spans[at]) {
+        open = [...open, next].sort((one, other) => other.to - one.to).slice(0, 2);
+        at += 1;
+      }
+      const around = open.filter(({ to }) => value.position < to);
+      const [call] = around;
+      if (call === undefined) continue;
+      const isOwn = around.length === 1 && call.messageId === value.event.messageId;
+      during.set(value.position, isOwn ? 'own' : 'others');
     }
     return during;
   }
@@ -173,13 +180,23 @@ export class BranchedKnowledge {
   }
 
   #takeEntry(agentId: string, node: LogNode, before: LogNode | null): void {
-    const path = this.#upTo(agentId, node, before);
-    this.#takeRecorded(agentId, node);
-    if (!this.#neverShown.has(node)) this.#folds.set(node, this.#add(path, node));
-    else {
-      settle(this.#add({ ...path, fold: path.fold.fork() }, node));
-      this.#folds.set(node, { ...path, fold: path.fold.fork() });
-    }
+    let path = this.#upTo(agentId, node, before);
+    const isNeverShown = this.#neverShown.has(node);
+    const isGivenPath = this.#beginsAnswer(node) && !this.#takeFromOtherPath(agentId, node);
+    if (isNeverShown || (isGivenPath && (path.undecided.length > 0 || this.#isUndecided(path, node))))
+      path = this.#takeAside(path, node);
+    this.#folds.set(node, isNeverShown ? path : this.#add(path, node));
+  }
+
+  #beginsAnswer(node: LogNode): boolean {
+    const message = this.#log.index.messageOf(node);
+    return message?.entry.message.role === 'assistant' && message.blocks[0] === node;
+  }
+
+  /** What the model of an answer was given does not depend on the calls that were open then. Returns the path without the event. */
+  #takeAside(path: PathFold, node: LogNode): PathFold {
+    settle({ ...path, fold: path.fold.fork(), undecided: [...path.undecided, node] });
+    return { ...path, fold: path.fold.fork() };
   }
 
   /** The fold of the path before an entry, with what was recorded until then. */
@@ -242,7 +259,13 @@ export class BranchedKnowledge {
       fold.take(node);
     }
     const added = isInference ? { ...path, undecided } : { ...path, undecided: [...undecided, node] };
-    return this.#agents.get(agentId)?.duringCalls.has(node.position) === true ? added : settle(added);
+    return this.#isUndecided(path, node) ? added : settle(added);
+  }
+
+  /** Whether the place of an event behind a path depends on the next call. */
+  #isUndecided({ agentId, undecided }: PathFold, node: LogNode): boolean {
+    const during = this.#agents.get(agentId)?.duringCalls.get(node.position);
+    return during === 'others' || (during === 'own' && undecided.length > 0);
   }
 
   /** The position of the last event that the call of an answer was given. */
@@ -252,14 +275,13 @@ export class BranchedKnowledge {
     return call.last === null || this.#agentOf(call.last) !== agentId ? -1 : call.last.position;
   }
 
-  /** An answer whose manifest names another path than the one that it is on was given that path. */
-  #takeRecorded(agentId: string, node: LogNode): void {
-    const message = this.#log.index.messageOf(node);
-    if (message === null || message.blocks[0] !== node) return;
-    const last = this.#log.calls.get(agentId)?.get(message.entry.messageId)?.last ?? null;
-    if (last === null || this.#isOnOwnPath(agentId, node, last)) return;
-    const given = this.#tree.currentPath(agentId, last.event.id);
-    this.#anew(given.values, agentId, node);
+  /** An answer whose manifest names another path than the one that it is on was given that path. False: it is on that path. */
+  #takeFromOtherPath(agentId: string, node: LogNode): boolean {
+    const { messageId = node.event.id } = node.event;
+    const last = this.#log.calls.get(agentId)?.get(messageId)?.last ?? null;
+    if (last === null || this.#isOnOwnPath(agentId, node, last)) return false;
+    this.#anew(this.#tree.currentPath(agentId, last.event.id).values, agentId, node);
+    return true;
   }
 
   /** Whether the path before an answer was current after the last event that its call was given, and is as it was then. */

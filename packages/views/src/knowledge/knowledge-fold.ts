@@ -42,13 +42,23 @@ export interface FoldedLog {
 
 const nothingCompacted = { compactedUpTo: 0, summary: null } as const;
 
+/** The most maps that a lookup tries. */
+const mostLayers = 64;
+
 /** A map on top of another one, which no longer changes. */
 class LayeredMap<Value> {
   readonly #below: LayeredMap<Value> | null;
+  readonly #depth: number;
   readonly #own = new Map<number | string, Value>();
 
   constructor(below: LayeredMap<Value> | null) {
-    this.#below = below;
+    this.#depth = below === null ? 0 : below.#depth + 1;
+    this.#below = this.#depth > mostLayers ? null : below;
+    if (this.#below === below) return;
+    const layers: LayeredMap<Value>[] = [];
+    for (let layer = below; layer !== null; layer = layer.#below) layers.push(layer);
+    for (const layer of layers.reverse()) for (const [key, value] of layer.#own) this.#own.set(key, value);
+    this.#depth = 0;
   }
 
   get(key: number | string): Value | undefined {
