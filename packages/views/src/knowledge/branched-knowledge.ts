@@ -225,7 +225,7 @@ export class BranchedKnowledge {
     return { ...this.#anew(values, agentId), records: path.records, retractions };
   }
 
-  /** A transcript goes on after what it inherits: the calls of that are known, also if their records come later in the log. */
+  /** Continues a transcript after what it inherits: the calls of that are known, also if their records come later in the log. */
   #enter(agentId: string, path: PathFold): PathFold {
     const { fold, retractions } = settle(this.#addRecords(path, Number.POSITIVE_INFINITY));
     return { fold, undecided: [], agentId, records: 0, retractions };

@@ -53,7 +53,7 @@ export class BranchedTruth {
       .sort();
   }
 
-  /** What became of an entry by the end. */
+  /** Whether an entry was taken back, or abandoned, by the end. */
   fateOf(id: string): 'retracted' | 'abandoned' | null {
     if (this.log.retractedBy.has(id)) return 'retracted';
     const owner = this.log.agents.find(({ agentId }) => agentId === this.event(id).agentId);
