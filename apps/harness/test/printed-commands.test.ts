@@ -29,6 +29,7 @@ const notRun: readonly (readonly [words: RegExp, reason: string])[] = [
   [/^view\b/, 'serves a page until Ctrl-C'],
   [/~/, 'is about the home folder'],
   [/^import --undo/, 'asks before it deletes anything'],
+  [/^store delete/, 'deletes what the others need'],
   [/^secrets redact(?!.*--yes)/, 'asks before it changes anything'],
   [/^help options$|^help$/, 'is tested beside the help'],
 ];

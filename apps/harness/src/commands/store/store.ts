@@ -1,4 +1,5 @@
 import { listAll, readableOf, storePlace } from '@hansard/compose';
+import { excludedTask } from '@hansard/dispatch';
 import type { Command } from 'commander';
 import {
   type AddCommand,
@@ -9,6 +10,7 @@ import {
 import type { CliContext } from '../../terminal/context.ts';
 import { plainTable } from '../../terminal/plain-table.ts';
 import { answerFromStore } from '../../terminal/with-store.ts';
+import { addDelete } from './delete.ts';
 import { addSetup } from './setup.ts';
 import { addUnlock } from './unlock.ts';
 import { addVerify } from './verify.ts';
@@ -16,9 +18,17 @@ import { addVerify } from './verify.ts';
 export const addStore: AddCommand = (command, context) => {
   addVerify(command, context);
   addUnlock(command, context);
+  addDelete(command, context);
   addInfo(command, context);
   addSetup(command, context);
-  withExamples(command, 'store verify', 'store unlock 4K7Q', 'store info', 'store setup');
+  withExamples(
+    command,
+    'store verify',
+    'store unlock 4K7Q',
+    'store delete 4K7Q',
+    'store info',
+    'store setup',
+  );
 };
 
 /** Adds `store info`: where the store is, how much is in it, and what it can do. */
@@ -38,6 +48,7 @@ function addInfo(parent: Command, context: CliContext): void {
           sessions: envelopes.length,
           running: envelopes.filter(({ status }) => status === 'running').length,
           unreadable: errors.length,
+          excluded: (await listAll(store, { taskDir: excludedTask })).length,
         };
         const capabilities = { ...store.capabilities };
         const rows = [
