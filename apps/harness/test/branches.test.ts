@@ -74,3 +74,29 @@ describe('hansard show of a session with branches', () => {
     expect(err).toContain('the position of its last event is 21');
   });
 });
+
+describe('beside hansard show', () => {
+  it('tree prints the branches with their addresses, and forks beside the session, not as workers', async () => {
+    const { code, out } = await cli.hansard('tree', 'D1');
+    expect(code).toBe(0);
+    expect(out).toContain('D2 was forked from D1\n');
+    for (const [address, state] of [
+      ['branch 9', 'abandoned'],
+      ['branch 17', 'parallel'],
+      ['branch 21', 'current'],
+    ] as const)
+      expect(out).toMatch(new RegExp(`${address} +${state}`));
+    const [{ sessions, agents }] = (await cli.hansard('tree', 'D2', '--json')).json() as [
+      { sessions: { envelope: { dispatchId: string }; children: [] }[]; agents: object[] },
+    ];
+    expect(sessions.map(({ envelope }) => envelope.dispatchId).sort()).toEqual(['D1', 'D2']);
+    expect(sessions.flatMap(({ children }) => children)).toEqual([]);
+    expect(agents).toHaveLength(1);
+  });
+
+  it('usage counts a named session without its forks, and says so', async () => {
+    const { out, err } = await cli.hansard('usage', 'D1', '--json');
+    expect(err).toBe('hansard: Not counted here: D2 was forked from D1.\n');
+    expect(JSON.parse(out.trim().split('\n').at(-1) ?? '')).toMatchObject({ total: true, dispatches: 1 });
+  });
+});

@@ -101,7 +101,7 @@ export {
   type PriorOutcomes,
   priorOutcomes,
 } from './task/prior-outcomes.ts';
-export { renderDispatchTree } from './task/render-dispatch-tree.ts';
+export { forkInWords, renderDispatchTree } from './task/render-dispatch-tree.ts';
 export { renderEnvelope } from './task/render-envelope.ts';
 export { type TimelineRow, type TimelineSource, taskTimeline } from './task/task-timeline.ts';
 export { columnsOf, fitColumns, padColumns } from './text/columns.ts';

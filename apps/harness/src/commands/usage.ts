@@ -1,18 +1,28 @@
 import { listAll, listingsOf, resolveScope } from '@hansard/compose';
 import { type RequestedTimes, timeLimitsOf } from '@hansard/compose/reading';
-import { type UsageKey, type UsageOfKeys, type UsageSummary, usageKeys, usageOf } from '@hansard/dispatch';
+import {
+  type DispatchEntry,
+  type UsageKey,
+  type UsageOfKeys,
+  type UsageSummary,
+  usageKeys,
+  usageOf,
+} from '@hansard/dispatch';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import {
   explainEstimates,
   formatCount,
   formatTokens,
   quarterMs,
+  shortId,
   timeNotRecorded,
   tokensIn,
   type UsageFigures,
 } from '@hansard/facts';
+import { forkInWords } from '@hansard/views';
 import { Option } from 'commander';
 import { withTimeLimits } from '../tasks/filter-options.ts';
+import { forksBeside } from '../tasks/forks-beside.ts';
 import { incomplete } from '../tasks/unreadable.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
@@ -59,10 +69,8 @@ export const addUsage: AddCommand = (command, context) => {
     )
     .action((word: string | undefined, options: UsageOptions) =>
       answerFromStore(context, options, async ({ store }) => {
-        const listings =
-          word === undefined
-            ? await listAll(store, {})
-            : await listingsOf(store, await resolveScope(store, word));
+        const scope = word === undefined ? null : await resolveScope(store, word);
+        const listings = scope === null ? await listAll(store, {}) : await listingsOf(store, scope);
         const limits = limitsOf(context, options);
         const progress = createProgress(context, 'reading sessions');
         const onPage = async (read: number, all: number) => {
@@ -74,7 +82,8 @@ export const addUsage: AddCommand = (command, context) => {
           const { since, until } = limits;
           const { by } = options;
           const used = await usageOf(store, { by, dispatches: listings, since, until, zone, onPage });
-          return answerOf(context, used, options, limits);
+          const beside = scope === null ? [] : await forksBeside(store, scope, listings);
+          return await answerOf(context, used, options, limits, notCounted(beside));
         } finally {
           progress.end();
         }
@@ -99,11 +108,22 @@ function limitsOf(context: CliContext, options: RequestedTimes): Limits {
   return { since: from, until: to, isRounded: from !== since || to !== until + 1 };
 }
 
+/** The sessions beside those that are counted, which are not workers of these. */
+function notCounted(beside: readonly DispatchEntry[]): string[] {
+  const words = beside.flatMap((entry) => {
+    if ('error' in entry) return [];
+    const { envelope } = entry;
+    return `${shortId(envelope.dispatchId)} ${forkInWords(envelope) ?? 'is the origin of a fork'}`;
+  });
+  return words.length === 0 ? [] : [`hansard: Not counted here: ${words.join('; ')}.`];
+}
+
 async function answerOf(
   context: CliContext,
   { rows: used, total, envelopes, untimed, unreadable }: UsageSummary,
   { by, limit = Infinity }: UsageOptions,
   limits: Limits,
+  beside: readonly string[],
 ): Promise<Answer> {
   const most = used.slice(0, limit);
   const [first = ''] = by.filter(isTimeKey);
@@ -141,6 +161,7 @@ async function answerOf(
         ? 'Nothing is recorded that used a model or a tool.'
         : await usageTable(context, rows, total, by),
     notesAfter: [
+      ...beside,
       ...(estimates === null ? [] : [neutraliseControlsInLine(estimates)]),
       ...(limits.isRounded
         ? [`hansard: usage is counted in quarters of an hour${limitsInWords(context, limits)}.`]

@@ -1,11 +1,23 @@
+import { isStraightEvent, type TranscriptBranch, TranscriptTree } from '@hansard/prompt';
 import type { LogAgent } from '../log/log-agents.ts';
 import type { LogIndex } from '../log/log-index.ts';
+
+/** A branch of the transcript of an agent. */
+export interface AgentBranch extends Pick<TranscriptBranch, 'state' | 'events' | 'prompts'> {
+  /** Its address: the position of its last event, and the id. Null: the transcript is empty. */
+  readonly end: number | null;
+  readonly address: string | null;
+  /** The position of the last entry that it shares with an earlier branch. Null: there is none. */
+  readonly from: number | null;
+}
 
 /** An agent and the agents that it created. */
 export interface AgentTreeNode {
   readonly agent: LogAgent;
   /** The number of messages in its transcript. */
   readonly messages: number;
+  /** The branches of its transcript, in the order in which they began. Empty: it is a straight line. */
+  readonly branches: readonly AgentBranch[];
   readonly children: readonly AgentTreeNode[];
   /** The recorded cause of its creation is not in the log, or is later than the creation. */
   readonly orphan: boolean;
@@ -21,10 +33,12 @@ interface Node extends AgentTreeNode {
  * occurs exactly once.
  */
 export function agentTree(index: LogIndex): AgentTreeNode[] {
+  const branches = branchesIn(index);
   const nodes = new Map(
     [...index.agents.values()].map((agent): [string, Node] => {
       const messages = index.transcripts.get(agent.agentId)?.length ?? 0;
-      return [agent.agentId, { agent, messages, children: [], orphan: false }];
+      const own = branches(agent.agentId);
+      return [agent.agentId, { agent, messages, branches: own, children: [], orphan: false }];
     }),
   );
   const roots: Node[] = [];
@@ -39,6 +53,21 @@ export function agentTree(index: LogIndex): AgentTreeNode[] {
     }
   }
   return roots;
+}
+
+/** The branches of each agent with more than one. */
+function branchesIn(index: LogIndex): (agentId: string) => AgentBranch[] {
+  if (index.events.every(isStraightEvent)) return () => [];
+  const tree = new TranscriptTree<number>();
+  for (const { event, position } of index.nodes) tree.add(event, position);
+  const at = (id: string | null) => (id === null ? null : (index.eventWithId(id)?.position ?? null));
+  return (agentId) => {
+    const branches = tree.branches(agentId);
+    if (branches.length < 2) return [];
+    return branches.map(({ state, address, from, events, prompts }) => ({
+      ...{ state, end: at(address), address, from: at(from), events, prompts },
+    }));
+  };
 }
 
 /** The parent is an agent that was created earlier, so that bad data cannot form a cycle. */

@@ -1,26 +1,108 @@
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { formatCount } from '@hansard/facts';
 import { alignColumns } from '../text/align-columns.ts';
-import { branchesOf } from '../text/branches.ts';
-import type { AgentTreeNode } from './agent-tree.ts';
+import { branchesOf, firstLines, groupSiblings, type Siblings } from '../text/branches.ts';
+import { fitColumns } from '../text/columns.ts';
+import type { AgentBranch, AgentTreeNode } from './agent-tree.ts';
+
+export interface RenderAgentsOptions {
+  /** The largest width of a line in columns. Absent: unlimited. */
+  readonly width?: number | undefined;
+  /** The most lines, without those of open agents: equal siblings share a line. Absent: unlimited. */
+  readonly most?: number | undefined;
+  /** The names of agents that have lines of their own. */
+  readonly open?: readonly string[];
+}
+
+/** A line of the tree: an agent, agents that share it, or a branch of the agent above it. */
+interface Line {
+  readonly cells: readonly string[];
+  readonly children: readonly Line[];
+}
 
 /**
  * Trees as aligned lines with branches: name, id, model, number of messages, and a note for an agent without a creation or a
- * creator. An agent without a name has its id in the place of the name only.
+ * creator. An agent without a name has its id in the place of the name only. The branches of its transcript are below it, by their addresses.
  */
-export function renderAgentTree(nodes: readonly AgentTreeNode[]): string {
+export function renderAgentTree(
+  nodes: readonly AgentTreeNode[],
+  { width, most = Number.POSITIVE_INFINITY, open = [] }: RenderAgentsOptions = {},
+): string {
   if (nodes.length === 0) return '(no agents)';
-  return alignColumns(
-    branchesOf(nodes).map(({ node, branch }) =>
-      [
-        branch + (node.agent.name ?? node.agent.label),
-        node.agent.name === null ? '' : node.agent.agentId,
-        node.agent.languageModel ?? '–',
-        formatCount(node.messages, 'message'),
-        noteOf(node),
-      ].map(neutraliseControlsInLine),
-    ),
+  const isOpen = ({ agent, branches }: AgentTreeNode) =>
+    branches.length > 0 || open.some((name) => name === agent.name || name === agent.agentId);
+  const all = branchesOf(nodes).map(({ node }) => node);
+  const room = most + all.filter(isOpen).length;
+  const bearers = Map.groupBy(all, ({ agent }) => agent.name);
+  const isNameShared = ({ agent }: AgentTreeNode) => (bearers.get(agent.name)?.length ?? 0) > 1;
+  const model = ({ agent }: AgentTreeNode) => agent.languageModel ?? '';
+  // Agents with a name of their own share a line only if those with equal names are not enough.
+  const named = (node: AgentTreeNode, rest: string | null) =>
+    isOpen(node) ? null : isNameShared(node) ? `${model(node)} ${noteOf(node)} ${node.agent.name}` : rest;
+  const grouped = groupSiblings(nodes, room, [
+    (node) => named(node, null),
+    (node) => named(node, `${model(node)} ${noteOf(node)}`),
+    (node) => (isOpen(node) ? null : ''),
+  ]);
+  const lines = branchesOf(linesOf(grouped)).map(({ node, branch }) =>
+    node.cells.map((cell, at) => neutraliseControlsInLine(at === 0 ? branch + cell : cell)),
   );
+  const shown = firstLines(alignColumns(lines).split('\n'), room, 'agents and branches');
+  return shown.map((line) => (width === undefined ? line : fitColumns(line, width))).join('\n');
+}
+
+function linesOf(roots: readonly Siblings<AgentTreeNode>[]): readonly Line[] {
+  const lineOf = (of: Siblings<AgentTreeNode>) => {
+    const [{ branches }] = of.nodes;
+    const children: Line[] = branches.map((branch) => ({ cells: branchCells(branch), children: [] }));
+    return { of, cells: of.nodes.length === 1 ? cellsOf(of.nodes[0]) : sharedCells(of.nodes), children };
+  };
+  const lines = roots.map(lineOf);
+  const waiting = [...lines];
+  for (const { of, children } of waiting) {
+    const below = of.children.map(lineOf);
+    children.push(...below);
+    waiting.push(...below);
+  }
+  return lines;
+}
+
+function cellsOf(node: AgentTreeNode): string[] {
+  const { agent, messages } = node;
+  return [
+    agent.name ?? agent.label,
+    agent.name === null ? '' : agent.agentId,
+    agent.languageModel ?? '–',
+    formatCount(messages, 'message'),
+    noteOf(node),
+  ];
+}
+
+/** The cells of siblings that share a line. */
+function sharedCells(nodes: readonly AgentTreeNode[]): string[] {
+  const same = (value: (node: AgentTreeNode) => string | null) => {
+    const values = new Set(nodes.map(value));
+    return values.size === 1 ? (values.values().next().value ?? null) : null;
+  };
+  const name = same(({ agent }) => agent.name);
+  const messages = nodes.reduce((sum, node) => sum + node.messages, 0);
+  return [
+    name === null ? `${nodes.length} agents` : `${nodes.length} × ${name}`,
+    '',
+    same(({ agent }) => agent.languageModel) ?? '–',
+    formatCount(messages, 'message'),
+    same(noteOf) ?? '',
+  ];
+}
+
+function branchCells({ end, state, events, prompts, from }: AgentBranch): string[] {
+  return [
+    end === null ? 'branch' : `branch ${end}`,
+    '',
+    state,
+    `${formatCount(prompts, 'prompt')}, ${formatCount(events, 'event')}`,
+    from === null ? '' : `from ${from}`,
+  ];
 }
 
 function noteOf({ agent, orphan }: AgentTreeNode): string {

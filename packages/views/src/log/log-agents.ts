@@ -16,6 +16,9 @@ export interface LogAgent {
   readonly terminated: CapturedEvent | null;
 }
 
+/** The most ids of agents with one name that a diagnostic lists. */
+const mostNamed = 8;
+
 const takesPart = /^(agent|user):/;
 
 /** The pass that finds the agents of a log. */
@@ -57,7 +60,9 @@ export function readAgents(events: readonly CapturedEvent[]): {
   for (const [name, bearers] of byName) {
     const second = bearers[1];
     if (name === null || second === undefined) continue;
-    const ids = bearers.map(({ agentId }) => agentId).join(', ');
+    const shown = bearers.slice(0, mostNamed).map(({ agentId }) => agentId);
+    const rest = bearers.length - shown.length;
+    const ids = [...shown, ...(rest > 0 ? [`${rest} more`] : [])].join(', ');
     const message = `${bearers.length} agents are named ${name}: ${ids}.`;
     diagnostics.push({ code: 'agent_name_shared', eventId: second.created?.id ?? second.agentId, message });
   }

@@ -1,8 +1,16 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
-import { explainEstimates, formatDuration, formatSpending, formatTokens, shortIds } from '@hansard/facts';
+import {
+  addFigures,
+  explainEstimates,
+  formatDuration,
+  formatSpending,
+  formatTokens,
+  shortId,
+  shortIds,
+} from '@hansard/facts';
 import { alignColumns } from '../text/align-columns.ts';
-import { branchesOf } from '../text/branches.ts';
+import { branchesOf, firstLines, groupSiblings, type Siblings } from '../text/branches.ts';
 import { columnsOf, fitColumns } from '../text/columns.ts';
 import type { DispatchTreeNode } from './dispatch-tree.ts';
 
@@ -15,6 +23,10 @@ export interface RenderTreeOptions {
   readonly statusOf?: (envelope: DispatchEnvelope) => string;
   /** The largest width of a line in columns: models, ids and roles are cut to it. Absent: unlimited. */
   readonly width?: number | undefined;
+  /** The most lines of dispatches, without those of open roles: equal workers share a line. Absent: unlimited. */
+  readonly most?: number | undefined;
+  /** The roles of workers that have lines of their own. */
+  readonly open?: readonly string[];
 }
 
 interface Column {
@@ -43,25 +55,84 @@ export function renderDispatchTree(
   nodes: readonly DispatchTreeNode[],
   options: RenderTreeOptions = {},
 ): string {
-  const branches = branchesOf(nodes);
-  if (branches.length === 0) return '';
-  const ids = shortIds(branches.map(({ node }) => node.envelope.dispatchId));
-  const hasWorkers = branches.some(({ node }) => node.children.length > 0);
+  const { width, most = Number.POSITIVE_INFINITY, open = [] } = options;
+  const all = branchesOf(nodes).map(({ node }) => node);
+  if (all.length === 0) return '';
+  const room = most + all.filter(({ envelope }) => open.includes(envelope.role)).length;
+  const keyOf = ({ envelope }: DispatchTreeNode, key: string) =>
+    envelope.parentDispatchId === null || open.includes(envelope.role) ? null : key;
+  const grouped = groupSiblings(nodes, room, [
+    (node) => keyOf(node, `${node.envelope.role} ${node.envelope.model} ${node.envelope.status}`),
+    (node) => keyOf(node, node.envelope.role),
+    (node) => keyOf(node, ''),
+  ]);
+  const branches = branchesOf(grouped);
+  const ids = shortIds(branches.map(({ node }) => node.nodes[0].envelope.dispatchId));
+  const hasWorkers = all.some(({ children }) => children.length > 0);
   // Without workers the sums of a subtree repeat the costs.
   const own = columns.filter(({ title }) => title !== 'subtree' || hasWorkers);
   const rows = [
     ['role', 'session', ...own.map(({ title }) => title)],
-    ...branches.map(({ node, branch }, at) => [
-      branch + roleOf(node),
-      neutraliseControlsInLine(ids[at] ?? ''),
-      ...own.map(({ cell }) => neutraliseControlsInLine(cell(node, options))),
-    ]),
+    ...branches.map(({ node, branch }, at) => {
+      const isOne = node.nodes.length === 1;
+      const shown = isOne ? node.nodes[0] : sharedNode(node, options);
+      const cells = own.map(({ cell }) => cell(shown, isOne ? options : {}));
+      return [branch + roleOf(shown), isOne ? (ids[at] ?? '') : '', ...cells].map(neutraliseControlsInLine);
+    }),
   ];
-  const shown = options.width === undefined ? rows : fitted(rows, options.width);
-  const sides = (shown[0] ?? []).map((title) => columns.find((one) => one.title === title)?.side ?? 'left');
-  const table = alignColumns(shown, sides);
-  const note = explainEstimates(branches.map(({ node }) => node.envelope));
-  return note === null ? table : `${table}\n${neutraliseControlsInLine(note)}`;
+  const fitting = width === undefined ? rows : fitted(rows, width);
+  const sides = (fitting[0] ?? []).map((title) => columns.find((one) => one.title === title)?.side ?? 'left');
+  const table = firstLines(alignColumns(fitting, sides).split('\n'), room + 1, 'sessions').join('\n');
+  const envelopes = all.map(({ envelope }) => envelope);
+  const note = explainEstimates(envelopes);
+  return [table, ...forkNotes(envelopes), ...(note === null ? [] : [neutraliseControlsInLine(note)])].join(
+    '\n',
+  );
+}
+
+/** Workers that share a line, as one. What differs is not shown. */
+function sharedNode(
+  { nodes }: Siblings<DispatchTreeNode>,
+  { statusOf }: RenderTreeOptions,
+): DispatchTreeNode {
+  const [first, ...others] = nodes;
+  const same = <T>(value: (envelope: DispatchEnvelope) => T): T | null =>
+    others.every(({ envelope }) => value(envelope) === value(first.envelope)) ? value(first.envelope) : null;
+  const role = same((envelope) => envelope.role);
+  const status = same((envelope) => statusOf?.(envelope) ?? envelope.status);
+  return {
+    ...first,
+    envelope: {
+      ...first.envelope,
+      role: role === null ? `${nodes.length} workers` : `${nodes.length} × ${role}`,
+      model: same((envelope) => envelope.model),
+      status: (status ?? unknown) as DispatchEnvelope['status'],
+    },
+    own: others.reduce((sum, node) => addFigures(sum, node.own), first.own),
+    subtree: others.reduce((sum, node) => addFigures(sum, node.subtree), first.subtree),
+  };
+}
+
+/** The most notes about forks. */
+const mostForks = 5;
+
+/** Which dispatches were forked from others or continue them. They are not workers of these. */
+function forkNotes(envelopes: readonly DispatchEnvelope[]): string[] {
+  const forks = envelopes.flatMap((envelope) => {
+    const words = forkInWords(envelope);
+    return words === null ? [] : [neutraliseControlsInLine(`${shortId(envelope.dispatchId)} ${words}`)];
+  });
+  const left = forks.length - mostForks;
+  return [...forks.slice(0, mostForks), ...(left > 0 ? [`… and ${left} more forks`] : [])];
+}
+
+/** Where a dispatch was forked or continued from, in words. Null: nowhere. */
+export function forkInWords({ forkedFrom }: Pick<DispatchEnvelope, 'forkedFrom'>): string | null {
+  if (forkedFrom === undefined) return null;
+  const { from, kind = 'fork' } = forkedFrom;
+  const origin =
+    from.dispatchId === undefined ? `${from.product} ${from.sessionId}` : shortId(from.dispatchId);
+  return /resum|continu/i.test(kind) ? `continues ${origin}` : `was forked from ${origin}`;
 }
 
 /** What is cut to fit, in this order, and to how many columns at least. The last characters of an id are enough to name it. */

@@ -1,3 +1,4 @@
+import { event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { type AgentTreeNode, agentTree, createLogIndex, renderAgentTree } from '../../src/index.ts';
 import { calls, created, marketLog, says } from '../market-log.ts';
@@ -73,5 +74,68 @@ describe('agentTree', () => {
   it('shows the dispatched agent if events name no agent', () => {
     const index = createLogIndex([says('e1', '', 'Hi')].map(({ agentId: _, ...event }) => event));
     expect(renderAgentTree(agentTree(index))).toBe('dispatched agent    –  1 message');
+  });
+});
+
+describe('branches of an agent', () => {
+  const asked = (id: string, text: string, follows?: string) => ({
+    ...event('user:message', { text, source: { kind: 'user' } }, { id }),
+    ...(follows === undefined ? {} : { follows }),
+  });
+  const events = [
+    asked('p1', 'Bake'),
+    asked('p2', 'Wheat'),
+    event('session:rewind', { keptThrough: 'p1' }, { id: 'r1' }),
+    asked('p3', 'Rye'),
+    asked('p4', 'How long?', 'p1'),
+  ];
+
+  it('are below it, each with the position of its last event', () => {
+    const [root] = agentTree(createLogIndex(events));
+    expect(root?.branches.map(({ state, address, end, from }) => [state, address, end, from])).toEqual([
+      ['abandoned', 'p2', 1, null],
+      ['parallel', 'p3', 3, 0],
+      ['current', 'p4', 4, 0],
+    ]);
+    expect(renderAgentTree(agentTree(createLogIndex(events))).split('\n')).toEqual([
+      'dispatched agent    –          4 messages',
+      '├─ branch 1         abandoned  2 prompts, 2 events',
+      '├─ branch 3         parallel   1 prompt, 2 events   from 0',
+      '└─ branch 4         current    1 prompt, 1 event    from 0',
+    ]);
+    expect(agentTree(createLogIndex(events.slice(0, 2)))[0]?.branches).toEqual([]);
+  });
+});
+
+describe('many agents', () => {
+  const events = [
+    created('e0', 'lead', 'Lead'),
+    ...Array.from({ length: 200 }, (_, at) => [
+      calls(`c${at}`, 'lead', `t${at}`, 'task'),
+      created(`a${at}`, `agent-${at}`, at % 3 === 0 ? `Agent ${at}` : 'Explore', { cause: `c${at}` }),
+    ]).flat(),
+  ];
+  const nodes = agentTree(createLogIndex(events));
+
+  it('share lines with equal ones, as many as are needed, and have their own where their name is open', () => {
+    const lines = renderAgentTree(nodes, { width: 80, most: 50 }).split('\n');
+    expect(lines.map((line) => line.replaceAll(/ {2,}/g, '|'))).toEqual([
+      'Lead|lead|–|200 messages',
+      '├─ 67 agents|–|0 messages',
+      '└─ 133 × Explore|–|0 messages',
+    ]);
+    expect(renderAgentTree(nodes).split('\n')).toHaveLength(201);
+    const open = renderAgentTree(nodes, { width: 80, most: 50, open: ['Explore'] }).split('\n');
+    expect(open.filter((line) => line.includes('Explore'))).toHaveLength(133);
+  });
+
+  it('are at most as many lines as asked, in chains, too', () => {
+    const chain = Array.from({ length: 300 }, (_, at) => [
+      created(`a${at}`, `agent-${at}`, `Agent ${at}`, at === 0 ? {} : { cause: `c${at}` }),
+      calls(`c${at + 1}`, `agent-${at}`, `t${at}`, 'task'),
+    ]).flat();
+    const lines = renderAgentTree(agentTree(createLogIndex(chain)), { most: 50 }).split('\n');
+    expect(lines).toHaveLength(50);
+    expect(lines.at(-1)).toBe('… 251 more agents and branches; --full prints all');
   });
 });

@@ -134,3 +134,44 @@ function shape(nodes: readonly DispatchTreeNode[]): Record<string, unknown> {
     nodes.map(({ envelope: { dispatchId }, children }) => [dispatchId, shape(children)]),
   );
 }
+
+describe('renderDispatchTree of many workers', () => {
+  const workers = Array.from({ length: 200 }, (_, at) =>
+    envelope({
+      ...{ dispatchId: `W${at}`, parentDispatchId: 'A', role: at % 2 === 0 ? 'worker' : 'tester' },
+      ...{ cost: 0.01, status: at === 3 ? 'crashed' : 'completed' },
+    }),
+  );
+  const nodes = dispatchTree([analyst, ...workers]);
+
+  it('lets equal ones share a line with their sums, and opens them by role', () => {
+    const lines = renderDispatchTree(nodes, { width: 80, most: 24 }).split('\n');
+    expect(lines.slice(2).map((line) => line.trim().split(/ {2,}/).slice(0, 2))).toEqual([
+      ['├─ 100 × work…', 'completed'],
+      ['├─ 99 × tester', 'completed'],
+      ['└─ tester', 'W3'],
+    ]);
+    expect(lines[2]).toContain('$1.00');
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(80);
+    const open = renderDispatchTree(nodes, { most: 24, open: ['tester'] }).split('\n');
+    expect(open.filter((line) => line.includes('tester'))).toHaveLength(100);
+    expect(renderDispatchTree(nodes).split('\n')).toHaveLength(202);
+  });
+
+  it('says below the tree which dispatches are forks of others', () => {
+    const from = { product: 'hansard', sessionId: 'A', dispatchId: 'A' };
+    const fork = envelope({ dispatchId: 'F', forkedFrom: { from, kind: 'fork' } });
+    const next = envelope({
+      ...{
+        dispatchId: 'N',
+        forkedFrom: { from: { product: 'claude-code', sessionId: 's0' }, kind: 'resume' },
+      },
+    });
+    const tree = dispatchTree([analyst, fork, next]);
+    expect(tree).toHaveLength(3);
+    expect(renderDispatchTree(tree).split('\n').slice(-2)).toEqual([
+      'F was forked from A',
+      'N continues claude-code s0',
+    ]);
+  });
+});
