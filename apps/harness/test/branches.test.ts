@@ -100,3 +100,32 @@ describe('beside hansard show', () => {
     expect(JSON.parse(out.trim().split('\n').at(-1) ?? '')).toMatchObject({ total: true, dispatches: 1 });
   });
 });
+
+describe('hansard compare of two branches', () => {
+  it('compares what lies on each, from the beginning, and says where they part', async () => {
+    const { code, out } = await cli.hansard('compare', 'D1', '--branch', '9', '--branch', 't5');
+    expect(code).toBe(0);
+    const lines = out.split('\n').map((line) => line.trim().replaceAll(/ {2,}/g, '|'));
+    expect(lines[0]).toBe('branch 9|branch 17|difference');
+    for (const line of ['calls of models|2|2', 'calls of weigh|1|1', 'cost|$0.02|$0.02'])
+      expect(lines).toContain(line);
+    expect(out).toContain('The first 2 are the same, then they differ in text:\n  branch 9: 3 ');
+    expect(out).toContain('  branch 17: 11 ');
+  });
+
+  it('has their addresses in its document, and no difference of a branch to itself', async () => {
+    const { json } = await cli.hansard('compare', 'D1', '--branch', '17', '--branch', '17', '--json');
+    expect(json()).toMatchObject([
+      {
+        one: { branch: { end: 17, address: 't5' }, events: 11 },
+        other: { events: 11 },
+        firstDifference: null,
+      },
+    ]);
+  });
+
+  it('takes two branches of one session, or two sessions', async () => {
+    for (const words of [['D1'], ['D1', '--branch', '9'], ['D1', 'D2', '--branch', '9', '--branch', '17']])
+      expect((await cli.hansard('compare', ...words)).code).toBe(2);
+  });
+});

@@ -1,6 +1,7 @@
 export { type CausesAcross, type CausesInSession, causesAcross } from './reading/causes-across.ts';
 export {
   type ComparedSession,
+  compareBranches,
   compareSessions,
   type SessionComparison,
 } from './reading/compare-sessions.ts';

@@ -64,8 +64,8 @@ export const commandTable: readonly CommandRow[] = [
   {
     name: 'compare',
     group: 'Find',
-    description: 'compare two sessions: figures, tools, results, and the first difference',
-    arguments: [session, ['<other>', `the other session: ${sessionHelp}`]],
+    description: 'compare two sessions or two branches: figures, tools, results, and the first difference',
+    arguments: [session, ['[other]', `the other session: ${sessionHelp}`]],
     isPaged: true,
     load: async () => (await import('./compare.ts')).addCompare,
   },

@@ -1,7 +1,14 @@
-import { type ComparedSession, compareSessions, type SessionComparison } from '@hansard/compose/reading';
+import {
+  type ComparedSession,
+  compareBranches,
+  compareSessions,
+  type SessionComparison,
+} from '@hansard/compose/reading';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { formatCost, formatDuration, formatTokens, shortId, type UsageFigures } from '@hansard/facts';
 import { type FirstDifference, type PartingEvent, renderLine } from '@hansard/views';
+import { Option } from 'commander';
+import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
 import { type CliContext, terminalWidth } from '../terminal/context.ts';
 import { plainTable } from '../terminal/plain-table.ts';
@@ -9,32 +16,56 @@ import { answerFromStore } from '../terminal/with-store.ts';
 
 const notKnown = '–';
 
+interface CompareOptions extends CommonOptions {
+  readonly branch?: readonly string[];
+}
+
 export const addCompare: AddCommand = (command, context) => {
   withCommonOptions(command)
+    .addOption(
+      new Option(
+        '--branch <event>',
+        'compare two branches of one session: give this twice, with their ends',
+      ).argParser((event: string, before: readonly string[] = []) => [...before, event]),
+    )
     .addHelpText(
       'after',
       [
         '',
         'The first difference is the first text, thought, message, call, result or end that is not the same',
-        'in both. Ids, times, figures and records of the harness are not compared.',
+        'in both. Ids, times, figures and records of the harness are not compared. A branch is the transcript of an agent from its',
+        'beginning to an event; tree prints the branches of a session.',
         '',
         'Examples:',
         '  hansard compare 4K7Q latest',
         '  hansard compare lab/old/latest lab/new/latest --json',
+        '  hansard compare latest --branch 9 --branch 12',
       ].join('\n'),
     )
-    .action((word: string, other: string, options: CommonOptions) =>
-      answerFromStore(context, options, async ({ store }) => {
-        const compared = await compareSessions(store, word, other, context.readSignal);
+    .action((word: string, other: string | undefined, options: CompareOptions) => {
+      const [one, second, ...more] = options.branch ?? [];
+      const areBranches = other === undefined && second !== undefined && more.length === 0;
+      if (!areBranches && (other === undefined || one !== undefined))
+        throw new CliError(
+          exitCode.usage,
+          'Compare two sessions, or one session with --branch given twice.',
+          '`hansard help compare` has examples.',
+        );
+      return answerFromStore(context, options, async ({ store }) => {
+        const compared =
+          one !== undefined && second !== undefined
+            ? await compareBranches(store, word, [one, second], { ...context, signal: context.readSignal })
+            : await compareSessions(store, word, other ?? '', context.readSignal);
         return { rows: [documentOf(compared)], text: await inWords(context, compared) };
-      }),
-    );
+      });
+    });
 };
 
 function documentOf({ one, other, ...compared }: SessionComparison): object {
-  const side = ({ taskDir, envelope, events, figures, tools, result }: ComparedSession) => ({
+  const side = ({ taskDir, envelope, events, figures, tools, result, branch }: ComparedSession) => ({
     taskDir,
     dispatchId: envelope.dispatchId,
+    ...(branch !== undefined && { branch }),
     role: envelope.role,
     status: envelope.status,
     model: envelope.model,
@@ -68,7 +99,8 @@ async function inWords(context: CliContext, compared: SessionComparison): Promis
   ].join('\n');
 }
 
-function nameOf({ envelope: { role, dispatchId } }: ComparedSession): string {
+function nameOf({ envelope: { role, dispatchId }, branch }: ComparedSession): string {
+  if (branch !== undefined) return `branch ${branch.end}`;
   return neutraliseControlsInLine(`${role} ${shortId(dispatchId)}`);
 }
 
@@ -107,7 +139,7 @@ function tableRows(one: ComparedSession, two: ComparedSession): string[][] {
       one.taskDir === two.taskDir ? null : one.taskDir,
       one.taskDir === two.taskDir ? null : two.taskDir,
     ),
-    ...words('status', first.status, second.status),
+    ...(one.branch === undefined ? words('status', first.status, second.status) : []),
     ...words('model', first.model, second.model),
     ...numbers('events', one.events, two.events, plain),
     ...figureRows.flatMap(([key, name, format]) =>

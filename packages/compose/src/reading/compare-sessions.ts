@@ -10,8 +10,9 @@ import {
   UsageSums,
   withOpenCalls,
 } from '@hansard/facts';
-import { type FirstDifference, firstDifference } from '@hansard/views';
+import { eventsOfBranch, type FirstDifference, firstDifference } from '@hansard/views';
 import { openNamed } from '../sessions/resolve-session.ts';
+import { eventNamed, type ReadingClock } from './names.ts';
 import { type PagedLog, pagedLog } from './paged-log.ts';
 
 /** A session that is compared. */
@@ -25,6 +26,8 @@ export interface ComparedSession {
   readonly tools: ReadonlyMap<string, UsageRow>;
   /** Null: none is recorded. */
   readonly result: JsonValue;
+  /** The branch that is compared: the position and the id of its last event. Absent: the whole session. */
+  readonly branch?: { readonly end: number; readonly address: string };
 }
 
 export interface SessionComparison {
@@ -61,25 +64,69 @@ export async function compareSessions(
   };
 }
 
-async function readCompared(taskDir: string, paged: PagedLog): Promise<ComparedSession> {
+/**
+ * Compares two branches of the transcripts of a session, each from the beginning to an event, as `compareSessions` does. Both have what lies before
+ * they part.
+ * @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS, HARNESS_NAME_INVALID
+ */
+export async function compareBranches(
+  store: DispatchStore,
+  word: string,
+  ends: readonly [one: string, other: string],
+  { signal, ...clock }: ReadingClock & { readonly signal?: AbortSignal | undefined } = {},
+): Promise<SessionComparison> {
+  const { taskDir, log } = await openNamed(store, word);
+  const paged = pagedLog(log, signal);
+  const open = async (end: string) => {
+    const { position, event } = await eventNamed(paged, end, clock);
+    return { position, id: event.id, only: (await eventsOfBranch(paged, event.id)) ?? new Set<number>() };
+  };
+  const [left, right] = [await open(ends[0]), await open(ends[1])];
+  const read = async ({ position: end, id: address, only }: typeof left) => ({
+    ...(await readCompared(taskDir, paged, only)),
+    branch: { end, address },
+  });
+  const [one, other] = [await read(left), await read(right)];
+  return {
+    one,
+    other,
+    isResultEqual: JSON.stringify(one.result) === JSON.stringify(other.result),
+    firstDifference: await firstDifference(eventsOf(paged), eventsOf(paged), [left.only, right.only]),
+  };
+}
+
+/** `only`: the positions of the branch that is read. Absent: the whole session. */
+async function readCompared(
+  taskDir: string,
+  paged: PagedLog,
+  only?: ReadonlySet<number>,
+): Promise<ComparedSession> {
   const { envelope } = paged;
-  const logged = new LoggedUsage(envelope);
+  // The envelope has the figures of the whole session.
+  const figured =
+    only === undefined
+      ? envelope
+      : { ...envelope, ...noFigures, startedAt: null, completedAt: null, openCalls: null };
+  const logged = new LoggedUsage(figured);
   const facts = createDispatchFacts();
   let events = 0;
+  let position = -1;
   const calls = new Set<string>();
   for await (const event of eventsOf(paged)) {
+    position += 1;
+    if (only?.has(position) === false) continue;
     events += 1;
     logged.observe(event);
     facts.observe(event);
     if (event.type === 'agent:inference') calls.add(event.id);
   }
-  for (const event of openCallEvents(envelope, (id) => calls.has(id))) facts.observe(event);
+  for (const event of openCallEvents(figured, (id) => calls.has(id))) facts.observe(event);
   const tools = new UsageSums();
   for (const { tool, figures } of logged.parts) if (tool !== null) tools.add(tool, figures);
   // The envelope of a dispatch that runs has no figures yet.
-  const known = withOpenCalls(envelope);
+  const known = withOpenCalls(figured);
   const figures = figuresOfDispatch({
-    ...envelope,
+    ...figured,
     usage: known.usage ?? facts.usage,
     models: known.models ?? facts.models,
     cost: known.cost ?? facts.costUsd,
@@ -89,6 +136,8 @@ async function readCompared(taskDir: string, paged: PagedLog): Promise<ComparedS
   const byTool = new Map(tools.rows('key').map((row) => [row.key, row]));
   return { taskDir, envelope, events, figures, tools: byTool, result };
 }
+
+const noFigures = { usage: null, models: null, cost: null, periods: null, prices: null } as const;
 
 async function* eventsOf(paged: PagedLog): AsyncGenerator<CapturedEvent> {
   for await (const { events } of paged.pages()) yield* events;

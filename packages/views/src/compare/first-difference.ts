@@ -29,13 +29,20 @@ export interface FirstDifference {
 
 type Events = AsyncIterable<CapturedEvent> | Iterable<CapturedEvent>;
 
+/** The positions of the only events that are compared, of one log and of the other. Absent: all. */
+type ComparedEvents = readonly [one?: ReadonlySet<number>, other?: ReadonlySet<number>];
+
 /**
  * The first difference between what two logs say and do: texts, thoughts, messages, calls with their inputs, results with status and output, ends. Ids,
  * times, figures and records of the harness are not compared. An agent is the same in both logs if it appears first at the same place. Null if there
  * is none. Reads both logs once, and keeps one event of each.
  */
-export async function firstDifference(one: Events, other: Events): Promise<FirstDifference | null> {
-  const [left, right] = [new DeedReader(one), new DeedReader(other)];
+export async function firstDifference(
+  one: Events,
+  other: Events,
+  only: ComparedEvents = [],
+): Promise<FirstDifference | null> {
+  const [left, right] = [new DeedReader(one, only[0]), new DeedReader(other, only[1])];
   try {
     for (let same = 0; ; same += 1) {
       const [a, b] = [await left.next(), await right.next()];
@@ -65,9 +72,11 @@ class DeedReader {
   readonly #events: AsyncIterator<CapturedEvent> | Iterator<CapturedEvent>;
   readonly #names = new AgentNames();
   readonly #agents = new Map<string, number>();
+  readonly #only: ReadonlySet<number> | undefined;
   #position = -1;
 
-  constructor(events: Events) {
+  constructor(events: Events, only: ReadonlySet<number> | undefined) {
+    this.#only = only;
     this.#events =
       Symbol.asyncIterator in events ? events[Symbol.asyncIterator]() : events[Symbol.iterator]();
   }
@@ -78,7 +87,8 @@ class DeedReader {
       if (read.done === true) return null;
       this.#position += 1;
       const event = read.value;
-      const deed = deedOf(event);
+      const isCompared = this.#only?.has(this.#position) ?? true;
+      const deed = isCompared ? deedOf(event) : null;
       if (deed === null) {
         this.#names.learn(event);
         continue;
