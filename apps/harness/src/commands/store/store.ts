@@ -11,6 +11,7 @@ import type { CliContext } from '../../terminal/context.ts';
 import { plainTable } from '../../terminal/plain-table.ts';
 import { answerFromStore } from '../../terminal/with-store.ts';
 import { addDelete } from './delete.ts';
+import { addSeal } from './seal.ts';
 import { addSetup } from './setup.ts';
 import { addUnlock } from './unlock.ts';
 import { addVerify } from './verify.ts';
@@ -19,6 +20,7 @@ export const addStore: AddCommand = (command, context) => {
   addVerify(command, context);
   addUnlock(command, context);
   addDelete(command, context);
+  addSeal(command, context);
   addInfo(command, context);
   addSetup(command, context);
   withExamples(
@@ -26,6 +28,7 @@ export const addStore: AddCommand = (command, context) => {
     'store verify',
     'store unlock 4K7Q',
     'store delete 4K7Q',
+    'store seal latest',
     'store info',
     'store setup',
   );

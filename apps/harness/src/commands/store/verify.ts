@@ -12,9 +12,11 @@ import { type CliContext, note } from '../../terminal/context.ts';
 import { explainError } from '../../terminal/explain-error.ts';
 import { createProgress } from '../../terminal/progress.ts';
 import { withStore } from '../../terminal/with-store.ts';
+import { verifyAgainst } from './seal.ts';
 
 interface VerifyOptions extends CommonOptions {
   readonly acceptLoss?: boolean;
+  readonly against?: string;
   readonly yes?: boolean;
 }
 
@@ -28,17 +30,29 @@ export function addVerify(parent: Command, context: CliContext): void {
       '--accept-loss',
       'make a damaged dispatch usable again: keep its whole events, and append a notice that counts what is lost',
     )
+    .option('--against <file>', 'compare sessions with the seals in this file (`store seal`)')
     .option(...yesOption)
     .addHelpText(
       'after',
-      '\nExit codes: 0 everything is whole, including with places that belong to no dispatch, 3 something is damaged.\n\nExamples:\n  hansard store verify\n  hansard store verify research/route-models --json\n  hansard store verify 4K7Q --accept-loss',
+      '\nExit codes: 0 everything is whole, including with places that belong to no dispatch, 3 something is damaged, or not what was sealed.\n\nExamples:\n  hansard store verify\n  hansard store verify research/route-models --json\n  hansard store verify 4K7Q --accept-loss',
     )
     .action((word: string | undefined, options: VerifyOptions) =>
       withStore(context, options, async ({ store }) => {
-        if (options.acceptLoss === true) await acceptLoss(context, store, word, options);
+        if (options.against !== undefined) {
+          if (word !== undefined || options.acceptLoss === true) throw onlyAgainst();
+          await verifyAgainst(context, store, options.against, options);
+        } else if (options.acceptLoss === true) await acceptLoss(context, store, word, options);
         else await verify(context, store, word, options);
       }),
     );
+}
+
+function onlyAgainst(): CliError {
+  return new CliError(
+    exitCode.usage,
+    '--against takes no session and no --accept-loss.',
+    'The seals in its file name the sessions.',
+  );
 }
 
 async function verify(
