@@ -65,6 +65,8 @@ export interface BranchedLog {
   readonly prompts: readonly WrittenPrompt[];
   readonly agents: readonly {
     readonly agentId: string;
+    /** The entries that it inherits. */
+    readonly head: readonly string[];
     readonly paths: readonly WrittenPath[];
     readonly prompt: WrittenPrompt;
   }[];
@@ -171,7 +173,7 @@ class BranchWriter {
       agents: this.#agents.map((agent) => {
         const isListed = agent.paths.includes(agent.current);
         const paths = isListed ? agent.paths : [...agent.paths, agent.current];
-        return { agentId: agent.id, paths, prompt: this.#promptOf(agent) };
+        return { agentId: agent.id, head: agent.head, paths, prompt: this.#promptOf(agent) };
       }),
       pathTo: this.#pathTo,
       placed: this.#placed,
@@ -195,8 +197,10 @@ class BranchWriter {
     else if (kind < 8) this.#record();
     else if (agent.call === null && !agent.missing) {
       this.#recordAll(agent);
-      const { ids } = this.#promptOf(agent);
-      agent.call = { prompt: ids, through: agent.events.at(-1) ?? null };
+      // What another agent took back of a shared head since the last event is not recorded.
+      const through = agent.events.at(-1) ?? '';
+      const { ids = [] } = this.#prompts[this.events.findIndex(({ id }) => id === through)] ?? {};
+      agent.call = { prompt: ids, through };
     }
   }
 

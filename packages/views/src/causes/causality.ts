@@ -3,6 +3,7 @@ import type { Basis } from '@hansard/prompt';
 import { knowledgeOf } from '../knowledge/knowledge-of.ts';
 import { type LogIndex, nodeNamed } from '../log/log-index.ts';
 import type { LogNode } from '../log/log-node.ts';
+import type { Fate } from '../log/saying.ts';
 import { causalGraph, type GraphLink, type LinkKind } from './causal-graph.ts';
 
 interface CausalReason {
@@ -27,6 +28,8 @@ export interface CausalRow {
   readonly basis: Basis | null;
   /** Of the first answer of a turn: whether the log has the tool call that asked for it as a cause. Null: any other event. */
   readonly asked: 'recorded' | 'not recorded' | null;
+  /** Why later prompts of its agent do not have the event. Absent: they have it, or it is part of no prompt. */
+  readonly fate?: Fate;
 }
 
 type LinksOf = (node: LogNode) => readonly GraphLink[];
@@ -82,7 +85,11 @@ function rowsFrom(index: LogIndex, start: readonly LogNode[], neighboursOf: Link
     if (distance === -1) continue;
     const { event } = node;
     const { because, basis, asked } = factsOf(index, node);
-    rows.push({ id: event.id, event, position, distance, because, basis, asked });
+    const fate = index.fateOf(node);
+    rows.push({
+      ...{ id: event.id, event, position, distance, because, basis, asked },
+      ...(fate === null ? {} : { fate }),
+    });
   }
   return rows;
 }

@@ -6,6 +6,7 @@ import { senderOf } from '../log/references.ts';
 import { wordsLine } from '../rows/row-line.ts';
 import { alignColumns } from '../text/align-columns.ts';
 import { hangingLines } from '../text/hanging-lines.ts';
+import { eventFateWords } from '../words/hearing-words.ts';
 import { eventWords } from '../words/row-words.ts';
 import type { LinkKind } from './causal-graph.ts';
 import type { CausalRow } from './causality.ts';
@@ -42,7 +43,8 @@ function reasonLine(index: LogIndex, row: CausalRow): string[] {
   if (sender !== undefined && !row.because.some(({ dispatchId }) => dispatchId === sender))
     reasons.push(`from the session ${sender}, whose event is not recorded`);
   if (isUnasked(index, row)) reasons.push('asked by: not recorded');
-  return reasons.length === 0 ? [] : [neutraliseControlsInLine(`    ← ${reasons.join(', ')}`)];
+  const because = reasons.length === 0 ? [] : [neutraliseControlsInLine(`    ← ${reasons.join(', ')}`)];
+  return row.fate === undefined ? because : [...because, `    ${eventFateWords(row.event, row.fate)}`];
 }
 
 /** Whether it is worth a note that nothing is recorded: only tool calls let an agent speak that a tool call created. A hook asks its own agent. */

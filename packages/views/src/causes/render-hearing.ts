@@ -7,7 +7,14 @@ import type { LogIndex } from '../log/log-index.ts';
 import { alignColumns } from '../text/align-columns.ts';
 import { columnsOf, fitColumns } from '../text/columns.ts';
 import { hangingLines } from '../text/hanging-lines.ts';
-import { cellInWords, everybodyHeardIt, neverHeardWords, stepWords } from '../words/hearing-words.ts';
+import {
+  cellInWords,
+  everybodyHeardIt,
+  neverHeardWords,
+  stepWords,
+  takenBackLines,
+  takenBackWords,
+} from '../words/hearing-words.ts';
 import type { HearingMatrix } from './hearing-matrix.ts';
 
 const textColumns = 40;
@@ -38,7 +45,8 @@ export function renderHearing(
     .reduce((sum, one) => sum + one + gap, -gap);
   const room = width === undefined ? textColumns : Math.max(leastText, width - others);
   const cut = table.map((row) => row.with(textAt, fitColumns(row[textAt] ?? '', room)));
-  return alignColumns(cut, ['right']);
+  const notes = takenBackLines(rows.map(({ saying }) => saying));
+  return [alignColumns(cut, ['right']), ...notes].join('\n');
 }
 
 const textAt = 2;
@@ -48,11 +56,12 @@ export function renderKnown(index: LogIndex, rows: readonly KnownRow[]): string 
   if (rows.length === 0) return '(nothing yet)';
   const places = rows.map(({ id }) => placeOf(index, id));
   const columns = Math.max(...places.map(columnsOf));
-  const lines = rows.map(({ kind, text, state, paths }, at) => {
+  const lines = rows.map(({ kind, text, state, saidFate, paths }, at) => {
     const ways = paths.map(
       (path) => `${' '.repeat(columns + 4)}${path.map((step) => stepInWords(index, step)).join(' → ')}`,
     );
-    const head = `${(places[at] ?? '').padStart(columns)}  ${kind}${stateWords[state]}: `;
+    const later = saidFate === undefined ? '' : ` (${takenBackWords[saidFate]})`;
+    const head = `${(places[at] ?? '').padStart(columns)}  ${kind}${stateWords[state]}${later}: `;
     return [hangingLines(head, text), ...ways].join('\n');
   });
   return [...basisNote(rows), ...lines].join('\n');

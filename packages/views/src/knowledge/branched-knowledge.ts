@@ -221,6 +221,8 @@ export class BranchedKnowledge {
       retractions += 1;
     }
     if (!isCut) return { ...path, retractions };
+    // What was taken back before its place was decided was received all the same.
+    settle({ ...path, fold: path.fold.fork() });
     const { values = [] } = this.#tree.pathBefore(node.event.id) ?? {};
     return { ...this.#anew(values, agentId), records: path.records, retractions };
   }

@@ -3,7 +3,7 @@ import type { Basis } from '@hansard/prompt';
 import { agentNamed } from '../log/log-agents.ts';
 import { type LogIndex, nodeNamed } from '../log/log-index.ts';
 import type { LogNode } from '../log/log-node.ts';
-import { type HowHeard, type Speaker, speakerIdOf } from '../log/saying.ts';
+import { type Fate, type HowHeard, type Speaker, speakerIdOf } from '../log/saying.ts';
 import { knowledgeOf } from './knowledge-of.ts';
 import { type ItemState, type KnownItem, textOfItem } from './known-item.ts';
 
@@ -26,6 +26,8 @@ export interface KnownRow {
    * if its origin is not recorded.
    */
   readonly paths: readonly (readonly KnowledgeStep[])[];
+  /** Why the later prompts of the author of what was said do not have it. Absent: they have it, or nobody of this log said it. */
+  readonly saidFate?: Fate;
 }
 
 export interface KnowledgeStep {
@@ -64,6 +66,7 @@ export function knownBy(index: LogIndex, agent: string, atId?: string): KnownRow
 function rowOf(index: LogIndex, item: KnownItem, basis: Basis, state: ItemState): KnownRow[] {
   if (item.kind === 'answer') return [];
   const { event } = item.node;
+  const saidFate = index.sayingOf(item.node)?.fate;
   return [
     {
       id: event.id,
@@ -73,6 +76,7 @@ function rowOf(index: LogIndex, item: KnownItem, basis: Basis, state: ItemState)
       basis,
       state,
       paths: pathsTo(index, item),
+      ...(saidFate === undefined ? {} : { saidFate }),
     },
   ];
 }

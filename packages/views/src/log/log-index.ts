@@ -6,7 +6,7 @@ import { type LogAgent, readAgents } from './log-agents.ts';
 import type { LogMessage, LogNode } from './log-node.ts';
 import { type ReadLog, readLog } from './read-log.ts';
 import { checkReferences } from './references.ts';
-import type { Hearing, Saying } from './saying.ts';
+import type { Fate, Hearing, Saying } from './saying.ts';
 import { gatherSayings } from './sayings.ts';
 import { linkSubstances } from './substances.ts';
 
@@ -30,6 +30,8 @@ export interface LogIndex {
   readonly tree: TranscriptTree<LogNode> | null;
   /** First those of unreadable events, then of repeated ids, of agents, of references and of branches. */
   readonly diagnostics: readonly LogDiagnostic[];
+  /** Why no later prompt of its agent has an event. Null: later prompts have it, or it is part of no prompt. */
+  fateOf(node: LogNode): Fate | null;
   /** The event with exactly this id; the first if several have it. */
   eventWithId(id: string): LogNode | null;
   /** The target of a reference: for the id of a message its `main` block, for any other id the event with that id. */
@@ -61,7 +63,8 @@ export function createLogIndex(events: readonly CapturedEvent[]): LogIndex {
   const tree = treeOf(events, log, agents);
   const callAt = linkToolCalls(log, tree);
   const substanceAt = linkSubstances(log, ids);
-  const { sayings, sayingAt, hearingAt } = gatherSayings(log, ids, substanceAt);
+  const fateOf = (node: LogNode) => fateIn(tree, node);
+  const { sayings, sayingAt, hearingAt } = gatherSayings(log, ids, substanceAt, fateOf);
   const transcripts = Map.groupBy(log.messages, ({ entry }) => entry.agentId);
   return {
     events,
@@ -76,6 +79,7 @@ export function createLogIndex(events: readonly CapturedEvent[]): LogIndex {
       .flatMap(({ diagnostics }) => diagnostics)
       .concat(checkReferences(log.nodes, ids), tree?.problems ?? []),
     tree,
+    fateOf,
     eventWithId: ids.eventWithId,
     find: ids.find,
     messageOf: ({ position }) => log.messageAt[position] ?? null,
@@ -108,6 +112,12 @@ function treeOf(
   const tree = new TranscriptTree<LogNode>(({ agentId = root }) => agentId);
   for (const node of nodes) tree.add(node.event, node);
   return tree;
+}
+
+function fateIn(tree: TranscriptTree<LogNode> | null, { event: { id } }: LogNode): Fate | null {
+  if (tree === null) return null;
+  if (tree.isRetracted(id)) return 'retracted';
+  return tree.standing(id) === 'abandoned' ? 'abandoned' : null;
 }
 
 function transcriptsOf({ messages, given }: ReadLog): ReadonlyMap<string, readonly LogMessage[]> {

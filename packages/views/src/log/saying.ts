@@ -6,6 +6,12 @@ import type { CapturedEvent, EventData } from '@hansard/events';
  */
 export type HowHeard = 'same' | 'wrapped' | 'altered' | 'withheld';
 
+/**
+ * Why no later prompt of its agent has an event. `abandoned`: the agent went back behind it. `retracted`: the engine of the agent took it
+ * back.
+ */
+export type Fate = 'abandoned' | 'retracted';
+
 /** A delivery of something said to one agent, or the decision that withheld it. */
 export interface Hearing {
   /** '' for the dispatched agent itself. */
@@ -18,6 +24,8 @@ export interface Hearing {
   readonly position: number;
   /** The id of the hook decision that altered or withheld it, or of the event that it passed through. */
   readonly via?: string;
+  /** Of the delivery, in the transcript of the agent that heard it. Absent: the agent still has it. */
+  readonly fate?: Fate;
 }
 
 /** The author of something said: an agent, a person, the system or the outside world. */
@@ -48,6 +56,8 @@ export interface Saying {
   readonly text: string;
   /** The position of `event` in the log. */
   readonly position: number;
+  /** Of an utterance or a text, in the transcript of its author: those that heard it still have it. Absent: its author still has it. */
+  readonly fate?: Fate;
   /** In the order of the log, with an entry for each delivery, including repeated ones to the same agent. */
   readonly hearings: readonly Hearing[];
 }

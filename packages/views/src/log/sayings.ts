@@ -2,7 +2,7 @@ import type { TranscriptEntry } from '@hansard/prompt';
 import type { EventIds } from './event-ids.ts';
 import { isUtterance, type LogMessage, type LogNode } from './log-node.ts';
 import type { ReadLog } from './read-log.ts';
-import type { Hearing, HowHeard, Saying, Speaker } from './saying.ts';
+import type { Fate, Hearing, HowHeard, Saying, Speaker } from './saying.ts';
 
 export interface GatheredSayings {
   /** In the order of the log. */
@@ -23,20 +23,28 @@ export function gatherSayings(
   log: ReadLog,
   ids: Pick<EventIds, 'find'>,
   substanceAt: readonly (LogNode | null)[],
+  fateOf: (node: LogNode) => Fate | null,
 ): GatheredSayings {
-  return new SayingsPass(log, ids, substanceAt).gather();
+  return new SayingsPass(log, ids, substanceAt, fateOf).gather();
 }
 
 class SayingsPass {
   readonly #log: ReadLog;
   readonly #ids: Pick<EventIds, 'find'>;
   readonly #substanceAt: readonly (LogNode | null)[];
+  readonly #fateOf: (node: LogNode) => Fate | null;
   readonly #sayings: OpenSaying[] = [];
   readonly #sayingAt: (OpenSaying | null)[];
   readonly #hearingAt: (Hearing | null)[];
 
-  constructor(log: ReadLog, ids: Pick<EventIds, 'find'>, substanceAt: readonly (LogNode | null)[]) {
+  constructor(
+    log: ReadLog,
+    ids: Pick<EventIds, 'find'>,
+    substanceAt: readonly (LogNode | null)[],
+    fateOf: (node: LogNode) => Fate | null,
+  ) {
     this.#log = log;
+    this.#fateOf = fateOf;
     this.#ids = ids;
     this.#substanceAt = substanceAt;
     this.#sayingAt = new Array<OpenSaying | null>(log.nodes.length).fill(null);
@@ -73,7 +81,12 @@ class SayingsPass {
   }
 
   #addSaying({ event, position }: LogNode, kind: Saying['kind'], speaker: Speaker, text: string): OpenSaying {
-    const saying: OpenSaying = { id: event.id, event, kind, speaker, text, position, hearings: [] };
+    // The author of a message whose origin is not here has no transcript with it.
+    const fate = kind === 'message' ? null : this.#fateOf({ event, position });
+    const saying: OpenSaying = {
+      ...{ id: event.id, event, kind, speaker, text, position, hearings: [] },
+      ...(fate === null ? {} : { fate }),
+    };
     this.#sayingAt[position] = saying;
     this.#sayings.push(saying);
     return saying;
@@ -117,10 +130,12 @@ class SayingsPass {
       this.#hearingAt[carried.position]?.how === 'altered' &&
       carried.event !== saying.event;
     const how = this.#isAlteration(via) ? 'altered' : howHeard(saying.text, text, wasAltered);
-    const hearing: Hearing =
-      via === undefined
-        ? { agentId, text, how, event, position }
-        : { agentId, text, how, event, position, via };
+    const fate = this.#fateOf(node);
+    const hearing: Hearing = {
+      ...{ agentId, text, how, event, position },
+      ...(via === undefined ? {} : { via }),
+      ...(fate === null ? {} : { fate }),
+    };
     saying.hearings.push(hearing);
     return hearing;
   }

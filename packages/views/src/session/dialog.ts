@@ -62,12 +62,18 @@ function chosenSpeaker({ speaker }: Pick<Saying, 'speaker'>, chosen: ReadonlySet
   return agentId !== null && chosen.has(agentId) ? agentId : null;
 }
 
-/** A repeated delivery to an agent counts once, unless its text or the way it was heard differs. */
+/**
+ * A repeated delivery to an agent counts once, unless its text or the way it was heard differs. A delivery that the agent still has is preferred to one on a
+ * branch that it left.
+ */
 function firstOfEach(hearings: readonly Hearing[]): Hearing[] {
   if (hearings.length < 2) return [...hearings];
-  const seen = new Set<string>();
-  return hearings.filter(({ agentId, text, how }) => {
+  const kept = new Map<string, Hearing>();
+  for (const hearing of hearings) {
+    const { agentId, text, how, fate } = hearing;
     const key = JSON.stringify([agentId, text, how]);
-    return seen.size < seen.add(key).size;
-  });
+    const known = kept.get(key);
+    if (known === undefined || (known.fate !== undefined && fate === undefined)) kept.set(key, hearing);
+  }
+  return [...kept.values()];
 }

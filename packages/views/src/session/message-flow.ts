@@ -1,6 +1,6 @@
 import { agentLabel, speakerLabel } from '../agents/agent-label.ts';
 import type { LogIndex } from '../log/log-index.ts';
-import { type HowHeard, speakerIdOf } from '../log/saying.ts';
+import { type Fate, type HowHeard, speakerIdOf } from '../log/saying.ts';
 import { dispatchedAgent } from '../words/hearing-words.ts';
 import { dialogOf } from './dialog.ts';
 
@@ -29,6 +29,8 @@ export interface FlowStep {
   readonly notKnown: readonly number[];
   /** Whether every agent that was present received it, with a lane here or not. Null: not known. */
   readonly isPublic: boolean | null;
+  /** Why later prompts of its author do not have it. Absent: they have it. */
+  readonly fate?: Fate;
 }
 
 /**
@@ -48,7 +50,7 @@ export function messageFlow(index: LogIndex, agentIds?: readonly string[]): Mess
   };
   const agentLane = (agentId: string) => laneOf(agentId, agentLabel(index, agentId));
   const rows = dialogOf(index, agentIds);
-  const drawn = rows.map(({ id, position, text, speaker, audience, isPublic }) => ({
+  const drawn = rows.map(({ id, position, text, speaker, audience, isPublic, fate }) => ({
     id,
     position,
     text,
@@ -58,6 +60,7 @@ export function messageFlow(index: LogIndex, agentIds?: readonly string[]): Mess
         : laneOf(null, speakerLabel(index, speaker)),
     to: audience.map(({ agentId, how }) => ({ lane: agentLane(agentId), how })),
     isPublic,
+    ...(fate === undefined ? {} : { fate }),
   }));
   // An agent that never said or heard anything has no lane.
   const steps = drawn.map((step, at) => ({

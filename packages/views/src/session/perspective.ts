@@ -3,9 +3,9 @@ import type { Basis } from '@hansard/prompt';
 import { knowledgeOf } from '../knowledge/knowledge-of.ts';
 import { type KnownItem, textOfItem } from '../knowledge/known-item.ts';
 import { agentNamed } from '../log/log-agents.ts';
-import type { LogIndex } from '../log/log-index.ts';
-import type { LogMessage } from '../log/log-node.ts';
-import type { HowHeard, Speaker } from '../log/saying.ts';
+import { type LogIndex, rootAgentOf } from '../log/log-index.ts';
+import type { LogMessage, LogNode } from '../log/log-node.ts';
+import type { Fate, HowHeard, Speaker } from '../log/saying.ts';
 import { compactJson } from '../text/compact-json.ts';
 
 /** One thing that an agent heard, thought, did, received or said. */
@@ -27,6 +27,10 @@ export interface PerspectiveRow {
   readonly tool: string | null;
   /** How its place is known: the basis of the answer that it is part of or was given to first. Null: no answer was given it. */
   readonly basis: Basis | null;
+  /** Why the agent's later prompts do not have it. Absent: they have it. */
+  readonly fate?: Fate;
+  /** Of what it heard: why its author's later prompts do not have it. */
+  readonly saidFate?: Fate;
 }
 
 /**
@@ -39,14 +43,29 @@ export function perspectiveOf(index: LogIndex, agent: string): PerspectiveRow[] 
   const { agentId } = agentNamed(index, agent);
   const known = knowledgeOf(index).agents.get(agentId);
   if (known === undefined) return [];
-  const bases = new Map<KnownItem, Basis>();
-  for (const { newItems, basis } of known.answers) for (const item of newItems) bases.set(item, basis);
-  return known.items.flatMap((item) => {
+  const bases = new Map<LogNode, Basis>();
+  for (const { newItems, basis } of known.answers) for (const { node } of newItems) bases.set(node, basis);
+  const rows = known.items.flatMap((item) => {
     const { kind, message } = item;
     if (kind === 'answer' && message !== null)
-      return ownRows(message, known.answerOf(message)?.basis ?? null);
-    return [receivedRow(index, item, bases.get(item) ?? null)];
+      return ownRows(blocksFor(index, agentId, message), message, known.answerOf(message)?.basis ?? null);
+    return [receivedRow(index, item, bases.get(item.node) ?? null)];
   });
+  return index.tree === null ? rows : rows.map((row) => withFates(index, agentId, row));
+}
+
+/** Of what an agent inherits, the fate in the transcript of the other agent says nothing about this one. */
+function withFates(index: LogIndex, agentId: string, row: PerspectiveRow): PerspectiveRow {
+  const node = index.eventWithId(row.id);
+  if (node === null) return row;
+  const isOwn = (node.event.agentId ?? rootAgentOf(index)) === agentId;
+  const fate = isOwn ? index.fateOf(node) : null;
+  const saidFate = isOwn && row.from !== null ? index.sayingOf(node)?.fate : undefined;
+  return {
+    ...row,
+    ...(fate === null ? {} : { fate }),
+    ...(saidFate === undefined ? {} : { saidFate }),
+  };
 }
 
 const kinds = {
@@ -80,7 +99,20 @@ function senderOf(index: LogIndex, { kind, node, message }: KnownItem): Speaker 
   return kind === 'message' ? (message?.entry.message.source ?? { kind: 'user' }) : null;
 }
 
-function ownRows({ blocks, entry }: LogMessage, basis: Basis | null): PerspectiveRow[] {
+/** The blocks of an answer. Of an answer that the agent inherits, those that it inherits. */
+function blocksFor(
+  { tree, fateOf }: LogIndex,
+  agentId: string,
+  { blocks, entry }: LogMessage,
+): readonly LogNode[] {
+  const head = tree === null || entry.agentId === agentId ? null : tree.headOf(agentId);
+  if (head === null) return blocks;
+  return blocks.filter(
+    (block) => tree?.isOnPath(block.event.id, head.event.id) === true && fateOf(block) !== 'retracted',
+  );
+}
+
+function ownRows(blocks: readonly LogNode[], { entry }: LogMessage, basis: Basis | null): PerspectiveRow[] {
   const isAloud = entry.message.toolCalls === undefined;
   return blocks.map(({ event }): PerspectiveRow => {
     const { id, type, data } = event;

@@ -6,6 +6,8 @@ import {
   flowMeanings,
   notKnownWhoHeardIt,
   saidMark,
+  takenBackLines,
+  takenBackWords,
   unknownMark,
 } from '../words/hearing-words.ts';
 import type { FlowLane, FlowStep, MessageFlow } from './message-flow.ts';
@@ -54,6 +56,7 @@ export function renderFlow(
         return drawn === '' ? [] : `${drawn} ${meaning}`;
       })
       .join('  ')}`,
+    ...takenBackLines(flow.steps).map((line) => `${space}${line}`),
   ].join('\n');
 }
 
@@ -173,10 +176,11 @@ export function flowMermaid({ lanes, steps }: MessageFlow): { readonly text: str
 
 /** A public saying that many heard is one line. Otherwise each hearing is an arrow, of which the first has the text. */
 function mermaidStep(
-  { position, from, to, notKnown, isPublic, text }: FlowStep,
+  { position, from, to, notKnown, isPublic, text, fate }: FlowStep,
   lanes: MessageFlow['lanes'],
 ): string[] {
-  const shown = mermaidText(fitColumns(neutraliseControlsInLine(text), mostOfText));
+  const later = fate === undefined ? '' : `(${takenBackWords[fate]}) `;
+  const shown = mermaidText(`${later}${fitColumns(neutraliseControlsInLine(text), mostOfText)}`);
   const open = to.filter(({ how }) => how === 'same' || how === 'wrapped');
   const isOneLine = isPublic === true && open.length > mostArrows;
   const lines: string[] = [];

@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 import { numberMessages } from '@hansard/facts';
-import type { TranscriptEntry } from '@hansard/prompt';
+import { putTogether, type TranscriptEntry } from '@hansard/prompt';
 import { causalGraph, type GraphLink } from '../causes/causal-graph.ts';
 import { agentNamed } from '../log/log-agents.ts';
 import { createLogIndex, type LogIndex, nodeNamed } from '../log/log-index.ts';
@@ -35,10 +35,14 @@ export class SessionViewer {
     return new Map([...this.index.agents.values()].map(({ agentId, name }) => [agentId, name ?? agentId]));
   }
 
-  /** The messages of one agent, in order. */
+  /** The messages of one agent on its current branch, in order, with those that it inherits. */
   getTranscript(agent: string): TranscriptEntry[] {
     const { agentId } = agentNamed(this.index, agent);
-    return (this.index.transcripts.get(agentId) ?? []).map(({ entry }) => entry);
+    const { tree, transcripts } = this.index;
+    if (tree === null || tree.isStraight(agentId))
+      return (transcripts.get(agentId) ?? []).map(({ entry }) => entry);
+    const path = tree.currentPath(agentId).values.filter((node) => this.#isReadable(node));
+    return putTogether(path.map(({ event }) => event));
   }
 
   /** The sayings among the agents, each once: see `dialogOf`. */
@@ -84,6 +88,10 @@ export class SessionViewer {
   /** As `traceContentReferences`, under its name in the older dialect: the deliveries and results that carry an utterance. */
   traceUtteranceDelivery(utteranceId: string): TranscriptEntry[] {
     return this.traceContentReferences(utteranceId);
+  }
+
+  #isReadable(node: LogNode): boolean {
+    return this.index.messageOf(node) !== null || this.index.givenAt(node) !== null;
   }
 
   #parentOf(node: LogNode): LogNode | null {

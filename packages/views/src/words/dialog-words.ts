@@ -1,11 +1,11 @@
 import { agentLabel, speakerLabel } from '../agents/agent-label.ts';
 import type { LogIndex } from '../log/log-index.ts';
-import { speakerIdOf } from '../log/saying.ts';
+import { type Fate, speakerIdOf } from '../log/saying.ts';
 import type { DialogRow } from '../session/dialog.ts';
 import type { PerspectiveRow } from '../session/perspective.ts';
-import { alteredNote, dispatchedAgent, hearingClauses } from './hearing-words.ts';
+import { alteredNote, dispatchedAgent, fateWords, hearingClauses, takenBackWords } from './hearing-words.ts';
 import type { RowWordsOptions } from './row-words.ts';
-import type { WordBlock, WordSpan, Words } from './words.ts';
+import type { NoteBlock, WordBlock, WordSpan, Words } from './words.ts';
 
 /** A saying or another line of a conversation in words. */
 export interface TalkWords extends Words {
@@ -25,7 +25,7 @@ interface DialogWordsOptions extends RowWordsOptions {
  */
 export function dialogWords(
   index: LogIndex,
-  { position, event, speaker, text, audience, missing }: DialogRow,
+  { position, event, speaker, text, fate, audience, missing }: DialogRow,
   { self = dispatchedAgent, isPart = false, isLinked = false }: DialogWordsOptions = {},
 ): TalkWords {
   const nameOf = (agentId: string) => agentLabel(index, agentId) || self;
@@ -47,6 +47,7 @@ export function dialogWords(
     spans: [{ label: 'agent', text: speakerLabel(index, speaker) || self }],
     blocks: [
       { kind: 'text', source: 'content', text, isProse: true },
+      ...(fate === undefined ? [] : [takenBackNote(fate)]),
       ...clauses.flatMap(({ spans, delivery, tone }): WordBlock[] => [
         { kind: 'note', source: 'hearing', spans, tone },
         ...(delivery?.how === 'altered' && delivery.text !== null
@@ -57,13 +58,20 @@ export function dialogWords(
   };
 }
 
+function takenBackNote(fate: Fate): NoteBlock {
+  const spans = [{ label: 'text', text: takenBackWords[fate] } as const];
+  return { kind: 'note', source: 'hearing', spans, tone: 'notice' };
+}
+
 /** One thing that an agent heard, thought, did, received or said, in words: what it was, the tool, whom it came from, and its text. */
 export function perspectiveWords(index: LogIndex, row: PerspectiveRow): TalkWords {
-  const { id, event, kind, text, from, how, tool } = row;
+  const { id, event, kind, text, from, how, tool, fate, saidFate } = row;
   const head = [
     tool ?? '',
     kind === 'did' || from === null ? '' : `from ${speakerLabel(index, from)}`,
     kind === 'did' ? '' : alteredNote(how),
+    fate === undefined ? '' : `(${fateWords[fate]})`,
+    saidFate === undefined ? '' : `(${takenBackWords[saidFate]})`,
   ].filter(Boolean);
   const spans: WordSpan[] = [{ label: 'word', text: kind }];
   if (head.length > 0) spans.push({ label: 'head', text: head.join(' ') });

@@ -1,7 +1,8 @@
+import type { CapturedEvent } from '@hansard/events';
 import type { HearingCell } from '../causes/hearing-matrix.ts';
 import type { KnowledgeStep } from '../knowledge/known-by.ts';
 import type { NeverHeardRow } from '../knowledge/never-heard.ts';
-import type { HowHeard } from '../log/saying.ts';
+import type { Fate, HowHeard } from '../log/saying.ts';
 import type { Tone } from '../rows/row.ts';
 import type { WordSpan } from './words.ts';
 
@@ -13,6 +14,35 @@ export const dispatchedAgent = 'dispatched agent';
 /** The most names of agents that did not hear something. */
 const mostNames = 4;
 
+/** Of something said: its author went back behind it, or an engine took it back. Those that heard it still have it. */
+export const takenBackWords: Readonly<Record<Fate, string>> = {
+  abandoned: 'later taken back by its author',
+  retracted: "later taken back by its author's engine",
+};
+
+/** A line for each reason, with the positions of what was taken back. */
+export function takenBackLines(
+  said: readonly { readonly position: number; readonly fate?: Fate }[],
+): string[] {
+  return (['abandoned', 'retracted'] as const).flatMap((fate) => {
+    const places = said.filter((one) => one.fate === fate).map(({ position }) => position);
+    return places.length === 0 ? [] : [`${takenBackWords[fate]}: ${places.join(', ')}`];
+  });
+}
+
+/** Of something that an agent received or did, and that its later prompts do not have. */
+export const fateWords: Readonly<Record<Fate, string>> = {
+  abandoned: 'on an abandoned branch',
+  retracted: 'retracted',
+};
+
+const said = /^agent:(?:text|thinking|tool_call|piece_of_text)$/;
+
+/** The same of an event of either kind. */
+export function eventFateWords({ type }: CapturedEvent, fate: Fate): string {
+  return (said.test(type) ? takenBackWords : fateWords)[fate];
+}
+
 /** A delivery of what was said, for its words. */
 export interface HeardWords {
   readonly name: string;
@@ -20,6 +50,8 @@ export interface HeardWords {
   readonly position?: number;
   /** The event that altered or withheld it. */
   readonly via?: string | undefined;
+  /** Why the agent no longer has it. */
+  readonly fate?: Fate | undefined;
 }
 
 /** Who did not hear it, for its words. */
@@ -47,9 +79,10 @@ export function hearingClauses<Heard extends HeardWords>({
   notKnown,
 }: Omit<AudienceWords, 'heard'> & { readonly heard: readonly Heard[] }): HearingClause<Heard>[] {
   const plain = heard.filter(({ how }) => how === 'same' || how === 'wrapped');
-  const names = plain.map(({ name, how, position }) =>
-    spanOf(how === 'same' ? name : `${name} (${how})`, position),
-  );
+  const names = plain.map(({ name, how, position, fate }) => {
+    const notes = [...(how === 'same' ? [] : [how]), ...(fate === undefined ? [] : [fateWords[fate]])];
+    return spanOf(notes.length === 0 ? name : `${name} (${notes.join(', ')})`, position);
+  });
   const apart = heard.filter((one) => !plain.includes(one));
   const withheld = new Set(apart.flatMap(({ how, name }) => (how === 'withheld' ? [name] : [])));
   // Of a text that nobody heard, nobody is missing.
@@ -86,8 +119,9 @@ export function alteredNote(how: HowHeard | null): string {
   return how === 'altered' ? '(altered)' : '';
 }
 
-function apartSpans({ name, how, position, via }: HeardWords): WordSpan[] {
-  const by = via === undefined ? '' : ` (via ${via})`;
+function apartSpans({ name, how, position, via, fate }: HeardWords): WordSpan[] {
+  const later = fate === undefined ? '' : `, ${fateWords[fate]}`;
+  const by = `${via === undefined ? '' : ` (via ${via})`}${later}`;
   return how === 'withheld'
     ? [text('withheld from'), spanOf(`${name}${by}`, position)]
     : [text('heard by'), spanOf(`${name}, altered${by}`, position)];

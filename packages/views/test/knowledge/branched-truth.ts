@@ -61,6 +61,30 @@ export class BranchedTruth {
     return isOn === true ? null : 'abandoned';
   }
 
+  /** The entries of an agent on any branch, and those that it inherits, sorted. */
+  partsOf(agentId: string): string[] {
+    const own = this.log.events.filter((one) => one.agentId === agentId && this.log.pathTo.has(one.id));
+    return [...this.#headOf(agentId), ...own.map(({ id }) => id)].sort((one, other) =>
+      one < other ? -1 : 1,
+    );
+  }
+
+  /** What an agent inherits is in its prompts, whatever happens to it where it comes from. */
+  fateIn(agentId: string, id: string): 'retracted' | 'abandoned' | null {
+    return this.event(id).agentId === agentId ? this.fateOf(id) : null;
+  }
+
+  /** Of a delivery to an agent: the fate of what was said in the transcript of its author. */
+  saidFateOf(agentId: string, id: string): 'retracted' | 'abandoned' | null {
+    const delivery = this.log.deliveries.find((one) => one.id === id && one.agentId === agentId);
+    return delivery === undefined ? null : this.fateOf(delivery.utterance);
+  }
+
+  #headOf(agentId: string): string[] {
+    const head = this.log.agents.find((one) => one.agentId === agentId)?.head ?? [];
+    return this.#shown(head, this.log.events.length);
+  }
+
   event(id: string): CapturedEvent {
     return this.log.events[this.#number(id)] as CapturedEvent;
   }
