@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, utimesSync } from 'node:fs';
+import { mkdirSync, renameSync, symlinkSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { excludedTask, openDispatchStore } from '@hansard/dispatch';
@@ -109,7 +109,7 @@ describe('importing from the home folder', () => {
     expect(no.err).toContain('Import 3 sessions of Claude Code? [y/N]');
     expect(await listed(line)).toEqual([]);
     const yes = await inHome(line, ['import', '~'], {}, 'yes');
-    expect(yes.out).toMatch(/^product +sessions +size +days \(UTC\) +importable +folder\nClaude Code +3 /);
+    expect(yes.out).toMatch(/^product +sessions +size +days \(UTC\) +import +folder\nClaude Code +3 /);
     expect(await listed(line)).toHaveLength(3);
   });
 
@@ -166,6 +166,22 @@ describe('a dry run', () => {
       ['unchanged', 0],
     ]);
     expect(again.err).toContain('0 new sessions, 1 grown, 2 unchanged');
+  });
+
+  it('counts what several files of one session would add once', async () => {
+    using line = commandLine();
+    const one = sessions[2] as Session;
+    const copy = putSession(line, { ...one, prompts: 4 });
+    renameSync(copy, copy.replace('three', 'older-copy'));
+    putSession(line, one);
+    const trial = (await inHome(line, ['import', '~', '--yes', '--dry-run', '--json'])).json() as Row[];
+    const done = (await inHome(line, ['import', '~', '--yes', '--json'])).json() as Row[];
+    const added = (rows: readonly Row[]) => rows.reduce((sum, row) => sum + row.added, 0);
+    expect(added(trial)).toBe(added(done));
+    expect(await listed(line)).toHaveLength(1);
+    const again = await inHome(line, ['import', '~', '--yes', '--dry-run', '--json']);
+    expect(added(again.json() as Row[])).toBe(0);
+    expect(again.err).toContain('0 new sessions, 1 unchanged');
   });
 });
 

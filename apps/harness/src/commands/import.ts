@@ -12,8 +12,9 @@ import { parseDuration } from '../terminal/parse-duration.ts';
 type AllOptions = RunImportOptions & { readonly undo?: string | true };
 
 const help = `
-Your home folder stands for the folders in which Claude Code, Codex and other products keep sessions there: they are listed, and you are asked
-before anything is imported. No other folder is read.
+Your home folder stands for the folders in which Claude Code, Codex and other
+products keep their sessions: they are listed, and you are asked before anything
+is imported. No other folder is read.
 
 Examples:
   hansard import ~

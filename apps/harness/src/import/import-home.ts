@@ -59,8 +59,8 @@ async function printSurvey(
     isReadable ? 'yes' : sessions === 0 ? 'empty' : 'not yet',
     nameFolder(folder, home),
   ]);
-  const head = ['product', 'sessions', 'size', 'days (UTC)', 'importable', 'folder'];
-  const fit = { width: terminalWidth(context), cut: [{ column: 'folder', least: 12, keep: 'end' as const }] };
+  const head = ['product', 'sessions', 'size', 'days (UTC)', 'import', 'folder'];
+  const fit = { width: terminalWidth(context), cut: [{ column: 'folder', least: 10, keep: 'end' as const }] };
   await printAnswer(context, options, {
     rows: found.map(({ product, ...facts }) => ({ ...product, ...facts })),
     text:

@@ -85,12 +85,18 @@ export class Trial {
     const count = await trial.count();
     const spending = spendingOf(trial.envelope);
     const known = this.#results.get(key);
-    const before = known?.count ?? (await (await this.#real.findDispatch(ref))?.count());
+    // Several files of one session: what the store has, and what the files before would add.
+    const stored = await (await this.#real.findDispatch(ref))?.count();
+    const before = known === undefined ? stored : Math.max(known.count, stored ?? 0);
     const added = Math.max(0, count - (before ?? 0));
     const state: TrialResult['state'] =
       before === undefined ? await this.#stateOfNew(ref) : added > 0 ? 'grown' : 'unchanged';
     const result = { state, added: state === 'excluded' ? 0 : added, spending };
-    this.#results.set(key, { ...result, state: known?.state ?? state, count });
+    this.#results.set(key, {
+      ...result,
+      state: stateOfAll(known?.state, state),
+      count: Math.max(count, before ?? 0),
+    });
     return result;
   }
 
@@ -105,3 +111,11 @@ const otherStates = [
   ['unchanged', 'unchanged'],
   ['excluded', 'deleted before and left out'],
 ] as const;
+
+/** The state of a session after one more of its files. */
+function stateOfAll(
+  before: TrialResult['state'] | undefined,
+  state: TrialResult['state'],
+): TrialResult['state'] {
+  return before === undefined || before === 'unchanged' ? state : before;
+}
