@@ -153,6 +153,7 @@ export default {
         summary: () => ({
           records: lines.length, events: lines.length, status: 'completed',
           completedAt: Date.parse(timestamp), diagnostics: [], counts: {},
+          balance: { records: { in: lines.length, recorded: lines.length, leftOut: {} }, bytes: { in: 0, recorded: 0, leftOut: {} }, files: { in: 1, recorded: 1, leftOut: {} } },
         }),
       }];
     },

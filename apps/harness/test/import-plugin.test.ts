@@ -19,6 +19,7 @@ const entry = `
         async *read() { yield events; },
         summary: () => ({
           records: events.length, events: events.length, status: 'completed', completedAt: 0, diagnostics: [], counts: {},
+          balance: { records: { in: events.length, recorded: events.length, leftOut: {} }, bytes: { in: 0, recorded: 0, leftOut: {} }, files: { in: 1, recorded: 1, leftOut: {} } },
         }),
       }];
     },

@@ -8,7 +8,7 @@ import {
   openDispatchStore,
   runDispatch,
 } from '@hansard/dispatch';
-import type { CapturedEvent, NewEvent } from '@hansard/events';
+import { BalanceSheet, type CapturedEvent, type NewEvent } from '@hansard/events';
 import { importLogs } from '@hansard/import';
 import type { DispatchStoreProvider, LogImporterProvider } from '@hansard/provider';
 import { openSession } from '@hansard/session';
@@ -170,6 +170,7 @@ const paths: Record<string, (store: DispatchStore) => Promise<unknown>> = {
             completedAt: 1,
             diagnostics: [],
             counts: {},
+            balance: new BalanceSheet().balance,
           }),
         },
       ],

@@ -9,6 +9,7 @@ import {
   formatErrors,
   type JsonObject,
   type JsonValue,
+  type SourceBalance,
 } from '@hansard/events';
 import type { ClaudeDiagnostic, DiagnosticCounts } from './lines/claude-diagnostic.ts';
 import { asName, asObject, recordedTime } from './lines/json-fields.ts';
@@ -207,6 +208,11 @@ export interface ReadingCounts {
 
 export interface ClaudeLogSummary {
   readonly records: number;
+  /**
+   * What became of the records, bytes and files of the whole log. Left out are `repeated` records, `streamed` pieces of answers, what is
+   * `unfinished`, what a notice has `cut`, `blank` lines, sidecars that were `not_read`, and files with `no_records`.
+   */
+  readonly balance: SourceBalance;
   /** Diagnostics by file and line: the first 20 of each code in each file. */
   readonly diagnostics: readonly ClaudeDiagnostic[];
   readonly lines: number;

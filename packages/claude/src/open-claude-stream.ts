@@ -1,4 +1,5 @@
 import {
+  BalanceSheet,
   type CapturedEvent,
   type Fidelity,
   formatErrors,
@@ -19,6 +20,7 @@ import {
 } from './claude-log.ts';
 import { type ClaudeDiagnosticCode, DiagnosticLog } from './lines/claude-diagnostic.ts';
 import { asName, asObject, longestStepBack, rawFields, recordedTime } from './lines/json-fields.ts';
+import { bytesCut, type LeftOutReason, LineBalance } from './lines/line-balance.ts';
 import { isStorable, type LogPart, readParts } from './lines/log-parts.ts';
 import { type FileLine, readLines } from './lines/read-lines.ts';
 import { type LinePart, splitRecords } from './lines/split-records.ts';
@@ -44,11 +46,18 @@ function problemsOf({ type, message, modelUsage }: JsonObject): string[] {
   return problem === null ? [] : [problem];
 }
 
+/** Why a part has no event: a piece of an answer that comes as a whole, or a message that was there before. */
+function reasonOf(part: LogPart, events: readonly CapturedEvent[]): LeftOutReason {
+  if (events.length > 0 || part.kind === 'damaged') return null;
+  return asObject(part.record)?.type === 'stream_event' ? 'streamed' : 'repeated';
+}
+
 /** One reading of a recorded stream. */
 class StreamReading {
   readonly #head: LogHead;
   readonly #diagnostics = new DiagnosticLog();
   readonly #ids = new EventIds();
+  readonly #balance = new LineBalance();
   #lines = 0;
   #records = 0;
   #events = 0;
@@ -83,19 +92,27 @@ class StreamReading {
         if (signal?.aborted) return;
         this.#lines += 1;
         bytes += line.bytes;
-        for (const part of line.parts) batch.push(...this.#map(mapping, part, fidelity));
+        for (const part of line.parts) {
+          const events = this.#map(mapping, part, fidelity);
+          this.#balance.addPart(reasonOf(part, events), bytesCut(part, events, line.bytes));
+          batch.push(...events);
+        }
+        this.#balance.endLine(line.bytes, line.isWhole);
         if (batch.length < eventsOfBatch) continue;
         yield batch;
         onProgress?.(bytes);
         batch = [];
       }
     }
+    if (this.#diagnostics.counts.unfinished !== undefined) this.#balance.endUnfinished();
     batch.push(...this.#finish(mapping));
     if (batch.length > 0) yield batch;
     onProgress?.(bytes);
   }
 
   summary(): ClaudeLogSummary {
+    const sheet = new BalanceSheet();
+    this.#balance.addTo(sheet);
     const { status, structuredResult } = this.#end?.data ?? {};
     const ended = status === 'completed' || status === 'aborted' ? status : 'crashed';
     return {
@@ -114,6 +131,7 @@ class StreamReading {
       summarises: [],
       structuredResult: structuredResult ?? null,
       kept: null,
+      balance: sheet.balance,
     };
   }
 

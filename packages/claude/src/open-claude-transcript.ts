@@ -1,7 +1,7 @@
 import { constants, globSync, lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, extname, isAbsolute, join, relative } from 'node:path';
-import { definedOnly, messageOf } from '@hansard/events';
+import { messageOf } from '@hansard/events';
 import { type ClaudeLog, readLogHead } from './claude-log.ts';
 import { asKeptReading, findKept, isTranscriptRecord, type SessionFile } from './continue/kept-reading.ts';
 import { TranscriptReading } from './continue/transcript-reading.ts';
@@ -133,26 +133,29 @@ async function openSubAgent(
   sessionStart: number | undefined,
 ): Promise<SessionFile> {
   const prefix = basename(path, extname(path));
-  const { meta, metaProblem } = await readMeta(join(dirname(path), `${prefix}.meta.json`), folder);
-  const facts = { path, name: relative(folder, path), prefix, meta, ...definedOnly({ metaProblem }) };
+  const sidecar = await readMeta(join(dirname(path), `${prefix}.meta.json`), folder);
+  const facts = { path, name: relative(folder, path), prefix, ...sidecar };
   try {
     const { bytes, modifiedAt, startedAt, firstTime, agentId } = await readLogHead(path, isTranscriptRecord);
     const startsAt = startedAt ?? sessionStart ?? firstTime;
     return { ...facts, bytes, modifiedAt, ...(agentId === null ? {} : { agentId }), startsAt };
   } catch (error) {
-    return { ...facts, bytes: 0, modifiedAt: 0, startsAt: sessionStart ?? 0, problem: error };
+    const bytesUnread = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    return { ...facts, bytes: 0, modifiedAt: 0, startsAt: sessionStart ?? 0, problem: error, bytesUnread };
   }
 }
 
 const mostBytesOfMeta = 1_000_000;
 
-type Sidecar = Pick<SessionFile, 'meta' | 'metaProblem'>;
+type Sidecar = Pick<SessionFile, 'meta' | 'metaProblem' | 'bytesOfMeta'>;
 
 /** Reads the metadata file beside a sub-agent's transcript, if it is a regular file below the folder of the session. */
 async function readMeta(path: string, folder: string): Promise<Sidecar> {
   const found = resolveOwn(path, folder);
   if (found.kind === 'absent') return { meta: {} };
-  const problem = (metaProblem: string): Sidecar => ({ meta: {}, metaProblem });
+  // The bytes of a file outside are no bytes of the source.
+  const bytesOfMeta = found.kind === 'own' ? found.stats.size : 0;
+  const problem = (metaProblem: string): Sidecar => ({ meta: {}, metaProblem, bytesOfMeta });
   if (found.kind === 'outside') return problem(`is a link to ${found.target}, outside of ${folder}`);
   if (found.kind === 'unreadable') return problem('is a link that leads nowhere');
   try {
@@ -162,7 +165,7 @@ async function readMeta(path: string, folder: string): Promise<Sidecar> {
     if (!stats.isFile()) return problem('is not a regular file');
     if (stats.size > mostBytesOfMeta) return problem(`has ${stats.size} bytes, more than ${mostBytesOfMeta}`);
     const meta = asObject(JSON.parse(await file.readFile('utf8')));
-    return meta === undefined ? problem('does not hold a JSON object') : { meta };
+    return meta === undefined ? problem('does not hold a JSON object') : { meta, bytesOfMeta };
   } catch (error) {
     return problem(`cannot be read: ${messageOf(error)}`);
   }

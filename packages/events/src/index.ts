@@ -93,4 +93,10 @@ export {
 export { envelopeJsonSchema, eventJsonSchema, taskJsonSchema } from './types/json-schema.ts';
 export { isEventOf, newEvent } from './types/new-event.ts';
 export { type OutputPart, outputPartSchema } from './types/output-part.ts';
+export {
+  BalanceSheet,
+  type BalanceUnit,
+  balanceProblem,
+  type SourceBalance,
+} from './types/source-balance.ts';
 export type { FileSink, TaskSource, TextSink } from './types/task-source.ts';

@@ -34,7 +34,7 @@ export interface UnchangedLog extends LogPlace, UnchangedRecord {}
 /** A dispatch that was imported. */
 export interface ImportReport
   extends LogPlace,
-    Pick<LogSummary, 'lines' | 'records' | 'events' | 'counts' | 'diagnostics'>,
+    Pick<LogSummary, 'lines' | 'records' | 'events' | 'counts' | 'diagnostics' | 'balance'>,
     Omit<RecordedLog, 'kind' | 'summary'> {
   readonly kind: 'imported';
   /** Whether only the name, the folder and the first record identify the log, so that another log may have the same. */
@@ -165,7 +165,7 @@ export async function* importSource(
       continue;
     }
     const { summary, kind: _, ...recorded } = result;
-    const { lines, records, events, counts, diagnostics } = summary;
+    const { lines, records, events, counts, diagnostics, balance } = summary;
     yield {
       kind: 'imported',
       ...place,
@@ -174,6 +174,7 @@ export async function* importSource(
       events,
       counts,
       diagnostics,
+      balance,
       ...recorded,
       isIdentifiedByPlace: log.identifiedByPlace !== undefined,
       ...(taskProblem === null ? {} : { taskProblem }),

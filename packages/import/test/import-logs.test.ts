@@ -1,6 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { closeAbandonedDispatches, openDispatchStore } from '@hansard/dispatch';
+import { BalanceSheet } from '@hansard/events';
 import type { LogImporterProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
@@ -191,6 +192,7 @@ describe('importLogs', () => {
             completedAt: 0,
             diagnostics: [],
             counts: {},
+            balance: new BalanceSheet().balance,
           }),
         },
       ],

@@ -5,6 +5,7 @@ import type {
   EventOf,
   Fidelity,
   JsonValue,
+  SourceBalance,
 } from '@hansard/events';
 import type { Awaitable } from './awaitable.ts';
 import type { ContractVersion } from './contract-version.ts';
@@ -24,6 +25,7 @@ import type { ContractVersion } from './contract-version.ts';
  * - Give the same `dispatchId` for the same log, including after it has grown, so that a second import finds its dispatch.
  * - Give each event its own id. A log that has grown has the same events and then more: ids decide which events are new.
  * - Report unusual records as diagnostics, and continue to read.
+ * - Account for everything: what the files have is recorded, or left out with a count and a reason (`LogSummary.balance`).
  * - Let `summary` describe what was read so far at any time: it is also called after `read` was left or threw.
  *
  * What it may throw: any error, preferably one with a code (`defineErrors`). An error of `detect`, `hasRecord` or `open` ends the
@@ -148,6 +150,12 @@ export interface ReadOpenLogOptions {
 export interface LogSummary {
   readonly records: number;
   readonly events: number;
+  /**
+   * What became of the records, bytes and files that were read so far. A record is a unit of the format, and so is each text that could not
+   * be read as one. Reasons are short names, such as `repeated`. `BalanceSheet` of `@hansard/events` counts it. For the rest of a log, that
+   * of the whole log.
+   */
+  readonly balance: SourceBalance;
   /** Absent: the format does not count lines. */
   readonly lines?: number;
   /**

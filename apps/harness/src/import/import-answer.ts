@@ -36,7 +36,27 @@ export function importLine(report: ImportReport | UnchangedLog): string {
     recordsOf(report),
     `events: ${eventsOf(report)}`,
     ...(diagnostics.length === 0 ? [] : [`diagnostics: ${diagnostics.join(', ')}`]),
+    ...leftOutOf(report),
   ].join(', ');
+}
+
+/** What the store does not have of a log, by reason. Blank lines are in the JSON only. */
+function leftOutOf({ balance: { records, bytes, files } }: ImportReport): string[] {
+  const reasons = new Set([bytes, records, files].flatMap(({ leftOut }) => Object.keys(leftOut)));
+  reasons.delete('blank');
+  const parts = [...reasons].map((reason) => {
+    const units = [
+      ...countOf(records.leftOut[reason], 'record'),
+      ...countOf(files.leftOut[reason], 'file'),
+      ...countOf(bytes.leftOut[reason], 'byte'),
+    ];
+    return `${units.join(', ')} (${reason.replaceAll('_', ' ')})`;
+  });
+  return parts.length === 0 ? [] : [`left out: ${parts.join(', ')}`];
+}
+
+function countOf(count: number | undefined, unit: string): string[] {
+  return count === undefined ? [] : [formatCount(count, unit)];
 }
 
 /** How the import ended a dispatch whose log is quiet. */
@@ -74,9 +94,9 @@ const columns = {
   session: ['file', 'taskDir', 'dispatchId', 'format', 'records', 'events', 'added'],
 } as const;
 const lastColumns = {
-  lines: ['rewritten', 'counts', 'diagnostics'],
-  game: ['rewritten', 'notInLog', 'diagnostics'],
-  session: ['rewritten', 'notInLog', 'diagnostics'],
+  lines: ['rewritten', 'counts', 'balance', 'diagnostics'],
+  game: ['rewritten', 'notInLog', 'balance', 'diagnostics'],
+  session: ['rewritten', 'notInLog', 'balance', 'diagnostics'],
 } as const;
 
 const columnsOfUnchanged = [

@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { type CapturedEvent, isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
 import type { ReadingCounts } from '../claude-log.ts';
+import { type KeptBalance, type LeftOutReason, LineBalance } from '../lines/line-balance.ts';
 import { PrefixChecksum } from '../lines/read-lines.ts';
 import type { MappingFacts } from '../map/transcript-mapping.ts';
 import { CallCheck, type FileState } from '../map/transcript-state.ts';
@@ -20,10 +21,13 @@ export interface SessionFile {
   readonly agentId?: string;
   readonly startsAt: number;
   readonly meta: JsonObject;
-  /** Why the metadata file beside a sub-agent's transcript was not read. */
+  /** The size of the metadata file beside a sub-agent's transcript. Absent: there is none. */
+  readonly bytesOfMeta?: number;
+  /** Why it was not read. */
   readonly metaProblem?: string;
-  /** The error of an unreadable file. */
+  /** The error of an unreadable file, and its size. */
   readonly problem?: unknown;
+  readonly bytesUnread?: number;
 }
 
 /** Whether a value is a record of a transcript, and not a message nested in one, which does not name a session. */
@@ -33,7 +37,7 @@ export function isTranscriptRecord(value: JsonValue): boolean {
 }
 
 /** Changes with each change of the mapping, because a session is continued only by the mapping that began it. */
-export const keptVersion = 3;
+export const keptVersion = 4;
 
 /**
  * What a reading needs to continue an earlier one: places in the files, ids and counts, but no content. JSON, because it is
@@ -79,6 +83,7 @@ export interface KeptFile {
   readonly latestPrompt: number | null;
   readonly latestUuid: string | null;
   readonly conversation: string | null;
+  readonly balance: KeptBalance;
 }
 
 /** What was kept, if this version of the mapping kept it. */
@@ -119,6 +124,9 @@ export class OpenFile {
   /** The time of the latest prompt that was read, in milliseconds since 1970. */
   latestPrompt = Number.NEGATIVE_INFINITY;
   readonly checksum: PrefixChecksum;
+  readonly balance: LineBalance;
+  /** What an earlier reading did with the parts that it has mapped. */
+  readonly reasonsBefore: readonly LeftOutReason[];
   /** Where the next line begins. */
   offset = 0;
   line = 0;
@@ -137,6 +145,8 @@ export class OpenFile {
     this.#number = number;
     this.linesBefore = before?.linesRead ?? 0;
     this.checksum = new PrefixChecksum(before?.bytes, before?.checksum);
+    this.balance = new LineBalance(before?.balance, before !== undefined && isUnchanged(before, file));
+    this.reasonsBefore = before?.balance.rest?.parts ?? [];
     if (before !== undefined) {
       this.offset = before.offset;
       this.line = before.line;
@@ -150,6 +160,7 @@ export class OpenFile {
   endLine(bytes: number, isWhole: boolean, order: number): void {
     this.offset += bytes;
     this.line += 1;
+    this.balance.endLine(bytes, isWhole);
     if (!isWhole) return;
     this.current = this.#lineHere(order);
     this.parts = 0;
@@ -190,6 +201,7 @@ export class OpenFile {
       latestPrompt: finite(this.latestPrompt),
       latestUuid,
       conversation,
+      balance: this.balance.kept,
     };
   }
 

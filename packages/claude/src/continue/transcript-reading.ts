@@ -1,7 +1,14 @@
-import { type CapturedEvent, formatErrors, type JsonValue } from '@hansard/events';
+import {
+  BalanceSheet,
+  type CapturedEvent,
+  formatErrors,
+  type JsonValue,
+  type SourceBalance,
+} from '@hansard/events';
 import type { ClaudeLogSummary, ReadLogOptions } from '../claude-log.ts';
-import { DiagnosticLog } from '../lines/claude-diagnostic.ts';
+import { type ClaudeDiagnosticCode, DiagnosticLog } from '../lines/claude-diagnostic.ts';
 import { asName, asObject, recordedTime } from '../lines/json-fields.ts';
+import { bytesCut } from '../lines/line-balance.ts';
 import { type LogPart, readParts } from '../lines/log-parts.ts';
 import { asBlocks, isToolResult } from '../map/blocks.ts';
 import { asId } from '../map/ids.ts';
@@ -179,13 +186,20 @@ export class TranscriptReading {
       return;
     }
     const from = { offset: open.offset, line: open.line, checksum };
-    for await (const lines of readParts(file.path, isTranscriptRecord, this.#report.bind(this), from)) {
+    const report = (code: ClaudeDiagnosticCode, line: number, message: string) => {
+      if (code === 'unfinished') open.balance.endUnfinished();
+      this.#report(code, line, message);
+    };
+    for await (const lines of readParts(file.path, isTranscriptRecord, report, from)) {
       for (const line of lines) {
         if (signal?.aborted) return;
         if (open.line >= linesBefore) this.#output.lines += 1;
         for (const part of line.parts) {
           open.parts += 1;
-          if (open.parts <= open.partsBefore) continue;
+          if (open.parts <= open.partsBefore) {
+            open.balance.addPart(open.reasonsBefore[open.parts - 1] ?? null);
+            continue;
+          }
           const time = promptTime(part);
           while (time > open.until) yield 'paused';
           open.latestPrompt = Math.max(open.latestPrompt, time);
@@ -196,7 +210,7 @@ export class TranscriptReading {
             yield* this.#readUntil(mapping, agent, reported.time);
             this.#enter(mapping, open);
           }
-          this.#take(mapping, open, part, reported?.agentId);
+          this.#take(mapping, open, part, { reporting: reported?.agentId, bytes: line.bytes });
           if (mapping.isLost) return;
         }
         open.endLine(line.bytes, line.isWhole, this.#nextOrder());
@@ -213,9 +227,18 @@ export class TranscriptReading {
     for (const event of events) if (!this.#output.addEnded(event)) mapping.lose();
   }
 
-  #take(mapping: TranscriptMapping, open: OpenFile, part: LogPart, reporting: string | undefined): void {
+  #take(
+    mapping: TranscriptMapping,
+    open: OpenFile,
+    part: LogPart,
+    { reporting, bytes }: { readonly reporting: string | undefined; readonly bytes: number },
+  ): void {
     if (part.kind === 'record') this.#output.records += 1;
+    const repeated = this.#diagnostics.counts.id_repeated;
     const events = mapping.map(part);
+    // Events of agents that a repeated record names are no record of it.
+    const isRepeated = this.#diagnostics.counts.id_repeated !== repeated;
+    open.balance.addPart(isRepeated ? 'repeated' : null, bytesCut(part, events, bytes));
     this.#needed.observe(open.current, part, reporting, events);
     for (const event of events) if (!this.#output.add(event)) mapping.lose();
   }
@@ -239,7 +262,29 @@ export class TranscriptReading {
       lastMessage,
       summarises,
       kept: this.#isComplete ? this.#kept() : null,
+      balance: this.#balance(),
     };
+  }
+
+  #balance(): SourceBalance {
+    const sheet = new BalanceSheet();
+    for (const { file, balance } of this.#open) {
+      const { bytesUnread = 0, bytesOfMeta, metaProblem } = file;
+      balance.addTo(sheet);
+      sheet.take('bytes', bytesUnread);
+      sheet.leaveOut('bytes', 'no_records', bytesUnread);
+      if (bytesOfMeta === undefined) continue;
+      sheet.take('files');
+      sheet.take('bytes', bytesOfMeta);
+      if (metaProblem === undefined) {
+        sheet.record('files');
+        sheet.record('bytes', bytesOfMeta);
+      } else {
+        sheet.leaveOut('files', 'not_read');
+        sheet.leaveOut('bytes', 'not_read', bytesOfMeta);
+      }
+    }
+    return sheet.balance;
   }
 
   /** Null: the log has to be read as a whole. */

@@ -14,6 +14,9 @@ export interface Shape {
   readonly minItems?: number;
   readonly properties?: Readonly<Record<string, Shape>>;
   readonly required?: readonly string[];
+  /** Of a record: any text is a name. */
+  readonly propertyNames?: { readonly type: 'string' };
+  readonly additionalProperties?: Shape;
   readonly anyOf?: readonly Shape[];
   readonly oneOf?: readonly Shape[];
 }
@@ -41,6 +44,7 @@ export function compileShape(shape: Shape): ShapeCheck {
     case 'array':
       return compileArray(shape);
     case 'object':
+      if (shape.additionalProperties !== undefined) return compileRecord(shape.additionalProperties);
       return shape.properties === undefined ? isJsonObject : compileObject(shape.properties, shape.required);
     case 'boolean':
       return (value) => typeof value === 'boolean';
@@ -51,6 +55,11 @@ export function compileShape(shape: Shape): ShapeCheck {
     default:
       throw new TypeError(`A shape has the unknown type ${type}.`);
   }
+}
+
+function compileRecord(values: Shape): ShapeCheck {
+  const check = compileShape(values);
+  return (value) => isPlainObject(value) && Object.values(value).every(check);
 }
 
 function compileString({ const: only, enum: allowed, pattern, minLength = 0 }: Shape): ShapeCheck {

@@ -15,6 +15,7 @@ import {
   usagePeriodsSchema,
   usageSchema,
 } from './fields.ts';
+import { sourceBalanceSchema } from './source-balance.ts';
 
 export const dispatchStatuses = ['running', 'completed', 'aborted', 'crashed'] as const;
 export const fidelities = ['narrative', 'full'] as const;
@@ -66,6 +67,8 @@ const dispatchSourceSchema = z.object({
   run: idSchema.optional(),
   /** How many events the dispatch had when the last import left it. Absent: an import is under way, or was killed. */
   events: countSchema.optional(),
+  /** What became of everything in the files at the last complete import. */
+  balance: sourceBalanceSchema.optional(),
 });
 
 export type DispatchSource = z.infer<typeof dispatchSourceSchema>;

@@ -25,6 +25,10 @@ export interface ReadGame {
 
 interface Place {
   readonly file: string | undefined;
+  /** The number of the file among those of the log, from 0. */
+  readonly source: number;
+  /** With the line end. */
+  readonly bytes: number;
   /** From 1. */
   readonly line: number;
   /**
@@ -64,7 +68,9 @@ type Content<L> = L extends unknown ? Omit<L, keyof Place> : never;
 export function linesInOrder(files: readonly GameLogFile[]): LogLine[] {
   const parsed = files.map(({ file, source }) => ({ file, lines: parseLines(source) }));
   const start = parsed.map(({ lines }) => firstTime(lines)).reduce(earlier, null) ?? 0;
-  const placed = parsed.flatMap(({ file, lines }) => placeLines(file, lines, firstTime(lines) ?? start));
+  const placed = parsed.flatMap(({ file, lines }, source) =>
+    placeLines({ file, source }, lines, firstTime(lines) ?? start),
+  );
   // For equal times: a file keeps its order, and the files follow the order of their streams.
   placed.sort((a, b) => a.order - b.order || a.rank - b.rank);
   return placed.map(({ line }) => line);
@@ -73,7 +79,7 @@ export function linesInOrder(files: readonly GameLogFile[]): LogLine[] {
 /** At the same time, what happens in the game comes first, then a thought, the call, and what the call did or said. */
 const ranks: Readonly<Record<StreamKind, number>> = { game: 0, thought: 1, trace: 2, action: 3, chat: 4 };
 
-function placeLines(file: string | undefined, lines: readonly SessionLine[], first: number) {
+function placeLines(of: Pick<Place, 'file' | 'source'>, lines: readonly SessionLine[], first: number) {
   const latest = new Map<string, number>();
   const rank = rankOf(lines);
   let kind: StreamKind = 'game';
@@ -103,7 +109,8 @@ function placeLines(file: string | undefined, lines: readonly SessionLine[], fir
     const order = Math.max(before, latestTime);
     latest.set(key, order);
     const place = { order: latestTime, time: own };
-    return { order, rank, line: { ...content, file, line: line.line, ...place, run, diagnostics } };
+    const { bytes } = line;
+    return { order, rank, line: { ...content, ...of, line: line.line, bytes, ...place, run, diagnostics } };
   });
 }
 

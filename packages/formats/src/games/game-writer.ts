@@ -1,4 +1,5 @@
 import {
+  type BalanceSheet,
   type CapturedEvent,
   definedOnly,
   eventProblem,
@@ -25,10 +26,10 @@ export interface GameLines {
   readonly unfinished: readonly LineOf<'damaged'>[];
 }
 
-/** Reads the lines of one game as events. */
-export function readGame({ first, lines, unfinished }: GameLines): ReadGame {
+/** Reads the lines of one game as events. `sheet` has what the game has, and gets what becomes of it. */
+export function readGame({ first, lines, unfinished }: GameLines, sheet: BalanceSheet): ReadGame {
   const joined = joinLines(lines);
-  const writer = new GameWriter(joined, new SaidIds(lines));
+  const writer = new GameWriter(joined, new SaidIds(lines), sheet);
   const hasStart = lines.some((line) => line.kind === 'game' && line.eventType === 'GAME_START');
   if (!hasStart)
     writer.report(
@@ -37,12 +38,17 @@ export function readGame({ first, lines, unfinished }: GameLines): ReadGame {
       'The log begins in the middle of a game: there is no GAME_START before.',
     );
   for (const line of joined.lines) writer.add(line);
-  for (const line of unfinished) writer.report(line, line.code, describeDamage(line));
+  for (const line of unfinished) {
+    writer.report(line, line.code, describeDamage(line));
+    sheet.leaveOut('records', 'unfinished');
+    sheet.leaveOut('bytes', 'unfinished', line.bytes);
+  }
   const isComplete = lines.some((line) => line.kind === 'game' && line.eventType === 'GAME_END');
   if (!isComplete) writer.report(first, 'game_without_end', 'The game that begins here has no GAME_END.');
   const { events, diagnostics } = writer;
   const records = lines.filter(({ kind }) => kind !== 'damaged').length;
-  return { events, report: { records, diagnostics }, isComplete, origin: originOf(first.record, first.file) };
+  const report = { records, diagnostics, balance: sheet.balance };
+  return { events, report, isComplete, origin: originOf(first.record, first.file) };
 }
 
 type IdKind = 'event' | 'chat' | 'action' | 'thought' | 'trace' | 'record' | 'notice';
@@ -53,6 +59,7 @@ class GameWriter {
   readonly diagnostics: FormatDiagnostic[] = [];
   readonly #joined: JoinedLines;
   readonly #saidIds: SaidIds;
+  readonly #sheet: BalanceSheet;
   readonly #eventIds = createNamePool(new Set());
   readonly #agentIds = createNamePool(new Set());
   readonly #agents = new Map<string, string>();
@@ -64,15 +71,27 @@ class GameWriter {
   /** The event of a line that others refer to. */
   readonly #idOf = new Map<LogLine, string>();
 
-  constructor(joined: JoinedLines, saidIds: SaidIds) {
+  constructor(joined: JoinedLines, saidIds: SaidIds, sheet: BalanceSheet) {
     this.#joined = joined;
     this.#saidIds = saidIds;
+    this.#sheet = sheet;
   }
 
   add(line: LogLine): void {
     const action = this.#joined.actionOf.get(line);
-    for (const one of action === undefined ? [line] : [line, action])
-      for (const { code, message } of one.diagnostics) this.report(one, code, message);
+    const said = action === undefined ? [line] : [line, action];
+    for (const one of said) for (const { code, message } of one.diagnostics) this.report(one, code, message);
+    const before = this.events.length;
+    this.#addMapped(line, action);
+    if (this.events.length === before) return;
+    for (const { bytes } of said) {
+      this.#sheet.record('records');
+      this.#sheet.record('bytes', bytes);
+    }
+  }
+
+  /** Adds the events of a line, or a notice with the line if it cannot be mapped. */
+  #addMapped(line: LogLine, action: LineOf<'action'> | undefined): void {
     const before = this.events.length;
     const problem =
       this.#addContent(line, action) ??

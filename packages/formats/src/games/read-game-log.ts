@@ -1,4 +1,5 @@
-import { formatErrors } from '@hansard/events';
+import { BalanceSheet, formatErrors } from '@hansard/events';
+import { bytesOf } from '../lines/parse-lines.ts';
 import {
   type GameLogFile,
   isOfStream,
@@ -8,7 +9,7 @@ import {
   type ReadGame,
   type StreamLogLine,
 } from './game-lines.ts';
-import { readGame } from './game-writer.ts';
+import { type GameLines, readGame } from './game-writer.ts';
 
 /**
  * Reads the files of a game log (`game_events`, `chat`, `agent_actions`, `agent_reasoning`, `inference_trace`) as games, in the
@@ -22,13 +23,47 @@ export function readGameLog(files: readonly GameLogFile[]): ReadGame[] {
   const runs = Map.groupBy(lines, ({ run }) => run);
   // Lines without a run, such as damaged ones at the start of a file, belong to the first run.
   const [first, ...others] = [...runs.keys()].filter((run) => run !== null);
-  if (first === undefined) return gamesIn(lines);
-  const ofFirst = lines.filter(({ run }) => run === null || run === first);
-  return [ofFirst, ...others.map((run) => runs.get(run) ?? [])].flatMap(gamesIn);
+  const ofRuns =
+    first === undefined
+      ? [lines]
+      : [
+          lines.filter(({ run }) => run === null || run === first),
+          ...others.map((run) => runs.get(run) ?? []),
+        ];
+  const games = ofRuns.flatMap(gamesIn);
+  const sheets = sheetsOf(files, games);
+  return games.map((game, at) => readGame(game, sheets[at] ?? new BalanceSheet()));
+}
+
+/**
+ * What each game has, before its lines are mapped. A file counts in the game that has its first line. A file without a line, and blank lines,
+ * count in the last game.
+ */
+function sheetsOf(files: readonly GameLogFile[], games: readonly GameLines[]): BalanceSheet[] {
+  const sheets = games.map(() => new BalanceSheet());
+  const last = sheets.at(-1);
+  const counted = new Set<number>();
+  let rest = files.reduce((sum, { source }) => sum + bytesOf(source), 0);
+  for (const [at, { lines, unfinished }] of games.entries()) {
+    for (const { source, bytes } of [...lines, ...unfinished]) {
+      sheets[at]?.take('records');
+      sheets[at]?.take('bytes', bytes);
+      rest -= bytes;
+      if (counted.has(source)) continue;
+      counted.add(source);
+      sheets[at]?.take('files');
+      sheets[at]?.record('files');
+    }
+  }
+  last?.take('bytes', rest);
+  last?.leaveOut('bytes', 'blank', rest);
+  last?.take('files', files.length - counted.size);
+  last?.leaveOut('files', 'no_records', files.length - counted.size);
+  return sheets;
 }
 
 /** The games of one run. Lines before the first start belong to the first game, unless they are game events or chat. */
-function gamesIn(lines: readonly LogLine[]): ReadGame[] {
+function gamesIn(lines: readonly LogLine[]): GameLines[] {
   const games: { readonly first: StreamLogLine; readonly lines: LogLine[] }[] = [];
   const above: LogLine[] = [];
   for (const line of lines) {
@@ -41,9 +76,7 @@ function gamesIn(lines: readonly LogLine[]): ReadGame[] {
   if (first !== undefined) games.push({ first, lines: above });
   // A truncated line does not belong to a game until it is complete.
   const unfinished = lines.filter(isUnfinished);
-  return games.map((game, at) =>
-    readGame({ ...game, unfinished: at === games.length - 1 ? unfinished : [] }),
-  );
+  return games.map((game, at) => ({ ...game, unfinished: at === games.length - 1 ? unfinished : [] }));
 }
 
 function isStart(line: LogLine): line is LineOf<'game'> {

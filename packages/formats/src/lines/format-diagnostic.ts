@@ -1,4 +1,4 @@
-import type { Diagnostic } from '@hansard/events';
+import type { Diagnostic, SourceBalance } from '@hansard/events';
 
 /** Something unusual in a session log or a recorded game. The data itself is always kept. */
 export type FormatDiagnosticCode =
@@ -34,9 +34,10 @@ export interface FormatDiagnostic extends Diagnostic<FormatDiagnosticCode> {
   readonly line: number;
 }
 
-/** The number of records read, and the diagnostics by line. */
+/** The number of records read, the diagnostics by line, and what became of everything in the log. */
 export interface FormatReport {
   readonly records: number;
+  readonly balance: SourceBalance;
   readonly diagnostics: readonly FormatDiagnostic[];
 }
 

@@ -15,6 +15,8 @@ export interface RecordLine {
   readonly kind: 'record';
   /** From 1. */
   readonly line: number;
+  /** With the line end. Of a list, the first record has the bytes of the whole text. */
+  readonly bytes: number;
   readonly record: JsonObject;
   readonly isUtf8: boolean;
   /** Absent: the record is an item of a list. */
@@ -24,6 +26,7 @@ export interface RecordLine {
 export interface DamagedLine {
   readonly kind: 'damaged';
   readonly line: number;
+  readonly bytes: number;
   /** `unfinished`: the last line has no line end and is not a record, so more of it may follow. */
   readonly code: 'not_json' | 'not_an_object' | 'unfinished';
   readonly problem: string;
@@ -42,11 +45,11 @@ export function parseLines(source: string | Uint8Array): SessionLine[] {
   const list = parseList(source);
   if (list !== null) return list;
   const lines = splitLines(source);
-  return lines.flatMap(({ text, isUtf8 }, index) => {
+  return lines.flatMap(({ text, isUtf8, bytes }, index) => {
     // Also removes a carriage return and a byte order mark.
     const trimmed = text.trim();
     if (trimmed === '') return [];
-    const line = parseLine(trimmed, index + 1, isUtf8);
+    const line = { ...parseLine(trimmed, index + 1, isUtf8), bytes };
     const mayContinue = line.kind === 'damaged' && index === lines.length - 1;
     return [mayContinue ? { ...line, code: 'unfinished', problem: 'The last line is truncated.' } : line];
   });
@@ -63,6 +66,7 @@ function parseList(source: string | Uint8Array): SessionLine[] | null {
   return value.map((record, index) => ({
     kind: 'record',
     line: index + 1,
+    bytes: index === 0 ? bytesOf(source) : 0,
     record: record as JsonObject,
     isUtf8,
   }));
@@ -90,7 +94,14 @@ export function parseJson(text: string): { readonly value: unknown } | undefined
   }
 }
 
-function parseLine(text: string, line: number, isUtf8: boolean): SessionLine {
+/** The bytes of a source as UTF-8. */
+export function bytesOf(source: string | Uint8Array): number {
+  return typeof source === 'string' ? Buffer.byteLength(source) : source.length;
+}
+
+type Unmeasured<L> = L extends unknown ? Omit<L, 'bytes'> : never;
+
+function parseLine(text: string, line: number, isUtf8: boolean): Unmeasured<SessionLine> {
   const parsed = parseJson(text);
   if (parsed === undefined) {
     return { kind: 'damaged', line, code: 'not_json', problem: 'The line is not JSON.', text };
@@ -101,13 +112,18 @@ function parseLine(text: string, line: number, isUtf8: boolean): SessionLine {
   return { kind: 'record', line, record: parsed.value as JsonObject, isUtf8, text };
 }
 
-function splitLines(source: string | Uint8Array): { text: string; isUtf8: boolean }[] {
-  if (typeof source === 'string') return source.split('\n').map((text) => ({ text, isUtf8: true }));
-  const lines: { text: string; isUtf8: boolean }[] = [];
+function splitLines(source: string | Uint8Array): { text: string; isUtf8: boolean; bytes: number }[] {
+  if (typeof source === 'string')
+    return source.split('\n').map((text, at, { length }) => ({
+      text,
+      isUtf8: true,
+      bytes: Buffer.byteLength(text) + (at < length - 1 ? 1 : 0),
+    }));
+  const lines: { text: string; isUtf8: boolean; bytes: number }[] = [];
   for (let start = 0; start <= source.length; ) {
     const found = source.indexOf(0x0a, start);
     const end = found < 0 ? source.length : found;
-    lines.push(decode(source.subarray(start, end)));
+    lines.push({ ...decode(source.subarray(start, end)), bytes: end - start + (found < 0 ? 0 : 1) });
     start = end + 1;
   }
   return lines;

@@ -1,4 +1,5 @@
 import {
+  BalanceSheet,
   type CapturedEvent,
   definedOnly,
   eventProblem,
@@ -12,6 +13,7 @@ import type { FormatDiagnostic, FormatReport } from '../lines/format-diagnostic.
 import { type LogOrigin, originOf } from '../lines/log-origin.ts';
 import { isName } from '../lines/name-pool.ts';
 import {
+  bytesOf,
   type DamagedLine,
   describeDamage,
   fileName,
@@ -19,6 +21,7 @@ import {
   parseLines,
   type RecordLine,
   references,
+  type SessionLine,
 } from '../lines/parse-lines.ts';
 import { deriveRecords } from './derive-records.ts';
 import { isSpecified, keyOrdersOf, type LineStyle, styleOf } from './line-form.ts';
@@ -232,24 +235,56 @@ function readSession(
   };
 
   const entries: SessionEntry[] = [];
+  const sheet = sheetOf(source, lines);
   const events = lines.flatMap((line) => {
     if (line.kind === 'damaged') {
       reading.report(line.line, line.code, describeDamage(line));
-      return line.code === 'unfinished' ? [] : [noticeOf(reading, line, file)];
+      if (line.code === 'unfinished') return leaveOut(sheet, line);
+      return counted(sheet, line, [noticeOf(reading, line, file)]);
     }
     const { record } = line;
     const agentId = names.agentId(record.agent_id);
     const entry = { line, record, kind: recordKind(dialect, record), id: names.idOf(line), agentId };
     entries.push(entry);
-    return recordableEvents(reading, entry, file);
+    return counted(sheet, line, recordableEvents(reading, entry, file));
   });
   findDiagnostics(reading, entries);
   diagnostics.sort((a, b) => a.line - b.line);
   return {
     events: keepRemainders(dialect, events, entries),
-    report: { records: records.length, diagnostics },
+    report: { records: records.length, diagnostics, balance: sheet.balance },
     origin: originOf(firstRecord, file),
   };
+}
+
+/** The balance of a log before its lines are mapped: a log is one file, and blank lines are left out. */
+function sheetOf(source: string | Uint8Array, lines: readonly SessionLine[]): BalanceSheet {
+  const sheet = new BalanceSheet();
+  const all = bytesOf(source);
+  sheet.take('files');
+  sheet.record('files');
+  sheet.take('records', lines.length);
+  sheet.take('bytes', all);
+  sheet.leaveOut('bytes', 'blank', all - lines.reduce((sum, { bytes }) => sum + bytes, 0));
+  return sheet;
+}
+
+function leaveOut(sheet: BalanceSheet, { bytes }: SessionLine): [] {
+  sheet.leaveOut('records', 'unfinished');
+  sheet.leaveOut('bytes', 'unfinished', bytes);
+  return [];
+}
+
+/** Counts a line as recorded if it has events. */
+function counted(
+  sheet: BalanceSheet,
+  { bytes }: SessionLine,
+  events: readonly CapturedEvent[],
+): readonly CapturedEvent[] {
+  if (events.length === 0) return events;
+  sheet.record('records');
+  sheet.record('bytes', bytes);
+  return events;
 }
 
 /** The events of a record, or a notice with the id of the record if it cannot be mapped or no store can record an event of it. */

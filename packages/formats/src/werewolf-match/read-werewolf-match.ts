@@ -1,4 +1,5 @@
 import {
+  BalanceSheet,
   type CapturedEvent,
   definedOnly,
   describeIssues,
@@ -12,6 +13,7 @@ import type { ReadGame } from '../games/game-lines.ts';
 import type { FormatDiagnostic } from '../lines/format-diagnostic.ts';
 import { originOf } from '../lines/log-origin.ts';
 import { createNamePool } from '../lines/name-pool.ts';
+import { bytesOf } from '../lines/parse-lines.ts';
 import type { ReadOptions } from '../sessions/read-session.ts';
 
 const matchSchema = z.looseObject({
@@ -34,8 +36,17 @@ const matchSchema = z.looseObject({
  */
 export function readWerewolfMatch(source: string | Uint8Array, { file }: ReadOptions = {}): ReadGame {
   const match = parseMatch(source, file);
-  const reading = new MatchReading(match, file);
+  const sheet = new BalanceSheet();
+  for (const [unit, count] of [
+    ['files', 1],
+    ['records', match.chat.length],
+    ['bytes', bytesOf(source)],
+  ] as const)
+    sheet.take(unit, count);
+  const reading = new MatchReading(match, file, sheet);
   for (const [index, message] of match.chat.entries()) reading.addMessage(index, message);
+  sheet.record('files');
+  sheet.record('bytes', bytesOf(source));
   return reading.finish();
 }
 
@@ -51,9 +62,12 @@ class MatchReading {
   readonly #agentIds = new Map<string, string>();
   readonly #company: ReturnType<typeof createMatchCompany>;
 
-  constructor(match: Match, file: string | undefined) {
+  readonly #sheet: BalanceSheet;
+
+  constructor(match: Match, file: string | undefined, sheet: BalanceSheet) {
     this.#match = match;
     this.#file = file;
+    this.#sheet = sheet;
     for (const [name, { model }] of Object.entries(match.players)) this.#join(name, model);
     this.#company = createMatchCompany(Object.keys(match.players));
     this.#writeLiving(this.#company.first);
@@ -73,6 +87,7 @@ class MatchReading {
     const turn = definedOnly({ turn: phase });
     const data = jsonObjectSchema.parse({ text, ...turn, record: { to, ...record } });
     this.#write({ id, type: 'agent:text', agentId, messageId: id, data });
+    this.#sheet.record('records');
     const others = [...new Set(to)].filter((name) => name !== from);
     for (const [number, name] of others.entries())
       this.#write({
@@ -93,7 +108,7 @@ class MatchReading {
       this.#write({ id: this.#eventIds.take('match-end'), type: 'game:game_end', data });
     } else this.#report('game_without_end', 'The match does not name a winner.');
     const origin = originOf(jsonObjectSchema.parse(chat[0]), this.#file, jsonObjectSchema.parse(rest));
-    const report = { records: chat.length, diagnostics: this.#diagnostics };
+    const report = { records: chat.length, diagnostics: this.#diagnostics, balance: this.#sheet.balance };
     return { events: this.#events, report, isComplete, origin };
   }
 

@@ -283,6 +283,7 @@ function openWholeLog(
     },
     summary: () => ({
       records: report.records,
+      balance: report.balance,
       events: events.length,
       status: isComplete ? 'completed' : 'aborted',
       completedAt: momentOf(times.at(-1)),

@@ -1,5 +1,7 @@
 import type { Dispatch, DispatchEnd, DispatchStore, LoggedFacts, WriterOptions } from '@hansard/dispatch';
 import {
+  BalanceSheet,
+  balanceProblem,
   type DispatchEnvelope,
   type DispatchSource,
   type DispatchStatus,
@@ -18,7 +20,7 @@ export async function sourceOf(
   dispatch: Dispatch,
   summary?: LogSummary,
 ): Promise<DispatchSource> {
-  const { kept, lastMessage, summarises = [] } = summary ?? {};
+  const { kept, lastMessage, summarises = [], balance } = summary ?? {};
   const { titledBy, run } = dispatch.envelope.source ?? {};
   const events = await dispatch.count();
   const ifQuiet = summary === undefined || files.length === 0 ? undefined : expectedEnd(summary, files);
@@ -30,6 +32,7 @@ export async function sourceOf(
     ...(summarises.length === 0 ? {} : { summarises: [...summarises] }),
     ...definedOnly({ run }),
     events,
+    ...definedOnly({ balance }),
   };
 }
 
@@ -41,6 +44,20 @@ export function withTooLarge(summary: LogSummary, { atLimit }: LoggedFacts): Log
     ...summary,
     diagnostics: [...summary.diagnostics, { code: 'total_too_large', message }],
     counts: { ...summary.counts, total_too_large: 1 },
+  };
+}
+
+/** Reports a balance that does not add up, or that an importer does not give: something of the source may be neither recorded nor left out. */
+export function withBalance(summary: LogSummary): LogSummary {
+  const { balance = new BalanceSheet().balance }: Partial<LogSummary> = summary;
+  const problem = summary.balance === undefined ? 'its importer gives none' : balanceProblem(balance);
+  if (problem === null) return summary;
+  const message = `The balance of the log does not add up: ${problem}.`;
+  return {
+    ...summary,
+    balance,
+    diagnostics: [...summary.diagnostics, { code: 'not_balanced', message }],
+    counts: { ...summary.counts, not_balanced: 1 },
   };
 }
 

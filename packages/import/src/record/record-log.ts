@@ -29,6 +29,7 @@ import {
   type QuietClock,
   type QuietEnd,
   sourceOf,
+  withBalance,
   withTooLarge,
 } from './end-of-log.ts';
 
@@ -160,7 +161,7 @@ async function recordRest(
   const rest = existing === null ? null : await restOf(log, existing);
   if (existing === null || rest === null || rest.summary().events !== before) return null;
   if (!(await appendRest(dispatch, rest, options))) return null;
-  const summary = withTooLarge(rest.summary(), await dispatch.fold());
+  const summary = withBalance(withTooLarge(rest.summary(), await dispatch.fold()));
   const isInterrupted = signal.aborted;
   const source = await sourceOf(log, isInterrupted ? [] : files, dispatch, summary);
   const openCalls = openCallsOf(summary, table);
@@ -207,7 +208,7 @@ async function recordWhole(
     });
     throw error;
   }
-  let summary = log.summary();
+  let summary = withBalance(log.summary());
   const isInterrupted = signal.aborted;
   // The events of a log have ids of their own, so the events of a new dispatch need no count.
   const added = existing === null ? appended : (await dispatch.count()) - before;
