@@ -209,7 +209,7 @@ export interface ReadingCounts {
 export interface ClaudeLogSummary {
   readonly records: number;
   /**
-   * What became of the records, bytes and files of the whole log. Left out are `repeated` records, `streamed` pieces of answers, what is
+   * What happened to the records, bytes and files of the whole log. Left out are `repeated` records, `streamed` pieces of answers, what is
    * `unfinished`, what a notice has `cut`, `blank` lines, sidecars that were `not_read`, and files with `no_records`.
    */
   readonly balance: SourceBalance;

@@ -153,7 +153,7 @@ type Sidecar = Pick<SessionFile, 'meta' | 'metaProblem' | 'bytesOfMeta'>;
 async function readMeta(path: string, folder: string): Promise<Sidecar> {
   const found = resolveOwn(path, folder);
   if (found.kind === 'absent') return { meta: {} };
-  // The bytes of a file outside are no bytes of the source.
+  // A file outside has no byte of the source.
   const bytesOfMeta = found.kind === 'own' ? found.stats.size : 0;
   const problem = (metaProblem: string): Sidecar => ({ meta: {}, metaProblem, bytesOfMeta });
   if (found.kind === 'outside') return problem(`is a link to ${found.target}, outside of ${folder}`);

@@ -151,7 +151,7 @@ export interface LogSummary {
   readonly records: number;
   readonly events: number;
   /**
-   * What became of the records, bytes and files that were read so far. A record is a unit of the format, and so is each text that could not
+   * What happened to the records, bytes and files that were read so far. A record is a unit of the format, and so is each text that could not
    * be read as one. Reasons are short names, such as `repeated`. `BalanceSheet` of `@hansard/events` counts it. For the rest of a log, that
    * of the whole log.
    */

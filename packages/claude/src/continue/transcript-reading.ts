@@ -236,7 +236,7 @@ export class TranscriptReading {
     if (part.kind === 'record') this.#output.records += 1;
     const repeated = this.#diagnostics.counts.id_repeated;
     const events = mapping.map(part);
-    // Events of agents that a repeated record names are no record of it.
+    // A repeated record can still announce the agents that it names.
     const isRepeated = this.#diagnostics.counts.id_repeated !== repeated;
     open.balance.addPart(isRepeated ? 'repeated' : null, bytesCut(part, events, bytes));
     this.#needed.observe(open.current, part, reporting, events);

@@ -24,7 +24,7 @@ interface LinesToEnd {
 const keptOfDamaged = 16 * 1024;
 
 /**
- * Counts what becomes of the lines of a file. Bytes count by line: a line is recorded if one of its parts is. Lines of a record that is broken
+ * Counts what happens to the lines of a file. Bytes count by line: a line is recorded if one of its parts is. Lines of a record that is broken
  * over them count together.
  */
 export class LineBalance {

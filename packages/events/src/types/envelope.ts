@@ -67,7 +67,7 @@ const dispatchSourceSchema = z.object({
   run: idSchema.optional(),
   /** How many events the dispatch had when the last import left it. Absent: an import is under way, or was killed. */
   events: countSchema.optional(),
-  /** What became of everything in the files at the last complete import. */
+  /** What happened to everything in the files at the last complete import. */
   balance: sourceBalanceSchema.optional(),
 });
 

@@ -11,7 +11,7 @@ const sharesSchema = z.object({
 });
 
 /**
- * What became of everything in a source: `in` is `recorded` and all of `leftOut` together, for each unit. Bytes are those of the text, after
+ * What happened to everything in a source: `in` is `recorded` and all of `leftOut` together, for each unit. Bytes are those of the text, after
  * decompression, and count by line with its end. What fidelity leaves out of an event is not counted.
  */
 export const sourceBalanceSchema = z.object({
@@ -28,7 +28,7 @@ export type BalanceUnit = keyof SourceBalance;
 
 const units: readonly BalanceUnit[] = ['records', 'bytes', 'files'];
 
-/** Counts a balance while a source is read. What is taken and what becomes of it are counted apart, so that a gap shows. */
+/** Counts a balance while a source is read. What is taken and what happens to it are counted apart, so that a gap shows. */
 export class BalanceSheet {
   readonly #shares: Record<BalanceUnit, { in: number; recorded: number; leftOut: Record<string, number> }> = {
     records: { in: 0, recorded: 0, leftOut: {} },

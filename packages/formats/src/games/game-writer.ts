@@ -26,7 +26,7 @@ export interface GameLines {
   readonly unfinished: readonly LineOf<'damaged'>[];
 }
 
-/** Reads the lines of one game as events. `sheet` has what the game has, and gets what becomes of it. */
+/** Reads the lines of one game as events. `sheet` has what the game has, and gets what happens to it. */
 export function readGame({ first, lines, unfinished }: GameLines, sheet: BalanceSheet): ReadGame {
   const joined = joinLines(lines);
   const writer = new GameWriter(joined, new SaidIds(lines), sheet);

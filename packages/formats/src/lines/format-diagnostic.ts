@@ -34,7 +34,7 @@ export interface FormatDiagnostic extends Diagnostic<FormatDiagnosticCode> {
   readonly line: number;
 }
 
-/** The number of records read, the diagnostics by line, and what became of everything in the log. */
+/** The number of records read, the diagnostics by line, and what happened to everything in the log. */
 export interface FormatReport {
   readonly records: number;
   readonly balance: SourceBalance;
