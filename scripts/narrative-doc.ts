@@ -14,7 +14,9 @@ const treatments: Readonly<Record<Treatment, string>> = {
   lines: 'names, figures and facts at any depth, the first line of each text; no content',
   frames: 'the calls of a stack trace, without its message',
   delivery: 'the text of a decision on a delivery, which is talk; of any other decision nothing',
-  observed: `the first parts of an observation, together at most ${longestObservation} characters; a text is cut, of a picture its type and size stay, of an encoded value that does not fit its length`,
+  observed: `the first parts of an observation, together at most ${longestObservation} characters; a text is cut, of an image, a document or a sound what names it stays, of an encoded value that does not fit its length`,
+  attached:
+    'what names each attachment: kind, type, digest, size, and the first line of its name and address; no text',
   short: `figures, and texts of one line and at most ${longestLine} characters, at any depth; no content`,
   names: 'figures and names at any depth; no content',
 };

@@ -69,8 +69,8 @@ function textsOf(part: RowPart): string[] {
       return leavesOf(part.value).flatMap(linesOf);
     case 'fields':
       return part.fields.map(([, value]) => value);
-    case 'image':
-      return [part.mediaType, part.base64];
+    case 'media':
+      return [part.media.mediaType ?? ''];
   }
 }
 

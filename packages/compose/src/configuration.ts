@@ -132,7 +132,7 @@ export const configSchema = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'Whether models of `hansard chat` are sent the images that agents observe, for models that take images. Absent: false, only their type and size.',
+      'Whether models of `hansard chat` are sent the images that agents observe, for models that take images. Absent: false, only their type, size and digest.',
     ),
   parallelToolCalls: z
     .int()

@@ -36,7 +36,7 @@ export async function openTaskSource(
     relatives,
     async *readEvents(dispatchId) {
       const log = await store.openDispatch({ taskDir, dispatchId });
-      for await (const { events } of log.pages({ limit: pageSize })) {
+      for await (const { events } of log.pages({ limit: pageSize, content: true })) {
         count += events.length;
         await onPage?.(count);
         yield* events;

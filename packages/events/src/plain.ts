@@ -1,5 +1,6 @@
 // Exports without schemas, so that a page that shows events does not load zod.
 
+export { bytesIn, contentLabel, isMediaPart } from './content/content-label.ts';
 export { eventErrors } from './event-errors.ts';
 export { defineErrors } from './hansard-error.ts';
 export { freezeDeep } from './json/freeze-deep.ts';
@@ -11,5 +12,5 @@ export { isReadableAs } from './plain/is-readable-as.ts';
 export { shortened } from './shortened.ts';
 export { ObservedInstance } from './snapshots/observed-instance.ts';
 export { PrintedForm, reviveSnapshot } from './snapshots/snapshot.ts';
-export { bytesIn, snapshotText } from './snapshots/snapshot-text.ts';
+export { snapshotText } from './snapshots/snapshot-text.ts';
 export { isEventOf, newEvent } from './types/new-event.ts';

@@ -1,3 +1,4 @@
+import type { MediaPart } from '@hansard/events';
 import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
 
 const entities: Readonly<Record<string, string>> = {
@@ -42,15 +43,9 @@ function beginningOf(text: string): string {
 const shownImages = /^image\/(png|jpeg|gif|webp)$/;
 const largestImage = 2_000_000;
 
-/** An observed image; null if it is of another type, too large, or not Base64. */
-export function observedImage({
-  mediaType,
-  base64,
-}: {
-  readonly mediaType: string;
-  readonly base64: string;
-}): string | null {
-  if (!shownImages.test(mediaType)) return null;
+/** An image; null if its bytes are not here, too large or not Base64, or if it is of another type. */
+export function observedImage({ mediaType = '', base64 }: MediaPart): string | null {
+  if (base64 === undefined || !shownImages.test(mediaType)) return null;
   if (base64.length > largestImage || !/^[A-Za-z0-9+/]*={0,2}$/.test(base64)) return null;
   return `<img class="observed" alt="what the agent saw" src="data:${mediaType};base64,${base64}">`;
 }

@@ -159,7 +159,7 @@ function unlabelled(block: WordBlock): string {
       const marks = { same: ' ', removed: '-', added: '+' } as const;
       return blockMarkdown(block.lines.map(({ kind, text }) => `${marks[kind]} ${text}`).join('\n'), 'diff');
     }
-    case 'image':
+    case 'media':
       return inlineMarkdown(block.text);
     case 'note':
       return inlineMarkdown(block.spans.map(({ text }) => text).join(' '));

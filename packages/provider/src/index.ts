@@ -61,7 +61,7 @@ export type {
 } from './hook-provider.ts';
 export type {
   LanguageModelProvider,
-  ModelImage,
+  ModelFile,
   ModelMessage,
   ModelRequest,
   ModelResponse,

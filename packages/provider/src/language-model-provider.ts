@@ -56,8 +56,8 @@ export type ModelMessage =
   | {
       readonly role: 'user';
       readonly text: string;
-      /** Images that the agent observed, which `text` names. Only if the session sends images. A model that takes none ignores them. */
-      readonly images?: readonly ModelImage[];
+      /** Images, documents and sounds of the message, which `text` names. A model that takes none ignores them. */
+      readonly files?: readonly ModelFile[];
     }
   | {
       readonly role: 'assistant';
@@ -77,12 +77,17 @@ export type ModelMessage =
       readonly tool: string;
       readonly text: string;
       readonly isError: boolean;
+      /** Images, documents and sounds of the result, which `text` names. */
+      readonly files?: readonly ModelFile[];
     };
 
-export interface ModelImage {
+/** A file of a message, with its bytes. */
+export interface ModelFile {
+  readonly kind: 'image' | 'document' | 'audio';
   /** For example `image/png`. */
   readonly mediaType: string;
   readonly base64: string;
+  readonly name?: string;
 }
 
 /** A call that a model requests. */

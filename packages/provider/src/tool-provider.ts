@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@hansard/events';
+import type { JsonObject, JsonValue, MediaPart } from '@hansard/events';
 import type { AgentHost } from './agent-host.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { ContractVersion } from './contract-version.ts';
@@ -80,6 +80,11 @@ export interface ToolOutcome {
   readonly status: 'completed' | 'error';
   /** The text that the model reads. */
   readonly text: string;
+  /**
+   * Images, documents and sounds of the result, after its text: bytes in Base64, or parts that the log has. The log keeps the bytes as content, and the model
+   * gets them. Absent: none.
+   */
+  readonly parts?: readonly MediaPart[];
   /** Facts as a JSON object. They are also recorded at `narrative` fidelity (D7). Absent: none. */
   readonly metadata?: JsonObject;
   /**

@@ -13,7 +13,7 @@ import {
 } from '@hansard/events';
 import { type RecordFinding, type RecordKind, SecretFinder, type SecretFinding } from './find-secrets.ts';
 import { isNamedSecret, KnownKeys } from './known-keys.ts';
-import { keptOfEnvelope, keptOfTask, redactRecord, ValueRedaction } from './redact-value.ts';
+import { keptOfEnvelope, keptOfTask, redactRecord, ValueRedaction, withoutBytes } from './redact-value.ts';
 import { searchFormats } from './search/format-search.ts';
 import { compilePatterns, type OwnPattern, type OwnPatterns } from './search/own-patterns.ts';
 import { secretFormats } from './search/secret-formats.ts';
@@ -116,6 +116,16 @@ export function createRedactor({
     const redaction = begin();
     return { text: redaction.text(text), counts: redaction.counts ?? {} };
   };
+  const redactEvent = <E extends { readonly data: JsonObject }>(event: E): E => {
+    const others = otherFieldsOf(event);
+    const isClean = !mayHaveSecrets(event.data, search, keys);
+    if (isClean && (others === null || !mayHaveSecrets(others, search, keys))) return event;
+    const redaction = begin();
+    const data = redaction.data((event as { readonly type?: unknown }).type, event.data);
+    const fields = others === null ? {} : redaction.object(others);
+    if (redaction.counts === null) return event;
+    return { ...withoutOtherFields(event), ...fields, data: withCounts(data, redaction.counts) };
+  };
   const finder = new SecretFinder(search, keys, redactText);
 
   return {
@@ -125,14 +135,13 @@ export function createRedactor({
       return { value: redaction.value(value) as T, counts: redaction.counts ?? {} };
     },
     event: (event) => {
-      const others = otherFieldsOf(event);
-      const isClean = !mayHaveSecrets(event.data, search, keys);
-      if (isClean && (others === null || !mayHaveSecrets(others, search, keys))) return event;
-      const redaction = begin();
-      const data = redaction.data((event as { readonly type?: unknown }).type, event.data);
-      const fields = others === null ? {} : redaction.object(others);
-      if (redaction.counts === null) return event;
-      return { ...withoutOtherFields(event), ...fields, data: withCounts(data, redaction.counts) };
+      const searched = withoutBytes(event);
+      if (searched !== event) {
+        const redacted = redactEvent(searched);
+        const { base64 } = event.data;
+        return redacted === searched ? event : { ...redacted, data: { ...redacted.data, base64 } };
+      }
+      return redactEvent(event);
     },
     envelope: (envelope) => record(envelope, keptOfEnvelope),
     task: (task) => record(task, keptOfTask),

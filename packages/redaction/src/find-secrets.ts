@@ -1,5 +1,6 @@
 import {
   addRedactions,
+  type CapturedEvent,
   eventFields,
   isPlainObject,
   type JsonObject,
@@ -7,7 +8,7 @@ import {
   type RedactionCounts,
 } from '@hansard/events';
 import { isNamedSecret, type KnownKeys } from './known-keys.ts';
-import { keptOfEnvelope, keptOfLetter, keptOfTask, redactKeyLines } from './redact-value.ts';
+import { keptOfEnvelope, keptOfLetter, keptOfTask, redactKeyLines, withoutBytes } from './redact-value.ts';
 import type { SecretSearch } from './search/secret-search.ts';
 
 /** A secret in a value, without the secret. */
@@ -58,7 +59,8 @@ export class SecretFinder {
 
   /** The counts of redaction are not searched: they stay. */
   findInRecord(record: object, of: RecordKind): RecordFinding[] {
-    return Object.entries(record as Record<string, JsonValue>).flatMap(([key, value]) => {
+    const whole = of === 'event' ? withoutBytes(record as CapturedEvent) : record;
+    return Object.entries(whole as Record<string, JsonValue>).flatMap(([key, value]) => {
       if (of === 'envelope' && key === 'letter' && isPlainObject(value))
         return this.#inLetter(value as JsonObject);
       const isKept = keptFields[of].has(key);

@@ -172,3 +172,11 @@ export function redactRecord<T extends object>(
     ? record
     : ({ ...Object.fromEntries(fields.filter(isKept)), ...redacted, ...ofLetter } as T);
 }
+
+/** The event without the encoded bytes of a content, in which no pattern is searched; otherwise the same object. */
+export function withoutBytes<E extends { readonly data: JsonObject }>(event: E): E {
+  if ((event as { readonly type?: unknown }).type !== 'content:stored' || event.data.base64 === undefined)
+    return event;
+  const { base64: _, ...data } = event.data;
+  return { ...event, data };
+}

@@ -65,7 +65,9 @@ describe('a redactor', () => {
         return Object.fromEntries([...entries, [`${planted} ${of(4)}`, 1]]);
       };
       for (const sample of Object.values(sampleEvents)) {
-        const planted = { ...sample, data: plant(sample.data as JsonValue) } as CapturedEvent;
+        // No pattern is searched in the bytes of a content.
+        const { base64: _, ...texts } = sample.data;
+        const planted = { ...sample, data: plant(texts as JsonValue) } as CapturedEvent;
         const redacted = JSON.stringify(event(planted));
         const leaked = secrets.filter((secret) => redacted.includes(JSON.stringify(secret).slice(1, -1)));
         expect(leaked).toEqual([]);

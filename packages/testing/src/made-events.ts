@@ -202,6 +202,11 @@ const sampleData: { [T in KnownEventType]: EventData<T> } = {
     ],
   },
   'user:message': { text: 'Go on.', source: { kind: 'agent', agentId: 'agent_001', dispatchId: 'd1' } },
+  'content:stored': {
+    sha256: 'b5d4045c3f466fa91fe2cc6abe79232a1a57cdf104f7a26e716e0a1e2789df78',
+    size: 3,
+    base64: 'QUJD',
+  },
   'session:init': { model: 'model-1', sessionId: 's1', cwd: '/work', tools: ['Bash'] },
   'session:complete': {
     status: 'completed',

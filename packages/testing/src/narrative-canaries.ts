@@ -36,6 +36,7 @@ const fields: Readonly<Record<KnownEventType, Readonly<Record<string, Shape>>>> 
   'agent:message_sent': { text: 'talk' },
   'agent:output': {},
   'user:message': { text: 'talk' },
+  'content:stored': {},
   'session:init': { model: 'whole', sessionId: 'whole', cwd: 'whole' },
   'session:complete': { reason: 'line', result: 'whole' },
   'session:compaction': { trigger: 'line', summary: 'talk' },
@@ -109,7 +110,7 @@ const captured: Readonly<Record<string, (secret: () => string) => JsonObject>> =
     data: { type: 'bash_progress', lastLine: secret(), any: secret() },
   }),
   'agent:redacted_thinking': (secret) => ({ data: secret() }),
-  'user:image': (secret) => ({ source: { type: 'base64', data: secret() } }),
+  'user:video': (secret) => ({ source: { type: 'base64', data: secret() } }),
 };
 
 /** Types of which only figures and names are kept. */
@@ -175,9 +176,20 @@ class Canaries {
       data.parts = [
         { kind: 'text', text: this.#show() },
         { kind: 'json', json: { seen: this.#show() } },
-        { kind: 'image', mediaType: 'image/png', base64: this.#hide() },
+        { kind: 'image', mediaType: 'image/png', name: this.#show(), base64: this.#hide() },
         { kind: 'text', text: `${this.#show()} ${'- '.repeat(1_000)}${this.#hide()}` },
         { kind: 'json', json: this.#nested() },
+      ];
+    if (type === 'user:message')
+      data.parts = [
+        { kind: 'text', name: 'notes.txt', text: this.#hide() },
+        {
+          kind: 'document',
+          mediaType: 'application/pdf',
+          name: this.#show(),
+          base64: this.#hide(),
+          details: { context: this.#hide() },
+        },
       ];
     if (type === 'session:complete') data.errors = [this.#shaped('line')];
     if (type === 'harness:error')

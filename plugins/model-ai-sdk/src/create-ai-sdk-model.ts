@@ -179,14 +179,16 @@ function toSdkMessage(message: ModelMessage, model: string | null): SdkMessage {
     case 'system':
       return { role: 'system', content: message.text };
     case 'user': {
-      const { text, images = [] } = message;
-      if (images.length === 0) return { role: 'user', content: text };
-      const files = images.map(({ mediaType, base64 }) => ({
+      const { text, files = [] } = message;
+      if (files.length === 0) return { role: 'user', content: text };
+      const parts = files.map(({ mediaType, base64, name }) => ({
         type: 'file' as const,
         mediaType,
         data: base64,
+        ...(name === undefined ? {} : { filename: name }),
       }));
-      return { role: 'user', content: [{ type: 'text', text }, ...files] };
+      // Vendors refuse an empty text.
+      return { role: 'user', content: [...(text === '' ? [] : [{ type: 'text' as const, text }]), ...parts] };
     }
     case 'assistant':
       return {
@@ -212,11 +214,28 @@ function toSdkMessage(message: ModelMessage, model: string | null): SdkMessage {
             type: 'tool-result',
             toolCallId: message.toolCallId,
             toolName: message.tool,
-            output: { type: message.isError ? 'error-text' : 'text', value: message.text },
+            output: resultOutput(message),
           },
         ],
       };
   }
+}
+
+/** The SDK takes files of a result only beside a text that is not an error. */
+function resultOutput({ text, isError, files = [] }: Extract<ModelMessage, { role: 'tool' }>) {
+  if (isError || files.length === 0)
+    return { type: isError ? ('error-text' as const) : ('text' as const), value: text };
+  return {
+    type: 'content' as const,
+    value: [
+      { type: 'text' as const, text },
+      ...files.map(({ mediaType, base64: data }) => ({
+        type: 'file' as const,
+        mediaType,
+        data: { type: 'data' as const, data },
+      })),
+    ],
+  };
 }
 
 type Answer = Extract<ModelMessage, { role: 'assistant' }>;

@@ -187,11 +187,11 @@ describe('an answer', () => {
 });
 
 describe('what the model is shown', () => {
-  it('has the images of a message after its text', async () => {
+  it('has the files of a message after its text', async () => {
     const model = mockModel([...textParts('A map.'), finish()]);
-    const images = [{ mediaType: 'image/png', base64: 'AQIDBA==' }];
+    const files = [{ kind: 'image' as const, mediaType: 'image/png', base64: 'AQIDBA==' }];
     await createAiSdkModel({ model, settings }).generate(
-      request({ messages: [{ role: 'user', text: 'What is it?', images }] }),
+      request({ messages: [{ role: 'user', text: 'What is it?', files }] }),
     );
     const [shown] = model.doStreamCalls[0]?.prompt ?? [];
     expect(shown).toMatchObject({

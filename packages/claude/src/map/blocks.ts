@@ -1,4 +1,10 @@
-import { type EventData, firstLine, type JsonObject, type JsonValue } from '@hansard/events';
+import {
+  type ContentPart,
+  type EventData,
+  firstLine,
+  type JsonObject,
+  type JsonValue,
+} from '@hansard/events';
 import {
   asAmount,
   asList,
@@ -19,6 +25,46 @@ import { describeToolCall, describeToolReturn } from './tool-metadata.ts';
 /** The content of a message as blocks. A plain string is one text block. */
 export function asBlocks(content: JsonValue | undefined): JsonValue[] | undefined {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : asList(content);
+}
+
+/**
+ * The blocks of a message with its images and documents beside its texts: each is in the `parts` of the text before it, or else of the
+ * first one. A message without a text has an empty one.
+ */
+export function withAttachments(blocks: readonly JsonValue[]): JsonValue[] {
+  const isAttachment = (block: JsonValue) => {
+    const fields = asObject(block);
+    return (fields?.type === 'image' || fields?.type === 'document') && asObject(fields.source) !== undefined;
+  };
+  if (!blocks.some(isAttachment)) return [...blocks];
+  const joined: JsonValue[] = [];
+  const waiting: JsonValue[] = [];
+  let text: { readonly index: number; readonly parts: JsonValue[] } | null = null;
+  const attach = (parts: readonly JsonValue[]) => {
+    if (parts.length === 0) return;
+    if (text === null) text = { index: joined.push({ type: 'text', text: '' }) - 1, parts: [] };
+    text.parts.push(...parts);
+    joined[text.index] = { ...(joined[text.index] as JsonObject), parts: text.parts };
+  };
+  for (const block of blocks) {
+    if (isAttachment(block)) {
+      if (text === null) waiting.push(block);
+      else attach([block]);
+      continue;
+    }
+    joined.push(block);
+    const fields = asObject(block);
+    if (fields?.type !== 'text' || typeof fields.text !== 'string') continue;
+    text = { index: joined.length - 1, parts: [] };
+    attach(waiting.splice(0));
+  }
+  attach(waiting);
+  return joined;
+}
+
+/** The attachments that `withAttachments` put beside a text, for the first message that is made of the text. */
+export function attachmentsOf(block: JsonObject): Pick<EventData<'user:message'>, 'parts'> {
+  return Array.isArray(block.parts) ? { parts: block.parts as unknown as ContentPart[] } : {};
 }
 
 /** Maps a block of a model message other than a tool result. Unknown blocks are kept. */

@@ -8,6 +8,7 @@ import {
   type JsonObject,
   type KnownEventType,
   type NewEvent,
+  separateContent,
   toNarrative,
 } from '@hansard/events';
 import { hasFields, withoutUndefined } from '../lines/json-fields.ts';
@@ -137,8 +138,11 @@ export class EventWriter {
       if (link !== undefined) event[key] = link;
     }
     event.data = withoutUndefined(data);
-    const made = event as unknown as NewEvent;
-    this.activities.push({ kind: 'event', event: this.#fidelity === 'full' ? made : toNarrative(made) });
+    const separated = separateContent(event as unknown as NewEvent);
+    // The log stores the same bytes once.
+    const contents = separated.contents.filter((content) => this.#ids.claim(content.id) !== undefined);
+    for (const made of [...contents, separated.event])
+      this.activities.push({ kind: 'event', event: this.#fidelity === 'full' ? made : toNarrative(made) });
   }
 }
 

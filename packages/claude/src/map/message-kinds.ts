@@ -10,11 +10,13 @@ import {
 } from '../lines/json-fields.ts';
 import {
   asBlocks,
+  attachmentsOf,
   blockDetails,
   isToolResult,
   mapAssistantBlock,
   mapOtherBlock,
   mapToolResult,
+  withAttachments,
 } from './blocks.ts';
 import { withDetails } from './event-writer.ts';
 import { asId } from './ids.ts';
@@ -93,7 +95,7 @@ function mapUser(step: MappingStep): void {
   const hasPlace = metas?.every(({ id }) => results.some(({ tool_use_id }) => tool_use_id === id));
   step.keepOthers(['message', ...fieldsOfAgent(agent), ...(hasPlace ? ['tool_result_meta'] : [])]);
   const links = { agentId: agent?.id, messageId: blocks.length > 1 ? asId(step.message.uuid) : undefined };
-  for (const block of blocks) {
+  for (const block of withAttachments(blocks)) {
     if (isToolResult(block)) {
       const meta = metas?.find(({ id }) => id === block.tool_use_id);
       // A message has one `tool_use_result`; with several results, it cannot be assigned.
@@ -131,9 +133,11 @@ function mapText(
   }
   const { origin } = step.message;
   const otherwise = sourceOf(step, agent);
-  const { details } = blockDetails(fields, ['text']);
-  for (const said of spokenIn(text, { origin, otherwise, members: step.state.members }))
-    step.events.event('user:message', withDetails(said, details ?? {}), links);
+  const { details } = blockDetails(fields, ['text', 'parts']);
+  for (const [index, said] of spokenIn(text, { origin, otherwise, members: step.state.members }).entries()) {
+    const data = index === 0 ? { ...said, ...attachmentsOf(fields) } : said;
+    step.events.event('user:message', withDetails(data, details ?? {}), links);
+  }
 }
 
 /** The speaker: for a sub-agent the agent that called it; otherwise the origin that the message names, or the user. */

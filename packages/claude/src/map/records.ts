@@ -6,7 +6,15 @@ import {
   type JsonValue,
 } from '@hansard/events';
 import { asCount, asName, asObject, asText, without } from '../lines/json-fields.ts';
-import { asBlocks, blockDetails, isToolResult, mapOtherBlock, mapToolResult } from './blocks.ts';
+import {
+  asBlocks,
+  attachmentsOf,
+  blockDetails,
+  isToolResult,
+  mapOtherBlock,
+  mapToolResult,
+  withAttachments,
+} from './blocks.ts';
 import { unknownEventType, withDetails } from './event-writer.ts';
 import { asEventId, asId } from './ids.ts';
 import { type AnswerLinks, linksToAnswer, type MappingState } from './mapping-state.ts';
@@ -174,7 +182,7 @@ function mapPrompt(step: TranscriptStep): void {
   const results = blocks.filter(isToolResult);
   // A record has one `toolUseResult`; with several results, it cannot be assigned.
   const output = results.length === 1 ? step.message.toolUseResult : undefined;
-  for (const block of blocks) {
+  for (const block of withAttachments(blocks)) {
     if (texts.length > 0 && textOf(block) !== undefined) continue;
     if (isToolResult(block)) {
       step.transcript.callCheck.answered(step, String(block.tool_use_id));
@@ -192,11 +200,13 @@ function mapText(step: TranscriptStep, block: JsonValue, links: PromptLinks, sou
     mapOtherBlock(step, 'user', block, links);
     return;
   }
-  const { details = {} } = blockDetails(fields, ['text']);
+  const { details = {} } = blockDetails(fields, ['text', 'parts']);
   const { attachment, origin = asObject(attachment)?.origin } = step.message;
   const { members } = step.state;
-  for (const said of spokenIn(text, { origin, members, otherwise: source }))
-    step.events.event('user:message', withDetails(said, details), { ...links, ...reportLinks(step, text) });
+  for (const [index, said] of spokenIn(text, { origin, members, otherwise: source }).entries()) {
+    const data = index === 0 ? { ...said, ...attachmentsOf(fields) } : said;
+    step.events.event('user:message', withDetails(data, details), { ...links, ...reportLinks(step, text) });
+  }
 }
 
 /** Links the report of a background sub-agent to the answer that it carries, by the id of the agent in the record. */
@@ -293,7 +303,8 @@ function mapQueuedPrompt(step: TranscriptStep, attachment: JsonObject): void {
   const messageId = blocks.length > 1 ? asId(step.message.uuid) : undefined;
   const isNotice = attachment.commandMode === 'task-notification';
   const source = originSource(attachment.origin) ?? { kind: isNotice ? 'system' : 'user' };
-  for (const block of blocks) mapText(step, block, { agentId: agent?.id, messageId }, source);
+  for (const block of withAttachments(blocks))
+    mapText(step, block, { agentId: agent?.id, messageId }, source);
 }
 
 type Mapper = (step: TranscriptStep) => void;

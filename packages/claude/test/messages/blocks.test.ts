@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { assistant, mapMessages, ofType, toolResult, toolUse, user } from './mapped.ts';
 
@@ -54,12 +55,35 @@ describe('blocks of a message', () => {
   });
 
   it('images that a user sends are kept, their bytes only at full fidelity', () => {
-    const image = { type: 'image', source: { type: 'base64', data: 'CANARY' } };
-    expect(mapMessages([user([image])]).events[0]).toMatchObject({
-      type: 'user:image',
-      data: { source: { type: 'base64' }, leftOut: { data: 6 } },
+    const source = { type: 'base64', media_type: 'image/png', data: 'CANARYAB' };
+    const sha256 = createHash('sha256').update(Buffer.from('CANARYAB', 'base64')).digest('hex');
+    const parts = [{ kind: 'image', mediaType: 'image/png', sha256, size: 6 }];
+    const message = { type: 'user:message', data: { text: '', parts } };
+    const narrative = mapMessages([user([{ type: 'image', source }])]).events;
+    expect(narrative).toMatchObject([{ id: sha256, type: 'content:stored', timestamp: null }, message]);
+    expect(narrative[0]?.data).toEqual({ sha256, size: 6, leftOut: { base64: 8 } });
+    const full = mapMessages([user([{ type: 'image', source }])], 'full').events;
+    expect(full).toMatchObject([{ data: { sha256, size: 6, base64: 'CANARYAB' } }, message]);
+  });
+
+  it('images, documents and texts stand beside the text that they were sent with', () => {
+    const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAEC' } };
+    const file = {
+      type: 'document',
+      title: 'notes.txt',
+      source: { type: 'text', media_type: 'text/plain', data: 'Buy owls.' },
+    };
+    const { events } = mapMessages([user([image, { type: 'text', text: 'See?' }, file, image])], 'full');
+    const sha256 = createHash('sha256')
+      .update(Buffer.from([0, 1, 2]))
+      .digest('hex');
+    const shown = { kind: 'image', mediaType: 'image/png', sha256, size: 3 };
+    expect(events.map(({ type }) => type)).toEqual(['content:stored', 'user:message']);
+    expect(events[1]?.data).toEqual({
+      text: 'See?',
+      source: { kind: 'user' },
+      parts: [shown, { kind: 'text', text: 'Buy owls.', mediaType: 'text/plain', name: 'notes.txt' }, shown],
     });
-    expect(mapMessages([user([image])], 'full').events[0]?.data).toEqual({ source: image.source });
   });
 
   it.each([{ type: 'text' }, { type: 'created' }, { type: 'tool_call' }, { text: 'no type' }, 'no object'])(

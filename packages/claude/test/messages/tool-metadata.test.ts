@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { JsonObject } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
 import { assistant, mapMessages, ofType, toolResult, toolUse, user } from './mapped.ts';
@@ -8,6 +9,9 @@ interface Pair {
   readonly content?: unknown;
   readonly output?: unknown;
   readonly isError?: boolean;
+  /** Content and output as they are recorded, if that differs. */
+  readonly stored?: unknown;
+  readonly storedOutput?: unknown;
 }
 
 function mapPair(
@@ -26,6 +30,12 @@ function mapPair(
   };
 }
 
+const canaryImage = {
+  kind: 'image',
+  mediaType: 'image/png',
+  sha256: createHash('sha256').update(Buffer.from('CANARY==', 'base64')).digest('hex'),
+  size: 4,
+};
 const contents = 'CANARY first\nCANARY second\n';
 
 /** Calls with a canary in all contents of files and pages and all output of commands. */
@@ -87,8 +97,10 @@ const pairs: readonly (Pair & { name: string; target?: string; metadata: JsonObj
     name: 'an image that is read',
     tool: 'Read',
     input: { file_path: '/w/a.png' },
-    content: [{ type: 'image', source: { type: 'base64', data: 'CANARY' } }],
-    output: { type: 'image', file: { base64: 'CANARY', originalSize: 512 } },
+    content: [{ type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'CANARY==' } }],
+    output: { type: 'image', file: { base64: 'CANARY==', type: 'image/png', originalSize: 512 } },
+    stored: [canaryImage],
+    storedOutput: { type: 'image', file: { ...canaryImage, details: { originalSize: 512 } } },
     metadata: { path: '/w/a.png', kind: 'image', size: 512 },
   },
   {
@@ -271,8 +283,9 @@ describe('metadata of tools', () => {
     (pair) => {
       const { call, result } = mapPair(pair, 'full');
       expect(call.input).toEqual(pair.input);
-      expect(result.output).toEqual(pair.content);
-      expect((result.details as JsonObject | undefined)?.tool_use_result).toEqual(pair.output);
+      expect(result.output).toEqual(pair.stored ?? pair.content);
+      const details = result.details as JsonObject | undefined;
+      expect(details?.tool_use_result).toEqual(pair.storedOutput ?? pair.output);
     },
   );
 

@@ -3,6 +3,8 @@ import { answer, call, lines, outcome, prompt, readTranscript, record, text } fr
 
 const mode = { type: 'mode', mode: 'normal', sessionId: 'session-1' };
 
+const image = { type: 'image', source: { type: 'base64', media_type: 'image/png', data: 'AAECAwQF' } };
+
 /** A session with every kind of record that could be misread if the file ends in the middle of it. */
 const session = [
   '\uFEFF',
@@ -21,6 +23,11 @@ const session = [
     record(12, { type: 'system', subtype: 'turn_duration', durationMs: 1 }),
   ),
   lines(answer(13, text('c'), { id: 'msg_c' })),
+  lines(prompt(14, [image, { type: 'text', text: 'What is it?' }] as never), prompt(15, [image] as never)),
+  lines(
+    answer(16, call('toolu_2', 'Read', {}), { id: 'msg_d' }),
+    outcome(17, 'toolu_2', [image, image] as never),
+  ),
 ].join('');
 
 describe('a transcript that grows', () => {

@@ -15,7 +15,8 @@ type Holding = keyof typeof holdings;
 
 const holdings = {
   answer: ({ role }: ContextMessage) => role === 'assistant',
-  image: (message: ContextMessage) => message.role === 'user' && message.images !== undefined,
+  image: (message: ContextMessage) =>
+    (message.role === 'user' || message.role === 'tool') && message.files !== undefined,
   encodedBytes: ({ text }: ContextMessage) => holdsEncodedBytes(text),
 };
 

@@ -103,7 +103,7 @@ describe('after a compaction', () => {
 });
 
 describe('a recorded prompt', () => {
-  const image = { kind: 'image', mediaType: 'image/png', base64: bytes };
+  const image = { kind: 'image', mediaType: 'image/png', sha256: 'a'.repeat(64), size: bytes.length };
 
   it('is a row if the model was given the name of an image, and none if it was given the image', async () => {
     for (const images of ['named', 'sent'] as const) {

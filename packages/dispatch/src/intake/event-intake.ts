@@ -17,6 +17,7 @@ import {
   narrowWith,
   parseEvent,
   quickCheckOf,
+  separateContent,
   toNarrative,
   toTimestamp,
 } from '@hansard/events';
@@ -68,6 +69,7 @@ export class EventIntake {
   readonly #redaction: StoreRedaction | null;
   readonly #onDiagnostic: (diagnostic: EventDiagnostic) => void;
   readonly #narrow: (event: CapturedEvent) => CapturedEvent;
+  readonly #contents = new WeakMap<CapturedEvent, readonly CapturedEvent[]>();
   /** The types that were reported. */
   readonly #reported = new Set<string>();
 
@@ -87,21 +89,35 @@ export class EventIntake {
    */
   take(event: NewEvent, minting: EventMinting = {}, fidelity: Fidelity = 'full'): CapturedEvent {
     const isRedacted = this.#redaction !== null && minting.redact !== false;
-    const taken = isRedacted ? this.#redacted(event, minting) : this.#captured(event, minting);
+    const captured = isRedacted ? this.#checkedWithout(event, minting) : this.#captured(event, minting);
+    const { event: separated, contents } = separateContent(captured);
+    const taken = isRedacted ? this.#redacted(separated) : separated;
+    if (contents.length > 0) this.#contents.set(taken, contents as readonly CapturedEvent[]);
     if (!this.#checks.has(taken.type) && minting.isMapped !== true) this.#reportUnknown(taken.type);
     if (fidelity === 'full') return taken;
-    return minting.isMapped === true ? toNarrative(taken) : this.#narrow(taken);
+    return this.narrowed(taken, minting);
   }
 
   /** A taken event as a narrative records it: the same object if nothing is left out. */
   narrowed(taken: CapturedEvent, { isMapped }: EventMinting): CapturedEvent {
-    return isMapped === true ? toNarrative(taken) : this.#narrow(taken);
+    const narrowed = isMapped === true ? toNarrative(taken) : this.#narrow(taken);
+    const contents = this.contentsOf(taken);
+    if (contents.length > 0) this.#contents.set(narrowed, contents.map(toNarrative));
+    return narrowed;
   }
 
-  #redacted(event: NewEvent, minting: EventMinting): CapturedEvent {
-    const redaction = this.#redaction as StoreRedaction;
-    const captured = redaction.checked(event, (given) => this.#captured(given, minting));
-    const redacted = redaction.event(captured);
+  /** The bytes that were moved out of an event when it was taken, as whole events: see `separateContent`. */
+  contentsOf(taken: CapturedEvent): readonly CapturedEvent[] {
+    return this.#contents.get(taken) ?? [];
+  }
+
+  /** The event, whose errors show no secret. */
+  #checkedWithout(event: NewEvent, minting: EventMinting): CapturedEvent {
+    return (this.#redaction as StoreRedaction).checked(event, (given) => this.#captured(given, minting));
+  }
+
+  #redacted(captured: CapturedEvent): CapturedEvent {
+    const redacted = (this.#redaction as StoreRedaction).event(captured);
     return redacted === captured ? captured : copyJson(parseEvent(redacted, this.#schemas));
   }
 

@@ -15,9 +15,11 @@ import {
   type StoreError,
   storeErrors,
 } from '@hansard/provider';
+import { isPromise } from '../async/is-promise.ts';
 import { WriteQueue } from '../async/write-queue.ts';
 import { describeFailure } from '../describe-failure.ts';
 import { checkUpdates } from '../intake/envelope-intake.ts';
+import { ContentAppends } from '../redaction/content-appends.ts';
 import { RedactedAppends } from '../redaction/redacted-appends.ts';
 import { RedactedDeltas } from '../redaction/redacted-deltas.ts';
 import type { DispatchStream, LiveStreamOptions } from '../streams/dispatch-stream.ts';
@@ -34,7 +36,7 @@ import type {
 } from './dispatch.ts';
 import { DispatchFold } from './dispatch-fold.ts';
 import { toDispatchRef } from './dispatch-ref.ts';
-import type { ProviderDispatch } from './provider-dispatch.ts';
+import { type ProviderDispatch, withoutBytes } from './provider-dispatch.ts';
 import type { StoreContext } from './store-context.ts';
 import { StoredDispatch } from './stored-dispatch.ts';
 
@@ -51,6 +53,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   /** Both null: nothing is redacted. */
   readonly #deltas: RedactedDeltas | null;
   readonly #redacted: RedactedAppends | null;
+  readonly #appends: ContentAppends;
   /** How many updates to `narrative` fidelity are under way. Events that are appended after such a call are narrowed. */
   #narrowing = 0;
   /** The position of the first event that this object appended; null: none. */
@@ -83,6 +86,10 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     const redactor = options.redact === false ? undefined : context.redaction?.redactor;
     this.#deltas = redactor === undefined ? null : new RedactedDeltas(redactor);
     this.#redacted = redactor === undefined ? null : new RedactedAppends(stored, redactor);
+    this.#appends = new ContentAppends(
+      stored,
+      this.#redacted ?? { append: (events) => stored.appendEvents(events) },
+    );
     this.#writes = new WriteQueue(options.haltsOnFailure === true);
     this.#fold = new DispatchFold(stored, envelope, { isBegun, prices: options.prices });
     this.#isOurs = isBegun;
@@ -266,7 +273,9 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   #recordOne(event: NewEvent): Awaitable<CapturedEvent> {
     const taken = this.#take(event);
     let recorded: Promise<void> | null;
-    if (this.#writes.latest === null && this.context.retries.isQuiet) {
+    if (this.context.intake.contentsOf(taken).length > 0) {
+      recorded = this.#recordTaken([taken]);
+    } else if (this.#writes.latest === null && this.context.retries.isQuiet) {
       // As a rule. Then nothing has to wait, and a store that answers at once needs no promise.
       const position = this.#appendOne(taken);
       if (typeof position === 'number') {
@@ -282,6 +291,12 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   }
 
   #appendOne(event: CapturedEvent): Awaitable<number> {
+    if (event.type === 'content:stored') {
+      const positions = this.#appends.append([event]);
+      return isPromise(positions)
+        ? positions.then(([position]) => position as number)
+        : (positions[0] as number);
+    }
     return this.#redacted === null ? this.stored.appendEvent(event) : this.#redacted.appendOne(event);
   }
 
@@ -290,15 +305,23 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
       this.#checked.get(events) === this.#fidelity
         ? (events as readonly CapturedEvent[])
         : events.map((event) => this.#take(event));
-    const recorded = this.#write(
-      taken,
-      () => (this.#redacted === null ? this.stored.appendEvents(taken) : this.#redacted.append(taken)),
-      (positions) => {
-        for (const [index, event] of taken.entries()) this.#publishEvent(event, positions[index] as number);
-      },
-    );
+    const recorded = this.#recordTaken(taken);
     const whole = this.#keepsWhole ? taken.map((event) => this.#wholes.get(event) ?? event) : taken;
     return { events: taken, whole, recorded };
+  }
+
+  /** Records events, each after the bytes that were moved out of it. Null: they are recorded. */
+  #recordTaken(taken: readonly CapturedEvent[]): Promise<void> | null {
+    const { intake } = this.context;
+    const hasContent = taken.some((event) => intake.contentsOf(event).length > 0);
+    const events = hasContent ? taken.flatMap((event) => [...intake.contentsOf(event), event]) : taken;
+    return this.#write(
+      events,
+      () => this.#appends.append(events),
+      (positions) => {
+        for (const [index, event] of events.entries()) this.#publishEvent(event, positions[index] as number);
+      },
+    );
   }
 
   /** Null: the events are recorded. */
@@ -334,11 +357,12 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
 
   #publishEvent(event: CapturedEvent, position: number): void {
     this.#first ??= position;
+    if (event.type === 'content:stored') this.noteContent(event.id, position);
     this.#fold.facts.observe(event, position, true);
     const { notifiers } = this.context;
     if (!notifiers.isEmpty) notifiers.notify(this.stored);
     const { taskDir, envelope } = this;
-    this.#options.communication?.eventRecorded({ taskDir, envelope, event, position });
+    this.#options.communication?.eventRecorded({ taskDir, envelope, event: withoutBytes(event), position });
   }
 
   /** @throws EVENT_ENVELOPE_INVALID */

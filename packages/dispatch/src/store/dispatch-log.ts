@@ -31,6 +31,12 @@ export interface DispatchLog {
   /** The last `count` events as one page. @throws TypeError for a `count` that is not a whole number from 0 */
   last(count: number): Promise<EventPage>;
 
+  /**
+   * The bytes of a content in Base64, by the digest that a part names. Null: the log does not have them, or they were redacted. The place of a content
+   * that was read before is known; otherwise the log is read page by page.
+   */
+  readContent(sha256: string): Promise<string | null>;
+
   /** How many events there are. */
   count(): Promise<number>;
 
@@ -60,6 +66,8 @@ export interface ReadPagesOptions {
   readonly after?: number;
   /** The most events that are read at a time, at least 1. Absent: 1,000. */
   readonly limit?: number;
+  /** Whether `content:stored` events have their bytes. Absent: false, so that a reader holds no bytes that it did not ask for. */
+  readonly content?: boolean;
 }
 
 export interface ReadDispatchOptions extends ReadPagesOptions {

@@ -12,6 +12,7 @@ import {
   type StopWatching,
   storeErrors,
 } from '@hansard/provider';
+import { isPromise } from '../async/is-promise.ts';
 import { type DispatchRef, toDispatchRef } from './dispatch-ref.ts';
 import { orNotice } from './malformed-events.ts';
 import type { RetriedProvider } from './retries.ts';
@@ -93,7 +94,14 @@ export class ProviderDispatch implements DispatchRef {
     );
   }
 
-  readPage(options: ReadEventsOptions): Awaitable<EventPage> {
+  /** `withContent`: with the bytes of `content:stored` events, which are left out otherwise. */
+  readPage(options: ReadEventsOptions, withContent = false): Awaitable<EventPage> {
+    const page = this.#readPage(options);
+    if (withContent) return page;
+    return isPromise(page) ? page.then(withoutBytesIn) : withoutBytesIn(page);
+  }
+
+  #readPage(options: ReadEventsOptions): Awaitable<EventPage> {
     return this.#skipDamaged
       ? this.#readWhole(options)
       : this.#provider.readEvents(this.taskDir, this.dispatchId, options);
@@ -105,12 +113,12 @@ export class ProviderDispatch implements DispatchRef {
     return { ...page, events: page.events.map(orNotice) };
   }
 
-  readAll(): Awaitable<CapturedEvent[]> {
-    return this.#provider.getDispatchEvents(this.taskDir, this.dispatchId);
+  async readAll(): Promise<CapturedEvent[]> {
+    return (await this.#provider.getDispatchEvents(this.taskDir, this.dispatchId)).map(withoutBytes);
   }
 
-  readRecent(count: number): Awaitable<CapturedEvent[]> {
-    return this.#provider.getRecentEvents(this.taskDir, this.dispatchId, count);
+  async readRecent(count: number): Promise<CapturedEvent[]> {
+    return (await this.#provider.getRecentEvents(this.taskDir, this.dispatchId, count)).map(withoutBytes);
   }
 
   /** Undefined: the provider cannot watch. */
@@ -165,6 +173,21 @@ export class ProviderDispatch implements DispatchRef {
       throw unsupported('deleteDispatch', 'use a store that can delete dispatches');
     return provider.deleteDispatch(this.taskDir, this.dispatchId);
   }
+}
+
+/** The event without the bytes of a content: nearly every event is itself. */
+export function withoutBytes(event: CapturedEvent): CapturedEvent {
+  if (event.type !== 'content:stored' || event.data.base64 === undefined || event.data.base64 === '')
+    return event;
+  const { base64: _, ...data } = event.data;
+  return { ...event, data };
+}
+
+function withoutBytesIn(page: EventPage): EventPage {
+  const { events } = page;
+  for (let index = 0; index < events.length; index += 1)
+    events[index] = withoutBytes(events[index] as CapturedEvent);
+  return page;
 }
 
 function hasIntegrity(

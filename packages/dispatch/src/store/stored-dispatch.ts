@@ -18,6 +18,10 @@ export class StoredDispatch implements DispatchLog {
   protected readonly stored: ProviderDispatch;
   /** A {@link DispatchLog} shows it read-only. */
   envelope: DispatchEnvelope;
+  /** The positions of the contents that were read or appended. */
+  readonly #contents = new Map<string, number>();
+  /** The last position of the beginning of the log that was read without a gap. */
+  #searched = -1;
 
   constructor(context: StoreContext, stored: ProviderDispatch, envelope: DispatchEnvelope) {
     this.taskDir = stored.taskDir;
@@ -42,15 +46,16 @@ export class StoredDispatch implements DispatchLog {
     }
   }
 
-  async *pages({ after = -1, limit }: ReadPagesOptions = {}): AsyncGenerator<EventPage, undefined> {
+  async *pages({ after = -1, limit, content }: ReadPagesOptions = {}): AsyncGenerator<EventPage, undefined> {
     assertCursor(after);
     if (limit !== undefined) assertCount('limit', limit, 1);
     for (let position = after; ; ) {
       this.#assertReadable();
-      const page = await this.stored.readPage({
-        after: position,
-        ...(limit === undefined ? {} : { limit }),
-      });
+      const page = await this.stored.readPage(
+        { after: position, ...(limit === undefined ? {} : { limit }) },
+        content,
+      );
+      this.#noteContents(page);
       this.noteRead(page);
       if (page.events.length === 0) return;
       yield page;
@@ -62,6 +67,20 @@ export class StoredDispatch implements DispatchLog {
     this.context.assertOpen();
     assertCount('count', count, 0);
     return this.stored.readPage({ last: count });
+  }
+
+  async readContent(sha256: string): Promise<string | null> {
+    let position = this.#contents.get(sha256);
+    if (position === undefined)
+      for await (const _ of this.pages({ after: this.#searched })) {
+        position = this.#contents.get(sha256);
+        if (position !== undefined) break;
+      }
+    if (position === undefined) return null;
+    this.#assertReadable();
+    const { events } = await this.stored.readPage({ after: position - 1, limit: 1 }, true);
+    const base64 = events[0]?.id === sha256 ? events[0].data.base64 : undefined;
+    return typeof base64 === 'string' && base64 !== '' ? base64 : null;
   }
 
   async count(): Promise<number> {
@@ -76,6 +95,17 @@ export class StoredDispatch implements DispatchLog {
 
   stream(options: LiveStreamOptions = {}): DispatchStream {
     return streamDispatch(this, () => this.context.feeds.open(this.stored), options);
+  }
+
+  /** Notes where contents are. */
+  #noteContents({ events, first, next }: EventPage): void {
+    for (const [index, { type, id }] of events.entries())
+      if (type === 'content:stored') this.noteContent(id, first + index);
+    if (first === this.#searched + 1) this.#searched = Math.max(this.#searched, next);
+  }
+
+  protected noteContent(sha256: string, position: number): void {
+    this.#contents.set(sha256, position);
   }
 
   /** A page of the log that was read. */

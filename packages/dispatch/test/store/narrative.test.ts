@@ -183,7 +183,7 @@ describe('a secret in any private field of any event', () => {
   const canaries = narrativeCanaries(16, 2);
   const wordsIn = (value: unknown) => new Set(JSON.stringify(value).match(/(?:SECRET|KEPT)_\d+_\d+_/g));
   /** Types that a program may have made, and so keeps whole. */
-  const ofProgram = new Set(['game:kind_of_tomorrow', 'agent:kind_of_tomorrow', 'user:image']);
+  const ofProgram = new Set(['game:kind_of_tomorrow', 'agent:kind_of_tomorrow', 'user:video']);
   const whole = wordsIn(canaries.events.filter(({ type }) => ofProgram.has(type)));
 
   it.each(['appended', 'mapped', 'run'])(

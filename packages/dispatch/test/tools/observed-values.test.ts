@@ -66,10 +66,16 @@ describe('a value that a tool of a run observed', () => {
         look((call) => call.observe(...values).then(() => done('Done.')), { fidelity }),
       ),
     );
-    expect(observedIn(full?.events ?? [])).toEqual([values]);
+    expect(observedIn(full?.events ?? [])).toEqual([
+      ['short', new PrintedForm('[image/png 4 bytes, sha256 0f4636c7…]'), page, 'after the page'],
+    ]);
     const output = narrative?.events.find(({ type }) => type === 'agent:output');
     expect(observedIn(narrative?.events ?? [])).toEqual([
-      ['short', new PrintedForm('[image: image/png, 4 bytes]'), expect.stringMatching(/^(?:word )+…$/)],
+      [
+        'short',
+        new PrintedForm('[image/png 4 bytes, sha256 0f4636c7…]'),
+        expect.stringMatching(/^(?:word )+…$/),
+      ],
     ]);
     expect(JSON.stringify(output).length).toBeLessThan(2_500);
     expect(output?.data.leftOut).toEqual({ parts: expect.any(Number) });

@@ -12,7 +12,8 @@ import { contentFields, namingFields, objects } from './field-names.ts';
  * - `frames`: the calls of a stack trace, without its message.
  * - `delivery`: the text of a decision on a delivery, which is talk; of any other decision nothing.
  * - `observed`: the first parts of an observation, together at most 2,000 characters. A text that does not fit is cut, and no part
- *   follows it; a picture becomes its type and size, and an encoded value that does not fit its length.
+ *   follows it; of an image, a document or a sound what names it stays, and of an encoded value that does not fit its length.
+ * - `attached`: what names each attachment: kind, type, digest, size and the first line of its name and address. No text.
  * - `short`: figures and texts of one line and at most 200 characters, at any depth. Without `contentFields`; of `objects` only
  *   what `names` keeps.
  * - `names`: figures, and short texts of `namingFields`, at any depth. Without `contentFields`.
@@ -28,6 +29,7 @@ export type Treatment =
   | 'frames'
   | 'delivery'
   | 'observed'
+  | 'attached'
   | 'short'
   | 'names';
 
@@ -67,11 +69,12 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
       tool: 'whole',
       isError: 'whole',
       source: 'lines',
+      parts: 'attached',
     },
   },
   'agent:terminated': { fields: { reason: 'line' } },
   'agent:revived': { fields: { reason: 'line', missed: 'whole', missingTools: 'whole' } },
-  'agent:undelivered': { fields: { text: 'said', source: 'lines' } },
+  'agent:undelivered': { fields: { text: 'said', source: 'lines', parts: 'attached' } },
   'agent:system_prompt': { fields: { text: 'whole', outcomesOf: 'whole' } },
   'agent:text': { fields: { text: 'whole' } },
   'agent:thinking': { fields: { text: 'whole', signature: 'whole' } },
@@ -90,7 +93,8 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
   },
   'agent:message_sent': { fields: { text: 'said', to: 'whole' } },
   'agent:output': { fields: { parts: 'observed' } },
-  'user:message': { fields: { text: 'said', source: 'lines' } },
+  'user:message': { fields: { text: 'said', source: 'lines', parts: 'attached' } },
+  'content:stored': { fields: { sha256: 'whole', size: 'whole' } },
   'session:init': { fields: { model: 'whole', sessionId: 'whole', cwd: 'whole', tools: 'whole' } },
   'session:complete': {
     fields: {

@@ -1,8 +1,9 @@
+import { bytesIn, contentLabel } from '../content/content-label.ts';
 import type { JsonObject, JsonValue } from '../json/json.ts';
 import { eventKeys, otherFieldsOf, withoutOtherFields } from '../other-fields.ts';
 import type { EventDataSchemas } from '../parse-event.ts';
 import { shortened } from '../shortened.ts';
-import { bytesIn } from '../snapshots/snapshot-text.ts';
+import { contentPartSchema, type MediaPart } from '../types/content-part.ts';
 import type { NewEvent } from '../types/event.ts';
 import { outputPartSchema } from '../types/output-part.ts';
 import { withoutCommandOutput } from './command-output.ts';
@@ -173,6 +174,8 @@ class NarrowedData {
         return this.#data.on === 'delivery' ? value : undefined;
       case 'observed':
         return Array.isArray(value) ? this.#observed(key, value) : undefined;
+      case 'attached':
+        return Array.isArray(value) ? this.#attached(key, value) : undefined;
       case 'frames':
         return isText ? this.#counted(key, value, framesOf(value)) : undefined;
       case 'command':
@@ -194,6 +197,16 @@ class NarrowedData {
 
   #short(key: string, value: JsonValue): JsonValue | undefined {
     return this.#walk(key, value, this.#isOfEngine(key, value), shortText);
+  }
+
+  #attached(key: string, parts: JsonValue[]): JsonValue {
+    return parts.flatMap((part) => {
+      const { success, data } = contentPartSchema.safeParse(part);
+      const kept = success && data.kind !== 'text' ? namedMedia(data) : null;
+      if (JSON.stringify(kept) === JSON.stringify(part)) return [part];
+      this.#omit(key, Math.max(1, sizeOf(part) - (kept === null ? 0 : sizeOf(kept))));
+      return kept === null ? [] : [kept];
+    });
   }
 
   #observed(key: string, parts: JsonValue[]): JsonValue {
@@ -311,7 +324,9 @@ function keptPart(
     case 'repr':
       return cut('repr', data.repr);
     case 'image':
-      return cut('repr', `[image: ${shortened(data.mediaType, longestLine)}, ${bytesIn(data.base64)} bytes]`);
+    case 'document':
+    case 'audio':
+      return { part: namedMedia(data), text: contentLabel(data), isCut: false };
     case 'json': {
       const text = JSON.stringify(data.json);
       return text.length <= room ? { part: data, text, isCut: false } : cut('repr', text);
@@ -322,6 +337,16 @@ function keptPart(
       return cut('repr', `[value of ${text.length} characters]`);
     }
   }
+}
+
+/** What names an image, a document or a sound, in the order of its keys. */
+function namedMedia(part: MediaPart): JsonObject {
+  const { kind, mediaType, sha256, size, isKept, name, url, base64 } = part;
+  const bytes = size ?? (base64 === undefined ? undefined : bytesIn(base64));
+  const kept: JsonObject = { kind };
+  for (const [key, value] of Object.entries({ mediaType, sha256, size: bytes, isKept, name, url }))
+    if (value !== undefined) kept[key] = typeof value === 'string' ? (firstLine(value) ?? '') : value;
+  return kept;
 }
 
 function framesOf(stack: string): string {

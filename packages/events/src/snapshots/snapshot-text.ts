@@ -1,3 +1,4 @@
+import { contentLabel } from '../content/content-label.ts';
 import type { OutputPart } from '../types/output-part.ts';
 import { ObservedInstance } from './observed-instance.ts';
 import { PrintedForm, reviveSnapshot } from './snapshot.ts';
@@ -13,20 +14,14 @@ export function snapshotText(part: OutputPart): string {
     case 'json':
       return JSON.stringify(part.json);
     case 'image':
-      return `[image: ${part.mediaType}, ${bytesIn(part.base64)} bytes]`;
+    case 'document':
+    case 'audio':
+      return contentLabel(part);
     case 'repr':
       return part.repr;
     case 'value':
       return printed(reviveSnapshot(part), new Set());
   }
-}
-
-/** The number of bytes that a Base64 text encodes. */
-export function bytesIn(base64: string): number {
-  let { length } = base64;
-  // A regular expression such as /=+$/ takes quadratic time on a text of many `=`.
-  while (base64[length - 1] === '=') length -= 1;
-  return Math.floor((length * 3) / 4);
 }
 
 /** The same text for the same value, in every runtime. `around` has the objects that contain the value, to end a cycle. */

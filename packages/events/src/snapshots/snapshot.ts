@@ -1,5 +1,6 @@
 import { parse, type StringifyOperations, stringify } from 'devalue';
 import { inspect } from 'loupe';
+import { contentLabel } from '../content/content-label.ts';
 import { findNotJson, type JsonValue } from '../json/json.ts';
 import type { OutputPart } from '../types/output-part.ts';
 import { errorOf, fieldsOf, isCyclic, isError } from './observed-error.ts';
@@ -30,7 +31,10 @@ export function snapshot(value: unknown): OutputPart {
   return asItIs(value) ?? encode(value);
 }
 
-/** The value of a part as a fresh copy: the observed value, with an `ObservedInstance` or a `PrintedForm` in the place of what cannot be restored. */
+/**
+ * The value of a part as a fresh copy: the observed value, with an `ObservedInstance` or a `PrintedForm` in the place of what cannot be
+ * restored. An image whose bytes are in the log is its printed form.
+ */
 export function reviveSnapshot(part: OutputPart): unknown {
   switch (part.kind) {
     case 'text':
@@ -38,7 +42,9 @@ export function reviveSnapshot(part: OutputPart): unknown {
     case 'json':
       return structuredClone(part.json);
     case 'image':
-      return observedImage(part);
+    case 'document':
+    case 'audio':
+      return observedImage(part) ?? new PrintedForm(contentLabel(part));
     case 'value':
       return parse(part.encoded, {
         PrintedForm: (text: string) => new PrintedForm(text),

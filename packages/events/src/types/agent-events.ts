@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { jsonObjectSchema, jsonValueSchema } from '../json/json-value-schema.ts';
+import { contentPartSchema } from './content-part.ts';
 import { costSchema, idSchema, millisecondsSchema, usageSchema } from './fields.ts';
 import { outputPartSchema } from './output-part.ts';
 
@@ -24,6 +25,14 @@ export const sourceSchema = z.object({
   /** The hook that sent it, as the system or with the agent. Absent: no hook did. */
   hook: z.string().optional(),
 });
+
+const messageFields = {
+  /** Empty: the message has attachments only. */
+  text: z.string(),
+  source: sourceSchema,
+  /** What is attached to the text, in the order of the source. Absent: nothing. */
+  parts: z.array(contentPartSchema).optional(),
+};
 
 /** Actions of agents (D2, D6; the session log; the inference trace; the unified event log). */
 export const agentEventData = {
@@ -59,6 +68,8 @@ export const agentEventData = {
     isError: z.boolean().optional(),
     /** Of `user`. Absent: a person. */
     source: sourceSchema.optional(),
+    /** Of `user`: what is attached to the text. */
+    parts: z.array(contentPartSchema).optional(),
   }),
   'agent:terminated': z.object({ reason: z.string().optional() }),
   'agent:revived': z.object({
@@ -68,7 +79,7 @@ export const agentEventData = {
     /** The tools that its transcript calls and that the session does not have now. */
     missingTools: z.array(z.string()).optional(),
   }),
-  'agent:undelivered': z.object({ text: z.string(), source: sourceSchema }),
+  'agent:undelivered': z.object(messageFields),
   'agent:system_prompt': z.object({
     text: z.string(),
     /** The dispatches of the task whose outcomes the text gives. Absent: the text is instructions. */
@@ -82,6 +93,7 @@ export const agentEventData = {
     status: z.enum(['completed', 'error']),
     durationMs: millisecondsSchema.optional(),
     error: z.string().optional(),
+    /** Text or JSON. An image, a document or a sound in it, at any depth, is a part as in `contentPartSchema`. */
     output: jsonValueSchema.optional(),
   }),
   'agent:piece_of_text': z.object({ text: z.string() }),
@@ -102,5 +114,5 @@ export const agentEventData = {
 
 /** Messages to an agent from a person, another agent, the system or the outside world. */
 export const userEventData = {
-  'user:message': z.object({ text: z.string(), source: sourceSchema }),
+  'user:message': z.object(messageFields),
 } as const;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json/json.ts';
 import { agentEventData, userEventData } from './agent-events.ts';
+import { contentEventData } from './content-part.ts';
 import { idSchema, recordedTimeSchema } from './fields.ts';
 import { harnessEventData, systemEventData } from './harness-events.ts';
 import { sessionEventData } from './session-events.ts';
@@ -9,6 +10,7 @@ import { sessionEventData } from './session-events.ts';
 export const eventDataSchemas = {
   ...agentEventData,
   ...userEventData,
+  ...contentEventData,
   ...sessionEventData,
   ...harnessEventData,
   ...systemEventData,

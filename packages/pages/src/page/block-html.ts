@@ -66,8 +66,8 @@ function unlabelled(
       );
       return `<div class="code diff">${lines.join('')}</div>`;
     }
-    case 'image':
-      return observedImage(block) ?? `<div class="quiet">${escapeHtmlInLine(block.text)}</div>`;
+    case 'media':
+      return observedImage(block.media) ?? `<div class="quiet">${escapeHtmlInLine(block.text)}</div>`;
     case 'note':
       return noteHtml(block, block.source === 'hook' ? 'decision' : 'heard');
     case 'records': {

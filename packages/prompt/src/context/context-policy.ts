@@ -6,7 +6,10 @@
 interface OutputPolicy {
   /** Absent: `omitted`; of `faded`: `kept`, because output fades like other messages. */
   readonly earlierOutput?: 'omitted' | 'kept';
-  /** Absent: `named`. */
+  /**
+   * Whether messages have images, documents and sounds, or only their names. Absent: those of messages and results are sent, and those that an agent
+   * observed are named.
+   */
   readonly images?: 'named' | 'sent';
 }
 
@@ -43,8 +46,8 @@ export type ContextPolicy = FullPolicy | LastMessagesPolicy | FadedPolicy;
 
 /** @throws TypeError for an unknown policy, or a value out of its range */
 export function checkContextPolicy(policy: ContextPolicy): void {
-  const { images = 'named' } = policy;
-  if (images !== 'named' && images !== 'sent')
+  const { images } = policy;
+  if (images !== undefined && images !== 'named' && images !== 'sent')
     throw new TypeError(`images must be 'named' or 'sent'; it is ${JSON.stringify(images)}.`);
   switch (policy.name) {
     case 'full':

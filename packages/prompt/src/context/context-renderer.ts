@@ -112,7 +112,7 @@ class IncrementalRenderer implements ContextRenderer {
     this.#policy = policy;
     this.#counter = counter;
     this.#count = (text) => counter?.count(text) ?? 0;
-    this.#history = new ContextHistory(this.#count, policy.images === 'sent', takenBack);
+    this.#history = new ContextHistory(this.#count, policy.images, takenBack);
     this.#zones = new ContextZones(this.#history.groups);
     this.#hidesEarlierOutput =
       (policy.earlierOutput ?? (policy.name === 'faded' ? 'kept' : 'omitted')) === 'omitted';

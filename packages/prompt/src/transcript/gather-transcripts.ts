@@ -89,9 +89,14 @@ function receivedMessage(event: CapturedEvent): TranscriptMessage | null {
     case 'agent:system_prompt':
       return { role: 'system', content: dataOf(event, event.type).text };
     case 'user:message': {
-      const { text, source } = dataOf(event, event.type);
+      const { text, source, parts } = dataOf(event, event.type);
       const isDefault = source.kind === 'user' && Object.keys(source).length === 1;
-      return { role: 'user', content: text, ...(isDefault ? {} : { source }) };
+      return {
+        role: 'user',
+        content: text,
+        ...(isDefault ? {} : { source }),
+        ...(parts === undefined ? {} : { parts }),
+      };
     }
     case 'agent:tool_result': {
       const data = dataOf(event, event.type);
@@ -111,7 +116,7 @@ function receivedMessage(event: CapturedEvent): TranscriptMessage | null {
 /** A message of the transcript with which an agent began. It is whole. */
 function givenMessage(event: CapturedEvent): TranscriptMessage {
   const data = dataOf(event, 'agent:given');
-  const { role, text = null, thinking, toolCalls, toolCallId, tool, isError, source } = data;
+  const { role, text = null, thinking, toolCalls, toolCallId, tool, isError, source, parts } = data;
   return {
     role,
     content: role === 'tool' ? contentOf({ output: data.output }) : text,
@@ -136,6 +141,7 @@ function givenMessage(event: CapturedEvent): TranscriptMessage {
     ...(tool === undefined ? {} : { tool }),
     ...(isError === true ? { isError } : {}),
     ...(source === undefined ? {} : { source }),
+    ...(parts === undefined ? {} : { parts }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { CapturedEvent, EventLinks, NewEvent } from '@hansard/events';
+import type { CapturedEvent, EventData, EventLinks, NewEvent } from '@hansard/events';
 import { newEvent } from '@hansard/events/plain';
 import { createTranscriptGatherer } from './gather-transcripts.ts';
 import type { MessageFields, TranscriptEntry, TranscriptMessage } from './transcript-message.ts';
@@ -50,12 +50,13 @@ export function givenEvent(
   message: TranscriptMessage,
   { id, agentId }: Pick<MessageFields, 'id' | 'agentId'>,
 ): NewEvent {
-  const { role, content, toolCalls, ...rest } = message;
+  const { role, content, toolCalls, parts, ...rest } = message;
   const said = content === null ? {} : { text: content };
   const data = {
     role,
     ...(role === 'tool' ? { output: content } : said),
     ...(toolCalls === undefined ? {} : { toolCalls: toolCalls.map((call) => ({ ...call })) }),
+    ...(parts === undefined ? {} : { parts: [...parts] }),
     ...rest,
   };
   return newEvent('agent:given', data, { id, agentId, messageId: id });
@@ -73,7 +74,11 @@ function blocksOf(message: TranscriptMessage): NewEvent[] {
   if (text === null) throw new TypeError(`A ${message.role} message must have content; this one has none.`);
   return message.role === 'system'
     ? [newEvent('agent:system_prompt', { text })]
-    : [newEvent('user:message', { text, source: message.source ?? { kind: 'user' } })];
+    : [newEvent('user:message', { text, source: message.source ?? { kind: 'user' }, ...partsOf(message) })];
+}
+
+function partsOf({ parts }: TranscriptMessage): Pick<EventData<'user:message'>, 'parts'> {
+  return parts === undefined ? {} : { parts: [...parts] };
 }
 
 function assistantBlocks({ content, thinking, toolCalls = [] }: TranscriptMessage): NewEvent[] {

@@ -1,4 +1,4 @@
-import type { CapturedEvent, EventData, JsonValue } from '@hansard/events';
+import type { CapturedEvent, ContentPart, EventData, JsonValue } from '@hansard/events';
 
 /** One message of an agent's transcript, as a model sees it. A property with its default value is absent. */
 export interface TranscriptMessage {
@@ -17,6 +17,8 @@ export interface TranscriptMessage {
   readonly isError?: boolean;
   /** Of a user message; absent: `{ kind: 'user' }`. */
   readonly source?: EventData<'user:message'>['source'];
+  /** Of a user message: what is attached to its content. Absent: nothing. */
+  readonly parts?: readonly ContentPart[];
 }
 
 export interface TranscriptToolCall {

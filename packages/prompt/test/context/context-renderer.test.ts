@@ -78,8 +78,8 @@ describe('the rule of the unified event log', () => {
     const { messages } = renderContext([event('agent:output', { parts })]);
     expect(messages[0]?.text.split('\n')).toEqual([
       '{"a":[1]}',
-      '[image: image/png, 3 bytes]',
-      '[image: image/gif, 2 bytes]',
+      '[image/png 3 bytes]',
+      '[image/gif 2 bytes]',
       '[Function: f]',
       'Map {"k" => Set {7n}}',
     ]);

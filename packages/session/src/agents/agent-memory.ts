@@ -1,6 +1,7 @@
 import type { CapturedEvent } from '@hansard/events';
 import {
   type ContextManifest,
+  type ContextMessage,
   type ContextOptions,
   type ContextRenderer,
   createBranchRenderer,
@@ -11,7 +12,6 @@ import {
   type TranscriptMessage,
   type TranscriptPath,
 } from '@hansard/prompt';
-import type { ModelMessage } from '@hansard/provider';
 
 /** The current branch of an agent. */
 export interface AgentBranch extends TranscriptPath<CapturedEvent> {
@@ -25,7 +25,7 @@ export interface ModelContext {
    * Frozen, because the cost of copies would grow with the log. The array belongs to the model. It is made when it is first
    * read, and later calls do not change it.
    */
-  readonly messages: readonly ModelMessage[];
+  readonly messages: readonly ContextMessage[];
   readonly manifest: ContextManifest;
 }
 

@@ -1,4 +1,4 @@
-import type { EventData } from '@hansard/events';
+import type { ContentPart, EventData } from '@hansard/events';
 import type { TranscriptMessage } from '@hansard/prompt';
 import type { AgentInfo, DeliveryOutcome, LoggedString } from '@hansard/provider';
 import { type CompactionOptions, logCompaction } from '../log/log-compaction.ts';
@@ -61,7 +61,10 @@ export class Agent {
     {
       source,
       via,
+      parts,
     }: {
+      /** Images, documents, sounds and texts that are attached: bytes in Base64, or parts that the log has. Absent: none. */
+      readonly parts?: readonly ContentPart[] | undefined;
       /** The source of the message. Absent: a person. */
       readonly source?: EventData<'user:message'>['source'];
       /** The hook decision that altered it. */
@@ -70,13 +73,20 @@ export class Agent {
   ): Promise<string> {
     const text = checkedText(input);
     const substance = substanceOf(input);
+    const attached = parts === undefined || parts.length === 0 ? {} : { parts: [...parts] };
     if (this.#record.isTerminated)
       await refuseMessage(this.#turn, this.agentId, {
         text,
         source: source ?? { kind: 'user' },
+        ...attached,
         ...substance,
       });
-    const message = { role: 'user', content: text, ...(source === undefined ? {} : { source }) } as const;
+    const message = {
+      role: 'user',
+      content: text,
+      ...(source === undefined ? {} : { source }),
+      ...attached,
+    } as const;
     const { messageId, recorded } = logTranscriptEntry(this.#turn, this.agentId, message, {
       ...substance,
       ...(via === undefined ? {} : { via }),

@@ -123,8 +123,9 @@ export async function refuseMessage(
   message: EventData<'agent:undelivered'> & Pick<EventLinks, 'substance'>,
   before: readonly NewEvent[] = [],
 ): Promise<void> {
-  const { text, source, ...links } = message;
-  const refused = newEvent('agent:undelivered', { text, source }, { agentId, ...links });
+  const { text, source, parts, ...links } = message;
+  const data = { text, source, ...(parts === undefined ? {} : { parts }) };
+  const refused = newEvent('agent:undelivered', data, { agentId, ...links });
   await log.append([...before, refused]);
   registry.getActive(agentId);
 }

@@ -54,6 +54,12 @@ export class SessionLog {
     this.#through = position;
   }
 
+  /** The bytes of a content of the log, in Base64. Null: they are not there. */
+  async readContent(sha256: string): Promise<string | null> {
+    await this.#options.dispatch.settled();
+    return this.#options.dispatch.readContent(sha256);
+  }
+
   get isOpen(): boolean {
     return !this.#hasEnded && this.#failure === null;
   }

@@ -9,8 +9,15 @@ import {
   type NewEvent,
   newEvent,
 } from '@hansard/events';
-import { contextErrors, takeApart } from '@hansard/prompt';
-import { LoggedString, type ModelResponse, type ModelToolCall } from '@hansard/provider';
+import { freezeDeep } from '@hansard/events/plain';
+import { type ContextMessage, contextErrors, takeApart } from '@hansard/prompt';
+import {
+  LoggedString,
+  type ModelFile,
+  type ModelMessage,
+  type ModelResponse,
+  type ModelToolCall,
+} from '@hansard/provider';
 import type { ModelContext } from '../agents/agent-memory.ts';
 import { type AgentRecord, inWords } from '../agents/agent-record.ts';
 import { sessionErrors } from '../session-errors.ts';
@@ -45,7 +52,7 @@ export async function askModel(
   let events: readonly CapturedEvent[];
   let toolCalls: readonly ModelToolCall[];
   try {
-    const response = await generate(turn, record, messageId, messages);
+    const response = await generate(turn, record, messageId, await withFiles(log, messages));
     toolCalls = toolCallsOf(response);
     events = log.check(
       answerEvents(response, toolCalls, {
@@ -94,7 +101,7 @@ async function generate(
   resources: TurnResources,
   record: AgentRecord,
   messageId: string,
-  messages: ModelContext['messages'],
+  messages: readonly ModelMessage[],
 ): Promise<ModelResponse> {
   const { log, registry, clock, modelTimeoutMs } = resources;
   const { agentId, name: agentName, turns: turn } = record;
@@ -122,6 +129,34 @@ async function generate(
     isOver = true;
     stopTimer();
   }
+}
+
+/** The messages with the bytes of their files, which are in the log. A file whose bytes are gone is only named. */
+async function withFiles(
+  log: TurnResources['log'],
+  messages: readonly ContextMessage[],
+): Promise<readonly ModelMessage[]> {
+  const hasFiles = (message: ContextMessage) => 'files' in message && message.files !== undefined;
+  if (!messages.some(hasFiles)) return messages as readonly ModelMessage[];
+  const bytes = new Map<string, Promise<string | null>>();
+  const read = (sha256: string) => {
+    const known = bytes.get(sha256) ?? log.readContent(sha256);
+    bytes.set(sha256, known);
+    return known;
+  };
+  return Promise.all(
+    messages.map(async (message): Promise<ModelMessage> => {
+      if ((message.role !== 'user' && message.role !== 'tool') || message.files === undefined)
+        return message as ModelMessage;
+      const { files, ...rest } = message;
+      const found: ModelFile[] = [];
+      for (const { kind, mediaType = 'application/octet-stream', sha256, name } of files) {
+        const base64 = await read(sha256);
+        if (base64 !== null) found.push({ kind, mediaType, base64, ...(name === undefined ? {} : { name }) });
+      }
+      return freezeDeep(found.length === 0 ? rest : { ...rest, files: found });
+    }),
+  );
 }
 
 /** @throws TypeError for invalid tool calls. Other faults of an answer are found when its events are checked. */

@@ -186,9 +186,11 @@ function resultEvents(
     ...(durationMs === undefined ? {} : { durationMs }),
     ...(isError ? { error: outcome.text } : {}),
   };
+  const { text, parts = [] } = outcome;
+  const output = parts.length === 0 ? text : [...(text === '' ? [] : [{ kind: 'text', text }]), ...parts];
   return takeApart(message, { id: log.createId(), agentId, ...links }).map((event) => ({
     ...event,
-    data: { ...event.data, ...more },
+    data: { ...event.data, ...more, output } as JsonObject,
   }));
 }
 

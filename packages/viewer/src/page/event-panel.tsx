@@ -291,7 +291,7 @@ function Block({ block, isOpen, onShow }: BlockProps) {
           </pre>
         </>
       );
-    case 'image':
+    case 'media':
       return <p class="dim">{block.text}</p>;
     case 'note':
       return (

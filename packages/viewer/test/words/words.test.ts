@@ -202,7 +202,7 @@ describe('the words of a row', () => {
       'changed',
       'code',
       'diff',
-      'image',
+      'media',
       'note',
       'records',
       'table',

@@ -177,11 +177,14 @@ function hasText(value: JsonValue, fits: (text: string) => boolean): boolean {
 }
 
 /**
- * An observed image has its bytes as `base64`, a content block of Claude as `data`. Signed reasoning has a `signature`, and the
+ * Stored content has its bytes as `base64`, a content block of Claude as `data`. Signed reasoning has a `signature`, and the
  * provider of a model gets `replay` back.
  */
 function isBytes(owner: JsonObject, key: string, value: JsonValue): boolean {
   if (key === 'replay') return true;
   if (key === 'signature') return typeof value === 'string' && signature.test(value);
-  return (owner.kind === 'image' && key === 'base64') || (owner.type === 'base64' && key === 'data');
+  return (
+    (key === 'base64' && (owner.kind === 'image' || typeof owner.sha256 === 'string')) ||
+    (owner.type === 'base64' && key === 'data')
+  );
 }

@@ -1,4 +1,4 @@
-import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
+import { contentLabel, neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
 import { formatTokens } from '@hansard/facts';
 import type { ContextManifest, ContextMessage, ContextPolicy, RenderedContext } from '@hansard/prompt';
 import { compactJson } from '../text/compact-json.ts';
@@ -71,7 +71,7 @@ function bodyText(message: ContextMessage): string {
   const calls = message.role === 'assistant' ? message.toolCalls : [];
   return [
     ...reasoningLines(message),
-    ...imageLines(message),
+    ...fileLines(message),
     ...(message.text === '' ? [] : [neutraliseControls(message.text)]),
     ...calls.map(({ tool, toolCallId, input }) =>
       neutraliseControlsInLine(`calls ${tool} (${toolCallId}) ${compactJson(input)}`),
@@ -85,9 +85,7 @@ function reasoningLines(message: ContextMessage): string[] {
   return [neutraliseControls(`reasoning given back: ${thinking}`)];
 }
 
-function imageLines(message: ContextMessage): string[] {
-  if (message.role !== 'user' || message.images === undefined) return [];
-  return [
-    neutraliseControlsInLine(`sends images: ${message.images.map(({ mediaType }) => mediaType).join(', ')}`),
-  ];
+function fileLines(message: ContextMessage): string[] {
+  if ((message.role !== 'user' && message.role !== 'tool') || message.files === undefined) return [];
+  return [neutraliseControlsInLine(`sends files: ${message.files.map(contentLabel).join(' ')}`)];
 }

@@ -1,12 +1,13 @@
 import type {
   CapturedEvent,
+  ContentPart,
   EventData,
   JsonObject,
   JsonValue,
   KnownEventType,
   OutputPart,
 } from '@hansard/events';
-import { isPlainObject, isReadableAs, snapshotText } from '@hansard/events/plain';
+import { contentLabel, isPlainObject, isReadableAs, snapshotText } from '@hansard/events/plain';
 import { formatCost, formatCount, formatDuration, formatTokens, formatUsage } from '@hansard/facts';
 import { sourceLabel } from '../agents/agent-label.ts';
 import { fitColumns } from '../text/columns.ts';
@@ -119,8 +120,14 @@ const describers: Describers = {
   'agent:message_sent': ({ text, to }) => row('sent', 'notice', { target: `to ${to.dispatchId}`, text }),
   'agent:output': ({ parts }) => row('output', 'plain', { text: parts.map(partInWords).join('\n') }),
 
-  'user:message': ({ text, source }, nameAgent) =>
-    row('message', 'notice', { target: `from ${senderInWords(source, nameAgent)}`, text }),
+  'user:message': ({ text, source, parts = [] }, nameAgent) =>
+    row('message', 'notice', {
+      target: `from ${senderInWords(source, nameAgent)}`,
+      text: [text, ...parts.map(attachedInWords)].filter(Boolean).join(' '),
+    }),
+
+  'content:stored': ({ size, sha256 }) =>
+    row('content', 'dim', { text: `${formatCount(size, 'byte')}, sha256 ${sha256}` }),
 
   'session:init': ({ model, sessionId, cwd, tools }) =>
     row('init', 'dim', {
@@ -278,6 +285,10 @@ function loopInWords(data: EventData<'harness:loop_warning'>): Words {
   };
 }
 
+function attachedInWords(part: ContentPart): string {
+  return part.kind === 'text' ? inWords(part.name, part.text) : contentLabel(part);
+}
+
 function partInWords(part: OutputPart): string {
   switch (part.kind) {
     case 'text':
@@ -285,7 +296,8 @@ function partInWords(part: OutputPart): string {
     case 'json':
       return compactJson(part.json);
     case 'image':
-      return `[${part.mediaType}]`;
+    case 'document':
+    case 'audio':
     case 'value':
     case 'repr':
       return snapshotText(part);

@@ -150,7 +150,7 @@ function blockLines(block: WordBlock, { full = false }: RenderRowOptions): Block
       return [...label, ...block.lines.map(({ kind, text }) => inLine(text, marks[kind], inks[kind]))];
     case 'table':
       return [...label, inLine(block.rows.map(([name, value]) => `${name} ${value}`).join(', '))];
-    case 'image':
+    case 'media':
       return [...label, inLine(block.text)];
     case 'note': {
       const text = block.spans.map((span) => span.text).join(' ');

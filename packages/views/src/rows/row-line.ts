@@ -65,7 +65,7 @@ function searchedLines(block: WordBlock): string[] {
       return [...label, ...block.lines.map(({ text }) => text)];
     case 'table':
       return block.rows.map(([name, value]) => `${name} ${value}`);
-    case 'image':
+    case 'media':
       return [block.text];
     case 'note':
       return [block.spans.map(({ text }) => text).join(' ')];
@@ -98,7 +98,7 @@ function blockInLine(block: WordBlock, most: number): string {
       return block.inLine;
     case 'table':
       return block.rows.map(([name, value]) => `${name} ${value}`).join(', ');
-    case 'image':
+    case 'media':
       return block.text;
     case 'note':
       return `${block.source === 'hook' ? '!' : '⇢'} ${block.spans.map(({ text }) => text).join(' ')}`;

@@ -3,7 +3,7 @@ import { isReadableAs } from '@hansard/events/plain';
 import { sourceLabel } from '../agents/agent-label.ts';
 import { wordDiff } from '../session/word-diff.ts';
 import { inputParts, isOneLine } from './content/input-parts.ts';
-import { markdown, observedParts, outcomeParts, plain } from './content/output-parts.ts';
+import { attachedParts, markdown, observedParts, outcomeParts, plain } from './content/output-parts.ts';
 import { describeEvent, type EventDescription } from './describe-event.ts';
 import { isFailedRecord } from './noise.ts';
 import type { RowReach } from './open-groups.ts';
@@ -122,6 +122,8 @@ function contentOf(event: CapturedEvent, words: string): RowPart[] {
       : [plain(message), { kind: 'text', label: 'stack', text: stack, style: 'code' }];
   }
   const { type, data } = event;
+  if (isReadableAs(event, 'user:message') || isReadableAs(event, 'agent:undelivered'))
+    return [...textParts(event.data.text), ...attachedParts(event.data.parts)];
   if (isProse(event)) return textParts(String(data.text));
   // A record of an unknown type, or one that a newer version wrote, is shown as it is.
   const isWhole = !type.startsWith('system:') && isInWords(event);
@@ -138,9 +140,7 @@ function isProse(event: CapturedEvent): boolean {
     isReadableAs(event, 'agent:thinking') ||
     isReadableAs(event, 'agent:system_prompt') ||
     isReadableAs(event, 'agent:piece_of_text') ||
-    isReadableAs(event, 'agent:undelivered') ||
-    isReadableAs(event, 'agent:message_sent') ||
-    isReadableAs(event, 'user:message')
+    isReadableAs(event, 'agent:message_sent')
   );
 }
 

@@ -1,4 +1,4 @@
-import type { JsonValue, Usage } from '@hansard/events';
+import type { JsonValue, MediaPart, Usage } from '@hansard/events';
 import type { HowHeard, Speaker } from '../log/saying.ts';
 import type { DiffPart } from '../session/word-diff.ts';
 
@@ -194,7 +194,7 @@ export type RowPart =
   | { readonly kind: 'diff'; readonly label?: string; readonly lines: readonly DiffLine[] }
   | { readonly kind: 'json'; readonly label?: string; readonly value: JsonValue }
   | { readonly kind: 'fields'; readonly fields: readonly (readonly [name: string, value: string])[] }
-  | { readonly kind: 'image'; readonly mediaType: string; readonly base64: string };
+  | { readonly kind: 'media'; readonly media: MediaPart };
 
 /** A line of an edit, without its line break. */
 export interface DiffLine {

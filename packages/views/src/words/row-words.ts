@@ -1,4 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
+import { contentLabel } from '@hansard/events/plain';
 import { formatCost, formatCount, formatDuration, formatTokens, shortId } from '@hansard/facts';
 import type { AgentNames } from '../agents/agent-names.ts';
 import { decisionInWords, decisionTones, describeEvent } from '../rows/describe-event.ts';
@@ -115,10 +116,8 @@ function blockOf(part: RowPart, source: WordSource): WordBlock {
       const { label, lines } = part;
       return { kind: 'diff', source, label, lines, inLine: diffInLine(lines) };
     }
-    case 'image': {
-      const { mediaType, base64 } = part;
-      return { kind: 'image', source, mediaType, base64, text: `[${mediaType}]` };
-    }
+    case 'media':
+      return { kind: 'media', source, media: part.media, text: contentLabel(part.media) };
   }
 }
 

@@ -1,3 +1,4 @@
+import type { MediaPart } from '@hansard/events';
 import type { DiffLine, RowKind, Tone } from '../rows/row.ts';
 import type { DiffPart } from '../session/word-diff.ts';
 
@@ -49,11 +50,11 @@ interface TableBlock extends FromSource {
   readonly rows: readonly (readonly [name: string, value: string])[];
 }
 
-interface ImageBlock extends FromSource {
-  readonly kind: 'image';
-  readonly mediaType: string;
-  readonly base64: string;
-  /** What a surface without images shows. */
+/** An image, a document or a sound. Its bytes are in the log, and not here. */
+interface MediaBlock extends FromSource {
+  readonly kind: 'media';
+  readonly media: MediaPart;
+  /** What a surface shows that cannot show the bytes. */
   readonly text: string;
 }
 
@@ -88,7 +89,7 @@ export type WordBlock =
   | CodeBlock
   | DiffBlock
   | TableBlock
-  | ImageBlock
+  | MediaBlock
   | NoteBlock
   | ChangedBlock
   | RecordsBlock;

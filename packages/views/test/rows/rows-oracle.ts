@@ -60,7 +60,7 @@ function textsOf(part: RowPart): string[] {
       return [JSON.stringify(part.value)];
     case 'fields':
       return part.fields.map(([, value]) => value);
-    case 'image':
+    case 'media':
       return [];
   }
 }

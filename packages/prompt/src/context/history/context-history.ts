@@ -1,11 +1,12 @@
-import type { CapturedEvent, EventError, EventOf } from '@hansard/events';
-import { eventErrors, isReadableAs } from '@hansard/events/plain';
+import type { CapturedEvent, ContentPart, EventError, EventOf, MediaPart } from '@hansard/events';
+import { eventErrors, isMediaPart, isReadableAs } from '@hansard/events/plain';
 import { putTogether } from '../../transcript/put-together.ts';
 import type { TranscriptEntry, TranscriptMessage } from '../../transcript/transcript-message.ts';
 import { ContextGroup, type GroupKind } from './context-group.ts';
 import { ContextItem, type ItemKind } from './context-item.ts';
-import { outputText } from './output-text.ts';
-import { resultText } from './result-text.ts';
+import type { ContextFile } from './context-message.ts';
+import { messageText, outputText } from './output-text.ts';
+import { partsIn, resultText } from './result-text.ts';
 
 /** The item for the result of a call, and its group. */
 interface Place {
@@ -37,7 +38,7 @@ export class ContextHistory {
   /** Replaces the groups before `compactedUpTo`. */
   summary: ContextItem | null = null;
   readonly #count: (text: string) => number;
-  readonly #sendsImages: boolean;
+  readonly #files: 'named' | 'sent' | undefined;
   readonly #takenBack: ReadonlySet<string>;
   readonly #answers = new Map<string, number>();
   /** Answers with the result of a call that the provider made itself: the model continues them after it. */
@@ -47,10 +48,14 @@ export class ContextHistory {
   readonly #groupOf = new Map<string, number>();
   #currentOutput: number[] = [];
 
-  /** `sendsImages`: whether messages have the images that were observed. `takenBack`: as in `TranscriptPath`. */
-  constructor(count: (text: string) => number, sendsImages: boolean, takenBack: ReadonlySet<string>) {
+  /** `files`: `images` of the policy. `takenBack`: as in `TranscriptPath`. */
+  constructor(
+    count: (text: string) => number,
+    files: 'named' | 'sent' | undefined,
+    takenBack: ReadonlySet<string>,
+  ) {
     this.#count = count;
-    this.#sendsImages = sendsImages;
+    this.#files = files;
     this.#takenBack = takenBack;
   }
 
@@ -72,12 +77,20 @@ export class ContextHistory {
       case 'system':
         return changed(this.#open('systemPrompt', { role: 'system', substance: 'talk' }, event, message));
       case 'user':
-        return changed(this.#open('message', { role: 'user', substance: 'talk' }, event, message));
+        return changed(this.#addMessage(message, event));
       case 'tool':
         return changed(this.#addResult(message, event as EventOf<'agent:tool_result' | 'agent:given'>));
       default:
         return this.#addAnswer(message, messageId, event);
     }
+  }
+
+  #addMessage(message: TranscriptMessage, event: CapturedEvent): number {
+    const content = messageText(message);
+    const index = this.#open('message', { role: 'user', substance: 'talk' }, event, { content });
+    const group = this.groups[index];
+    if (group !== undefined) this.#addFiles(group, group.newest, message.parts);
+    return index;
   }
 
   #open(
@@ -137,6 +150,7 @@ export class ContextHistory {
     place.group.grow(place.item, () =>
       place.item.addText(output === null ? '' : resultText(output), isError),
     );
+    if (typeof output === 'object') this.#addFiles(place.group, place.item, partsIn(output));
     if (messageId !== undefined && this.#answers.get(messageId) === place.index)
       this.#continued.add(messageId);
     return place.index;
@@ -150,22 +164,26 @@ export class ContextHistory {
     const group = this.groups[last];
     if (group?.kind === 'output') {
       group.grow(group.newest, () => group.newest.addText(text));
-      this.#addImages(group, event);
+      this.#addObserved(group, event);
       return last;
     }
     const index = this.#open('output', { role: 'user', substance: 'tool' }, event, { content: text });
     const opened = this.groups[index];
-    if (opened !== undefined) this.#addImages(opened, event);
+    if (opened !== undefined) this.#addObserved(opened, event);
     this.#currentOutput.push(index);
     return index;
   }
 
-  #addImages(group: ContextGroup, { data }: EventOf<'agent:output'>): void {
-    if (!this.#sendsImages) return;
-    for (const part of data.parts) {
-      if (part.kind !== 'image') continue;
-      const { mediaType, base64 } = part;
-      group.grow(group.newest, () => group.newest.addImage({ mediaType, base64 }));
+  /** What an agent observed is sent only if the policy says so. */
+  #addObserved(group: ContextGroup, { data }: EventOf<'agent:output'>): void {
+    if (this.#files === 'sent') this.#addFiles(group, group.newest, data.parts.filter(isMediaPart));
+  }
+
+  #addFiles(group: ContextGroup, item: ContextItem, parts: readonly ContentPart[] = []): void {
+    if (this.#files === 'named') return;
+    for (const part of parts) {
+      const file = part.kind === 'text' ? null : fileOf(part);
+      if (file !== null) group.grow(item, () => item.addFile(file));
     }
   }
 
@@ -181,6 +199,18 @@ export class ContextHistory {
     this.summary.addText(summary);
     return { group: null, superseded: [], isCompacted: true };
   }
+}
+
+/** The file of a part, with its keys in one order. Null: the log does not have its bytes. */
+function fileOf({ kind, mediaType, sha256, size, name, isKept }: MediaPart): ContextFile | null {
+  if (sha256 === undefined || isKept === false) return null;
+  return {
+    kind,
+    ...(mediaType === undefined ? {} : { mediaType }),
+    sha256,
+    ...(size === undefined ? {} : { size }),
+    ...(name === undefined ? {} : { name }),
+  };
 }
 
 /** @throws EVENT_INVALID if the event is part of a prompt and its data has a shape that this version does not know */

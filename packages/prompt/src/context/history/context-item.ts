@@ -1,15 +1,15 @@
 import type { JsonValue } from '@hansard/events';
 import { freezeDeep } from '@hansard/events/plain';
 import type { TranscriptToolCall } from '../../transcript/transcript-message.ts';
-import type { ContextImage, ContextMessage } from './context-message.ts';
+import type { ContextFile, ContextMessage } from './context-message.ts';
 import { callAt, type Detail, type Substance, textAt } from './detail.ts';
 import { interruption, takenBackText } from './interruption.ts';
 
 /** The approximate tokens of a message and of a tool call beside their texts, with any provider. */
 const tokensAround = 4;
 
-/** The tokens of an image, about the most that an image takes with usual models. The real number depends on model and size. */
-const tokensOfImage = 1_600;
+/** The tokens of a file, about the most that an image takes with usual models. The real number depends on model and size. */
+const tokensOfFile = 1_600;
 
 /** An item is the text of one role, an answer with its calls, or the result of one call. */
 export type ItemKind =
@@ -27,7 +27,7 @@ interface Content {
   readonly texts: string[];
   readonly calls: TranscriptToolCall[];
   readonly thoughts: string[];
-  readonly images: ContextImage[];
+  readonly files: ContextFile[];
   /** Undefined: the provider gets nothing back, not even the thoughts. */
   replay: JsonValue | undefined;
   /** The tokens of each text that was counted, at any detail. */
@@ -48,7 +48,7 @@ export class ContextItem {
     texts: [],
     calls: [],
     thoughts: [],
-    images: [],
+    files: [],
     replay: undefined,
     counts: new Map(),
     messages: new Map(),
@@ -88,11 +88,11 @@ export class ContextItem {
       tokens.set(detail, before + this.#tokensOfCall(content, call, detail));
   }
 
-  /** Adds an image to a message of a user, at the highest detail. */
-  addImage(image: ContextImage): void {
+  /** Adds a file to a message of a user or a result, at the highest detail. */
+  addFile(file: ContextFile): void {
     const content = this.#content;
     if (content === null) return;
-    content.images.push(freezeDeep({ ...image }));
+    content.files.push(freezeDeep({ ...file }));
     content.messages.delete('high');
     content.tokens.delete('high');
   }
@@ -130,7 +130,7 @@ export class ContextItem {
     const { thinking, replay } = repeatedAt(content, detail);
     if (thinking !== undefined) tokens += this.#count(thinking);
     if (replay !== undefined) tokens += this.#count(JSON.stringify(replay));
-    if (detail === 'high') tokens += content.images.length * tokensOfImage;
+    if (detail === 'high') tokens += content.files.length * tokensOfFile;
     if (this.#isOpenCall(content)) tokens += this.#count(this.#openText);
     content.tokens.set(detail, tokens);
     return tokens;
@@ -149,16 +149,15 @@ export class ContextItem {
       const toolCalls = content.calls.map((call) => callAt(call, detail));
       return { role: kind.role, text: texts.join(''), toolCalls, ...repeatedAt(content, detail) };
     }
+    const files = detail === 'high' && content.files.length > 0 ? { files: [...content.files] } : {};
     if (kind.role !== 'tool') {
       const text = texts.join('\n');
-      const images = detail === 'high' ? content.images : [];
-      if (kind.role === 'system' || images.length === 0) return { role: kind.role, text };
-      return { role: kind.role, text, images: [...images] };
+      return kind.role === 'system' ? { role: kind.role, text } : { role: kind.role, text, ...files };
     }
     const { role, toolCallId, tool } = kind;
     const isOpen = this.#isOpenCall(content);
     const text = isOpen ? this.#openText : texts.join('\n');
-    return { role, toolCallId, tool, text, isError: isOpen || this.#isError };
+    return { role, toolCallId, tool, text, isError: isOpen || this.#isError, ...files };
   }
 
   get #openText(): string {

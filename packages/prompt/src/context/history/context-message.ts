@@ -1,19 +1,22 @@
-import type { JsonValue } from '@hansard/events';
+import type { JsonValue, MediaPart } from '@hansard/events';
 import type { TranscriptToolCall } from '../../transcript/transcript-message.ts';
 
-/** An image of a prompt, in the shape of `ModelImage` of `@hansard/provider`. */
-export interface ContextImage {
-  readonly mediaType: string;
-  readonly base64: string;
+/** An image, a document or a sound of a prompt. Its bytes are in the log, in the `content:stored` event with this digest. */
+export interface ContextFile {
+  readonly kind: MediaPart['kind'];
+  readonly mediaType?: string;
+  readonly sha256: string;
+  readonly size?: number;
+  readonly name?: string;
 }
 
 /**
- * One message of a prompt, in the shape of `ModelMessage` of `@hansard/provider`. Deeply frozen, and always with its keys in
+ * One message of a prompt, in the shape of `ModelMessage` of `@hansard/provider`, but for the bytes of its files. Deeply frozen, and always with its keys in
  * this order, so that the same events give the same bytes.
  */
 export type ContextMessage =
   | { readonly role: 'system'; readonly text: string }
-  | { readonly role: 'user'; readonly text: string; readonly images?: readonly ContextImage[] }
+  | { readonly role: 'user'; readonly text: string; readonly files?: readonly ContextFile[] }
   | {
       readonly role: 'assistant';
       readonly text: string;
@@ -27,4 +30,5 @@ export type ContextMessage =
       readonly tool: string;
       readonly text: string;
       readonly isError: boolean;
+      readonly files?: readonly ContextFile[];
     };

@@ -1,5 +1,5 @@
-import type { EventData, JsonObject, JsonValue, OutputPart } from '@hansard/events';
-import { isPlainObject, snapshotText } from '@hansard/events/plain';
+import type { ContentPart, EventData, JsonObject, JsonValue, OutputPart } from '@hansard/events';
+import { isMediaPart, isPlainObject, snapshotText } from '@hansard/events/plain';
 import type { RowPart } from '../row.ts';
 import { objectParts } from './input-parts.ts';
 
@@ -26,6 +26,14 @@ function outputParts(output: JsonValue): RowPart[] {
   return isBlock(output) ? blockParts(output) : [{ kind: 'json', value: output }];
 }
 
+/** What is attached to a message: texts with their names, and images, documents and sounds. */
+export function attachedParts(parts: readonly ContentPart[] = []): RowPart[] {
+  return parts.map((part): RowPart => {
+    if (part.kind !== 'text') return { kind: 'media', media: part };
+    return { kind: 'text', label: part.name ?? 'attached', text: part.text, style: 'plain' };
+  });
+}
+
 /** The parts of an observed output. */
 export function observedParts(parts: readonly OutputPart[]): RowPart[] {
   return parts.map(observedPart);
@@ -38,7 +46,9 @@ function observedPart(part: OutputPart): RowPart {
     case 'json':
       return { kind: 'json', value: part.json };
     case 'image':
-      return { kind: 'image', mediaType: part.mediaType, base64: part.base64 };
+    case 'document':
+    case 'audio':
+      return { kind: 'media', media: part };
     case 'value':
       return { kind: 'text', text: snapshotText(part), style: 'code' };
     case 'repr':
@@ -56,22 +66,21 @@ export function markdown(text: string, label?: string): RowPart {
     : { kind: 'text', label, text, style: 'markdown' };
 }
 
-interface Block extends JsonObject {
-  readonly type: string;
-}
+type Block = JsonObject;
 
 function isBlock(value: JsonValue): value is Block {
-  return isPlainObject(value) && typeof value.type === 'string';
+  return isPlainObject(value) && (typeof value.type === 'string' || isMediaPart(value) || isTextPart(value));
+}
+
+function isTextPart({ kind, text }: JsonObject): boolean {
+  return kind === 'text' && typeof text === 'string';
 }
 
 function blockParts(block: Block): RowPart[] {
-  const { type, text, source } = block;
+  const { type, text } = block;
   const keys = Object.keys(block).length;
   if (type === 'text' && typeof text === 'string' && keys === 2) return [markdown(text)];
-  if (type === 'image' && keys === 2 && isPlainObject(source)) {
-    const { type: kind, media_type: mediaType, data } = source as JsonObject;
-    if (kind === 'base64' && typeof mediaType === 'string' && typeof data === 'string')
-      return [{ kind: 'image', mediaType, base64: data }];
-  }
+  if (isMediaPart(block)) return [{ kind: 'media', media: block }];
+  if (isTextPart(block)) return attachedParts([block as unknown as ContentPart]);
   return [{ kind: 'json', value: block }];
 }

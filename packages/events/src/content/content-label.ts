@@ -1,0 +1,55 @@
+import { isPlainObject } from '../json/json.ts';
+import { shortened } from '../shortened.ts';
+import type { MediaPart } from '../types/content-part.ts';
+
+const kinds: ReadonlySet<unknown> = new Set(['image', 'document', 'audio']);
+const longestName = 80;
+const shownDigits = 8;
+
+/** The place of an image, a document or a sound in a text: `[image/png 75 KB, sha256 1a2b3c4d…]`. */
+export function contentLabel({
+  kind,
+  mediaType,
+  sha256,
+  size,
+  base64,
+  name,
+  url,
+  isKept,
+}: MediaPart): string {
+  const bytes = size ?? (base64 === undefined ? undefined : bytesIn(base64));
+  const facts = [
+    name === undefined ? '' : inLine(name),
+    [inLine(mediaType ?? kind), bytes === undefined ? '' : sizeText(bytes)].filter(Boolean).join(' '),
+    sha256 === undefined ? '' : `sha256 ${sha256.slice(0, shownDigits)}…`,
+    url === undefined ? '' : inLine(url),
+    isKept === false ? 'not kept' : '',
+  ];
+  return `[${facts.filter((fact) => fact !== '').join(', ')}]`;
+}
+
+function inLine(text: string): string {
+  return shortened(text.replace(/\s+/g, ' ').trim(), longestName);
+}
+
+function sizeText(bytes: number): string {
+  if (bytes < 1_000) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
+  const kilobytes = Math.round(bytes / 1_000);
+  return kilobytes < 1_000 ? `${kilobytes} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+}
+
+/** The number of bytes that a Base64 text encodes. */
+export function bytesIn(base64: string): number {
+  let { length } = base64;
+  // A regular expression such as /=+$/ takes quadratic time on a text of many `=`.
+  while (base64[length - 1] === '=') length -= 1;
+  return Math.floor((length * 3) / 4);
+}
+
+/** Whether a value in the output of a tool is a part that was separated. */
+export function isMediaPart(value: unknown): value is MediaPart {
+  if (!isPlainObject(value) || !kinds.has(value.kind)) return false;
+  return (
+    typeof value.sha256 === 'string' || typeof value.url === 'string' || typeof value.base64 === 'string'
+  );
+}
