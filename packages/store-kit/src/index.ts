@@ -33,9 +33,11 @@ export {
 } from './lease.ts';
 export {
   compareListings,
+  countOfPage,
   defaultPageLimit,
   type ListingKey,
   listingCursor,
+  mostPageBytes,
   pageOfDispatches,
   pageRange,
   placeInTime,

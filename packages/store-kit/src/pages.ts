@@ -119,6 +119,21 @@ function isTextOrNull(value: unknown): value is string | null {
   return value === null || typeof value === 'string';
 }
 
+/** The most bytes of a page, as JSON, whatever its limit. A page has at least one event. */
+export const mostPageBytes = 8 * 1024 * 1024;
+
+/** How many events of a page fit into it. `sizes`: the bytes of each event of the page, as many as were asked for. */
+export function countOfPage(sizes: Iterable<number>): number {
+  let bytes = 0;
+  let count = 0;
+  for (const size of sizes) {
+    bytes += size;
+    if (count > 0 && bytes > mostPageBytes) return count;
+    count += 1;
+  }
+  return count;
+}
+
 /** The `limit` of a page if the caller gives none. */
 export const defaultPageLimit = 1_000;
 

@@ -27,6 +27,7 @@ import {
 import {
   assertDispatchPath,
   ChangeListeners,
+  countOfPage,
   dispatchExists,
   dispatchNotClaimed,
   dispatchNotFound,
@@ -145,7 +146,8 @@ export class MemoryStore implements DispatchStoreProvider {
   readEvents(taskDir: string, dispatchId: string, options: ReadEventsOptions = {}): EventPage {
     const { log } = this.#dispatch(taskDir, dispatchId);
     const { first, end } = pageRange(log.length, options);
-    return { events: log.read(first, end), first, next: end - 1 };
+    const to = options.last === undefined ? log.endOfPage(first, end) : end;
+    return { events: log.read(first, to), first, next: to - 1 };
   }
 
   putTask(taskDir: string, task: TaskRecord): void {
@@ -306,6 +308,12 @@ class EventLog {
     for (const line of this.#lines) log.append([event(JSON.parse(line) as CapturedEvent)]);
     if (notice !== undefined) log.append([notice()]);
     return log;
+  }
+
+  /** The end of a page that begins at `start` and has at most the events before `end`. */
+  endOfPage(start: number, end: number): number {
+    const lines = this.#lines;
+    return start + countOfPage(lines.slice(start, end).map((line) => line.length));
   }
 
   /** The events from position `start` to before `end`. */

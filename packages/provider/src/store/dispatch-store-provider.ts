@@ -332,11 +332,14 @@ export interface DispatchDamage {
 export interface ReadEventsOptions {
   /** The position of the last event already seen; the page starts after it. Absent or -1: from the beginning. */
   readonly after?: number;
-  /** The maximum number of events in the page, at least 1. Absent: 1,000. */
+  /**
+   * The maximum number of events in the page, at least 1. Absent: 1,000. A page also ends before the event with which it would have more than 8 MiB, as JSON. It has at least
+   * one event, unless there is none.
+   */
   readonly limit?: number;
   /**
    * How many of the last events to read instead: a whole number from 0. All of them where there are fewer. With 0 the
-   * page is empty, and its `first` is the number of events. Never together with `after` or `limit`.
+   * page is empty, and its `first` is the number of events. They are all in one page, whatever their size. Never together with `after` or `limit`.
    */
   readonly last?: number;
   /**

@@ -249,10 +249,21 @@ function readsOf(state: ModelOpening) {
         return { events: structuredClone(events.slice(first)), first, next: events.length - 1 };
       }
       if (after >= events.length) refuse('STORE_INVALID_CURSOR');
-      const page = structuredClone(events.slice(after + 1, after + 1 + limit));
+      const asked = events.slice(after + 1, after + 1 + limit);
+      const page = structuredClone(asked.slice(0, fittingIn(asked)));
       return { events: page, first: after + 1, next: after + page.length };
     },
   };
+}
+
+/** How many events a page of at most 8 MiB has, at least one. */
+function fittingIn(events: readonly CapturedEvent[]): number {
+  let bytes = 0;
+  const beyond = events.findIndex((event) => {
+    bytes += JSON.stringify(event).length;
+    return bytes > 8 * 1024 * 1024;
+  });
+  return beyond < 0 ? events.length : Math.max(1, beyond);
 }
 
 /** The methods for tasks. */

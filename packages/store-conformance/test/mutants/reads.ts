@@ -138,6 +138,32 @@ export const readMutants: readonly Mutant[] = [
     }),
   ],
   [
+    'returns a page of any size',
+    'pages/large-events',
+    (good) => ({
+      readEvents: (taskDir, dispatchId, options = {}) => {
+        const { after = -1, limit = 1_000 } = options;
+        const page = good.readEvents(taskDir, dispatchId, options);
+        if (options.last !== undefined || page.events.length === 0) return page;
+        const events = good.getDispatchEvents(taskDir, dispatchId).slice(after + 1, after + 1 + limit);
+        return { events, first: after + 1, next: after + events.length };
+      },
+    }),
+  ],
+  [
+    'loses the event with which a page would be too large',
+    'pages/large-events',
+    (good) => ({
+      readEvents: (taskDir, dispatchId, options = {}) => {
+        const page = good.readEvents(taskDir, dispatchId, options);
+        const { after = -1, limit = 1_000, last } = options;
+        const count = good.readEvents(taskDir, dispatchId, { last: 0 }).first;
+        const isShort = last === undefined && page.events.length < Math.min(limit, count - after - 1);
+        return isShort ? { ...page, next: page.next + 1 } : page;
+      },
+    }),
+  ],
+  [
     'returns 1,000 events of a page',
     'pages/large-limit',
     asking((options) =>

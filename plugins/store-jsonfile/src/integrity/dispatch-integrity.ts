@@ -8,7 +8,7 @@ import {
   type StoreError,
   storeErrors,
 } from '@hansard/provider';
-import { dispatchNotFound, orMissing, pageRange } from '@hansard/store-kit';
+import { dispatchNotFound, mostPageBytes, orMissing, pageRange } from '@hansard/store-kit';
 import type { DispatchContext } from '../dispatch/dispatch-context.ts';
 import type { DispatchName } from '../dispatch/dispatch-file.ts';
 import { whileOwning } from '../dispatch/fence-dispatch.ts';
@@ -181,18 +181,24 @@ class Salvage {
     const lines = this.#lines;
     const to = this.#marks[Math.ceil(end / spacing)]?.offset ?? lines.to;
     let position = at * spacing;
+    let bytes = 0;
+    let isFull = false;
     inspectLines(
       { ...lines, file, from: mark.offset, crc: mark.crc, to },
       {
         onEvent: (event) => {
           const isWanted = position >= first && position < end;
           position += 1;
-          const parsed = isWanted ? parseEventText(textOf(event)) : null;
+          if (!isWanted || isFull) return;
+          const text = textOf(event);
+          bytes += text.length;
+          isFull = options.last === undefined && bytes > mostPageBytes && events.length > 0;
+          const parsed = isFull ? null : parseEventText(text);
           if (parsed !== null) events.push(parsed);
         },
         onDamage: () => {},
       },
     );
-    return { events, first, next: end - 1 };
+    return { events, first, next: isFull ? first + events.length - 1 : end - 1 };
   }
 }

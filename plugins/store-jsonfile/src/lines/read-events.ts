@@ -1,6 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 import type { EventPage, ReadEventsOptions } from '@hansard/provider';
-import { cursorAfterEnd, defaultPageLimit } from '@hansard/store-kit';
+import { cursorAfterEnd, defaultPageLimit, mostPageBytes } from '@hansard/store-kit';
 import { lineSeparator } from '../disk-format.ts';
 import { parseEventBytes } from './event-line.ts';
 import { damagedLine } from './inspect-lines.ts';
@@ -28,9 +28,14 @@ export function readEventPage(
   if (first === range.count) return { events: [], first, next: after };
   const events: CapturedEvent[] = [];
   let { position, next } = placeFor(range, positions, first);
+  let bytes = 0;
   scanLines(range, next, (line) => {
+    if (position >= first) {
+      bytes += line.end - line.start;
+      if (bytes > mostPageBytes && events.length > 0) return false;
+      events.push(parseLine(range, line));
+    }
     positions.note(position, line.offset - range.start);
-    if (position >= first) events.push(parseLine(range, line));
     position += 1;
     next = line.next;
     return events.length < limit;

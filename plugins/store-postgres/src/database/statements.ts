@@ -1,3 +1,4 @@
+import { mostPageBytes } from '@hansard/store-kit';
 import type { Statement } from './database.ts';
 
 /** A number of PostgreSQL's `bigint`, as its driver gives it. */
@@ -123,13 +124,21 @@ function partsFor(schema: string) {
     FROM ${schema}.dispatches d LEFT JOIN ${schema}.openings o ON o.token = d.writer WHERE d.task_dir = $1`;
   const claim = `${claimsOfTask} AND d.dispatch_id = $2`;
   // The rows from the position `start`, with the number of events at the same moment.
-  const page = (start: string, limit: string) => `
+  const rowsFrom = (start: string, limit: string) => `
+      SELECT position, checksum, line FROM ${schema}.events
+      WHERE dispatch = d.number AND position >= ${start} ORDER BY position LIMIT ${limit}`;
+  // The row before the page does not count, and the first of the page always fits.
+  const withinBytes = (found: string, first: string) => `
+      SELECT position, checksum, line FROM (
+        SELECT position, checksum, line, sum(CASE WHEN position < ${first} THEN 0 ELSE octet_length(line) END)
+          OVER (ORDER BY position) AS bytes FROM (${found}) r) s
+      WHERE position <= ${first} OR bytes <= ${mostPageBytes}`;
+  const page = (start: string, limit: string, first?: string) => `
     SELECT d.number, d.acknowledged, m.length, e.position, e.checksum, e.line
     FROM ${schema}.dispatches d
     CROSS JOIN LATERAL (SELECT ${length('d.number')} AS length) m
     LEFT JOIN LATERAL (
-      SELECT position, checksum, line FROM ${schema}.events
-      WHERE dispatch = d.number AND position >= ${start} ORDER BY position LIMIT ${limit}) e ON true
+      ${first === undefined ? rowsFrom(start, limit) : withinBytes(rowsFrom(start, limit), first)}) e ON true
     WHERE d.task_dir = $1 AND d.dispatch_id = $2 ORDER BY e.position`;
   // Lines hold no line end, and ids no comma.
   const rows = (lines: string, ids: string, checksums: string) => `ROWS FROM (
@@ -249,7 +258,7 @@ function eventStatements({ schema, page, rows }: Parts) {
       `SELECT position, checksum, id, line FROM ${schema}.events
        WHERE dispatch = $1 AND id = ANY (string_to_array($2, ','))`,
     ),
-    pageOfEvents: statement<PageRow>(page('$3::bigint', '$4::bigint')),
+    pageOfEvents: statement<PageRow>(page('$3::bigint', '$4::bigint', '$5::bigint')),
     lastEvents: statement<PageRow>(page('m.length - $3::bigint', '$3::bigint')),
     /** For a scan of the rows of one number, whatever they contain. */
     scanEvents: statement<EventRow>(

@@ -6,7 +6,13 @@ import type {
   ReadEventsOptions,
   StoreError,
 } from '@hansard/provider';
-import { cursorAfterEnd, defaultPageLimit, dispatchNotFound, pageRange } from '@hansard/store-kit';
+import {
+  countOfPage,
+  cursorAfterEnd,
+  defaultPageLimit,
+  dispatchNotFound,
+  pageRange,
+} from '@hansard/store-kit';
 import { corrupt, isDamage } from '../database/postgres-errors.ts';
 import type { BigInt64, EventRow, PageRow } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
@@ -65,7 +71,7 @@ export class EventReader {
     for (let after = -1; ; ) {
       const { events, next } = await this.page(taskDir, dispatchId, { after, limit: eventsAtOnce });
       for (const event of events) all.push(event);
-      if (events.length < eventsAtOnce) return all;
+      if (events.length === 0) return all;
       after = next;
     }
   }
@@ -74,7 +80,9 @@ export class EventReader {
     if (options.skipDamaged === true) return this.#wholePage(taskDir, dispatchId, options);
     const { after = -1, limit = defaultPageLimit, last } = options;
     const values =
-      last === undefined ? [Math.max(0, after), Math.min(limit, longest) + 1] : [Math.min(last, longest) + 1];
+      last === undefined
+        ? [Math.max(0, after), Math.min(limit, longest) + 1, after + 1]
+        : [Math.min(last, longest) + 1];
     const statement = last === undefined ? 'pageOfEvents' : 'lastEvents';
     const page = await this.#readPage(
       statement,
@@ -87,7 +95,10 @@ export class EventReader {
       if (page.length < page.least) throw await this.#damaged(page, page.length);
       throw cursorAfterEnd(after, page.length);
     }
-    const { first, end } = pageRange(page.length, options);
+    const range = pageRange(page.length, options);
+    const { first } = range;
+    // The statement ends a page that has enough bytes.
+    const end = Math.min(range.end, (page.rows.at(-1)?.position ?? range.end) + 1);
     return { events: await this.#checked(page, first, end), first, next: end - 1 };
   }
 
@@ -177,7 +188,9 @@ export class EventReader {
       if (event !== null) events.push(event);
     });
     const { first, end } = pageRange(events.length, options);
-    return { events: events.slice(first, end), first, next: end - 1 };
+    const sizes = events.slice(first, end).map((event) => JSON.stringify(event).length);
+    const to = options.last === undefined ? first + countOfPage(sizes) : end;
+    return { events: events.slice(first, to), first, next: to - 1 };
   }
 
   #scan(found: FoundDispatch, keep?: (id: string, line: string) => void): Promise<DispatchVerification> {

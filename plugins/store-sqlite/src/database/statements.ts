@@ -202,6 +202,12 @@ function eventStatements(prepare: Preparation) {
     pageOfEvents: prepare.read<EventRow>(
       'SELECT position, batch, crc, line FROM events WHERE dispatch = ? AND position > ? ORDER BY position LIMIT ?',
     ),
+    bytesOfEvents: prepare.read<{ bytes: number | null }>(
+      'SELECT sum(octet_length(line)) AS bytes FROM events WHERE dispatch = ? AND position >= ? AND position < ?',
+    ),
+    sizesOfEvents: prepare.read<{ bytes: number }>(
+      'SELECT octet_length(line) AS bytes FROM events WHERE dispatch = ? AND position >= ? AND position < ? ORDER BY position',
+    ),
     deleteEvents: prepare.write('DELETE FROM events WHERE dispatch = ?'),
   };
 }

@@ -7,7 +7,7 @@ import {
   type ReadEventsOptions,
   storeErrors,
 } from '@hansard/provider';
-import { dispatchNotFound, pageRange } from '@hansard/store-kit';
+import { countOfPage, dispatchNotFound, mostPageBytes, pageRange } from '@hansard/store-kit';
 import type { AcknowledgedLengths } from '../database/acknowledged-lengths.ts';
 import { chainStart, decodeEvent } from '../database/decode.ts';
 import type { EventRow, FoundRow, Statements } from '../database/statements.ts';
@@ -60,7 +60,8 @@ export class EventReader {
     return this.#read(taskDir, dispatchId, (found) => {
       const { first, end } = pageRange(found.length, options);
       if (options.last === 0) this.lastChecksum(found);
-      return { events: this.events(found, first, end), first, next: end - 1 };
+      const to = options.last === undefined ? this.#endOfPage(found, first, end) : end;
+      return { events: this.events(found, first, to), first, next: to - 1 };
     });
   }
 
@@ -149,7 +150,22 @@ export class EventReader {
       if (event !== null) events.push(event);
     });
     const { first, end } = pageRange(events.length, options);
-    return { events: events.slice(first, end), first, next: end - 1 };
+    const sizes = events.slice(first, end).map((event) => JSON.stringify(event).length);
+    const to = options.last === undefined ? first + countOfPage(sizes) : end;
+    return { events: events.slice(first, to), first, next: to - 1 };
+  }
+
+  /** The end of a page, which has at most the events before `end`. Damage is found when the events are read. */
+  #endOfPage({ number }: FoundDispatch, first: number, end: number): number {
+    if (end - first < 2) return end;
+    try {
+      const { bytesOfEvents, sizesOfEvents } = this.#statements;
+      if ((bytesOfEvents.get(number, first, end)?.bytes ?? 0) <= mostPageBytes) return end;
+      return first + countOfPage(sizesOfEvents.all(number, first, end).map(({ bytes }) => bytes));
+    } catch (error) {
+      if (isDamage(error)) return end;
+      throw error;
+    }
   }
 
   /** The events from `first` to before `end`. @throws STORE_CORRUPT */

@@ -80,6 +80,36 @@ export const pageCases = caseFamily('pages', [
     },
   },
   {
+    name: 'large-events',
+    rule: 5,
+    title: 'a page ends after 8 MiB, has at least one event, and following next returns every event once',
+    run: async ({ store }) => {
+      const mebibytes = [3, 3, 3, 9, 1, 1, 7, 1];
+      const events = mebibytes.map((size, index) => ({
+        ...sampleEvent(`large-${index}`),
+        data: { text: String(index).repeat(size * 1024 * 1024 - 1_024) },
+      }));
+      for (const [index, event] of events.entries())
+        await (index === 0
+          ? beginDispatch(store, [event])
+          : store.appendEvents(taskDir, dispatchId, [event]));
+      const counts: number[] = [];
+      const walked: CapturedEvent[] = [];
+      for (let after = -1; ; ) {
+        const page = await store.readEvents(taskDir, dispatchId, { after });
+        if (page.events.length === 0) break;
+        counts.push(page.events.length);
+        walked.push(...page.events);
+        after = page.next;
+      }
+      sameContent(walked, events, 'all pages');
+      sameContent(counts, [2, 1, 1, 2, 2], 'the events of each page');
+      const last = await store.readEvents(taskDir, dispatchId, { last: 5 });
+      sameContent(last.events, events.slice(3), 'the last events, whatever their size');
+      sameContent(await store.getDispatchEvents(taskDir, dispatchId), events, 'all events');
+    },
+  },
+  {
     name: 'at-the-end',
     rule: 5,
     title: 'after the last event the page is empty, and its cursor stays valid for later events',

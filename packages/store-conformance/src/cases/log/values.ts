@@ -99,9 +99,9 @@ export const valueCases = caseFamily('values', [
       // A retry must not change the strings either.
       await store.appendEvents(taskDir, dispatchId, events);
       sameContent(
-        (await store.readEvents(taskDir, dispatchId)).next,
-        2,
-        'next, after the events were appended again',
+        (await store.readEvents(taskDir, dispatchId, { last: 0 })).first,
+        3,
+        'the number of events, after the events were appended again',
       );
     },
   })),
