@@ -13,10 +13,13 @@ import {
   dispatchTree,
   type LogIndex,
   type Row,
+  type RowPart,
   RowReader,
   type SessionFacts,
   sessionFacts,
 } from '@hansard/views';
+
+import { largestImage } from './html-text.ts';
 
 /** One dispatch of a report: all events, for every view or, if it is long, one by one. */
 export type DispatchReport =
@@ -43,7 +46,7 @@ export async function* readDispatchReports(
   { wholeUpTo = wholeUpToByDefault }: ReportOptions,
 ): AsyncGenerator<DispatchReport> {
   for (const envelope of inTreeOrder(dispatchTree(source.envelopes))) {
-    const events = source.readEvents(envelope.dispatchId)[Symbol.asyncIterator]();
+    const events = withShownBytes(source.readEvents(envelope.dispatchId))[Symbol.asyncIterator]();
     try {
       const first: CapturedEvent[] = [];
       let next = await events.next();
@@ -55,8 +58,27 @@ export async function* readDispatchReports(
       }
       yield { kind: 'long', envelope, events: allOf([...first, next.value], events) };
     } finally {
-      await events.return?.();
+      await events.return?.(undefined);
     }
+  }
+}
+
+/** The most bytes of images that a report holds and shows of one dispatch, in Base64. Further images are named. */
+const mostShown = 32_000_000;
+
+/** The events without the bytes that no page shows. */
+async function* withShownBytes(events: AsyncIterable<CapturedEvent>): AsyncGenerator<CapturedEvent> {
+  let shown = 0;
+  for await (const event of events) {
+    const { base64 } = event.data;
+    if (event.type !== 'content:stored' || typeof base64 !== 'string') {
+      yield event;
+      continue;
+    }
+    const isShown = base64.length <= largestImage && shown + base64.length <= mostShown;
+    if (isShown) shown += base64.length;
+    const { base64: _, ...named } = event.data;
+    yield isShown ? event : { ...event, data: named };
   }
 }
 
@@ -96,11 +118,33 @@ export async function* settlingRows(
   events: SettlingEvents,
 ): AsyncGenerator<Row> {
   const reader = new RowReader({ ...reach, hasEnded: status !== 'running' });
+  const contents = new Map<string, string>();
   for await (const event of events) {
+    if (event.type === 'content:stored' && typeof event.data.base64 === 'string')
+      contents.set(event.id, event.data.base64);
     reader.add(event);
-    yield* reader.settled();
+    for (const row of reader.settled()) yield withImages(row, contents);
   }
-  yield* reader.end();
+  for (const row of reader.end()) yield withImages(row, contents);
+}
+
+/** A row whose images have the bytes of the log. */
+function withImages(row: Row, contents: ReadonlyMap<string, string>): Row {
+  if (contents.size === 0) return row;
+  const filled = (parts: readonly RowPart[]): readonly RowPart[] =>
+    parts.map((part) => {
+      const base64 = part.kind === 'media' ? contents.get(part.media.sha256 ?? '') : undefined;
+      return part.kind === 'media' && base64 !== undefined
+        ? { ...part, media: { ...part.media, base64 } }
+        : part;
+    });
+  const { content, call } = row;
+  const outcome = call?.outcome == null ? undefined : filled(call.outcome);
+  return {
+    ...row,
+    content: filled(content),
+    ...(call !== undefined && outcome !== undefined && { call: { ...call, outcome } }),
+  };
 }
 
 /** The known facts about a dispatch as a whole, by name. */

@@ -41,7 +41,8 @@ function beginningOf(text: string): string {
 }
 
 const shownImages = /^image\/(png|jpeg|gif|webp)$/;
-const largestImage = 2_000_000;
+/** In characters of Base64. */
+export const largestImage = 2_000_000;
 
 /** An image; null if its bytes are not here, too large or not Base64, or if it is of another type. */
 export function observedImage({ mediaType = '', base64 }: MediaPart): string | null {

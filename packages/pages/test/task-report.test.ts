@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
-import type { TaskSource } from '@hansard/events';
+import { newEvent, parseEvent, separateContent, type TaskSource } from '@hansard/events';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
 import { textBlock } from '../src/html-text.ts';
@@ -68,6 +68,42 @@ describe('a task as a page', () => {
   it('shows observed images only if their content has the declared type', async () => {
     const html = await contentOf(source);
     expect(html.match(/<img /g)).toHaveLength(hostileTexts.length);
+    expect(html).not.toContain('svg+xml;base64');
+  });
+
+  it('shows the images of messages and results from the bytes of the log, and names other files', async () => {
+    const bytes = Buffer.from('iVBORw0KGgo=', 'base64');
+    const source = { type: 'base64', media_type: 'image/png', data: bytes.toString('base64') };
+    const pdf = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0xLjQK' };
+    const message = newEvent('user:message', {
+      text: 'What is it?',
+      source: { kind: 'user' },
+      parts: [
+        { type: 'image', source },
+        { type: 'document', source: pdf },
+        { type: 'image', source: { ...source, media_type: 'image/svg+xml' } },
+      ] as never,
+    });
+    const result = newEvent('agent:tool_result', {
+      toolCallId: 'call_1',
+      tool: 'Read',
+      status: 'completed',
+      output: [{ type: 'image', source }],
+      metadata: {},
+    });
+    const log = [message, result].flatMap((given) => {
+      const { event, contents } = separateContent(given);
+      return [...contents, event];
+    });
+    const stored = [...new Map(log.map((event, at) => [event.id ?? `e${at}`, event]))].map(([id, event]) =>
+      parseEvent({ ...event, id, timestamp: event.timestamp === null ? null : '2026-03-01T09:30:01.000Z' }),
+    );
+    expect(stored.filter(({ type }) => type === 'content:stored')).toHaveLength(2);
+    const html = await contentOf(sourceOf([envelope], stored));
+    expect(html.match(/<img [^>]*src="data:image\/png;base64,iVBORw0KGgo="/g)).toHaveLength(2);
+    expect(html.match(/<img /g)).toHaveLength(2);
+    expect(html).toContain('[application/pdf 9 bytes, sha256 ');
+    expect(html).not.toContain('JVBERi0xLjQK');
     expect(html).not.toContain('svg+xml;base64');
   });
 

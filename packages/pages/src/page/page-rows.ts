@@ -1,5 +1,5 @@
 import { dayHeading, formatTime, timeNotRecorded } from '@hansard/facts';
-import { type Row, rowWords, spanText, type WordBlock } from '@hansard/views';
+import { isContentRow, type Row, rowWords, spanText, type WordBlock } from '@hansard/views';
 import { escapeHtmlInLine, timeHtml } from '../html-text.ts';
 import { blockHtml } from './block-html.ts';
 
@@ -20,7 +20,7 @@ export class PageRows {
     let day = '';
     let group: Row[] = [];
     const htmlOf = (row: Row) => {
-      const heading = dayHeading(row.timestamp, day);
+      const heading = isContentRow(row) ? null : dayHeading(row.timestamp, day);
       const item = rowItem(row, scope, role);
       const html = heading === null ? item : `${dayItem(heading)}\n${item}`;
       day = heading ?? day;

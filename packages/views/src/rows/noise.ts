@@ -1,5 +1,6 @@
 import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
 import { isPlainObject } from '@hansard/events/plain';
+import type { Row } from './row.ts';
 
 /**
  * Whether an event is a record of the harness or its engine that most readers skip: the progress of hooks and background tasks,
@@ -50,4 +51,9 @@ function saysFailure({
 
 function isSet(value: JsonValue | undefined): boolean {
   return value !== undefined && value !== null && value !== '' && value !== false;
+}
+
+/** Whether a row has nothing but stored content, which has no time and begins no day. */
+export function isContentRow({ kind, folded = [] }: Pick<Row, 'kind' | 'folded'>): boolean {
+  return kind === 'noise' && folded.length > 0 && folded.every(({ type }) => type === 'content:stored');
 }

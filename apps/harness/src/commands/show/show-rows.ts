@@ -18,6 +18,7 @@ import {
   filterRows,
   foldsOf,
   inOrderOfTime,
+  isContentRow,
   type Row,
   renderEnvelope,
   renderRow,
@@ -146,7 +147,7 @@ async function* texts(
   let hasUntimed = false;
   for await (const { of, row: recorded } of rows) {
     const row = atShownTime(context, recorded);
-    const heading = dayHeading(row.timestamp, day);
+    const heading = isContentRow(row) ? null : dayHeading(row.timestamp, day);
     if (heading !== null) yield paint('dim', heading);
     day = heading ?? day;
     hasUntimed ||= row.timestamp === null;
