@@ -26,6 +26,7 @@ function reading() {
   const came: number[] = [];
   const failed: unknown[] = [];
   const listener = {
+    open: () => '',
     onRows: ({ first }: { readonly first: number }) => void came.push(first),
     onError: (error: unknown) => void failed.push(error),
   };

@@ -49,11 +49,12 @@ export interface Rows {
   readonly rows: readonly ReaderRow[];
 }
 
-export const readLast = (name: DispatchName, count: number) =>
-  ask<Rows>(`${pathOf(name)}/rows?last=${count}`);
+/** `open`: the positions of the folds that are open, or `all`. */
+export const readLast = (name: DispatchName, count: number, open: string) =>
+  ask<Rows>(`${pathOf(name)}/rows?last=${count}&open=${open}`);
 
-const readRows = (name: DispatchName, from: number, count: number, signal: AbortSignal) =>
-  ask<Rows>(`${pathOf(name)}/rows?from=${from}&n=${count}`, signal);
+const readRows = (name: DispatchName, from: number, count: number, open: string, signal: AbortSignal) =>
+  ask<Rows>(`${pathOf(name)}/rows?from=${from}&n=${count}&open=${open}`, signal);
 
 export const readEvent = (name: DispatchName, position: number) =>
   ask<EventDetail>(`${pathOf(name)}/event/${position}`);
@@ -151,6 +152,8 @@ export function useAnswer<Answer>(path: string, isLive: (answer: Answer) => bool
 }
 
 interface PageListener {
+  /** As of `readLast`, when rows are asked for. */
+  open(): string;
   onRows(rows: Rows): void;
   onError(error: unknown): void;
 }
@@ -188,8 +191,10 @@ export class PageReader {
     for (const run of runs) void this.#read(run);
   }
 
+  /** What is being read is no longer wanted. */
   close(): void {
     for (const reading of this.#reading.values()) reading.abort();
+    this.#reading.clear();
   }
 
   async #read(run: readonly number[]): Promise<void> {
@@ -197,11 +202,11 @@ export class PageReader {
     const [first = 0] = run;
     for (const page of run) this.#reading.set(page, reading);
     const done = () => {
-      for (const page of run) this.#reading.delete(page);
+      for (const page of run) if (this.#reading.get(page) === reading) this.#reading.delete(page);
     };
     try {
       const count = run.length * pageSize;
-      const rows = await readRows(this.#name, first * pageSize, count, reading.signal);
+      const rows = await readRows(this.#name, first * pageSize, count, this.#listener.open(), reading.signal);
       done();
       if (!reading.signal.aborted) this.#listener.onRows(rows);
     } catch (error) {

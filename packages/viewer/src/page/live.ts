@@ -6,6 +6,8 @@ export interface LiveListener {
   /** The rows that the events up to `end` began or completed. `first` is the first of these events. */
   onRows(rows: LiveRows, first: number): void;
   onEnvelope(envelope: DispatchEnvelope): void;
+  /** Other rows are folded now. */
+  onFolds(): void;
   onTree(tree: readonly TreeEntry[]): void;
   /** What agents are writing, of a dispatch that runs in the process of the viewer. */
   onWriting(message: WritingMessage): void;
@@ -107,6 +109,7 @@ class FollowedRows {
     });
     source.onmessage = ({ data }) => this.#take(JSON.parse(data));
     source.addEventListener('envelope', ({ data }) => listener.onEnvelope(JSON.parse(data)));
+    source.addEventListener('folds', () => listener.onFolds());
     source.addEventListener('tree', ({ data }) => listener.onTree(JSON.parse(data)));
     source.addEventListener('writing', ({ data }) => listener.onWriting(JSON.parse(data)));
     source.addEventListener('over', () =>

@@ -31,7 +31,7 @@ export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
   useEffect(() => {
     document.title = `${envelope?.title ?? envelope?.role ?? id} · Hansard`;
   });
-  const { setOpen, setQuery, next } = useSteps(reader, screen, write);
+  const { setOpen, choose, setQuery, next } = useSteps(reader, screen, write);
   return (
     <main class={open === null ? 'reader' : 'reader with-panel'}>
       <header>
@@ -51,7 +51,7 @@ export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
         {reader.problem === null ? null : <p role="alert">{reader.problem}</p>}
       </header>
       <Beside reader={reader} place={screen} />
-      <RowList reader={reader} onOpen={setOpen} />
+      <RowList reader={reader} onOpen={choose} />
       <RunBar reader={reader} />
       {unseen > 0 && !reader.isFollowing ? (
         <button type="button" class="unseen" onClick={() => reader.show(null)}>
@@ -64,7 +64,7 @@ export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
           position={open}
           version={version}
           onShow={(position) => {
-            reader.focus(position);
+            reader.reveal(position);
             setOpen(position);
           }}
           onClose={() => setOpen(null)}
@@ -132,6 +132,10 @@ function useSteps(
 ) {
   const setOpen = (position: number | null) =>
     write({ open: position }, open === null || position === null ? 'push' : 'replace');
+  /** A row that stands for others shows them, any other one its event. */
+  const choose = (position: number) => {
+    if (!reader.openFold(position)) setOpen(position);
+  };
   const setQuery = (wanted: Query) =>
     // While somebody types, the texts are one step.
     write(
@@ -146,22 +150,23 @@ function useSteps(
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      if (onReaderKey(event.key, reader, { open, setOpen, next })) event.preventDefault();
+      if (onReaderKey(event.key, reader, { open, setOpen, choose, next })) event.preventDefault();
     };
     addEventListener('keydown', onKey);
     return () => removeEventListener('keydown', onKey);
   });
-  return { setOpen, setQuery, next };
+  return { setOpen, choose, setQuery, next };
 }
 
 interface OpenEvent {
   readonly open: number | null;
   setOpen(position: number | null): void;
+  choose(position: number): void;
   next(direction: 1 | -1): void;
 }
 
 /** Whether the key means something here. */
-function onReaderKey(key: string, reader: ReaderState, { open, setOpen, next }: OpenEvent): boolean {
+function onReaderKey(key: string, reader: ReaderState, { open, setOpen, choose, next }: OpenEvent): boolean {
   const rows = Math.max(1, reader.rows().length - 2);
   const moves: Readonly<Record<string, number>> = {
     j: 1,
@@ -182,9 +187,10 @@ function onReaderKey(key: string, reader: ReaderState, { open, setOpen, next }: 
     if (by === undefined) reader.focus(to ?? 0);
     else reader.move(by);
     if (open !== null && reader.current !== null) setOpen(reader.current);
-  } else if (key === 'Enter') setOpen(reader.current ?? reader.rows().at(-1)?.position ?? 0);
+  } else if (key === 'Enter') choose(reader.current ?? reader.rows().at(-1)?.position ?? 0);
   else if (key === '/') document.getElementById('find')?.focus();
   else if (key === 'm' && reader.run.controls?.messages) document.getElementById('message')?.focus();
+  else if (key === 'o') reader.fold();
   else if (key === 'n' || key === 'N') next(key === 'n' ? 1 : -1);
   else if (key === 'Escape' && open !== null) setOpen(null);
   else return false;

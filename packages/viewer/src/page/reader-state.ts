@@ -12,6 +12,13 @@ const openMs = 2_000;
 /** How many places are read first. */
 const lastPositions = 200;
 
+/** Folds that stay open. */
+const mostOpened = 50;
+
+function isFold({ kind }: ReaderRow): boolean {
+  return kind === 'branch' || kind === 'copies';
+}
+
 /** What the reader of one dispatch shows. The number of the topmost row decides; the scroll bar follows. */
 export class ReaderState {
   readonly name: DispatchName;
@@ -35,6 +42,9 @@ export class ReaderState {
   #stop = () => {};
   #isClosed = false;
   #opening: ReturnType<typeof setTimeout> | undefined;
+  /** Positions in the folds that are open. */
+  #opened: readonly number[] = [];
+  #hasFolds = false;
   readonly scroll = new ScrollPlace(this.#order, () => this.#changed());
 
   constructor(name: DispatchName, at: number | null, onChange: () => void) {
@@ -43,8 +53,10 @@ export class ReaderState {
     this.isFollowing = at === null;
     this.#onChange = onChange;
     this.#pages = new PageReader(name, {
+      open: () => this.#open,
       onRows: (page) => {
         this.#order.rows.add(page);
+        this.#learnFolds(page.rows);
         // Rows can take less room than their places: then more are in the window.
         this.#changed();
       },
@@ -64,10 +76,11 @@ export class ReaderState {
   /** Reads the last rows first, then what comes. */
   async open(): Promise<void> {
     try {
-      const last = await readLast(this.name, lastPositions);
+      const last = await readLast(this.name, lastPositions, this.#open);
       if (this.#isClosed) return;
       this.problem = null;
       this.#order.rows.add(last);
+      this.#learnFolds(last.rows);
       this.run.rowsTo(last.first + last.size - 1);
       this.#counted(last.first + last.size);
       this.#follow(last.first + last.size - 1);
@@ -120,6 +133,48 @@ export class ReaderState {
     this.#focusPlace(this.#order.placeOf(position));
   }
 
+  /** Gives the row of an event the focus, also where it is folded. */
+  reveal(position: number): void {
+    const row = this.#order.rows.get(position);
+    if (this.#hasFolds && this.#order.hits === null && (row == null || isFold(row))) this.#openWith(position);
+    this.focus(position);
+  }
+
+  /** Opens the fold that a row stands for. False: it is another row. */
+  openFold(position: number): boolean {
+    const row = this.#order.rows.get(position);
+    if (row == null || !isFold(row)) return false;
+    this.#openWith(position);
+    return true;
+  }
+
+  /** Closes all folds. */
+  fold(): void {
+    this.#opened = [];
+    this.#readAgain();
+  }
+
+  #openWith(position: number): void {
+    if (this.#opened.includes(position)) return;
+    this.#opened = [...this.#opened, position].slice(-mostOpened);
+    this.#readAgain();
+  }
+
+  get #open(): string {
+    return this.#order.hits === null ? this.#opened.join(',') : 'all';
+  }
+
+  #learnFolds(rows: readonly ReaderRow[]): void {
+    this.#hasFolds ||= rows.some(isFold);
+  }
+
+  #readAgain(): void {
+    if (!this.#hasFolds) return;
+    this.#pages.close();
+    this.#order.rows.dropFrom(0);
+    this.#changed();
+  }
+
   /** Gives the row with an event the focus, wherever it is. */
   mark(position: number): void {
     const current = this.#order.rowWith(position);
@@ -149,6 +204,7 @@ export class ReaderState {
       // The row with the focus, or the topmost one, stays in the window.
       const kept = this.current ?? this.topPosition;
       this.#order.hits = hits;
+      this.#readAgain();
       this.show(this.isFollowing ? null : kept);
     }
     this.#onChange();
@@ -157,7 +213,7 @@ export class ReaderState {
   /** Gives the next or the previous row that was found the focus. */
   next(direction: 1 | -1): void {
     const hit = this.search?.from(this.current ?? this.topPosition - direction, direction);
-    if (hit !== undefined) this.focus(hit);
+    if (hit !== undefined) this.reveal(hit);
   }
 
   /** The rows in the window. */
@@ -188,6 +244,10 @@ export class ReaderState {
       onEnvelope: (envelope) => {
         this.envelope = envelope;
         this.#onChange();
+      },
+      onFolds: () => {
+        this.#hasFolds = true;
+        this.#readAgain();
       },
       onTree: (tree) => {
         this.tree = tree;

@@ -108,11 +108,16 @@ export function RowCells({ row, agent }: { readonly row: ReaderRow; readonly age
       <span class="kind">{isFailed ? `✗ ${word}` : word}</span>
       <span class="what" dir="auto">
         {head === '' ? null : <b class="head">{head}</b>}
-        {text === '' ? null : <span class="text">{kind === 'noise' ? `▸ ${text}` : text}</span>}
+        {text === '' ? null : <span class="text">{isFolded(kind) ? `▸ ${text}` : text}</span>}
         {outcome === '' ? null : <span class="outcome">→ {outcome}</span>}
         {notes === '' ? null : <span class="notes">{notes}</span>}
       </span>
       <span class="figures">{status}</span>
     </>
   );
+}
+
+/** Whether a row stands for others. */
+function isFolded(kind: ReaderRow['kind']): boolean {
+  return kind === 'noise' || kind === 'branch' || kind === 'copies';
 }

@@ -5,7 +5,7 @@ import { HTTPException } from 'hono/http-exception';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type { History } from '../answers.ts';
 import { eventDetail } from './event-detail.ts';
-import type { LogRows, RowPage } from './log-rows.ts';
+import type { Folding, LogRows, RowPage } from './log-rows.ts';
 import { onePart, wholeNumber } from './parameters.ts';
 import { readerRow, sendFoundRows, sendLiveRows } from './sent-rows.ts';
 import { treeOf } from './tree-of.ts';
@@ -45,6 +45,8 @@ const mostDispatches = 500;
  *     GET /d/:task/:id/agents           the agents that are known
  *     GET /d/:task/:id/rows?last=100    the rows that begin at the last positions
  *     GET /d/:task/:id/rows?from=&n=    the rows that begin at these positions
+ *       …&open=                         with one row for those of each branch that is not current and of the head of a fork, except where
+ *                                       one has one of these positions; open=all: with all rows, and marks on these
  *     GET /d/:task/:id/event/:position  one event with its row and its recorded links; cut above 256 KiB
  *     GET /d/:task/:id/event/:position/line  the event as one line of JSON, whole
  *     GET /d/:task/:id/history?to=      what happened up to an event, as text
@@ -102,10 +104,11 @@ function dispatchRoutes(dispatches: OpenDispatches): Hono {
   dispatch.get('/rows', (context) =>
     onDispatch(dispatches, context, async ({ rows }) => {
       const last = wholeNumber(context, 'last', { most: mostRows });
-      if (last !== null) return context.json(shown(await rows.last(last)));
+      const folding = await foldingOf(context, rows);
+      if (last !== null) return context.json(shown(await rows.last(last, folding)));
       const from = wholeNumber(context, 'from') ?? 0;
       const limit = wholeNumber(context, 'n', { least: 1, most: mostRows }) ?? 100;
-      return context.json(shown(await rows.page(from, limit)));
+      return context.json(shown(await rows.page(from, limit, folding)));
     }),
   );
 
@@ -191,6 +194,17 @@ async function onDispatch(
   return open === null
     ? context.json({ message: `There is no dispatch ${id} in ${task}.` }, 404)
     : answer(open);
+}
+
+/** What is folded for a page. Null: nothing. */
+async function foldingOf(context: Context, rows: LogRows): Promise<Folding | null> {
+  const asked = context.req.query('open');
+  if (asked === undefined) return null;
+  const open = asked === 'all' || asked === '' ? [] : asked.split(',').map(onePart);
+  const folds = await rows.folds();
+  if (folds === null) return null;
+  const opened = new Set(open.map((position) => folds.at(position)));
+  return { folds, isOpen: (fold) => asked === 'all' || opened.has(fold) };
 }
 
 function shown({ rows, ...page }: RowPage) {

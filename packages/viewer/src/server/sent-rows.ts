@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
+import { isStraightEvent } from '@hansard/prompt';
 import { storeErrors } from '@hansard/provider';
 import { type Row, type RowConditions, RowQuery, type RowReader, rowWords, wordsLine } from '@hansard/views';
 import type { SSEStreamingApi } from 'hono/streaming';
@@ -33,7 +34,7 @@ export interface LiveOptions {
 /**
  * Sends the rows that events after a position begin or complete, without end: messages whose id is the position of the last event, so that
  * a page that connects again continues there. `caught_up` comes once, `envelope` and `tree` when they have changed, `gone` when the dispatch was deleted,
- * `reset` when it has no such position, `over` when the viewer closes and everything was sent. A slow page makes the reading wait.
+ * `folds` after an event that changes a branch, `reset` when it has no such position, `over` when the viewer closes and everything was sent. A slow page makes the reading wait.
  */
 export async function sendLiveRows(
   stream: SSEStreamingApi,
@@ -70,6 +71,10 @@ export async function sendLiveRows(
         const changed = reader.add(item.event);
         if (item.position > after) await gathered.add(item.position, changed);
         writing?.reached(item.position);
+        if (item.position > after && !isStraightEvent(item.event)) {
+          await gathered.send();
+          await stream.writeSSE({ event: 'folds', data: '{}' });
+        }
         await sendOver();
       } else {
         // A position that the log does not have yet.
