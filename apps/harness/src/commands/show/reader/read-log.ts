@@ -22,7 +22,7 @@ const mostPages = 24;
 /** Pages of a read. The events around them are read with each. */
 const pagesAtOnce = 3;
 /** Events. A longer log is shown before its branches are known. */
-const mostAtOpening = 100_000;
+const mostAtOpening = 20_000;
 /** Milliseconds between two reads of what is new, and before a change of the store is checked. */
 const refreshMs = 200;
 const checkMs = 500;
