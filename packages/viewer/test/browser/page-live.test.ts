@@ -69,6 +69,7 @@ function following(after: number) {
     onEnvelope: () => undefined,
     onWriting: () => undefined,
     onTree: () => undefined,
+    onFolds: () => undefined,
     onConnection: (problem) => void problems.push(problem),
     onEnd: (message) => void ends.push(message),
   });
