@@ -17,6 +17,8 @@ const allowed: readonly (readonly [folder: RegExp, imports: readonly string[]])[
   [/^packages\/viewer$/, ['events', 'facts', 'provider', 'prompt', 'views', 'dispatch']],
   [/^packages\/maintenance$/, ['events', 'facts', 'provider', 'redaction', 'prompt', 'views', 'dispatch']],
   [/^packages\/import$/, ['events', 'facts', 'provider', 'dispatch', 'claude', 'formats']],
+  // The kit for importers runs real imports into the reference store.
+  [/^packages\/import-conformance$/, ['events', 'provider', 'dispatch', 'import', 'store-memory']],
   // A harness exports, so it may import what writes each format (decision 0021).
   [
     /^packages\/compose$/,

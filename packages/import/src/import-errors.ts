@@ -23,7 +23,7 @@ export const importErrors = defineErrors('import', {
     details: ['product', 'files'],
   },
   IMPORT_FOREIGN: {
-    when: 'Less than half of the records of a file are of a known type of the format, or more than a tenth do not name their agent in a format in which records must name it.',
+    when: 'Less than half of the records of a file are of a known type of the format, or more than a tenth, and more than two, do not name their agent in a format in which records must name it.',
     advice: 'The file is not a log of this format. Nothing of it was imported.',
     details: ['file', 'as', 'product?'],
   },

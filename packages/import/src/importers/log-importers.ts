@@ -236,9 +236,9 @@ function assertKnown(file: string, as: string, { records, known, withoutAgent = 
   );
 }
 
-/** More than a tenth of the records. Of fewer than five records, more than half: one record is already a fifth. */
+/** More than a tenth of the records, and more than two: no record stops a file. Of fewer than five records, more than half. */
 function isMost(withoutAgent: number, records: number): boolean {
-  return withoutAgent > records / (records < 5 ? 2 : 10);
+  return withoutAgent > (records < 5 ? records / 2 : Math.max(2, records / 10));
 }
 
 function shareOf(some: number, all: number): string {
