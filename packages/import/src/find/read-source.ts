@@ -4,6 +4,7 @@ import { formatErrors, type HansardError, messageOf } from '@hansard/events';
 import type { LogHead } from '@hansard/provider';
 
 const bytesOfHead = 1024 * 1024;
+const mostOfLine = 32 * bytesOfHead;
 
 /** The largest file that is read as a whole. No text can have more than 512 million characters. */
 const mostBytes = 500_000_000;
@@ -21,8 +22,14 @@ export function readSource(file: string): Buffer {
   });
 }
 
-/** The start of a file. */
+/** The start of a file. Its first line is whole, up to 32 MiB: a first prompt can hold an image. */
 export function readHead(path: string, length: number = bytesOfHead): LogHead {
+  const head = readStart(path, length);
+  if (!head.isCut || head.text.includes('\n') || length < bytesOfHead || length >= mostOfLine) return head;
+  return readStart(path, mostOfLine);
+}
+
+function readStart(path: string, length: number): LogHead {
   return withSource(path, (descriptor) => {
     const bytes = Buffer.alloc(length);
     const count = readSync(descriptor, bytes);

@@ -150,7 +150,7 @@ async function* texts(
     const heading = isContentRow(row) ? null : dayHeading(row.timestamp, day);
     if (heading !== null) yield paint('dim', heading);
     day = heading ?? day;
-    hasUntimed ||= row.timestamp === null;
+    hasUntimed ||= row.timestamp === null && !isContentRow(row);
     const { dispatchId, role } = of.envelope;
     if (printed.length > 1 && dispatchId !== last)
       yield paint('strong', neutraliseControlsInLine(`${role} ${shortId(dispatchId)}`));
