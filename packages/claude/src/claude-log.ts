@@ -15,6 +15,7 @@ import type { ClaudeDiagnostic, DiagnosticCounts } from './lines/claude-diagnost
 import { asName, asObject, recordedTime } from './lines/json-fields.ts';
 import { readParts } from './lines/log-parts.ts';
 import type { IsRecord } from './lines/split-records.ts';
+import type { OpenRewind } from './map/transcript-branches.ts';
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const timeLength = 10;
@@ -235,6 +236,8 @@ export interface ClaudeLogSummary {
   readonly lastMessage: string | null;
   /** The `leafUuid` of each summary: the last messages of other sessions, as a rule. At most 1,000. */
   readonly summarises: readonly string[];
+  /** The `session:rewind` that the next record makes if it continues from there; null: no marker at the end announces one. */
+  readonly openRewind: OpenRewind | null;
   /** What `continueAfter` needs after this reading; null if the log has to be read as a whole. It holds no content. */
   readonly kept: JsonValue | null;
 }

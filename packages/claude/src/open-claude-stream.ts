@@ -129,6 +129,7 @@ class StreamReading {
       openCalls: this.#mapping?.openCalls ?? [],
       lastMessage: null,
       summarises: [],
+      openRewind: null,
       structuredResult: structuredResult ?? null,
       kept: null,
       balance: sheet.balance,

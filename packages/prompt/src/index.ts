@@ -46,7 +46,7 @@ export type {
   TranscriptMessage,
   TranscriptToolCall,
 } from './transcript/transcript-message.ts';
-export { isPrompt } from './tree/places.ts';
+export { isEntryEvent, isPrompt } from './tree/places.ts';
 export {
   isStraightEvent,
   type LeftBranch,

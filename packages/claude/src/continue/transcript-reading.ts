@@ -261,6 +261,7 @@ export class TranscriptReading {
       structuredResult: null,
       lastMessage,
       summarises,
+      openRewind: this.#mapping?.openRewind ?? null,
       kept: this.#isComplete ? this.#kept() : null,
       balance: this.#balance(),
     };

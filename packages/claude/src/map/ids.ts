@@ -6,7 +6,7 @@ const mostFilled = 0.7;
  * A map from strings to 32-bit numbers that stores two 32-bit hashes instead of the string: 12 bytes per slot, whatever
  * the length of the string. With a million strings, two of them collide in one of ten million tables.
  */
-class IdTable {
+export class IdTable {
   #first = new Uint32Array(64);
   /** 0 if the slot is free. */
   #second = new Uint32Array(64);

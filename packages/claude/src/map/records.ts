@@ -5,7 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@hansard/events';
-import { asCount, asName, asObject, asText, without } from '../lines/json-fields.ts';
+import { asCount, asList, asName, asObject, asText, without } from '../lines/json-fields.ts';
 import {
   asBlocks,
   attachmentsOf,
@@ -102,7 +102,8 @@ function compactionFacts(
 ): { readonly facts: EventData<'session:compaction'>; readonly others: JsonObject } {
   const preTokens = asCount(metadata.preTokens);
   const postTokens = asCount(metadata.postTokens);
-  const kept = asEventId(asObject(metadata.preservedSegment)?.headUuid);
+  const [first] = asList(asObject(metadata.preservedMessages)?.uuids) ?? [];
+  const kept = asEventId(asObject(metadata.preservedSegment)?.headUuid ?? first);
   const keptFrom = kept !== undefined && step.state.ids.has(kept) ? kept : undefined;
   if (kept !== keptFrom) step.state.horizon.missed();
   const named = definedOnly({ trigger: asText(metadata.trigger), preTokens, postTokens });

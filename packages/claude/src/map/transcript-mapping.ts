@@ -18,6 +18,7 @@ import { inferenceIdOf } from './inferences.ts';
 import { MappingStep, openCallsOf } from './mapping-step.ts';
 import { isOfCaller, mapRecord, notifiedTask } from './records.ts';
 import type { SubAgent } from './sub-agents.ts';
+import { type KeptBranches, type OpenRewind, TranscriptBranches } from './transcript-branches.ts';
 import {
   CallCheck,
   type FileState,
@@ -48,6 +49,7 @@ export interface MappingFacts {
   readonly lastMessage: string | null;
   /** The `leafUuid` of each summary, each once. */
   readonly summarises: readonly string[];
+  readonly branches: KeptBranches;
 }
 
 const mostSummaries = 1_000;
@@ -67,6 +69,7 @@ export class TranscriptMapping {
   /** The record that reports the end of a background agent. Lines of the agent can be mapped before it. */
   #ending: { readonly part: LogPart; readonly agent: SubAgent | undefined } | undefined;
   readonly #turn = new TurnStatus();
+  #branches: TranscriptBranches;
   #latestOfAll = 0;
   #lastMessage: string | null = null;
   readonly #summarises = new Set<string>();
@@ -75,6 +78,7 @@ export class TranscriptMapping {
     this.#state = new TranscriptState(fidelity, report);
     this.#state.continuation = continuation;
     this.#state.countedBefore = countedBefore;
+    this.#branches = new TranscriptBranches(this.#state.horizon);
     this.#report = report;
     this.#file = this.open({ startsAt: 0 });
   }
@@ -144,7 +148,7 @@ export class TranscriptMapping {
   }
 
   /** The events of one part of a file. Each has an id, and the time of its record or null; no two have the same id. */
-  map(part: LogPart): CapturedEvent[] {
+  map(part: LogPart): readonly CapturedEvent[] {
     const named = this.#named.length === 0 ? [] : this.#announceNamed(part);
     const ended = this.#ending?.part === part ? this.#endNamed(part, this.#ending.agent) : [];
     const mapped = this.#mapPart(part);
@@ -168,7 +172,7 @@ export class TranscriptMapping {
     return this.#finish(step, `${this.#file.prefix}line-${line}:ended`);
   }
 
-  #mapPart(part: LogPart): CapturedEvent[] {
+  #mapPart(part: LogPart): readonly CapturedEvent[] {
     const place = `${this.#file.prefix}line-${part.line}${part.part === 1 ? '' : `:${part.part}`}`;
     if (part.kind === 'damaged') {
       const raw = part.raw === undefined ? {} : rawFields(part.raw);
@@ -192,7 +196,8 @@ export class TranscriptMapping {
       step.events.details = {};
       step.events.other('system:notice', { problem: reason, line: part.line, ...rawFields(record) });
     }
-    return this.#finish(step, place, part);
+    const claim = (name: string) => this.#state.ids.claim(name);
+    return this.#branches.place(record, this.#finish(step, place, part), { id, place, claim });
   }
 
   /** Maps a record. Returns why the mapping failed, or null. What it wrote before stays. */
@@ -249,7 +254,13 @@ export class TranscriptMapping {
       begun: [...begun],
       lastMessage: this.#lastMessage,
       summarises: [...this.#summarises],
+      branches: this.#branches.kept,
     };
+  }
+
+  /** The rewind that a marker announces and no row has followed yet. */
+  get openRewind(): OpenRewind | null {
+    return this.#branches.open;
   }
 
   /**
@@ -272,6 +283,8 @@ export class TranscriptMapping {
     this.#turn.facts = facts.turn;
     this.#latestOfAll = facts.latest;
     this.#lastMessage = facts.lastMessage;
+    this.#branches = new TranscriptBranches(this.#state.horizon);
+    this.#branches.continueAfter(facts.branches);
     for (const leaf of facts.summarises) this.#summarises.add(leaf);
     for (const session of facts.begun) this.#state.begun.add(session);
     this.#state.calls.retainOpen(new Set(openCalls));

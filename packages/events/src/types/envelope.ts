@@ -55,6 +55,13 @@ const dispatchSourceSchema = z.object({
   ),
   /** What the importer kept to continue after that import. Absent: it reads the log as a whole. */
   kept: jsonValueSchema.optional(),
+  /**
+   * The `session:rewind` that the next record makes if it continues from there: its id and data. No event of the log has it yet. Absent: nothing
+   * at the end of the log announces one.
+   */
+  openRewind: z
+    .object({ id: idSchema, keptThrough: idSchema.nullable(), left: idSchema.optional() })
+    .optional(),
   /** How the dispatch ends if nothing follows. Absent: the log shows its end. */
   ifQuiet: expectedEndSchema.optional(),
   /** The id of its last message in the source. Absent: none has an id. */

@@ -20,7 +20,7 @@ export async function sourceOf(
   dispatch: Dispatch,
   summary?: LogSummary,
 ): Promise<DispatchSource> {
-  const { kept, lastMessage, summarises = [], balance } = summary ?? {};
+  const { kept, lastMessage, summarises = [], openRewind, balance } = summary ?? {};
   const { titledBy, run } = dispatch.envelope.source ?? {};
   const events = await dispatch.count();
   const ifQuiet = summary === undefined || files.length === 0 ? undefined : expectedEnd(summary, files);
@@ -28,7 +28,12 @@ export async function sourceOf(
     format: log.format,
     files,
     ...(kept === undefined || kept === null || files.length === 0 ? {} : { kept }),
-    ...definedOnly({ ifQuiet, titledBy, lastMessage: lastMessage ?? undefined }),
+    ...definedOnly({
+      ifQuiet,
+      titledBy,
+      lastMessage: lastMessage ?? undefined,
+      openRewind: openRewind ?? undefined,
+    }),
     ...(summarises.length === 0 ? {} : { summarises: [...summarises] }),
     ...definedOnly({ run }),
     events,

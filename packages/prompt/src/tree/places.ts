@@ -117,3 +117,9 @@ export function isPrompt(event: CapturedEvent): boolean {
 function isFromSystem(source: unknown): boolean {
   return isPlainObject(source) && (source.kind === 'system' || source.hook !== undefined);
 }
+
+/** Whether an event is an entry: a part of a prompt. */
+export function isEntryEvent(event: CapturedEvent): boolean {
+  const kind = kindOf(event);
+  return kind === 'prompt' || kind === 'call' || kind === 'result' || kind === 'entry';
+}

@@ -1,0 +1,247 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { renderCalls } from '@hansard/prompt';
+import { corpus } from '@hansard/testing';
+import { describe, expect, it } from 'vitest';
+import { openClaudeTranscript } from '../../src/index.ts';
+import { abandonedRows, rowOf, rowsBefore, treeOf } from './conversation-difference.ts';
+import { answer, lines, prompt, readToEnd, readTranscript, record, text, uuid } from './transcripts.ts';
+
+interface Truth {
+  readonly lastAnswer: string;
+  readonly path: readonly string[];
+  readonly abandoned: readonly string[];
+}
+
+const folder = join(corpus, 'claude-tree');
+const isThere = existsSync(folder);
+const skipped = isThere ? '' : ' (skipped: no corpus; HANSARD_CORPUS names its folder)';
+const right: Record<string, { name: string; sessions: Record<string, Truth> }> = isThere
+  ? JSON.parse(readFileSync(join(folder, 'right.json'), 'utf8'))
+  : {};
+const cases = Object.entries(right).flatMap(([input, { name, sessions = {} }]) =>
+  /^k(0\d|1[0-6]|2[0-35])$/.test(input)
+    ? Object.entries(sessions).map(([session, truth]) => ({ input, name, session, truth }))
+    : [],
+);
+
+async function read(input: string, session: string) {
+  const [file = ''] = globSync(join(folder, input, 'p/*', `${session}.jsonl`));
+  const log = await readToEnd(await openClaudeTranscript(file, { subAgents: [] }));
+  return { ...log, bytes: readFileSync(file) };
+}
+
+/** The rewind that a marker at the end announces, as an event. */
+function withOpen({ events, summary }: Awaited<ReturnType<typeof read>>) {
+  const { openRewind } = summary;
+  if (openRewind === null) return events;
+  const { id, ...data } = openRewind;
+  return [...events, { id, type: 'session:rewind' as const, timestamp: null, data }];
+}
+
+/** In `right.json` a result that stands before its call comes after it, and kept messages come after the summary. */
+const sorted = new Set(['k06']);
+const rendered = new Set(['k07']);
+
+describe('recorded shapes of rewinds, copies and parallel programs', () => {
+  it.skipIf(!isThere).each(cases)(`$input, $session: $name${skipped}`, async ({ input, session, truth }) => {
+    const log = await read(input, session);
+    const events = withOpen(log);
+    const tree = treeOf(events);
+    expect(tree.problems).toEqual([]);
+    const isIn = (list: readonly string[]) => (sorted.has(input) ? list.toSorted() : list);
+    if (!rendered.has(input)) expect(isIn(rowsBefore(tree, truth.lastAnswer))).toEqual(isIn(truth.path));
+    expect(abandonedRows(events)).toEqual(truth.abandoned);
+  });
+
+  it.skipIf(!isThere)(`k07: the kept messages stand behind the summary${skipped}`, async () => {
+    const { events } = await read('k07', 'bb070000-1111-4111-8111-111111111111');
+    const compaction = events.find(({ type }) => type === 'session:compaction');
+    expect(compaction?.data.keptFrom).toBe('bb070003-0000-4000-8000-000000000003');
+    const call = [...renderCalls(events)].at(-1);
+    expect(call?.messages.map((message) => ('text' in message ? message.text : ''))).toEqual([
+      expect.stringContaining('The apples are seven.'),
+      'Count the plums.',
+      'Nine.',
+      'Which are more?',
+    ]);
+  });
+
+  it.skipIf(!isThere)(`k09: the other program's branch is parallel, not abandoned${skipped}`, async () => {
+    const { events } = await read('k09', 'bb090000-1111-4111-8111-111111111111');
+    const states = treeOf(events)
+      .branches('')
+      .map(({ state }) => state);
+    expect(states.toSorted()).toEqual(['current', 'parallel']);
+  });
+
+  it.skipIf(!isThere)(`c08: the abandoned branch is not in the last prompt${skipped}`, async () => {
+    const [file = ''] = globSync(join(corpus, 'field-reports/c08/p/*/*.jsonl'));
+    const { events } = await readToEnd(await openClaudeTranscript(file));
+    const call = [...renderCalls(events)].at(-1);
+    expect(call?.messages.map((message) => ('text' in message ? message.text : ''))).toEqual([
+      'Name the capital of Peru.',
+      'Lima.',
+      'Use spaces everywhere.',
+    ]);
+  });
+
+  it.skipIf(!isThere).each(['k01', 'k02', 'k03', 'k08', 'k09'])(
+    `%s, cut at every byte, gives a prefix of the events of the whole${skipped}`,
+    async (input) => {
+      const [session = ''] = Object.keys(right[input]?.sessions ?? {});
+      const { events, bytes } = await read(input, session);
+      let longest = events.length;
+      for (let end = bytes.length; end > 700; end -= 1) {
+        // A cut within a record changes nothing, except at its last bytes.
+        if (bytes[end] !== 0x0a && bytes[end - 1] !== 0x0a && bytes[end + 1] !== 0x0a) continue;
+        const part = await readTranscript(bytes.subarray(0, end));
+        expect(part.events, `${end} bytes`).toEqual(events.slice(0, part.events.length));
+        expect(part.events.length).toBeLessThanOrEqual(longest);
+        longest = part.events.length;
+      }
+    },
+  );
+});
+
+const rewindsOf = ({ events }: Awaited<ReturnType<typeof readTranscript>>) =>
+  events.filter(({ type }) => type === 'session:rewind');
+
+describe('a row of a transcript', () => {
+  const begun = [prompt(1, 'one'), answer(2, text('a')), prompt(3, 'two'), answer(4, text('b'))];
+
+  it('rewinds to the part of an answer that a marker names', async () => {
+    const marker = { type: 'last-prompt', leafUuid: uuid(2), rewound: true, sessionId: 'session-1' };
+    const log = await readTranscript(lines(...begun, marker, prompt(6, 'again', { parentUuid: uuid(2) })));
+    expect(rewindsOf(log)).toMatchObject([{ id: 'line-5:rewind', data: { keptThrough: uuid(2) } }]);
+    expect(log.summary.openRewind).toBeNull();
+  });
+
+  it('keeps a marker as state of the log until a row continues there', async () => {
+    const marker = { type: 'last-prompt', leafUuid: null, rewound: true, sessionId: 'session-1' };
+    const log = await readTranscript(lines(...begun, marker));
+    expect(rewindsOf(log)).toEqual([]);
+    expect(log.summary.openRewind).toEqual({ id: 'line-5:rewind', keptThrough: null });
+  });
+
+  it.each([
+    ['a parent that is not in the file', prompt(6, 'x', { parentUuid: uuid(99) })],
+    ['an answer below an earlier row', answer(6, text('x'), {}, { parentUuid: uuid(2) })],
+    ['a message of the engine below an earlier row', prompt(6, 'x', { parentUuid: uuid(2), isMeta: true })],
+    [
+      'a repetition at the time of the first cut prompt',
+      { ...prompt(6, 'x'), parentUuid: uuid(2), timestamp: prompt(3, '').timestamp ?? null },
+    ],
+    [
+      'a prompt without a parent of another session',
+      prompt(6, 'x', { parentUuid: null, sessionId: 'session-2' }),
+    ],
+    ['a row of a sub-agent', prompt(6, 'x', { parentUuid: uuid(2), isSidechain: true, agentId: 'a1' })],
+  ])('does not go back for %s', async (_, row) => {
+    expect(rewindsOf(await readTranscript(lines(...begun, row)))).toEqual([]);
+  });
+
+  it('does not go back to nothing where no answer names its parent', async () => {
+    const rows = begun.map((row) => ({ ...row, parentUuid: null }));
+    expect(rewindsOf(await readTranscript(lines(...rows)))).toEqual([]);
+  });
+
+  it('of a background task follows the branch of its parent', async () => {
+    const rows = [
+      prompt(6, 'again', { parentUuid: uuid(2) }),
+      prompt(7, 'late', { parentUuid: uuid(4), isMeta: true }),
+    ];
+    const { events } = await readTranscript(lines(...begun, ...rows));
+    expect(events.find(({ id }) => id === uuid(7))?.follows).toBe(uuid(4));
+    expect(abandonedRows(events)).toEqual([uuid(3), uuid(4), uuid(7)]);
+  });
+
+  it('can rewind a conversation whose parents form a cycle or repeat', async () => {
+    const rows = [
+      prompt(6, 'self', { parentUuid: uuid(6) }),
+      record(7, { type: 'system', subtype: 'x', parentUuid: uuid(6) }),
+    ];
+    const log = await readTranscript(lines(...begun, ...rows, prompt(8, 'on', { parentUuid: uuid(2) })));
+    expect(rewindsOf(log)).toMatchObject([{ data: { keptThrough: uuid(2) } }]);
+  });
+});
+
+/** A second counter: prompts with a later sibling below the same prompt or answer, and what hangs below them and came earlier. */
+function abandonedIn(source: string): string[] {
+  type Row = { uuid: string; parentUuid?: string | null; type: string; at: number; [key: string]: unknown };
+  const rows = new Map<string, Row>();
+  for (const line of source.split('\n')) {
+    try {
+      const row = JSON.parse(line) as Row;
+      if (row.isSidechain === false && typeof row.uuid === 'string' && !rows.has(row.uuid))
+        rows.set(row.uuid, { ...row, at: rows.size });
+    } catch {}
+  }
+  const contentOf = (row: Row) => (row.message as { content?: unknown } | undefined)?.content;
+  const isPrompt = (row: Row) => {
+    const words = JSON.stringify(contentOf(row) ?? '');
+    if (row.type !== 'user' || row.isMeta === true || row.isCompactSummary === true) return false;
+    return !/"tool_result"|^"?(\[\{"type":"text","text":)?"?(<(local-|bash-|task-|command-)|\[Request)/.test(
+      words,
+    );
+  };
+  const saidAbove = (row: Row): string | null => {
+    for (let up = rows.get(row.parentUuid ?? ''); up !== undefined; up = rows.get(up.parentUuid ?? ''))
+      if (up.type === 'assistant' || isPrompt(up) || up.isCompactSummary === true) return up.uuid;
+    return null;
+  };
+  const prompts = [...rows.values()].filter(isPrompt);
+  const bySaid = Map.groupBy(
+    prompts.filter((row) => rows.has(row.parentUuid ?? '')),
+    saidAbove,
+  );
+  const cut = new Map<string, number>();
+  for (const siblings of bySaid.values())
+    for (const [n, row] of siblings.entries()) {
+      const next = siblings[n + 1];
+      if (next !== undefined && next.timestamp !== row.timestamp) cut.set(row.uuid, next.at);
+    }
+  return prompts
+    .filter((row) => {
+      for (let up: Row | undefined = row; up !== undefined; up = rows.get(up.parentUuid ?? ''))
+        if ((cut.get(up.uuid) ?? -1) > row.at) return true;
+      return false;
+    })
+    .map(({ uuid }) => uuid);
+}
+
+describe('the corpus', () => {
+  const transcripts = isThere
+    ? globSync('{claude-transcripts,field-reports,claude-tree/k0[1256]}/**/*.jsonl', { cwd: corpus }).filter(
+        (file) => !/c41|subagents|journal/.test(file),
+      )
+    : [];
+
+  it.skipIf(!isThere)(
+    `has the abandoned prompts of a second counter, and no abandoned compaction${skipped}`,
+    async () => {
+      const found: Record<string, number> = {};
+      for (const file of transcripts) {
+        const { events } = await readToEnd(await openClaudeTranscript(join(corpus, file), { subAgents: [] }));
+        const abandoned = new Set(abandonedRows(events));
+        const prompts = events.filter(
+          (event) => event.type === 'user:message' && abandoned.has(rowOf(event)),
+        );
+        const counted = abandonedIn(readFileSync(join(corpus, file), 'utf8'));
+        expect(
+          prompts.map(({ id }) => id),
+          file,
+        ).toEqual(counted);
+        if (counted.length > 0) found[file] = counted.length;
+        if (file.startsWith('claude-transcripts'))
+          expect(events.filter(({ id, type }) => type === 'session:compaction' && abandoned.has(id))).toEqual(
+            [],
+          );
+      }
+      expect(transcripts.length).toBeGreaterThan(25);
+      expect(found).toEqual(
+        Object.fromEntries(transcripts.filter((file) => /k01|k02|c08/.test(file)).map((file) => [file, 1])),
+      );
+    },
+  );
+});
