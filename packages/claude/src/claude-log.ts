@@ -69,8 +69,17 @@ export interface ContinuedSession {
   readonly dispatchId: string;
 }
 
-/** @throws FORMAT_UNREADABLE, FORMAT_EMPTY, FORMAT_NOT_JSONL */
-export async function readLogHead(path: string, isRecord: IsRecord): Promise<LogHead> {
+const mostBeforeFolder = 64;
+
+/**
+ * `isNamedBySession`: the session alone names the dispatch, and not when it began.
+ * @throws FORMAT_UNREADABLE, FORMAT_EMPTY, FORMAT_NOT_JSONL
+ */
+export async function readLogHead(
+  path: string,
+  isRecord: IsRecord,
+  { isNamedBySession }: { readonly isNamedBySession: boolean },
+): Promise<LogHead> {
   const nameOfFile = basename(path, extname(path));
   let first: string | undefined;
   let before: string | undefined;
@@ -78,9 +87,9 @@ export async function readLogHead(path: string, isRecord: IsRecord): Promise<Log
   let cwd: string | undefined;
   let time: number | undefined;
   let ownTime: number | undefined;
-  let hasRecord = false;
+  let records = 0;
   for await (const record of recordsOf(path, isRecord)) {
-    hasRecord = true;
+    records += 1;
     const session = sessionOf(record);
     first ??= session;
     agentId ??= asName(record.agentId);
@@ -89,14 +98,18 @@ export async function readLogHead(path: string, isRecord: IsRecord): Promise<Log
     if (session === nameOfFile) ownTime ??= recordedTime(record);
     else before = session ?? before;
     const mayContinue = uuid.test(nameOfFile) && first !== undefined && first !== nameOfFile;
-    if (time !== undefined && (!mayContinue || agentId !== undefined || ownTime !== undefined)) break;
+    const hasFolder = cwd !== undefined || records > mostBeforeFolder;
+    if (time !== undefined && hasFolder && (!mayContinue || agentId !== undefined || ownTime !== undefined))
+      break;
   }
   const { size, mtimeMs } = await stat(path);
-  if (!hasRecord) refuse(path, size);
+  if (records === 0) refuse(path, size);
   const isContinuation = first !== undefined && first !== nameOfFile && ownTime !== undefined;
   const sessionId = isContinuation ? nameOfFile : first;
   const name = [sessionId ?? nameOfFile, agentId].filter((part) => part !== undefined);
   const firstTime = time ?? Math.floor(mtimeMs);
+  const idOf = (session: string) =>
+    isNamedBySession ? dispatchIdOf(`claude-code\n${session}`, 0) : dispatchIdOf(session, time ?? 0);
   return {
     path,
     bytes: size,
@@ -107,13 +120,13 @@ export async function readLogHead(path: string, isRecord: IsRecord): Promise<Log
     startedAt: (isContinuation ? (ownTime ?? time) : time) ?? null,
     firstTime,
     hasTime: time !== undefined,
-    dispatchId: dispatchIdOf(name.join('\n'), time ?? 0),
+    dispatchId: idOf(name.join('\n')),
     continues:
       isContinuation && first !== undefined
         ? {
             rootSessionId: first,
             sessionId: before ?? first,
-            dispatchId: dispatchIdOf(before ?? first, time ?? 0),
+            dispatchId: idOf(before ?? first),
           }
         : null,
   };
@@ -164,8 +177,8 @@ export interface ClaudeLog {
   /** Total size of all files. */
   readonly bytes: number;
   /**
-   * A ULID derived from the session id (from the file name, if the records have none) and its first time. It stays the
-   * same when the file grows, from the first record with a time on.
+   * A ULID derived from the product and the session id (from the file name, if the records have none), so that it stays the same when the file
+   * grows. For a recorded stream, also from its first time.
    */
   readonly dispatchId: string;
   readonly sessionId: string | null;

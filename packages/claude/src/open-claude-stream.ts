@@ -200,7 +200,7 @@ class StreamReading {
  * @throws FORMAT_UNREADABLE, FORMAT_EMPTY, FORMAT_NOT_JSONL
  */
 export async function openClaudeStream(path: string): Promise<ClaudeLog> {
-  const head = await readLogHead(path, isStreamMessage);
+  const head = await readLogHead(path, isStreamMessage, { isNamedBySession: false });
   const reading = new StreamReading(head);
   return {
     format: 'claude-stream',

@@ -57,7 +57,7 @@ export async function openClaudeTranscript(
     readonly subAgents?: readonly string[];
   } = {},
 ): Promise<ClaudeLog> {
-  const { startedAt, ...head } = await readLogHead(path, isTranscriptRecord);
+  const { startedAt, ...head } = await readLogHead(path, isTranscriptRecord, { isNamedBySession: true });
   const agents: SessionFile[] = [];
   const folder = dirname(path);
   for (const file of subAgents) agents.push(await openSubAgent(file, folder, startedAt ?? undefined));
@@ -136,7 +136,9 @@ async function openSubAgent(
   const sidecar = await readMeta(join(dirname(path), `${prefix}.meta.json`), folder);
   const facts = { path, name: relative(folder, path), prefix, ...sidecar };
   try {
-    const { bytes, modifiedAt, startedAt, firstTime, agentId } = await readLogHead(path, isTranscriptRecord);
+    const { bytes, modifiedAt, startedAt, firstTime, agentId } = await readLogHead(path, isTranscriptRecord, {
+      isNamedBySession: true,
+    });
     const startsAt = startedAt ?? sessionStart ?? firstTime;
     return { ...facts, bytes, modifiedAt, ...(agentId === null ? {} : { agentId }), startsAt };
   } catch (error) {

@@ -16,6 +16,7 @@ import {
   type LeftOutReason,
   type LogFilter,
   type TakenDispatches,
+  TasksOfDispatches,
   type UnchangedLog,
 } from './import-source.ts';
 import {
@@ -74,6 +75,7 @@ async function* importEach(
   const all = logs.reduce((sum, { bytes }) => sum + bytes, 0);
   const id = createIdSource(definedOnly({ now: options.now }))();
   const taken: TakenDispatches = new Map();
+  const tasks = new TasksOfDispatches(store);
   const toGroup = new Map<LogImporterProvider, LogSource[]>();
   const isOnly = logs.length === 1 && paths.length === 1;
   let failed = failures.length;
@@ -83,6 +85,7 @@ async function* importEach(
     yield* importSource(store, importer, source, options, {
       id,
       taken,
+      tasks,
       onProgress: (read) => options.onProgress?.({ bytes: before + read, of: all }),
       onLeftOut: (reason, path) => leftOut.add(reason, path),
     });

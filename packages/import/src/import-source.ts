@@ -112,10 +112,41 @@ export interface ImportProgress {
 /** The files of the logs that only their place identifies, by task and dispatch. */
 export type TakenDispatches = Map<string, string>;
 
+/** The tasks of the dispatches that a store has, by id. The store is listed when the first dispatch is not where its log names it. */
+export class TasksOfDispatches {
+  readonly #store: DispatchStore;
+  #listed: Map<string, string> | null = null;
+
+  constructor(store: DispatchStore) {
+    this.#store = store;
+  }
+
+  /** The task of the first import of a log. Absent: the task that it names now. */
+  async find({ taskDir, dispatchId, format }: OpenLog): Promise<string | undefined> {
+    if (taskDir === undefined || (await this.#store.findDispatch({ taskDir, dispatchId })) !== null)
+      return taskDir;
+    this.#listed ??= await this.#list();
+    const found = this.#listed.get(`${format} ${dispatchId}`) ?? taskDir;
+    this.#listed.set(`${format} ${dispatchId}`, found);
+    return found;
+  }
+
+  async #list(): Promise<Map<string, string>> {
+    const tasks = new Map<string, string>();
+    for await (const entry of this.#store.dispatches()) {
+      if ('error' in entry) continue;
+      const key = `${entry.envelope.source?.format} ${entry.dispatchId}`;
+      if (!tasks.has(key)) tasks.set(key, entry.taskDir);
+    }
+    return tasks;
+  }
+}
+
 /** What an import knows beside its options. */
 export interface ImportRun {
   readonly id: string;
   readonly taken: TakenDispatches;
+  readonly tasks: TasksOfDispatches;
   readonly onProgress: (bytes: number) => void;
   readonly onLeftOut: (reason: LeftOutReason, path: string) => void;
 }
@@ -126,7 +157,7 @@ export async function* importSource(
   importer: LogImporterProvider,
   source: LogSource,
   options: ImportOptions,
-  { id: run, taken, onProgress, onLeftOut }: ImportRun,
+  { id: run, taken, tasks, onProgress, onLeftOut }: ImportRun,
 ): AsyncGenerator<ImportReport | UnchangedLog, undefined> {
   const { task, project, signal, now = Date.now } = options;
   const { fidelity, prices, reread, quietAfterMs, again } = options;
@@ -139,7 +170,7 @@ export async function* importSource(
       onLeftOut('project', source.files[0] ?? '');
       continue;
     }
-    const taskDir = task ?? log.taskDir;
+    const taskDir = task ?? (await tasks.find(log));
     if (taskDir === undefined) throw taskRequired(log);
     take(taken, taskDir, log);
     const taskProblem = await taskProblemOf(store, taskDir, now);

@@ -30,8 +30,8 @@ async function importSnapshot(
   for (const [file, text] of files) folder.put(file, text);
   const [item] = await importAll(store, [join(folder.path, 'session.jsonl')], { task });
   if (item?.kind === 'failed') throw item.error;
-  // The first records of a transcript have no time: a snapshot of them alone is another dispatch, which is listed first.
-  const envelope = (await store.getDispatchEnvelopes(task)).at(-1);
+  const [envelope, ...others] = await store.getDispatchEnvelopes(task);
+  expect(others).toEqual([]);
   return new Map(figuresOf({ usage: envelope?.usage, cost: envelope?.cost, models: envelope?.models }));
 }
 

@@ -89,14 +89,15 @@ export async function leave(
   await dispatch.release();
 }
 
-/** A log whose first records have no time can get one when it grows. */
+/** A log whose first records have no time or no folder can get one when it grows. */
 export function endOf(
-  { startedAt }: Pick<OpenLog, 'startedAt'>,
+  { startedAt, cwd }: Pick<OpenLog, 'startedAt' | 'cwd'>,
   { model, structuredResult, completedAt }: LogSummary,
   before: DispatchEnvelope | null,
 ): Omit<DispatchEnd, 'status'> {
   const isFirstTime = before?.startedAt === null && startedAt !== null;
   return {
+    ...(before?.cwd === null && typeof cwd === 'string' ? { cwd } : {}),
     ...(isFirstTime ? { startedAt: toTimestamp(startedAt) } : {}),
     completedAt: later(before?.completedAt ?? null, completedAt === null ? null : toTimestamp(completedAt)),
     ...definedOnly({ model: model ?? undefined, structuredResult: structuredResult ?? undefined }),
