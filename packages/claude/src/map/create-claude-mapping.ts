@@ -22,7 +22,7 @@ import {
   type RecordPlace,
   writeNotice,
 } from './mapping-step.ts';
-import { mapperOf } from './message-kinds.ts';
+import { mapperOf, noteTakenBack } from './message-kinds.ts';
 
 /** Maps the messages of one Agent SDK stream to events and deltas. It keeps state between messages and does no I/O. */
 export interface ClaudeMapping {
@@ -107,6 +107,7 @@ export function createClaudeMapping({
 function mapMessage(step: MappingStep): string | null {
   const { type, subtype } = step.message;
   try {
+    noteTakenBack(step);
     mapperOf(String(type), subtype)(step);
     return null;
   } catch (error) {

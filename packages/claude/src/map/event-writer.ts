@@ -63,6 +63,10 @@ export class EventWriter {
   readonly timestamp: string | null;
   /** The fields of the message without a place in an event. They go to its first event. */
   details: JsonObject = {};
+  /** Events that the message takes back, as its first event says. */
+  retracts: readonly string[] = [];
+  /** Whether no prompt ever has the message: each of its events takes itself back. */
+  isNeverSent = false;
   readonly #id: string | undefined;
   readonly #ids: EventIds;
   readonly #isTaken: boolean;
@@ -100,7 +104,12 @@ export class EventWriter {
     const isFirst = this.#written === 0;
     const id = isFirst ? this.#firstId() : this.#ids.claim(this.#id && `${this.#id}.${this.#written}`);
     this.#written += 1;
-    this.#push(id, type, isFirst ? withDetails(data, this.details) : data, links, this.timestamp);
+    const retracts = [
+      ...(isFirst ? this.retracts : []),
+      ...(this.isNeverSent && id !== undefined ? [id] : []),
+    ];
+    const all = retracts.length === 0 ? links : { ...links, retracts };
+    this.#push(id, type, isFirst ? withDetails(data, this.details) : data, all, this.timestamp);
     return id;
   }
 

@@ -9,6 +9,7 @@ import {
   newEvent,
 } from '@hansard/events';
 import {
+  asList,
   asName,
   asText,
   hasFields,
@@ -105,6 +106,20 @@ export class MappingStep {
   /** Puts those fields into the `details` of the first event. Null values are left out. */
   keepOthers(named: readonly string[]): void {
     this.events.details = withoutNull(this.message, this.#held, named);
+  }
+
+  /** Notes the messages that this one takes back, by their uuids. The engine deletes them from its file, so not all of them are known. */
+  takeBack(uuids: JsonValue | undefined): void {
+    const { ids, horizon } = this.state;
+    const known = (asList(uuids) ?? []).flatMap((value) => {
+      const uuid = asEventId(value);
+      if (uuid === undefined) return [];
+      if (!ids.has(uuid)) horizon.missed();
+      const events: string[] = [];
+      for (let id = uuid; ids.has(id); id = `${uuid}.${events.length}`) events.push(id);
+      return events;
+    });
+    this.events.retracts = [...this.events.retracts, ...known];
   }
 
   /** The sub-agent that the message belongs to; undefined for the dispatched agent. */

@@ -28,6 +28,7 @@ import {
   mapOther,
   mapPermissionDenied,
   mapRateLimit,
+  mapReset,
   mapResult,
   mapStatus,
   mapTaskNotification,
@@ -235,12 +236,12 @@ const mappers = {
   tool_use_summary: mapOther,
   auth_status: mapOther,
   prompt_suggestion: mapOther,
-  conversation_reset: mapOther,
   'result/success': mapResult,
   'result/error_during_execution': mapResult,
   'result/error_max_turns': mapResult,
   'result/error_max_budget_usd': mapResult,
   'result/error_max_structured_output_retries': mapResult,
+  conversation_reset: mapReset,
   'system/init': mapInit,
   'system/status': mapStatus,
   'system/compact_boundary': mapCompaction,
@@ -277,6 +278,14 @@ export type ClaudeMessageKind = keyof typeof mappers;
 const byKind: ReadonlyMap<string, Mapper> = new Map(Object.entries(mappers));
 
 /** The mapper of a message. An unknown kind is kept unchanged; an unknown subtype of `result` is an end. */
+/** What the engine took back, and its own texts about errors of the API, which it never sends. */
+export function noteTakenBack(step: MappingStep): void {
+  const { retracted_message_uuids, neutralized_by_fork, supersedes, is_api_error_message } = step.message;
+  if (neutralized_by_fork !== true) step.takeBack(retracted_message_uuids);
+  step.takeBack(supersedes);
+  step.events.isNeverSent = is_api_error_message === true;
+}
+
 export function mapperOf(type: string, subtype: unknown): Mapper {
   if (type === 'result') return mapResult;
   return (

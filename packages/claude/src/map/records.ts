@@ -332,7 +332,16 @@ const mappers: ReadonlyMap<string, Mapper> = new Map(
   }),
 );
 
+/** What the engine took back, and its own texts about errors of the API, which it never sends. */
+function noteTakenBack(step: TranscriptStep): void {
+  const { retractedMessageUuids, neutralizedByFork, supersedesUuids, isApiErrorMessage } = step.message;
+  if (neutralizedByFork !== true) step.takeBack(retractedMessageUuids);
+  step.takeBack(supersedesUuids);
+  step.events.isNeverSent = isApiErrorMessage === true;
+}
+
 export function mapRecord(step: TranscriptStep): void {
+  noteTakenBack(step);
   const { type, subtype } = step.message;
   const mapper =
     (typeof subtype === 'string' ? mappers.get(`${String(type)}/${subtype}`) : undefined) ??

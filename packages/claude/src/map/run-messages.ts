@@ -118,6 +118,14 @@ export function mapOther(step: MappingStep): void {
   step.events.other(unknownEventType('system', word), step.others(), { agentId: agentIdOf(step) });
 }
 
+/** The conversation begins anew: the agent goes back to nothing. */
+export function mapReset(step: MappingStep): void {
+  step.state.inferences.end(undefined);
+  step.writeInferences();
+  step.keepOthers([]);
+  step.events.event('session:rewind', { keptThrough: null });
+}
+
 export function mapStatus(step: MappingStep): void {
   step.events.event('session:status', step.others());
 }

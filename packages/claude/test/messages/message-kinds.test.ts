@@ -30,7 +30,7 @@ const table: Readonly<Record<ClaudeMessageKind, readonly [object, ...string[]]>>
   tool_use_summary: [{ summary: 'read it', preceding_tool_use_ids: ['t1'] }, 'system:tool_use_summary'],
   auth_status: [{ isAuthenticating: true, output: ['a'] }, 'system:auth_status'],
   prompt_suggestion: [{ suggestion: 'go on' }, 'system:prompt_suggestion'],
-  conversation_reset: [{ new_conversation_id: 'c2', trigger: 'clear' }, 'system:conversation_reset'],
+  conversation_reset: [{ new_conversation_id: 'c2', trigger: 'clear' }, 'session:rewind'],
   'result/success': [result(ids), 'session:complete'],
   'result/error_during_execution': [result({ ...ids, errors: ['x'] }), 'session:complete'],
   'result/error_max_turns': [result(ids), 'session:complete'],

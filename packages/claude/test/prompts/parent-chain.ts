@@ -38,7 +38,7 @@ type Json = Readonly<Record<string, unknown>>;
  *    an error is in the place of a result that no record has.
  * 4. Texts are messages of the user. A queued command is an attachment with the text that the user typed during an answer. Other
  *    attachments, progress and system records hold no message.
- * 5. A message whose model is `<synthetic>` was written by Claude Code, not by a model.
+ * 5. A message whose model is `<synthetic>` was written by Claude Code, not by a model. An error of the API is never sent.
  */
 export class ParentChain {
   readonly #records: readonly Json[];
@@ -88,6 +88,7 @@ export class ParentChain {
       chain.unshift(record);
     const shown = new Set([id]);
     return chain.flatMap((record) => {
+      if (record.isApiErrorMessage === true) return [];
       if (!isAnswer(record)) return textsOf(record).map((text) => ({ role: 'user' as const, text }));
       const { id: answer } = messageOf(record);
       if (shown.has(answer)) return [];

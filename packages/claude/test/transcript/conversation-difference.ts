@@ -38,7 +38,7 @@ export function abandonedRows(events: readonly CapturedEvent[]): string[] {
       .map(({ id }) => id),
   );
   const own = events.filter(({ agentId, type }) => agentId === undefined && ofPrompts.test(type));
-  return [...new Set(own.filter(({ id }) => !kept.has(id)).map(rowOf))];
+  return [...new Set(own.filter(({ id }) => !kept.has(id) && !tree.isRetracted(id)).map(rowOf))];
 }
 
 export function textOf(rows: readonly JsonObject[]): string {

@@ -26,6 +26,7 @@ interface Source {
   readonly subtype?: string;
   readonly uuid?: string;
   readonly parentUuid?: string | null;
+  readonly isApiErrorMessage?: boolean;
   readonly message?: {
     readonly id?: string;
     readonly model?: string;
@@ -76,8 +77,9 @@ function callsOf(records: readonly Source[]): Map<string, ModelCall> {
       let parent = byUuid.get(parentUuid ?? '');
       for (; parent !== undefined; parent = byUuid.get(parent.parentUuid ?? '')) {
         isCompacted ||= parent.subtype === 'compact_boundary';
-        if (parent.message !== undefined && parent.message.id !== id)
-          texts.push(...textsOf(parent.message.content));
+        // An error of the API is never sent.
+        const isSent = parent.isApiErrorMessage !== true && parent.message?.id !== id;
+        if (parent.message !== undefined && isSent) texts.push(...textsOf(parent.message.content));
       }
     }
     calls.set(id, { isCompacted, texts, ...before, tokens });

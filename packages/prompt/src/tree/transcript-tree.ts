@@ -180,7 +180,9 @@ export class TranscriptTree<T> {
   /** The path on which an event was made, without the event: what the model of an answer was given. Null: it is not in the log. */
   pathBefore(eventId: string): TranscriptPath<T> | null {
     const place = this.#placeOf(eventId);
-    return place === undefined ? null : this.#pathTo(place.agent, place.before, place.number - 1);
+    return place === undefined
+      ? null
+      : this.#pathTo(place.agent, place.before, place.number - 1, place.number);
   }
 
   /** Whether the current branch of its agent has an event. A record that is not an entry is where the entry before it is. */
@@ -551,9 +553,15 @@ export class TranscriptTree<T> {
   }
 
   /** The path to an entry, as it was after the event with a number. */
-  #pathTo(agent: Agent<T>, end: Place<T> | null, through = this.#places.length): TranscriptPath<T> {
+  #pathTo(
+    agent: Agent<T>,
+    end: Place<T> | null,
+    through = this.#places.length,
+    /** An answer can take back what it supersedes. */
+    retractedThrough = through,
+  ): TranscriptPath<T> {
     const line = this.#lineTo(end);
-    const shown = line.filter((place) => !this.#isRetracted(place, through));
+    const shown = line.filter((place) => !this.#isRetracted(place, retractedThrough));
     // An open call of an inherited head is not a call of this agent: its result goes to the other agent.
     const open = [...this.#openCalls(end)].filter(
       (call) => call.agent !== agent || (this.#takenBack.get(call) ?? Number.POSITIVE_INFINITY) <= through,
