@@ -15,7 +15,6 @@ import {
   type LeftOutLogs,
   type LeftOutReason,
   type LogFilter,
-  type TakenDispatches,
   TasksOfDispatches,
   type UnchangedLog,
 } from './import-source.ts';
@@ -74,8 +73,7 @@ async function* importEach(
   });
   const all = logs.reduce((sum, { bytes }) => sum + bytes, 0);
   const id = createIdSource(definedOnly({ now: options.now }))();
-  const taken: TakenDispatches = new Map();
-  const tasks = new TasksOfDispatches(store);
+  const shared = { taken: new Map<string, string>(), tasks: new TasksOfDispatches(store) };
   const toGroup = new Map<LogImporterProvider, LogSource[]>();
   const isOnly = logs.length === 1 && paths.length === 1;
   let failed = failures.length;
@@ -84,8 +82,7 @@ async function* importEach(
     const before = done;
     yield* importSource(store, importer, source, options, {
       id,
-      taken,
-      tasks,
+      ...shared,
       onProgress: (read) => options.onProgress?.({ bytes: before + read, of: all }),
       onLeftOut: (reason, path) => leftOut.add(reason, path),
     });
