@@ -110,7 +110,7 @@ export interface ImportProgress {
 }
 
 /** The files of the logs that only their place identifies, by task and dispatch. */
-export type TakenDispatches = Map<string, string>;
+type TakenDispatches = Map<string, string>;
 
 /** The tasks of the dispatches that a store has, by id. The store is listed when the first dispatch is not where its log names it. */
 export class TasksOfDispatches {
