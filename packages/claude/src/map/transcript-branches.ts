@@ -447,7 +447,9 @@ function isOfRow(eventId: string, id: string): boolean {
 }
 
 function following(event: CapturedEvent, follows: string): CapturedEvent {
-  if (event.agentId !== undefined || event.type === 'agent:inference') return event;
+  // The bytes of a content are equal wherever they are named, and have no place in a transcript.
+  const { agentId, type } = event;
+  if (agentId !== undefined || type === 'agent:inference' || type === 'content:stored') return event;
   const { data, ...fields } = event;
   return { ...fields, follows, data };
 }
