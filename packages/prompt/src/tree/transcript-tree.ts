@@ -80,6 +80,8 @@ export class TranscriptTree<T> {
   #indexed = 0;
   /** The calls that rewinds took back, by the number of the first one. */
   readonly #takenBack = new Map<Place<T>, number>();
+  /** The ends of paths whose open calls were taken back. */
+  readonly #swept = new Set<Place<T>>();
   readonly #problems = new TreeProblems();
   #states: { readonly of: number; readonly states: ReadonlyMap<Place<T>, Branch<T>['state']> } | null = null;
 
@@ -401,19 +403,16 @@ export class TranscriptTree<T> {
     agent.current = branch;
   }
 
-  /** The calls of an agent on a path without a result there are over. */
+  /** The calls of an agent on a path without a result there are over. Before an end that was swept, no other call can be open. */
   #takeBack(end: Place<T> | null, { agent, number }: Place<T>): void {
-    for (const call of this.#openCalls(end))
-      if (call.agent === agent && !this.#takenBack.has(call)) this.#takenBack.set(call, number);
-  }
-
-  #openCalls(end: Place<T> | null): Iterable<Place<T>> {
-    const open = new Map<unknown, Place<T>>();
-    for (const place of this.#lineTo(end)) {
-      if (place.kind === 'call') open.set(place.toolCallId, place);
-      else if (place.kind === 'result') open.delete(place.toolCallId);
+    const own: Place<T>[] = [];
+    for (let place = end; place !== null && place.kind !== 'head'; place = place.before) {
+      if (place.agent !== agent || this.#swept.has(place)) break;
+      own.push(place);
     }
-    return open.values();
+    for (const call of openCallsOf(own.reverse()))
+      if (!this.#takenBack.has(call)) this.#takenBack.set(call, number);
+    if (end?.agent === agent) this.#swept.add(end);
   }
 
   #inherit({ agent, id }: Place<T>, { inherits }: EventData<'agent:created'>): Placement {
@@ -563,7 +562,7 @@ export class TranscriptTree<T> {
     const line = this.#lineTo(end);
     const shown = line.filter((place) => !this.#isRetracted(place, retractedThrough));
     // An open call of an inherited head is not a call of this agent: its result goes to the other agent.
-    const open = [...this.#openCalls(end)].filter(
+    const open = [...openCallsOf(line)].filter(
       (call) => call.agent !== agent || (this.#takenBack.get(call) ?? Number.POSITIVE_INFINITY) <= through,
     );
     const { calls, cut } = answersOn(shown, agent, through);
@@ -635,6 +634,16 @@ function answersOn<T>(
     from = to;
   }
   return { calls, cut };
+}
+
+/** The calls without a result on a path. */
+function openCallsOf<T>(line: readonly Place<T>[]): Iterable<Place<T>> {
+  const open = new Map<unknown, Place<T>>();
+  for (const place of line) {
+    if (place.kind === 'call') open.set(place.toolCallId, place);
+    else if (place.kind === 'result') open.delete(place.toolCallId);
+  }
+  return open.values();
 }
 
 function putOn<T>(place: Place<T>, branch: Branch<T>): void {

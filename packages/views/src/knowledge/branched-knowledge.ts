@@ -23,7 +23,8 @@ interface BranchedAgent {
   readonly steps: readonly TranscriptStep<LogNode>[];
   /** Its `agent:inference` events, in the order of the log. */
   readonly records: readonly LogNode[];
-  /** By the id of a message. */
+  /** Its `agent:inference` events and its entries, by the id of their message. */
+  readonly recordsOf: ReadonlyMap<string, readonly LogNode[]>;
   readonly blocks: ReadonlyMap<string, readonly LogNode[]>;
   /** By position, of its events during calls that record what they were given. `own`: blocks of the answer to the only such call. */
   readonly duringCalls: ReadonlyMap<number, 'own' | 'others'>;
@@ -136,7 +137,9 @@ export class BranchedKnowledge {
       followed.add(before);
     }
     const records = steps.flatMap(({ value }) => (value.event.type === 'agent:inference' ? value : []));
-    this.#agents.set(agentId, { steps, records, blocks, duringCalls: this.#duringCalls(agentId, steps) });
+    const recordsOf = Map.groupBy(records, ({ event: { messageId = '' } }) => messageId);
+    const duringCalls = this.#duringCalls(agentId, steps);
+    this.#agents.set(agentId, { steps, records, recordsOf, blocks, duringCalls });
   }
 
   #duringCalls(agentId: string, steps: BranchedAgent['steps']): BranchedAgent['duringCalls'] {
@@ -185,7 +188,27 @@ export class BranchedKnowledge {
     const isGivenPath = this.#beginsAnswer(node) && !this.#takeFromOtherPath(agentId, node);
     if (isNeverShown || (isGivenPath && (path.undecided.length > 0 || this.#isUndecided(path, node))))
       path = this.#takeAside(path, node);
+    if (!isNeverShown) path = this.#withEarlierRecords(path, node);
     this.#folds.set(node, isNeverShown ? path : this.#add(path, node));
+  }
+
+  /** A block can bring a message onto the path whose call was recorded before it. */
+  #withEarlierRecords(path: PathFold, node: LogNode): PathFold {
+    const { agentId } = path;
+    const { blocks, recordsOf } = this.#agents.get(agentId) ?? {};
+    const { messageId = '' } = node.event;
+    const earlier = (recordsOf?.get(messageId) ?? []).filter(({ position }) => position < node.position);
+    if (earlier.length === 0 || this.#hasAny(path, blocks?.get(messageId))) return path;
+    const { values = [] } = this.#tree.pathBefore(node.event.id) ?? {};
+    const head = values.filter((value) => this.#agentOf(value) !== agentId);
+    const own = [...values.filter((value) => this.#agentOf(value) === agentId), ...earlier];
+    own.sort((one, other) => one.position - other.position);
+    const { records, retractions } = path;
+    return { ...this.#anew([...head, ...own], agentId), records, retractions };
+  }
+
+  #hasAny({ fold, undecided }: PathFold, blocks: readonly LogNode[] = []): boolean {
+    return blocks.some((block) => fold.has(block) || undecided.includes(block));
   }
 
   #beginsAnswer(node: LogNode): boolean {
@@ -239,9 +262,7 @@ export class BranchedKnowledge {
     let added = path;
     let { records } = path;
     for (let next = all[records]; next !== undefined && next.position < end; next = all[records]) {
-      const ofAnswer = blocks?.get(next.event.messageId ?? '') ?? [];
-      if (ofAnswer.some((block) => added.fold.has(block) || added.undecided.includes(block)))
-        added = this.#add(added, next);
+      if (this.#hasAny(added, blocks?.get(next.event.messageId ?? ''))) added = this.#add(added, next);
       records += 1;
     }
     return records === path.records ? path : { ...added, records };

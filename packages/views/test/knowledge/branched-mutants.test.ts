@@ -72,8 +72,8 @@ const mutants: readonly (readonly [fault: string, file: string, piece: string, i
   [
     'the record of a call is only on the branch that was current',
     branched,
-    'if (ofAnswer.some((block) => added.fold.has(block) || added.undecided.includes(block)))',
-    'if (this.#tree.isCurrent(next.event.id) && ofAnswer.length > 0)',
+    "if (this.#hasAny(added, blocks?.get(next.event.messageId ?? '')))",
+    'if (this.#tree.isCurrent(next.event.id))',
   ],
   [
     'an answer waits for the calls that were open when it began',
