@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { isStraightEvent, TranscriptTree } from '@hansard/prompt';
+import { isStraightEvent, type TranscriptPath, TranscriptTree } from '@hansard/prompt';
 import { isAnswerBlock } from './answer-block.ts';
 import type { DropReason } from './training-call.ts';
 
@@ -8,6 +8,7 @@ export class TrainedBranches {
   readonly #tree: TranscriptTree<string>;
   readonly #dropped = new Set<string>();
   readonly #inheriting = new Set<string>();
+  readonly #paths = new Map<string, TranscriptPath<string>>();
 
   private constructor(tree: TranscriptTree<string>) {
     this.#tree = tree;
@@ -31,7 +32,7 @@ export class TrainedBranches {
   }
 
   takenBackOf(agentId: string): ReadonlySet<string> {
-    return this.#tree.currentPath(agentId).takenBack;
+    return this.#pathOf(agentId).takenBack;
   }
 
   /** Whether no prompt and no answer of a row may have an event. */
@@ -54,13 +55,21 @@ export class TrainedBranches {
     return this.#dropped.has(`${agentId} ${messageId}`);
   }
 
+  /** The tree is whole: the current path of an agent no longer changes. */
+  #pathOf(agentId: string): TranscriptPath<string> {
+    const path = this.#paths.get(agentId) ?? this.#tree.currentPath(agentId);
+    this.#paths.set(agentId, path);
+    return path;
+  }
+
   #reasonOf(id: string, agentId: string, messageId: string): DropReason | null {
     const tree = this.#tree;
     if (tree.isRetracted(id)) return 'retracted';
-    const path = tree.currentPath(agentId);
+    const path = this.#pathOf(agentId);
     if (!tree.isCurrent(id) || path.cut.has(messageId)) return 'abandoned';
     // The rows of one agent have no events of another.
     if (this.#inheriting.has(agentId)) return 'not_reproducible';
+    if (tree.retractions.length === 0) return null;
     const given = tree.pathBefore(id)?.values ?? [];
     return given.some((one) => tree.isRetracted(one)) ? 'retracted' : null;
   }

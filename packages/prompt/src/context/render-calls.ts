@@ -1,10 +1,11 @@
 import type { CapturedEvent, HansardError } from '@hansard/events';
 import { isPlainEvent } from '@hansard/events/plain';
-import { isStraightEvent, TranscriptTree } from '../tree/transcript-tree.ts';
+import { isStraightEvent, type TranscriptPath, TranscriptTree } from '../tree/transcript-tree.ts';
 import { contextErrors } from './context-errors.ts';
 import type { ContextManifest } from './context-manifest.ts';
 import type { ContextPolicy } from './context-policy.ts';
 import { type ContextRenderer, createBranchRenderer, createContextRenderer } from './context-renderer.ts';
+import { givenThrough } from './given-through.ts';
 import { readContextManifest } from './read-context-manifest.ts';
 import type { RenderedContext } from './rendered-context.ts';
 import { rootOf } from './root-of.ts';
@@ -73,14 +74,23 @@ export function* renderCalls(
     return renderer;
   }
 
+  const branchRenderers = new Map<string, BranchRenderer>();
   function branchRenderer({ agentId, recorded, answer }: Call): ContextRenderer {
-    const through = recorded === null ? undefined : recorded.through;
-    const path =
-      through === undefined
-        ? branches?.pathBefore(answer)
-        : branches?.currentPath(agentId, through ?? answer);
-    const isEmpty = through === null || path == null;
-    return createBranchRenderer(isEmpty ? nothing : path, contextOptions(recorded, options));
+    const given = recorded === null ? undefined : recorded.through;
+    const found =
+      given === undefined ? branches?.pathBefore(answer) : branches?.currentPath(agentId, given ?? answer);
+    const path = given === null || found == null ? nothing : found;
+    const key = `${agentId} ${keyOf(recorded, options)}`;
+    const known = branchRenderers.get(key);
+    const added = known === undefined ? null : addedTo(known, path);
+    if (known !== undefined && added !== null) {
+      for (const event of added) known.renderer.observe(event);
+      branchRenderers.set(key, { renderer: known.renderer, path, through: given });
+      return known.renderer;
+    }
+    const renderer = createBranchRenderer(path, contextOptions(recorded, options));
+    branchRenderers.set(key, { renderer, path, through: given });
+    return renderer;
   }
 
   // Before the first event of an agent, all renderers that need its events are known.
@@ -115,6 +125,35 @@ export function* renderCalls(
       lost.inference,
       `goes through the event ${lost.recorded?.through}, which is not in the log`,
     );
+}
+
+/** A renderer that rendered the prompt of a call on a branch. */
+interface BranchRenderer {
+  readonly renderer: ContextRenderer;
+  readonly path: TranscriptPath<CapturedEvent>;
+  /** The last event that the call was given; undefined: not recorded. */
+  readonly through: string | null | undefined;
+}
+
+/**
+ * What a path has after the path of a renderer. Null: the renderer has something else. A call that was open when the renderer rendered another
+ * prompt can have moved messages that were rendered.
+ */
+function addedTo(
+  { path: known, through }: BranchRenderer,
+  path: TranscriptPath<CapturedEvent>,
+): readonly CapturedEvent[] | null {
+  const { length } = known.values;
+  const isWhole = known.cut.size === 0 && path.cut.size === 0;
+  if (!isWhole || !isSame(known.takenBack, path.takenBack)) return null;
+  if (known.values.some((event, at) => event !== path.values[at])) return null;
+  const added = path.values.slice(length);
+  const ids = new Set(added.map(({ id }) => id));
+  const isSettled = added.every((event) => {
+    const given = givenThrough(event);
+    return given === undefined || given === through || (given !== null && ids.has(given));
+  });
+  return isSettled ? added : null;
 }
 
 const nothing = { values: [], takenBack: new Set<string>(), cut: new Set<string>(), isKnown: true };
@@ -206,4 +245,8 @@ function unknown({ id }: CapturedEvent, what: string): HansardError {
       details: { eventId: id },
     },
   );
+}
+
+function isSame(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
+  return one.size === other.size && [...one].every((id) => other.has(id));
 }

@@ -434,7 +434,7 @@ export class TranscriptTree<T> {
   }
 
   #isRetracted({ id, agent }: Place<T>, through: number): boolean {
-    return (agent.retracted.get(id) ?? Number.POSITIVE_INFINITY) <= through;
+    return agent.retracted.size > 0 && (agent.retracted.get(id) ?? Number.POSITIVE_INFINITY) <= through;
   }
 
   /** The entry that a link names: the entry with the id, or the entry before the record with the id. Undefined: not known. */
@@ -500,7 +500,12 @@ export class TranscriptTree<T> {
   }
 
   #lineTo(end: Place<T> | null): Place<T>[] {
-    return [...this.#upFrom(end)].reverse();
+    const line: Place<T>[] = [];
+    let place = end;
+    // A generator costs several times as much.
+    for (; place !== null && place.kind !== 'head'; place = place.before) line.push(place);
+    if (place !== null) line.push(...this.#upFrom(place));
+    return line.reverse();
   }
 
   /** The cost depends on the number of branches up to the entry, not on that of entries. */

@@ -51,6 +51,15 @@ describe('the prompt of an agent that went back', () => {
       }
       const calls = [...renderCalls(events)].filter(({ recorded }) => recorded === null);
       expect(calls).toHaveLength(events.filter(({ type }) => type === 'agent:inference').length);
+      // Calls on one branch share a renderer, and still have what a new one renders of their path.
+      for (const { inference, messages } of calls.filter(({ agentId }) => !tree.isStraight(agentId))) {
+        const own = (one: CapturedEvent) => one.agentId === inference.agentId;
+        const first = events.find((one) => own(one) && one.messageId === inference.messageId);
+        const path = tree.pathBefore(first?.id ?? '') ?? tree.currentPath('');
+        expect(messages, `seed ${seed}, ${inference.id}`).toEqual(
+          createBranchRenderer(path).render().messages,
+        );
+      }
     }
   });
 
