@@ -81,14 +81,9 @@ export function* renderCalls(
       given === undefined ? branches?.pathBefore(answer) : branches?.currentPath(agentId, given ?? answer);
     const path = given === null || found == null ? nothing : found;
     const key = `${agentId} ${keyOf(recorded, options)}`;
-    const known = branchRenderers.get(key);
-    const added = known === undefined ? null : addedTo(known, path);
-    if (known !== undefined && added !== null) {
-      for (const event of added) known.renderer.observe(event);
-      branchRenderers.set(key, { renderer: known.renderer, path, through: given });
-      return known.renderer;
-    }
-    const renderer = createBranchRenderer(path, contextOptions(recorded, options));
+    const renderer =
+      rendererOn(path, branchRenderers.get(key)) ??
+      createBranchRenderer(path, contextOptions(recorded, options));
     branchRenderers.set(key, { renderer, path, through: given });
     return renderer;
   }
@@ -133,6 +128,16 @@ interface BranchRenderer {
   readonly path: TranscriptPath<CapturedEvent>;
   /** The last event that the call was given; undefined: not recorded. */
   readonly through: string | null | undefined;
+}
+
+/** A renderer that goes to the end of a path; null: it has something else. */
+function rendererOn(
+  path: TranscriptPath<CapturedEvent>,
+  known: BranchRenderer | undefined,
+): ContextRenderer | null {
+  const added = known === undefined ? null : addedTo(known, path);
+  for (const event of added ?? []) known?.renderer.observe(event);
+  return added === null || known === undefined ? null : known.renderer;
 }
 
 /**
