@@ -1,3 +1,11 @@
+export {
+  type BlamedFile,
+  blameFile,
+  type EditContext,
+  EditContexts,
+  type FileEvent,
+  type FileHistoryStep,
+} from './reading/blame-file.ts';
 export { type CausesAcross, type CausesInSession, causesAcross } from './reading/causes-across.ts';
 export {
   type ComparedSession,

@@ -33,6 +33,16 @@ export {
   renderDeliveryDiffs,
   renderDiff,
 } from './compare/first-difference.ts';
+export {
+  type BlamedLine,
+  FileBlame,
+  type LineOrigin,
+  type ReplayedStep,
+} from './files/file-blame.ts';
+export { changedWithoutContents, type FileRecord, fileRecordsOf } from './files/file-records.ts';
+export { type FileStep, stepOf } from './files/file-step.ts';
+export { LineTable } from './files/line-table.ts';
+export { type ReplayOrder, replayOrder, type SessionStep } from './files/replay-order.ts';
 export { type EventCriteria, EventFilter } from './filters/event-filter.ts';
 export { filterRows } from './filters/filter-rows.ts';
 export { parseTextPattern, type TextPattern } from './filters/text-pattern.ts';

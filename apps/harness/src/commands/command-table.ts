@@ -125,6 +125,14 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./questions.ts')).addWhy,
   },
   {
+    name: 'blame',
+    group: 'Ask',
+    description: 'print which session and prompt wrote each line of a file',
+    arguments: [['<file>', 'a file, with a line as FILE:12 or several as FILE:12-20']],
+    isPaged: true,
+    load: async () => (await import('./blame.ts')).addBlame,
+  },
+  {
     name: 'context',
     group: 'Ask',
     description: 'print what a model was given in a call: policy, tokens, and every message',

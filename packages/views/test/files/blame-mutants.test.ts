@@ -1,0 +1,127 @@
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { type BlameParts, scoreOf } from './blame-difference.ts';
+
+const sources = join(import.meta.dirname, '../../src/files');
+const plain = pathToFileURL(join(import.meta.dirname, '../../../events/src/plain.ts')).href;
+const names = [
+  'file-blame.ts',
+  'file-records.ts',
+  'file-step.ts',
+  'kept-lines.ts',
+  'line-table.ts',
+  'replay-order.ts',
+];
+
+/** What is replaced in a source of the replay, once. */
+const mutants: readonly (readonly [fault: string, file: string, piece: string, instead: string])[] = [
+  [
+    'one of several possible lines is taken',
+    'kept-lines.ts',
+    'return known === unclear || !isOneOwner(known, line) ? unclear : line;',
+    'return line;',
+  ],
+  [
+    'all equal first lines are kept',
+    'kept-lines.ts',
+    'if (isUnique(before[at] as number)) head = at + 1;',
+    'head = at + 1;',
+  ],
+  [
+    'all equal last lines are kept',
+    'kept-lines.ts',
+    'if (isUnique(before.at(-at) as number)) tail = at;',
+    'tail = at;',
+  ],
+  ['a short line is a line of its own', 'line-table.ts', 'const leastOfOwn = 10;', 'const leastOfOwn = 0;'],
+  [
+    'a break of the chain is not seen',
+    'file-blame.ts',
+    'if (isSameContent(known.lines, lines)) return { state: known, gap: null };',
+    'if (known.lines.length === lines.length) return { state: { ...known, lines }, gap: null };',
+  ],
+  [
+    'an edit wrote every line of its content',
+    'file-blame.ts',
+    'if (source >= 0) return before.origins[source] ?? null;',
+    'if (source >= 0) return { by, line: at + 1, gaps: 0 };',
+  ],
+  [
+    'what nobody recorded is given to the edit after it',
+    'file-blame.ts',
+    'return source === written ? { by, line: at + 1, gaps: 0 } : null;',
+    'return { by, line: at + 1, gaps: 0 };',
+  ],
+  [
+    'a renamed file begins anew',
+    'file-blame.ts',
+    'const known = this.#files.get(step.from ?? step.path);',
+    'const known = this.#files.get(step.path);',
+  ],
+  [
+    'hunks are followed one line too far',
+    'file-step.ts',
+    'sources[now] = old;',
+    'sources[now] = Math.max(0, old - 1);',
+  ],
+  [
+    'a tab in a patch is another text',
+    'file-step.ts',
+    "return text === said || text.replace(/^\\t+/, (tabs) => '  '.repeat(tabs.length)) === said;",
+    'return text === said;',
+  ],
+  ['a reading writes the file', 'file-records.ts', 'after: content, isSeen: true }];', 'after: content }];'],
+  [
+    'the contents give no order',
+    'replay-order.ts',
+    'const isBetter = chained.breaks < timed.breaks;',
+    'const isBetter = false as boolean;',
+  ],
+];
+
+async function partsWith(file: string, piece: string, instead: string): Promise<BlameParts> {
+  const folder = mkdtempSync(join(tmpdir(), 'hansard-blame-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  cpSync(sources, folder, { recursive: true });
+  expect(readdirSync(folder)).toEqual(expect.arrayContaining(names));
+  const pieces = readFileSync(join(folder, file), 'utf8').split(piece);
+  expect(pieces).toHaveLength(2);
+  writeFileSync(join(folder, file), pieces.join(instead));
+  const records = join(folder, 'file-records.ts');
+  writeFileSync(records, readFileSync(records, 'utf8').replace("'@hansard/events/plain'", `'${plain}'`));
+  const made = await Promise.all(names.map((name) => import(pathToFileURL(join(folder, name)).href)));
+  return Object.assign({}, ...made) as BlameParts;
+}
+
+const seeds = Array.from({ length: 300 }, (_, at) => at + 1);
+
+/** Whether random files show a fault: a wrong origin, or too few origins. */
+function isCaught(parts: BlameParts): boolean {
+  try {
+    const all = [0, 0.35].flatMap((unrecorded) => [
+      scoreOf(parts, seeds, { hasWrongClocks: false, unrecorded }),
+      scoreOf(parts, seeds.slice(0, 150), { hasWrongClocks: true, unrecorded }),
+    ]);
+    if (all.some(({ wrong }) => wrong.length > 0)) return true;
+    const [agents, agentsUntimed, others] = all.map(
+      ({ foundKnowable, knowable }) => foundKnowable / knowable,
+    );
+    return (agents ?? 0) < 0.995 || (others ?? 0) < 0.98 || (agentsUntimed ?? 0) < 0.5;
+  } catch {
+    return true;
+  }
+}
+
+describe('the random files', () => {
+  it('are read right by an unchanged copy of the replay', async () => {
+    expect(isCaught(await partsWith('file-blame.ts', 'readonly #table', 'readonly #table'))).toBe(false);
+  });
+
+  it.each(mutants)('catch that %s', async (_, file, piece, instead) => {
+    expect(isCaught(await partsWith(file, piece, instead))).toBe(true);
+  });
+});
