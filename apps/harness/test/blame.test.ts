@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
@@ -162,5 +163,30 @@ describe('hansard blame', () => {
     const { code, err } = await other.hansard('blame', file);
     expect(code).toBe(1);
     expect(err).toContain('were recorded as a narrative, without contents of files.');
+  });
+
+  it('is exported as Agent Trace, with the address of the event as the URL', async () => {
+    const { code, out, err } = await cli.hansard('export', 'shop/cart', '--as', 'agent-trace');
+    expect([code, err]).toEqual([0, 'hansard: 3 lines in no range: what wrote them is not on record.\n']);
+    const record = JSON.parse(out);
+    expect(record).toMatchObject({
+      version: '0.1.0',
+      id: expect.stringMatching(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/),
+      timestamp: expect.stringMatching(/Z$/),
+      tool: { name: 'hansard', version: expect.any(String) },
+      files: [{ path: file, conversations: expect.any(Array) }],
+      metadata: { 'dev.hansard': { lines: 5, notOnRecord: 3 } },
+    });
+    const [{ conversations }] = record.files as [{ conversations: { url: string; ranges: unknown[] }[] }];
+    expect(conversations.map(({ url }) => url)).toEqual([
+      expect.stringMatching(/^hansard:shop\/cart\/gifts\?event=[0-9A-Z]{26}$/),
+      expect.stringMatching(/^hansard:shop\/cart\/cart\?event=[0-9A-Z]{26}$/),
+    ]);
+    // Printed as `sha256sum` prints it for the line with its line feed.
+    const line = 'export function total(items, gifts = 0) {\n';
+    const hash = createHash('sha256').update(line).digest('hex');
+    expect(conversations[0]?.ranges).toEqual([
+      { start_line: 3, end_line: 3, content_hash: `sha256:${hash}` },
+    ]);
   });
 });

@@ -1,3 +1,4 @@
+export { agentTrace, type TracedFile, type TracedOrigin } from './agent-trace.ts';
 export { detectGameFormat, type GameFormatId, gameFormats } from './game-formats.ts';
 export type { GameLogFile, ReadGame } from './games/game-lines.ts';
 export { gameShares, isWholeGameLog } from './games/game-lines.ts';

@@ -57,6 +57,7 @@ export type ExportFormatId =
   | 'html'
   | 'pages'
   | 'streams'
+  | 'agent-trace'
   | TrainingFormatId;
 
 const sessionLog = {
@@ -86,6 +87,7 @@ export const exportFormats: Readonly<Record<ExportFormatId, ExportFormat>> = {
   html: report,
   pages: { scope: 'store', target: 'folder', options: ['project'] },
   streams: { scope: 'task', target: 'folder', options: ['mapping', 'extended', 'follow'] },
+  'agent-trace': { scope: 'task', target: 'text', isJson: true, options: [] },
   sft: training,
   trl: training,
   'trl-chat': training,

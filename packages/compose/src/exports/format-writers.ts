@@ -15,6 +15,7 @@ import type { ExportFormatId, FormatOptions } from './export-formats.ts';
 import type { ExportTarget } from './export-target.ts';
 import { unmatchedPlayersNote } from './judging.ts';
 import { readGameMapping, readTools } from './named-files.ts';
+import { writeAgentTrace } from './write-agent-trace.ts';
 
 /** What a format has written. */
 export interface Written {
@@ -48,6 +49,7 @@ export const formatWriters: Readonly<Record<ExportFormatId, WriteFormat>> = {
     notes: [],
   }),
   streams: ofOne(writeStreams),
+  'agent-trace': ofOne((source, { target }) => writeAgentTrace(source, (text) => target.text.write(text))),
   sft: ofOne((source, writing) => writeTraining('sft', source, writing)),
   trl: ofOne((source, writing) => writeTraining('trl', source, writing)),
   'trl-chat': ofOne((source, writing) => writeTraining('trl-chat', source, writing)),
