@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openDispatchStore } from '@hansard/dispatch';
+import { type DispatchStore, openDispatchStore } from '@hansard/dispatch';
 import { type NewEvent, newEvent } from '@hansard/events';
 import { shortId } from '@hansard/facts';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
@@ -41,7 +41,9 @@ const stand: readonly (readonly [part: RegExp, stands: string])[] = [
   [/\$\{path\.join\(' '\)\}/g, 'show'],
   [/\$\{name\}/g, 'chat/cafe'],
   [/\bSESSION EVENT\b/g, 'chat/cafe 35'],
+  [/\bSESSION POSITION\b/g, 'chat/cafe 35'],
   [/\bSESSION\b/g, 'chat/cafe'],
+  [/\bFILE\b/g, 'src/app.ts'],
   [/\bTASK\b/g, 'research/route-models'],
   [/\bCOMMAND\b/g, 'show'],
   [/\bPROJECT\/SLUG\b/g, 'research/replayed'],
@@ -103,6 +105,7 @@ beforeAll(async () => {
     const completedAt = new Date().toISOString();
     await updateDispatch(store, taskDir, dispatchId, { status: 'completed', completedAt });
   }
+  await recordEdits(store, cwd);
   await store.close();
   await prepareFiles(cwd);
 });
@@ -117,6 +120,21 @@ function gameEvents(): NewEvent[] {
     newEvent('agent:tool_call', { ...speak, input: { message: 'Good morning.' } }, ann),
     newEvent('agent:tool_result', { ...speak, status: 'completed' }, ann),
   ];
+}
+
+/** A session that wrote the file of the examples, here and elsewhere. */
+async function recordEdits(store: DispatchStore, cwd: string): Promise<void> {
+  const after = Array.from({ length: 60 }, (_, at) => `line ${at + 1}\n`).join('');
+  mkdirSync(join(cwd, 'src'));
+  writeFileSync(join(cwd, 'src/app.ts'), after);
+  const paths = [join(cwd, 'src/app.ts'), '/home/ann/shop/src/app.ts'];
+  const changes = paths.map((path) => ({ path, before: null, after }));
+  const wrote = { toolCallId: 'c1', tool: 'write', metadata: {}, status: 'completed', changes } as const;
+  const { dispatchId } = await createDispatch(store, 'shop/tasks/cart', { role: 'dev', fidelity: 'full' });
+  await appendEvents(store, 'shop/tasks/cart', dispatchId, [
+    newEvent('agent:tool_result', { ...wrote, target: 'src/app.ts' }),
+  ]);
+  await updateDispatch(store, 'shop/tasks/cart', dispatchId, { status: 'completed' });
 }
 
 /** The streams of a game, and a verdict on its packets. */

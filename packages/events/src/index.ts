@@ -46,6 +46,7 @@ export type { ObservedImage } from './snapshots/observed-image.ts';
 export { ObservedInstance, registerSnapshotType, type SnapshotType } from './snapshots/observed-instance.ts';
 export { PrintedForm, reviveSnapshot, snapshot } from './snapshots/snapshot.ts';
 export { toTimestamp } from './timestamp.ts';
+export type { FileChange } from './types/agent-events.ts';
 export type { ContentPart, MediaPart } from './types/content-part.ts';
 export type { Delta } from './types/delta.ts';
 export {

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, MediaPart } from '@hansard/events';
+import type { FileChange, JsonObject, JsonValue, MediaPart } from '@hansard/events';
 import type { AgentHost } from './agent-host.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { ContractVersion } from './contract-version.ts';
@@ -87,6 +87,11 @@ export interface ToolOutcome {
   readonly parts?: readonly MediaPart[];
   /** Facts as a JSON object. They are also recorded at `narrative` fidelity (D7). Absent: none. */
   readonly metadata?: JsonObject;
+  /**
+   * The files that the call changed, with their contents before and after. They are recorded at `full` fidelity, and answer which call wrote
+   * a line of a file. The model does not read them. Absent: not reported.
+   */
+  readonly changes?: readonly FileChange[];
   /**
    * The ids of the utterances from which the text was made. With one, the result carries the same content and names it as
    * `substance`. With several, the result is new content and names them as `cause` (S4). A session adds the failures of agents

@@ -246,7 +246,11 @@ export function mapToolResult(
     isError,
   });
   const agent = followSubAgent(step, toolCallId, asObject(output));
-  const { metadata: known, ...outcome } = step.state.outcomes.get(toolCallId) ?? { metadata: {} };
+  const {
+    metadata: known = {},
+    reported = {},
+    links: outcome = {},
+  } = step.state.outcomes.get(toolCallId) ?? {};
   step.state.outcomes.delete(toolCallId);
   const answer: AnswerLinks =
     agent === undefined || isError || asObject(output)?.status === 'async_launched'
@@ -261,6 +265,7 @@ export function mapToolResult(
     durationMs: durationOf(step, call) ?? asAmount(asObject(output)?.totalDurationMs),
     error: isError ? errorLine(text, block.content) : undefined,
     output: block.content,
+    ...reported,
     metadata: {
       ...call?.metadata,
       ...found,

@@ -3,6 +3,7 @@ import {
   type EventOf,
   eventProblem,
   type Fidelity,
+  type FileChange,
   findNotJson,
   type JsonObject,
   messageOf,
@@ -48,6 +49,8 @@ interface StreamEnd {
 
 interface ClaudeToolOutcome {
   readonly metadata?: JsonObject;
+  /** The files that the call changed. */
+  readonly changes?: readonly FileChange[];
   /** The utterances that the result was made from, by their ids. */
   readonly madeFrom?: readonly string[];
 }
@@ -88,8 +91,9 @@ export function createClaudeMapping({
     noteDenied(toolCallId) {
       state.denied.add(toolCallId);
     },
-    noteOutcome(toolCallId, { metadata = {}, madeFrom = [] }) {
-      state.outcomes.set(toolCallId, { metadata, ...linksToUtterances(madeFrom) });
+    noteOutcome(toolCallId, { metadata = {}, changes, madeFrom = [] }) {
+      const reported = changes === undefined ? {} : { changes: [...changes] };
+      state.outcomes.set(toolCallId, { metadata, reported, links: linksToUtterances(madeFrom) });
     },
     get openCalls() {
       return openCallsOf(state);

@@ -1,4 +1,4 @@
-import type { Fidelity, JsonObject } from '@hansard/events';
+import type { Fidelity, FileChange, JsonObject } from '@hansard/events';
 import { asList, asObject, asText } from '../lines/json-fields.ts';
 import { Horizon, RecentMap } from './horizon.ts';
 import { EventIds } from './ids.ts';
@@ -16,6 +16,13 @@ export interface AnswerLinks {
 interface Answer {
   readonly id: string;
   readonly text: string;
+}
+
+/** What a tool of the project said of its call, which the stream does not have. */
+interface NotedOutcome {
+  readonly metadata: JsonObject;
+  readonly reported: { readonly changes?: FileChange[] };
+  readonly links: AnswerLinks;
 }
 
 /** Links a result to the utterances that it was made from (see `ToolOutcome` of `@hansard/provider`). */
@@ -69,7 +76,7 @@ export class MappingState {
   /** Ids of the tool calls whose denial is recorded. */
   readonly denied = new Set<string>();
   /** Facts about results that the caller supplied before they arrived in the stream, by tool call. */
-  readonly outcomes = new Map<string, AnswerLinks & { readonly metadata: JsonObject }>();
+  readonly outcomes = new Map<string, NotedOutcome>();
   /** The answers of sub-agents, by agent. */
   readonly answers = new Map<string, Answer>();
   /** The ids of the members of a team that have a file, by name. */

@@ -104,6 +104,8 @@ function assertOutcome(tool: string, outcome: ToolOutcome): void {
       `${tool} returned metadata whose ${notJson.path} is ${preview(notJson.value)}, which JSON cannot hold.`,
     );
   if (!isPlainObject(metadata)) throw new TypeError(`${tool} returned metadata that is not an object.`);
+  if (outcome.changes !== undefined && !Array.isArray(outcome.changes))
+    throw new TypeError(`${tool} returned changes that are not a list.`);
 }
 
 function namesOf({ definitions }: Toolbox): string {

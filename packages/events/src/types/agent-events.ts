@@ -13,6 +13,22 @@ const toolFields = {
   metadata: jsonObjectSchema,
 };
 
+/** How a tool changed a file, whole contents included. At `full` fidelity. */
+export const fileChangeSchema = z.object({
+  /** Absolute, or relative to the working folder of the dispatch. */
+  path: z.string().min(1),
+  /** The path before, if the change renamed the file. */
+  from: z.string().min(1).optional(),
+  /** The content before. Null: there was no file. Absent: not known; the change then wrote every line that no earlier record has. */
+  before: z.string().nullable().optional(),
+  /** The content after. Null: the file was deleted. */
+  after: z.string().nullable(),
+  /** Whether a person changed the edit before it was made. */
+  mixed: z.boolean().optional(),
+});
+
+export type FileChange = z.infer<typeof fileChangeSchema>;
+
 export const sourceSchema = z.object({
   /** `system`: the engine, a hook or the orchestrator. `external`: the outside world, which may be a person. */
   kind: z.enum(['user', 'agent', 'system', 'external']),
@@ -95,6 +111,8 @@ export const agentEventData = {
     error: z.string().optional(),
     /** Text or JSON. An image, a document or a sound in it, at any depth, is a part as in `contentPartSchema`. */
     output: jsonValueSchema.optional(),
+    /** The files that the call changed. Absent: the tool does not say. */
+    changes: z.array(fileChangeSchema).optional(),
   }),
   'agent:piece_of_text': z.object({ text: z.string() }),
   'agent:inference': z.object({

@@ -52,6 +52,12 @@ export function expectOutcome(outcome: ToolOutcome): void {
     expectObject(outcome.metadata, 'metadata');
     expectJson(outcome.metadata, 'metadata');
   }
+  if (outcome.changes !== undefined) {
+    if (!Array.isArray(outcome.changes))
+      assert.fail(`changes is ${preview(outcome.changes)}, expected a list of changed files`);
+    expectJson(outcome.changes, 'changes');
+    for (const change of outcome.changes) expectText(change?.path, 'the path of a change');
+  }
   if (outcome.madeFrom !== undefined) {
     if (!Array.isArray(outcome.madeFrom))
       assert.fail(`madeFrom is ${preview(outcome.madeFrom)}, expected a list of ids`);

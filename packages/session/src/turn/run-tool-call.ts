@@ -185,6 +185,7 @@ function resultEvents(
     metadata: outcome.metadata ?? {},
     ...(durationMs === undefined ? {} : { durationMs }),
     ...(isError ? { error: outcome.text } : {}),
+    ...(outcome.changes === undefined ? {} : { changes: outcome.changes.map((change) => ({ ...change })) }),
   };
   const { text, parts = [] } = outcome;
   const output = parts.length === 0 ? text : [...(text === '' ? [] : [{ kind: 'text', text }]), ...parts];

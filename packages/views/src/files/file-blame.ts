@@ -52,7 +52,7 @@ interface Met<By, State = FileState<By>> {
  * 4. Otherwise something changed the file that is not on record, of which only the two contents are known. A line keeps its origin if every
  *    shortest description of that change keeps it, and if it is a line of its own or stands between two such lines that were kept with it. A line of its
  *    own occurs once in each content, and has at least ten letters or digits. All other lines are not on record. The same holds for an edit whose record has
- *    only its two contents: what every description inserts, it wrote.
+ *    only its two contents, except at the beginning and the end of the file: what every description inserts, it wrote.
  * 5. Where the order of two sessions is not known, no line keeps its origin from one to the other across such a change.
  * 6. A deletion ends every origin, and a recorded renaming keeps them.
  */
@@ -133,7 +133,7 @@ export class FileBlame<By> {
   }
 
   #edited(before: FileState<By>, after: Lines, stated: Int32Array | null, by: By): FileState<By> {
-    const sources = stated ?? this.#kept(before, after);
+    const sources = stated ?? this.#kept(before, after, true);
     const origins = Array.from(sources, (source, at) => {
       if (source >= 0) return before.origins[source] ?? null;
       return source === written ? { by, line: at + 1, gaps: 0 } : null;
@@ -169,7 +169,7 @@ export class FileBlame<By> {
     if (known === undefined) return { state: unknown, gap: null };
     if (isSameContent(known.lines, lines)) return { state: known, gap: null };
     if (this.#isUnsure && known.session !== session) return { state: unknown, gap: lines.length };
-    const kept = this.#kept(known, lines);
+    const kept = this.#kept(known, lines, false);
     const origins = Array.from(kept, (source) => {
       const origin = known.origins[source] ?? null;
       return origin === null ? null : { ...origin, gaps: origin.gaps + 1 };
@@ -177,8 +177,11 @@ export class FileBlame<By> {
     return { state: { ...unknown, origins }, gap: kept.filter((source) => source < 0).length };
   }
 
-  /** What a change kept of which only the two contents are known: without lines that can be equal by chance. */
-  #kept({ lines: before, origins }: FileState<By>, after: Lines): Int32Array {
+  /**
+   * What a change kept of which only the two contents are known: without lines that can be equal by chance. One edit neither begins nor ends with
+   * lines that it does not change, so those before and after it need no line of their own.
+   */
+  #kept({ lines: before, origins }: FileState<By>, after: Lines, isRecorded: boolean): Int32Array {
     const kept = keptLines(before, after, (line, other) => origins[line]?.by === origins[other]?.by);
     const isUnique = uniqueIn(before, after);
     for (let start = 0, end = 0; start < kept.length; start = end) {
@@ -190,6 +193,9 @@ export class FileBlame<By> {
       const run = after.subarray(start, end);
       const first = run.findIndex(isOwn);
       const last = run.findLastIndex(isOwn);
+      const isHead = isRecorded && start === 0 && source === 0;
+      const isTail = isRecorded && end === after.length && kept[end - 1] === before.length - 1;
+      if (isHead || isTail) continue;
       kept.fill(unclear, start, first < 0 ? end : start + first);
       kept.fill(unclear, start + last + 1, end);
     }

@@ -110,7 +110,7 @@ function isCaught(parts: BlameParts): boolean {
     const [agents, agentsUntimed, others] = all.map(
       ({ foundKnowable, knowable }) => foundKnowable / knowable,
     );
-    return (agents ?? 0) < 0.995 || (others ?? 0) < 0.98 || (agentsUntimed ?? 0) < 0.5;
+    return (agents ?? 0) < 0.99 || (others ?? 0) < 0.985 || (agentsUntimed ?? 0) < 0.4;
   } catch {
     return true;
   }

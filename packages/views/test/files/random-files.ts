@@ -105,12 +105,14 @@ class RandomHistory {
     const isChained = this.#isChained();
     if (hasOriginal) this.#meet();
     const { before, change } = this.#changed(id);
-    if (change === null) return;
-    const { oldString, newString } = this.#strings(before, change);
-    if (this.#textOf(before).split(oldString).length !== 2) {
+    const strings = change === null ? null : this.#strings(before, change);
+    if (strings === null || this.#textOf(before).split(strings.oldString).length !== 2) {
       this.#lines = before;
+      // The content counts as recorded, so it has to be.
+      if (hasOriginal) this.#read();
       return;
     }
+    const { oldString, newString } = strings;
     const hasPatch = !hasOriginal || this.#chance(0.8);
     this.#record(
       id,
@@ -141,7 +143,10 @@ class RandomHistory {
         edits.push({ old_string: oldString, new_string: newString, replace_all: false });
       else this.#lines = before;
     }
-    if (edits.length === 0) return;
+    if (edits.length === 0) {
+      this.#read();
+      return;
+    }
     const originalFileContents = this.#textOf(first);
     this.#record(id, 'MultiEdit', {
       filePath: this.#path,
@@ -189,7 +194,7 @@ class RandomHistory {
       original_file: this.#textOf(before),
       updated_file: this.#text(),
     });
-    this.#compare(before, this.#lines);
+    this.#compare(before, this.#lines, true);
   }
 
   #nativeChange(): void {
@@ -198,7 +203,7 @@ class RandomHistory {
     const before = [...this.#lines];
     this.#changed(id);
     this.#change(id, { path: this.#path, before: this.#textOf(before), after: this.#text() });
-    this.#compare(before, this.#lines);
+    this.#compare(before, this.#lines, true);
   }
 
   #rename(): void {
@@ -336,8 +341,8 @@ class RandomHistory {
   }
 
   /** Of two contents only the texts are known: a line is knowable if every longest common subsequence keeps it. */
-  #compare(before: readonly Line[], after: readonly Line[]): void {
-    const sure = sureLines(before, after);
+  #compare(before: readonly Line[], after: readonly Line[], isEdit = false): void {
+    const sure = sureLines(before, after, isEdit);
     after.forEach((line, at) => {
       line.isKnowable &&= sure[at] === (before.includes(line) ? 'kept' : 'written');
     });
@@ -414,6 +419,7 @@ function patchOf(before: readonly Line[], after: readonly Line[]): JsonObject[] 
 function sureLines(
   before: readonly Line[],
   after: readonly Line[],
+  isEdit: boolean,
 ): readonly ('kept' | 'written' | 'unclear')[] {
   const [n, m] = [before.length, after.length];
   const same = (i: number, j: number) => before[i]?.text === after[j]?.text;
@@ -450,7 +456,9 @@ function sureLines(
     const first = partners[from]?.at(-1) as number;
     while (sure[from] === 'kept' && sure[to] === 'kept' && partners[to]?.includes(first + to - from)) to += 1;
     const own = after.slice(from, to).flatMap((line, at) => (isOwn(line) ? from + at : []));
-    const isShown = (at: number) => own.some((one) => one <= at) && own.some((one) => one >= at);
+    // One edit leaves the lines before and after it as they are.
+    const isEnd = isEdit && ((from === 0 && first === 0) || (to === m && first + to - from === n));
+    const isShown = (at: number) => isEnd || (own.some((one) => one <= at) && own.some((one) => one >= at));
     for (let at = from; at < to; at += 1) if (sure[at] === 'kept' && !isShown(at)) sure[at] = 'unclear';
     from = to;
   }
