@@ -34,11 +34,14 @@ export interface Hunk {
   readonly lines: readonly string[];
 }
 
+/** The tools of Claude Code that change a file. */
+const editors: ReadonlySet<unknown> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit']);
+
 const nothing = { from: null, replaced: [], hunks: null, isSeen: false, isMixed: false } as const;
 
 /**
  * What an event records of files: `changes` of a tool result, or the results of the tools of Claude Code that edit or read a file. A result
- * of any tool in one of their shapes is read as well. A call that failed changed nothing.
+ * of another tool is read as well if it has the patch of an edit. A call that failed changed nothing.
  */
 export function fileRecordsOf(event: CapturedEvent): readonly FileRecord[] {
   if (event.type !== 'agent:tool_result') return [];
@@ -49,8 +52,11 @@ export function fileRecordsOf(event: CapturedEvent): readonly FileRecord[] {
   const { toolUseResult, tool_use_result } = details;
   const output = (toolUseResult ?? tool_use_result) as JsonValue | undefined;
   if (!isPlainObject(output)) return [];
+  if (isPlainObject(output.file) && (tool === 'Read' || output.type === 'text')) return seenIn(output.file);
+  // Results of other tools, such as a search, also have a path and a content.
+  const isEdit = editors.has(tool) || Array.isArray(output.structuredPatch);
   const fallback = isPlainObject(metadata) ? textIn(metadata.path) : undefined;
-  return recordIn(output as JsonObject, fallback, tool === 'Read');
+  return isEdit ? recordIn(output as JsonObject, fallback) : [];
 }
 
 /** The path of a file that an event of a narrative says that it changed; its contents are not recorded. */
@@ -75,9 +81,8 @@ function changeIn(change: JsonValue): FileRecord[] {
   ];
 }
 
-function recordIn(output: JsonObject, fallback: string | undefined, isRead: boolean): FileRecord[] {
-  const { file, structuredPatch, userModified } = output;
-  if (isRead || (isPlainObject(file) && output.type === 'text')) return seenIn(file);
+function recordIn(output: JsonObject, fallback: string | undefined): FileRecord[] {
+  const { structuredPatch, userModified } = output;
   const path = textIn(output.filePath) ?? textIn(output.notebook_path) ?? fallback;
   if (path === undefined) return [];
   const original = output.originalFile ?? output.originalFileContents ?? output.original_file;

@@ -77,6 +77,11 @@ describe('what a result records of a file', () => {
       '11',
     ],
     ['a call that failed', result('Edit', { filePath, content: 'x' }, { status: 'error' }), '111'],
+    [
+      'a search, whose result also has a path and a content',
+      result('Grep', { mode: 'content', content: 'one', numLines: 1 }, { metadata: { path: filePath } }),
+      '111',
+    ],
     ['an edit that does not fit', edited({ originalFile: null, oldString: 'nine' }), '111'],
   ])('%s', (_, second, expected) => {
     expect(originsOf(filePath, [created, second])).toBe(expected);
