@@ -10,6 +10,7 @@ import { hangingLines } from '../text/hanging-lines.ts';
 import {
   cellInWords,
   everybodyHeardIt,
+  lostHearingLines,
   neverHeardWords,
   stepWords,
   takenBackLines,
@@ -45,7 +46,9 @@ export function renderHearing(
     .reduce((sum, one) => sum + one + gap, -gap);
   const room = width === undefined ? textColumns : Math.max(leastText, width - others);
   const cut = table.map((row) => row.with(textAt, fitColumns(row[textAt] ?? '', room)));
-  const notes = takenBackLines(rows.map(({ saying }) => saying));
+  const sayings = rows.map(({ saying }) => saying);
+  const lost = lostHearingLines(sayings, (agentId) => agentLabel(index, agentId));
+  const notes = [...takenBackLines(sayings), ...lost].map(neutraliseControlsInLine);
   return [alignColumns(cut, ['right']), ...notes].join('\n');
 }
 

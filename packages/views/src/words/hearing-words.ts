@@ -2,7 +2,7 @@ import type { CapturedEvent } from '@hansard/events';
 import type { HearingCell } from '../causes/hearing-matrix.ts';
 import type { KnowledgeStep } from '../knowledge/known-by.ts';
 import type { NeverHeardRow } from '../knowledge/never-heard.ts';
-import type { Fate, HowHeard } from '../log/saying.ts';
+import type { Fate, HowHeard, Saying } from '../log/saying.ts';
 import type { Tone } from '../rows/row.ts';
 import type { WordSpan } from './words.ts';
 
@@ -27,6 +27,22 @@ export function takenBackLines(
   return (['abandoned', 'retracted'] as const).flatMap((fate) => {
     const places = said.filter((one) => one.fate === fate).map(({ position }) => position);
     return places.length === 0 ? [] : [`${takenBackWords[fate]}: ${places.join(', ')}`];
+  });
+}
+
+/** The same for what agents heard and no longer have: each position with the names of those agents. */
+export function lostHearingLines(
+  said: readonly Pick<Saying, 'position' | 'hearings'>[],
+  nameOf: (agentId: string) => string,
+): string[] {
+  return (['abandoned', 'retracted'] as const).flatMap((fate) => {
+    const places = said.flatMap(({ position, hearings }) => {
+      const kept = new Set(hearings.flatMap((one) => (one.fate === undefined ? one.agentId : [])));
+      const lost = hearings.filter((one) => one.fate === fate && !kept.has(one.agentId));
+      const names = [...new Set(lost.map(({ agentId }) => nameOf(agentId)))];
+      return names.length === 0 ? [] : [`${position} by ${names.join(' and ')}`];
+    });
+    return places.length === 0 ? [] : [`heard, ${fateWords[fate]}: ${places.join(', ')}`];
   });
 }
 

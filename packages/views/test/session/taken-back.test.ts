@@ -84,7 +84,9 @@ describe('an utterance that its author took back', () => {
   });
 
   it('is marked in tables, drawings and perspectives', () => {
-    expect(renderHearing(index, hearingMatrix(index))).toMatch(/\nlater taken back by its author: 3$/);
+    expect(renderHearing(index, hearingMatrix(index))).toMatch(
+      /\nlater taken back by its author: 3\nheard, on an abandoned branch: 5 by Ben$/,
+    );
     expect(renderFlow(messageFlow(index), { width: 80 })).toMatch(/\n +later taken back by its author: 3$/);
     expect(flowMermaid(messageFlow(index)).text).toContain('(later taken back by its author) Fresh rye!');
     expect(perspectiveOf(index, 'ben').map(({ id, fate }) => [id, fate])).toEqual([
