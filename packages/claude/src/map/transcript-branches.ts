@@ -92,6 +92,8 @@ export class TranscriptBranches {
   #marker: RewindMarker | null = null;
   #followed: string | null = null;
   #session: JsonValue | undefined;
+  /** The first row of the session that the last row names. What stands before it belongs to another session. */
+  #sessionBegan = head;
   /** Whether an answer has named its parent. In a file without links between its rows, a row without a parent says nothing. */
   #isLinked = false;
   /** Whether only the last rows of the part before are known. */
@@ -304,7 +306,7 @@ export class TranscriptBranches {
     if (isKept) return { kind: 'rewinds', to: from, ...leaving };
     const to = this.#kept(branch, next.row, parent);
     if (to !== null) return { kind: 'rewinds', to, ...leaving };
-    return isOfPerson(events) ? this.#toNothing() : stays;
+    return isOfPerson(events) && next.row > this.#sessionBegan ? this.#toNothing() : stays;
   }
 
   /** The first row from a parent upwards that stands on a branch before a prompt. Null: the rows begin after it. */
@@ -371,7 +373,9 @@ export class TranscriptBranches {
     if (isPrompt) branch.prompts.push({ row: number, time: record.timestamp });
     if (isPrompt && branch === this.#rows.current) this.#rows.lastPrompt = number;
     if (compaction !== null) this.#addCompaction(row, number, branch);
-    this.#session = record.sessionId ?? this.#session;
+    const { sessionId = this.#session } = record;
+    if (this.#session !== undefined && sessionId !== this.#session) this.#sessionBegan = number;
+    this.#session = sessionId;
     this.#isLinked ||= record.type === 'assistant' && parent > head;
   }
 

@@ -141,6 +141,15 @@ describe('a row of a transcript', () => {
     expect(rewindsOf(await readTranscript(lines(...begun, row)))).toEqual([]);
   });
 
+  it('does not go back to nothing where another session begins with a row of the engine', async () => {
+    const other = { sessionId: 'session-2', parentUuid: null };
+    const first = record(6, { type: 'attachment', attachment: { type: 'x' }, ...other });
+    const rows = [first, prompt(7, 'x', { ...other, parentUuid: uuid(6) })];
+    expect(rewindsOf(await readTranscript(lines(...begun, ...rows)))).toEqual([]);
+    const same = rows.map((row) => ({ ...row, sessionId: 'session-1' }));
+    expect(rewindsOf(await readTranscript(lines(...begun, ...same)))).toHaveLength(1);
+  });
+
   it('does not go back to nothing where no answer names its parent', async () => {
     const rows = begun.map((row) => ({ ...row, parentUuid: null }));
     expect(rewindsOf(await readTranscript(lines(...rows)))).toEqual([]);
