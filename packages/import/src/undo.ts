@@ -19,7 +19,7 @@ export interface UndoneSession {
 }
 
 /** The runs of imports whose sessions the store has, the newest first. A session whose envelope is damaged is in none. */
-export async function importRuns(store: DispatchStore): Promise<ImportRunRecord[]> {
+async function importRuns(store: DispatchStore): Promise<ImportRunRecord[]> {
   const runs = new Map<string, (DispatchRef & { readonly source: DispatchSource })[]>();
   for await (const listed of store.dispatches()) {
     if ('error' in listed) continue;

@@ -25,7 +25,7 @@ export interface WrittenPrompt {
 }
 
 /** An answer, and what its model was given as its writer saw it. */
-export interface WrittenAnswer {
+interface WrittenAnswer {
   readonly agentId: string;
   readonly messageId: string;
   /** Its first event. */
@@ -37,7 +37,7 @@ export interface WrittenAnswer {
 }
 
 /** An utterance that reached another agent. */
-export interface WrittenDelivery {
+interface WrittenDelivery {
   readonly utterance: string;
   readonly agentId: string;
   /** The event by which it did. */

@@ -3,7 +3,7 @@ import { jsonObjectSchema } from '../json/json-value-schema.ts';
 import { countSchema } from './fields.ts';
 
 /** The digest of bytes, and the id of the `content:stored` event that holds them. */
-export const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/, 'not a SHA-256 in lower-case hexadecimal');
+const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/, 'not a SHA-256 in lower-case hexadecimal');
 
 /**
  * An image, a document or a sound of a message, a result or an observation. Its bytes are in the `content:stored` event whose id is
