@@ -14,7 +14,7 @@ const toolFields = {
 };
 
 /** How a tool changed a file, whole contents included. At `full` fidelity. */
-export const fileChangeSchema = z.object({
+const fileChangeSchema = z.object({
   /** Absolute, or relative to the working folder of the dispatch. */
   path: z.string().min(1),
   /** The path before, if the change renamed the file. */
