@@ -55,7 +55,7 @@ export interface BlamedFile {
   readonly otherPaths: readonly string[];
 }
 
-export interface BlameQuestion {
+interface BlameQuestion {
   /** The paths by which events can name the file. */
   readonly paths: readonly string[];
   /** The content that it has now. Null: there is no such file; only its history is wanted. */

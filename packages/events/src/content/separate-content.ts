@@ -6,7 +6,7 @@ import type { EventData, NewEvent } from '../types/event.ts';
 export const longestContent = 16 * 1024 * 1024;
 
 /** An event whose bytes were moved out of it. */
-export interface SeparatedContent<E extends NewEvent = NewEvent> {
+interface SeparatedContent<E extends NewEvent = NewEvent> {
   readonly event: E;
   /** The `content:stored` events that precede it, each once. */
   readonly contents: readonly StoredContent[];
