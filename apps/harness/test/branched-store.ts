@@ -3,7 +3,7 @@ import { openDispatchStore } from '@hansard/dispatch';
 import { type NewEvent, newEvent } from '@hansard/events';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 
-/** `bakery/rolls`: a session that went back and was used by two programs, and its fork. */
+/** `bakery/rolls`: a session that went back and was used by two programs, and its fork. `bakery/buns`: one that went back to its beginning. */
 export async function writeBranchedStore(folder: string): Promise<void> {
   const store = openDispatchStore(openJsonFileStore({ root: join(folder, '.projects') }));
   const main = await store.beginDispatch('bakery/tasks/rolls', { role: 'baker', dispatchId: 'D1', ...facts });
@@ -17,6 +17,16 @@ export async function writeBranchedStore(folder: string): Promise<void> {
     ...timed([asked('p9', 'And without salt?'), said('t9', 'That would be bland.')]),
   ]);
   await fork.end({ status: 'completed', completedAt: at(29) });
+  const again = await store.beginDispatch('bakery/tasks/buns', { role: 'baker', dispatchId: 'D3', ...facts });
+  await again.append(
+    timed([
+      asked('b1', 'Write a recipe for buns.'),
+      said('b2', 'With raisins?'),
+      { id: 'b3', ...newEvent('session:rewind', { keptThrough: null }) },
+      asked('b4', 'Write a short recipe for buns.'),
+    ]),
+  );
+  await again.end({ status: 'completed', completedAt: at(29) });
   await store.close();
 }
 

@@ -43,6 +43,12 @@ describe('hansard show of a session with branches', () => {
     expect(await positionsOf('D1', '6', '-n', '3')).toEqual([6, 8, 9]);
   });
 
+  it('folds a branch that begins with the log, unless its first event is named', async () => {
+    expect(await positionsOf('D3')).toEqual([0, 2, 3]);
+    expect(await rowsOf('D3')).toHaveLength(3);
+    expect(await positionsOf('D3', '0')).toEqual([0, 1, 2, 3]);
+  });
+
   it('prints one branch from its beginning with --branch, as rows, events and JSON', async () => {
     const rows = await rowsOf('D1', '--branch', '9');
     expect(rows.map((row) => row.slice(0, 4).trim())).toEqual(['0', '1', '3', '4', '6', '8', '9']);

@@ -48,7 +48,7 @@ export async function rowsAnswer(
   shown: Shown,
   event: string | undefined,
 ): Promise<Answer> {
-  const from = event === undefined ? 0 : await positionOf(context, shown, event);
+  const from = event === undefined ? null : await positionOf(context, shown, event);
   const printed = shown.envelopes.map((envelope) => ({ envelope, totals: createDispatchFacts() }));
   const all = () =>
     inOrderOfTime(
@@ -78,7 +78,7 @@ async function* timedRows(
   context: CliContext,
   { store, taskDir, envelopes, request, options }: Shown,
   of: Printed,
-  from: number,
+  from: number | null,
 ): AsyncGenerator<{ readonly time: string | null; readonly item: PrintedRow }, undefined> {
   await letInterrupt(context);
   const log = await store.openDispatch(taskDir, of.envelope.dispatchId, damagedAccess(options));
@@ -94,10 +94,13 @@ async function* timedRows(
   const only = await askedBranch(context, paged, options);
   const folds = await foldsOf(paged);
   const isOpen = (folded: FoldedRows) =>
-    options.full === true || only !== undefined || !filter.isOpen || folds?.at(from) === folded;
+    options.full === true ||
+    only !== undefined ||
+    !filter.isOpen ||
+    (from !== null && folds?.at(from) === folded);
   for await (const whole of filterRows(pages(), filter, { hasEnded, only })) {
     const row = folds === null ? whole : folds.shown(whole, isOpen);
-    if (row !== null && isFrom(row, from)) yield { time: row.timestamp, item: { of, row } };
+    if (row !== null && isFrom(row, from ?? 0)) yield { time: row.timestamp, item: { of, row } };
   }
 }
 
