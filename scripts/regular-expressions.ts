@@ -17,10 +17,10 @@ export function expressionsIn(file: string, text: string): FoundExpression[] {
   );
 }
 
-const length = 20_000;
+const length = 40_000;
 const limitMs = 250;
 /** A part of it takes longer than this if the whole takes longer than the limit: linear work on it is done in a tenth of that. */
-const part = { length: 5_000, limitMs: 2 };
+const part = { length: 10_000, limitMs: 2 };
 
 const place = createContext({ work: () => {} });
 const call = new Script('work()');

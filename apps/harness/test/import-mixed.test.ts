@@ -221,14 +221,14 @@ describe('--as of another format than the records show', () => {
     expect((await cli.hansard('import', mixed, '--as', as)).code).toBe(0);
   });
 
-  it('is accepted where a long first record shows nothing within the start that is looked at', async () => {
+  it('is refused where a long first record shows another format, because the first line is looked at as a whole', async () => {
     using cli = commandLine();
     const long = put(
       cli,
       'log.jsonl',
       lines({ ...message(1), message: { role: 'user', content: 'x'.repeat(1_100_000) } }),
     );
-    expect((await cli.hansard('import', long, '--as', 'claude-transcript')).code).toBe(0);
+    expect((await cli.hansard('import', long, '--as', 'claude-transcript')).code).toBe(2);
   });
 
   it('names each refused file of a folder, and imports the others', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import {
+  type DispatchLog,
   type DispatchStore,
   type DispatchStream,
   openDispatchStore,
@@ -47,11 +48,17 @@ const makeValues = () => [
   { mediaType: 'image/png', bytes: new Uint8Array([137, 80, 78, 71, 0, 255]) },
 ];
 
-/** The observed values that a stream gives, up to its end. */
-async function valuesOf(stream: DispatchStream): Promise<unknown[]> {
+/** The observed values that a stream gives, up to its end, with the bytes that the log keeps beside them. */
+async function valuesOf(log: DispatchLog, stream: DispatchStream = replayDispatch(log)): Promise<unknown[]> {
   const values: unknown[] = [];
-  for await (const { event } of stream)
-    if (isEventOf(event, 'agent:output')) values.push(...event.data.parts.map(reviveSnapshot));
+  for await (const { event } of stream) {
+    if (!isEventOf(event, 'agent:output')) continue;
+    for (const part of event.data.parts) {
+      const { sha256 } = part as { readonly sha256?: string };
+      const base64 = sha256 === undefined ? null : await log.readContent(sha256);
+      values.push(reviveSnapshot(base64 === null ? part : ({ ...part, base64 } as typeof part)));
+    }
+  }
   return values;
 }
 
@@ -64,7 +71,8 @@ async function begin(provider: DispatchStoreProvider): Promise<DispatchStore> {
 describe.each(stores)('observed values in the %s store', (_, open, kind) => {
   it('come back as they were on replay, as in the stream, though the objects changed meanwhile', async () => {
     let store = await begin(open());
-    const live = valuesOf((await store.openDispatch(taskDir, dispatchId)).stream());
+    const opened = await store.openDispatch(taskDir, dispatchId);
+    const live = valuesOf(opened, opened.stream());
     const values = makeValues();
     const recording = appendEvent(store, taskDir, dispatchId, newOutput(values));
     for (const value of values) change(value);
@@ -76,7 +84,8 @@ describe.each(stores)('observed values in the %s store', (_, open, kind) => {
       await store.close();
       store = openDispatchStore(open());
     }
-    const replayed = await valuesOf(replayDispatch(await store.openDispatch(taskDir, dispatchId)));
+    const log = await store.openDispatch(taskDir, dispatchId);
+    const replayed = await valuesOf(log);
     expect(replayed).toEqual(await live);
     const [node] = replayed.filter((value) => (value as { name?: string }).name === 'cycle');
     expect((node as { self?: unknown }).self).toBe(node);
@@ -100,7 +109,7 @@ it('a database handle, a function and what throws when it is read become their p
   const values = [database, function compute() {}, { database, rows: 3 }, throwing, silent];
   await appendEvent(store, taskDir, dispatchId, newOutput(values));
   database.close();
-  const back = await valuesOf(replayDispatch(await store.openDispatch(taskDir, dispatchId)));
+  const back = await valuesOf(await store.openDispatch(taskDir, dispatchId));
   expect(back).toEqual([
     new PrintedForm(expect.stringContaining('DatabaseSync') as never),
     new PrintedForm(expect.stringContaining('compute') as never),
@@ -114,7 +123,7 @@ it('a huge value is kept whole', async () => {
   const store = await begin(openSqliteStore({ path: join(folder, 'huge.db') }));
   const huge = new Map(Array.from({ length: 50_000 }, (_, index) => [index, 'x'.repeat(100)]));
   await appendEvent(store, taskDir, dispatchId, newOutput([huge, 'y'.repeat(5_000_000)]));
-  const [map, text] = await valuesOf(replayDispatch(await store.openDispatch(taskDir, dispatchId)));
+  const [map, text] = await valuesOf(await store.openDispatch(taskDir, dispatchId));
   expect(map).toEqual(huge);
   expect(text).toHaveLength(5_000_000);
   await store.close();

@@ -135,13 +135,12 @@ export function createRedactor({
       return { value: redaction.value(value) as T, counts: redaction.counts ?? {} };
     },
     event: (event) => {
+      if (event.data.base64 === undefined) return redactEvent(event);
       const searched = withoutBytes(event);
-      if (searched !== event) {
-        const redacted = redactEvent(searched);
-        const { base64 } = event.data;
-        return redacted === searched ? event : { ...redacted, data: { ...redacted.data, base64 } };
-      }
-      return redactEvent(event);
+      if (searched === event) return redactEvent(event);
+      const redacted = redactEvent(searched);
+      const { base64 } = event.data;
+      return redacted === searched ? event : { ...redacted, data: { ...redacted.data, base64 } };
     },
     envelope: (envelope) => record(envelope, keptOfEnvelope),
     task: (task) => record(task, keptOfTask),

@@ -70,6 +70,8 @@ export class EventIntake {
   readonly #onDiagnostic: (diagnostic: EventDiagnostic) => void;
   readonly #narrow: (event: CapturedEvent) => CapturedEvent;
   readonly #contents = new WeakMap<CapturedEvent, readonly CapturedEvent[]>();
+  /** Whether bytes were moved out of an event so far: see `contentsOf`. */
+  hasContents = false;
   /** The types that were reported. */
   readonly #reported = new Set<string>();
 
@@ -92,10 +94,14 @@ export class EventIntake {
     const captured = isRedacted ? this.#checkedWithout(event, minting) : this.#captured(event, minting);
     const { event: separated, contents } = separateContent(captured);
     const taken = isRedacted ? this.#redacted(separated) : separated;
-    if (contents.length > 0) this.#contents.set(taken, contents as readonly CapturedEvent[]);
+    if (contents.length > 0) {
+      this.#contents.set(taken, contents as readonly CapturedEvent[]);
+      this.hasContents = true;
+    }
     if (!this.#checks.has(taken.type) && minting.isMapped !== true) this.#reportUnknown(taken.type);
     if (fidelity === 'full') return taken;
-    return this.narrowed(taken, minting);
+    if (contents.length > 0) return this.narrowed(taken, minting);
+    return minting.isMapped === true ? toNarrative(taken) : this.#narrow(taken);
   }
 
   /** A taken event as a narrative records it: the same object if nothing is left out. */

@@ -273,7 +273,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   #recordOne(event: NewEvent): Awaitable<CapturedEvent> {
     const taken = this.#take(event);
     let recorded: Promise<void> | null;
-    if (this.context.intake.contentsOf(taken).length > 0) {
+    if (this.context.intake.hasContents && this.context.intake.contentsOf(taken).length > 0) {
       recorded = this.#recordTaken([taken]);
     } else if (this.#writes.latest === null && this.context.retries.isQuiet) {
       // As a rule. Then nothing has to wait, and a store that answers at once needs no promise.
@@ -313,7 +313,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
   /** Records events, each after the bytes that were moved out of it. Null: they are recorded. */
   #recordTaken(taken: readonly CapturedEvent[]): Promise<void> | null {
     const { intake } = this.context;
-    const hasContent = taken.some((event) => intake.contentsOf(event).length > 0);
+    const hasContent = intake.hasContents && taken.some((event) => intake.contentsOf(event).length > 0);
     const events = hasContent ? taken.flatMap((event) => [...intake.contentsOf(event), event]) : taken;
     return this.#write(
       events,

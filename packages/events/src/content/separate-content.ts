@@ -218,7 +218,9 @@ function addressed(url: string): Pick<GivenContent, 'mediaType' | 'base64' | 'ur
 
 /** Null: the text is not Base64, in any of its two alphabets. */
 function bytesOf(base64: string): Bytes | null {
-  if (!/^[A-Za-z0-9+/_\s-]*={0,2}\s*$/.test(base64)) return null;
+  const digits = base64.trimEnd();
+  const padding = digits.endsWith('==') ? 2 : digits.endsWith('=') ? 1 : 0;
+  if (/[^A-Za-z0-9+/_\s-]/.test(digits.slice(0, digits.length - padding))) return null;
   return nodeModule('node:buffer').Buffer.from(base64, 'base64');
 }
 

@@ -248,7 +248,7 @@ const signed: readonly SignedProduct[] = [
     id: 'continue',
     title: 'Continue',
     whereItLies: [{ variable: 'CONTINUE_GLOBAL_DIR', home: '.continue', below: ['sessions'] }],
-    sessions: /\/[^/]*-[^/]*\.json$/,
+    sessions: /-[0-9a-f]{12}\.json$/,
     core: 'mutable',
     shows: ({ has }) => has('sessionId', 'workspaceDirectory', 'history'),
   },

@@ -29,6 +29,7 @@ import {
 } from '@hansard/provider';
 import {
   assertDispatchPath,
+  countOfPage,
   dispatchNotClaimed,
   dispatchNotFound,
   orMissing,
@@ -141,7 +142,10 @@ class ExampleStore implements DispatchStoreProvider {
   readEvents(taskDir: string, dispatchId: string, options?: ReadEventsOptions): EventPage {
     const { events } = this.#getLog(taskDir, dispatchId);
     const { first, end } = pageRange(events.length, options);
-    return { events: structuredClone(events.slice(first, end)), first, next: end - 1 };
+    const page = events.slice(first, end);
+    // A page also ends after 8 MiB, except one of the last events.
+    const count = options?.last === undefined ? countOfPage(page.map(sizeOf)) : page.length;
+    return { events: structuredClone(page.slice(0, count)), first, next: first + count - 1 };
   }
 
   putTask(taskDir: string, task: TaskRecord): void {
@@ -261,4 +265,8 @@ class ExampleStore implements DispatchStoreProvider {
 
 function createFolder(folder: string): void {
   withFile('create', folder, () => mkdirSync(folder, { recursive: true }));
+}
+
+function sizeOf(event: CapturedEvent): number {
+  return Buffer.byteLength(JSON.stringify(event));
 }

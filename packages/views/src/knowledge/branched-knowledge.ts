@@ -239,7 +239,8 @@ export class BranchedKnowledge {
       next !== undefined;
       next = this.#retractions[retractions]
     ) {
-      if (next.by.position >= node.position) break;
+      // An answer was not given what it takes back itself.
+      if (next.by.position > node.position) break;
       isCut ||= before !== null && this.#tree.isOnPath(next.of.event.id, before.event.id);
       retractions += 1;
     }

@@ -36,7 +36,9 @@ export class BranchedTruth {
     const { id, agentId, messageId, prompt, through } = answer;
     const limit = prompt === null ? this.#number(id) - 1 : this.#number(through ?? '');
     const before = prompt ?? (this.log.pathTo.get(id) ?? []).slice(0, -1);
-    const line = this.#inOrder(this.#shown(before, limit), agentId, limit);
+    // An answer was not given what it takes back itself.
+    const gone = prompt === null ? this.#number(id) : limit;
+    const line = this.#inOrder(this.#shown(before, gone), agentId, limit);
     const basis = prompt === null ? 'reconstructed' : 'recorded';
     const given = this.#given(line, before, basis === 'reconstructed');
     const owed = new Set(this.#answersIn(line).flatMap((at) => this.#owedAt(line, at)));
