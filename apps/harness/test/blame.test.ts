@@ -147,7 +147,7 @@ describe('hansard blame', () => {
 
   it.each([
     ['a file that does not exist', ['src/none.ts'], 2, 'There is no file'],
-    ['a line that does not exist', ['src/cart.ts:7'], 2, 'src/cart.ts has 6 lines, so 7 names none of them.'],
+    ['a line that does not exist', ['src/cart.ts:7'], 2, 'src/cart.ts has 6 lines, so 7 is not among them.'],
     ['a folder', ['src'], 2, "can't be read"],
     ['a file of which nothing is recorded', ['hansard.config.json'], 1, 'No session on record changed'],
   ])('explains %s', async (_, args, code, message) => {

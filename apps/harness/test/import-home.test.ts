@@ -268,6 +268,12 @@ describe('undoing an import', () => {
       /The import 01\w{24} \(.*\) created 2 sessions in 2 tasks, which the store still has/,
     );
     expect(await idsOf(line)).toHaveLength(3);
+    for (const other of [['--dry-run'], ['--project', 'shop'], ['--since', '7d'], ['home']])
+      expect(await inHome(line, ['import', ...other, '--yes', '--undo'])).toMatchObject({
+        code: 2,
+        err: expect.stringContaining('Nothing was deleted.'),
+      });
+    expect(await idsOf(line)).toHaveLength(3);
     const undone = await inHome(line, ['import', '--undo', '--yes']);
     expect(undone).toMatchObject({ code: 0, out: '1 session deleted.\n' });
     expect(undone.err).toContain('stays: it has events that no import wrote.');

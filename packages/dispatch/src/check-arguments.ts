@@ -50,7 +50,7 @@ export function checkListing(options: ListDispatchesOptions): ListDispatchesOpti
 export const inboxes = '_hansard/inbox/';
 
 /**
- * Its dispatches, without events, have the ids of imports that were deleted. No import brings one back before its dispatch here is deleted, too.
+ * Its dispatches have no events, and the ids of deleted imports. An import skips such an id until its dispatch here is deleted, too.
  */
 export const excludedTask = '_hansard/excluded';
 

@@ -1,6 +1,6 @@
 // Exports without schemas, so that a page that shows events does not load zod.
 
-export { bytesIn, contentLabel, isMediaPart } from './content/content-label.ts';
+export { bytesIn, contentLabel, formatBytes, isMediaPart } from './content/content-label.ts';
 export { eventErrors } from './event-errors.ts';
 export { defineErrors } from './hansard-error.ts';
 export { freezeDeep } from './json/freeze-deep.ts';

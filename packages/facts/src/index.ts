@@ -18,7 +18,6 @@ export {
 } from './spending/dispatch-figures.ts';
 export {
   dayHeading,
-  formatBytes,
   formatCost,
   formatCount,
   formatDay,

@@ -17,7 +17,7 @@ export interface Seal {
 
 /**
  * What a log is beside its seal. `rewritten`: the sealed events differ, and a later notice says that a redaction replaced secrets, at that time.
- * `changed`: they differ without such a notice. `missing`: there is no such dispatch.
+ * `changed`: they differ without such a notice. `missing`: the dispatch does not exist.
  */
 export type SealedState =
   | { readonly state: 'same' | 'missing' }

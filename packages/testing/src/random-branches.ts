@@ -74,7 +74,7 @@ export interface BranchedLog {
   readonly pathTo: ReadonlyMap<string, readonly string[]>;
   /** By event: the entries up to it, the agent, and the path that it was added to. */
   readonly placed: ReadonlyMap<string, PlacedEvent>;
-  /** The events that were taken back. */
+  /** The retracted events. */
   readonly retracted: ReadonlySet<string>;
   /** How many links name an unknown event, and how many one of another agent. */
   readonly badLinks: number;
@@ -96,8 +96,8 @@ export interface BranchedLogOptions {
   /** Without compactions, system prompts of the middle and links that lead nowhere, so that every prompt is a plain list. */
   readonly isPlain?: boolean;
   /**
-   * The agents talk: utterances reach other agents, are passed on, and come as results of calls; some model calls record what they were given, and
-   * others happen meanwhile; ids of calls occur again on other branches.
+   * The agents talk: utterances reach other agents, are passed on, and come as results of calls. Some model calls record what they were given. Call
+   * ids occur again on other branches.
    */
   readonly talks?: boolean;
 }

@@ -79,7 +79,7 @@ export const addBlame: AddCommand = (command, context) => {
 
 interface NamedFile {
   readonly paths: readonly string[];
-  /** Null: there is no such file. */
+  /** Null: the file does not exist. */
   readonly content: string | null;
   /** Lines from 1, both included. */
   readonly from: number;
@@ -103,7 +103,7 @@ function fileNamed(cwd: string, word: string, { history, recordedAs }: BlameOpti
   if (!isPlain && (from < 1 || to < from || to > lines))
     throw new CliError(
       exitCode.usage,
-      `${name} has ${formatCount(lines, 'line')}, so ${word.slice(name.length + 1)} names none of them.`,
+      `${name} has ${formatCount(lines, 'line')}, so ${word.slice(name.length + 1)} is not among them.`,
       'Give a line as FILE:LINE, or several as FILE:FIRST-LAST.',
     );
   const recorded =
@@ -112,7 +112,7 @@ function fileNamed(cwd: string, word: string, { history, recordedAs }: BlameOpti
   return { paths: recorded.length > 0 ? recorded : own, content, from, to };
 }
 
-/** Null: there is no file. @throws CliError for one that cannot be read */
+/** Null: the file does not exist. @throws CliError for a file that cannot be read */
 function contentOf(path: string): string | null {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found === undefined) return null;

@@ -67,7 +67,8 @@ export const addImport: AddCommand = (command, context) => {
     .addHelpText('after', help)
     .action((names: readonly string[], { undo, ...options }: CommonOptions & AllOptions) => {
       if (undo !== undefined) {
-        if (names.length > 0) throw notBoth();
+        const others = Object.keys(options).filter((name) => !ofUndo.has(name));
+        if (names.length > 0 || others.length > 0) throw onlyUndo();
         return runUndo(context, { ...options, undo });
       }
       if (names.length === 0) throw noPath();
@@ -87,6 +88,13 @@ function noPath(): CliError {
   );
 }
 
-function notBoth(): CliError {
-  return new CliError(exitCode.usage, '--undo takes no paths.', 'Name the run: hansard import --undo RUN');
+/** The options that `--undo` takes, by their names in the code. An option that selects sessions would not protect the others. */
+const ofUndo: ReadonlySet<string> = new Set(['config', 'root', 'json', 'utc', 'yes']);
+
+function onlyUndo(): CliError {
+  return new CliError(
+    exitCode.usage,
+    '--undo takes no paths, and no option that says what or how to import.',
+    'Name the run at most: hansard import --undo RUN. Nothing was deleted.',
+  );
 }

@@ -1,7 +1,8 @@
 import { homedir } from 'node:os';
 import { relative, resolve, sep } from 'node:path';
 import type { Harness } from '@hansard/compose';
-import { formatBytes, formatCount } from '@hansard/facts';
+import { formatBytes } from '@hansard/events/plain';
+import { formatCount } from '@hansard/facts';
 import type { ProductSurvey } from '@hansard/import';
 import { printAnswer } from '../terminal/answer.ts';
 import type { CommonOptions } from '../terminal/command.ts';

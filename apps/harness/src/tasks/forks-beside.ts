@@ -2,8 +2,8 @@ import { listAll, type Scope } from '@hansard/compose';
 import type { DispatchEntry, DispatchStore } from '@hansard/dispatch';
 
 /**
- * The sessions of the task that were forked from the shown ones, or continue them, and the origins of these. The scope of a session does not have them,
- * because they are not workers.
+ * The sessions of a task that fork or continue the shown sessions, and the origins of the shown sessions. They are not workers, so the scope of a
+ * session does not have them.
  */
 export async function forksBeside(
   store: DispatchStore,

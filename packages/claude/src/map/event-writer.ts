@@ -63,7 +63,7 @@ export class EventWriter {
   readonly timestamp: string | null;
   /** The fields of the message without a place in an event. They go to its first event. */
   details: JsonObject = {};
-  /** Events that the message takes back, as its first event says. */
+  /** The events that the first event of the message retracts. */
   retracts: readonly string[] = [];
   /** Whether no prompt ever has the message: each of its events takes itself back. */
   isNeverSent = false;

@@ -108,7 +108,7 @@ export class MappingStep {
     this.events.details = withoutNull(this.message, this.#held, named);
   }
 
-  /** Notes the messages that this one takes back, by their uuids. The engine deletes them from its file, so not all of them are known. */
+  /** Notes the uuids of the messages that this one retracts. The engine deletes such messages from its file, so some are unknown. */
   takeBack(uuids: JsonValue | undefined): void {
     const { ids, horizon } = this.state;
     const known = (asList(uuids) ?? []).flatMap((value) => {

@@ -21,8 +21,8 @@ export interface KeptBranches {
   /** Whether it has one branch. */
   readonly isStraight: boolean;
   /**
-   * The last rows of the current branch: the uuid, the number of the row in this list that holds the prompt or the answer it follows (-1: the
-   * last one before these rows; -2: an earlier one), and whether it is a prompt.
+   * The last rows of the current branch. `said` is the index in this list of the prompt or the answer that the row follows: -1 for the last one
+   * before this list, -2 for an earlier one.
    */
   readonly rows: readonly (readonly [uuid: string, said: number, isPrompt: boolean])[];
   readonly marker: RewindMarker | null;
@@ -246,7 +246,7 @@ export class TranscriptBranches {
     return row === unknown ? stays : { kind: 'rewinds', to: row };
   }
 
-  /** The compaction of another live branch belongs to that branch. A boundary can also name a row that was taken back. */
+  /** The compaction of another live branch belongs to that branch. A boundary can also name a retracted row. */
   #compactionOf({ logicalParentUuid }: JsonObject): Move {
     const row = this.#rows.find(asName(logicalParentUuid));
     if (row === unknown && this.#isPartial && !this.#isStraightBefore) return this.#beyond();

@@ -1,17 +1,14 @@
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { randomFrom } from '@hansard/testing';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { importMutated } from '@hansard/testing/mutants';
+import { describe, expect, it } from 'vitest';
 import { openClaudeTranscript } from '../../src/index.ts';
 import { conversationDifference, textOf } from './conversation-difference.ts';
 import { randomConversation } from './random-conversations.ts';
 
 type Open = typeof openClaudeTranscript;
 
-const sources = join(import.meta.dirname, '../../src');
-const packages = join(import.meta.dirname, '../../..');
+const home = join(import.meta.dirname, '../..');
 
 async function differenceOf(seed: number, open: Open): Promise<string | null> {
   const random = randomFrom(seed);
@@ -108,25 +105,8 @@ const mutants: readonly (readonly [fault: string, file: string, piece: string, i
 ];
 
 async function openWith(file: string, piece: string, instead: string): Promise<Open> {
-  const folder = mkdtempSync(join(tmpdir(), 'hansard-mapping-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  cpSync(sources, folder, { recursive: true });
-  const pieces = readFileSync(join(folder, file), 'utf8').split(piece);
-  expect(pieces).toHaveLength(2);
-  writeFileSync(join(folder, file), pieces.join(instead));
-  for (const name of globSync('**/*.ts', { cwd: folder })) {
-    const path = join(folder, name);
-    const linked = readFileSync(path, 'utf8').replace(/'@hansard\/(\w+)(\/plain)?'/g, (_, of, plain) => {
-      const entry = plain === undefined ? 'index.ts' : 'plain.ts';
-      return `'${pathToFileURL(join(packages, of, 'src', entry)).href}'`;
-    });
-    writeFileSync(path, linked);
-  }
-  const made = (await import(pathToFileURL(join(folder, 'index.ts')).href)) as {
-    openClaudeTranscript: Open;
-  };
-  return made.openClaudeTranscript;
+  const made = await importMutated(home, [file, piece, instead], 'index.ts');
+  return (made as { openClaudeTranscript: Open }).openClaudeTranscript;
 }
 
 const seeds = 150;

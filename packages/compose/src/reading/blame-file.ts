@@ -43,7 +43,7 @@ export interface FileHistoryStep extends ReplayedStep {
 export interface BlamedFile {
   /** Empty if no content was given. */
   readonly lines: readonly BlamedLine<FileEvent>[];
-  /** Whether the content is the one that the recorded edits made. */
+  /** Whether the recorded edits made this content. */
   readonly isReplayed: boolean;
   readonly steps: readonly FileHistoryStep[];
   /** The sessions that changed the file and do not have its contents, because they are narratives. */
@@ -58,7 +58,7 @@ export interface BlamedFile {
 interface BlameQuestion {
   /** The paths by which events can name the file. */
   readonly paths: readonly string[];
-  /** The content that it has now. Null: there is no such file; only its history is wanted. */
+  /** The present content of the file. Null: the file does not exist, and only its history is wanted. */
   readonly content: string | null;
   /** Receives how many sessions were searched, and of how many. */
   readonly onSession: (searched: number, of: number) => Promise<void>;

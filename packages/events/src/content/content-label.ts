@@ -20,7 +20,7 @@ export function contentLabel({
   const bytes = size ?? (base64 === undefined ? undefined : bytesIn(base64));
   const facts = [
     name === undefined ? '' : inLine(name),
-    [inLine(mediaType ?? kind), bytes === undefined ? '' : sizeText(bytes)].filter(Boolean).join(' '),
+    [inLine(mediaType ?? kind), bytes === undefined ? '' : formatBytes(bytes)].filter(Boolean).join(' '),
     sha256 === undefined ? '' : `sha256 ${sha256.slice(0, shownDigits)}…`,
     url === undefined ? '' : inLine(url),
     isKept === false ? 'not kept' : '',
@@ -32,10 +32,13 @@ function inLine(text: string): string {
   return shortened(text.replace(/\s+/g, ' ').trim(), longestName);
 }
 
-function sizeText(bytes: number): string {
+/** A number of bytes as `940 bytes`, `75 KB` or `1.2 MB`, in powers of 1,000. */
+export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} ${bytes === 1 ? 'byte' : 'bytes'}`;
   const kilobytes = Math.round(bytes / 1_000);
-  return kilobytes < 1_000 ? `${kilobytes} KB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+  if (kilobytes < 1_000) return `${kilobytes} KB`;
+  const megabytes = bytes / 1_000_000;
+  return megabytes < 999.95 ? `${megabytes.toFixed(1)} MB` : `${(megabytes / 1_000).toFixed(1)} GB`;
 }
 
 /** The number of bytes that a Base64 text encodes. */

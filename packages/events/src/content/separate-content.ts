@@ -18,7 +18,7 @@ export type StoredContent = NewEvent & {
   readonly data: EventData<'content:stored'>;
 };
 
-/** The fields that can hold bytes, by type. What a model or an engine gets back unchanged, such as `replay`, is none of them. */
+/** The fields that can hold bytes, by type. `replay` is not among them: a model or an engine gets it back unchanged. */
 const fieldsWithContent: Readonly<Record<string, readonly string[]>> = {
   'user:message': ['parts', 'details'],
   'agent:undelivered': ['parts', 'details'],

@@ -22,14 +22,6 @@ export function formatTokens(count: number): string {
   return compact().format(count);
 }
 
-/** A number of bytes as `940 B`, `75 KB` or `1.2 GB`, in powers of 1,000. */
-export function formatBytes(bytes: number): string {
-  const units = ['B', 'KB', 'MB', 'GB', 'TB'];
-  const power = bytes < 999.5 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes * 1.0005) / 3));
-  const amount = bytes / 1_000 ** power;
-  return `${power === 0 || amount >= 99.5 ? Math.round(amount) : Number(amount.toPrecision(2))} ${units[power]}`;
-}
-
 /** US dollars as `$0.15`; below a dollar with fractions of cents, such as `$0.0018`; `<$0.0001` for less than that. */
 export function formatCost(usd: number): string {
   if (usd > 0 && usd < 0.0001) return '<$0.0001';

@@ -49,7 +49,7 @@ interface Call {
 
 /**
  * The prompts of the model calls of a dispatch, in one pass over its events, in append order. A call with a manifest is
- * rendered by that manifest, from the branch that was current then; a call without a manifest, from the events before the answer on its branch.
+ * rendered by that manifest, from the branch that was current then. A call without a manifest is rendered from the events before its answer.
  *
  * @throws CONTEXT_MANIFEST_UNKNOWN for a manifest of another version, with a counter that is not in `counters`, or
  * through an event that is not in the log; otherwise as `renderContext`

@@ -561,7 +561,7 @@ export class TranscriptTree<T> {
     agent: Agent<T>,
     end: Place<T> | null,
     through = this.#places.length,
-    /** An answer can take back what it supersedes. */
+    /** An answer can retract what it supersedes. */
     retractedThrough = through,
   ): TranscriptPath<T> {
     const line = this.#lineTo(end);

@@ -1,13 +1,10 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { branchedLog } from '@hansard/testing';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { importMutated } from '@hansard/testing/mutants';
+import { describe, expect, it } from 'vitest';
 import { type TreeClass, treeDifference } from './tree-difference.ts';
 
-const sources = join(import.meta.dirname, '../../src/tree');
-const plain = pathToFileURL(join(import.meta.dirname, '../../../events/src/plain.ts')).href;
+const home = join(import.meta.dirname, '../..');
 const seeds = 600;
 
 const tree = 'transcript-tree.ts';
@@ -156,19 +153,8 @@ const mutants: readonly (readonly [fault: string, file: string, piece: string, i
 ];
 
 async function treeWith(file: string, piece: string, instead: string): Promise<TreeClass> {
-  const folder = mkdtempSync(join(tmpdir(), 'hansard-tree-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  cpSync(sources, folder, { recursive: true });
-  const pieces = readFileSync(join(folder, file), 'utf8').split(piece);
-  expect(pieces).toHaveLength(2);
-  writeFileSync(join(folder, file), pieces.join(instead));
-  for (const name of [tree, places]) {
-    const path = join(folder, name);
-    writeFileSync(path, readFileSync(path, 'utf8').replace("'@hansard/events/plain'", `'${plain}'`));
-  }
-  const made = (await import(pathToFileURL(join(folder, tree)).href)) as { TranscriptTree: TreeClass };
-  return made.TranscriptTree;
+  const made = await importMutated(home, [`tree/${file}`, piece, instead], `tree/${tree}`);
+  return (made as { TranscriptTree: TreeClass }).TranscriptTree;
 }
 
 /** The first seed whose log a tree reads wrong. */

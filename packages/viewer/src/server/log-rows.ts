@@ -301,7 +301,7 @@ export class LogRows {
   }
 }
 
-/** Whether every row that begins at some positions is folded, and none of them is the first one of its fold. */
+/** Whether all rows that begin in a range of positions are folded, and no fold begins there. */
 function isHidden(from: number, to: number, { folds, isOpen }: Folding): boolean {
   const end = Math.min(to, folds.count);
   for (let position = from; position < end; position += 1) {

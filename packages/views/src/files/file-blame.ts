@@ -49,10 +49,10 @@ interface Met<By, State = FileState<By>> {
  * 1. An edit wrote the lines that its record says it wrote.
  * 2. The first recorded content of a file is of unknown origin, except what its edit wrote.
  * 3. If the recorded content before an edit is the replayed one, every other line keeps its origin.
- * 4. Otherwise something changed the file that is not on record, of which only the two contents are known. A line keeps its origin if every
- *    shortest description of that change keeps it, and if it is a line of its own or stands between two such lines that were kept with it. A line of its
- *    own occurs once in each content, and has at least ten letters or digits. All other lines are not on record. The same holds for an edit whose record has
- *    only its two contents, except at the beginning and the end of the file: what every description inserts, it wrote.
+ * 4. Otherwise an unrecorded change lies between two recorded contents. A line keeps its origin if every shortest difference of the two keeps it.
+ *    It must also be a distinctive line, or lie between two distinctive lines that were kept with it. A distinctive line occurs once in each content,
+ *    and has at least ten letters or digits. All other lines are not on record. The same holds for an edit whose record has only its two contents.
+ *    Such an edit wrote what every difference inserts, except at the beginning and the end of the file.
  * 5. Where the order of two sessions is not known, no line keeps its origin from one to the other across such a change.
  * 6. A deletion ends every origin, and a recorded renaming keeps them.
  */

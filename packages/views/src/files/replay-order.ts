@@ -112,7 +112,7 @@ function merge<Step extends SessionStep>(
   return { steps, breaks };
 }
 
-/** Whether the content before a step is the one that the steps so far have left; null: one of them is not recorded. */
+/** Whether the content before a step equals the result of the earlier steps; null if one of the two is not recorded. */
 function follows(step: Keyed<SessionStep>, contents: ReadonlyMap<string, string>): boolean | null {
   const content = contents.get(step.from);
   if (step.before === undefined || (content === undefined && !step.isNew)) return null;

@@ -41,7 +41,7 @@ export class BranchedKnowledge {
   readonly #tree: TranscriptTree<LogNode>;
   readonly #root: string;
   readonly #retractions: TranscriptTree<LogNode>['retractions'];
-  /** What was taken back before it came: it is in no prompt. */
+  /** Entries that were retracted before they came: they are in no prompt. */
   readonly #neverShown: ReadonlySet<LogNode>;
   readonly #agents = new Map<string, BranchedAgent>();
   readonly #before = new Map<LogNode, LogNode | null>();
@@ -239,13 +239,13 @@ export class BranchedKnowledge {
       next !== undefined;
       next = this.#retractions[retractions]
     ) {
-      // An answer was not given what it takes back itself.
+      // An answer was not given what it retracts itself.
       if (next.by.position > node.position) break;
       isCut ||= before !== null && this.#tree.isOnPath(next.of.event.id, before.event.id);
       retractions += 1;
     }
     if (!isCut) return { ...path, retractions };
-    // What was taken back before its place was decided was received all the same.
+    // An entry that was retracted before its place was decided counts as received.
     settle({ ...path, fold: path.fold.fork() });
     const { values = [] } = this.#tree.pathBefore(node.event.id) ?? {};
     return { ...this.#anew(values, agentId), records: path.records, retractions };
@@ -299,7 +299,7 @@ export class BranchedKnowledge {
     return call.last === null || this.#agentOf(call.last) !== agentId ? -1 : call.last.position;
   }
 
-  /** An answer whose manifest names another path than the one that it is on was given that path. False: it is on that path. */
+  /** Whether the manifest of an answer names another path than its own; the answer was given the path of the manifest. */
   #takeFromOtherPath(agentId: string, node: LogNode): boolean {
     const { messageId = node.event.id } = node.event;
     const last = this.#log.calls.get(agentId)?.get(messageId)?.last ?? null;

@@ -34,7 +34,7 @@ export function stateIn(bounds: PromptBounds, { kind, rank, node, step }: KnownI
 /** The `step` of a result whose call is not in the log. Models refuse it, so no context has it. */
 export const lostResult = -1;
 
-/** The `step` of a result whose call is in the log, but on another path, or taken back. */
+/** The `step` of a result whose call is on another path, or retracted. */
 export const cutResult = -2;
 
 /** An answer, and what its model was given. */

@@ -326,8 +326,8 @@ export function recordedCalls(index: LogIndex, root: string): RecordedCalls {
 }
 
 /**
- * What a manifest says about the items of its prompt: the first event of the messages, null if it has none, and
- * undefined if it does not say; and whether it shows output from before the last action.
+ * What a manifest says about the items of its prompt. `start` is the first event of the messages: null if the prompt has no message, and
+ * undefined if the manifest does not say. `showsEarlierOutput`: whether the prompt has output from before the last action.
  */
 function readPolicy(context: unknown): {
   readonly start: string | null | undefined;

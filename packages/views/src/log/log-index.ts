@@ -26,7 +26,7 @@ export interface LogIndex {
   readonly decisions: ReadLog['decisions'];
   /** All sayings, in the order of the log. */
   readonly sayings: readonly Saying[];
-  /** The transcripts of all agents as trees. Null: no agent has more than one branch, and nothing was taken back. */
+  /** The transcripts of all agents as trees. Null: no agent has more than one branch, and no event is retracted. */
   readonly tree: TranscriptTree<LogNode> | null;
   /** First those of unreadable events, then of repeated ids, of agents, of references and of branches. */
   readonly diagnostics: readonly LogDiagnostic[];

@@ -80,8 +80,8 @@ export class RowFolds {
 }
 
 /**
- * What is folded in a log. Null: nothing, and nothing is marked. A log whose envelope has counted every event, and knows no branch, is not read.
- * `reach`: that of the rows.
+ * The folds of a log; null if it has no branch, no copies and no retracted event. The log is not read if its envelope has counted every event and
+ * knows no branch. `reach`: the reach of the rows.
  */
 export async function foldsOf(log: FoldableLog, reach: RowReaderOptions = {}): Promise<RowFolds | null> {
   return (await canHaveFolds(log)) ? readFolds(log, reach) : null;

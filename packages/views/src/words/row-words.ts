@@ -3,6 +3,7 @@ import { contentLabel } from '@hansard/events/plain';
 import { formatCost, formatCount, formatDuration, formatTokens, shortId } from '@hansard/facts';
 import type { AgentNames } from '../agents/agent-names.ts';
 import { decisionInWords, decisionTones, describeEvent } from '../rows/describe-event.ts';
+import { isContentRow } from '../rows/noise.ts';
 import type { DiffLine, Row, RowAgent, RowDecision, RowFold, RowPart } from '../rows/row.ts';
 import { compactJson } from '../text/compact-json.ts';
 import { dispatchedAgent, hearingClauses, hearingSpans, receivedLabel } from './hearing-words.ts';
@@ -186,7 +187,8 @@ function hearingBlocks({ kind, heard = [], missing = [], notKnown = [] }: Row, n
   ];
 }
 
-function recordBlocks({ kind, folded = [] }: Row): WordBlock[] {
+function recordBlocks(row: Row): WordBlock[] {
+  const { kind, folded = [] } = row;
   if (folded.length === 0) return [];
   const counts = Object.entries(Object.groupBy(folded, ({ word }) => word)).map(
     ([word, some = []]) => `${some.length} ${word}`,
@@ -197,6 +199,8 @@ function recordBlocks({ kind, folded = [] }: Row): WordBlock[] {
     timestamp,
     text: text === '' ? word : `${word} ${text}`,
   }));
-  const summary = `${formatCount(folded.length, what)}: ${counts.join(', ')}`;
+  const summary = isContentRow(row)
+    ? formatCount(folded.length, 'attached file')
+    : `${formatCount(folded.length, what)}: ${counts.join(', ')}`;
   return [{ kind: 'records', source: kind === 'noise' ? 'content' : 'records', summary, records }];
 }

@@ -1,20 +1,9 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { importMutated } from '@hansard/testing/mutants';
+import { describe, expect, it } from 'vitest';
 import { type BlameParts, scoreOf } from './blame-difference.ts';
 
-const sources = join(import.meta.dirname, '../../src/files');
-const plain = pathToFileURL(join(import.meta.dirname, '../../../events/src/plain.ts')).href;
-const names = [
-  'file-blame.ts',
-  'file-records.ts',
-  'file-step.ts',
-  'kept-lines.ts',
-  'line-table.ts',
-  'replay-order.ts',
-];
+const home = join(import.meta.dirname, '../..');
 
 /** What is replaced in a source of the replay, once. */
 const mutants: readonly (readonly [fault: string, file: string, piece: string, instead: string])[] = [
@@ -83,18 +72,9 @@ const mutants: readonly (readonly [fault: string, file: string, piece: string, i
 ];
 
 async function partsWith(file: string, piece: string, instead: string): Promise<BlameParts> {
-  const folder = mkdtempSync(join(tmpdir(), 'hansard-blame-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  cpSync(sources, folder, { recursive: true });
-  expect(readdirSync(folder)).toEqual(expect.arrayContaining(names));
-  const pieces = readFileSync(join(folder, file), 'utf8').split(piece);
-  expect(pieces).toHaveLength(2);
-  writeFileSync(join(folder, file), pieces.join(instead));
-  const records = join(folder, 'file-records.ts');
-  writeFileSync(records, readFileSync(records, 'utf8').replace("'@hansard/events/plain'", `'${plain}'`));
-  const made = await Promise.all(names.map((name) => import(pathToFileURL(join(folder, name)).href)));
-  return Object.assign({}, ...made) as BlameParts;
+  const modules = ['file-blame', 'file-records', 'file-step', 'line-table', 'replay-order'];
+  const paths = modules.map((name) => `files/${name}.ts`);
+  return (await importMutated(home, [`files/${file}`, piece, instead], ...paths)) as BlameParts;
 }
 
 const seeds = Array.from({ length: 300 }, (_, at) => at + 1);

@@ -1,9 +1,7 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { branchedLog } from '@hansard/testing';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { importMutated } from '@hansard/testing/mutants';
+import { describe, expect, it } from 'vitest';
 import { type ComparedViews, wrongView } from './branched-views.ts';
 
 const home = join(import.meta.dirname, '../..');
@@ -146,16 +144,7 @@ const mutants: readonly (readonly [fault: string, file: string, piece: string, i
 ];
 
 async function viewsWith(file: string, piece: string, instead: string): Promise<ComparedViews> {
-  const folder = mkdtempSync(join(tmpdir(), 'hansard-views-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  symlinkSync(join(home, 'node_modules'), join(folder, 'node_modules'));
-  cpSync(join(home, 'src'), join(folder, 'src'), { recursive: true });
-  const path = join(folder, 'src', file);
-  const pieces = readFileSync(path, 'utf8').split(piece);
-  expect(pieces).toHaveLength(2);
-  writeFileSync(path, pieces.join(instead));
-  return (await import(pathToFileURL(join(folder, 'src/index.ts')).href)) as ComparedViews;
+  return (await importMutated(home, [file, piece, instead], 'index.ts')) as ComparedViews;
 }
 
 /** The first seed whose log the views read wrong. */

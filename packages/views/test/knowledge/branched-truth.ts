@@ -36,7 +36,7 @@ export class BranchedTruth {
     const { id, agentId, messageId, prompt, through } = answer;
     const limit = prompt === null ? this.#number(id) - 1 : this.#number(through ?? '');
     const before = prompt ?? (this.log.pathTo.get(id) ?? []).slice(0, -1);
-    // An answer was not given what it takes back itself.
+    // An answer was not given what it retracts itself.
     const gone = prompt === null ? this.#number(id) : limit;
     const line = this.#inOrder(this.#shown(before, gone), agentId, limit);
     const basis = prompt === null ? 'reconstructed' : 'recorded';

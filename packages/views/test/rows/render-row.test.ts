@@ -37,6 +37,19 @@ describe('renderRow', () => {
     expect(text).toContain('→ killed\n                  exit code 1');
   });
 
+  it('names the stored bytes of a message as attached files, and counts other records by name', () => {
+    const content = (id: string) => ({
+      ...anyEvent('content:stored', { sha256: id.repeat(64), size: 70 }),
+      id: id.repeat(64),
+      timestamp: null,
+    });
+    const message = event('user:message', { text: 'What is it?', source: { kind: 'user' } });
+    expect(show([content('a'), content('b'), message])).toContain('▸ 2 attached files\n');
+    expect(show([content('a'), anyEvent('session:status', { status: 'x' }), message])).toContain(
+      '▸ 2 harness records: 1 content, 1 status\n',
+    );
+  });
+
   it('shows an edit as a difference, a command and a prompt whole, and a result below its call', () => {
     const edit = {
       file_path: 'src/schedule.ts',

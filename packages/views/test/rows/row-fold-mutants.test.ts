@@ -1,19 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { importMutated } from '@hansard/testing/mutants';
+import { describe, expect, it } from 'vitest';
 import type { readFolds } from '../../src/index.ts';
 import { talkingLog, wrongFolds } from './branched-rows.ts';
 
-const source = readFileSync(join(import.meta.dirname, '../../src/rows/row-folds.ts'), 'utf8');
+const home = join(import.meta.dirname, '../..');
 const seeds = 300;
-
-const files: readonly (readonly [imported: string, file: string])[] = [
-  ['./read-rows.ts', '../../src/rows/read-rows.ts'],
-  ['@hansard/events/plain', '../../../events/src/plain.ts'],
-  ['@hansard/prompt', '../../../prompt/src/index.ts'],
-];
 
 /** What is replaced in the source of the folds, once. */
 const mutants: readonly (readonly [fault: string, piece: string, instead: string])[] = [
@@ -66,21 +58,8 @@ const mutants: readonly (readonly [fault: string, piece: string, instead: string
 ];
 
 async function foldsWith(piece: string, instead: string): Promise<typeof readFolds> {
-  const folder = mkdtempSync(join(tmpdir(), 'hansard-folds-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const pieces = source.split(piece);
-  expect(pieces).toHaveLength(2);
-  const imported = files.reduce(
-    (text, [name, file]) =>
-      text.replace(`'${name}'`, `'${pathToFileURL(join(import.meta.dirname, file)).href}'`),
-    pieces.join(instead),
-  );
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  writeFileSync(join(folder, 'row-folds.ts'), imported);
-  const made = (await import(pathToFileURL(join(folder, 'row-folds.ts')).href)) as {
-    readFolds: typeof readFolds;
-  };
-  return made.readFolds;
+  const made = await importMutated(home, ['rows/row-folds.ts', piece, instead], 'rows/row-folds.ts');
+  return (made as { readFolds: typeof readFolds }).readFolds;
 }
 
 /** The first seed whose log is folded wrong. */

@@ -104,7 +104,7 @@ async function* timedRows(
   }
 }
 
-/** Whether a row has an event from a position on: one that begins there, the one with that event, or one that stands for later rows. */
+/** Whether a row begins at a position or later, has the event of that position, or stands for later rows. */
 function isFrom({ position, events, fold }: Row, from: number): boolean {
   if (position >= from || events.includes(from)) return true;
   return fold !== undefined && (events.at(-1) ?? 0) >= from;

@@ -426,7 +426,7 @@ export class TerminalReader {
     return window.show(position);
   }
 
-  /** Opens the fold of the current row, or closes the one that it is in. */
+  /** Opens the fold that the current row stands for, or closes the fold that has the row. */
   async #openOrClose(): Promise<void> {
     const { log, window } = this.#shown;
     const row = await window.currentRow();
