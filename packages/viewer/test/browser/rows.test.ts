@@ -55,9 +55,15 @@ it('shows a call, its records and its result on one row, with failures marked', 
   const { page, problems } = opened;
   const last = 1 + (calls - 1) * 4;
   await page.waitForSelector(rowAt(last));
-  await expect.poll(async () => (await positionsIn(page)).length, patient).toBeGreaterThan(30);
-  const positions = await positionsIn(page);
-  expect(positions).toEqual(positions.map((_, at) => last - 4 * (positions.length - 1 - at)));
+  // Until rows are read, each event has a line of its own.
+  const areCalls = async () => {
+    const positions = await positionsIn(page);
+    return (
+      positions.length > 30 &&
+      positions.every((at, index) => at === last - 4 * (positions.length - 1 - index))
+    );
+  };
+  await expect.poll(areCalls, patient).toBe(true);
   const failed = 1 + 393 * 4;
   expect(await page.locator(`${rowAt(failed)} .kind`).textContent()).toBe('✗ call');
   expect(await page.locator(`${rowAt(failed)} .head`).textContent()).toBe('Bash step 393');
