@@ -3,8 +3,7 @@ import { pluginErrors, storeErrors } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
 import { errorSections } from '../../../scripts/error-families.ts';
 import { CliError, exitCode } from '../src/terminal/cli-error.ts';
-import { exitCodeOf } from '../src/terminal/error-exit-code.ts';
-import { explainError } from '../src/terminal/explain-error.ts';
+import { exitCodeOf, explainError } from '../src/terminal/explain-error.ts';
 
 const codes = errorSections.flatMap(({ family }) => Object.keys(family.rows));
 

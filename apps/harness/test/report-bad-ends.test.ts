@@ -3,7 +3,7 @@ import { type DispatchStatus, type NewEvent, newEvent } from '@hansard/events';
 import { createMemoryStore } from '@hansard/store-memory';
 import { appendEvents, createDispatch, updateDispatch } from '@hansard/testing';
 import { expect, it } from 'vitest';
-import { reportBadEnds } from '../src/run/report-bad-ends.ts';
+import { reportBadEnds } from '../src/commands/run.ts';
 
 const taskDir = 'lab/tasks/route-models';
 

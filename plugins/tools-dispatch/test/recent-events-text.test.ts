@@ -1,7 +1,6 @@
 import { type CapturedEvent, newEvent, parseEvent } from '@hansard/events';
 import { expect, it } from 'vitest';
-import { recentEventsText } from '../src/create-dispatch-tools.ts';
-import { cutText } from '../src/cut-text.ts';
+import { cutText, recentEventsText } from '../src/create-dispatch-tools.ts';
 
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 2 ** 31));
 

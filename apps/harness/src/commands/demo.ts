@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
-import type { Harness } from '@hansard/compose';
-import { toTaskName } from '@hansard/compose';
+import { type Harness, toTaskName } from '@hansard/compose';
 import { toTimestamp } from '@hansard/events';
 import { shortId } from '@hansard/facts';
-import { playCafe } from '../demo/cafe-scene.ts';
+import { demoFile } from '../demo/demo-file.ts';
 import { playStreams, type Say } from '../demo/streams-scene.ts';
 import { withHarness } from '../harness.ts';
+import { withChatModel } from '../session/chat-model.ts';
 import { ensureTask } from '../tasks/ensure-task.ts';
 import { exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, withExamples, withPlaceOptions } from '../terminal/command.ts';
@@ -113,4 +113,17 @@ function dispatchesFolder({ loaded, plugins }: Harness, taskDir: string): string
   if (store?.id !== 'store-jsonfile') return null;
   const { root } = store.config as { readonly root: string };
   return `${resolve(loaded.baseDir, root)}/${taskDir}/dispatches`;
+}
+
+/** Plays Jack, Jill and her inner voice: a hook alters what Jill hears, and one agent is heard by Jill only. */
+async function playCafe(harness: Harness, taskDir: string, say: Say): Promise<void> {
+  await withChatModel({ kind: 'scenario', path: demoFile('cafe.yaml') }, async ({ chat, inputs }) => {
+    const { root, session } = await harness.chat({ task: taskDir, role: 'host', ...chat });
+    for (const { text, source } of inputs) {
+      await root.harken(text, { source });
+      await root.response();
+    }
+    await session.close();
+  });
+  say('  host             Jack, Jill and her inner voice in one session');
 }

@@ -8,7 +8,9 @@ import {
   type RunOptions,
   resolveSession,
   toTaskDir,
+  toTaskName,
 } from '@hansard/compose';
+import type { DispatchStore } from '@hansard/dispatch';
 import {
   type DispatchEnvelope,
   definedOnly,
@@ -19,9 +21,9 @@ import {
 } from '@hansard/events';
 import { assertRegularFile } from '@hansard/import';
 import type { AgentProvider } from '@hansard/provider';
+import { dispatchEnding } from '@hansard/views';
 import { Option } from 'commander';
 import { agentId, harnessContext, withHarness } from '../harness.ts';
-import { reportBadEnds } from '../run/report-bad-ends.ts';
 import { printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
@@ -210,4 +212,29 @@ function readSchema(path: string): JsonObject {
   }
   if (!isPlainObject(value)) throw wrong('is not a JSON object.');
   return value as JsonObject;
+}
+
+/** How many of the last events can contain the stop: an agent may still work for a while after it. */
+const lookBack = 500;
+
+/** Reports each dispatch that is not `completed`, with the reason. @throws CliError if there is one */
+export async function reportBadEnds(
+  store: DispatchStore,
+  taskDir: string,
+  ended: readonly DispatchEnvelope[],
+): Promise<void> {
+  const bad = ended.filter(({ status }) => status !== 'completed');
+  if (bad.length === 0) return;
+  const reports: string[] = [];
+  for (const { role, dispatchId, status } of bad) {
+    const { events } = await (await store.openDispatch({ taskDir, dispatchId })).last(lookBack);
+    const { trouble } = dispatchEnding({ status }, events);
+    const why = trouble === null ? '' : `: ${trouble}`;
+    reports.push(`${role} ${dispatchId} ${status === 'aborted' ? 'was aborted' : status}${why}`);
+  }
+  throw new CliError(
+    exitCode.failed,
+    reports.join('\n  '),
+    `The log has everything up to that point: \`hansard show ${toTaskName(taskDir)}/${bad[0]?.dispatchId}\`.`,
+  );
 }

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import { onlySession, resolveScope } from '@hansard/compose';
 import { eventNamed, pagedLog } from '@hansard/compose/reading';
@@ -7,7 +8,6 @@ import { type AddCommand, type CommonOptions, withCommonOptions } from '../termi
 import { type CliContext, note, printJson, printLine } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
 import { withStore } from '../terminal/with-store.ts';
-import { openAddress } from '../view/open-address.ts';
 
 interface ViewOptions extends CommonOptions {
   readonly port?: number;
@@ -106,4 +106,29 @@ function notesOf({ host, tokenFile }: ViewOptions, origin: string): string[] {
 function aborted(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return Promise.resolve();
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+}
+
+/** The programs that open an address as their user has chosen, by the platform. */
+const openers: Readonly<Partial<Record<NodeJS.Platform, readonly [program: string, ...args: string[]]>>> = {
+  darwin: ['open'],
+  win32: ['rundll32', 'url.dll,FileProtocolHandler'],
+};
+
+/**
+ * Opens an address with the platform's opener, and does not wait for it. Where there is none, or it fails, a note with a code says so:
+ * `VIEW_NO_OPENER`, `VIEW_OPENER_FAILED`. The address is in the arguments of programs, which every user of the machine can read.
+ */
+function openAddress(context: CliContext, address: string, platform = process.platform): void {
+  const [program, ...args] = openers[platform] ?? ['xdg-open'];
+  const fail = (code: string, reason: string) =>
+    note(context, `${code}: ${reason} Open the printed address yourself.`);
+  const child = spawn(program, [...args, address], { env: context.env, stdio: 'ignore', detached: true });
+  child.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') fail('VIEW_NO_OPENER', `There is no ${program} here.`);
+    else fail('VIEW_OPENER_FAILED', `${program} could not be started: ${error.message}.`);
+  });
+  child.on('exit', (status) => {
+    if (status !== 0) fail('VIEW_OPENER_FAILED', `${program} failed (${status ?? 'ended by a signal'}).`);
+  });
+  child.unref();
 }

@@ -1,6 +1,5 @@
 import { neutraliseControlsInLine } from '@hansard/events/plain';
-import { drawTable } from './draw-table.ts';
-import { fittedTable, type Measure } from './fitted-table.ts';
+import { columnWidths, drawTable, tableGap } from './draw-table.ts';
 import type { TableFit } from './table-fit.ts';
 
 /** Characters that are one column wide: those of ASCII, and the signs that listings use. */
@@ -30,4 +29,59 @@ export async function plainTable(
     ? ofNarrow
     : await import('@hansard/views');
   return fit.width === undefined ? drawTable(cells, measure.columnsOf) : fittedTable(cells, fit, measure);
+}
+
+const leastWorth = 8;
+
+/** How wide text is, and how it is cut. */
+interface Measure {
+  columnsOf(text: string): number;
+  fitColumns(text: string, columns: number, keep?: 'start' | 'end'): string;
+}
+
+/**
+ * A table of text cells, the head first, at most `columns` characters wide (undefined: no limit). To fit, empty columns are
+ * removed first; then cells are cut. A first cell that leaves no room for the others has its own line and is never cut,
+ * because the reader passes it to the next command.
+ */
+function fittedTable(
+  [head = [], ...rows]: readonly (readonly string[])[],
+  { width, cut }: TableFit,
+  { columnsOf, fitColumns }: Measure,
+): string {
+  if (width === undefined) return drawTable([head, ...rows], columnsOf);
+  const hasText = head.map((_, index) => rows.some((row) => row[index] !== ''));
+  const shown = [head, ...rows].map((row) => row.filter((_, index) => hasText[index]));
+  for (const { column, least, keep } of cut) {
+    const index = shown[0]?.indexOf(column) ?? -1;
+    if (index < 0) continue;
+    const widths = columnWidths(shown, columnsOf);
+    const room = Math.max(least, width - tableWidth(widths) + (widths[index] ?? 0));
+    const isWorthIt = least > 0 || room >= Math.min(leastWorth, widths[index] ?? 0);
+    for (const row of shown)
+      row.splice(index, 1, ...(isWorthIt ? [fitColumns(row[index] ?? '', room, keep)] : []));
+  }
+  const widths = columnWidths(shown, columnsOf);
+  return tableWidth(widths) <= width
+    ? drawTable(shown, columnsOf)
+    : drawOnTwoLines(shown, widths, width, columnsOf);
+}
+
+function drawOnTwoLines(
+  rows: readonly (readonly string[])[],
+  widths: readonly number[],
+  width: number,
+  columnsOf: Measure['columnsOf'],
+): string {
+  const room = Math.max(0, width - (tableWidth(widths) - (widths[0] ?? 0)));
+  const isTooLong = ([first = '']: readonly string[]) => columnsOf(first) > room;
+  const lines = drawTable(
+    rows.map((row) => (isTooLong(row) ? ['', ...row.slice(1)] : row)),
+    columnsOf,
+  ).split('\n');
+  return rows.flatMap((row, index) => [...(isTooLong(row) ? row.slice(0, 1) : []), lines[index]]).join('\n');
+}
+
+function tableWidth(widths: readonly number[]): number {
+  return widths.reduce((sum, width) => sum + width + tableGap, -tableGap);
 }

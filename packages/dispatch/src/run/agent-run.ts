@@ -5,7 +5,7 @@ import {
   type NewEvent,
   newEvent,
 } from '@hansard/events';
-import { type Clock, systemClock } from '@hansard/provider';
+import { type AgentRunRequest, type Clock, systemClock } from '@hansard/provider';
 import { Notifier } from '../async/notifier.ts';
 import { onAbort } from '../async/on-abort.ts';
 import { LetterInbox } from '../communication/letter-inbox.ts';
@@ -15,7 +15,6 @@ import type { Dispatch } from '../store/dispatch.ts';
 import { defaultHookTimeoutMs } from '../tools/answer-in-time.ts';
 import { ProjectTools } from '../tools/project-tools.ts';
 import { AgentListener } from './agent-listener.ts';
-import { agentRequest } from './agent-request.ts';
 import { completionUpdates, type Ending } from './completion.ts';
 import type { MessageSource } from './dispatch-run.ts';
 import { RunHooks } from './run-hooks.ts';
@@ -335,4 +334,34 @@ export class AgentRun {
     this.#watch.stop();
     for (const release of this.#releases.splice(0)) release();
   }
+}
+
+/** The request for an agent provider that runs the agent of a dispatch. */
+function agentRequest(
+  { taskDir, prompt = '', priorOutcomes, outputSchema, limits, resumeSessionId }: RunDispatchOptions,
+  { dispatchId, role, model, cwd, fidelity }: DispatchEnvelope,
+  messages: AsyncIterable<CapturedEvent>,
+  signal: AbortSignal,
+  tools: ProjectTools,
+): AgentRunRequest {
+  return {
+    taskDir,
+    dispatchId,
+    prompt: [priorOutcomes?.text ?? '', prompt].filter((part) => part !== '').join('\n\n'),
+    role,
+    model,
+    cwd,
+    fidelity,
+    messages,
+    signal,
+    tools: tools.offered,
+    askHooks: async (call) => {
+      const { via: _recorded, ...verdict } = await tools.askHooks(call);
+      return verdict;
+    },
+    ...(outputSchema === undefined ? {} : { outputSchema }),
+    ...(limits?.turns === undefined ? {} : { maxTurns: limits.turns }),
+    ...(limits?.costUsd === undefined ? {} : { maxCostUsd: limits.costUsd }),
+    ...(resumeSessionId === undefined ? {} : { resumeSessionId }),
+  };
 }

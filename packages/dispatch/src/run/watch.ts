@@ -6,10 +6,10 @@ import {
   newEvent,
 } from '@hansard/events';
 import { type Clock, systemClock } from '@hansard/provider';
-import { MessageInbox } from '../communication/message-inbox.ts';
+import { leavableIterator } from '../async/leavable-iterator.ts';
+import { Notifier } from '../async/notifier.ts';
 import { describeFailure } from '../describe-failure.ts';
 import { defaultLoopLimits, LoopDetector } from '../limits/loop-detector.ts';
-import { type StallWatch, watchStall, watchTime } from '../limits/watchdogs.ts';
 import type { Dispatch } from '../store/dispatch.ts';
 import type { MessageSource } from './dispatch-run.ts';
 import type { WatchedOptions } from './run-options.ts';
@@ -228,4 +228,78 @@ export function uncountedModels(models: readonly ModelUsage[] | null): readonly 
     ({ calls, costUsd, inputTokens, outputTokens }) =>
       calls > 0 && costUsd === undefined && inputTokens + outputTokens > 0,
   );
+}
+
+/** Messages for a running agent, in order. Ends after it was closed and the agent has taken all of them. */
+class MessageInbox implements AsyncIterable<CapturedEvent> {
+  readonly #messages: CapturedEvent[] = [];
+  readonly #notifier = new Notifier();
+  #closed = false;
+
+  push(message: CapturedEvent): void {
+    this.#messages.push(message);
+    this.#notifier.notify();
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#notifier.notify();
+  }
+
+  [Symbol.asyncIterator](): AsyncIterator<CapturedEvent, undefined> {
+    const listener = { hasLeft: false };
+    return leavableIterator(this.#take(listener), () => {
+      listener.hasLeft = true;
+      this.#notifier.notify();
+    });
+  }
+
+  async *#take(listener: { readonly hasLeft: boolean }): AsyncGenerator<CapturedEvent, undefined> {
+    while (!listener.hasLeft) {
+      const message = this.#messages.shift();
+      if (message !== undefined) yield message;
+      else if (this.#closed) return;
+      else await this.#notifier.wait();
+    }
+  }
+}
+
+/** Calls `onTimeout` once, after `limitMs`. Returns a function that cancels it. */
+function watchTime(clock: Clock, limitMs: number, onTimeout: (elapsedMs: number) => void): () => void {
+  const startedAt = clock.now();
+  return clock.after(limitMs, () => onTimeout(Math.max(limitMs, clock.now() - startedAt)));
+}
+
+interface StallWatch {
+  /** Something happened. */
+  touch(): void;
+  stop(): void;
+}
+
+/**
+ * Calls `onTimeout` once, when nothing has happened for `limitMs`; if `isExcused` then, the time starts again. A touch sets
+ * no timer: the timer reads the time of the last touch.
+ */
+function watchStall(
+  clock: Clock,
+  limitMs: number,
+  onTimeout: (idleMs: number) => void,
+  isExcused: () => boolean,
+): StallWatch {
+  let touchedAt = clock.now();
+  const look = () => {
+    const now = clock.now();
+    // The clock may have been set back since.
+    touchedAt = isExcused() ? now : Math.min(touchedAt, now);
+    const idleMs = now - touchedAt;
+    if (idleMs >= limitMs) onTimeout(idleMs);
+    else cancel = clock.after(limitMs - idleMs, look);
+  };
+  let cancel = clock.after(limitMs, look);
+  return {
+    touch: () => {
+      touchedAt = clock.now();
+    },
+    stop: () => cancel(),
+  };
 }
