@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
@@ -38,6 +39,20 @@ describe.each(durableStores)('hansard secrets redact in the $name store', (store
     const name = `publish with ${ownKey}`;
     const created = '2026-03-01T10:00:00.000Z';
     await opened.putTask('b/tasks/two', { slug: 'two', name, project: 'b', status: 'open', created });
+    return line;
+  }
+
+  const bytes = Buffer.from(Array.from({ length: 600 }, (_, at) => (at * 89) % 256));
+  const sha256 = createHash('sha256').update(bytes).digest('hex');
+
+  async function withImage(): Promise<CommandLine> {
+    const line = await recordedIn(store);
+    await using opened = openDispatchStore(store.open(line.cwd));
+    const place = { role: 'worker', dispatchId: 'D6IMAGE', fidelity: 'full' } as const;
+    const dispatch = await opened.beginDispatch('b/tasks/image', place);
+    const parts = [{ kind: 'image' as const, mediaType: 'image/png', base64: bytes.toString('base64') }];
+    await dispatch.append(newEvent('user:message', { text: 'look', source: { kind: 'user' }, parts }));
+    await dispatch.end({ status: 'completed' });
     return line;
   }
 
@@ -83,10 +98,47 @@ describe.each(durableStores)('hansard secrets redact in the $name store', (store
         events: 1,
         hasEnvelope: false,
         letters: 0,
+        unread: [],
         kept: {},
         error: null,
       },
     ]);
+  });
+
+  it('removes the bytes of an image by the digits that are shown, and names it', async () => {
+    using line = await withImage();
+    const scan = await line.hansard('secrets', 'scan', 'b/image');
+    expect([scan.code, scan.out]).toEqual([
+      0,
+      `b/image D6IMAGE: 1 image/png, 600 bytes not read (event 1)\n1 session, 2 events: no secret; 1 image/png, 600 bytes not read.\n`,
+    ]);
+    const digits = sha256.slice(0, 8);
+    const answer = await typed(line, ['secrets', 'redact', 'b/image', '--content', digits], 'y');
+    expect(answer.err).toContain(
+      'Remove the bytes of 1 image/png, 600 bytes, from the ended sessions of b/image?',
+    );
+    expect(answer.out).toContain('1 session, 1 changed: 1 content removed.');
+    const files = globSync('.projects/**/*', { cwd: line.cwd }).filter((file) =>
+      statSync(join(line.cwd, file)).isFile(),
+    );
+    const places = [bytes.toString('base64').slice(100, 200), bytes.subarray(100, 200)];
+    if (store.cleans || store.name === 'JSON-file')
+      for (const file of files)
+        for (const place of places) expect(readFileSync(join(line.cwd, file)).includes(place)).toBe(false);
+    expect((await line.hansard('show', 'b/image')).out).toContain(
+      `[image/png 600 bytes, sha256 ${digits}…, removed]`,
+    );
+    expect((await line.hansard('export', 'b/image', '--as', 'markdown')).out).toContain('removed');
+    const again = await line.hansard('secrets', 'redact', '--content', digits, '--yes');
+    expect([again.code, again.out]).toEqual([0, '4 sessions: nothing was removed.\n']);
+    const none = await line.hansard('secrets', 'redact', '--content', '0'.repeat(8), '--yes');
+    expect([none.code, none.err]).toEqual([
+      1,
+      expect.stringContaining('no image, document or sound with the SHA-256'),
+    ]);
+    const both = await line.hansard('secrets', 'redact', '--content', digits, '--env', 'HOME', '--yes');
+    expect(both.code).toBe(2);
+    expect((await line.hansard('secrets', 'redact', '--content', 'abc', '--yes')).code).toBe(2);
   });
 
   it('cleans what deletions left in unused parts of the store, if there is nothing to replace in dispatches', async () => {

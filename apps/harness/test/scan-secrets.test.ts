@@ -34,7 +34,7 @@ describe.each(durableStores)('hansard secrets scan in the $name store', (store) 
     const asJson = await line.hansard('secrets', 'scan', 'b/two', '--json');
     expect([asJson.code, asJson.err]).toEqual([0, '1 session, 3 events: no secret.\n']);
     expect(asJson.json()).toEqual([
-      { scanned: { taskDir: 'b/tasks/two', dispatchId: 'D3OTHER', events: 3, error: null } },
+      { scanned: { taskDir: 'b/tasks/two', dispatchId: 'D3OTHER', events: 3, unread: [], error: null } },
     ]);
   });
 
@@ -65,7 +65,7 @@ describe.each(durableStores)('hansard secrets scan in the $name store', (store) 
       },
       { secret: { ...inText, kind: 'npm-token', count: 2, isKept: false } },
       { secret: { ...inText, kind: 'env-DOOR', count: 1, isKept: false } },
-      { scanned: { ...found, events: 2, error: null } },
+      { scanned: { ...found, events: 2, unread: [], error: null } },
     ]);
     for (const secret of [token, ownKey, password])
       expect([out, err, asJson.out, asJson.err].join('')).not.toContain(secret);

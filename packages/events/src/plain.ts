@@ -1,6 +1,13 @@
 // Exports without schemas, so that a page that shows events does not load zod.
 
-export { bytesIn, contentLabel, formatBytes, isMediaPart } from './content/content-label.ts';
+export {
+  bytesIn,
+  contentLabel,
+  formatBytes,
+  isMediaPart,
+  isRemovedContent,
+  mediaPartsIn,
+} from './content/content-label.ts';
 export { eventErrors } from './event-errors.ts';
 export { defineErrors } from './hansard-error.ts';
 export { freezeDeep } from './json/freeze-deep.ts';

@@ -57,6 +57,39 @@ describe('images of an imported session', () => {
     ).toEqual(digests.map((digest) => [digest]));
   });
 
+  it('do not come back after they were removed, in whatever stages the source grows', async () => {
+    using folder = new LogFolder();
+    const images = [randomBytes(3_000), randomBytes(5_000), randomBytes(700)] as const;
+    const [one, two] = images;
+    const records = sessionWithImages([one, two, one, two, images[2], one]).map((record) => lines(record));
+    const provider = createMemoryStore();
+    const store = openDispatchStore(provider);
+    const path = folder.put('-srv-shop-9/session-1.jsonl', records.slice(0, 3).join(''));
+    await importAll(store, [path], { quietAfterMs: 0 });
+    const { dispatches } = await store.listDispatches();
+    const [found] = dispatches.flatMap((one) => ('error' in one ? [] : [one]));
+    if (found === undefined) throw new Error('nothing was imported');
+    const place = { taskDir: found.taskDir, dispatchId: found.envelope.dispatchId };
+    const sha256 = createHash('sha256').update(one).digest('hex');
+    provider.rewriteDispatch?.(place.taskDir, place.dispatchId, {
+      envelope: (envelope) => ({ ...envelope, folded: null }),
+      event: (event) => (event.id === sha256 ? { ...event, data: { ...event.data, base64: '' } } : event),
+    });
+    for (const record of [...records.slice(3), '']) {
+      appendFileSync(path, record);
+      const items = await importAll(store, [path], { quietAfterMs: 0 });
+      expect(items.flatMap((item) => ('error' in item ? [item.error] : []))).toEqual([]);
+    }
+    const events = provider.getDispatchEvents(place.taskDir, place.dispatchId) as CapturedEvent[];
+    expect(events.filter(({ type }) => type === 'user:message')).toHaveLength(6);
+    expect(events.filter(({ type }) => type === 'content:stored').map(({ data }) => data.base64)).toEqual([
+      '',
+      two.toString('base64'),
+      images[2].toString('base64'),
+    ]);
+    expect(JSON.stringify(events)).not.toContain(one.toString('base64'));
+  });
+
   it('can be larger than the start of the file by which its format is found', async () => {
     using folder = new LogFolder();
     const events = await imported(folder, [lines(...sessionWithImages([randomBytes(2_000_000)]))]);

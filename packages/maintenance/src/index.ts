@@ -1,4 +1,6 @@
 export {
+  type FoundContent,
+  findContents,
   type RedactedDispatch,
   type RedactedTask,
   redactDispatches,

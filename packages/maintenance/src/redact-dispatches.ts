@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DispatchRedaction, DispatchRef, DispatchStore } from '@hansard/dispatch';
-import { addRedactions, type RedactionCounts } from '@hansard/events';
+import { addRedactions, type JsonObject, type RedactionCounts } from '@hansard/events';
+import { isReadableAs, isRemovedContent, mediaPartsIn } from '@hansard/events/plain';
 import { type StoreError, storeErrors } from '@hansard/provider';
 import type { Redactor } from '@hansard/redaction';
 import type { VerifyScope } from './verify-dispatches.ts';
@@ -85,6 +86,57 @@ async function keptOf(
   for await (const { letter } of store.readLetters(dispatch))
     if (letter !== null) addRedactions(counts, redactor.keptIn({ letter }, 'envelope'));
   return counts;
+}
+
+/** An image, a document or a sound, in one or more dispatches. */
+export interface FoundContent {
+  readonly sha256: string;
+  /** In bytes. */
+  readonly size: number;
+  /** As the first event that names it states it. Null: no event does. */
+  readonly mediaType: string | null;
+  /** How many dispatches have its bytes. */
+  readonly dispatches: number;
+  /** From how many dispatches its bytes were removed. */
+  readonly removed: number;
+}
+
+/** The contents whose digest begins with one of some texts. Dispatches that cannot be read are omitted: `redactDispatches` reports them. */
+export async function findContents(
+  store: DispatchStore,
+  beginnings: readonly string[],
+  { taskDir, dispatchId, signal }: VerifyScope = {},
+): Promise<readonly FoundContent[]> {
+  const found = new Map<string, { -readonly [K in keyof FoundContent]: FoundContent[K] }>();
+  const read = async (dispatch: DispatchRef) => {
+    const log = await store.openDispatch(dispatch);
+    for await (const { events } of log.pages()) {
+      await nextTurn(undefined, signal === undefined ? {} : { signal });
+      for (const event of events) {
+        if (isReadableAs(event, 'content:stored')) {
+          const { sha256, size } = event.data;
+          // A narrative never had the bytes.
+          const isNarrow = (event.data as JsonObject).leftOut !== undefined;
+          if (isNarrow || !beginnings.some((beginning) => sha256.startsWith(beginning))) continue;
+          const content = found.get(sha256) ?? { sha256, size, mediaType: null, dispatches: 0, removed: 0 };
+          content[isRemovedContent(event.data) ? 'removed' : 'dispatches'] += 1;
+          found.set(sha256, content);
+        } else if (found.size > 0)
+          for (const part of mediaPartsIn(event.data)) {
+            const content = found.get(part.sha256 ?? '');
+            if (content !== undefined) content.mediaType ??= part.mediaType ?? null;
+          }
+      }
+    }
+  };
+  if (taskDir !== undefined && dispatchId !== undefined) await read({ taskDir, dispatchId });
+  else
+    for await (const listing of store.dispatches(taskDir === undefined ? {} : { taskDir }))
+      if (listing.dispatchId !== undefined)
+        await read({ taskDir: listing.taskDir, dispatchId: listing.dispatchId }).catch((error) => {
+          if (!storeErrors.is(error)) throw error;
+        });
+  return [...found.values()];
 }
 
 /** The result for the record of one task that has a secret, or whose folder has one, or that cannot be read. */

@@ -2,7 +2,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DispatchRef, DispatchStore } from '@hansard/dispatch';
 import type { HansardError } from '@hansard/events';
 import { type StoreError, storeErrors } from '@hansard/provider';
-import type { RecordFinding, RecordKind, Redactor } from '@hansard/redaction';
+import {
+  type RecordFinding,
+  type RecordKind,
+  type Redactor,
+  type UnreadContent,
+  UnreadContents,
+} from '@hansard/redaction';
 import type { VerifyScope } from './verify-dispatches.ts';
 
 /**
@@ -35,6 +41,8 @@ export type ScanItem =
         /** Null: the entry of a listing that names no dispatch. */
         readonly dispatchId: string | null;
         readonly events: number;
+        /** The images, documents and sounds of what was read, in whose bytes no secret is searched. */
+        readonly unread: readonly UnreadContent[];
         /** Null: everything was read. */
         readonly error: StoreError | null;
       }
@@ -88,7 +96,7 @@ export async function* scanSecrets(
     const { taskDir: place, dispatchId: id } = listing;
     if (id === undefined) {
       const error = 'error' in listing ? listing.error : null;
-      yield { scanned: { taskDir: place, dispatchId: null, events: 0, error } };
+      yield { scanned: { taskDir: place, dispatchId: null, events: 0, unread: [], error } };
       continue;
     }
     try {
@@ -153,6 +161,7 @@ async function* scanDispatch(
   signal: AbortSignal | undefined,
 ): AsyncGenerator<ScanItem, undefined> {
   let events = 0;
+  const unread = new UnreadContents();
   const found = (record: object, of: RecordKind, position: number | null, type: string | null) =>
     redactor
       .findInRecord(record, of)
@@ -164,15 +173,17 @@ async function* scanDispatch(
     for await (const page of log.pages()) {
       // A synchronous store would keep timers and signals waiting until the end.
       await nextTurn(undefined, signal === undefined ? {} : { signal });
-      for (const [index, event] of page.events.entries())
+      for (const [index, event] of page.events.entries()) {
+        unread.add(event, page.first + index);
         yield* found(event, 'event', page.first + index, event.type);
+      }
       events += page.events.length;
       yield { read: page.events.length };
     }
-    yield { scanned: { taskDir, dispatchId, events, error: null } };
+    yield { scanned: { taskDir, dispatchId, events, unread: unread.all, error: null } };
   } catch (error) {
     if (!isUnreadable(error)) throw error;
-    yield { scanned: { taskDir, dispatchId, events, error } };
+    yield { scanned: { taskDir, dispatchId, events, unread: unread.all, error } };
   }
 }
 

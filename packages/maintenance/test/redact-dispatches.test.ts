@@ -91,7 +91,14 @@ it.each([1, 2, 3, 4, 5])(
 
     // Again there is nothing to replace, and nothing changes.
     const [again] = await collect(redactDispatches(store, redactor, ref));
-    expect(again?.redaction).toEqual({ counts: {}, events: 0, hasEnvelope: false, letters: 0, remains: [] });
+    expect(again?.redaction).toEqual({
+      counts: {},
+      events: 0,
+      hasEnvelope: false,
+      letters: 0,
+      remains: [],
+      unread: [],
+    });
     expect(await eventsOf(log)).toEqual(after);
   },
 );

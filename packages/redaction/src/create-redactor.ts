@@ -33,6 +33,8 @@ export interface RedactorOptions {
    * more than once for each 1,000 characters, is replaced as a whole.
    */
   readonly patterns?: OwnPatterns;
+  /** The digests (SHA-256) of contents whose bytes are removed. What names them stays. */
+  readonly contents?: readonly string[];
   /** Absent: that of the process. */
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
@@ -59,7 +61,7 @@ export interface Redactor {
   readonly value: <T extends JsonValue>(value: T) => RedactedValue<T>;
   /**
    * The same for the data of an event, with the counts added in its field `redactions`. The own fields of the event, such as ids,
-   * stay.
+   * stay. The bytes of a content are not searched: they are removed if `contents` names it.
    */
   readonly event: <E extends { readonly data: JsonObject }>(event: E) => E;
   /** The same for an envelope, or a change to one. Ids, times and choices stay. */
@@ -82,6 +84,9 @@ export interface Redactor {
   readonly reach: number;
 }
 
+/** Of bytes that were removed. */
+const contentKind = 'content';
+
 /** Those of the formats, and of a value that is a secret because of its key. */
 const formatKinds: readonly string[] = [...secretFormats.map(({ kind }) => kind), 'secret-value'];
 
@@ -98,14 +103,16 @@ export function createRedactor({
   formats = true,
   environment = [],
   patterns = {},
+  contents = [],
   env = process.env,
 }: RedactorOptions = {}): Redactor {
   const values = environment.flatMap((name) => formsOf(name, env[name] ?? ''));
   const own = compilePatterns(patterns);
   const known = searchFormats(formats ? secretFormats : []);
   const search = own.length + values.length === 0 ? known : withOwn(known, own, values);
-  const kinds = [...formatKinds, ...Object.keys(patterns), ...environment.map(kindOfVariable)];
+  const kinds = [...formatKinds, ...Object.keys(patterns), ...environment.map(kindOfVariable), contentKind];
   const keys = new KnownKeys(search, kinds, formats);
+  const removed = new Set(contents);
   const begin = () => new ValueRedaction(search, keys);
   const record = <T extends object>(fields: T, kept: ReadonlySet<string>): RedactedValue<T> => {
     const redaction = begin();
@@ -140,6 +147,11 @@ export function createRedactor({
       if (searched === event) return redactEvent(event);
       const redacted = redactEvent(searched);
       const { base64 } = event.data;
+      if (base64 !== '' && removed.has(String(event.data.sha256)))
+        return {
+          ...redacted,
+          data: withCounts({ ...redacted.data, base64: '' }, { [contentKind]: 1 }),
+        };
       return redacted === searched ? event : { ...redacted, data: { ...redacted.data, base64 } };
     },
     envelope: (envelope) => record(envelope, keptOfEnvelope),

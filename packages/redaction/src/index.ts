@@ -10,3 +10,4 @@ export type { RecordFinding, RecordKind, SecretFinding } from './find-secrets.ts
 export { redactSource } from './redact-source.ts';
 export { redactionErrors } from './redaction-errors.ts';
 export type { OwnPatterns } from './search/own-patterns.ts';
+export { type UnreadContent, UnreadContents } from './unread-contents.ts';

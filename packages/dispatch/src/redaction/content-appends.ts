@@ -15,6 +15,9 @@ interface Appends {
 export class ContentAppends implements Appends {
   readonly #stored: ProviderDispatch;
   readonly #appends: Appends;
+  /** The positions of the stored contents through `#searched`. */
+  readonly #found = new Map<string, number>();
+  #searched = -1;
 
   constructor(stored: ProviderDispatch, appends: Appends) {
     this.#stored = stored;
@@ -31,9 +34,8 @@ export class ContentAppends implements Appends {
   }
 
   async #again(events: readonly CapturedEvent[], conflict: unknown): Promise<readonly number[]> {
-    const wanted = new Set(events.filter(isContent).map(({ id }) => id));
-    if (wanted.size === 0 || !storeErrors.is(conflict, 'STORE_EVENT_CONFLICT')) throw conflict;
-    const known = await this.#find(wanted);
+    if (!events.some(isContent) || !storeErrors.is(conflict, 'STORE_EVENT_CONFLICT')) throw conflict;
+    const known = await this.#find();
     const missing = events.filter((event) => !isContent(event) || !known.has(event.id));
     if (missing.length === events.length) throw conflict;
     const added = missing.length > 0 ? await this.#appends.append(missing) : [];
@@ -44,18 +46,15 @@ export class ContentAppends implements Appends {
     });
   }
 
-  /** The positions of the stored contents among these. */
-  async #find(wanted: ReadonlySet<string>): Promise<ReadonlyMap<string, number>> {
-    const found = new Map<string, number>();
-    for (let after = -1; found.size < wanted.size; ) {
-      const { events, first, next } = await this.#stored.readPage({ after });
-      if (events.length === 0) break;
+  /** The positions of all stored contents. */
+  async #find(): Promise<ReadonlyMap<string, number>> {
+    for (;;) {
+      const { events, first, next } = await this.#stored.readPage({ after: this.#searched });
+      if (events.length === 0) return this.#found;
       for (const [index, event] of events.entries())
-        if (isContent(event) && wanted.has(event.id) && event.data.sha256 === event.id)
-          found.set(event.id, first + index);
-      after = next;
+        if (isContent(event) && event.data.sha256 === event.id) this.#found.set(event.id, first + index);
+      this.#searched = next;
     }
-    return found;
   }
 }
 

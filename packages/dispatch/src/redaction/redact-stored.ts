@@ -1,6 +1,13 @@
-import { addRedactions, type CapturedEvent, newEvent, redactionsOf, replacedField } from '@hansard/events';
+import {
+  addRedactions,
+  type CapturedEvent,
+  newEvent,
+  type RedactionCounts,
+  redactionsOf,
+  replacedField,
+} from '@hansard/events';
 import { type StoreError, storeErrors } from '@hansard/provider';
-import type { Redactor } from '@hansard/redaction';
+import { type Redactor, type UnreadContent, UnreadContents } from '@hansard/redaction';
 import type { EventIntake } from '../intake/event-intake.ts';
 import { toDispatchRef } from '../store/dispatch-ref.ts';
 import type { StoredLetter } from '../store/dispatch-store.ts';
@@ -39,14 +46,14 @@ class Replaced {
   }
 }
 
-/** Replaces the secrets of a dispatch, if it has any: it is read first, because every rewrite adds a notice. */
+/** Replaces the secrets of a dispatch, if it has any. It is read first: every rewrite adds a notice, and a part can follow its bytes. */
 export async function redactStored(
   stored: ProviderDispatch,
   redactor: Redactor,
   intake: EventIntake,
 ): Promise<DispatchRedaction> {
-  if (!(await hasSecrets(stored, redactor)))
-    return { counts: {}, events: 0, hasEnvelope: false, letters: 0, remains: [] };
+  const { isAny, unread } = await survey(stored, redactor);
+  if (!isAny) return { counts: {}, events: 0, hasEnvelope: false, letters: 0, remains: [], unread };
   const replaced = new Replaced(redactor);
   const { remains } = await stored.rewrite({
     envelope: (envelope) => {
@@ -58,14 +65,20 @@ export async function redactStored(
     notice: () =>
       intake.take(
         newEvent('system:notice', {
-          problem: 'secrets were recorded, and a user had them replaced in the stored log',
+          problem: problemOf(replaced.counts),
           [replacedField]: replaced.counts,
           changedEvents: replaced.events,
         }),
       ),
   });
   const { counts, events, hasEnvelope } = replaced;
-  return { counts, events, hasEnvelope, letters: 0, remains };
+  return { counts, events, hasEnvelope, letters: 0, remains, unread };
+}
+
+function problemOf({ content = 0, ...secrets }: RedactionCounts): string {
+  const removed = content === 0 ? [] : ['bytes of images, documents or sounds were recorded'];
+  const replaced = Object.keys(secrets).length === 0 && content > 0 ? [] : ['secrets were recorded'];
+  return `${[...replaced, ...removed].join(' and ')}, and a user had them ${content > 0 ? 'removed from' : 'replaced in'} the stored log`;
 }
 
 function stillRunning(stored: ProviderDispatch): StoreError {
@@ -120,14 +133,19 @@ export async function redactLetters(
   return { counts: replaced.counts, letters: changed.length, remains: [...remains] };
 }
 
-async function hasSecrets(stored: ProviderDispatch, redactor: Redactor): Promise<boolean> {
+/** Whether a dispatch has anything to replace, and the contents that stay. */
+async function survey(
+  stored: ProviderDispatch,
+  redactor: Redactor,
+): Promise<{ readonly isAny: boolean; readonly unread: readonly UnreadContent[] }> {
   const found = new Replaced(redactor);
+  const unread = new UnreadContents();
   found.envelope(await stored.readEnvelope());
-  for (let after = -1; !found.isAny; ) {
-    const { events, next } = await stored.readPage({ after });
+  for (let after = -1; ; ) {
+    const { events, first, next } = await stored.readPage({ after }, true);
     if (events.length === 0) break;
-    for (const event of events) found.event(event);
+    for (const [index, event] of events.entries()) unread.add(found.event(event), first + index);
     after = next;
   }
-  return found.isAny;
+  return { isAny: found.isAny, unread: unread.all };
 }

@@ -34,6 +34,7 @@ export interface DispatchLog {
   /**
    * The bytes of a content in Base64, by the digest that a part names. Null: the log does not have them, or they were redacted. The place of a content
    * that was read before is known; otherwise the log is read page by page.
+   * @throws STORE_CORRUPT for bytes that do not have this digest
    */
   readContent(sha256: string): Promise<string | null>;
 

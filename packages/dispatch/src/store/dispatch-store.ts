@@ -253,7 +253,7 @@ export interface DispatchStore extends AsyncDisposable {
   acceptLoss(dispatch: DispatchRef): Promise<DispatchVerification>;
 
   /**
-   * Replaces the secrets in the envelope and the events of an ended dispatch, in one step, with the same ids, positions and times, and then those
+   * Replaces the secrets in the envelope and the events of an ended dispatch, and removes the bytes of the contents that the redactor names, in one step, with the same ids, positions and times, and then those
    * in its letters, one after the other. Where something is replaced in the events or the envelope, a `system:notice` with the counts is added at the end. It cannot be undone: call it only if a user asks for it.
    * A running dispatch is STORE_LOCKED, also that of another process.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT, STORE_UNSUPPORTED without `capabilities.rewrite`

@@ -1,10 +1,12 @@
+import { createHash } from 'node:crypto';
 import type { DispatchEnvelope } from '@hansard/events';
 import { matchesEventType } from '@hansard/events/plain';
-import type { EventPage } from '@hansard/provider';
+import { type EventPage, storeErrors } from '@hansard/provider';
 import { assertCount, assertCursor, checkFollow } from '../check-arguments.ts';
 import type { DispatchStream, LiveStreamOptions } from '../streams/dispatch-stream.ts';
 import { streamDispatch } from '../streams/stream-dispatch.ts';
 import type { DispatchLog, PositionedEvent, ReadDispatchOptions, ReadPagesOptions } from './dispatch-log.ts';
+import { toDispatchRef } from './dispatch-ref.ts';
 import { follow } from './follow.ts';
 import type { FollowItem, FollowOptions } from './follow-item.ts';
 import type { ProviderDispatch } from './provider-dispatch.ts';
@@ -80,7 +82,13 @@ export class StoredDispatch implements DispatchLog {
     this.#assertReadable();
     const { events } = await this.stored.readPage({ after: position - 1, limit: 1 }, true);
     const base64 = events[0]?.id === sha256 ? events[0].data.base64 : undefined;
-    return typeof base64 === 'string' && base64 !== '' ? base64 : null;
+    if (typeof base64 !== 'string' || base64 === '') return null;
+    if (createHash('sha256').update(base64, 'base64').digest('hex') === sha256) return base64;
+    throw storeErrors.error(
+      'STORE_CORRUPT',
+      `The bytes of the content ${sha256} at position ${position} of the dispatch ${this.dispatchId} are not those of this digest, so they are not given.`,
+      { details: { ...toDispatchRef(this), position, sha256 } },
+    );
   }
 
   async count(): Promise<number> {

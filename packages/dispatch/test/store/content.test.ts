@@ -85,6 +85,16 @@ describe('bytes that a program appends', () => {
     expect(message?.data.text).toBe('say [REDACTED:word]');
   });
 
+  it('that do not have their digest are not given, and the error says where they are', async () => {
+    const { dispatch } = await begin();
+    const data = { sha256, size: 7, base64: Buffer.from('changed').toString('base64') };
+    await dispatch.append({ ...newEvent('content:stored', data), id: sha256, timestamp: null });
+    await expect(dispatch.readContent(sha256)).rejects.toMatchObject({
+      code: 'STORE_CORRUPT',
+      details: { taskDir, dispatchId: dispatch.dispatchId, position: 0, sha256 },
+    });
+  });
+
   it('that were redacted do not come back with the same source', async () => {
     const { provider, store, dispatch, stored } = await begin();
     await dispatch.append(shown('one'));

@@ -1,22 +1,18 @@
-import { isPlainObject } from '../json/json.ts';
+import { isPlainObject, type JsonValue } from '../json/json.ts';
 import { shortened } from '../shortened.ts';
 import type { MediaPart } from '../types/content-part.ts';
+import type { EventData } from '../types/event.ts';
 
 const kinds: ReadonlySet<unknown> = new Set(['image', 'document', 'audio']);
 const longestName = 80;
 const shownDigits = 8;
 
+/** A part, and whether a user had its bytes removed from the log. */
+type LabelledPart = MediaPart & { readonly isRemoved?: boolean | undefined };
+
 /** The place of an image, a document or a sound in a text: `[image/png 75 KB, sha256 1a2b3c4d…]`. */
-export function contentLabel({
-  kind,
-  mediaType,
-  sha256,
-  size,
-  base64,
-  name,
-  url,
-  isKept,
-}: MediaPart): string {
+export function contentLabel(part: LabelledPart): string {
+  const { kind, mediaType, sha256, size, base64, name, url, isKept, isRemoved } = part;
   const bytes = size ?? (base64 === undefined ? undefined : bytesIn(base64));
   const facts = [
     name === undefined ? '' : inLine(name),
@@ -24,6 +20,7 @@ export function contentLabel({
     sha256 === undefined ? '' : `sha256 ${sha256.slice(0, shownDigits)}…`,
     url === undefined ? '' : inLine(url),
     isKept === false ? 'not kept' : '',
+    isRemoved === true ? 'removed' : '',
   ];
   return `[${facts.filter((fact) => fact !== '').join(', ')}]`;
 }
@@ -49,10 +46,22 @@ export function bytesIn(base64: string): number {
   return Math.floor((length * 3) / 4);
 }
 
+/** Whether a `content:stored` event had bytes, and a user had them removed. Without `base64` they were left out. */
+export function isRemovedContent({ base64, size }: EventData<'content:stored'>): boolean {
+  return base64 === '' && size > 0;
+}
+
 /** Whether a value in the output of a tool is a part that was separated. */
 export function isMediaPart(value: unknown): value is MediaPart {
   if (!isPlainObject(value) || !kinds.has(value.kind)) return false;
   return (
     typeof value.sha256 === 'string' || typeof value.url === 'string' || typeof value.base64 === 'string'
   );
+}
+
+/** The parts in a value, at any depth and in their order: in the data of an event, or in the output of a tool. */
+export function mediaPartsIn(value: JsonValue | undefined): MediaPart[] {
+  if (typeof value !== 'object' || value === null) return [];
+  if (isMediaPart(value)) return [value];
+  return Object.values(value).flatMap(mediaPartsIn);
 }

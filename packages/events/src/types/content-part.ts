@@ -49,7 +49,7 @@ export const contentEventData = {
     sha256: sha256Schema,
     /** In bytes. */
     size: countSchema,
-    /** Empty although `size` is not 0: redacted. Absent: left out by narrative fidelity, or not asked for by the reader. */
+    /** Empty although `size` is not 0: removed by a user. Absent: left out by narrative fidelity, or not asked for by the reader. */
     base64: z
       .string()
       .regex(/^[A-Za-z0-9+/]*={0,2}$/, 'not Base64')

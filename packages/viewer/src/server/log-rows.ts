@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { DispatchLog } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
+import { isReadableAs, isRemovedContent } from '@hansard/events/plain';
 import { isStraightEvent } from '@hansard/prompt';
 import { storeErrors } from '@hansard/provider';
 import {
@@ -68,6 +69,8 @@ export class LogRows {
   readonly #agents = new Map<number, CapturedEvent>();
   /** The first events by position, as far as they are read, that say what the log records of deliveries. */
   readonly #recording = new Map<string, { readonly position: number; readonly event: CapturedEvent }>();
+  /** The contents whose bytes were removed, by position, as far as they are read. */
+  readonly #removed = new Map<number, CapturedEvent>();
   #firstEvents: Promise<void> | null = null;
   #folds: Promise<RowFolds | null> | null = null;
   /** How many events the folds were made from, if there are some. */
@@ -188,10 +191,11 @@ export class LogRows {
   async reader(first: number, hasEnded = false): Promise<RowReader> {
     const agents = await this.agentEventsBefore(first);
     const recording = [...this.#recording.values()].filter(({ position }) => position < first);
+    const removed = [...this.#removed].flatMap(([position, event]) => (position < first ? [event] : []));
     return new RowReader({
       events: this.#reach,
       first,
-      agents: [...agents, ...recording.map(({ event }) => event)],
+      agents: [...agents, ...recording.map(({ event }) => event), ...removed],
       hasEnded,
     });
   }
@@ -213,6 +217,8 @@ export class LogRows {
     if (/^agent:(?:created|terminated|revived)$/.test(event.type)) this.#agents.set(position, event);
     const saysWhatIsRecorded =
       event.type === 'agent:inference' ? event.data.context !== undefined : event.substance !== undefined;
+    if (isReadableAs(event, 'content:stored') && isRemovedContent(event.data))
+      this.#removed.set(position, event);
     if (saysWhatIsRecorded && position < (this.#recording.get(event.type)?.position ?? Infinity))
       this.#recording.set(event.type, { position, event });
   }

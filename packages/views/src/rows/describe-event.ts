@@ -7,7 +7,13 @@ import type {
   KnownEventType,
   OutputPart,
 } from '@hansard/events';
-import { contentLabel, isPlainObject, isReadableAs, snapshotText } from '@hansard/events/plain';
+import {
+  contentLabel,
+  isPlainObject,
+  isReadableAs,
+  isRemovedContent,
+  snapshotText,
+} from '@hansard/events/plain';
 import { formatCost, formatCount, formatDuration, formatTokens, formatUsage } from '@hansard/facts';
 import { sourceLabel } from '../agents/agent-label.ts';
 import { fitColumns } from '../text/columns.ts';
@@ -126,8 +132,10 @@ const describers: Describers = {
       text: [text, ...parts.map(attachedInWords)].filter(Boolean).join(' '),
     }),
 
-  'content:stored': ({ size, sha256 }) =>
-    row('content', 'dim', { text: `${formatCount(size, 'byte')}, sha256 ${sha256}` }),
+  'content:stored': (data) =>
+    row('content', 'dim', {
+      text: `${formatCount(data.size, 'byte')}, sha256 ${data.sha256}${isRemovedContent(data) ? ', removed' : ''}`,
+    }),
 
   'session:init': ({ model, sessionId, cwd, tools }) =>
     row('init', 'dim', {

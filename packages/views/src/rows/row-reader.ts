@@ -1,11 +1,11 @@
 import type { CapturedEvent, EventOf } from '@hansard/events';
-import { isReadableAs } from '@hansard/events/plain';
+import { isReadableAs, isRemovedContent } from '@hansard/events/plain';
 import type { LinkReading } from '../audience/delivery-record.ts';
 import type { LogNode } from '../log/log-node.ts';
 import type { HowHeard } from '../log/saying.ts';
 import { callOfRecord, isNoise } from './noise.ts';
 import { OpenGroups, type RowReach } from './open-groups.ts';
-import type { Row, RowAgent, RowKind } from './row.ts';
+import type { Row, RowAgent, RowKind, RowPart } from './row.ts';
 import { RowAgents } from './row-agents.ts';
 import { type GroupedDecision, type RowGroup, textOf } from './row-group.ts';
 import { rowOf } from './row-of.ts';
@@ -15,8 +15,8 @@ export interface RowReaderOptions extends RowReach {
   /** The position of the first event that is added. Absent: 0. */
   readonly first?: number;
   /**
-   * Events before the first one that say which agents there are, `agent:created` and `agent:terminated`, and what kind of log it is:
-   * the first `agent:inference` with a context, and the first events with a substance.
+   * Events before the first one that say which agents there are, `agent:created` and `agent:terminated`, what kind of log it is:
+   * the first `agent:inference` with a context, and the first events with a substance; and each `content:stored` whose bytes were removed.
    */
   readonly agents?: Iterable<CapturedEvent>;
 }
@@ -37,6 +37,8 @@ export class RowReader {
   readonly #open: OpenGroups;
   readonly #reach: RowReach;
   readonly #links: LinkReading;
+  /** The digests of contents whose bytes were removed. */
+  readonly #removed = new Set<string>();
   #position: number;
 
   constructor({ first = 0, agents = [], ...reach }: RowReaderOptions = {}) {
@@ -51,6 +53,7 @@ export class RowReader {
     this.#position = first;
     for (const event of agents) {
       this.#agents.learn(event, () => null);
+      this.#learnRemoved(event);
       this.#agents.observe(event, -1, this.#links);
     }
   }
@@ -60,6 +63,7 @@ export class RowReader {
     const node: LogNode = { event, position: this.#position };
     this.#position += 1;
     this.#open.advance(node);
+    this.#learnRemoved(event);
     this.#agents.learn(event, (id) => this.#open.of(id)?.agent.agentId ?? null);
     const changed = new Set<number>();
     // What a result carries is known before it is joined to its call.
@@ -74,13 +78,14 @@ export class RowReader {
   /** Takes the next event as one that no row has. */
   pass(event: CapturedEvent): void {
     this.#agents.learn(event, () => null);
+    this.#learnRemoved(event);
     this.#position += 1;
   }
 
   /** A row as it is now; null: it is settled and taken, or no row has this position. */
   at(position: number): Row | null {
     const group = this.#open.at(position);
-    return group === null ? null : rowOf(group, this.#agents, this.#reach);
+    return group === null ? null : this.#rowOf(group);
   }
 
   /** Takes the rows that no later event can change, in order. With a query: returns those that match, and makes few others. */
@@ -97,11 +102,20 @@ export class RowReader {
   }
 
   #rowsOf(groups: readonly RowGroup[], query: RowChoice | undefined): Row[] {
-    if (query === undefined) return groups.map((group) => rowOf(group, this.#agents, this.#reach));
+    if (query === undefined) return groups.map((group) => this.#rowOf(group));
     return groups
       .filter((group) => query.couldMatch(group))
-      .map((group) => rowOf(group, this.#agents, this.#reach))
+      .map((group) => this.#rowOf(group))
       .filter((row) => query.matches(row));
+  }
+
+  #learnRemoved(event: CapturedEvent): void {
+    if (isReadableAs(event, 'content:stored') && isRemovedContent(event.data)) this.#removed.add(event.id);
+  }
+
+  #rowOf(group: RowGroup): Row {
+    const row = rowOf(group, this.#agents, this.#reach);
+    return this.#removed.size === 0 ? row : markRemoved(row, this.#removed);
   }
 
   /** The earlier row that an event completes. */
@@ -303,4 +317,20 @@ function withhold(group: RowGroup, { event, position }: LogNode, agent: RowAgent
 function howHeard(said: string, received: string, passedOn: HowHeard | undefined): HowHeard {
   if (received === said) return 'same';
   return received.includes(said) && passedOn !== 'altered' ? 'wrapped' : 'altered';
+}
+
+/** A row whose parts say which of them were removed. */
+function markRemoved(row: Row, removed: ReadonlySet<string>): Row {
+  const marked = (parts: readonly RowPart[]) =>
+    parts.map((part) =>
+      part.kind === 'media' && removed.has(part.media.sha256 ?? '')
+        ? { ...part, isRemoved: true as const }
+        : part,
+    );
+  const { content, call } = row;
+  return {
+    ...row,
+    content: marked(content),
+    ...(call && { call: { ...call, outcome: call.outcome === null ? null : marked(call.outcome) } }),
+  };
 }

@@ -194,7 +194,12 @@ export type RowPart =
   | { readonly kind: 'diff'; readonly label?: string; readonly lines: readonly DiffLine[] }
   | { readonly kind: 'json'; readonly label?: string; readonly value: JsonValue }
   | { readonly kind: 'fields'; readonly fields: readonly (readonly [name: string, value: string])[] }
-  | { readonly kind: 'media'; readonly media: MediaPart };
+  | {
+      readonly kind: 'media';
+      readonly media: MediaPart;
+      /** Whether a user had its bytes removed from the log. */
+      readonly isRemoved?: true;
+    };
 
 /** A line of an edit, without its line break. */
 export interface DiffLine {

@@ -118,7 +118,12 @@ function blockOf(part: RowPart, source: WordSource): WordBlock {
       return { kind: 'diff', source, label, lines, inLine: diffInLine(lines) };
     }
     case 'media':
-      return { kind: 'media', source, media: part.media, text: contentLabel(part.media) };
+      return {
+        kind: 'media',
+        source,
+        media: part.media,
+        text: contentLabel({ ...part.media, isRemoved: part.isRemoved }),
+      };
   }
 }
 

@@ -1,6 +1,6 @@
 import { event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { type Row, RowReader, readRows, rowsOf } from '../../src/index.ts';
+import { type Row, RowReader, readRows, rowsOf, rowWords } from '../../src/index.ts';
 import { RandomLog } from './random-log.ts';
 import { wrongRows } from './rows-oracle.ts';
 
@@ -8,6 +8,47 @@ const first = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 2 **
 const seeds = Array.from({ length: 200 }, (_, at) => first + at);
 const seeded = `(HANSARD_SEED=${first})`;
 const logs = seeds.map((seed) => new RandomLog(randomFrom(seed), 60));
+
+describe('a row whose content was removed', () => {
+  const sha256 = 'ab'.repeat(32);
+  const part = { kind: 'image', mediaType: 'image/png', sha256, size: 7 } as const;
+  const content = event('content:stored', { sha256, size: 7, base64: '' }, { id: sha256 });
+  const others = [
+    event('user:message', { text: 'look', source: { kind: 'user' }, parts: [part] }),
+    event('agent:tool_call', { toolCallId: 'c', tool: 'Read', metadata: {}, input: {} }),
+    event('agent:tool_result', {
+      toolCallId: 'c',
+      tool: 'Read',
+      status: 'completed',
+      metadata: {},
+      output: [part],
+    }),
+  ];
+  const partsOf = (rows: readonly Row[]) =>
+    rows
+      .flatMap(({ content, call }) => [...content, ...(call?.outcome ?? [])])
+      .filter(({ kind }) => kind === 'media');
+
+  it('says so, also if the reading begins after the bytes', () => {
+    const removed = { kind: 'media', media: part, isRemoved: true };
+    const rows = rowsOf([content, ...others]);
+    expect(partsOf(rows)).toEqual([removed, removed]);
+    expect(
+      rows.flatMap((row) => rowWords(row).blocks.map((block) => 'text' in block && block.text)),
+    ).toContain('[image/png 7 bytes, sha256 abababab…, removed]');
+    const later = new RowReader({ first: 1, agents: [content] });
+    for (const one of others) later.add(one);
+    expect(partsOf(later.end())).toEqual([removed, removed]);
+  });
+
+  it('says nothing of bytes that a reader did not ask for', () => {
+    const { base64: _, ...data } = content.data;
+    expect(partsOf(rowsOf([{ ...content, data }, ...others]))).toEqual([
+      { kind: 'media', media: part },
+      { kind: 'media', media: part },
+    ]);
+  });
+});
 
 describe(`the rows of 200 random logs ${seeded}`, () => {
   it('are what happened: every event in one row, with input and outcome whole, and nothing else', () => {

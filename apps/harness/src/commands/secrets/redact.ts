@@ -3,13 +3,16 @@ import type { DispatchStore } from '@hansard/dispatch';
 import { addRedactions, type RedactionCounts } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import {
+  type FoundContent,
+  findContents,
   type RedactedDispatch,
   type RedactedTask,
   redactDispatches,
   redactTasks,
+  type VerifyScope,
 } from '@hansard/maintenance';
 import { type StoreError, storeErrors } from '@hansard/provider';
-import { createRedactor } from '@hansard/redaction';
+import { createRedactor, type UnreadContent } from '@hansard/redaction';
 import type { Command } from 'commander';
 import { printAnswer } from '../../terminal/answer.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
@@ -19,16 +22,20 @@ import { type CliContext, note } from '../../terminal/context.ts';
 import { createProgress } from '../../terminal/progress.ts';
 import { withStore } from '../../terminal/with-store.ts';
 import {
+  contentsInWords,
   counted,
   keptPlaces,
   kindsInWords,
   printable,
   redactorOptions,
+  repeated,
   type SecretOptions,
+  unreadInWords,
   withSecretOptions,
 } from './secret-options.ts';
 
 interface RedactOptions extends SecretOptions {
+  readonly content?: readonly string[];
   readonly yes?: boolean;
 }
 
@@ -38,28 +45,42 @@ export function addRedact(parent: Command, context: CliContext): void {
     .description('replace stored secrets of ended sessions')
     .argument('[session]', `${sessionHelp} (default: all sessions)`);
   withSecretOptions(withCommonOptions(command), 'replace')
+    .option(
+      '--content <digest>',
+      'instead of secrets, remove the bytes of the image, document or sound with this SHA-256, or with these first digits (at least 8); can be repeated',
+      repeated,
+    )
     .option(...yesOption)
     .addHelpText(
       'after',
-      "\nReplaces each secret in task records, and in the envelopes, events and letters of ended dispatches, by [REDACTED:kind], with the same ids, positions and times; each dispatch in one step, with a notice that counts it at the end, and then its letters. Then cleans unused parts of the store once, which can take as long as writing the whole store again. This cannot be undone. Dispatches that are running are skipped. Secrets in ids, types, times and names of folders stay, and are counted. Exports, backups and copies elsewhere keep the secrets, too: revoke them at their issuers.\n\nExit codes: 0 done, 1 some dispatches were skipped, or the store could not be cleaned.\n\nExamples:\n  hansard secrets scan\n  hansard secrets redact\n  hansard secrets redact research/route-models --yes\n  hansard secrets redact --pattern 'acme-key=acme_[0-9a-f]{32}' --yes --json",
+      "\nReplaces each secret in task records, and in the envelopes, events and letters of ended dispatches, by [REDACTED:kind], with the same ids, positions and times; each dispatch in one step, with a notice that counts it at the end, and then its letters. Then cleans unused parts of the store once, which can take as long as writing the whole store again. This cannot be undone. Dispatches that are running are skipped. Secrets in ids, types, times and names of folders stay, and are counted. No secret is searched in the bytes of images, documents and sounds: they are counted, with the events that have them. --content removes such bytes; their digest, type and size stay, and the same source does not bring them back. Exports, backups and copies elsewhere keep the secrets, too: revoke them at their issuers.\n\nExit codes: 0 done, 1 some dispatches were skipped, or the store could not be cleaned.\n\nExamples:\n  hansard secrets scan\n  hansard secrets redact\n  hansard secrets redact research/route-models --yes\n  hansard secrets redact --pattern 'acme-key=acme_[0-9a-f]{32}' --yes --json\n  hansard secrets redact research/route-models --content 1a2b3c4d",
     )
     .action((word: string | undefined, options: RedactOptions) =>
       withStore(context, options, async ({ store, loaded }) => {
-        const redactor = createRedactor(redactorOptions(loaded.config, context, options));
         const scope = {
           ...partOfStore(word === undefined ? null : await resolveScope(store, word)),
           signal: context.readSignal,
         };
         const place = word === undefined ? 'the whole store' : word;
-        const question = `Replace the secrets in the ended sessions of ${place}? This cannot be undone.`;
+        const contents =
+          options.content === undefined ? null : await chosenContents(store, scope, place, options);
+        const redactor = createRedactor(
+          contents === null
+            ? redactorOptions(loaded.config, context, options)
+            : { formats: false, contents: contents.map(({ sha256 }) => sha256) },
+        );
+        const question =
+          contents === null
+            ? `Replace the secrets in the ended sessions of ${place}? This cannot be undone.`
+            : `Remove the bytes of ${contentsInWords(contents)}, from the ended sessions of ${place}? This cannot be undone.`;
         if (!(await confirm(context, question, options))) {
           note(context, 'Nothing was changed.');
           return;
         }
-        const summary = new Summary();
+        const summary = new Summary(contents !== null);
         const progress = createProgress(context, 'Read dispatches');
         const results = async function* (): AsyncGenerator<Result> {
-          if (scope.dispatchId === undefined)
+          if (scope.dispatchId === undefined && contents === null)
             for await (const task of redactTasks(store, redactor, scope)) {
               summary.addTask(task);
               yield { task: { ...task, taskDir: redactor.text(task.taskDir).text } };
@@ -67,7 +88,7 @@ export function addRedact(parent: Command, context: CliContext): void {
           for await (const result of redactDispatches(store, redactor, scope)) {
             summary.add(result);
             progress.update(summary.dispatches);
-            if (result.error === null && !isChanged(result) && !hasAny(result.kept)) continue;
+            if (contents !== null ? isOutside(result) : isClean(result)) continue;
             progress.end();
             yield { dispatch: printable(redactor, result) };
           }
@@ -81,6 +102,43 @@ export function addRedact(parent: Command, context: CliContext): void {
         summary.assertAllDone();
       }),
     );
+}
+
+/** The contents that `--content` names. @throws CliError if a digest names none, or several */
+async function chosenContents(
+  store: DispatchStore,
+  scope: VerifyScope,
+  place: string,
+  { content = [], env, pattern }: RedactOptions,
+): Promise<readonly FoundContent[]> {
+  if (env !== undefined || pattern !== undefined)
+    throw new CliError(
+      exitCode.usage,
+      '--content removes bytes, and replaces no secrets.',
+      'Run the command once with --content, and once with --env and --pattern.',
+    );
+  const beginnings = content.map((digest) => digest.toLowerCase());
+  const strange = content.find((digest) => !/^[0-9a-f]{8,64}$/i.test(digest));
+  if (strange !== undefined)
+    throw new CliError(
+      exitCode.usage,
+      `${JSON.stringify(strange)} is not the beginning of a SHA-256.`,
+      'Give 8 to 64 hexadecimal digits, as `hansard show` and `hansard secrets scan --json` print them.',
+    );
+  const found = await findContents(store, beginnings, scope);
+  for (const beginning of beginnings) {
+    const named = found.filter(({ sha256 }) => sha256.startsWith(beginning));
+    if (named.length === 1) continue;
+    const digests = named.map(({ sha256 }) => sha256).join(', ');
+    throw new CliError(
+      exitCode.failed,
+      named.length === 0
+        ? `There is no image, document or sound with the SHA-256 ${beginning} in ${place}.`
+        : `${beginning} is the beginning of several digests in ${place}: ${digests}.`,
+      '`hansard secrets scan --json` lists the digests of each session.',
+    );
+  }
+  return found;
 }
 
 /** The result for a dispatch, or for the record of a task; at the end, the places that can still hold old text. */
@@ -99,8 +157,18 @@ async function* jsonRows(results: AsyncIterable<Result>): AsyncGenerator<unknown
       yield { taskDir, dispatchId: null, isTaskRecord: true, counts, kept, error: error?.code ?? null };
     } else {
       const { taskDir, dispatchId, redaction, kept, error } = result.dispatch;
-      const { counts, events, hasEnvelope, letters } = redaction ?? {};
-      yield { taskDir, dispatchId, counts, events, hasEnvelope, letters, kept, error: error?.code ?? null };
+      const { counts, events, hasEnvelope, letters, unread } = redaction ?? {};
+      yield {
+        taskDir,
+        dispatchId,
+        counts,
+        events,
+        hasEnvelope,
+        letters,
+        unread,
+        kept,
+        error: error?.code ?? null,
+      };
     }
   }
 }
@@ -120,7 +188,9 @@ function lineOf(result: ResultOfRecord): string {
   if (error !== null) return `${name}: skipped (${reasonOf(error.code)})`;
   const { kept } = 'task' in result ? result.task : result.dispatch;
   const staying = hasAny(kept) ? [`${kindsInWords(kept)} in ids or names (stays)`] : [];
-  return `${name}: ${[...replacedIn(result), ...staying].join('; ')}`;
+  const { unread = [] } = 'task' in result ? {} : (result.dispatch.redaction ?? {});
+  const notRead = unread.length === 0 ? [] : [unreadInWords(unread)];
+  return `${name}: ${[...replacedIn(result), ...staying, ...notRead].join('; ')}`;
 }
 
 function replacedIn(result: ResultOfRecord): string[] {
@@ -137,6 +207,16 @@ function replacedIn(result: ResultOfRecord): string[] {
     ...(hasEnvelope ? ['the envelope'] : []),
   ];
   return [`${kindsInWords(counts)} in ${places.join(' and ')}`];
+}
+
+/** Whether a session has none of the contents that are removed. */
+function isOutside(result: RedactedDispatch): boolean {
+  return result.error === null && !isChanged(result);
+}
+
+/** Whether there is nothing to report of a session. */
+function isClean(result: RedactedDispatch): boolean {
+  return isOutside(result) && !hasAny(result.kept) && result.redaction?.unread.length === 0;
 }
 
 function isChanged({ redaction }: RedactedDispatch): boolean {
@@ -163,7 +243,13 @@ class Summary {
   #tasks = 0;
   #tasksPassedOver = 0;
   #passedOver = 0;
+  readonly #unread: UnreadContent[] = [];
+  readonly #isOfContents: boolean;
   readonly #counts: Record<string, number> = {};
+
+  constructor(isOfContents: boolean) {
+    this.#isOfContents = isOfContents;
+  }
 
   addTask({ counts, kept, error }: RedactedTask): void {
     if (error !== null) this.#tasksPassedOver += 1;
@@ -179,6 +265,7 @@ class Summary {
     this.dispatches += 1;
     if (error !== null) this.#passedOver += 1;
     addRedactions(this.#kept, kept);
+    this.#unread.push(...(redaction?.unread ?? []));
     if (!isChanged(dispatch)) return;
     this.#changed += 1;
     for (const place of redaction?.remains ?? []) this.remains.add(place);
@@ -207,10 +294,14 @@ class Summary {
 
   get text(): string {
     const all = counted(this.dispatches, 'session', 'sessions');
-    if (this.#changed + this.#tasks === 0) return `${all}: no secret was replaced.`;
+    if (this.#isOfContents && this.#changed === 0) return `${all}: nothing was removed.`;
+    if (this.#isOfContents)
+      return `${all}, ${this.#changed.toLocaleString('en')} changed: ${counted(this.#counts.content ?? 0, 'content')} removed.`;
+    const unread = this.#unread.length === 0 ? '' : ` ${contentsInWords(this.#unread)} not read.`;
+    if (this.#changed + this.#tasks === 0) return `${all}: no secret was replaced.${unread}`;
     const tasks = this.#tasks === 0 ? '' : `, and ${counted(this.#tasks, 'task record')}`;
     const changed = `${this.#changed.toLocaleString('en')} changed${tasks}`;
-    return `${all}, ${changed}: ${kindsInWords(this.#counts)} replaced.`;
+    return `${all}, ${changed}: ${kindsInWords(this.#counts)} replaced.${unread}`;
   }
 
   /** @throws CliError if dispatches were skipped, or the store could not be cleaned */

@@ -1,7 +1,7 @@
 import { partOfStore, resolveScope, toTaskName } from '@hansard/compose';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { type ScanItem, type StoredSecret, scanSecrets } from '@hansard/maintenance';
-import { createRedactor, type Redactor } from '@hansard/redaction';
+import { createRedactor, type Redactor, type UnreadContent } from '@hansard/redaction';
 import type { Command } from 'commander';
 import { printAnswer } from '../../terminal/answer.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
@@ -10,11 +10,13 @@ import { type CliContext, note } from '../../terminal/context.ts';
 import { createProgress } from '../../terminal/progress.ts';
 import { withStore } from '../../terminal/with-store.ts';
 import {
+  contentsInWords,
   counted,
   keptPlaces,
   printable,
   redactorOptions,
   type SecretOptions,
+  unreadInWords,
   withSecretOptions,
 } from './secret-options.ts';
 
@@ -26,7 +28,7 @@ export function addScan(parent: Command, context: CliContext): void {
   withSecretOptions(withCommonOptions(command), 'find')
     .addHelpText(
       'after',
-      "\nPrints the task, the dispatch, the position, the field and the kind of each secret, also of those in letters to a session, never the secret, which is also replaced in the names that are printed. A secret that stays is in an id or a name, which `hansard secrets redact` does not change.\n\nExit codes: 0 no secret was found, 3 something could not be read or belongs to no dispatch, 4 secrets were found.\n\nExamples:\n  hansard secrets scan\n  hansard secrets scan research/route-models --json\n  hansard secrets scan --env DATABASE_PASSWORD --pattern 'acme-key=acme_[0-9a-f]{32}'",
+      "\nPrints the task, the dispatch, the position, the field and the kind of each secret, also of those in letters to a session, never the secret, which is also replaced in the names that are printed. A secret that stays is in an id or a name, which `hansard secrets redact` does not change. No secret is searched in the bytes of images, documents and sounds: they are counted, with the events that have them.\n\nExit codes: 0 no secret was found, 3 something could not be read or belongs to no dispatch, 4 secrets were found.\n\nExamples:\n  hansard secrets scan\n  hansard secrets scan research/route-models --json\n  hansard secrets scan --env DATABASE_PASSWORD --pattern 'acme-key=acme_[0-9a-f]{32}'",
     )
     .action((word: string | undefined, options: SecretOptions) =>
       withStore(context, options, async ({ store, loaded }) => {
@@ -90,7 +92,11 @@ async function* lines(items: AsyncIterable<ScanItem>, summary: Summary): AsyncGe
       yield `${toTaskName(unreadTask.taskDir)} task record: not read (${unreadTask.error.code})`;
     else if (scannedLetter?.error)
       yield `${scannedLetter.taskDir} ${scannedLetter.dispatchId ?? '(unknown)'}: letter not read (${scannedLetter.error.code})`;
-    else if (scanned?.error)
+    else if (scanned && scanned.unread.length > 0)
+      yield neutraliseControlsInLine(
+        `${toTaskName(scanned.taskDir)} ${scanned.dispatchId ?? '(unknown)'}: ${unreadInWords(scanned.unread)}`,
+      );
+    if (scanned?.error)
       yield `${toTaskName(scanned.taskDir)} ${scanned.dispatchId ?? '(unknown)'}: not read to the end (${scanned.error.code})`;
   }
   yield summary.text;
@@ -118,6 +124,7 @@ class Summary {
   #unreadTasks = 0;
   #remains = 0;
   #kept = 0;
+  readonly #contents: UnreadContent[] = [];
   readonly #found = new Map<string, number>();
 
   add({ secret, read, scanned, scannedLetter, unreadTask, remains }: ScanItem): void {
@@ -132,6 +139,7 @@ class Summary {
       if (secret.isKept) this.#kept += secret.count;
     } else {
       this.#dispatches += 1;
+      this.#contents.push(...scanned.unread);
       if (scanned.error !== null) this.#unread += 1;
     }
   }
@@ -147,7 +155,8 @@ class Summary {
     const kept = this.#kept === 0 ? '' : `; ${this.#kept.toLocaleString('en')} in ${keptPlaces}`;
     const remains = this.#remains === 0 ? '' : `; ${counted(this.#remains, 'place')} not scanned`;
     const letters = this.#letters === 0 ? '' : `, ${counted(this.#letters, 'letter')}`;
-    return `${counted(this.#dispatches, 'session', 'sessions')}, ${counted(this.events, 'event')}${letters}: ${found}${kept}${remains}.`;
+    const contents = this.#contents.length === 0 ? '' : `; ${contentsInWords(this.#contents)} not read`;
+    return `${counted(this.#dispatches, 'session', 'sessions')}, ${counted(this.events, 'event')}${letters}: ${found}${kept}${remains}${contents}.`;
   }
 
   /** @throws CliError with the exit code for an incomplete scan, or else for secrets */

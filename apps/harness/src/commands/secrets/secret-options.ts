@@ -1,6 +1,7 @@
 import type { HarnessConfig } from '@hansard/compose';
-import type { RedactionCounts } from '@hansard/events';
-import type { Redactor, RedactorOptions } from '@hansard/redaction';
+import { addRedactions, type RedactionCounts } from '@hansard/events';
+import { formatBytes } from '@hansard/events/plain';
+import type { Redactor, RedactorOptions, UnreadContent } from '@hansard/redaction';
 import type { Command } from 'commander';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
 import type { CommonOptions } from '../../terminal/command.ts';
@@ -44,7 +45,8 @@ export function counted(number: number, one: string, several = `${one}s`): strin
   return `${number.toLocaleString('en')} ${number === 1 ? one : several}`;
 }
 
-function repeated(value: string, before: readonly string[] = []): readonly string[] {
+/** Collects the values of an option that can be repeated. */
+export function repeated(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
 
@@ -82,6 +84,26 @@ export function kindsInWords(counts: RedactionCounts): string {
     .sort(([one], [other]) => (one < other ? -1 : 1))
     .map(([kind, count]) => `${count} ${kind}`)
     .join(', ');
+}
+
+const mostPositions = 10;
+
+/** The contents that no pattern reads, by type, and the events that name them. */
+export function unreadInWords(unread: readonly UnreadContent[]): string {
+  const positions = [...new Set(unread.flatMap(({ position, namedBy }) => namedBy[0] ?? position))];
+  const shown = positions.slice(0, mostPositions).join(', ');
+  const more = positions.length > mostPositions ? `, and ${positions.length - mostPositions} more` : '';
+  const events = `${positions.length === 1 ? 'event' : 'events'} ${shown}${more}`;
+  return `${contentsInWords(unread)} not read (${events})`;
+}
+
+/** Contents by type, and their size: `2 image/png, 1 application/pdf, 80 KB`. */
+export function contentsInWords(
+  contents: readonly { readonly mediaType: string | null; readonly size: number }[],
+): string {
+  const counts: Record<string, number> = {};
+  for (const { mediaType } of contents) addRedactions(counts, { [mediaType ?? 'of unknown type']: 1 });
+  return `${kindsInWords(counts)}, ${formatBytes(contents.reduce((sum, { size }) => sum + size, 0))}`;
 }
 
 /** What `hansard secrets redact` never changes. */

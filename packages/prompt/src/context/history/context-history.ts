@@ -1,12 +1,12 @@
 import type { CapturedEvent, ContentPart, EventError, EventOf, MediaPart } from '@hansard/events';
-import { eventErrors, isMediaPart, isReadableAs } from '@hansard/events/plain';
+import { eventErrors, isMediaPart, isReadableAs, mediaPartsIn } from '@hansard/events/plain';
 import { putTogether } from '../../transcript/put-together.ts';
 import type { TranscriptEntry, TranscriptMessage } from '../../transcript/transcript-message.ts';
 import { ContextGroup, type GroupKind } from './context-group.ts';
 import { ContextItem, type ItemKind } from './context-item.ts';
 import type { ContextFile } from './context-message.ts';
 import { messageText, outputText } from './output-text.ts';
-import { partsIn, resultText } from './result-text.ts';
+import { resultText } from './result-text.ts';
 
 /** The item for the result of a call, and its group. */
 interface Place {
@@ -150,7 +150,7 @@ export class ContextHistory {
     place.group.grow(place.item, () =>
       place.item.addText(output === null ? '' : resultText(output), isError),
     );
-    if (typeof output === 'object') this.#addFiles(place.group, place.item, partsIn(output));
+    if (typeof output === 'object') this.#addFiles(place.group, place.item, mediaPartsIn(output));
     if (messageId !== undefined && this.#answers.get(messageId) === place.index)
       this.#continued.add(messageId);
     return place.index;

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue, MediaPart } from '@hansard/events';
+import type { JsonObject, JsonValue } from '@hansard/events';
 import { bytesIn, contentLabel, isMediaPart } from '@hansard/events/plain';
 
 /** Fields of the results of a provider's own tools. Only the provider can read their content. */
@@ -17,13 +17,6 @@ export function bytesField(block: JsonObject): 'data' | 'blob' | null {
 /** The output of a tool as text for a model, as JSON unless it is text. Images and encoded bytes are only named: no model reads them as text. */
 export function resultText(output: JsonValue): string {
   return typeof output === 'string' ? output : JSON.stringify(output, withoutBytes);
-}
-
-/** The images, documents and sounds in the output of a tool, in their order. */
-export function partsIn(output: JsonValue): MediaPart[] {
-  if (typeof output !== 'object' || output === null) return [];
-  if (isMediaPart(output)) return [output];
-  return Object.values(output).flatMap((value) => (value === undefined ? [] : partsIn(value)));
 }
 
 function withoutBytes(_: string, value: JsonValue): JsonValue {
