@@ -19,7 +19,13 @@ export interface RedactedDispatch {
   readonly error: StoreError | null;
 }
 
-const passedOver = ['STORE_LOCKED', 'STORE_CORRUPT', 'STORE_UNAVAILABLE', 'STORE_INVALID_PATH'] as const;
+const passedOver = [
+  'STORE_LOCKED',
+  'STORE_CORRUPT',
+  'STORE_MISPLACED',
+  'STORE_UNAVAILABLE',
+  'STORE_INVALID_PATH',
+] as const;
 
 /**
  * Replaces the secrets in the ended dispatches of a store, each in one step. A dispatch that cannot be changed is reported, and the next one

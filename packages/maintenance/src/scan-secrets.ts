@@ -189,7 +189,7 @@ async function* scanDispatch(
 
 /** Whether an error concerns one dispatch. */
 function isUnreadable(error: unknown): error is StoreError {
-  return (['STORE_CORRUPT', 'STORE_UNAVAILABLE', 'STORE_INVALID_PATH'] as const).some((code) =>
-    storeErrors.is(error, code),
+  return (['STORE_CORRUPT', 'STORE_MISPLACED', 'STORE_UNAVAILABLE', 'STORE_INVALID_PATH'] as const).some(
+    (code) => storeErrors.is(error, code),
   );
 }

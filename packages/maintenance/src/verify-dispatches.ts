@@ -28,7 +28,7 @@ export interface VerifiedDispatch {
   /** Null if it could not be verified. */
   readonly verification: DispatchVerification | null;
   /**
-   * The reason why it could not be verified: STORE_CORRUPT, STORE_UNAVAILABLE, or STORE_INVALID_PATH for a link out of the store; or the reason why a
+   * The reason why it could not be verified: STORE_CORRUPT, STORE_MISPLACED, STORE_UNAVAILABLE, or STORE_INVALID_PATH for a link out of the store; or the reason why a
    * letter can never be taken: DISPATCH_LETTER_INVALID, also if the dispatch that it was written to does not exist.
    */
   readonly error: HansardError | null;
@@ -161,7 +161,7 @@ async function readWhole(store: DispatchStore, dispatch: DispatchRef): Promise<D
 
 /** @throws the error if it does not concern one dispatch or one task */
 function asDamage(error: unknown): StoreError {
-  const codes = ['STORE_CORRUPT', 'STORE_UNAVAILABLE', 'STORE_INVALID_PATH'] as const;
+  const codes = ['STORE_CORRUPT', 'STORE_MISPLACED', 'STORE_UNAVAILABLE', 'STORE_INVALID_PATH'] as const;
   if (codes.some((code) => storeErrors.is(error, code))) return error as StoreError;
   throw error;
 }

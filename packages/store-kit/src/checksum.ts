@@ -16,6 +16,11 @@ export function checksumOf(bytes: Uint8Array | string, previous = 0): number {
   return crc32(bytes, previous);
 }
 
+/** The value from which the checksum of the first event of a dispatch starts, so that an event of another dispatch is out of place. */
+export function chainStart(taskDir: string, dispatchId: string): number {
+  return crc32(`${taskDir}\n${dispatchId}`);
+}
+
 /** A checksum as eight lower-case hexadecimal digits. */
 export function encodeChecksum(checksum: number): string {
   return checksum.toString(16).padStart(checksumLength, '0');

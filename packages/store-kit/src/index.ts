@@ -1,5 +1,6 @@
 export { ChangeListeners, type MergedCalls, mergeCalls } from './change-listeners.ts';
 export {
+  chainStart,
   checksumLength,
   checksumOf,
   encodeChecksum,
@@ -54,6 +55,7 @@ export {
 export {
   cursorAfterEnd,
   dispatchExists,
+  dispatchMisplaced,
   dispatchNotClaimed,
   dispatchNotFound,
   eventConflict,

@@ -85,8 +85,12 @@ export function leaseRefused(
 
 /** The command that ends the claim of a dispatch, for `howToRelease`. */
 export function unlockCommand(taskDir: string, dispatchId: string): string {
-  const task = /^[\w./-]+$/.test(taskDir) ? taskDir : `'${taskDir.replaceAll("'", "'\\''")}'`;
-  return `hansard store unlock ${task}/${dispatchId}`;
+  return `hansard store unlock ${wordOf(taskDir)}/${dispatchId}`;
+}
+
+/** A task as a word of a command. */
+export function wordOf(taskDir: string): string {
+  return /^[\w./-]+$/.test(taskDir) ? taskDir : `'${taskDir.replaceAll("'", "'\\''")}'`;
 }
 
 /** The fields of `ClaimState` that say whether a claim can be taken over. */

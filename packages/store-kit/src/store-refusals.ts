@@ -1,5 +1,6 @@
 import { type DispatchEnvelope, eventErrors, parseEnvelope } from '@hansard/events';
 import { type StoreError, storeErrors } from '@hansard/provider';
+import { wordOf } from './lease.ts';
 
 // The errors by which every store refuses the same requests, with the details that `storeErrors` lists for each code.
 
@@ -51,6 +52,32 @@ export function cursorAfterEnd(after: number, count: number): StoreError {
     'STORE_INVALID_CURSOR',
     `There is no event at position ${after}, because the dispatch has ${count} events. Continue after the \`next\` of an earlier page.`,
     { details: { after, count } },
+  );
+}
+
+/** A log that was written under another name than that of its place. */
+export interface MisplacedLog {
+  readonly taskDir: string;
+  /** Null: it is a task whose folder has another name. */
+  readonly dispatchId: string | null;
+  readonly writtenTaskDir: string;
+  readonly writtenDispatchId: string | null;
+}
+
+/** For a log whose own name is not that of its place: STORE_MISPLACED. `place` is its file or table in words. */
+export function dispatchMisplaced(log: MisplacedLog, place: string): StoreError {
+  const { taskDir, dispatchId, writtenTaskDir, writtenDispatchId } = log;
+  const isTask = dispatchId === null;
+  const written = isTask ? `task ${writtenTaskDir}` : `dispatch ${writtenDispatchId} of ${writtenTaskDir}`;
+  const here = isTask ? `task ${taskDir}` : `dispatch ${dispatchId} of ${taskDir}`;
+  const what = isTask ? `The logs in ${place} were` : `${place} was`;
+  const rename = isTask ? 'Give the folder' : 'Give it';
+  const command = `hansard store adopt ${wordOf(taskDir)}${isTask ? '' : `/${dispatchId}`}`;
+  const dispatches = isTask ? {} : { dispatchId, writtenDispatchId };
+  return storeErrors.error(
+    'STORE_MISPLACED',
+    `${what} written as ${written}. ${rename} its name back, or make it ${here} with \`${command}\`.`,
+    { details: { taskDir, writtenTaskDir, ...dispatches, file: place } },
   );
 }
 

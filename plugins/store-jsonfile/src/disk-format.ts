@@ -23,19 +23,19 @@ import { join } from 'node:path';
  *
  * A DISPATCH is one JSON object in UTF-8. A space is shown as `·`:
  *
- *     {"format":1,"revision":4,…,"envelope":{…},"crc":"5d6e0c1a"······,         the head, padded with spaces to its slot
- *     "copy":{"format":1,"revision":4,…,"envelope":{…},"crc":"5d6e0c1a"}······,  the copy of the head, of the same size
+ *     {"format":1,"task":"TASK","id":"ID",…,"crc":"5d6e0c1a"·············,      the head, padded with spaces to its slot
+ *     "copy":{"format":1,"task":"TASK","id":"ID",…,"crc":"5d6e0c1a"}·····,  the copy of the head, of the same size
  *     "events":[
  *     {"id":"1",…,"crc":"0b2f91c4"},        one event per line, as `encodeEvent` writes it, and a checksum
  *     ·{"id":"2",…,"crc":"97aa03de"},       a space: more lines of the same batch follow
  *     {"id":"3",…,"crc":"c3f0b6a8"}         the last line of the batch
  *     ]}                                    the closing brackets
  *
- * 1. CHECKSUMS are CRC-32, as eight hexadecimal digits. That of an event is the checksum of every byte from the bracket that
- *    opens the events to these digits, the earlier events included. So each begins with the one before it, a change of any
- *    byte shows at the next digits, and an event that is missing, doubled or moved shows at the event after it.
+ * 1. CHECKSUMS are CRC-32, as eight hexadecimal digits. That of an event is the checksum of the name (`task`, a line feed, `id`) and of every
+ *    byte from the bracket that opens the events to these digits, the earlier events included. So each begins with the one before it, a change
+ *    of any byte shows at the next digits, and an event that is missing, doubled, moved or of another dispatch shows at the event after it.
  *    The checksum of a head is that of its bytes from `"format"` to before `,"crc"`.
- * 2. THE HEAD has `format`, `revision` (greater at each write), `epoch` (the number of the last claim), `acknowledged` and `envelope`.
+ * 2. THE HEAD has `format`, `task` and `id` (the name under which the log was written: in a file of any other name it is STORE_MISPLACED), `revision` (greater at each write), `epoch` (the number of the last claim), `acknowledged` and `envelope`.
  *    It is stored twice, in two slots of equal size: 2,048 bytes, or twice or four times as much, and so on, as much as it needs. Of two
  *    whole heads the one with the greater revision counts. A write never touches the slot that counts before the other one is written; so
  *    a torn write leaves the earlier head, and damage of one slot loses nothing. A write of the envelope goes to both slots. Only an
@@ -60,7 +60,7 @@ import { join } from 'node:path';
  * envelope, ordered by start. The index is derived. It is for people, and no answer of the store comes from it. It is written at most
  * once a second, and when the store closes.
  *
- * .LISTING has a line with its format and the checksum of the rest. Then comes a line for each dispatch that a listing has read: its id, the
+ * .LISTING has a line with its format, the task and the checksum of the rest. Then comes a line for each dispatch that a listing has read: its id, the
  * inode, size and change time of its file, `startedAt`, `status`, and the time of its last event if that was read. An entry counts only
  * for a file with these facts. The file holds no content, and every listing answers the same without it.
  *

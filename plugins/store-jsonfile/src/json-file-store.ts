@@ -38,6 +38,7 @@ import { StoreRemains } from './store-remains.ts';
 import { type StoreSystem, systemFor } from './store-system.ts';
 import { Listings } from './task/listings.ts';
 import { readTaskRecord, TaskIndex } from './task/task-file.ts';
+import { listDispatchIds } from './task-folder.ts';
 
 /** Keeps each dispatch in one JSON file (see disk-format.ts). Every method is synchronous. Created by `openJsonFileStore`. */
 export class JsonFileDispatchStore implements DispatchStoreProvider {
@@ -163,8 +164,8 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
   }
 
   getDispatchEnvelope(taskDir: string, dispatchId: string): DispatchEnvelope | null {
-    const { file } = this.#dispatches.name(taskDir, dispatchId).paths;
-    return withFile('read', file, () => readDispatchEnvelope(this.#system.files, file));
+    const name = this.#dispatches.name(taskDir, dispatchId);
+    return withFile('read', name.paths.file, () => readDispatchEnvelope(this.#system.files, name));
   }
 
   getDispatchEvents(taskDir: string, dispatchId: string): CapturedEvent[] {
@@ -256,6 +257,23 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
     });
     this.#watches.notify(taskDir, dispatchId);
     return rewritten;
+  }
+
+  adoptDispatches(taskDir: string, dispatchId?: string): string[] {
+    const folder = this.#dispatches.taskFolder(taskDir);
+    const ids =
+      dispatchId === undefined
+        ? withFile('list', folder, () => listDispatchIds(this.#system.files, folder))
+        : [dispatchId];
+    return ids.filter((id) => {
+      const name = this.#dispatches.name(taskDir, id);
+      const isAdopted = withFile('adopt', name.paths.file, () => this.#integrity.adopt(name));
+      if (!isAdopted) return false;
+      this.#dispatches.close(taskDir, id);
+      this.#index.refresh(name.paths.task, id);
+      this.#watches.notify(taskDir, id);
+      return true;
+    });
   }
 
   removeRemains(): string[] {

@@ -9,7 +9,7 @@ it('a page after the last event of a log is empty, and reads nothing of its file
       throw new Error(`the file is used: ${String(name)}`);
     },
   });
-  const range = { file, start: 100, end: 900, count: 5 };
+  const range = { file, start: 100, seed: 0, end: 900, count: 5 };
   expect(readEventPage(range, new PositionIndex(), { after: 4 })).toEqual({ events: [], first: 5, next: 4 });
   expect(() => readEventPage(range, new PositionIndex(), { after: 3 })).toThrow('the file is used');
 });

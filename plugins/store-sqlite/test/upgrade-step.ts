@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { chainStart } from '@hansard/store-kit';
 import {
-  chainStart,
   dispatchChecksum,
   eventChecksum,
   headChecksum,

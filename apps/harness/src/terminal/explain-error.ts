@@ -114,6 +114,7 @@ const exitCodes: Readonly<Partial<Record<HansardErrorCode, ExitCode>>> = {
   EVENT_ENVELOPE_INVALID: usage,
   STORE_INVALID_PATH: usage,
   STORE_CORRUPT: damaged,
+  STORE_MISPLACED: damaged,
   STORE_UNSUPPORTED: usage,
   PLUGIN_NOT_FOUND: usage,
   PLUGIN_CONFIG_INVALID: usage,

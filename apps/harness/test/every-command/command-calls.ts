@@ -19,7 +19,7 @@ const newPath = 'NEW PATH';
 /** How many arguments a command needs at least, where options could stand for one that it declares as optional. */
 const leastArguments: Readonly<Record<string, number>> = { chat: 1, compare: 2, export: 1, import: 1 };
 
-const writing = /^(?:run|import|chat|demo|task|secrets redact|store unlock|judge import)\b/;
+const writing = /^(?:run|import|chat|demo|task|secrets redact|store unlock|store adopt|judge import)\b/;
 
 /** The commands for which a task means all its sessions. */
 const ofAll = /^(?:show|ls|usage|search|tree|view|export|store verify|secrets (?:scan|redact))$/;
@@ -38,6 +38,7 @@ const options: Readonly<Record<string, readonly (readonly string[])[]>> = {
   context: [[], ['--history']],
   'secrets redact': [['--yes']],
   'store unlock': [['--yes']],
+  'store adopt': [['--yes']],
   'judge pack': [['--mapping', files.mapping, '--out', newPath]],
   'judge check': [['--mapping', files.mapping]],
   'judge import': [['--mapping', files.mapping]],

@@ -112,9 +112,9 @@ export async function redactLetters(
       const envelope = await letter.findEnvelope();
       if (envelope !== null && redactor.envelope(envelope).value !== envelope) changed.push(letter);
     } catch (error) {
-      if (!storeErrors.is(error, 'STORE_CORRUPT')) throw error;
+      if (!storeErrors.is(error, 'STORE_CORRUPT') && !storeErrors.is(error, 'STORE_MISPLACED')) throw error;
       remains.add(
-        `The letter ${letter.dispatchId} to ${stored.dispatchId}, which is damaged: delete the dispatch to remove it.`,
+        `The letter ${letter.dispatchId} to ${stored.dispatchId}, which cannot be read: delete the dispatch to remove it.`,
       );
     }
   }

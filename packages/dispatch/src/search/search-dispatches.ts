@@ -169,7 +169,7 @@ async function readForWords(
 
 function isUnreadable(error: unknown): error is StoreError {
   const code = (error as { readonly code?: unknown }).code;
-  return code === 'STORE_CORRUPT' || code === 'STORE_UNAVAILABLE';
+  return code === 'STORE_CORRUPT' || code === 'STORE_MISPLACED' || code === 'STORE_UNAVAILABLE';
 }
 
 function inOrder(hits: readonly SearchHit[]): readonly SearchHit[] {

@@ -274,6 +274,13 @@ export interface DispatchStore extends AsyncDisposable {
    */
   findRemains(scope?: RemainsScope): Promise<readonly string[]>;
 
+  /**
+   * Makes a log that was written under another name, and is STORE_MISPLACED, that of the dispatch at its place; without `dispatchId` each such log of
+   * the task. Returns their ids. Call it only if a user asks for it.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT
+   */
+  adoptDispatches(taskDir: string, dispatchId?: string): Promise<readonly string[]>;
+
   /** The repairs that the store has made since it was opened, oldest first. */
   getRepairs(): Promise<StoreRepair[]>;
 

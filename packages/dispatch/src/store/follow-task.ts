@@ -227,7 +227,13 @@ class TaskFollower {
 
 /** Whether an error concerns one dispatch. The others are followed. */
 function isOfOneDispatch(error: unknown): error is StoreError {
-  const codes = ['STORE_CORRUPT', 'STORE_UNAVAILABLE', 'STORE_INVALID_PATH', 'STORE_INVALID_CURSOR'] as const;
+  const codes = [
+    'STORE_CORRUPT',
+    'STORE_MISPLACED',
+    'STORE_UNAVAILABLE',
+    'STORE_INVALID_PATH',
+    'STORE_INVALID_CURSOR',
+  ] as const;
   return codes.some((code) => storeErrors.is(error, code));
 }
 

@@ -351,6 +351,13 @@ class CheckedStore implements DispatchStore {
     return (await this.#provider.findRemains?.(scope)) ?? [];
   }
 
+  async adoptDispatches(taskDir: string, dispatchId?: string): Promise<readonly string[]> {
+    this.#context.assertOpen();
+    const adopted = (await this.#provider.adoptDispatches?.(taskDir, dispatchId)) ?? [];
+    for (const id of adopted) this.#context.notifiers.notify({ taskDir, dispatchId: id });
+    return adopted;
+  }
+
   async getRepairs(): Promise<StoreRepair[]> {
     this.#context.assertOpen();
     return this.#provider.getRepairs?.() ?? [];

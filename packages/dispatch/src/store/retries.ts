@@ -210,6 +210,7 @@ const repeatable = [
   'getRepairs',
   'removeRemains',
   'findRemains',
+  'adoptDispatches',
 ] as const satisfies ReadonlyArray<keyof DispatchStoreProvider>;
 
 /** The same, for the calls that write the dispatch which their first two arguments name. */

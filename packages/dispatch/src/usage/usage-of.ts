@@ -12,7 +12,7 @@ import {
   usageBlocks,
   usageParts,
 } from '@hansard/facts';
-import { storeErrors } from '@hansard/provider';
+import { type StoreError, storeErrors } from '@hansard/provider';
 import type { DispatchEntry, ListedDispatch, UnreadableDispatch } from '../store/dispatch-entry.ts';
 import type { DispatchStore } from '../store/dispatch-store.ts';
 
@@ -163,10 +163,9 @@ async function partsOf(
       for (const event of events) used.observe(event);
     }
   } catch (error) {
-    const isUnreadable =
-      storeErrors.is(error, 'STORE_CORRUPT') || storeErrors.is(error, 'STORE_INVALID_PATH');
-    if (!isUnreadable) throw error;
-    return { taskDir, dispatchId, error };
+    const codes = ['STORE_CORRUPT', 'STORE_MISPLACED', 'STORE_INVALID_PATH'] as const;
+    if (!codes.some((code) => storeErrors.is(error, code))) throw error;
+    return { taskDir, dispatchId, error: error as StoreError };
   }
   return by.includes('tool') ? used.parts.filter(({ tool }) => tool !== null) : used.parts;
 }

@@ -203,6 +203,15 @@ export interface DispatchStoreProvider {
   ): Awaitable<DispatchRewritten>;
 
   /**
+   * Makes a log that was written under another name, and is STORE_MISPLACED for every other method, that of the dispatch at its place: the id in its
+   * envelope changes, its events stay. Without `dispatchId`: each such log of the task. Returns the ids of these dispatches; a log that has its
+   * name stays as it is. It needs no claim, and repeating the call is safe. Only an explicit request of a user leads to this call. Optional, for a store whose
+   * logs can get another name.
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where another opening has claimed it, STORE_CORRUPT if it is damaged
+   */
+  adoptDispatches?(taskDir: string, dispatchId?: string): Awaitable<readonly string[]>;
+
+  /**
    * Removes old content that rewrites, changes and deletions have left in unused parts of the store, such as free pages, deleted words of an index and
    * logs. Returns the places that can still hold old content, each in words, with what removes it: this answer replaces those of earlier
    * rewrites. Content does not change, claims stay, and repeating the call is safe. It can take as long as writing the whole store

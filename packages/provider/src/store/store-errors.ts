@@ -40,6 +40,12 @@ export const storeErrors = defineErrors('store', {
       'Nothing was changed. `hansard store verify` shows what is damaged and how many events are whole; `--accept-loss` makes the dispatch usable without the damaged ones.',
     details: ['file', 'offset?', 'wholeEvents?'],
   },
+  STORE_MISPLACED: {
+    when: 'The log at this place was written as that of another task or dispatch, which the message names: a file was copied, renamed or restored under another name, or the folder of a task was renamed. Nothing is damaged, and nothing was changed.',
+    advice:
+      'Give it its name back, or make it the log of this place with `hansard store adopt`. If it is a copy that nobody needs, delete the file.',
+    details: ['taskDir', 'dispatchId?', 'writtenTaskDir', 'writtenDispatchId?', 'file?'],
+  },
   STORE_UNAVAILABLE: {
     when: 'The disk, the database or the network refused: no space, no permission, too busy. The reason is the `cause`.',
     advice:

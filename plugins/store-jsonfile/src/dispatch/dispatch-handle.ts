@@ -11,7 +11,7 @@ import { parseLine, readAllEvents, readEventPage, readRecentEvents } from '../li
 import { findLastLines, scanLines } from '../lines/scan-lines.ts';
 import { currentMoment, type Moment } from '../locks/moment.ts';
 import type { DispatchContext } from './dispatch-context.ts';
-import { type DispatchFile, type DispatchName, openDispatchFile } from './dispatch-file.ts';
+import { assertOwnFile, type DispatchFile, type DispatchName, openDispatchFile } from './dispatch-file.ts';
 import { DispatchReader, type ReadWork } from './dispatch-reader.ts';
 import { type AppendPoint, DispatchWriter, restoreClosing } from './dispatch-writer.ts';
 import { fenceDispatch, whileOwning } from './fence-dispatch.ts';
@@ -100,6 +100,7 @@ export class DispatchHandle {
     if (claims.has(this.name) && !claims.isKept(this.name)) this.#drop();
     whileOwning(this.#context, this.name, () => {
       if (!claims.isKept(this.name)) throw claims.missing(this.name);
+      assertOwnFile(files, this.name);
       for (const kept of keptDamaged(files, paths.file)) files.remove(kept);
       if (!files.remove(paths.file)) throw dispatchNotFound(taskDir, dispatchId);
       claims.removeLost(this.name);
@@ -232,10 +233,10 @@ function prepareAppend(
   head: DispatchHead,
   sync: boolean,
 ): { readonly point: AppendPoint; readonly repair: TailRepair | null } {
-  const { start } = head;
+  const { start, seed } = head;
   const tail = findTail(file, head);
   const { end, count, crc } = tail;
-  const range = { file, start, end, count };
+  const range = { file, start, seed, end, count };
   if (tail.idOrder !== null) {
     const greatestId = tail.idOrder === 'growing' ? readIds(range, findLastLines(range, 1)).greatestId : null;
     return { point: { end, count, crc, idOrder: tail.idOrder, greatestId }, repair: null };

@@ -90,7 +90,7 @@ export class DispatchReader {
     const { size, end, idOrder, count, crc } = findTail(file, head);
     if (!this.#stillHasLast()) this.#positions = new PositionIndex();
     this.#last = { end, crc };
-    const range = { file, start: head.start, end, count };
+    const range = { file, start: head.start, seed: head.seed, end, count };
     this.#known = idOrder === null ? null : { size, range, changedAt: stats.ctimeMs };
     return range;
   }

@@ -205,7 +205,8 @@ export class DispatchWriter {
   }
 
   get #range(): EventRange {
-    return { file: this.#file.open, start: this.#file.start, end: this.#end, count: this.#count };
+    const { open: file, start, seed } = this.#file;
+    return { file, start, seed, end: this.#end, count: this.#count };
   }
 
   /** The place after the last event. */
@@ -258,7 +259,8 @@ export class DispatchWriter {
   }
 
   #writeAll(ids: readonly string[], texts: readonly string[], idOrder: IdOrder): void {
-    const lines = appendBytes(texts, this.#count === 0 ? null : this.#crc, closings[idOrder]);
+    const isFirst = this.#count === 0;
+    const lines = appendBytes(texts, isFirst ? this.#file.seed : this.#crc, isFirst, closings[idOrder]);
     const [offset, position] = [this.#end - this.#file.start, this.#count];
     this.#write(lines, ids.length, idOrder);
     for (const [at, id] of ids.entries()) {
@@ -378,7 +380,7 @@ export class DispatchWriter {
       const end = copyBytes(old.open, old.start, this.#end, copy, bytes.length);
       copy.write(Buffer.from(closing), closing.length, end);
     });
-    this.#file = { open, inode: open.inode, start: bytes.length };
+    this.#file = { open, inode: open.inode, start: bytes.length, seed: old.seed };
     this.#end += bytes.length - old.start;
     const now = this.#context.clock.monotonic();
     this.#head = HeadKeeper.ofNew(record, slot, now);

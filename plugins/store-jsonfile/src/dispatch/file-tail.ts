@@ -34,7 +34,7 @@ export function findTail(file: OpenFile, head: DispatchHead): FileTail {
     if ((next.size === ending.size && next.text === ending.text) || attempt === mostAttempts) {
       if (damagedAt === null) return tail;
       throw damagedLine(
-        { file, start: head.start },
+        { file, start: head.start, seed: head.seed },
         damagedAt,
         'this line is not the one that was written here',
       );
@@ -43,18 +43,18 @@ export function findTail(file: OpenFile, head: DispatchHead): FileTail {
   }
 }
 
-function assertAcknowledged(file: OpenFile, { record, start }: DispatchHead): void {
+function assertAcknowledged(file: OpenFile, { record, start, seed }: DispatchHead): void {
   const { bytes, events, crc } = record.acknowledged;
   if (events === 0) return;
   const end = start + bytes;
   const last = file.read(end - checksumTail, end);
-  const checked = { file, start };
+  const checked = { file, start, seed };
   if (last.length < checksumTail) throw eventsMissing(checked, file.stats().size, end);
   if (readChecksum(last, 0) !== crc || !hasText(last, checksumLength, checksumEnd))
     throw damagedLine(checked, end - checksumTail, 'the last acknowledged event does not end here');
 }
 
-function readRest(file: OpenFile, { record, start }: DispatchHead, ending: FileEnding): Rest {
+function readRest(file: OpenFile, { record, start, seed }: DispatchHead, ending: FileEnding): Rest {
   const { bytes, events, crc } = record.acknowledged;
   const complete = completeEnd(ending, start);
   const { size } = ending;
@@ -68,7 +68,7 @@ function readRest(file: OpenFile, { record, start }: DispatchHead, ending: FileE
   const from = end + (events === 0 ? firstSeparator.length : lineSeparator.length);
   const to = complete?.end ?? size;
   inspectLines(
-    { file, from, crc: events === 0 ? null : crc, to },
+    { file, from, crc: events === 0 ? null : crc, seed, to },
     {
       onEvent(event) {
         if (found.damagedAt !== null) {

@@ -1,6 +1,6 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { assertDispatchId, storeErrors } from '@hansard/provider';
-import { dispatchExists, isSystemError, storeClosed, withFile } from '@hansard/store-kit';
+import { chainStart, dispatchExists, isSystemError, storeClosed, withFile } from '@hansard/store-kit';
 import { closings, dispatchPaths } from '../disk-format.ts';
 import { fitHead, nothingAcknowledged } from '../head/head-codec.ts';
 import { HeadKeeper } from '../head/head-keeper.ts';
@@ -184,7 +184,7 @@ function createDispatchFile(
   let isClaimed = false;
   try {
     if (lost.length > 0) removeOtherCopies(context, name);
-    const record = { revision: 1, epoch, acknowledged: nothingAcknowledged, envelope };
+    const record = { taskDir, dispatchId, revision: 1, epoch, acknowledged: nothingAcknowledged, envelope };
     const { slot, bytes: head } = fitHead(record);
     const content = Buffer.concat([head, Buffer.from(closings.growing)]);
     const file = createFile(files, paths.file, paths.temporary(epoch), content, sync);
@@ -202,7 +202,7 @@ function createDispatchFile(
     }
     const start = head.length;
     return new DispatchWriter(context, name, {
-      file: { open, inode: file.inode, start },
+      file: { open, inode: file.inode, start, seed: chainStart(taskDir, dispatchId) },
       point: { end: start, count: 0, crc: 0, idOrder: 'growing', greatestId: '' },
       // A copy, because the caller may change its own.
       head: HeadKeeper.ofNew({ ...record, envelope: structuredClone(envelope) }, slot, checkedAt.monotonic),

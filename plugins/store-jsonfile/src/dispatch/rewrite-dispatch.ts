@@ -1,6 +1,6 @@
 import { type CapturedEvent, type DispatchEnvelope, encodeEvent } from '@hansard/events';
 import { storeErrors } from '@hansard/provider';
-import { isSystemError } from '@hansard/store-kit';
+import { chainStart, isSystemError } from '@hansard/store-kit';
 import { closings, type IdOrder } from '../disk-format.ts';
 import { encodeHead, nothingAcknowledged, slotFor } from '../head/head-codec.ts';
 import { appendBytes } from '../lines/append-bytes.ts';
@@ -11,7 +11,7 @@ import type { DispatchName } from './dispatch-file.ts';
 /** The least number of characters of a write. */
 const leastWritten = 1024 * 1024;
 
-/** The head of the new file, which also has the number of the claim. */
+/** The head of the new file, which also has the name of the dispatch and the number of the claim. */
 export interface NewHead {
   readonly revision: number;
   readonly envelope: DispatchEnvelope;
@@ -21,6 +21,7 @@ export interface NewHead {
 export class EventCopier {
   readonly #file: OpenFile;
   readonly #start: number;
+  readonly #seed: number;
   #end: number;
   #count = 0;
   #crc = 0;
@@ -30,8 +31,10 @@ export class EventCopier {
   #marks: boolean[] = [];
   #waiting = 0;
 
-  constructor(file: OpenFile, start: number) {
+  /** `seed` is the checksum before the first event. */
+  constructor(file: OpenFile, start: number, seed: number) {
     this.#file = file;
+    this.#seed = seed;
     this.#start = start;
     this.#end = start;
   }
@@ -55,8 +58,9 @@ export class EventCopier {
   }
 
   #write(closing: string): void {
-    const previous = this.#count === 0 ? null : this.#crc;
-    const { bytes, from, length, crc } = appendBytes(this.#texts, previous, closing, this.#marks);
+    const isFirst = this.#count === 0;
+    const previous = isFirst ? this.#seed : this.#crc;
+    const { bytes, from, length, crc } = appendBytes(this.#texts, previous, isFirst, closing, this.#marks);
     this.#file.write(bytes, length, this.#end, from);
     this.#end += length - closing.length;
     this.#count += this.#texts.length;
@@ -80,13 +84,14 @@ export function rewriteDispatch(
 ): void {
   const { files, claims } = context;
   const { epoch } = claims.lockOf(name);
-  const record = { ...head, epoch, acknowledged: nothingAcknowledged };
+  const { taskDir, dispatchId } = name;
+  const record = { ...head, taskDir, dispatchId, epoch, acknowledged: nothingAcknowledged };
   const slot = slotFor(record);
   const start = encodeHead(record, slot).length;
   let isKept = false;
   try {
     const copy = replaceByCopy(context, name, (copied) => {
-      const copier = new EventCopier(copied, start);
+      const copier = new EventCopier(copied, start, chainStart(taskDir, dispatchId));
       addEvents(copier);
       const bytes = encodeHead({ ...record, acknowledged: copier.finish() }, slot);
       copied.write(bytes, bytes.length, 0);

@@ -1,4 +1,5 @@
 import type { DispatchEnvelope } from '@hansard/events';
+import { chainStart } from '@hansard/store-kit';
 import { copyKey, diskFormatVersion, eventsLine, smallestSlot } from '../disk-format.ts';
 import { corrupt } from '../errors.ts';
 import { hasText } from '../lines/event-line.ts';
@@ -14,6 +15,8 @@ export interface DispatchHead extends DecodedHead {
   readonly slot: number;
   /** The offset after the bracket that opens the events. */
   readonly start: number;
+  /** The checksum before the first event. */
+  readonly seed: number;
 }
 
 /** Reads the head of an open dispatch file. @throws STORE_CORRUPT */
@@ -74,5 +77,7 @@ function searchSlots(file: OpenFile): number[] {
 
 function decode(bytes: Buffer, slot: number, { path }: OpenFile): DispatchHead | null {
   const head = decodeHead(bytes, slot, path);
-  return head && { ...head, envelope: head.record.envelope, slot, start: startOfEvents(slot) };
+  if (head === null) return null;
+  const { envelope, taskDir, dispatchId } = head.record;
+  return { ...head, envelope, slot, start: startOfEvents(slot), seed: chainStart(taskDir, dispatchId) };
 }

@@ -24,6 +24,9 @@ export interface Acknowledged {
 
 /** The content of a head. */
 export interface HeadRecord {
+  /** The task and the id under which the dispatch was written: its name, whatever that of its file is. */
+  readonly taskDir: string;
+  readonly dispatchId: string;
   readonly revision: number;
   readonly epoch: number;
   readonly acknowledged: Acknowledged;
@@ -122,10 +125,12 @@ function encodeRecord(record: HeadRecord): string {
 }
 
 /** The same up to its checksum. */
-function textOf({ revision, epoch, acknowledged }: HeadRecord, envelopeText: string): string {
+function textOf(record: HeadRecord, envelopeText: string): string {
+  const { revision, epoch, acknowledged, taskDir, dispatchId } = record;
   const { bytes, events, crc } = acknowledged;
   const length = `{"bytes":${bytes},"events":${events},"crc":"${encodeChecksum(crc)}"}`;
-  return `{"format":${diskFormatVersion},"revision":${revision},"epoch":${epoch},"acknowledged":${length},"envelope":${envelopeText}`;
+  const name = `"task":${JSON.stringify(taskDir)},"id":"${dispatchId}"`;
+  return `{"format":${diskFormatVersion},${name},"revision":${revision},"epoch":${epoch},"acknowledged":${length},"envelope":${envelopeText}`;
 }
 
 /** The bytes of a head up to its checksum, which is right; null if the slot is not whole. */
@@ -156,12 +161,15 @@ function parseRecord(bytes: Buffer, file: string): HeadRecord | null {
     return null;
   }
   if (!isPlainObject(value) || value.format !== diskFormatVersion) return null;
-  const { revision, epoch, acknowledged } = value;
+  const { task: taskDir, id: dispatchId, revision, epoch, acknowledged } = value;
+  if (typeof taskDir !== 'string' || typeof dispatchId !== 'string') return null;
   if (!isCount(revision) || !isCount(epoch) || !isPlainObject(acknowledged)) return null;
   const { bytes: length, events, crc } = acknowledged;
   const checksum = typeof crc === 'string' ? readChecksum(Buffer.from(crc), 0) : null;
   if (!isCount(length) || !isCount(events) || checksum === null) return null;
   return {
+    taskDir,
+    dispatchId,
     revision,
     epoch,
     acknowledged: { bytes: length, events, crc: checksum },

@@ -22,9 +22,9 @@ export function acceptLossOf(
   file: OpenFile,
   notice: CapturedEvent,
 ): DispatchVerification {
-  const verification = verifyFile(file);
+  const verification = verifyFile(file, name);
   if (verification.damages.length === 0) return verification;
-  const examined = examineFile(file);
+  const examined = examineFile(file, name);
   const { head } = examined;
   if (head === null)
     throw corrupt(file.path, 0, 'both copies of the head are damaged, and with them the envelope');

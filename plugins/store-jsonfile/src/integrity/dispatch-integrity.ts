@@ -1,4 +1,4 @@
-import { type CapturedEvent, encodeEvent } from '@hansard/events';
+import { type CapturedEvent, type DispatchEnvelope, encodeEvent } from '@hansard/events';
 import {
   type DispatchRewrite,
   type DispatchRewritten,
@@ -10,12 +10,13 @@ import {
 } from '@hansard/provider';
 import { dispatchNotFound, mostPageBytes, orMissing, pageRange } from '@hansard/store-kit';
 import type { DispatchContext } from '../dispatch/dispatch-context.ts';
-import type { DispatchName } from '../dispatch/dispatch-file.ts';
+import { assertNamed, type DispatchName } from '../dispatch/dispatch-file.ts';
 import { whileOwning } from '../dispatch/fence-dispatch.ts';
 import { findTail } from '../dispatch/file-tail.ts';
 import { addNotice, rewriteDispatch } from '../dispatch/rewrite-dispatch.ts';
 import { corrupt } from '../errors.ts';
 import type { FileStats } from '../files.ts';
+import { type DispatchHead, findHead, findSlot, readHead } from '../head/dispatch-head.ts';
 import { parseEventText } from '../lines/event-line.ts';
 import { type InspectedPart, inspectLines, textOf } from '../lines/inspect-lines.ts';
 import { OpenFile } from '../lines/open-file.ts';
@@ -35,7 +36,7 @@ export class DispatchIntegrity {
   /** @throws STORE_DISPATCH_NOT_FOUND */
   verify(name: DispatchName): DispatchVerification {
     try {
-      return this.#withOpen(name, verifyFile);
+      return this.#withOpen(name, (file) => verifyFile(file, name));
     } catch (error) {
       if (!storeErrors.is(error, 'STORE_CORRUPT')) throw error;
       return { integrity: 'none', wholeEvents: 0, bytes: 0, damages: [notAFileDamage(name, error)] };
@@ -48,7 +49,7 @@ export class DispatchIntegrity {
       const stats = file.stats();
       const latest = this.#latest;
       const isSame = latest?.path === file.path && isUnchanged(latest.stats, stats);
-      const salvage = isSame ? latest.salvage : Salvage.of(file);
+      const salvage = isSame ? latest.salvage : Salvage.of(file, name);
       this.#latest = { path: file.path, stats, salvage };
       return salvage.readPage(file, options);
     });
@@ -72,11 +73,47 @@ export class DispatchIntegrity {
     return { remains: kept.map((other) => `${other}, kept when a loss was accepted: delete the file.`) };
   }
 
+  /**
+   * Makes the log at this place that of the dispatch `name`, if it was written under another name.
+   * @returns whether it was @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT
+   */
+  adopt(name: DispatchName): boolean {
+    this.#assertExists(name);
+    const { dispatchId } = name;
+    const renamed = { envelope: (envelope: DispatchEnvelope) => ({ ...envelope, dispatchId }), event: same };
+    return whileOwning(this.#context, name, () =>
+      this.#withFile(name, (file) => {
+        if (!this.#isMisplaced(name, file)) return false;
+        rewriteContentOf(this.#context, name, file, renamed);
+        return true;
+      }),
+    );
+  }
+
+  #isMisplaced(name: DispatchName, file: OpenFile): boolean {
+    try {
+      assertNamed(this.#context.files, readHead(file), name);
+      return false;
+    } catch (error) {
+      if (storeErrors.is(error, 'STORE_MISPLACED')) return true;
+      throw error;
+    }
+  }
+
   #assertExists({ taskDir, dispatchId, paths }: DispatchName): void {
     if (this.#context.files.lstat(paths.file) === null) throw dispatchNotFound(taskDir, dispatchId);
   }
 
+  /** @throws STORE_MISPLACED if the file was written as that of another dispatch */
   #withOpen<T>(name: DispatchName, work: (file: OpenFile) => T): T {
+    return this.#withFile(name, (file) => {
+      const head = headOf(file);
+      if (head !== null) assertNamed(this.#context.files, head, name);
+      return work(file);
+    });
+  }
+
+  #withFile<T>(name: DispatchName, work: (file: OpenFile) => T): T {
     const file = orMissing(() => OpenFile.open(this.#context.files, name.paths.file, 'read'));
     if (file === null) throw dispatchNotFound(name.taskDir, name.dispatchId);
     try {
@@ -84,6 +121,20 @@ export class DispatchIntegrity {
     } finally {
       file.close();
     }
+  }
+}
+
+function same(event: CapturedEvent): CapturedEvent {
+  return event;
+}
+
+/** Null if both heads are damaged, or this version does not know them. */
+function headOf(file: OpenFile): DispatchHead | null {
+  try {
+    return findSlot(file) === null ? null : findHead(file);
+  } catch (error) {
+    if (storeErrors.is(error, 'STORE_CORRUPT')) return null;
+    throw error;
   }
 }
 
@@ -106,8 +157,8 @@ function rewriteContentOf(
   file: OpenFile,
   rewrite: DispatchRewrite,
 ): void {
-  const { damages } = verifyFile(file);
-  const examined = examineFile(file);
+  const { damages } = verifyFile(file, name);
+  const examined = examineFile(file, name);
   const { head } = examined;
   // One whole copy of the head is enough: a loss of power can tear the other one.
   const events = head === null ? 0 : head.slot * 2;
@@ -151,8 +202,8 @@ class Salvage {
   readonly #marks: readonly Mark[];
   readonly #count: number;
 
-  static of(file: OpenFile): Salvage {
-    const lines = settledLines(examineFile(file));
+  static of(file: OpenFile, name: DispatchName): Salvage {
+    const lines = settledLines(examineFile(file, name));
     const marks: Mark[] = [];
     let count = 0;
     inspectLines(lines, {

@@ -1,5 +1,7 @@
 import { type DispatchDamage, type DispatchVerification, storeErrors } from '@hansard/provider';
+import { chainStart } from '@hansard/store-kit';
 import { eventsLine, firstSeparator } from '../disk-format.ts';
+import type { DispatchName } from '../dispatch/dispatch-file.ts';
 import { completeEnd, findTail, readEnding } from '../dispatch/file-tail.ts';
 import { type DispatchHead, findHead, findSlot, readHead } from '../head/dispatch-head.ts';
 import { startOfEvents } from '../head/head-codec.ts';
@@ -22,12 +24,12 @@ interface Inspection {
   readonly end: number;
 }
 
-/** Checks every byte of an open dispatch file. A torn tail is not damage: the next claim repairs it. */
-export function verifyFile(file: OpenFile): DispatchVerification {
+/** Checks every byte of the open file of the dispatch `name`. A torn tail is not damage: the next claim repairs it. */
+export function verifyFile(file: OpenFile, name: DispatchName): DispatchVerification {
   const place = file.path;
   let examined: DamagedFile;
   try {
-    examined = examineFile(file);
+    examined = examineFile(file, name);
   } catch (error) {
     if (!storeErrors.is(error, 'STORE_CORRUPT')) throw error;
     const { size } = file.stats();
@@ -55,9 +57,9 @@ export function verifyFile(file: OpenFile): DispatchVerification {
 function countWhole(file: OpenFile, head: NonNullable<DamagedFile['head']>): number | null {
   try {
     const { end } = findTail(file, head);
-    const { start } = head;
+    const { start, seed } = head;
     let count = 0;
-    scanLines({ file, start, end, count: null }, start + 1, () => {
+    scanLines({ file, start, seed, end, count: null }, start + 1, () => {
       count += 1;
       return true;
     });
@@ -153,14 +155,15 @@ interface DamagedFile {
 }
 
 /** @throws STORE_CORRUPT if not even the place of the events can be found */
-export function examineFile(file: OpenFile): DamagedFile {
+export function examineFile(file: OpenFile, { taskDir, dispatchId }: DispatchName): DamagedFile {
   const slot = findSlot(file);
   const head = slot === null ? readHead(file) : findHead(file);
   const start = head?.start ?? startOfEvents(slot ?? 0);
   const ending = readEnding(file);
   const complete = completeEnd(ending, start);
   const to = complete?.end ?? ending.size;
-  const lines = { file, from: start + 1, crc: null, to };
+  const seed = head?.seed ?? chainStart(taskDir, dispatchId);
+  const lines = { file, from: start + 1, crc: null, seed, to };
   return { head, start, size: ending.size, isClosed: complete !== null, lines };
 }
 

@@ -37,28 +37,29 @@ export interface LinesBytes extends AppendBytes {
 }
 
 /**
- * The bytes of lines with their separators, checksums and the closing brackets. `previous` is the checksum of the event
- * before them; null if the file has no events yet. The lines are one batch, unless `marks` says which lines continue one.
+ * The bytes of lines with their separators, checksums and the closing brackets. `previous` is the checksum
+ * before them, `isFirst`: the file has no events yet. The lines are one batch, unless `marks` says which lines continue one.
  */
 export function appendBytes(
   texts: readonly string[],
-  previous: number | null,
+  previous: number,
+  isFirst: boolean,
   closing: string,
   marks: readonly boolean[] | null = null,
 ): LinesBytes {
   const all = bufferFor(texts, closing);
   const last = texts.length - 1;
   const starts: number[] = [];
-  let crc = previous ?? 0;
+  let crc = previous;
   let checkedTo = before;
-  if (previous !== null) {
+  if (!isFirst) {
     checkedTo = 0;
     writeChecksum(all, 0, previous);
     put(all, checksumLength, checksumEnd);
   }
   let length = before;
   for (let at = 0; at <= last; at += 1) {
-    length = put(all, length, at === 0 && previous === null ? firstSeparator : lineSeparator);
+    length = put(all, length, at === 0 && isFirst ? firstSeparator : lineSeparator);
     starts.push(length - before);
     if (marks === null ? at < last : marks[at]) length = put(all, length, batchMark);
     // Without the closing brace, which follows the checksum.

@@ -18,6 +18,8 @@ export interface InspectedPart {
   readonly from: number;
   /** The checksum of the event before it; null for the first line. */
   readonly crc: number | null;
+  /** The checksum before the first event. */
+  readonly seed: number;
   readonly to: number;
 }
 
@@ -90,10 +92,12 @@ class LineInspector {
   /** The possible checksums of the line before: stored, and computed. Null for the first line. */
   #before: readonly (number | null)[];
   #wholeCrc: number | null;
+  readonly #seed: number;
   #damage: InspectedDamage | null = null;
 
-  constructor({ crc }: InspectedPart, visitor: InspectionVisitor) {
+  constructor({ crc, seed }: InspectedPart, visitor: InspectionVisitor) {
     this.#visitor = visitor;
+    this.#seed = seed;
     this.#before = [crc];
     this.#wholeCrc = crc;
   }
@@ -166,7 +170,7 @@ class LineInspector {
         digits + checksumLength + checksumEnd.length <= end &&
         hasText(bytes, digits + checksumLength, checksumEnd);
       if (!isFramed) continue;
-      const before = this.#before.find((each) => crc === chained(each, bytes, from, digits));
+      const before = this.#before.find((each) => crc === chained(each, this.#seed, bytes, from, digits));
       if (before !== undefined) return { digits, crc, before };
     }
     return null;
@@ -186,7 +190,7 @@ class LineInspector {
       isLossless: isDoubled,
       reason: isDoubled ? 'this line is doubled' : 'this line is not the one that was written here',
     });
-    const computed = isFramed ? chained(this.#before[0] ?? null, bytes, start, digits) : null;
+    const computed = isFramed ? chained(this.#before[0] ?? null, this.#seed, bytes, start, digits) : null;
     const next = [stored, computed].filter((crc) => crc !== null);
     this.#before = next.length > 0 ? next : this.#before;
   }
@@ -214,19 +218,19 @@ class LineInspector {
 }
 
 /** The checksum of a line up to its digits, after a line with the checksum `before` and an intact separator. */
-function chained(before: number | null, bytes: Buffer, from: number, digits: number): number {
+function chained(before: number | null, seed: number, bytes: Buffer, from: number, digits: number): number {
   const separator =
     before === null
-      ? checksumOf(firstSeparator)
+      ? checksumOf(firstSeparator, seed)
       : checksumOf(encodeChecksum(before) + checksumEnd + lineSeparator, before);
   return checksumOf(bytes.subarray(from, digits), separator);
 }
 
 /** The events of an open file. */
-type EventsOf = Pick<EventRange, 'file' | 'start'>;
+type EventsOf = Pick<EventRange, 'file' | 'start' | 'seed'>;
 
 /** The error of damaged events, with the number of whole events before the damage. */
-export function damagedLine({ file, start }: EventsOf, offset: number, reason: string): StoreError {
+export function damagedLine({ file, start, seed }: EventsOf, offset: number, reason: string): StoreError {
   let wholeEvents = 0;
   const from = start + firstSeparator.length;
   // No event is before damage of the line that opens them.
@@ -234,7 +238,7 @@ export function damagedLine({ file, start }: EventsOf, offset: number, reason: s
   // Beyond `offset`, because the event there can be whole although the separator after it is damaged.
   const to = Math.max(offset, file.stats().size);
   inspectLines(
-    { file, from, crc: null, to },
+    { file, from, crc: null, seed, to },
     {
       onEvent: (event) => {
         if (isDamaged || event.offset > offset) return;

@@ -225,4 +225,6 @@ export interface EventRange {
   readonly end: number;
   /** The number of events; null if it is not known without reading them. */
   readonly count: number | null;
+  /** The checksum before the first event. */
+  readonly seed: number;
 }

@@ -137,8 +137,8 @@ function areAllWhole({ bytes, to, isLast, crc }: Lines): boolean {
 
 /** The place of the checksum before a line, and its value. @throws STORE_CORRUPT */
 function checksumBefore(range: EventRange, from: number): { readonly offset: number; readonly crc: number } {
-  const { file, start } = range;
-  if (from === start + firstSeparator.length) return { offset: start, crc: 0 };
+  const { file, start, seed } = range;
+  if (from === start + firstSeparator.length) return { offset: start, crc: seed };
   const offset = from - lineSeparator.length - checksumTail;
   const bytes = offset < start ? null : file.read(offset, from);
   const crc = bytes === null ? null : readChecksum(bytes, 0);

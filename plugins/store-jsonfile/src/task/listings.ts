@@ -10,7 +10,14 @@ import {
   storeErrors,
   type TaskListing,
 } from '@hansard/provider';
-import { checksumOf, encodeChecksum, isSystemError, pageOfDispatches, withFile } from '@hansard/store-kit';
+import {
+  checksumOf,
+  dispatchMisplaced,
+  encodeChecksum,
+  isSystemError,
+  pageOfDispatches,
+  withFile,
+} from '@hansard/store-kit';
 import { dispatchPaths, names } from '../disk-format.ts';
 import { type DispatchName, readDispatchEnvelope } from '../dispatch/dispatch-file.ts';
 import { DispatchReader } from '../dispatch/dispatch-reader.ts';
@@ -53,6 +60,7 @@ interface Known extends ListedFacts {
 
 /** What is known of the dispatches of a task, by id. */
 interface KnownTask {
+  readonly taskDir: string;
   readonly folder: string;
   readonly dispatches: Map<string, Known>;
   /** How many of them the listing file does not have as they are. */
@@ -141,7 +149,7 @@ export class Listings {
     const { files } = this.#system;
     const folder = withFile('look up', this.#root, () => resolveTaskFolder(files, this.#root, taskDir));
     const ids = withFile('list', folder, () => listDispatchIds(files, folder));
-    const task = this.#known.get(taskDir) ?? this.#openTask(folder);
+    const task = this.#known.get(taskDir) ?? this.#openTask(taskDir, folder);
     const listed: Listed[] = [];
     const readAt = this.#system.clock.now();
     // Not joined for each file, which would cost a sixth of its `lstat`.
@@ -160,11 +168,11 @@ export class Listings {
     if (task.dispatches.size > listed.length) this.#forgetOthers(task, new Set(ids));
     if (task.dispatches.size > 0) this.#known.set(taskDir, task);
     else this.#known.delete(taskDir);
-    return listed;
+    return withRenamedTasks(listed, folder);
   }
 
-  #openTask(folder: string): KnownTask {
-    return { folder, dispatches: readListing(this.#system.files, folder), unkept: 0 };
+  #openTask(taskDir: string, folder: string): KnownTask {
+    return { taskDir, folder, dispatches: readListing(this.#system.files, folder, taskDir), unkept: 0 };
   }
 
   /** What is known of a file, read again if it has changed. Null if there is no such file. */
@@ -174,7 +182,7 @@ export class Listings {
     const before = task.dispatches.get(dispatchId);
     if (stats !== null && before !== undefined && isSameFile(before, stats)) return before;
     this.#forget(task, dispatchId);
-    const envelope = stats === null ? null : readDispatchEnvelope(files, file);
+    const envelope = stats === null ? null : readDispatchEnvelope(files, nameIn(task, dispatchId));
     if (stats === null || envelope === null) return null;
     const { ino, size, ctimeMs } = stats;
     const { startedAt, status } = envelope;
@@ -213,7 +221,7 @@ export class Listings {
   #keep(taskDir: string): void {
     const task = this.#known.get(taskDir);
     if (task === undefined || task.unkept < leastToKeep) return;
-    writeListing(this.#system.files, task.folder, task.dispatches);
+    writeListing(this.#system.files, task);
     task.unkept = 0;
   }
 
@@ -223,10 +231,11 @@ export class Listings {
     if (known === undefined || task === undefined || dispatchId === null)
       return { taskDir, dispatchId, envelope: null, ...definedOnly({ error }) };
     if (known.envelope !== undefined) return { taskDir, dispatchId, envelope: known.envelope, known, task };
-    const { file } = dispatchPaths(task.folder, dispatchId);
+    const name = nameIn(task, dispatchId);
+    const { file } = name.paths;
     try {
       const { files } = this.#system;
-      const envelope = withFile('read', file, () => readDispatchEnvelope(files, file));
+      const envelope = withFile('read', file, () => readDispatchEnvelope(files, name));
       if (envelope === null) return null;
       const isKnown = task.dispatches.get(dispatchId) === known;
       const stats = isKnown ? files.lstat(file) : null;
@@ -239,12 +248,11 @@ export class Listings {
   }
 
   #withActivity({ known, task, ...listed }: Loaded): DispatchListing {
-    const { taskDir, dispatchId, envelope } = listed;
+    const { dispatchId, envelope } = listed;
     if (known === undefined || task === undefined || dispatchId === null || envelope === null)
       return { ...listed, lastActiveAt: null };
     if (known.lastActiveAt === undefined) {
-      const name = { taskDir, dispatchId, paths: dispatchPaths(task.folder, dispatchId) };
-      known.lastActiveAt = this.#lastActiveAt(name, envelope);
+      known.lastActiveAt = this.#lastActiveAt(nameIn(task, dispatchId), envelope);
       if (task.dispatches.get(dispatchId) === known) task.unkept += 1;
     }
     return { ...listed, envelope: structuredClone(envelope), lastActiveAt: known.lastActiveAt };
@@ -268,6 +276,31 @@ export class Listings {
       return null;
     }
   }
+}
+
+function nameIn({ taskDir, folder }: KnownTask, dispatchId: string): DispatchName {
+  return { taskDir, dispatchId, paths: dispatchPaths(folder, dispatchId) };
+}
+
+/** The dispatches of a task, with one entry in place of all that were written in a task whose folder had another name. */
+function withRenamedTasks(listed: readonly Listed[], folder: string): Listed[] {
+  const others = Map.groupBy(listed, otherTaskOf);
+  others.delete(null);
+  const renamed = [...others].filter(([, { length }]) => length > 1);
+  if (renamed.length === 0) return [...listed];
+  const isOfThem = (one: Listed) => renamed.some(([, ofTask]) => ofTask.includes(one));
+  const entries = renamed.map(([writtenTaskDir, [{ taskDir } = { taskDir: '' }]]): Listed => {
+    const log = { taskDir, dispatchId: null, writtenTaskDir: writtenTaskDir ?? '', writtenDispatchId: null };
+    return { taskDir, dispatchId: null, envelope: null, error: dispatchMisplaced(log, folder) };
+  });
+  return [...listed.filter((one) => !isOfThem(one)), ...entries];
+}
+
+/** The task in which a dispatch was written that has the right id in the wrong task; null for any other. */
+function otherTaskOf({ dispatchId, error }: Listed): string | null {
+  if (error === undefined || !storeErrors.is(error, 'STORE_MISPLACED')) return null;
+  const { writtenTaskDir, writtenDispatchId } = error.details as Record<string, unknown>;
+  return writtenDispatchId === dispatchId && typeof writtenTaskDir === 'string' ? writtenTaskDir : null;
 }
 
 /** A dispatch with its envelope; null if it cannot be read. */
@@ -303,12 +336,12 @@ const format = 1;
  * What an earlier listing kept of a task, by dispatch id: a hint, of which each entry counts only for a file with the same facts.
  * Empty if the file is absent, damaged or of another format, or cannot be read.
  */
-function readListing(files: Files, taskFolder: string): Map<string, ListedFacts> {
+function readListing(files: Files, taskFolder: string, taskDir: string): Map<string, ListedFacts> {
   const kept = new Map<string, ListedFacts>();
   const text = readIfPossible(files, join(taskFolder, names.listing));
   const end = text.indexOf('\n');
   const body = text.slice(end + 1);
-  if (end < 0 || text.slice(0, end) !== headOf(body)) return kept;
+  if (end < 0 || text.slice(0, end) !== headOf(taskDir, body)) return kept;
   try {
     for (const line of body.split('\n').slice(0, -1)) {
       const [id, ino, size, ctimeMs, startedAt, status, lastActiveAt] = JSON.parse(line);
@@ -322,24 +355,24 @@ function readListing(files: Files, taskFolder: string): Map<string, ListedFacts>
 }
 
 /** Keeps what a listing read. It is a help for the next one, so a refusal of the system, as in a folder without permission, is not an error. */
-function writeListing(files: Files, taskFolder: string, kept: ReadonlyMap<string, ListedFacts>): void {
-  const lines = [...kept].map(([id, { ino, size, ctimeMs, startedAt, status, lastActiveAt }]) => {
+function writeListing(files: Files, { taskDir, folder, dispatches }: KnownTask): void {
+  const lines = [...dispatches].map(([id, { ino, size, ctimeMs, startedAt, status, lastActiveAt }]) => {
     const facts = [id, ino, size, ctimeMs, startedAt, status];
     return `${JSON.stringify(lastActiveAt === undefined ? facts : [...facts, lastActiveAt])}\n`;
   });
   const body = lines.join('');
-  const content = Buffer.from(`${headOf(body)}\n${body}`);
+  const content = Buffer.from(`${headOf(taskDir, body)}\n${body}`);
   try {
-    const temporary = join(taskFolder, names.listingTemporary);
-    replaceFile(files, join(taskFolder, names.listing), temporary, content, false);
+    const temporary = join(folder, names.listingTemporary);
+    replaceFile(files, join(folder, names.listing), temporary, content, false);
   } catch (error) {
     if (!isSystemError(error) && !storeErrors.is(error)) throw error;
   }
 }
 
-/** The first line. Two processes that write at the same time can leave a mixture, which the checksum shows. */
-function headOf(body: string): string {
-  return JSON.stringify({ format, crc: encodeChecksum(checksumOf(body)) });
+/** The first line, with the name of the task, whose folder can get another one. Two processes that write at the same time can leave a mixture, which the checksum shows. */
+function headOf(taskDir: string, body: string): string {
+  return JSON.stringify({ format, task: taskDir, crc: encodeChecksum(checksumOf(body)) });
 }
 
 function readIfPossible(files: Files, path: string): string {

@@ -3,7 +3,7 @@ import { type DispatchEnvelope, isPlainObject, parseTaskRecord, type TaskRecord 
 import { compareByStart, storeErrors, type TaskListing } from '@hansard/provider';
 import { isSystemError, orMissing, withFile } from '@hansard/store-kit';
 import { dispatchPaths, names } from '../disk-format.ts';
-import { readDispatchEnvelope } from '../dispatch/dispatch-file.ts';
+import { readStoredEnvelope } from '../dispatch/dispatch-file.ts';
 import { corrupt } from '../errors.ts';
 import type { Files } from '../files.ts';
 import type { LaterWork } from '../later-work.ts';
@@ -236,8 +236,7 @@ export class TaskIndex {
     const lock = taskLock(taskFolder);
     this.#locks.take(lock);
     try {
-      const readEnvelope = (dispatchId: string) =>
-        readIfPossible(files, dispatchPaths(taskFolder, dispatchId).file);
+      const readEnvelope = (dispatchId: string) => readIfPossible(files, taskFolder, dispatchId);
       writeTaskFile(files, taskFolder, change, readEnvelope, sync);
     } finally {
       this.#locks.release(lock.path);
@@ -246,9 +245,10 @@ export class TaskIndex {
 }
 
 /** Null for a dispatch that cannot be read: the index omits it, and a read of the dispatch itself reports the damage. */
-function readIfPossible(files: Files, file: string): DispatchEnvelope | null {
+function readIfPossible(files: Files, taskFolder: string, dispatchId: string): DispatchEnvelope | null {
   try {
-    return readDispatchEnvelope(files, file);
+    const envelope = readStoredEnvelope(files, dispatchPaths(taskFolder, dispatchId).file);
+    return envelope?.dispatchId === dispatchId ? envelope : null;
   } catch (error) {
     if (storeErrors.is(error) || isSystemError(error)) return null;
     throw error;

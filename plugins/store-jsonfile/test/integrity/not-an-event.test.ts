@@ -11,7 +11,7 @@ function rewritten(bytes: Buffer, from: string, to: string): Buffer {
   const start = text.indexOf('"events":[') + '"events":['.length;
   let events = text.slice(start).replace(from, to);
   for (const { index } of events.matchAll(/(?<=,"crc":")[0-9a-f]{8}(?="\})/g)) {
-    const crc = crc32(Buffer.from(events.slice(0, index), 'latin1'))
+    const crc = crc32(Buffer.from(events.slice(0, index), 'latin1'), crc32(`${taskDir}\nd1`))
       .toString(16)
       .padStart(8, '0');
     events = events.slice(0, index) + crc + events.slice(index + crc.length);

@@ -25,6 +25,8 @@ function check(bytes: Buffer): unknown[] {
   const start = opening + '"events":['.length;
   const end = text.search(/\n\] ?\}\n$/);
   const lines = end <= start ? [] : text.slice(start + 1, end).split('\n');
+  // The name in the head.
+  const seed = crc32(`${document.task}\n${document.id}`);
   const events: unknown[] = [];
   let at = start + 1;
   for (const [index, line] of lines.entries()) {
@@ -34,7 +36,7 @@ function check(bytes: Buffer): unknown[] {
     if (isLast && line.startsWith(' ')) throw new Error('an unfinished batch');
     const digits = at + line.lastIndexOf(crc);
     // From the bracket to the digits, always from the beginning.
-    if (hex(crc32(bytes.subarray(start, digits))) !== crc) throw new Error('the checksum of an event');
+    if (hex(crc32(bytes.subarray(start, digits), seed)) !== crc) throw new Error('the checksum of an event');
     events.push(JSON.parse(`${Buffer.from(event, 'latin1').toString()}}`));
     at += line.length + 1;
   }

@@ -13,10 +13,11 @@ const events = [makeEvent(2, 'ü“\ud800'), ...makeEvents(3, 40), makeEvent(1, 
 /** A store with a file of the made-up format 0. */
 function withFormat0(text = JSON.stringify({ format: 0, envelope: makeEnvelope('d1'), events })) {
   const root = makeRoot();
-  const { file, temporary } = dispatchPaths(join(root, taskDir), 'd1');
+  const paths = dispatchPaths(join(root, taskDir), 'd1');
+  const { file } = paths;
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
-  const upgrade = (files = thisSystem.files) => upgradeFrom0(files, file, temporary(1), 1);
+  const upgrade = (files = thisSystem.files) => upgradeFrom0(files, { taskDir, dispatchId: 'd1', paths }, 1);
   return { file, text, upgrade, store: openStore(root) };
 }
 

@@ -1,5 +1,7 @@
 import { readFileSync, renameSync } from 'node:fs';
 import { type CapturedEvent, encodeEvent, parseEnvelope } from '@hansard/events';
+import { chainStart } from '@hansard/store-kit';
+import type { DispatchName } from '../../src/dispatch/dispatch-file.ts';
 import { EventCopier } from '../../src/dispatch/rewrite-dispatch.ts';
 import type { Files } from '../../src/files.ts';
 import { encodeHead, nothingAcknowledged, slotFor } from '../../src/head/head-codec.ts';
@@ -13,11 +15,18 @@ import { OpenFile } from '../../src/lines/open-file.ts';
  * 3. Rename the copy over the file. A process that is killed before this step leaves the earlier file as it was.
  * @returns false if the file already has the present format
  */
-export function upgradeFrom0(files: Files, path: string, temporary: string, epoch: number): boolean {
+export function upgradeFrom0(
+  files: Files,
+  { taskDir, dispatchId, paths }: DispatchName,
+  epoch: number,
+): boolean {
+  const [path, temporary] = [paths.file, paths.temporary(epoch)];
   const text = readFileSync(path, 'utf8');
   if (!text.startsWith('{"format":0,')) return false;
   const { envelope, events }: { envelope: unknown; events: CapturedEvent[] } = JSON.parse(text);
   const record = {
+    taskDir,
+    dispatchId,
     revision: 1,
     epoch,
     acknowledged: nothingAcknowledged,
@@ -26,7 +35,7 @@ export function upgradeFrom0(files: Files, path: string, temporary: string, epoc
   const slot = slotFor(record);
   const copy = OpenFile.open(files, temporary, 'replace');
   try {
-    const copier = new EventCopier(copy, encodeHead(record, slot).length);
+    const copier = new EventCopier(copy, encodeHead(record, slot).length, chainStart(taskDir, dispatchId));
     for (const event of events) copier.add(event.id, encodeEvent(event), false);
     const head = encodeHead({ ...record, acknowledged: copier.finish() }, slot);
     copy.write(head, head.length, 0);

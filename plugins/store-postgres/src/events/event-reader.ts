@@ -7,6 +7,7 @@ import type {
   StoreError,
 } from '@hansard/provider';
 import {
+  chainStart,
   countOfPage,
   cursorAfterEnd,
   defaultPageLimit,
@@ -16,7 +17,7 @@ import {
 import { corrupt, isDamage } from '../database/postgres-errors.ts';
 import type { BigInt64, EventRow, PageRow } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
-import { chainStart, decodeEvent, envelopeDamage, eventChecksum } from '../tables/decode.ts';
+import { decodeEvent, envelopeDamage, eventChecksum } from '../tables/decode.ts';
 
 interface Named {
   readonly taskDir: string;

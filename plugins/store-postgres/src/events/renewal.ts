@@ -5,19 +5,13 @@ import {
   type DispatchVerification,
   storeErrors,
 } from '@hansard/provider';
-import { placeInTime } from '@hansard/store-kit';
+import { chainStart, placeInTime } from '@hansard/store-kit';
 import type { Claims } from '../claims.ts';
 import type { Session } from '../database/database.ts';
 import { placesAfterRewrite } from '../database/remove-remains.ts';
 import type { BigInt64, ClaimedRow } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
-import {
-  chainStart,
-  decodeEnvelope,
-  decodeEvent,
-  envelopeChecksum,
-  eventChecksum,
-} from '../tables/decode.ts';
+import { decodeEnvelope, decodeEvent, envelopeChecksum, eventChecksum } from '../tables/decode.ts';
 import type { EventReader } from './event-reader.ts';
 
 /** What gives a dispatch a new number needs, with its content under that number. */

@@ -60,11 +60,6 @@ export function decodeEvent(line: string): CapturedEvent | null {
  * detect accidents, not malice.
  */
 
-/** The value from which the checksum of the first event of a dispatch starts, so that a row of another dispatch is out of place. */
-export function chainStart(taskDir: string, dispatchId: string): number {
-  return checksumOf(`${taskDir}\n${dispatchId}`) | 0;
-}
-
 /** The checksum of an event. It starts from that of the event before it, so that a missing or moved row shows. */
 export function eventChecksum(previous: number, line: string): number {
   return checksumOf(line, previous >>> 0) | 0;

@@ -41,11 +41,6 @@ function checksumOf(text: string, start: number): number {
   return typeof text === 'string' ? crc32(text, start) : -1;
 }
 
-/** The value from which the checksum of the first event of a dispatch starts, so that a row of another dispatch is out of place. */
-export function chainStart(taskDir: string, dispatchId: string): number {
-  return crc32(`${taskDir}\n${dispatchId}`);
-}
-
 /**
  * The checksum of an event: it starts from the checksum of the event before it, so that a missing, doubled or moved row shows.
  * `batch` is the number of events that follow it in its batch.

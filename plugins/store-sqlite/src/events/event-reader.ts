@@ -7,9 +7,9 @@ import {
   type ReadEventsOptions,
   storeErrors,
 } from '@hansard/provider';
-import { countOfPage, dispatchNotFound, mostPageBytes, pageRange } from '@hansard/store-kit';
+import { chainStart, countOfPage, dispatchNotFound, mostPageBytes, pageRange } from '@hansard/store-kit';
 import type { AcknowledgedLengths } from '../database/acknowledged-lengths.ts';
-import { chainStart, decodeEvent } from '../database/decode.ts';
+import { decodeEvent } from '../database/decode.ts';
 import type { EventRow, FoundRow, Statements } from '../database/statements.ts';
 import { inSnapshot } from '../database/transaction.ts';
 import { corrupt, isDamage } from '../sqlite-errors.ts';

@@ -1,5 +1,6 @@
 import type { DispatchDamage, DispatchVerification } from '@hansard/provider';
-import { chainStart, decodeEvent, dispatchChecksum, eventChecksum } from '../database/decode.ts';
+import { chainStart } from '@hansard/store-kit';
+import { decodeEvent, dispatchChecksum, eventChecksum } from '../database/decode.ts';
 import type { EventRow, FoundRow, Statements } from '../database/statements.ts';
 import { isDamage } from '../sqlite-errors.ts';
 

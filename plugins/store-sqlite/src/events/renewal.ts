@@ -1,7 +1,8 @@
 import { type CapturedEvent, encodeEvent } from '@hansard/events';
 import type { DispatchRewrite, DispatchRewritten, DispatchVerification } from '@hansard/provider';
+import { chainStart } from '@hansard/store-kit';
 import { prepareLengths } from '../claimed-dispatches.ts';
-import { chainStart, decodeEvent, eventChecksum } from '../database/decode.ts';
+import { decodeEvent, eventChecksum } from '../database/decode.ts';
 import { damagedRows, overwriting } from '../database/remove-remains.ts';
 import type { Statements } from '../database/statements.ts';
 import { inTransaction } from '../database/transaction.ts';

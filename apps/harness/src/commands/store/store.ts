@@ -10,6 +10,7 @@ import {
 import type { CliContext } from '../../terminal/context.ts';
 import { plainTable } from '../../terminal/plain-table.ts';
 import { answerFromStore } from '../../terminal/with-store.ts';
+import { addAdopt } from './adopt.ts';
 import { addDelete } from './delete.ts';
 import { addSeal } from './seal.ts';
 import { addSetup } from './setup.ts';
@@ -19,6 +20,7 @@ import { addVerify } from './verify.ts';
 export const addStore: AddCommand = (command, context) => {
   addVerify(command, context);
   addUnlock(command, context);
+  addAdopt(command, context);
   addDelete(command, context);
   addSeal(command, context);
   addInfo(command, context);
@@ -27,6 +29,7 @@ export const addStore: AddCommand = (command, context) => {
     command,
     'store verify',
     'store unlock 4K7Q',
+    'store adopt research/route-models',
     'store delete 4K7Q',
     'store seal latest',
     'store info',

@@ -2,7 +2,7 @@ import { partOfStore, resolveScope, resolveSession, toTaskName } from '@hansard/
 import type { DispatchStore } from '@hansard/dispatch';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { type VerifiedDispatch, verifyDispatches } from '@hansard/maintenance';
-import { type DispatchDamage, isInternalTask } from '@hansard/provider';
+import { type DispatchDamage, isInternalTask, storeErrors } from '@hansard/provider';
 import type { Command } from 'commander';
 import { printAnswer } from '../../terminal/answer.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
@@ -34,7 +34,7 @@ export function addVerify(parent: Command, context: CliContext): void {
     .option(...yesOption)
     .addHelpText(
       'after',
-      '\nExit codes: 0 everything is whole, including with places that belong to no dispatch, 3 something is damaged, or not what was sealed.\n\nExamples:\n  hansard store verify\n  hansard store verify research/route-models --json\n  hansard store verify 4K7Q --accept-loss',
+      '\nExit codes: 0 everything is whole, including with places that belong to no dispatch, 3 something is damaged, under another name, or not what was sealed.\n\nExamples:\n  hansard store verify\n  hansard store verify research/route-models --json\n  hansard store verify 4K7Q --accept-loss',
     )
     .action((word: string | undefined, options: VerifyOptions) =>
       withStore(context, options, async ({ store }) => {
@@ -132,6 +132,8 @@ class Summary {
   #events = 0;
   #bytes = 0;
   #damaged = 0;
+  /** Logs under another name than they were written under. */
+  #misplaced = 0;
   #withoutChecksums = 0;
 
   add(result: VerifiedDispatch): void {
@@ -140,14 +142,19 @@ class Summary {
     else if (dispatchId !== null) this.dispatches += 1;
     this.#events += verification?.wholeEvents ?? 0;
     this.#bytes += verification?.bytes ?? 0;
-    if (!isWhole(result)) this.#damaged += 1;
+    if (result.error !== null && storeErrors.is(result.error, 'STORE_MISPLACED')) this.#misplaced += 1;
+    else if (!isWhole(result)) this.#damaged += 1;
     else if (verification?.integrity === 'none') this.#withoutChecksums += 1;
   }
 
   get text(): string {
     const letters = this.#letters === 0 ? '' : `, ${count(this.#letters, 'letter')}`;
     const all = `${count(this.dispatches, 'session', 'sessions')}, ${count(this.#events, 'event')}${letters}, ${count(this.#bytes, 'byte')}`;
-    const state = this.#damaged === 0 ? 'all whole' : `${this.#damaged} damaged`;
+    const wrong = [
+      ...(this.#damaged === 0 ? [] : [`${this.#damaged} damaged`]),
+      ...(this.#misplaced === 0 ? [] : [`${this.#misplaced} under another name`]),
+    ];
+    const state = wrong.length === 0 ? 'all whole' : wrong.join(', ');
     const checked =
       this.#withoutChecksums === 0
         ? ''
@@ -156,9 +163,15 @@ class Summary {
     return `${all}: ${state}${remains}.${checked}`;
   }
 
-  /** @throws CliError with the exit code for damage */
+  /** @throws CliError with the exit code for damage, including for a log under another name */
   assertWhole(): void {
-    if (this.#damaged === 0) return;
+    if (this.#damaged === 0 && this.#misplaced === 0) return;
+    if (this.#damaged === 0)
+      throw new CliError(
+        exitCode.damaged,
+        `${count(this.#misplaced, 'log')} of the store cannot be read, because of another name.`,
+        'Rename each file or folder, or keep the new name with `hansard store adopt`.',
+      );
     throw new CliError(
       exitCode.damaged,
       `${this.#damaged} of ${count(this.dispatches, 'session', 'sessions')}${this.#letters === 0 ? '' : ` and ${count(this.#letters, 'letter')}`} can't be read completely.`,
