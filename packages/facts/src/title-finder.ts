@@ -39,7 +39,8 @@ export class TitleFinder {
     return this.#rank < rankOfPrompt;
   }
 
-  addMessage({ text, source }: EventData<'user:message'>, position: number): void {
+  addMessage({ text, source, command }: EventData<'user:message'>, position: number): void {
+    if (command === true) return;
     const { kind, what } = source;
     const rank = kind === 'external' && what !== undefined ? rankOfTrigger : rankOfPrompt;
     if (kind !== 'system' && rank > this.#rank) this.#offer(promptTitle(text), rank, position);

@@ -34,7 +34,7 @@ import {
   mapTaskNotification,
   mapTaskStarted,
 } from './run-messages.ts';
-import { originSource, type Source, spokenIn } from './speakers.ts';
+import { type Source, speakerOf, spokenIn } from './speakers.ts';
 import { fieldsOfAgent, type SubAgent } from './sub-agents.ts';
 import { usageOf } from './usage.ts';
 
@@ -133,9 +133,10 @@ function mapText(
     return;
   }
   const { origin } = step.message;
-  const otherwise = sourceOf(step, agent);
+  const { members, fidelity } = step.state;
+  const context = { origin, members, fidelity, otherwise: sourceOf(step, agent) };
   const { details } = blockDetails(fields, ['text', 'parts']);
-  for (const [index, said] of spokenIn(text, { origin, otherwise, members: step.state.members }).entries()) {
+  for (const [index, said] of spokenIn(text, context).entries()) {
     const data = index === 0 ? { ...said, ...attachmentsOf(fields) } : said;
     step.events.event('user:message', withDetails(data, details ?? {}), links);
   }
@@ -143,11 +144,10 @@ function mapText(
 
 /** The speaker: for a sub-agent the agent that called it; otherwise the origin that the message names, or the user. */
 function sourceOf(step: MappingStep, agent: SubAgent | undefined): Source {
-  const { isSynthetic } = step.message;
-  const source = originSource(step.message.origin);
-  if (isSynthetic === true) return { kind: source?.kind === 'agent' ? 'agent' : 'system' };
-  if (agent === undefined || (source !== undefined && source.kind !== 'agent'))
-    return source ?? { kind: 'user' };
+  const source = speakerOf(step.message);
+  if (step.message.isSynthetic === true)
+    return source === undefined || source.kind === 'user' ? { kind: 'system' } : source;
+  if (agent === undefined || source !== undefined) return source ?? { kind: 'user' };
   const caller = step.state.calls.get(agent.toolCallId)?.agentId;
   return { kind: 'agent', ...definedOnly({ agentId: caller }) };
 }

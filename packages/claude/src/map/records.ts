@@ -19,7 +19,7 @@ import { unknownEventType, withDetails } from './event-writer.ts';
 import { asEventId, asId } from './ids.ts';
 import { type AnswerLinks, linksToAnswer, type MappingState } from './mapping-state.ts';
 import { mapModelMessage } from './model-message.ts';
-import { originSource, type Source, spokenIn } from './speakers.ts';
+import { hookIn, type Source, speakerOf, spokenIn } from './speakers.ts';
 import type { SubAgent } from './sub-agents.ts';
 import type { TranscriptStep } from './transcript-step.ts';
 
@@ -203,8 +203,9 @@ function mapText(step: TranscriptStep, block: JsonValue, links: PromptLinks, sou
   }
   const { details = {} } = blockDetails(fields, ['text', 'parts']);
   const { attachment, origin = asObject(attachment)?.origin } = step.message;
-  const { members } = step.state;
-  for (const [index, said] of spokenIn(text, { origin, members, otherwise: source }).entries()) {
+  const { members, fidelity } = step.state;
+  const context = { origin, members, fidelity, otherwise: source };
+  for (const [index, said] of spokenIn(text, context).entries()) {
     const data = index === 0 ? { ...said, ...attachmentsOf(fields) } : said;
     step.events.event('user:message', withDetails(data, details), { ...links, ...reportLinks(step, text) });
   }
@@ -240,15 +241,20 @@ function causeOf(step: TranscriptStep, agent: SubAgent | undefined): string | un
 const written =
   /^<(local-command-caveat|local-command-stdout|local-command-stderr|bash-stdout|bash-stderr|task-notification|user-prompt-submit-hook)>/;
 
-/** The speaker: the origin that the record names, Claude Code if the record says so, or the caller of a sub-agent. */
+/**
+ * The speaker: the one that the record names, Claude Code or a hook if the record says so, or the caller of a sub-agent. The caller gives
+ * an agent its first prompt, and the engine warms some agents up.
+ */
 function sourceOf(step: TranscriptStep, block: JsonValue, agent: SubAgent | undefined): Source {
-  const { isMeta, promptSource } = step.message;
-  const origin = originSource(step.message.origin);
-  if (origin !== undefined && agent === undefined) return origin;
+  const { isMeta, promptSource, parentUuid, version } = step.message;
+  const isFirst = agent !== undefined && parentUuid === null;
+  const speaker = isFirst ? undefined : speakerOf(step.message);
+  if (speaker !== undefined) return speaker;
   const text = asText(asObject(block)?.text) ?? '';
-  const isSystem = isMeta === true || promptSource === 'system';
-  if (isSystem || written.test(text)) return { kind: 'system' };
+  if (isMeta === true || promptSource === 'system' || written.test(text))
+    return { kind: 'system', ...definedOnly({ hook: hookIn(text) }) };
   if (agent === undefined) return { kind: 'user' };
+  if (isFirst && text === 'Warmup' && String(version).startsWith('2.0.')) return { kind: 'system' };
   const caller = step.state.calls.get(agent.toolCallId)?.agentId;
   return { kind: 'agent', ...definedOnly({ agentId: caller }) };
 }
@@ -282,7 +288,36 @@ function mapAttachment(step: TranscriptStep): void {
   if (attachment === undefined) mapOther(step);
   else if (kind === 'queued_command' && asBlocks(attachment.prompt) !== undefined)
     mapQueuedPrompt(step, attachment);
+  else if (wordsOfHook(attachment) !== null) mapHookWords(step, attachment);
   else writeAs(step, kind.startsWith('hook_') ? 'system:hook_response' : 'system:attachment', step.others());
+}
+
+/** What a hook says to the model in an attachment; null for any other attachment. */
+function wordsOfHook({ type, content, blockingError }: JsonObject): string | null {
+  const said =
+    type === 'hook_additional_context' ? content : type === 'hook_blocking_error' ? blockingError : null;
+  const words = asText(asObject(said)?.blockingError) ?? asText(said);
+  const all = words === undefined ? (asList(said) ?? []).map(asText) : [words];
+  return all.length > 0 && all.every((one) => one !== undefined) ? all.join('\n') : null;
+}
+
+/** A message of a hook to the model: `user:message`. */
+function mapHookWords(step: TranscriptStep, attachment: JsonObject): void {
+  const agent = step.agent();
+  step.announce(agent);
+  const { fidelity } = step.state;
+  const words = wordsOfHook(attachment) ?? '';
+  // A narrative leaves out what is between these tags.
+  const text = fidelity === 'full' ? words : `<system-reminder>${words}</system-reminder>`;
+  step.keepOthers(['attachment']);
+  step.events.details = {
+    ...step.events.details,
+    attachment: without(attachment, ['content', 'blockingError', 'rendered']),
+  };
+  const hook = asName(attachment.hookName) ?? asName(attachment.hookEvent) ?? 'hook';
+  const wrapped = fidelity === 'full' ? asText(attachment.rendered) : undefined;
+  const data = { text, source: { kind: 'system' as const, hook }, ...definedOnly({ wrapped }) };
+  step.events.event('user:message', data, { agentId: agent?.id });
 }
 
 const lastHooks: ReadonlySet<unknown> = new Set(['Stop', 'SubagentStop', 'SessionEnd']);
@@ -303,7 +338,7 @@ function mapQueuedPrompt(step: TranscriptStep, attachment: JsonObject): void {
   const blocks = asBlocks(attachment.prompt) ?? [];
   const messageId = blocks.length > 1 ? asId(step.message.uuid) : undefined;
   const isNotice = attachment.commandMode === 'task-notification';
-  const source = originSource(attachment.origin) ?? { kind: isNotice ? 'system' : 'user' };
+  const source = speakerOf(step.message) ?? { kind: isNotice ? 'system' : 'user' };
   for (const block of withAttachments(blocks))
     mapText(step, block, { agentId: agent?.id, messageId }, source);
 }

@@ -1,4 +1,4 @@
-import { definedOnly, type EventData, type JsonObject, type JsonValue } from '@hansard/events';
+import { definedOnly, type EventData, type Fidelity, type JsonObject, type JsonValue } from '@hansard/events';
 import { asName, asObject, asText } from '../lines/json-fields.ts';
 import { asId } from './ids.ts';
 
@@ -8,7 +8,10 @@ export type Source = EventData<'user:message'>['source'];
 export interface Spoken {
   readonly text: string;
   readonly source: Source;
-  readonly details?: JsonObject;
+  /** Whether it is a command for the engine, without words for the model. */
+  readonly command?: true;
+  /** The text with the markup of the engine, if that differs. */
+  readonly wrapped?: string;
 }
 
 /** Facts about a text that its record states. */
@@ -18,26 +21,31 @@ interface SpokenContext {
   readonly members: ReadonlyMap<string, string>;
   /** The speaker where neither the text nor the origin names one. */
   readonly otherwise: Source;
+  readonly fidelity: Fidelity;
 }
 
 const engine: Source = { kind: 'system' };
 
 /** The speakers of a text, in its order. Never empty. */
-export function spokenIn(text: string, { origin, members, otherwise }: SpokenContext): Spoken[] {
+export function spokenIn(text: string, { origin, members, otherwise, fidelity }: SpokenContext): Spoken[] {
   if (isOfEngine(text)) return [{ text, source: engine }];
-  const kind = asText(asObject(origin)?.kind);
+  const command = commandIn(text, otherwise, fidelity);
+  if (command !== null) return [command];
+  const fields = asObject(origin) ?? {};
+  const kind = asText(fields.kind);
   const notes = kind === undefined || kind === 'peer' ? teammateNotes(text) : null;
   if (notes !== null) return notes.map((note) => fromTeammate(note, members));
-  if (kind === 'peer') return [fromPeer(text, asObject(origin) ?? {})];
+  if (kind === 'peer') return [fromPeer(text, fields)];
+  if (kind === 'channel') return [fromChannel(text, fields, otherwise)];
   return [{ text, source: otherwise }];
 }
 
 /** Tags of blocks that Claude Code and editors add to what a person typed. */
-const added = /^<(?:ide_opened_file|ide_selection|ide_diagnostics|system-reminder|bash-input)>/;
+const added = /^<(?:ide_opened_file|ide_selection|ide_diagnostics|system-reminder)>/;
 
 /** Whether the engine wrote a text in the user's name, whatever origin its record names. */
 function isOfEngine(text: string): boolean {
-  return added.test(text) || isInterruption(text) || isBareCommand(text);
+  return added.test(text) || isInterruption(text);
 }
 
 /** Whether the engine wrote the text in the user's name after an interruption. */
@@ -45,50 +53,122 @@ export function isInterruption(text: string): boolean {
   return /^\[Request interrupted by user( for tool use)?\]$/.test(text);
 }
 
-/** Whether a text is the echo of a slash command that the user gave no words. */
-function isBareCommand(text: string): boolean {
-  if (!/^<command-(?:name|message)>/.test(text)) return false;
-  const [, rest = ''] = text.split('<command-args>', 2);
-  const [words = ''] = rest.split('</command-args>', 1);
-  return words.trim() === '';
+const commandPart = /<(command-(?:name|message|args)|bash-input)>([\s\S]*?)<\/\1>\s*/y;
+
+/** What a person typed as a command, without the markup of the engine; null if a text is anything else. */
+function commandIn(text: string, source: Source, fidelity: Fidelity): Spoken | null {
+  const parts = new Map<string, string>();
+  const whole = text.trim();
+  if (!whole.startsWith('<')) return null;
+  commandPart.lastIndex = 0;
+  for (let end = 0; end < whole.length; end = commandPart.lastIndex) {
+    const [, part = '', words = ''] = commandPart.exec(whole) ?? [];
+    if (part === '' || parts.has(part)) return null;
+    parts.set(part, words.trim());
+  }
+  const shell = parts.get('bash-input');
+  // A narrative leaves out what is between these tags.
+  if (shell !== undefined && fidelity !== 'full') return { text, source, command: true };
+  if (shell !== undefined) return { text: `! ${shell}`, source, command: true, wrapped: text };
+  const name = parts.get('command-name')?.replace(/^\/?/, '/') ?? '/';
+  if (name === '/') return null;
+  const words = parts.get('command-args') ?? '';
+  return words === ''
+    ? { text: name, source, command: true, wrapped: text }
+    : { text: `${name} ${words}`, source, wrapped: text };
 }
 
-/** The speaker that an origin names; undefined for an unknown origin, and for another agent or session. */
-export function originSource(origin: JsonValue | undefined): Source | undefined {
+/** The speaker that a record names; undefined if it names none. */
+export function speakerOf(record: JsonObject): Source | undefined {
+  const { origin = asObject(record.attachment)?.origin, wakeupSource, scheduledTaskId } = record;
   const { kind, subkind } = asObject(origin) ?? {};
   const ofSubkind = kind === 'task-notification' ? bySubkind.get(asText(subkind) ?? '') : undefined;
-  return ofSubkind ?? byOrigin.get(asText(kind) ?? '');
+  const named = ofSubkind ?? byOrigin.get(asText(kind) ?? '');
+  if (named !== undefined) return named;
+  if (wakeupSource != null || scheduledTaskId != null) return timer;
+  if (record.rowSource === 'harness' || record.rowSource === 'hook') return engine;
+  return byTurn.get(asText(record.turnOrigin) ?? '');
 }
+
+const timer: Source = { kind: 'external', what: 'timer' };
+/** Another session. Its name is its own claim, and names no agent of this one. */
+const session: Source = { kind: 'external', what: 'session' };
 
 const byOrigin: ReadonlyMap<string, Source> = new Map<string, Source>([
   ['human', { kind: 'user' }],
   ['channel', { kind: 'external', what: 'service' }],
-  ['peer', { kind: 'agent' }],
-  ['coordinator', { kind: 'agent' }],
-  ['observer', { kind: 'agent' }],
+  ['peer', session],
   ['task-notification', engine],
-  ['auto-continuation', engine],
-  ['observer-activity', engine],
-  ['unclassified', engine],
-  ['plugin', engine],
-  ['slack-ping', engine],
-  ['voice-call', engine],
+  ...[
+    'coordinator',
+    'observer',
+    'observer-activity',
+    'auto-continuation',
+    'unclassified',
+    'plugin',
+    'slack-ping',
+    'voice-call',
+  ].map((kind) => [kind, engine] as const),
 ]);
 
 /** Notifications that carry the words of somebody else. */
 const bySubkind: ReadonlyMap<string, Source> = new Map<string, Source>([
-  ['scheduled-trigger', { kind: 'external', what: 'timer' }],
+  ['scheduled-trigger', timer],
   ['external-event', { kind: 'external' }],
-  ['peer-send-message', { kind: 'agent' }],
+  ['peer-send-message', session],
 ]);
+
+/** Why a turn began, in records without an origin. A program that uses the SDK speaks for its user. */
+const byTurn: ReadonlyMap<string, Source> = new Map<string, Source>([
+  ['scheduled', timer],
+  ['peer', session],
+  ['task_notification', engine],
+  ['auto_continuation', engine],
+  ['host_synthetic', engine],
+  ['system', engine],
+]);
+
+/** The hook whose words a text is that the engine wrote; undefined for any other text. */
+export function hookIn(text: string): string | undefined {
+  if (text.startsWith('<user-prompt-submit-hook>')) return 'UserPromptSubmit';
+  return /^([A-Z][A-Za-z]{1,40}) hook (?:feedback|additional context|blocking error|stopped continuation)\b/.exec(
+    text,
+  )?.[1];
+}
 
 /** The words of a sub-agent, which its task names, or of another session, which claims a name. */
 function fromPeer(text: string, origin: JsonObject): Spoken {
-  const agentId = asId(origin.senderTaskId) ?? asId(origin.name) ?? asId(origin.from);
-  const source: Source = { kind: 'agent', ...definedOnly({ agentId }) };
-  const body = asText(origin.body)?.trim() ?? '';
-  const isWrapped = body !== '' && body !== text && text.includes(body);
-  return isWrapped ? { text: body, source, details: { wrapped: text } } : { text, source };
+  const agentId = asId(origin.senderTaskId);
+  const name = asName(origin.name) ?? asName(origin.from);
+  const source: Source = {
+    ...(agentId === undefined ? session : { kind: 'agent' as const, agentId }),
+    ...definedOnly({ name }),
+  };
+  const inside = elementIn(text, /^<(?:agent|cross-session)-message[ >]/)?.body;
+  const body = asText(origin.body)?.trim() || inside || text;
+  const isWrapped = body !== text && text.includes(body);
+  return isWrapped ? { text: body, source, wrapped: text } : { text, source };
+}
+
+/** The words of a person in a channel, which the engine wraps with the name of the channel. */
+function fromChannel(text: string, origin: JsonObject, source: Source): Spoken {
+  const element = elementIn(text, /^<channel[ >]/);
+  const person = / user="([^"]*)"/.exec(element?.head ?? '')?.[1];
+  const name = [person, asName(origin.server)].filter(Boolean).join(' of ');
+  const from = name === '' ? source : { ...source, name };
+  return element === null || element.body === ''
+    ? { text, source: from }
+    : { text: element.body, source: from, wrapped: text };
+}
+
+/** The opening tag and the content of an element that a whole text is; null if it is none. */
+function elementIn(text: string, opened: RegExp): { readonly head: string; readonly body: string } | null {
+  const whole = text.trim();
+  const end = whole.lastIndexOf('</');
+  const head = whole.slice(0, whole.indexOf('>') + 1);
+  const [name = ''] = /^[\w-]*/.exec(head.slice(1)) ?? [];
+  const isWhole = opened.test(head) && head.length <= end && whole.slice(end) === `</${name}>`;
+  return isWhole ? { head, body: whole.slice(head.length, end).trim() } : null;
 }
 
 interface TeammateNote {
@@ -123,10 +203,9 @@ function fromTeammate(
   { teammate, body, wrapped }: TeammateNote,
   members: ReadonlyMap<string, string>,
 ): Spoken {
-  const details = { wrapped };
-  if (teammate === 'system' || isTeamSignal(body)) return { text: body, source: engine, details };
+  if (teammate === 'system' || isTeamSignal(body)) return { text: body, source: engine, wrapped };
   const agentId = teammate === lead ? undefined : (members.get(teammate) ?? asId(teammate));
-  return { text: body, source: { kind: 'agent', ...definedOnly({ agentId }) }, details };
+  return { text: body, source: { kind: 'agent', ...definedOnly({ agentId }) }, wrapped };
 }
 
 /** Whether a body is a message of the engine about a teammate, such as an `idle_notification`. */

@@ -111,7 +111,7 @@ describe('the speaker of a user message', () => {
     [{ origin: { kind: 'task-notification' } }, 'system'],
     [{ origin: { kind: 'human' } }, 'user'],
     [{ origin: { kind: 'constructor' } }, 'user'],
-    [{ origin: { kind: 'coordinator' } }, 'agent'],
+    [{ origin: { kind: 'coordinator' } }, 'system'],
     [{ parent_tool_use_id: 't1' }, 'agent'],
     [{ parent_tool_use_id: 't1', origin: { kind: 'human' } }, 'user'],
   ])('%j: %s', (fields, kind) => {
@@ -124,7 +124,7 @@ describe('the speaker of a user message', () => {
     const note = '<teammate-message teammate_id="alice">\nSeven.\n</teammate-message>';
     const { events } = mapMessages([user('hi', { origin }), user(note, { uuid: 'u2' })]);
     expect(ofType(events, 'user:message').map(({ data }) => [data.source, data.text])).toEqual([
-      [{ kind: 'agent', agentId: 'ledger' }, 'hi'],
+      [{ kind: 'external', what: 'session', name: 'ledger' }, 'hi'],
       [{ kind: 'agent', agentId: 'alice' }, 'Seven.'],
     ]);
   });

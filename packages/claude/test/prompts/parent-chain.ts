@@ -36,8 +36,8 @@ type Json = Readonly<Record<string, unknown>>;
  * 3. Parallel calls fork the chain: the results of an answer are children of its records, and only the last is on the chain. The
  *    API takes an answer only with all its results, so every result of the answer directly follows it, in the order of the calls, and
  *    an error is in the place of a result that no record has.
- * 4. Texts are messages of the user. A queued command is an attachment with the text that the user typed during an answer. Other
- *    attachments, progress and system records hold no message.
+ * 4. Texts are messages of the user. A queued command is an attachment with the text that the user typed during an answer, and a hook
+ *    adds context in another one. Other attachments, progress and system records hold no message.
  * 5. A message whose model is `<synthetic>` was written by Claude Code, not by a model. An error of the API is never sent.
  */
 export class ParentChain {
@@ -167,6 +167,8 @@ function contentBlocks(content: unknown): readonly Json[] {
 
 function textsOf(record: Json): string[] {
   const { attachment } = record;
+  if (isObject(attachment) && attachment.type === 'hook_additional_context')
+    return [(attachment.content as string[]).join('\n')];
   const blocks =
     isObject(attachment) && attachment.type === 'queued_command'
       ? contentBlocks(attachment.prompt)

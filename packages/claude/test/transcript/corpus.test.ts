@@ -49,7 +49,7 @@ describe('transcripts from the corpus', () => {
       const { lines, records } = recordsOf(path);
       expect(summary.lines).toBe(lines);
       const ids = new Set(events.map(({ id }) => id));
-      const texts = new Set(events.map(({ data }) => data.text ?? data.summary));
+      const texts = new Set(events.map(({ data }) => data.wrapped ?? data.text ?? data.summary));
       for (const record of records) {
         if (record.uuid !== undefined) expect(ids).toContain(record.uuid);
         for (const text of textsOf(record))

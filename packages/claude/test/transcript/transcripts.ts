@@ -22,7 +22,15 @@ export async function readToEnd(log: ClaudeLog, fidelity: Fidelity = 'full'): Pr
 /** Reads a transcript of these bytes, and files beside it by their path below the folder of it. */
 export async function readTranscript(
   text: string | Uint8Array,
-  { fidelity, beside = {} }: { fidelity?: Fidelity; beside?: Readonly<Record<string, string>> } = {},
+  {
+    fidelity,
+    beside = {},
+    open = openClaudeTranscript,
+  }: {
+    fidelity?: Fidelity;
+    beside?: Readonly<Record<string, string>>;
+    open?: typeof openClaudeTranscript;
+  } = {},
 ): Promise<ReadLog> {
   const folder = mkdtempSync(join(tmpdir(), 'hansard-transcript-'));
   try {
@@ -32,7 +40,7 @@ export async function readTranscript(
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), content);
     }
-    return await readToEnd(await openClaudeTranscript(path), fidelity);
+    return await readToEnd(await open(path), fidelity);
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -93,7 +93,7 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
   },
   'agent:message_sent': { fields: { text: 'said', to: 'whole' } },
   'agent:output': { fields: { parts: 'observed' } },
-  'user:message': { fields: { text: 'said', source: 'lines', parts: 'attached' } },
+  'user:message': { fields: { text: 'said', source: 'lines', parts: 'attached', command: 'whole' } },
   'content:stored': { fields: { sha256: 'whole', size: 'whole' } },
   'session:init': { fields: { model: 'whole', sessionId: 'whole', cwd: 'whole', tools: 'whole' } },
   'session:complete': {

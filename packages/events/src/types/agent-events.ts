@@ -32,9 +32,9 @@ export type FileChange = z.infer<typeof fileChangeSchema>;
 export const sourceSchema = z.object({
   /** `system`: the engine, a hook or the orchestrator. `external`: the outside world, which may be a person. */
   kind: z.enum(['user', 'agent', 'system', 'external']),
-  /** Of `external` only: what sent it. Absent: not known. */
-  what: z.enum(['file', 'timer', 'webhook', 'service']).optional(),
-  /** Of `user` and `external` only: who sent it, in the words of the channel, such as a user of Slack. Absent: not known. */
+  /** Of `external` only: what sent it. `session`: another session of the same product. Absent: not known. */
+  what: z.enum(['file', 'timer', 'webhook', 'service', 'session']).optional(),
+  /** Not of `system`: who sent it, in the words of the channel, such as a user of Slack or an agent by its name. Absent: not known. */
   name: z.string().optional(),
   agentId: idSchema.optional(),
   dispatchId: idSchema.optional(),
@@ -132,5 +132,11 @@ export const agentEventData = {
 
 /** Messages to an agent from a person, another agent, the system or the outside world. */
 export const userEventData = {
-  'user:message': z.object(messageFields),
+  'user:message': z.object({
+    ...messageFields,
+    /** Whether it is a command for the engine, without words for the model. Such a message never counts as a prompt. */
+    command: z.boolean().optional(),
+    /** The text as the model received it, with the markup of its engine. Absent: as `text`. */
+    wrapped: z.string().optional(),
+  }),
 } as const;

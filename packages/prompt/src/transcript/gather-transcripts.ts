@@ -89,11 +89,12 @@ function receivedMessage(event: CapturedEvent): TranscriptMessage | null {
     case 'agent:system_prompt':
       return { role: 'system', content: dataOf(event, event.type).text };
     case 'user:message': {
-      const { text, source, parts } = dataOf(event, event.type);
+      const { text, wrapped = text, source, parts } = dataOf(event, event.type);
       const isDefault = source.kind === 'user' && Object.keys(source).length === 1;
       return {
         role: 'user',
-        content: text,
+        content: wrapped,
+        ...(wrapped === text ? {} : { said: text }),
         ...(isDefault ? {} : { source }),
         ...(parts === undefined ? {} : { parts }),
       };

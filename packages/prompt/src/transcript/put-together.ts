@@ -72,9 +72,10 @@ function blocksOf(message: TranscriptMessage): NewEvent[] {
   if (message.role === 'tool') return [toolResult(message)];
   const { content: text } = message;
   if (text === null) throw new TypeError(`A ${message.role} message must have content; this one has none.`);
-  return message.role === 'system'
-    ? [newEvent('agent:system_prompt', { text })]
-    : [newEvent('user:message', { text, source: message.source ?? { kind: 'user' }, ...partsOf(message) })];
+  if (message.role === 'system') return [newEvent('agent:system_prompt', { text })];
+  const { said, source = { kind: 'user' } } = message;
+  const words = said === undefined ? { text } : { text: said, wrapped: text };
+  return [newEvent('user:message', { ...words, source, ...partsOf(message) })];
 }
 
 function partsOf({ parts }: TranscriptMessage): Pick<EventData<'user:message'>, 'parts'> {

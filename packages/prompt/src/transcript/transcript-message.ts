@@ -17,6 +17,8 @@ export interface TranscriptMessage {
   readonly isError?: boolean;
   /** Of a user message; absent: `{ kind: 'user' }`. */
   readonly source?: EventData<'user:message'>['source'];
+  /** Of a user message: its content without the markup of the engine. Absent: the content has none. */
+  readonly said?: string;
   /** Of a user message: what is attached to its content. Absent: nothing. */
   readonly parts?: readonly ContentPart[];
 }

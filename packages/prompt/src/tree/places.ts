@@ -103,7 +103,7 @@ const kinds: ReadonlyMap<string, PlaceKind> = new Map([
 ]);
 
 export function kindOf({ type, data }: CapturedEvent): PlaceKind {
-  if (type === 'user:message') return isFromSystem(data.source) ? 'entry' : 'prompt';
+  if (type === 'user:message') return isFromSystem(data.source) || data.command === true ? 'entry' : 'prompt';
   // Parts of a message to an agent that have events of their own, such as `user:image`.
   return kinds.get(type) ?? (type.startsWith('user:') ? 'entry' : 'note');
 }

@@ -10,11 +10,13 @@ export function agentLabel({ agents }: LogIndex, agentId: string): string {
 
 /** The label of a speaker: that of an agent, otherwise that of its kind. */
 export function speakerLabel(index: LogIndex, speaker: Speaker): string {
-  const { kind, agentId, dispatchId, hook } = speaker;
+  const { kind, agentId, dispatchId, hook, name } = speaker;
   if (kind !== 'agent' || agentId === undefined) return sourceLabel(speaker);
   // Its id says nothing about the agents of this log.
   if (dispatchId !== undefined && hook === undefined)
     return neutraliseControlsInLine(`agent ${agentId} of ${shortId(dispatchId)}`);
+  // A record can name an agent of which the log has nothing else.
+  if (name !== undefined && !index.agents.has(agentId)) return neutraliseControlsInLine(name);
   return agentLabel(index, agentId);
 }
 

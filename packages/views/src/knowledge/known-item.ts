@@ -1,6 +1,6 @@
 import { isReadableAs } from '@hansard/events/plain';
 import { outputText } from '@hansard/prompt';
-import type { LogMessage, LogNode } from '../log/log-node.ts';
+import { type LogMessage, type LogNode, wordsIn } from '../log/log-node.ts';
 
 /** Something that an agent's model can be given. */
 export interface KnownItem {
@@ -25,7 +25,7 @@ export type ItemState = 'shown' | 'compacted' | 'omitted' | 'superseded';
 
 /** The text of an item as it was recorded. */
 export function textOfItem({ node: { event }, message }: KnownItem): string {
-  if (message !== null) return message.entry.message.content ?? '';
+  if (message !== null) return wordsIn(message.entry.message);
   if (isReadableAs(event, 'agent:output')) return outputText(event.data);
   return isReadableAs(event, 'session:compaction') ? (event.data.summary ?? '') : '';
 }

@@ -1,6 +1,7 @@
 import { deliveryRecordOf } from '../audience/delivery-record.ts';
 import type { LogAgent } from '../log/log-agents.ts';
 import { type LogIndex, nodeNamed } from '../log/log-index.ts';
+import { wordsIn } from '../log/log-node.ts';
 import { type Saying, speakerIdOf } from '../log/saying.ts';
 
 /** An agent for which the log has no delivery of a saying. */
@@ -51,7 +52,7 @@ function sameWordsIn(index: LogIndex, { text, position }: Saying, { agentId }: L
   const delivery = index.transcripts.get(agentId)?.find(({ main, entry: { message } }) => {
     if (main.event.type === 'agent:given') return false;
     const isUnlinked = message.role !== 'assistant' && main.event.substance === undefined;
-    return isUnlinked && main.position > position && message.content === text;
+    return isUnlinked && main.position > position && wordsIn(message) === text;
   });
   return delivery?.main.event.id ?? null;
 }

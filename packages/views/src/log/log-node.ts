@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import type { TranscriptEntry } from '@hansard/prompt';
+import type { TranscriptEntry, TranscriptMessage } from '@hansard/prompt';
 
 /** An event of an indexed log and its position in it. The lookups of `LogIndex` take and return it. */
 export interface LogNode<E extends CapturedEvent = CapturedEvent> {
@@ -14,6 +14,11 @@ export interface LogMessage {
   readonly blocks: readonly LogNode[];
   /** The block that references to the message mean: its first tool call, otherwise its first text, otherwise its first block. */
   readonly main: LogNode;
+}
+
+/** What a message says, without the markup of its engine; '' if nothing. */
+export function wordsIn({ said, content }: TranscriptMessage): string {
+  return said ?? content ?? '';
 }
 
 /** Whether a message is an utterance: an answer with text and without tool calls. */

@@ -1,6 +1,6 @@
 import type { TranscriptEntry } from '@hansard/prompt';
 import type { EventIds } from './event-ids.ts';
-import { isUtterance, type LogMessage, type LogNode } from './log-node.ts';
+import { isUtterance, type LogMessage, type LogNode, wordsIn } from './log-node.ts';
 import type { ReadLog } from './read-log.ts';
 import type { Fate, Hearing, HowHeard, Saying, Speaker } from './saying.ts';
 
@@ -60,13 +60,14 @@ class SayingsPass {
     }
     for (const message of messages) {
       const { main, entry } = message;
-      const { role, source, content } = entry.message;
+      const { role, source } = entry.message;
+      const words = wordsIn(entry.message);
       if (isUtterance(message)) {
-        this.#addSaying(main, 'utterance', { kind: 'agent', agentId: entry.agentId }, content ?? '');
+        this.#addSaying(main, 'utterance', { kind: 'agent', agentId: entry.agentId }, words);
       } else if (role === 'user' || role === 'tool') {
         deliveries.push(message);
         if (role === 'user' && this.#substanceOf(main) === null) {
-          this.#addSaying(main, 'message', source ?? { kind: 'user' }, content ?? '');
+          this.#addSaying(main, 'message', source ?? { kind: 'user' }, words);
         }
       }
     }
@@ -93,13 +94,13 @@ class SayingsPass {
   }
 
   #addHearings({ main, entry }: LogMessage): void {
-    const { role, source, content } = entry.message;
+    const { role, source } = entry.message;
     let saying = this.#carriedBy(main);
     if (saying === null && role === 'user') {
       // Its content is new to the conversation, such as the result of a tool that is passed on.
       const origin = this.#originOf(main);
-      const text = this.#log.messageAt[origin.position]?.entry.message.content ?? content;
-      saying = this.#addSaying(origin, 'message', source ?? { kind: 'user' }, text ?? '');
+      const text = wordsIn(this.#log.messageAt[origin.position]?.entry.message ?? entry.message);
+      saying = this.#addSaying(origin, 'message', source ?? { kind: 'user' }, text);
       this.#sayingAt[main.position] = saying;
     }
     if (saying !== null) {
@@ -124,7 +125,7 @@ class SayingsPass {
     carried: LogNode | null,
   ): Hearing {
     const { event, position } = node;
-    const text = message.content ?? '';
+    const text = wordsIn(message);
     const wasAltered =
       carried !== null &&
       this.#hearingAt[carried.position]?.how === 'altered' &&

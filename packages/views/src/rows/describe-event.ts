@@ -268,8 +268,9 @@ function inWords(...parts: readonly (string | undefined)[]): string {
 function senderInWords(source: EventData<'user:message'>['source'], nameAgent: NameAgent): string {
   const { agentId, dispatchId, name } = source;
   // The names of the agents of another dispatch are not known.
-  const agent = agentId === undefined || dispatchId !== undefined ? agentId : nameAgent(agentId);
-  return [sourceLabel(source), name, agent, dispatchId].filter(Boolean).join(' ');
+  const known = agentId === undefined || dispatchId !== undefined ? agentId : nameAgent(agentId);
+  const agent = known === agentId ? known : undefined;
+  return [sourceLabel(source), known === agentId ? name : known, agent, dispatchId].filter(Boolean).join(' ');
 }
 
 function toolAndTarget({ tool, target }: { readonly tool: string; readonly target?: string | undefined }) {

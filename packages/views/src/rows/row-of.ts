@@ -188,7 +188,8 @@ function speakerOf(event: CapturedEvent, agents: RowAgents): RowSpeaker {
   // The names of the agents of another dispatch are not known.
   if (dispatchId !== undefined)
     return { kind, name: [agentId, dispatchId].filter(Boolean).join(' of '), label };
-  return { kind, name: agents.nameOf(agentId ?? ''), label };
+  const known = agents.nameOf(agentId ?? '');
+  return { kind, name: known === agentId ? (source.name ?? known) : known, label };
 }
 
 function heardOf(group: RowGroup, agents: RowAgents): Pick<Row, 'heard' | 'missing' | 'notKnown'> {
