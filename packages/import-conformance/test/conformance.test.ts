@@ -22,8 +22,4 @@ importerConformance({
   name: 'claude-transcript',
   importer: known('claude-transcript'),
   write: transcript,
-  knownGaps: {
-    'grown/any-order-of-files':
-      'the result of a sub-agent whose file appears later is recorded a second time, with the answer as its cause',
-  },
 });

@@ -17,7 +17,7 @@ import {
   withoutUndefined,
 } from '../lines/json-fields.ts';
 import { isKnownEventType, unknownEventType, type WriterLinks, withDetails } from './event-writer.ts';
-import { type AnswerLinks, linksToAnswer, type ToolCallRecord } from './mapping-state.ts';
+import type { AnswerLinks, ToolCallRecord } from './mapping-state.ts';
 import { type MappingStep, writeNotice } from './mapping-step.ts';
 import type { SubAgent } from './sub-agents.ts';
 import { describeToolCall, describeToolReturn } from './tool-metadata.ts';
@@ -255,7 +255,7 @@ export function mapToolResult(
   const answer: AnswerLinks =
     agent === undefined || isError || asObject(output)?.status === 'async_launched'
       ? {}
-      : linksToAnswer(step.state.answers.get(agent.id), asObject(output), text);
+      : step.linksToReport(agent, asObject(output), text);
   const data = withoutUndefined({
     toolCallId,
     tool,
@@ -298,7 +298,8 @@ function followSubAgent(
   if (agent === undefined) return undefined;
   if (output?.status !== 'async_launched') inferences.end(agent);
   step.writeInferences();
-  return agent;
+  // What only a file beside the records says may come later, and the result stays as it is.
+  return name === undefined && agent.isLinked === true ? undefined : agent;
 }
 
 function isErrorContent(content: JsonValue | undefined): boolean {

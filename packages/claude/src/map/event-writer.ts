@@ -118,10 +118,10 @@ export class EventWriter {
   }
 
   /** Adds an event that has an id of its own. */
-  derived<T extends KnownEventType>(
+  derived<T extends EventType>(
     id: string | undefined,
     type: T,
-    data: EventData<T>,
+    data: T extends KnownEventType ? EventData<T> : JsonObject,
     links: WriterLinks,
     timestamp = this.timestamp,
   ): void {

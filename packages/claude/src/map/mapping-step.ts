@@ -23,7 +23,7 @@ import {
 import { EventWriter } from './event-writer.ts';
 import { asEventId } from './ids.ts';
 import type { Inference } from './inferences.ts';
-import type { MappingState } from './mapping-state.ts';
+import { type AnswerLinks, linksToAnswer, type MappingState } from './mapping-state.ts';
 import type { SubAgent } from './sub-agents.ts';
 import { otherUsage, usageOf } from './usage.ts';
 
@@ -156,6 +156,11 @@ export class MappingStep {
       { agentId: agent.id, cause: call?.reference },
       timestamp,
     );
+  }
+
+  /** The links of a message that carries the report of a sub-agent. `output`: the result as the tool returned it. */
+  linksToReport(agent: SubAgent, output: JsonObject | undefined, text: string): AnswerLinks {
+    return linksToAnswer(this.state.answers.get(agent.id), output, text);
   }
 
   /** Writes one `agent:inference` for each model message that is over. */

@@ -17,7 +17,7 @@ import {
 } from './blocks.ts';
 import { unknownEventType, withDetails } from './event-writer.ts';
 import { asEventId, asId } from './ids.ts';
-import { type AnswerLinks, linksToAnswer, type MappingState } from './mapping-state.ts';
+import type { AnswerLinks, MappingState } from './mapping-state.ts';
 import { mapModelMessage } from './model-message.ts';
 import { hookIn, type Source, speakerOf, spokenIn } from './speakers.ts';
 import type { SubAgent } from './sub-agents.ts';
@@ -215,8 +215,9 @@ function mapText(step: TranscriptStep, block: JsonValue, links: PromptLinks, sou
 function reportLinks(step: TranscriptStep, text: string): AnswerLinks {
   const task = notifiedTask(step.message);
   const agent = task === undefined ? undefined : step.state.agents.find(task.taskId);
-  if (agent === undefined || !isOfCaller(step.state, step.message, agent.toolCallId)) return {};
-  return linksToAnswer(step.state.answers.get(agent.id), undefined, text);
+  const isKnown = agent !== undefined && agent.isLinked !== true;
+  if (!isKnown || !isOfCaller(step.state, step.message, agent.toolCallId)) return {};
+  return step.linksToReport(agent, undefined, text);
 }
 
 function textsOf(blocks: readonly JsonValue[]): string[] {

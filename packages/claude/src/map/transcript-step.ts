@@ -1,6 +1,9 @@
 import type { JsonObject, JsonValue } from '@hansard/events';
 import type { ClaudeDiagnosticCode } from '../lines/claude-diagnostic.ts';
 import { asName, asText, isUtcTime, recordedTime, timestampOf } from '../lines/json-fields.ts';
+import { unknownEventType } from './event-writer.ts';
+import { asEventId } from './ids.ts';
+import type { AnswerLinks } from './mapping-state.ts';
 import { MappingStep } from './mapping-step.ts';
 import type { SubAgent } from './sub-agents.ts';
 import type { TranscriptState } from './transcript-state.ts';
@@ -52,6 +55,20 @@ export class TranscriptStep extends MappingStep {
     if (agent.waiting !== undefined && isCalled) super.announce(agent);
   }
 
+  /**
+   * A file of a sub-agent can appear after the record that carries its report, and events never change. So the record names the report
+   * by an id of its own, and `system:agent_report` says which answer that is.
+   */
+  override linksToReport(agent: SubAgent, output: JsonObject | undefined, text: string): AnswerLinks {
+    const links = super.linksToReport(agent, output, text);
+    const id = asEventId(`${this.recordId}:report`);
+    if (id === undefined) return links;
+    const isKnown = links.substance !== undefined || links.cause !== undefined;
+    if (isKnown && !this.state.ids.has(id))
+      this.events.derived(id, reportType, {}, { agentId: agent.id, ...links });
+    return { substance: id };
+  }
+
   /** Keeps a whole record that could be read but not mapped. */
   notice(problem: string, raw: JsonValue): void {
     this.events.event('system:notice', { problem, line: this.line, raw });
@@ -59,6 +76,7 @@ export class TranscriptStep extends MappingStep {
 }
 
 const nowhere = {};
+const reportType = unknownEventType('system', 'agent_report');
 
 /** Fields whose values are in the event's id, time and type, or in an earlier record of the same session. */
 function heldElsewhere(

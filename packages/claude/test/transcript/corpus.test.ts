@@ -4,7 +4,7 @@ import { factsOf } from '@hansard/facts';
 import { causesOf, createLogIndex, neverHeard } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
 import { openClaudeStream, openClaudeTranscript } from '../../src/index.ts';
-import { readToEnd } from './transcripts.ts';
+import { linksOf, readToEnd } from './transcripts.ts';
 
 const corpus = process.env.HANSARD_CORPUS ?? join(import.meta.dirname, '../../../../../shared/fixtures');
 const isThere = existsSync(join(corpus, 'claude-transcripts'));
@@ -93,7 +93,7 @@ describe('transcripts from the corpus', () => {
         ({ type, data }) =>
           type === 'agent:tool_result' && data.tool === 'Task' && data.status === 'completed',
       );
-      const report = result?.substance ?? '';
+      const report = linksOf(events, result).substance ?? '';
       expect(events.find(({ id }) => id === report)).toMatchObject({
         type: 'agent:text',
         agentId: 'a2898e3',

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@hansard/events';
 import { causesOf, createLogIndex, knownBy, neverHeard } from '@hansard/views';
 import { describe, expect, it } from 'vitest';
-import { answer, call, lines, outcome, prompt, readTranscript, text, uuid } from './transcripts.ts';
+import { answer, call, lines, linksOf, outcome, prompt, readTranscript, text, uuid } from './transcripts.ts';
 
 const at = (number: number) =>
   new Date(Date.parse('2026-03-01T09:30:00.000Z') + number * 1_000).toISOString();
@@ -41,7 +41,8 @@ describe('the files of sub-agents', () => {
     });
     expect(events.find(({ id }) => id === uuid(11))).toMatchObject({ agentId: 'a1', cause: 'a1:created' });
     const result = events.find(({ id }) => id === uuid(5));
-    expect(result).toMatchObject({ type: 'agent:tool_result', substance: uuid(12) });
+    expect(result).toMatchObject({ type: 'agent:tool_result', substance: `${uuid(5)}:report` });
+    expect(linksOf(events, result)).toEqual({ substance: uuid(12) });
 
     const index = createLogIndex(events);
     expect(index.diagnostics).toEqual([]);
@@ -70,7 +71,7 @@ describe('the files of sub-agents', () => {
       },
     );
     const results = events.filter(({ type }) => type === 'agent:tool_result');
-    expect(results.map(({ id, substance }) => [id, substance])).toEqual([
+    expect(results.map((result) => [result.id, linksOf(events, result).substance])).toEqual([
       [uuid(5), uuid(22)],
       [uuid(6), uuid(12)],
     ]);
@@ -94,7 +95,7 @@ describe('the files of sub-agents', () => {
     const order = [uuid(12), uuid(5), uuid(6), uuid(13), uuid(14), uuid(9)];
     expect(events.map(({ id }) => id).filter((id) => order.includes(id))).toEqual(order);
     const results = events.filter(({ type }) => type === 'agent:tool_result');
-    expect(results.map(({ substance }) => substance)).toEqual([uuid(12), uuid(14)]);
+    expect(results.map((result) => linksOf(events, result).substance)).toEqual([uuid(12), uuid(14)]);
   });
 
   it('of a nested agent are read before the result in its caller', async () => {
@@ -114,7 +115,7 @@ describe('the files of sub-agents', () => {
       },
     );
     const results = events.filter(({ type }) => type === 'agent:tool_result');
-    expect(results.map(({ id, substance }) => [id, substance])).toEqual([
+    expect(results.map((result) => [result.id, linksOf(events, result).substance])).toEqual([
       [uuid(13), uuid(22)],
       [uuid(6), uuid(14)],
     ]);
@@ -160,11 +161,8 @@ describe('the files of sub-agents', () => {
       { beside },
     );
     const report = events.find(({ id }) => id === uuid(5));
-    expect(report).toMatchObject({
-      type: 'user:message',
-      substance: uuid(12),
-      data: { source: { kind: 'system' } },
-    });
+    expect(report).toMatchObject({ type: 'user:message', data: { source: { kind: 'system' } } });
+    expect(linksOf(events, report)).toEqual({ substance: uuid(12) });
     expect(events.find(({ type }) => type === 'agent:created')).toMatchObject({ cause: uuid(2) });
     const index = createLogIndex(events);
     expect(neverHeard(index, uuid(12))).toEqual([]);
@@ -176,8 +174,7 @@ describe('the files of sub-agents', () => {
   it('of the background that report in other words are the cause of the report', async () => {
     const { events } = await readTranscript(lines(...start, prompt(5, notice('a1', 'cut off'))), { beside });
     const report = events.find(({ id }) => id === uuid(5));
-    expect(report).toMatchObject({ cause: [uuid(12)] });
-    expect(report).not.toHaveProperty('substance');
+    expect(linksOf(events, report)).toEqual({ cause: [uuid(12)] });
   });
 
   it('are not linked to a notification of another task, or to one that a person wrote', async () => {
@@ -188,6 +185,26 @@ describe('the files of sub-agents', () => {
       expect(message).not.toHaveProperty('substance');
       expect(message).not.toHaveProperty('cause');
     }
+  });
+
+  it.each([
+    ['a result', [reported(5, 'toolu_1', 'found', 'a1')]],
+    ['a notification', [launched, prompt(5, notice('a1', 'found'))]],
+  ])('can come after the report that names the agent: %s stays as it is', async (_, more) => {
+    const rows = lines(prompt(1, 'Find it.'), answer(2, task('toolu_1')), ...more);
+    const [before, after] = [await readTranscript(rows), await readTranscript(rows, { beside })];
+    expect(createLogIndex(before.events).diagnostics).toEqual([]);
+    const byId = new Map(after.events.map((event) => [event.id, event]));
+    expect(
+      before.events.filter((event) => JSON.stringify(byId.get(event.id)) !== JSON.stringify(event)),
+    ).toEqual([]);
+    expect(linksOf(after.events, byId.get(uuid(5)))).toEqual({ substance: uuid(12) });
+    const late = [
+      ...before.events,
+      ...after.events.filter(({ id }) => !before.events.some((one) => one.id === id)),
+    ];
+    const heard = createLogIndex(late).sayings.find(({ id }) => id === uuid(12))?.hearings;
+    expect(heard).toMatchObject([{ agentId: '', event: { id: uuid(5) } }]);
   });
 
   it('have their diagnostics under their own names', async () => {
@@ -217,6 +234,6 @@ describe('the files of sub-agents', () => {
     const known = new Set(part.events.map(({ id }) => id));
     const added = whole.events.filter(({ id }) => !known.has(id)).map(({ id }) => id);
     expect(added.slice(0, 2)).toEqual(['a1:created', uuid(12)]);
-    expect(added.at(-1)).toBe(uuid(5));
+    expect(added.slice(-2)).toEqual([`${uuid(5)}:report`, uuid(5)]);
   });
 });

@@ -112,3 +112,13 @@ export function outcome(number: number, id: string, content: string, fields: Jso
 export function lines(...records: readonly (JsonObject | string)[]): string {
   return records.map((item) => `${typeof item === 'string' ? item : JSON.stringify(item)}\n`).join('');
 }
+
+/** The links of an event to the answer that it carries or is made of: its own, or those of the report that it names. */
+export function linksOf(
+  events: readonly CapturedEvent[],
+  event: CapturedEvent | undefined,
+): Pick<CapturedEvent, 'substance' | 'cause'> {
+  const report = events.find(({ id, type }) => type === 'system:agent_report' && id === event?.substance);
+  const { substance, cause } = report ?? event ?? {};
+  return { ...(substance === undefined ? {} : { substance }), ...(cause === undefined ? {} : { cause }) };
+}

@@ -49,6 +49,8 @@ export function checkReferences(
     for (const { kind, id, dispatchId } of referencesIn(event)) {
       const target = find(id);
       if (target === null && dispatchId !== undefined) continue;
+      // The report is in the file of a sub-agent, which the source may not have.
+      if (target === null && id.endsWith(':report')) continue;
       if (target === null) {
         const message = `The ${kind} of ${event.id} is ${id}, which is not in this log.`;
         diagnostics.push({ code: 'reference_lost', eventId: event.id, message });

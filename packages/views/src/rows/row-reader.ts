@@ -134,6 +134,9 @@ export class RowReader {
       if (group !== null) group.inference = { ...node, event };
       return group;
     }
+    // A report of an agent stands between its answer and the result that carries it.
+    const reported = event.type === 'system:agent_report' ? this.#open.saying(event.substance) : null;
+    if (reported !== null) this.#open.carry(reported, event.id);
     if (isNoise(event)) {
       const run = this.#open.callNamed(callOfRecord(event)) ?? this.#open.run();
       run?.folded.push(node);
