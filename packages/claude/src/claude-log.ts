@@ -32,6 +32,11 @@ export function dispatchIdOf(name: string, time: number): string {
   );
 }
 
+/** The id of the dispatch of a Claude Code session, or of a sub-agent's part of it. */
+export function dispatchOfSession(session: string): string {
+  return dispatchIdOf(`claude-code\n${session}`, 0);
+}
+
 function digits(value: bigint, length: number): string {
   let text = '';
   for (let rest = value; text.length < length; rest >>= 5n) text = `${alphabet[Number(rest & 31n)]}${text}`;
@@ -109,7 +114,7 @@ export async function readLogHead(
   const name = [sessionId ?? nameOfFile, agentId].filter((part) => part !== undefined);
   const firstTime = time ?? Math.floor(mtimeMs);
   const idOf = (session: string) =>
-    isNamedBySession ? dispatchIdOf(`claude-code\n${session}`, 0) : dispatchIdOf(session, time ?? 0);
+    isNamedBySession ? dispatchOfSession(session) : dispatchIdOf(session, time ?? 0);
   return {
     path,
     bytes: size,
@@ -249,6 +254,11 @@ export interface ClaudeLogSummary {
   readonly lastMessage: string | null;
   /** The `leafUuid` of each summary: the last messages of other sessions, as a rule. At most 1,000. */
   readonly summarises: readonly string[];
+  /**
+   * The ids of the first answer and of the first one after each compaction: the first and the latest 31. Two sessions of which one begins with a copy of the other's
+   * records share one.
+   */
+  readonly heads: readonly string[];
   /** The `session:rewind` that the next record makes if it continues from there; null: no marker at the end announces one. */
   readonly openRewind: OpenRewind | null;
   /** What `continueAfter` needs after this reading; null if the log has to be read as a whole. It holds no content. */

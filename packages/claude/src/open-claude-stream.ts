@@ -129,6 +129,7 @@ class StreamReading {
       openCalls: this.#mapping?.openCalls ?? [],
       lastMessage: null,
       summarises: [],
+      heads: [],
       openRewind: null,
       structuredResult: structuredResult ?? null,
       kept: null,

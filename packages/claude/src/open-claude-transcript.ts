@@ -66,10 +66,8 @@ export async function openClaudeTranscript(
   const { bytes, modifiedAt, firstTime } = head;
   const main: SessionFile = { path, name: basename(path), bytes, modifiedAt, startsAt: firstTime, meta: {} };
   const files = [main, ...agents];
-  const continuation = head.continues === null ? null : head.sessionId;
-  const before = head.continues === null ? null : sessionBeside(folder, head.continues.sessionId);
-  const readCountedBefore = () => (before === null ? Promise.resolve(null) : countedMessages(before));
-  const reading = new TranscriptReading(files, head.hasTime, continuation, readCountedBefore);
+  const session = { id: head.sessionId, continues: head.continues?.sessionId ?? null };
+  const reading = new TranscriptReading(files, head.hasTime, session);
   return {
     format: 'claude-transcript',
     files: files.map((file) => file.path),
@@ -84,10 +82,10 @@ export async function openClaudeTranscript(
     summary: () => reading.summary(),
     continueAfter(value) {
       const kept = asKeptReading(value);
-      if (kept === null || !head.hasTime || kept.continuation !== continuation) return null;
+      if (kept === null || !head.hasTime || kept.continues !== session.continues) return null;
       const places = findKept(kept, files);
       if (places === null) return null;
-      const rest = new TranscriptReading(files, true, continuation, readCountedBefore, { kept, places });
+      const rest = new TranscriptReading(files, true, session, { kept, places });
       return {
         read: (options) => rest.read(options),
         summary: () => rest.summary(),
@@ -95,26 +93,6 @@ export async function openClaudeTranscript(
       };
     },
   };
-}
-
-/** The messages that the file of a session and those before it count; null if there is no such file. */
-async function countedMessages(path: string): Promise<ReadonlySet<string> | null> {
-  const log = await openClaudeTranscript(path, { subAgents: [] });
-  const earlier = log.continues === null ? null : sessionBeside(dirname(path), log.continues.sessionId);
-  const before = earlier === null || earlier === path ? null : await countedMessages(earlier);
-  const counted = new Set(before);
-  for await (const events of log.read())
-    for (const { type, messageId } of events)
-      if (type === 'agent:inference' && messageId !== undefined) counted.add(messageId);
-  for (const { messageId } of log.summary().openCalls) if (messageId !== undefined) counted.add(messageId);
-  return counted;
-}
-
-/** The file of a session beside another one; null if there is none. A record names the session, so its name may be hostile. */
-function sessionBeside(folder: string, sessionId: string): string | null {
-  const path = join(folder, `${sessionId}.jsonl`);
-  const found = dirname(path) === folder ? resolveOwn(path, folder) : null;
-  return found?.kind === 'own' && found.stats.isFile() ? path : null;
 }
 
 /** The transcripts of sub-agents beside the transcript of a session, sorted. A link out of the session's folder is not followed. */

@@ -50,6 +50,7 @@ export type { FileChange } from './types/agent-events.ts';
 export type { ContentPart, MediaPart } from './types/content-part.ts';
 export type { Delta } from './types/delta.ts';
 export {
+  type CopiesOfSource,
   type DispatchEnvelope,
   type DispatchLetter,
   type DispatchSource,

@@ -26,14 +26,14 @@ import {
 } from './importers/choose-importer.ts';
 import { logImporters } from './importers/log-importers.ts';
 import { nameProduct } from './importers/products.ts';
-import { titleBySummaries } from './record/summary-titles.ts';
+import { relateSessions } from './record/across-sessions.ts';
 
 export type ImportItem = ImportReport | UnchangedLog | LeftOutLogs | ImportFailure;
 
 /**
  * Imports all logs that some paths mean (see `findLogs`), one after the other, and reports each dispatch once it is
  * recorded. A log that fails stops none of the others: it is a report of the kind `failed`. Logs that may have several
- * files, such as game logs, come last. What was left out is reported by reason. At the end, sessions get the titles that summaries in other sessions have for them. Ends
+ * files, such as game logs, come last. What was left out is reported by reason. At the end, sessions get the titles that summaries in other sessions have for them, and keep what they have copied from each other. Ends
  * early after `signal`.
  * @throws IMPORT_FORMAT_UNKNOWN for an unknown `as`
  */
@@ -47,7 +47,7 @@ export async function* importLogs(
     isChanged ||= item.kind === 'imported' && item.added > 0;
     yield item;
   }
-  if (isChanged && options.signal?.aborted !== true) await titleBySummaries(store);
+  if (isChanged && options.signal?.aborted !== true) await relateSessions(store, options);
 }
 
 async function* importEach(

@@ -1,7 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openDispatchStore } from '@hansard/dispatch';
-import { withOpenCalls } from '@hansard/facts';
+import { openDispatchStore, usageOf } from '@hansard/dispatch';
 import { createMemoryStore } from '@hansard/store-memory';
 import { corpus, isCorpusThere, skipped } from '@hansard/testing';
 import { dispatchTree } from '@hansard/views';
@@ -46,17 +45,12 @@ describe('a recorded session and its continuation', () => {
       if (first?.kind !== 'imported') throw new Error('Nothing was imported.');
       const envelopes = await store.getDispatchEnvelopes(first.taskDir);
       expect(envelopes).toHaveLength(2);
-      const tree = dispatchTree(envelopes);
-      expect(tree).toHaveLength(1);
-      expect(tree[0]?.subtree).toMatchObject({ inputTokens, outputTokens });
-      const models = envelopes.flatMap((envelope) => withOpenCalls(envelope).models ?? []);
-      const sumOf = (figure: 'calls' | 'inputTokens' | 'outputTokens') =>
-        models.reduce((sum, usage) => sum + usage[figure], 0);
-      expect([sumOf('calls'), sumOf('inputTokens'), sumOf('outputTokens')]).toEqual([
-        usages.size,
-        inputTokens,
-        outputTokens,
-      ]);
+      // The continuation is not a worker of the session before.
+      expect(dispatchTree(envelopes)).toHaveLength(2);
+      const { total, rows, copiedCalls } = await usageOf(store, { by: ['model'] });
+      expect(total).toMatchObject({ modelCalls: usages.size, inputTokens, outputTokens });
+      expect(rows).toMatchObject([{ modelCalls: usages.size, inputTokens, outputTokens }]);
+      expect(copiedCalls).toBe(1);
     },
   );
 });

@@ -112,7 +112,8 @@ describe('importLogs', () => {
     const taskDir = `home-ann-house/tasks/${first}`;
     const [before, after] = await store.getDispatchEnvelopes(taskDir);
     expect(before).toMatchObject({ parentDispatchId: null });
-    expect(after).toMatchObject({ parentDispatchId: before?.dispatchId });
+    const from = { product: 'claude-code', sessionId: first, dispatchId: before?.dispatchId };
+    expect(after).toMatchObject({ parentDispatchId: null, forkedFrom: { from, kind: 'fork' } });
     const again = await importAll(store, [folder.path], { reread: true });
     expect(again).toMatchObject([{ added: 0 }, { added: 0 }]);
   });

@@ -185,6 +185,8 @@ export interface LogSummary {
   readonly lastMessage?: string | null;
   /** The last messages of the sessions that the log has summaries of. Absent: none. */
   readonly summarises?: readonly string[];
+  /** See `heads` of `DispatchSource`. Absent: none. */
+  readonly heads?: readonly string[];
   /** The `session:rewind` that the next record makes if it continues from there. Absent or null: nothing announces one. */
   readonly openRewind?: DispatchSource['openRewind'] | null;
   /** What `continueAfter` needs after this reading. It is kept in the envelope, so it is short and holds no content. */

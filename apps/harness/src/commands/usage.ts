@@ -81,7 +81,8 @@ export const addUsage: AddCommand = (command, context) => {
           const zone = context.zone ?? 'local';
           const { since, until } = limits;
           const { by } = options;
-          const used = await usageOf(store, { by, dispatches: listings, since, until, zone, onPage });
+          const prices = async () => (await import('@hansard/import')).standardPrices;
+          const used = await usageOf(store, { by, dispatches: listings, since, until, zone, onPage, prices });
           const beside = scope === null ? [] : await forksBeside(store, scope, listings);
           return await answerOf(context, used, options, limits, notCounted(beside));
         } finally {
@@ -120,7 +121,7 @@ function notCounted(beside: readonly DispatchEntry[]): string[] {
 
 async function answerOf(
   context: CliContext,
-  { rows: used, total, envelopes, untimed, unreadable }: UsageSummary,
+  { rows: used, total, envelopes, copiedCalls, differing, untimed, unreadable }: UsageSummary,
   { by, limit = Infinity }: UsageOptions,
   limits: Limits,
   beside: readonly string[],
@@ -162,6 +163,7 @@ async function answerOf(
         : await usageTable(context, rows, total, by),
     notesAfter: [
       ...beside,
+      ...copyNotes(copiedCalls, differing),
       ...(estimates === null ? [] : [neutraliseControlsInLine(estimates)]),
       ...(limits.isRounded
         ? [`hansard: usage is counted in quarters of an hour${limitsInWords(context, limits)}.`]
@@ -176,6 +178,22 @@ async function answerOf(
       unreadable.map(({ error }) => ({ error })),
     ),
   };
+}
+
+/** What is counted once although several sessions have it, and what looks like it. */
+function copyNotes(copiedCalls: number, differing: number): string[] {
+  return [
+    ...(copiedCalls === 0
+      ? []
+      : [
+          `hansard: Forks and continuations repeat ${formatCount(copiedCalls, 'model call')}; each call is counted once.`,
+        ]),
+    ...(differing === 0
+      ? []
+      : [
+          `hansard: ${formatCount(differing, 'answer')} of unrelated sessions, or edited, ${differing === 1 ? 'has' : 'have'} the message id of another answer; all are counted.`,
+        ]),
+  ];
 }
 
 /** What the limits of time leave out. */

@@ -1,7 +1,7 @@
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDispatchStore } from '@hansard/dispatch';
+import { CopiesAmong, openDispatchStore } from '@hansard/dispatch';
 import { isEventOf } from '@hansard/events';
 import { openCallEvents, type PriceTable } from '@hansard/facts';
 import { importLogs } from '@hansard/import';
@@ -65,11 +65,16 @@ async function countWithHansard(folder: string, prices?: PriceTable): Promise<Co
   await using store = openDispatchStore(createMemoryStore());
   const counted: CountedUsage[] = [];
   for await (const item of importLogs(store, [folder], { task: 'lab/house', prices })) void item;
+  const { dispatches } = await store.listDispatches();
+  const copies = new CopiesAmong(dispatches);
   for (const envelope of await store.getDispatchEnvelopes('lab/house')) {
+    const ref = { taskDir: 'lab/house', dispatchId: envelope.dispatchId };
+    const { copied, raised } = (await copies.eventsOf(ref)) ?? {};
     const events = await store.getDispatchEvents('lab/house', envelope.dispatchId);
     const ids = new Set(events.map(({ id }) => id));
-    for (const event of [...events, ...openCallEvents(envelope, (id) => ids.has(id))]) {
-      if (!isEventOf(event, 'agent:inference')) continue;
+    for (const recorded of [...events, ...openCallEvents(envelope, (id) => ids.has(id))]) {
+      const event = raised?.get(recorded.id) ?? recorded;
+      if (!isEventOf(event, 'agent:inference') || copied?.has(event.id)) continue;
       const { model, usage } = event.data;
       const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
       const usd = prices?.priceOf({ model, usage, timestamp: event.timestamp })?.usd ?? 0;

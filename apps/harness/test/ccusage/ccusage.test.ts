@@ -14,13 +14,17 @@ const isThere = cli !== '' && existsSync(corpus);
 const skipped = isThere ? '' : ' (skipped: no ccusage in scripts/engines, or no corpus)';
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1_000_000));
 
-/** Forks and copies count twice here until copies are links, and `ccusage` counts the first it reads. */
-const copies = ['continued', 'k11', 'k12', 'k13', 'k14', 'k25', 'c05', 'c06b'];
 /** Logs that end in a call without its end: `ccusage` counts it at once, an import once the call is over. */
 const open = ['c49', 'c50', 'with-subagents'];
 
 const sources = globSync(
-  ['claude-transcripts/*.jsonl', 'claude-transcripts/with-subagents', 'claude-tree/*/p', 'field-reports/*/p'],
+  [
+    'claude-transcripts/*.jsonl',
+    'claude-transcripts/with-subagents',
+    'claude-transcripts/continued',
+    'claude-tree/*/p',
+    'field-reports/*/p',
+  ],
   { cwd: corpus },
 ).sort();
 const isOneOf = (names: readonly string[], path: string) =>
@@ -150,7 +154,7 @@ async function tableOfCcusage(models: readonly string[]): Promise<PriceTable> {
 }
 
 describe.skipIf(!isThere)(`usage as ccusage counts it${skipped} (HANSARD_SEED=${seed})`, () => {
-  const compared = sources.filter((path) => !isOneOf(copies, path) && !isOneOf(open, path));
+  const compared = sources.filter((path) => !isOneOf(open, path));
 
   it('has transcripts to compare', () => expect(compared.length).toBeGreaterThan(30));
 

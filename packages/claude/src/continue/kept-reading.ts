@@ -37,7 +37,7 @@ export function isTranscriptRecord(value: JsonValue): boolean {
 }
 
 /** Changes with each change of the mapping, because a session is continued only by the mapping that began it. */
-export const keptVersion = 5;
+export const keptVersion = 6;
 
 /**
  * What a reading needs to continue an earlier one: places in the files, ids and counts, but no content. JSON, because it is
@@ -45,8 +45,8 @@ export const keptVersion = 5;
  */
 export interface KeptReading {
   readonly version: typeof keptVersion;
-  /** The session, if its file begins with records of another one. */
-  readonly continuation: string | null;
+  /** The session whose records are copied at the start of the file. */
+  readonly continues: string | null;
   readonly files: readonly KeptFile[];
   /** The lines that may still matter, in the order in which they were read: file, bytes before the line, lines before it. */
   readonly lines: readonly (readonly [file: number, offset: number, line: number])[];

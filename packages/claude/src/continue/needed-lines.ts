@@ -50,7 +50,7 @@ class LineWindow {
 }
 
 /** Whether the model message of a record, '' without an id, is counted already. */
-type IsCounted = (messageId: string, record: JsonObject) => boolean;
+type IsCounted = (messageId: string) => boolean;
 
 /** An agent, and the call that started it. */
 interface StartedAgent {
@@ -202,7 +202,7 @@ export class NeededLines {
   /** Notes a line of a model message that is not counted yet. */
   #hear(line: ReadLine, record: JsonObject, agent = ''): void {
     const id = countedMessage(record);
-    if (id === null || this.#isCounted(id, record)) return;
+    if (id === null || this.#isCounted(id)) return;
     const ofAgent = this.#messages.get(agent) ?? new Map<string, ReadLine[]>();
     this.#messages.set(agent, ofAgent);
     ofAgent.set(id, [...(ofAgent.get(id) ?? []), line]);

@@ -54,7 +54,7 @@ async function* replayLines(
 }
 
 interface EndedReading {
-  readonly continuation: string | null;
+  readonly continues: string | null;
   readonly open: readonly OpenFile[];
   readonly needed: NeededLines;
   readonly facts: MappingFacts;
@@ -62,14 +62,14 @@ interface EndedReading {
 }
 
 /** What a later reading needs to continue a complete one; null if it has to read everything. */
-export function keepReading({ continuation, open, needed, facts, output }: EndedReading): JsonValue | null {
+export function keepReading({ continues, open, needed, facts, output }: EndedReading): JsonValue | null {
   const lines = needed.collect();
   if (lines === null) return null;
   const { openCalls, openMessages, openAgents } = needed;
   const mayComeAgain = new Set(openAgents.map((agent) => `${agent}:created`));
   const kept: KeptReading = {
     version: keptVersion,
-    continuation,
+    continues,
     files: open.map((file, number) => file.keep(needed.horizonOf(number))),
     lines: lines.map(({ file, offset, line }) => [file, offset, line]),
     facts,

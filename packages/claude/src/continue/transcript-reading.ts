@@ -12,7 +12,7 @@ import { bytesCut } from '../lines/line-balance.ts';
 import { type LogPart, readParts } from '../lines/log-parts.ts';
 import { asBlocks, isToolResult } from '../map/blocks.ts';
 import { asId } from '../map/ids.ts';
-import { TranscriptMapping } from '../map/transcript-mapping.ts';
+import { type SessionOfFile, TranscriptMapping } from '../map/transcript-mapping.ts';
 import {
   isTranscriptRecord,
   isUnchanged,
@@ -37,9 +37,8 @@ function promptTime(part: LogPart): number {
 export class TranscriptReading {
   readonly #files: readonly SessionFile[];
   readonly #hasTime: boolean;
-  readonly #continuation: string | null;
+  readonly #session: SessionOfFile;
   readonly #before: EarlierReading | undefined;
-  readonly #readCountedBefore: () => Promise<ReadonlySet<string> | null>;
   readonly #diagnostics = new DiagnosticLog();
   readonly #needed: NeededLines;
   #file = '';
@@ -52,18 +51,15 @@ export class TranscriptReading {
   #open: readonly OpenFile[] = [];
   readonly #ofAgents = new Map<string, OpenFile>();
 
-  /** `continuation`: the id of a session whose file begins with records of another one, which has counted some messages. */
   constructor(
     files: readonly SessionFile[],
     hasTime: boolean,
-    continuation: string | null,
-    readCountedBefore: () => Promise<ReadonlySet<string> | null>,
+    session: SessionOfFile,
     before?: EarlierReading,
   ) {
-    this.#readCountedBefore = readCountedBefore;
     this.#files = files;
     this.#hasTime = hasTime;
-    this.#continuation = continuation;
+    this.#session = session;
     this.#before = before;
     this.#isRecalling = before !== undefined;
     this.#output = new ReadingOutput(before?.kept);
@@ -75,7 +71,7 @@ export class TranscriptReading {
     this.#needed = new NeededLines(
       agents,
       starts,
-      (id, record) => this.#mapping?.isCounted(id, record) ?? false,
+      (id) => this.#mapping?.isCounted(id) ?? false,
       before?.kept.lostAgents,
     );
   }
@@ -86,12 +82,10 @@ export class TranscriptReading {
     onProgress,
   }: ReadLogOptions = {}): AsyncGenerator<CapturedEvent[]> {
     if (this.#mapping !== null) throw new TypeError('A log is read once; open it again to read it again.');
-    const countedBefore = await this.#readCountedBefore();
     const mapping = new TranscriptMapping({
       fidelity,
       report: this.#report.bind(this),
-      continuation: this.#continuation ?? undefined,
-      countedBefore,
+      session: this.#session,
     });
     this.#mapping = mapping;
     this.#open = this.#files.map((_, number) => this.#openFile(mapping, number, signal));
@@ -244,7 +238,7 @@ export class TranscriptReading {
   }
 
   summary(): ClaudeLogSummary {
-    const { latest = 0, turn, lastMessage = null, summarises = [] } = this.#mapping?.facts ?? {};
+    const { latest = 0, turn, lastMessage = null, summarises = [], heads } = this.#mapping?.facts ?? {};
     const { lines, records, events } = this.#output.counts;
     return {
       lines,
@@ -261,6 +255,7 @@ export class TranscriptReading {
       structuredResult: null,
       lastMessage,
       summarises,
+      heads: heads?.ids ?? [],
       openRewind: this.#mapping?.openRewind ?? null,
       kept: this.#isComplete ? this.#kept() : null,
       balance: this.#balance(),
@@ -292,7 +287,7 @@ export class TranscriptReading {
   #kept(): JsonValue | null {
     if (this.#mapping === null || !this.#hasTime) return null;
     return keepReading({
-      continuation: this.#continuation,
+      continues: this.#session.continues,
       open: this.#open,
       needed: this.#needed,
       facts: this.#mapping.facts,

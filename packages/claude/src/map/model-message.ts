@@ -72,8 +72,7 @@ function hearUsage(step: TranscriptStep, message: JsonObject, agent: SubAgent | 
   const problem = unreadableUsage(message.usage);
   if (problem !== null) step.report('usage_unreadable', problem);
   if (model !== undefined && agent === undefined) writeInit(step, model);
-  // The session before counts what was copied from it.
-  if (counted === undefined || step.transcript.isCountedBefore(step.message)) {
+  if (counted === undefined) {
     addDetails(step, withoutUndefined({ model, usage, stop_reason: stopReason, ...details }));
   } else if (messageId !== undefined && step.state.ids.has(inferenceIdOf(messageId) ?? '')) {
     reportAgain(step, messageId, usage ?? {}, agent);

@@ -9,6 +9,7 @@ import {
   preview,
   toNarrative,
 } from '@hansard/events';
+import { dispatchOfSession } from '../claude-log.ts';
 import type { ClaudeDiagnosticCode } from '../lines/claude-diagnostic.ts';
 import { asName, asObject, longestStepBack, rawFields, recordedTime } from '../lines/json-fields.ts';
 import type { LogPart } from '../lines/log-parts.ts';
@@ -16,6 +17,7 @@ import { asBlocks, isToolResult } from './blocks.ts';
 import { asEventId, asId } from './ids.ts';
 import { inferenceIdOf } from './inferences.ts';
 import { MappingStep, openCallsOf } from './mapping-step.ts';
+import { noModel } from './model-message.ts';
 import { isOfCaller, mapRecord, notifiedTask } from './records.ts';
 import type { SubAgent } from './sub-agents.ts';
 import { type KeptBranches, type OpenRewind, TranscriptBranches } from './transcript-branches.ts';
@@ -33,10 +35,14 @@ import { type TurnFacts, TurnStatus } from './turn-status.ts';
 export interface TranscriptMappingOptions {
   readonly fidelity: Fidelity;
   readonly report: (code: ClaudeDiagnosticCode, line: number, message: string) => void;
-  /** The id of a session whose file begins with records of another one. */
-  readonly continuation?: string | undefined;
-  /** The messages that the other one counts; null without its file. */
-  readonly countedBefore?: ReadonlySet<string> | null;
+  readonly session?: SessionOfFile | undefined;
+}
+
+/** The session that a file is of. */
+export interface SessionOfFile {
+  readonly id: string | null;
+  /** The session whose records are copied at the start of the file. */
+  readonly continues: string | null;
 }
 
 export interface MappingFacts {
@@ -49,6 +55,9 @@ export interface MappingFacts {
   readonly lastMessage: string | null;
   /** The `leafUuid` of each summary, each once. */
   readonly summarises: readonly string[];
+  readonly heads: KeptHeads;
+  /** Whether the log has its `session:fork`. */
+  readonly isFork: boolean;
   readonly branches: KeptBranches;
 }
 
@@ -73,11 +82,13 @@ export class TranscriptMapping {
   #latestOfAll = 0;
   #lastMessage: string | null = null;
   readonly #summarises = new Set<string>();
+  #heads = new Heads();
+  #isFork = false;
 
-  constructor({ fidelity, report, continuation, countedBefore = null }: TranscriptMappingOptions) {
+  constructor({ fidelity, report, session }: TranscriptMappingOptions) {
     this.#state = new TranscriptState(fidelity, report);
-    this.#state.continuation = continuation;
-    this.#state.countedBefore = countedBefore;
+    this.#state.session = session?.id ?? undefined;
+    this.#state.continues = session?.continues ?? undefined;
     this.#branches = new TranscriptBranches(this.#state.horizon);
     this.#report = report;
     this.#file = this.open({ startsAt: 0 });
@@ -188,6 +199,7 @@ export class TranscriptMapping {
     if (id === null) return [];
     const step = new TranscriptStep(this.#state, record, id, this.#timeOf(record, part.line), part.line);
     this.#checkParent(record.parentUuid, part.line);
+    this.#noteOrigin(step);
     this.#file.latestUuid = asName(record.uuid) ?? this.#file.latestUuid;
     const failure = this.#mapRecord(step, record);
     if (failure !== null || !step.events.hasEvent) {
@@ -211,9 +223,23 @@ export class TranscriptMapping {
     }
   }
 
+  /** Writes the `session:fork` of a session that repeats another one, before the first record that names the other. */
+  #noteOrigin({ events, message }: TranscriptStep): void {
+    const { session, continues } = this.#state;
+    if (session === undefined || this.#isFork || message.isSidechain === true) return;
+    const origin = originOf(message, session, continues);
+    if (origin === null) return;
+    this.#isFork = true;
+    const { sessionId, kind } = origin;
+    const from = { product: 'claude-code', sessionId, dispatchId: dispatchOfSession(sessionId) };
+    // When the session was forked is not recorded: the records have the times of the origin.
+    events.derived(asId(`${session}:fork`), 'session:fork', { from, kind }, {}, null);
+  }
+
   /** Notes the facts of a record of the main agent. */
   #observe(record: JsonObject): void {
     this.#turn.observe(record);
+    this.#heads.observe(record);
     const { type, uuid, leafUuid } = record;
     if (type === 'summary' && this.#summarises.size < mostSummaries) {
       const leaf = asName(leafUuid);
@@ -254,6 +280,8 @@ export class TranscriptMapping {
       begun: [...begun],
       lastMessage: this.#lastMessage,
       summarises: [...this.#summarises],
+      heads: this.#heads.kept,
+      isFork: this.#isFork,
       branches: this.#branches.kept,
     };
   }
@@ -285,6 +313,8 @@ export class TranscriptMapping {
     this.#lastMessage = facts.lastMessage;
     this.#branches = new TranscriptBranches(this.#state.horizon);
     this.#branches.continueAfter(facts.branches);
+    this.#heads = new Heads(facts.heads);
+    this.#isFork = facts.isFork;
     for (const leaf of facts.summarises) this.#summarises.add(leaf);
     for (const session of facts.begun) this.#state.begun.add(session);
     this.#state.calls.retainOpen(new Set(openCalls));
@@ -294,9 +324,8 @@ export class TranscriptMapping {
     this.#file = this.open({ startsAt: 0 });
   }
 
-  /** Whether the model message of a record is counted, here or in the session before. */
-  isCounted(messageId: string, record: JsonObject): boolean {
-    return this.#state.isCountedBefore(record) || this.#state.ids.has(inferenceIdOf(messageId) ?? '');
+  isCounted(messageId: string): boolean {
+    return this.#state.ids.has(inferenceIdOf(messageId) ?? '');
   }
 
   /** Notes that a message was counted, in a part of the log of which only some lines are mapped again. */
@@ -412,4 +441,70 @@ export class TranscriptMapping {
     };
     return this.#state.fidelity === 'full' ? notice : toNarrative(notice);
   }
+}
+
+/**
+ * The session whose records a record says that its file repeats. A copy names its source (`forkedFrom`), or the session that made its request; Claude
+ * Code 1.x, and 2.0 in prompts, keep the old session id.
+ */
+function originOf(
+  { forkedFrom, requestSessionId, sessionId, version }: JsonObject,
+  session: string,
+  continues: string | undefined,
+): { readonly sessionId: string; readonly kind: string } | null {
+  const forked = asName(asObject(forkedFrom)?.sessionId);
+  const isForeign = continues !== undefined && asName(sessionId) !== undefined && sessionId !== session;
+  const origin = forked ?? (isForeign ? continues : asName(requestSessionId));
+  if (origin === undefined || origin === session) return null;
+  const isResume = forked === undefined && String(version).startsWith('1.');
+  return { sessionId: origin, kind: isResume ? 'resume' : 'fork' };
+}
+
+interface KeptHeads {
+  readonly ids: readonly string[];
+  readonly rows: readonly string[];
+}
+
+/** The first one, and the latest. */
+const mostHeads = 32;
+const mostRows = 8;
+
+/**
+ * The ids of the first answers of a session: of the file, and those with no answer above them up to a root or a compaction. A file that begins with a
+ * copy of another file, or of one branch of it, begins with one of these.
+ */
+class Heads {
+  readonly #ids: Set<string>;
+  /** The uuids of records without an answer above them. */
+  readonly #rows: Set<string>;
+
+  constructor({ ids, rows }: KeptHeads = { ids: [], rows: [] }) {
+    this.#ids = new Set(ids);
+    this.#rows = new Set(rows);
+  }
+
+  observe({ type, subtype, uuid, parentUuid, message }: JsonObject): void {
+    const row = asName(uuid);
+    if (row === undefined) return;
+    const parent = asName(parentUuid);
+    const isFirst = parent === undefined || this.#rows.has(parent) || subtype === 'compact_boundary';
+    if (type !== 'assistant') {
+      if (isFirst) this.#rows.add(row);
+      if (this.#rows.size > mostRows) dropAt(this.#rows, 0);
+      return;
+    }
+    const { id, model } = asObject(message) ?? {};
+    const answer = asId(id);
+    if (answer !== undefined && model !== noModel && (isFirst || this.#ids.size === 0)) this.#ids.add(answer);
+    if (this.#ids.size > mostHeads) dropAt(this.#ids, 1);
+  }
+
+  get kept(): KeptHeads {
+    return { ids: [...this.#ids], rows: [...this.#rows] };
+  }
+}
+
+function dropAt(values: Set<string>, at: number): void {
+  const [value] = [...values].slice(at, at + 1);
+  if (value !== undefined) values.delete(value);
 }

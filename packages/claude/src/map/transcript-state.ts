@@ -4,7 +4,7 @@ import type { ClaudeDiagnosticCode } from '../lines/claude-diagnostic.ts';
 import { asName, asObject, rawFields } from '../lines/json-fields.ts';
 import { isStorable } from '../lines/log-parts.ts';
 import { RecentMap } from './horizon.ts';
-import { asId, type EventIds } from './ids.ts';
+import type { EventIds } from './ids.ts';
 import { MappingState } from './mapping-state.ts';
 import type { SubAgent, SubAgents } from './sub-agents.ts';
 
@@ -197,10 +197,10 @@ export class TranscriptState extends MappingState {
   readonly begun = new Set<string>();
   /** The content of the metadata file beside a sub-agent's transcript. */
   agentMeta: JsonObject = {};
-  /** The id of a session whose file begins with records of another one. */
-  continuation: string | undefined;
-  /** The messages that the session before counts; null without its file. */
-  countedBefore: ReadonlySet<string> | null = null;
+  /** The session of the file. */
+  session: string | undefined;
+  /** The session whose records are copied at the start of the file. */
+  continues: string | undefined;
   /** The session that the latest record named. */
   conversation: string | undefined;
   /** The metadata of compactions whose summary comes next, by the uuid of their boundary. */
@@ -213,13 +213,6 @@ export class TranscriptState extends MappingState {
   ) {
     super(fidelity);
     this.#report = report;
-  }
-
-  /** Whether the session before counts the model message of a record, which was copied from it. */
-  isCountedBefore({ sessionId, message }: JsonObject): boolean {
-    if (this.continuation === undefined) return false;
-    if (this.countedBefore === null) return sessionId !== this.continuation;
-    return this.countedBefore.has(asId(asObject(message)?.id) ?? '');
   }
 
   report(code: ClaudeDiagnosticCode, line: number, message: string): void {

@@ -26,7 +26,8 @@ export class TranscriptStep extends MappingStep {
     this.transcript = state;
     this.line = line;
     const conversation = asName(record.sessionId) ?? state.conversation;
-    const isExpected = conversation === state.conversation || conversation === state.continuation;
+    const isOwn = state.continues !== undefined && conversation === state.session;
+    const isExpected = conversation === state.conversation || isOwn;
     if (state.conversation !== undefined && !isExpected)
       this.report('session_changed', `The records of the session ${conversation} begin here.`);
     state.conversation = conversation;

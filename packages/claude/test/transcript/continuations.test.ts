@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@hansard/events';
-import { factsOf } from '@hansard/facts';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openClaudeTranscript } from '../../src/index.ts';
 import { answer, lines, prompt, readToEnd, text } from './transcripts.ts';
@@ -52,39 +51,44 @@ describe('a file that begins with the records of another session', () => {
     });
   });
 
-  it('counts its own calls, and leaves those that were copied to the session before', async () => {
+  it('repeats what its file repeats, and says where that comes from', async () => {
     const own = answer(4, text('four'), { stop_reason: 'end_turn' }, of(second));
     const original = await readToEnd(await read(first, asked, answered));
-    const continuation = await readToEnd(
+    const { events } = await readToEnd(
       await read(second, asked, answered, prompt(3, 'three', of(second)), own),
     );
-    const callsOf = ({ events }: typeof original) =>
-      events.filter(({ type }) => type === 'agent:inference').map(({ messageId }) => messageId);
-    expect([...callsOf(original), ...callsOf(continuation)]).toEqual(['msg_2', 'msg_4']);
-    expect(factsOf(continuation.events).usage).toEqual({ inputTokens: 3, outputTokens: 5 });
-    // Claude Code may write its own id and another time into a copy.
-    const copy = { ...answered, sessionId: second ?? '', timestamp: '2026-03-01T10:00:00.000Z' };
-    const renamed = await readToEnd(await read(second, asked, copy, prompt(3, 'three', of(second)), own));
-    expect(callsOf(renamed)).toEqual(['msg_4']);
-    rmSync(join(folder, `${first}.jsonl`));
-    const alone = await readToEnd(await read(second, asked, copy, prompt(3, 'three', of(second)), own));
-    expect(callsOf(alone)).toEqual(['msg_2', 'msg_4']);
-    const copied = continuation.events.find(({ id }) => id === answered.uuid);
-    expect(copied).toMatchObject({
-      type: 'agent:text',
-      data: { text: 'two', details: { usage: { input_tokens: 3, output_tokens: 5 }, model: 'claude-test' } },
+    const calls = events.filter(({ type }) => type === 'agent:inference').map(({ messageId }) => messageId);
+    expect(calls).toEqual(['msg_2', 'msg_4']);
+    expect(events[0]).toEqual({
+      id: `${second}:fork`,
+      type: 'session:fork',
+      timestamp: null,
+      data: {
+        from: { product: 'claude-code', sessionId: first, dispatchId: original.log.dispatchId },
+        kind: 'fork',
+      },
     });
+    expect(original.events.some(({ type }) => type === 'session:fork')).toBe(false);
+    rmSync(join(folder, `${first}.jsonl`));
+    const alone = await readToEnd(await read(second, asked, answered, prompt(3, 'three', of(second)), own));
+    expect(alone.events).toEqual(events);
   });
 
-  it('leaves the calls of all sessions of a chain to the sessions that made them', async () => {
-    const of2 = answer(4, text('four'), { stop_reason: 'end_turn' }, of(second));
-    const of3 = answer(6, text('six'), { stop_reason: 'end_turn' }, of(third));
-    await read(first, asked, answered);
-    const chain = [asked, answered, prompt(3, 'three', of(second)), of2];
-    await read(second, ...chain);
-    const last = await readToEnd(await read(third, ...chain, prompt(5, 'five', of(third)), of3));
-    const calls = last.events.filter(({ type }) => type === 'agent:inference');
-    expect(calls.map(({ messageId }) => messageId)).toEqual(['msg_6']);
+  it.each([
+    ['a branch', { forkedFrom: { sessionId: 's0', messageUuid: 'u0' } }, { sessionId: 's0', kind: 'fork' }],
+    [
+      'a fork whose answers name the session that paid',
+      { requestSessionId: 's0', ...of(second) },
+      { sessionId: 's0', kind: 'fork' },
+    ],
+    ['a continuation of Claude Code 1.x', { version: '1.0.56' }, { sessionId: first, kind: 'resume' }],
+    ['its own session', { forkedFrom: { sessionId: second ?? '' }, ...of(second) }, null],
+  ])('knows %s', async (_, fields, expected) => {
+    const records = [{ ...asked, ...fields }, prompt(3, 'three', of(second))];
+    const { events } = await readToEnd(await read(second, ...records));
+    const [fork] = events.filter(({ type }) => type === 'session:fork');
+    const { from, kind } = (fork?.data ?? {}) as { from?: JsonObject; kind?: string };
+    expect(fork === undefined ? null : { sessionId: from?.sessionId, kind }).toEqual(expected);
   });
 
   it('keeps its dispatch when it grows', async () => {

@@ -15,6 +15,7 @@ import {
 import { type StoreError, storeErrors } from '@hansard/provider';
 import type { DispatchEntry, ListedDispatch, UnreadableDispatch } from '../store/dispatch-entry.ts';
 import type { DispatchStore } from '../store/dispatch-store.ts';
+import { CopiesAmong, type FindCopiesOptions } from './find-copies.ts';
 
 /**
  * What usage is summed up by. A block is five hours of a Claude subscription, from the full hour of its first call. The envelopes are
@@ -34,7 +35,7 @@ export const usageKeys = [
 
 export type UsageKey = (typeof usageKeys)[number];
 
-export interface UsageOptions {
+export interface UsageOptions extends FindCopiesOptions {
   /** A row for each value of these. Absent: `['model']`. With `tool`, only the calls of tools are counted. */
   readonly by?: readonly UsageKey[];
   /** Only the dispatches of this task. Absent: of every task. */
@@ -62,8 +63,12 @@ export interface UsageSummary {
   readonly rows: readonly UsageOfKeys[];
   /** The sum of the rows, with each dispatch once. */
   readonly total: UsageFigures;
-  /** The envelopes of the dispatches that are counted. */
+  /** The envelopes of the dispatches that are counted, without what is counted with another dispatch. */
   readonly envelopes: readonly DispatchEnvelope[];
+  /** How many calls of models a dispatch has that are counted with another one, because it began with a copy. */
+  readonly copiedCalls: number;
+  /** How many answers have the id of an answer of another dispatch and other content. They are counted. */
+  readonly differing: number;
   /** What `since` and `until` leave out because its time is not recorded. Null: nothing. */
   readonly untimed: UsageFigures | null;
   /** The dispatches that cannot be read. They are not counted. */
@@ -77,7 +82,8 @@ const between = '\u0000';
 
 /**
  * Sums up what the dispatches of a store used, each call at its own time and without the child dispatches of its dispatch. Estimates
- * are never in the cost. A dispatch that cannot be read is reported in the answer.
+ * are never in the cost. What several dispatches have because one began with a copy of another's records is counted once. A dispatch that cannot be
+ * read is reported in the answer.
  * @throws STORE_UNAVAILABLE if the dispatches cannot be listed
  */
 export async function usageOf(
@@ -94,30 +100,31 @@ export async function usageOf(
     if ('error' in entry) unreadable.push(entry);
     else if (taskDir === undefined || entry.taskDir === taskDir) readable.push(entry);
   }
-  const keys = new Keys(by, zone, readable);
+  const counted = await withoutCopies(readable, options);
+  const keys = new Keys(by, zone, counted.entries);
   const sums = new UsageSums();
   const envelopes: DispatchEnvelope[] = [];
   const isOfAllTimes = since === -Infinity && until === Infinity;
   const isOfDispatches = isOfAllTimes && by.every(isOfWhole);
   const untimed = new UsageSums();
-  for (const [at, entry] of readable.entries()) {
-    const parts = await partsOf(entry, by, () => onPage?.(at, readable.length));
+  for (const [at, entry] of counted.entries.entries()) {
+    const parts = await partsOf(entry, counted.copies, by, () => onPage?.(at, readable.length));
     if ('error' in parts) {
       unreadable.push(parts);
       continue;
     }
-    const counted = isOfAllTimes ? parts : parts.filter(({ at }) => at !== null && at >= since && at < until);
+    const used = isOfAllTimes ? parts : parts.filter(({ at }) => at !== null && at >= since && at < until);
     if (!isOfAllTimes)
       addParts(
         untimed,
         parts.filter(({ at }) => at === null),
         () => '',
       );
-    const [one] = counted;
+    const [one] = used;
     if (one === undefined) continue;
     envelopes.push(entry.envelope);
     const keyOf = (part: Part) => keys.valuesOf(part, entry.taskDir).join(between);
-    addParts(sums, counted, keyOf);
+    addParts(sums, used, keyOf);
     // The time of a dispatch is not known by quarters.
     if (isOfDispatches) sums.add(keyOf(one), { durationMs: entry.envelope.usage?.durationMs ?? null });
   }
@@ -125,8 +132,35 @@ export async function usageOf(
     rows: sums.rows('most').map(({ key, ...figures }) => ({ values: key.split(between), ...figures })),
     total: { ...sums.total, dispatches: envelopes.length },
     envelopes,
+    copiedCalls: counted.copiedCalls,
+    differing: counted.differing,
     untimed: untimed.rows('key').length === 0 ? null : untimed.total,
     unreadable,
+  };
+}
+
+/** The dispatches with the envelopes of what each has first. */
+async function withoutCopies(readable: readonly ListedDispatch[], options: FindCopiesOptions) {
+  const copies = new CopiesAmong(readable, options);
+  const entries: ListedDispatch[] = [];
+  let copiedCalls = 0;
+  let differing = 0;
+  for (const entry of readable) {
+    const counted = await copies.without(entry);
+    copiedCalls += counted?.copies.calls ?? 0;
+    differing += counted?.copies.differing ?? 0;
+    entries.push(counted === null ? entry : withEnvelope(entry, counted.envelope));
+  }
+  return { entries, copies, copiedCalls, differing };
+}
+
+function withEnvelope(entry: ListedDispatch, envelope: DispatchEnvelope): ListedDispatch {
+  const { taskDir, dispatchId, lastActiveAt } = entry;
+  return {
+    ...{ taskDir, dispatchId, lastActiveAt, envelope },
+    get log() {
+      return entry.log;
+    },
   };
 }
 
@@ -152,15 +186,18 @@ function isOfWhole(key: UsageKey): boolean {
 /** The parts of a dispatch. One that is damaged in the middle adds nothing. */
 async function partsOf(
   { taskDir, dispatchId, envelope, log }: ListedDispatch,
+  copies: CopiesAmong,
   by: readonly UsageKey[],
   onPage: () => void | Promise<void>,
 ): Promise<readonly Part[] | UnreadableDispatch> {
   if (!needsLog(by)) return usageParts(envelope);
   const used = new LoggedUsage(envelope);
+  const { copied, raised } = (await copies.eventsOf({ taskDir, dispatchId })) ?? {};
   try {
     for await (const { events } of log.pages()) {
       await onPage();
-      for (const event of events) used.observe(event);
+      for (const event of events)
+        if (copied?.has(event.id) !== true) used.observe(raised?.get(event.id) ?? event);
     }
   } catch (error) {
     const codes = ['STORE_CORRUPT', 'STORE_MISPLACED', 'STORE_INVALID_PATH'] as const;

@@ -39,6 +39,34 @@ const expectedEndSchema = z.object({
   isRecorded: z.boolean(),
 });
 
+/** What a log has from others of its product that an import has compared it with. */
+const copiesSchema = z.object({
+  /** Names the compared dispatches as they were. With others, or where one has changed, the logs are compared anew. */
+  among: z.string().min(1),
+  /** How many events of the log, and how many calls of models, another dispatch has first. */
+  events: countSchema,
+  calls: countSchema,
+  /** The dispatches that have them first. */
+  of: z.array(idSchema),
+  /** Whether no log says where some come from: then the session with the smallest name counts. Absent: the logs say it. */
+  isGuessed: z.boolean().optional(),
+  /** How many answers have the id of an answer of another log, and other content. Absent: none. They count apart. */
+  differing: countSchema.optional(),
+  /** The figures of the envelope without what others have first. Absent: they are those of the envelope. */
+  figures: z
+    .object({
+      usage: usageSchema.nullable(),
+      cost: costSchema.nullable(),
+      models: z.array(modelUsageSchema).nullable(),
+      periods: usagePeriodsSchema.nullable(),
+      prices: priceSourceSchema.nullable(),
+      openCalls: z.array(openCallSchema).nullable(),
+    })
+    .optional(),
+});
+
+export type CopiesOfSource = z.infer<typeof copiesSchema>;
+
 /** The log that an imported dispatch was read from. */
 const dispatchSourceSchema = z.object({
   /** The id of its importer. */
@@ -68,6 +96,12 @@ const dispatchSourceSchema = z.object({
   lastMessage: z.string().min(1).optional(),
   /** The last messages of the sessions that this log has summaries of. Absent: none. */
   summarises: z.array(z.string().min(1)).optional(),
+  /**
+   * The ids of the first answers: of the log, and with no answer above them up to a root or a compaction. Two logs of one product are compared for
+   * copies only if they share one. Absent: no comparison.
+   */
+  heads: z.array(z.string().min(1)).optional(),
+  copies: copiesSchema.optional(),
   /** The dispatch whose summary is the title of this one. Absent: its title is its own. */
   titledBy: idSchema.optional(),
   /** The run of an import that created the dispatch. */

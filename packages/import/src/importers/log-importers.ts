@@ -8,7 +8,7 @@ import {
   openClaudeStream,
   openClaudeTranscript,
 } from '@hansard/claude';
-import { type CapturedEvent, definedOnly, toNarrative } from '@hansard/events';
+import { type CapturedEvent, toNarrative } from '@hansard/events';
 import {
   detectGameFormat,
   detectSessionFormat,
@@ -108,12 +108,11 @@ function assertClaude(file: string, id: ClaudeFormatId): void {
 }
 
 function opened(log: ClaudeLog): OpenLog {
-  const { format, files, dispatchId, cwd, continues } = log;
+  const { format, files, dispatchId, cwd } = log;
   return {
     format,
     files,
     dispatchId,
-    ...definedOnly({ parentDispatchId: continues?.dispatchId }),
     cwd,
     startedAt: log.startedAt,
     taskDir: taskOfLog(log),

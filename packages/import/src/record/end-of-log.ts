@@ -20,7 +20,7 @@ export async function sourceOf(
   dispatch: Dispatch,
   summary?: LogSummary,
 ): Promise<DispatchSource> {
-  const { kept, lastMessage, summarises = [], openRewind, balance } = summary ?? {};
+  const { kept, lastMessage, summarises = [], heads = [], openRewind, balance } = summary ?? {};
   const { titledBy, run } = dispatch.envelope.source ?? {};
   const events = await dispatch.count();
   const ifQuiet = summary === undefined || files.length === 0 ? undefined : expectedEnd(summary, files);
@@ -35,6 +35,7 @@ export async function sourceOf(
       openRewind: openRewind ?? undefined,
     }),
     ...(summarises.length === 0 ? {} : { summarises: [...summarises] }),
+    ...(heads.length === 0 ? {} : { heads: [...heads] }),
     ...definedOnly({ run }),
     events,
     ...definedOnly({ balance }),

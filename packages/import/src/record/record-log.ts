@@ -238,7 +238,7 @@ async function recordWhole(
 }
 
 /** The standard table is loaded when it is needed first. */
-async function tableOf(prices: PriceTable | false | undefined): Promise<PriceTable | null> {
+export async function tableOf(prices: PriceTable | false | undefined): Promise<PriceTable | null> {
   if (prices === false) return null;
   return prices ?? (await import('../prices/standard-prices.ts')).standardPrices;
 }

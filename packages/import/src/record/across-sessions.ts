@@ -1,8 +1,8 @@
-import type { DispatchRef, DispatchStore } from '@hansard/dispatch';
+import { CopiesAmong, type DispatchRef, type DispatchStore, type ListedDispatch } from '@hansard/dispatch';
 import type { DispatchEnvelope, DispatchSource } from '@hansard/events';
 import { createDispatchFacts, type FoundTitle, titleOf } from '@hansard/facts';
 import { storeErrors } from '@hansard/provider';
-import { importWriter } from './record-log.ts';
+import { importWriter, type RecordLogOptions, tableOf } from './record-log.ts';
 
 interface Imported {
   readonly ref: DispatchRef;
@@ -10,13 +10,50 @@ interface Imported {
   readonly source: DispatchSource;
 }
 
+/** Records in imported sessions what others say of them: their titles, and what they have copied. */
+export async function relateSessions(
+  store: DispatchStore,
+  options: Pick<RecordLogOptions, 'prices'>,
+): Promise<void> {
+  const listed: ListedDispatch[] = [];
+  for await (const entry of store.dispatches()) if (!('error' in entry)) listed.push(entry);
+  await titleBySummaries(store, listed);
+  await keepCopies(store, listed, options);
+}
+
+/**
+ * Keeps in the envelopes of sessions what they have of others, so that sums need not read their logs. A reader that sees other sessions, or a session
+ * that has grown since, compares the logs itself.
+ */
+async function keepCopies(
+  store: DispatchStore,
+  listed: readonly ListedDispatch[],
+  { prices }: Pick<RecordLogOptions, 'prices'>,
+): Promise<void> {
+  const copies = new CopiesAmong(listed, { prices: () => tableOf(prices) });
+  for (const entry of listed) {
+    const { source, folded } = entry.envelope;
+    if (source === null) continue;
+    const kept = await copies.kept(entry);
+    if (kept === null || kept.among === source.copies?.among) continue;
+    await letWait(async () => {
+      await using dispatch = await store.openDispatch(entry, { write: true, ...importWriter });
+      const { envelope } = dispatch;
+      const isSame = envelope.source !== null && envelope.folded?.eventId === folded?.eventId;
+      if (isSame && envelope.source !== null)
+        await dispatch.update({ source: { ...envelope.source, copies: kept } });
+      await dispatch.release();
+    });
+  }
+}
+
 /**
  * Gives imported sessions the titles that summaries in other sessions have for them, whichever was imported first. A summary
  * names the session by its last message. A message that is the last one of several sessions names none
  * of them. A title that was given to a session stays. Where no summary names a session any more, its own title returns.
  */
-export async function titleBySummaries(store: DispatchStore): Promise<void> {
-  const { byId, byLastMessage, bySummary, titled } = await listImported(store);
+async function titleBySummaries(store: DispatchStore, listed: readonly ListedDispatch[]): Promise<void> {
+  const { byId, byLastMessage, bySummary, titled } = listImported(listed);
   const named = new Map<Imported, Imported>();
   for (const [lastMessage, summarising] of bySummary) {
     const [session, other] = byLastMessage.get(lastMessage) ?? [];
@@ -28,13 +65,12 @@ export async function titleBySummaries(store: DispatchStore): Promise<void> {
   }
 }
 
-async function listImported(store: DispatchStore) {
+function listImported(all: readonly ListedDispatch[]) {
   const byId = new Map<string, Imported>();
   const byLastMessage = new Map<string, Imported[]>();
   const bySummary = new Map<string, Imported>();
   const titled: Imported[] = [];
-  for await (const listed of store.dispatches()) {
-    if ('error' in listed) continue;
+  for (const listed of all) {
     const { dispatchId, envelope } = listed;
     const { source } = envelope;
     if (source === null) continue;
@@ -51,7 +87,7 @@ async function listImported(store: DispatchStore) {
   return { byId, byLastMessage, bySummary, titled };
 }
 
-/** Titles that nobody gives at the moment: somebody else writes the session, it was deleted, or a log is damaged. The next import tries again. */
+/** What nobody records at the moment: somebody else writes the session, it was deleted, or a log is damaged. The next import tries again. */
 const forLater: ReadonlySet<string> = new Set(['STORE_LOCKED', 'STORE_DISPATCH_NOT_FOUND', 'STORE_CORRUPT']);
 
 /** Sets the title of a session to that of a summary, or without one back to its own. `before` has the summary that it was named by. */
@@ -63,7 +99,7 @@ async function retitle(
 ): Promise<void> {
   const { ref, envelope } = session;
   const { titledBy, ...source } = session.source;
-  try {
+  await letWait(async () => {
     const own = await ownTitle(store, ref);
     const text = own?.text ?? null;
     const isOwn = envelope.title === null || envelope.title === text;
@@ -77,6 +113,12 @@ async function retitle(
     await using dispatch = await store.openDispatch(ref, { write: true, ...importWriter });
     await dispatch.update({ title, source: next });
     await dispatch.release();
+  });
+}
+
+async function letWait(record: () => Promise<void>): Promise<void> {
+  try {
+    await record();
   } catch (error) {
     if (!storeErrors.is(error) || !forLater.has(error.code)) throw error;
   }

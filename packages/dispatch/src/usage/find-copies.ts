@@ -1,0 +1,203 @@
+import { hash } from 'node:crypto';
+import type { CapturedEvent, CopiesOfSource, DispatchEnvelope, EventOf, OpenCall } from '@hansard/events';
+import {
+  CopyFinder,
+  createDispatchFacts,
+  factsOf,
+  openCallEvents,
+  type PriceTable,
+  type SessionCopies,
+} from '@hansard/facts';
+import { storeErrors } from '@hansard/provider';
+import type { DispatchEntry, ListedDispatch } from '../store/dispatch-entry.ts';
+import type { DispatchRef } from '../store/dispatch-ref.ts';
+
+/** A dispatch without what others have first. */
+interface CountedDispatch {
+  /** Its figures are those of the events that it has first. */
+  readonly envelope: DispatchEnvelope;
+  readonly copies: CopiesOfSource;
+}
+
+export interface FindCopiesOptions {
+  /** The table for calls without a stated cost, if it is needed. Absent: the estimates of a dispatch with copies are not known. */
+  readonly prices?: () => PriceTable | null | Promise<PriceTable | null>;
+}
+
+/**
+ * The copies among some dispatches: what one of them has because it began with a copy of another one's records. Envelopes say which dispatches
+ * are compared, and what an import found if they are as it left them. Logs are read otherwise, or when events are asked for.
+ */
+export class CopiesAmong {
+  readonly #groups = new Map<string, CopyGroup>();
+  readonly #prices: FindCopiesOptions['prices'];
+
+  /** Two dispatches are compared if their logs have a first answer in common, or if one names the other as its origin. */
+  constructor(entries: Iterable<DispatchEntry>, { prices }: FindCopiesOptions = {}) {
+    this.#prices = prices;
+    for (const group of groupsOf(entries))
+      for (const { taskDir, dispatchId } of group.entries)
+        this.#groups.set(`${taskDir} ${dispatchId}`, group);
+  }
+
+  /** What is copied in a dispatch, and its envelope without that. Null: nothing. */
+  async without(ref: DispatchRef): Promise<CountedDispatch | null> {
+    const group = this.#groupOf(ref);
+    const entry = group?.entries.find(({ dispatchId }) => dispatchId === ref.dispatchId);
+    if (group === undefined || entry === undefined) return null;
+    const { envelope } = entry;
+    const kept = envelope.source?.copies;
+    const copies = kept?.among === group.name ? kept : await this.#read(group, entry);
+    if (copies.figures === undefined) return copies.differing === undefined ? null : { envelope, copies };
+    return { envelope: { ...envelope, ...copies.figures }, copies };
+  }
+
+  /** The events that a dispatch has from another one, and what it lacks. Null: none. The logs are read. */
+  async eventsOf(ref: DispatchRef): Promise<SessionCopies | null> {
+    return (await this.#groupOf(ref)?.found())?.get(ref.dispatchId) ?? null;
+  }
+
+  /** The name of the dispatches that one is compared with, as they are now. Null: it is compared with none. */
+  nameOf(ref: DispatchRef): string | null {
+    return this.#groupOf(ref)?.name ?? null;
+  }
+
+  /** What an import keeps of a dispatch. The logs are read unless it is kept already. */
+  async kept(entry: ListedDispatch): Promise<CopiesOfSource | null> {
+    const group = this.#groupOf(entry);
+    if (group === undefined) return null;
+    const kept = entry.envelope.source?.copies;
+    return kept?.among === group.name ? kept : this.#read(group, entry);
+  }
+
+  #groupOf({ taskDir, dispatchId }: DispatchRef): CopyGroup | undefined {
+    return this.#groups.get(`${taskDir} ${dispatchId}`);
+  }
+
+  async #read(group: CopyGroup, { envelope, log }: ListedDispatch): Promise<CopiesOfSource> {
+    const copies = (await group.found()).get(envelope.dispatchId);
+    if (copies === undefined) return { among: group.name, events: 0, calls: 0, of: [] };
+    const { copied, raised, isOriginKnown, differing } = copies;
+    const isSame = copied.size + raised.size === 0;
+    const table = envelope.prices === null || isSame ? null : await this.#prices?.();
+    const facts = createDispatchFacts({ prices: table });
+    let calls = 0;
+    const observe = (event: CapturedEvent) => {
+      if (!copied.has(event.id)) facts.observe(raised.get(event.id) ?? event);
+      else if (event.type === 'agent:inference') calls += 1;
+    };
+    if (!isSame) for await (const { event } of log.events()) observe(event);
+    const openCalls: OpenCall[] = [];
+    for (const call of envelope.openCalls ?? []) {
+      if (copied.has(call.id)) calls += 1;
+      else openCalls.push(raisedCall(call, raised.get(call.id), table));
+    }
+    const { usage, costUsd, models, periods, prices } = facts;
+    return {
+      ...{ among: group.name, events: copied.size, calls, of: [...new Set(copied.values())].sort() },
+      ...(isOriginKnown ? {} : { isGuessed: true }),
+      ...(differing.length === 0 ? {} : { differing: differing.length }),
+      ...(isSame
+        ? {}
+        : {
+            figures: {
+              usage,
+              cost: costUsd,
+              models,
+              periods,
+              prices,
+              openCalls: openCalls.length === 0 ? null : openCalls,
+            },
+          }),
+    };
+  }
+}
+
+function raisedCall(
+  call: OpenCall,
+  larger: EventOf<'agent:inference'> | undefined,
+  table: PriceTable | null | undefined,
+): OpenCall {
+  if (larger === undefined) return call;
+  const { models, prices } = factsOf([larger], { prices: table });
+  return { ...call, usage: models?.[0] ?? call.usage, prices };
+}
+
+/** Dispatches that are compared. Their logs are read once. */
+class CopyGroup {
+  readonly entries: readonly ListedDispatch[];
+  /** Changes when one of them grows, or another one joins. */
+  readonly name: string;
+  #found: Promise<ReadonlyMap<string, SessionCopies>> | null = null;
+
+  constructor(entries: readonly ListedDispatch[]) {
+    this.entries = entries;
+    const states = entries.map(({ dispatchId, envelope: { folded, openCalls } }) =>
+      JSON.stringify([dispatchId, folded?.through, folded?.eventId, openCalls]),
+    );
+    this.name = hash('sha256', states.sort().join('\n'), 'hex').slice(0, 32);
+  }
+
+  found(): Promise<ReadonlyMap<string, SessionCopies>> {
+    this.#found ??= this.#read();
+    return this.#found;
+  }
+
+  async #read(): Promise<ReadonlyMap<string, SessionCopies>> {
+    const finder = new CopyFinder();
+    for (const { dispatchId, envelope, log } of this.entries) {
+      const { forkedFrom, source } = envelope;
+      const [file] = source?.files ?? [];
+      const sessionId = file?.name.replace(/\.jsonl$/, '') ?? dispatchId;
+      finder.begin({ dispatchId, sessionId, origin: forkedFrom?.from.dispatchId ?? null });
+      try {
+        for await (const { events } of log.pages()) for (const event of events) finder.add(event);
+      } catch (error) {
+        // The caller reads the dispatch and reports the error. What can be read is compared.
+        if (!storeErrors.is(error, 'STORE_CORRUPT') && !storeErrors.is(error, 'STORE_INVALID_PATH'))
+          throw error;
+      }
+      for (const event of openCallEvents(envelope, () => false)) finder.add(event);
+    }
+    return finder.find();
+  }
+}
+
+function groupsOf(entries: Iterable<DispatchEntry>): CopyGroup[] {
+  const listed = new Map<string, ListedDispatch>();
+  const first = new Map<string, string>();
+  const up = new Map<string, string>();
+  const rootOf = (id: string) => {
+    let at = id;
+    for (let next = up.get(at); next !== undefined; next = up.get(at)) at = next;
+    return at;
+  };
+  const join = (one: string, other: string) => {
+    const [from, to] = [rootOf(one), rootOf(other)];
+    if (from !== to) up.set(from, to);
+  };
+  for (const entry of entries) {
+    // Of a session that two tasks have, one is compared.
+    if ('error' in entry || listed.has(entry.dispatchId)) continue;
+    const { dispatchId, envelope } = entry;
+    const { heads = [], format } = envelope.source ?? {};
+    const origin = envelope.forkedFrom?.from.dispatchId;
+    if (heads.length > 0 || origin !== undefined) listed.set(dispatchId, entry);
+    for (const head of heads) {
+      const name = `${format} ${head}`;
+      const other = first.get(name);
+      if (other === undefined) first.set(name, dispatchId);
+      else join(dispatchId, other);
+    }
+    if (origin !== undefined) join(dispatchId, origin);
+    else if (envelope.source === null) listed.set(dispatchId, entry);
+  }
+  const groups = new Map<string, ListedDispatch[]>();
+  for (const [dispatchId, entry] of listed) {
+    const root = rootOf(dispatchId);
+    const group = groups.get(root);
+    if (group === undefined) groups.set(root, [entry]);
+    else group.push(entry);
+  }
+  return [...groups.values()].filter(({ length }) => length > 1).map((group) => new CopyGroup(group));
+}
