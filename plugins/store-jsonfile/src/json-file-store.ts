@@ -23,11 +23,10 @@ import {
 } from '@hansard/provider';
 import { defaultLeaseMs, orMissing, realPath, toFileError, withFile } from '@hansard/store-kit';
 import { names } from './disk-format.ts';
-import { DispatchClaims } from './dispatch/dispatch-claims.ts';
+import { DispatchClaims, LeftCopies } from './dispatch/dispatch-claims.ts';
 import type { DispatchContext } from './dispatch/dispatch-context.ts';
 import { readDispatchEnvelope } from './dispatch/dispatch-file.ts';
 import { OpenDispatches } from './dispatch/open-dispatches.ts';
-import { LeftCopies } from './dispatch/other-copies.ts';
 import type { Access } from './files.ts';
 import { DispatchIntegrity } from './integrity/dispatch-integrity.ts';
 import { LaterWork } from './later-work.ts';
@@ -67,8 +66,7 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
     this.#context = {
       ...system,
       root,
-      claims: new DispatchClaims(system, this.#locks),
-      leftCopies: new LeftCopies(system.files),
+      claims: new DispatchClaims(system, this.#locks, new LeftCopies(system.files)),
       sync,
       onRepair: (repair) => this.#repairs.push(repair),
       listeners: this.#watches.listeners,

@@ -3,10 +3,9 @@ import { join } from 'node:path';
 import { assertDispatchId, type RemainsScope, storeErrors } from '@hansard/provider';
 import { orMissing } from '@hansard/store-kit';
 import { dispatchPaths, names } from './disk-format.ts';
+import { parseCopyName } from './dispatch/dispatch-claims.ts';
 import type { DispatchContext } from './dispatch/dispatch-context.ts';
 import type { DispatchName } from './dispatch/dispatch-file.ts';
-import { whileOwning } from './dispatch/fence-dispatch.ts';
-import { parseCopyName } from './dispatch/other-copies.ts';
 import type { WriterLocks } from './locks/writer-locks.ts';
 import { taskLock } from './task/task-file.ts';
 import { parseDispatchFile, resolveTaskFolder, walkTaskDirs } from './task-folder.ts';
@@ -62,11 +61,11 @@ export class StoreRemains {
 
   #removeCopy(path: string, dispatch: DispatchName): void {
     const { files, claims } = this.#context;
-    whileOwning(this.#context, dispatch, () => {
+    claims.whileOwning(dispatch, (claim) => {
       // Its number can be that of the new claim, if no dispatch records the number of the last one.
       if (path.endsWith(names.temporary)) files.remove(path);
       // The lost locks of a dispatch that does not exist have no further use.
-      if (files.lstat(dispatch.paths.file) === null) claims.removeLost(dispatch);
+      if (files.lstat(dispatch.paths.file) === null) claim.removeLost();
     });
   }
 

@@ -25,6 +25,25 @@ export interface ClaimsSetup {
 }
 
 /**
+ * A dispatch that only this opening can write until the transaction that has its row locked ends: nobody else has a claim of it that has not
+ * expired. Only `Claims` makes one, and nothing changes, rewrites, repairs or removes a dispatch without it.
+ */
+class Fenced {
+  // Private, so that no other object is one.
+  readonly #row: ClaimedRow;
+
+  constructor(row: ClaimedRow) {
+    this.#row = row;
+  }
+
+  get row(): ClaimedRow {
+    return this.#row;
+  }
+}
+
+export type FencedClaim = Fenced;
+
+/**
  * The claims of this opening of the store. The table `openings` has a row with a heartbeat for each opening that has claimed
  * something; the row of a claimed dispatch has the token of the opening (`writer`) and the epoch of the claim.
  *
@@ -69,7 +88,7 @@ export class Claims {
     const { statements } = this.#tables;
     const since = this.#clock.monotonic();
     const claim = await this.#tables.change(taskDir, dispatchId, async (session, row) => {
-      this.assertClaimable(row, since);
+      this.takeOver(row, since);
       const envelope = decodeEnvelope(row, this.#tables.name);
       if (row.writer === this.token) return { envelope, epoch: Number(row.epoch) };
       await this.begin(session);
@@ -135,15 +154,20 @@ export class Claims {
     });
   }
 
-  /** Steps 2 and 3. `since`: the monotonic time from before the row was read. @throws STORE_LOCKED */
-  assertClaimable(row: ClaimedRow, since: number): void {
+  /**
+   * Steps 2 and 3, the takeover for work that needs no claim before it. The row is locked; `since`: the monotonic time from before it was read.
+   * @throws STORE_LOCKED
+   */
+  takeOver(row: ClaimedRow, since: number): FencedClaim {
     const refusal = this.#refusal(row, since);
     if (refusal !== null) throw refusal;
+    return new Fenced(row);
   }
 
-  /** @throws STORE_LOCKED if this opening has not claimed the dispatch; the message names the owner if there is one */
-  assertClaimed(row: ClaimedRow): void {
+  /** The claim that this opening has. @throws STORE_LOCKED if it has none; the message names the owner if there is one */
+  own(row: ClaimedRow): FencedClaim {
     if (row.writer !== this.token) throw this.#notClaimed(row);
+    return new Fenced(row);
   }
 
   /** The STORE_LOCKED, or STORE_DISPATCH_NOT_FOUND, for a write to a dispatch that this opening has not claimed. */

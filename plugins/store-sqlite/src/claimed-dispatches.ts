@@ -4,6 +4,7 @@ import { dispatchNotFound } from '@hansard/store-kit';
 import { inSnapshot, inTransaction } from './database/transaction.ts';
 import { isDamage } from './sqlite-errors.ts';
 import type { StoreParts } from './store-parts.ts';
+import type { FencedClaim } from './writer-leases.ts';
 
 // What needs a claim, gives one or ends one. Each function is one transaction.
 
@@ -128,8 +129,7 @@ export function updateEnvelope(
   const { database, dispatches, leases } = parts;
   return inTransaction(database, () => {
     const row = dispatches.get(taskDir, dispatchId);
-    leases.assertClaimed(row.number, taskDir, dispatchId);
-    const changed = dispatches.update(row, updates);
+    const changed = dispatches.update(leases.own(row), updates);
     if (changed.status !== 'running') leases.keepEventCount(row.number);
     return changed;
   });
@@ -145,14 +145,9 @@ export function removeDispatch(parts: StoreParts, taskDir: string, dispatchId: s
       return null;
     }
     const { number } = row;
-    leases.assertClaimable(row);
-    for (const old of [number, ...statements.listLosses.all(number).map((loss) => loss.number)]) {
-      whereWhole(() => statements.deleteSearchText.run(old, old));
-      whereWhole(() => statements.deleteEventIds.run(old));
-      whereWhole(() => statements.deleteEvents.run(old));
-    }
-    statements.deleteLosses.run(number);
-    dispatches.remove(row);
+    const claim = leases.takeOver(row);
+    removeContent(statements, claim);
+    dispatches.remove(claim);
     leases.end(number);
     // Before the commit, after which a length without a dispatch would count as a loss.
     prepareLengths(parts);
@@ -164,6 +159,16 @@ export function removeDispatch(parts: StoreParts, taskDir: string, dispatchId: s
     acknowledgements.forget(removed);
   }
   writer.forget(taskDir, dispatchId);
+}
+
+/** With the damaged rows that were kept when losses were accepted. */
+function removeContent(statements: StoreParts['statements'], { row: { number } }: FencedClaim): void {
+  for (const old of [number, ...statements.listLosses.all(number).map((loss) => loss.number)]) {
+    whereWhole(() => statements.deleteSearchText.run(old, old));
+    whereWhole(() => statements.deleteEventIds.run(old));
+    whereWhole(() => statements.deleteEvents.run(old));
+  }
+  statements.deleteLosses.run(number);
 }
 
 /** The file of lengths is created by the first claim. @throws STORE_CORRUPT if the id of the database is damaged */

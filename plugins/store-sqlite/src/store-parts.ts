@@ -52,7 +52,7 @@ export function openParts(options: ConnectionOptions): OpenedParts {
     const lengths = new AcknowledgedLengths(file, statements.getHead.get()?.databaseId ?? '');
     const tasks = new TaskTable({ database, statements, file });
     const dispatches = new DispatchTable({ database, statements, tasks, lengths, file });
-    const leases = new WriterLeases({ statements, dispatches, file, leaseMs, clock, processes });
+    const leases = new WriterLeases({ statements, file, leaseMs, clock, processes });
     const reader = new EventReader({ database, statements, dispatches, lengths, file });
     const acknowledgements = new Acknowledgements({ database, statements, lengths, reader, clock });
     const writer = new EventWriter({ database, statements, leases, reader, acknowledgements, file });

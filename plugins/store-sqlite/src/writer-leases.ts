@@ -13,18 +13,39 @@ import {
   parseLease,
   unlockCommand,
 } from '@hansard/store-kit';
+import { dispatchChecksum } from './database/decode.ts';
 import type { ClaimRow, DispatchRow, Statements } from './database/statements.ts';
 import { isDamage } from './sqlite-errors.ts';
-import type { DispatchTable } from './tables/dispatch-table.ts';
 
 export interface WriterLeasesSetup {
   readonly statements: Statements;
-  readonly dispatches: DispatchTable;
   readonly file: string;
   readonly leaseMs: number;
   readonly clock: Clock;
   readonly processes: Processes;
 }
+
+/**
+ * A dispatch that only this opening can write until its transaction, which has SQLite's write lock, ends: nobody else has a claim of it that has not
+ * expired. Only `WriterLeases` makes one, and nothing changes, rewrites, repairs or removes a dispatch without it.
+ */
+class Fenced {
+  // Private, so that no other object is one.
+  readonly #row: DispatchRow;
+  /** Whether this opening had claimed it before. */
+  readonly isOwn: boolean;
+
+  constructor(row: DispatchRow, isOwn: boolean) {
+    this.#row = row;
+    this.isOwn = isOwn;
+  }
+
+  get row(): DispatchRow {
+    return this.#row;
+  }
+}
+
+export type FencedClaim = Fenced;
 
 /**
  * The leases of this opening of the store. The table `openings` has a row with a heartbeat for each opening that has claimed
@@ -47,7 +68,6 @@ export interface WriterLeasesSetup {
  */
 export class WriterLeases {
   readonly #statements: Statements;
-  readonly #dispatches: DispatchTable;
   readonly #file: string;
   readonly #leaseMs: number;
   readonly #processes: Processes;
@@ -57,9 +77,8 @@ export class WriterLeases {
   #own: Lease | null = null;
   #beat = 0;
 
-  constructor({ statements, dispatches, file, leaseMs, clock, processes }: WriterLeasesSetup) {
+  constructor({ statements, file, leaseMs, clock, processes }: WriterLeasesSetup) {
     this.#statements = statements;
-    this.#dispatches = dispatches;
     this.#file = file;
     this.#leaseMs = leaseMs;
     this.#processes = processes;
@@ -71,9 +90,9 @@ export class WriterLeases {
   claim(row: DispatchRow): number {
     const claim = this.#statements.findClaim.get(row.number);
     if (claim !== undefined && claim.token === this.#own?.token) return claim.epoch;
-    this.assertClaimable(row);
+    this.takeOver(row);
     const epoch = Math.max(row.epoch, claim?.epoch ?? 0) + 1;
-    this.#dispatches.setEpoch(row, epoch);
+    this.#statements.setEpoch.run(epoch, dispatchChecksum({ ...row, epoch }), row.number);
     this.begin(row.number, epoch);
     if (claim !== undefined) this.#statements.deleteIdleOpening.run(claim.token);
     return epoch;
@@ -92,10 +111,20 @@ export class WriterLeases {
     this.#timer.start();
   }
 
-  /** Steps 1 to 3. @throws STORE_LOCKED if another opening has claimed the dispatch, and its lease has not expired */
-  assertClaimable(row: Pick<DispatchRow, 'number' | 'taskDir' | 'dispatchId'>): void {
+  /**
+   * Steps 1 to 3, the takeover for work that needs no claim before it, in the transaction of the work.
+   * @throws STORE_LOCKED if another opening has claimed the dispatch, and its lease has not expired
+   */
+  takeOver(row: DispatchRow): FencedClaim {
     const refusal = this.#refusal(row.number, row.taskDir, row.dispatchId);
     if (refusal !== null) throw refusal;
+    return new Fenced(row, this.isClaimed(row.number));
+  }
+
+  /** The claim that this opening has. @throws STORE_LOCKED if it has none; the message names the owner if there is one */
+  own(row: DispatchRow): FencedClaim {
+    this.assertClaimed(row.number, row.taskDir, row.dispatchId);
+    return new Fenced(row, true);
   }
 
   /** The claim of a dispatch by any opening; null if there is none. */

@@ -10,13 +10,13 @@ import { type EventRange, type OpenFile, syncFolder, syncFolders } from '../line
 import { parseLine, readAllEvents, readEventPage, readRecentEvents } from '../lines/read-events.ts';
 import { findLastLines, scanLines } from '../lines/scan-lines.ts';
 import { currentMoment, type Moment } from '../locks/moment.ts';
+import type { FencedClaim } from './dispatch-claims.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import { assertOwnFile, type DispatchFile, type DispatchName, openDispatchFile } from './dispatch-file.ts';
 import { DispatchReader, type ReadWork } from './dispatch-reader.ts';
 import { type AppendPoint, DispatchWriter, restoreClosing } from './dispatch-writer.ts';
-import { fenceDispatch, whileOwning } from './fence-dispatch.ts';
+import { fenceDispatch } from './fence-dispatch.ts';
 import { type FileTail, findTail } from './file-tail.ts';
-import { removeOtherCopies } from './other-copies.ts';
 
 /** An open dispatch: for writing while it is claimed, otherwise for reading. */
 export class DispatchHandle {
@@ -52,7 +52,8 @@ export class DispatchHandle {
   claim(isForced = false): Required<DispatchClaim> {
     const { claims } = this.#context;
     if (claims.has(this.name) && !claims.isKept(this.name)) this.#drop();
-    if (this.#openWriter() === null) claims.whileTaking(this.name, () => this.#beginWriting(), isForced);
+    if (this.#openWriter() === null)
+      claims.whileTaking(this.name, (claim) => this.#beginWriting(claim), { isForced });
     const { envelope } = this.writing();
     return { envelope: structuredClone(envelope), epoch: claims.lockOf(this.name).epoch };
   }
@@ -98,12 +99,12 @@ export class DispatchHandle {
     const { files, claims, sync } = this.#context;
     const { taskDir, dispatchId, paths } = this.name;
     if (claims.has(this.name) && !claims.isKept(this.name)) this.#drop();
-    whileOwning(this.#context, this.name, () => {
-      if (!claims.isKept(this.name)) throw claims.missing(this.name);
+    claims.whileOwning(this.name, (claim) => {
+      claim.assertKept();
       assertOwnFile(files, this.name);
       for (const kept of keptDamaged(files, paths.file)) files.remove(kept);
       if (!files.remove(paths.file)) throw dispatchNotFound(taskDir, dispatchId);
-      claims.removeLost(this.name);
+      claim.removeLost();
     });
     this.writer?.end();
     claims.release(this.name);
@@ -121,7 +122,7 @@ export class DispatchHandle {
     const writer = this.#openWriter();
     if (writer !== null) return writer;
     const { claims } = this.#context;
-    if (claims.has(this.name)) return this.#beginWriting();
+    if (claims.has(this.name)) return this.#beginWriting(claims.claimOf(this.name));
     this.assertExists();
     throw claims.missing(this.name);
   }
@@ -130,8 +131,8 @@ export class DispatchHandle {
     return this.writer?.isOver === false ? this.writer : null;
   }
 
-  #beginWriting(): DispatchWriter {
-    const writer = beginWriting(this.#context, this.name);
+  #beginWriting(claim: FencedClaim): DispatchWriter {
+    const writer = beginWriting(this.#context, claim);
     this.writer = writer;
     this.#closeReader();
     return writer;
@@ -164,25 +165,25 @@ export class DispatchHandle {
  * records the number of the claim if an earlier one was lost.
  * @throws STORE_LOCKED if the claim is lost meanwhile, STORE_DISPATCH_NOT_FOUND, STORE_CORRUPT
  */
-function beginWriting(context: DispatchContext, name: DispatchName): DispatchWriter {
-  const { root, files, claims, clock, sync } = context;
+function beginWriting(context: DispatchContext, claim: FencedClaim): DispatchWriter {
+  const { root, files, clock, sync } = context;
+  const { name } = claim;
   // The creator of the dispatch may have exited before its name was on the disk.
   if (sync) syncFolders(files, name.paths.folder, root);
-  if (claims.lockOf(name).lost.length > 0) fenceDispatch(context, name);
-  else if (context.leftCopies.take(name)) removeOtherCopies(context, name);
+  if (claim.lock.lost.length > 0) fenceDispatch(context, claim);
   const checkedAt = currentMoment(clock);
-  const file = openOwnFile(context, name);
+  const file = openOwnFile(context, claim);
   let writer: DispatchWriter;
   try {
-    writer = prepareWriter(context, name, file, checkedAt);
+    writer = prepareWriter(context, claim, file, checkedAt);
   } catch (error) {
     file.open.close();
     throw error;
   }
   try {
-    const { lost } = claims.lockOf(name);
+    const { lost } = claim.lock;
     if (lost.length > 0 || writer.isHeadDamaged) writer.writeHead({});
-    if (lost.length > 0) claims.removeLost(name);
+    if (lost.length > 0) claim.removeLost();
   } catch (error) {
     writer.end();
     throw error;
@@ -190,8 +191,8 @@ function beginWriting(context: DispatchContext, name: DispatchName): DispatchWri
   return writer;
 }
 
-function openOwnFile({ claims, files }: DispatchContext, name: DispatchName): DispatchFile {
-  if (!claims.isKept(name)) {
+function openOwnFile({ claims, files }: DispatchContext, { name, isKept }: FencedClaim): DispatchFile {
+  if (!isKept) {
     claims.release(name);
     throw claims.missing(name);
   }
@@ -200,19 +201,19 @@ function openOwnFile({ claims, files }: DispatchContext, name: DispatchName): Di
 
 function prepareWriter(
   context: DispatchContext,
-  name: DispatchName,
+  claim: FencedClaim,
   file: DispatchFile,
   checkedAt: Moment,
 ): DispatchWriter {
-  const { claims, sync, onRepair } = context;
-  const { taskDir, dispatchId, paths } = name;
+  const { sync, onRepair } = context;
+  const { taskDir, dispatchId, paths } = claim.name;
   const head = readHead(file.open);
   const { point, repair } = prepareAppend(file.open, head, sync);
   if (repair !== null) onRepair({ taskDir, dispatchId, place: paths.file, ...repair });
-  return new DispatchWriter(context, name, {
+  return new DispatchWriter(context, claim, {
     file,
     point,
-    head: HeadKeeper.ofClaim(head, claims.lockOf(name).epoch, checkedAt.monotonic),
+    head: HeadKeeper.ofClaim(head, claim.lock.epoch, checkedAt.monotonic),
     checkedAt,
   });
 }

@@ -14,10 +14,11 @@ import type { EventRange, OpenFile } from '../lines/open-file.ts';
 import { PositionIndex } from '../lines/position-index.ts';
 import { assertSame, StoredLines } from '../lines/stored-lines.ts';
 import { currentMoment, type Moment } from '../locks/moment.ts';
+import { checkInterval, type FencedClaim } from './dispatch-claims.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import { assertInPlace, type DispatchFile, type DispatchName } from './dispatch-file.ts';
 import type { ReadWork } from './dispatch-reader.ts';
-import { checkInterval, hasCopied } from './fence-dispatch.ts';
+import { hasCopied } from './fence-dispatch.ts';
 import { copyBytes, replaceByCopy } from './rewrite-dispatch.ts';
 
 /** Greater than any id, so that no id counts as new before the ids have been read. */
@@ -65,6 +66,7 @@ export class DispatchWriter {
   /** Whether it has ended, for example because another opening has taken the dispatch over. Set here only. */
   isOver = false;
   readonly #context: DispatchContext;
+  readonly #claim: FencedClaim;
   readonly #name: DispatchName;
   readonly #positions = new PositionIndex();
   #file: DispatchFile;
@@ -83,9 +85,10 @@ export class DispatchWriter {
   /** Whether a call has reported that the file is not at its path. */
   #isReported = false;
 
-  constructor(context: DispatchContext, name: DispatchName, { file, point, head, checkedAt }: WriterParts) {
+  constructor(context: DispatchContext, claim: FencedClaim, { file, point, head, checkedAt }: WriterParts) {
     this.#context = context;
-    this.#name = name;
+    this.#claim = claim;
+    this.#name = claim.name;
     this.#file = file;
     this.#end = point.end;
     this.#count = point.count;
@@ -374,7 +377,7 @@ export class DispatchWriter {
     const record = this.#head.moved(changes);
     const { slot, bytes } = fitHead(record);
     const old = this.#file;
-    const open = replaceByCopy(this.#context, this.#name, (copy) => {
+    const open = replaceByCopy(this.#context, this.#claim, (copy) => {
       copy.write(bytes, bytes.length, 0);
       const closing = closings[this.#idOrder];
       const end = copyBytes(old.open, old.start, this.#end, copy, bytes.length);

@@ -3,23 +3,19 @@ import { type DispatchHead, readHead } from '../head/dispatch-head.ts';
 import { fitHead } from '../head/head-codec.ts';
 import { OpenFile } from '../lines/open-file.ts';
 import { readAllEvents } from '../lines/read-events.ts';
+import type { FencedClaim } from './dispatch-claims.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
 import { DispatchReader } from './dispatch-reader.ts';
-import { removeOtherCopies } from './other-copies.ts';
 import { copyBytes, replaceByCopy } from './rewrite-dispatch.ts';
 
-/** Milliseconds. A write is acknowledged only if the last check of the claim and of the place of the file is not older. */
-export const checkInterval = 50;
-/** Milliseconds, longer than `checkInterval`. */
-const fencingPause = 60;
 /** Milliseconds. A call waits no longer for another process. */
 const longestWait = 100;
 const waitBetween = 2;
 
 /**
- * Ends the writing of the owners that lost the dispatch to the claim of this opening. An owner that is not proven to have exited
- * has an open file, and the system cannot refuse its writes. So:
+ * Ends the writing of the owners that lost a claimed dispatch, before this opening writes its file in place. An owner that is not proven to have
+ * exited has an open file, and the system cannot refuse its writes. So:
  * 1. The lock of this claim exists already. Wait until each owner must have checked its lock: events that it still acknowledges
  *    without a check are then in the file.
  * 2. Remove the copies that these owners had begun, so that a process that continues later cannot rename one over the file.
@@ -27,22 +23,21 @@ const waitBetween = 2;
  * 4. Rename the copy over the file. An owner that continues later writes into a file that nobody reads, and notices the
  *    other inode or the other lock before it acknowledges the write.
  *
- * Steps 1 and 2 are `stopLostOwners`. Work that replaces the whole file by a copy of its own, or removes the file, does that in place of
- * steps 3 and 4: see `whileOwning`.
+ * A `FencedClaim` has steps 1 and 2 behind it. Work that replaces the whole file by a copy of its own, or removes the file, does that in place of
+ * steps 3 and 4.
  *
  * Invariant: a copy of an owner is never renamed after a later owner has opened the file. The owner creates the copy before it
  * checks its lock, and the later owner removes the copy after it has created its own lock; so one of them notices the other.
  *
  * @throws STORE_LOCKED, STORE_CORRUPT
  */
-export function fenceDispatch(context: DispatchContext, name: DispatchName): void {
-  const { files, claims } = context;
-  const { isFreeOfWriters, epoch } = claims.lockOf(name);
-  stopLostOwners(context, name);
+export function fenceDispatch(context: DispatchContext, claim: FencedClaim): void {
+  const { files } = context;
+  const { isFreeOfWriters, epoch } = claim.lock;
   if (isFreeOfWriters) return;
-  const source = OpenFile.open(files, name.paths.file, 'read');
+  const source = OpenFile.open(files, claim.name.paths.file, 'read');
   try {
-    const copy = replaceByCopy(context, name, (copied) => {
+    const copy = replaceByCopy(context, claim, (copied) => {
       const head = readHead(source);
       const bytes = encodeNext(head, epoch);
       copied.write(bytes, bytes.length, 0);
@@ -52,32 +47,7 @@ export function fenceDispatch(context: DispatchContext, name: DispatchName): voi
   } finally {
     source.close();
   }
-  claims.removeLost(name);
-}
-
-/**
- * Claims a dispatch for work that needs no claim before it, stops the owners that lost it, and releases it again unless this
- * opening had it. The work puts a new file into the place of the dispatch, or removes the file, or changes nothing.
- * @throws STORE_LOCKED naming the owner
- */
-export function whileOwning<T>(context: DispatchContext, name: DispatchName, work: () => T): T {
-  const { claims } = context;
-  // Another opening has taken it over, and may have released it since.
-  if (claims.has(name) && !claims.isKept(name)) claims.release(name);
-  const wasClaimed = claims.has(name);
-  return claims.whileTaking(name, () => {
-    stopLostOwners(context, name);
-    const result = work();
-    if (!wasClaimed) claims.release(name);
-    return result;
-  });
-}
-
-/** Steps 1 and 2 of the fence. */
-function stopLostOwners(context: DispatchContext, name: DispatchName): void {
-  const { lost, isFreeOfWriters } = context.claims.lockOf(name);
-  if (lost.length > 0 && !isFreeOfWriters) context.pause(fencingPause);
-  removeOtherCopies(context, name);
+  claim.removeLost();
 }
 
 function encodeNext({ record, slot }: DispatchHead, epoch: number): Buffer {

@@ -11,7 +11,6 @@ import type { DispatchContext } from './dispatch-context.ts';
 import type { DispatchName } from './dispatch-file.ts';
 import { DispatchHandle } from './dispatch-handle.ts';
 import { DispatchWriter } from './dispatch-writer.ts';
-import { removeOtherCopies } from './other-copies.ts';
 
 const mostHandles = 64;
 
@@ -180,10 +179,10 @@ function createDispatchFile(
   const { root, files, claims, clock, sync } = context;
   const { taskDir, dispatchId, paths } = name;
   const checkedAt = currentMoment(clock);
-  const { epoch, lost } = claims.takeNew(name);
+  const claim = claims.takeNew(name);
+  const { epoch, lost } = claim.lock;
   let isClaimed = false;
   try {
-    if (lost.length > 0) removeOtherCopies(context, name);
     const record = { taskDir, dispatchId, revision: 1, epoch, acknowledged: nothingAcknowledged, envelope };
     const { slot, bytes: head } = fitHead(record);
     const content = Buffer.concat([head, Buffer.from(closings.growing)]);
@@ -191,7 +190,7 @@ function createDispatchFile(
     if (file === null) throw dispatchExists(taskDir, dispatchId);
     let open: OpenFile;
     try {
-      if (lost.length > 0) claims.removeLost(name);
+      if (lost.length > 0) claim.removeLost();
       if (sync) syncFolders(files, paths.folder, root);
       if (envelope.status !== 'running') return null;
       // Again, because who watches the folder receives the name by which a writer opened the file.
@@ -201,7 +200,7 @@ function createDispatchFile(
       file.close();
     }
     const start = head.length;
-    return new DispatchWriter(context, name, {
+    return new DispatchWriter(context, claim, {
       file: { open, inode: file.inode, start, seed: chainStart(taskDir, dispatchId) },
       point: { end: start, count: 0, crc: 0, idOrder: 'growing', greatestId: '' },
       // A copy, because the caller may change its own.

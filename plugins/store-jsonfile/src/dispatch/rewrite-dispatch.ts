@@ -5,8 +5,8 @@ import { closings, type IdOrder } from '../disk-format.ts';
 import { encodeHead, nothingAcknowledged, slotFor } from '../head/head-codec.ts';
 import { appendBytes } from '../lines/append-bytes.ts';
 import { OpenFile, syncFolder } from '../lines/open-file.ts';
+import type { FencedClaim } from './dispatch-claims.ts';
 import type { DispatchContext } from './dispatch-context.ts';
-import type { DispatchName } from './dispatch-file.ts';
 
 /** The least number of characters of a write. */
 const leastWritten = 1024 * 1024;
@@ -77,20 +77,21 @@ export class EventCopier {
  */
 export function rewriteDispatch(
   context: DispatchContext,
-  name: DispatchName,
+  claim: FencedClaim,
   head: NewHead,
   addEvents: (copier: EventCopier) => void,
   keepAs: string | null = null,
 ): void {
-  const { files, claims } = context;
-  const { epoch } = claims.lockOf(name);
+  const { files } = context;
+  const { name } = claim;
+  const { epoch } = claim.lock;
   const { taskDir, dispatchId } = name;
   const record = { ...head, taskDir, dispatchId, epoch, acknowledged: nothingAcknowledged };
   const slot = slotFor(record);
   const start = encodeHead(record, slot).length;
   let isKept = false;
   try {
-    const copy = replaceByCopy(context, name, (copied) => {
+    const copy = replaceByCopy(context, claim, (copied) => {
       const copier = new EventCopier(copied, start, chainStart(taskDir, dispatchId));
       addEvents(copier);
       const bytes = encodeHead({ ...record, acknowledged: copier.finish() }, slot);
@@ -105,7 +106,7 @@ export function rewriteDispatch(
     if (isKept && keepAs !== null && storeErrors.is(error, 'STORE_LOCKED')) files.remove(keepAs);
     throw error;
   }
-  claims.removeLost(name);
+  claim.removeLost();
 }
 
 export function addNotice(copier: EventCopier, notice: CapturedEvent): void {
@@ -120,15 +121,15 @@ const chunk = 1024 * 1024;
  * @throws STORE_LOCKED if the claim is lost
  */
 export function replaceByCopy(
-  { files, claims, sync }: DispatchContext,
-  name: DispatchName,
+  { files, sync }: DispatchContext,
+  claim: FencedClaim,
   write: (copy: OpenFile) => void,
 ): OpenFile {
-  const { file, folder, temporary } = name.paths;
-  const path = temporary(claims.lockOf(name).epoch);
+  const { file, folder, temporary } = claim.name.paths;
+  const path = temporary(claim.lock.epoch);
   const copy = OpenFile.open(files, path, 'replace');
   try {
-    if (!claims.isKept(name)) throw claims.missing(name);
+    claim.assertKept();
     write(copy);
     if (sync) copy.sync();
     files.rename(path, file);
@@ -136,7 +137,7 @@ export function replaceByCopy(
     copy.close();
     files.remove(path);
     // A later owner has removed the copy, so that it cannot be renamed.
-    if (isSystemError(error) && error.code === 'ENOENT' && !claims.isKept(name)) throw claims.missing(name);
+    if (isSystemError(error) && error.code === 'ENOENT') claim.assertKept();
     throw error;
   }
   if (sync) syncFolder(files, folder);

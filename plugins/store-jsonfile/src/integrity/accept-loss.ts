@@ -1,8 +1,8 @@
 import type { CapturedEvent } from '@hansard/events';
 import type { DispatchVerification } from '@hansard/provider';
 import { names } from '../disk-format.ts';
+import type { FencedClaim } from '../dispatch/dispatch-claims.ts';
 import type { DispatchContext } from '../dispatch/dispatch-context.ts';
-import type { DispatchName } from '../dispatch/dispatch-file.ts';
 import { addNotice, rewriteDispatch } from '../dispatch/rewrite-dispatch.ts';
 import { corrupt } from '../errors.ts';
 import type { Files } from '../files.ts';
@@ -13,15 +13,15 @@ import { examineFile, settledLines, verifyFile } from './verify-file.ts';
 
 /**
  * Replaces a damaged file by a copy with its whole events and a notice, and keeps the damaged one under another name. One
- * without damage is left alone. Only the owner of the lock may call it.
- * @throws STORE_CORRUPT if the envelope cannot be read
+ * without damage is left alone. * @throws STORE_CORRUPT if the envelope cannot be read
  */
 export function acceptLossOf(
   context: DispatchContext,
-  name: DispatchName,
+  claim: FencedClaim,
   file: OpenFile,
   notice: CapturedEvent,
 ): DispatchVerification {
+  const { name } = claim;
   const verification = verifyFile(file, name);
   if (verification.damages.length === 0) return verification;
   const examined = examineFile(file, name);
@@ -32,7 +32,7 @@ export function acceptLossOf(
   const ids = new Set<string>();
   rewriteDispatch(
     context,
-    name,
+    claim,
     { revision: head.record.revision + 1, envelope: head.envelope },
     (copier) => {
       inspectLines(lines, {

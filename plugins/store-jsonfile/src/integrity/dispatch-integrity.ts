@@ -9,9 +9,9 @@ import {
   storeErrors,
 } from '@hansard/provider';
 import { dispatchNotFound, mostPageBytes, orMissing, pageRange } from '@hansard/store-kit';
+import type { FencedClaim } from '../dispatch/dispatch-claims.ts';
 import type { DispatchContext } from '../dispatch/dispatch-context.ts';
 import { assertNamed, type DispatchName } from '../dispatch/dispatch-file.ts';
-import { whileOwning } from '../dispatch/fence-dispatch.ts';
 import { findTail } from '../dispatch/file-tail.ts';
 import { addNotice, rewriteDispatch } from '../dispatch/rewrite-dispatch.ts';
 import { corrupt } from '../errors.ts';
@@ -58,16 +58,16 @@ export class DispatchIntegrity {
   /** @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT */
   acceptLoss(name: DispatchName, notice: CapturedEvent): DispatchVerification {
     this.#assertExists(name);
-    return whileOwning(this.#context, name, () =>
-      this.#withOpen(name, (file) => acceptLossOf(this.#context, name, file, notice)),
+    return this.#context.claims.whileOwning(name, (claim) =>
+      this.#withOpen(name, (file) => acceptLossOf(this.#context, claim, file, notice)),
     );
   }
 
   /** @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT */
   rewrite(name: DispatchName, rewrite: DispatchRewrite): DispatchRewritten {
     this.#assertExists(name);
-    whileOwning(this.#context, name, () =>
-      this.#withOpen(name, (open) => rewriteContentOf(this.#context, name, open, rewrite)),
+    this.#context.claims.whileOwning(name, (claim) =>
+      this.#withOpen(name, (open) => rewriteContentOf(this.#context, claim, open, rewrite)),
     );
     const kept = keptDamaged(this.#context.files, name.paths.file);
     return { remains: kept.map((other) => `${other}, kept when a loss was accepted: delete the file.`) };
@@ -81,10 +81,10 @@ export class DispatchIntegrity {
     this.#assertExists(name);
     const { dispatchId } = name;
     const renamed = { envelope: (envelope: DispatchEnvelope) => ({ ...envelope, dispatchId }), event: same };
-    return whileOwning(this.#context, name, () =>
+    return this.#context.claims.whileOwning(name, (claim) =>
       this.#withFile(name, (file) => {
         if (!this.#isMisplaced(name, file)) return false;
-        rewriteContentOf(this.#context, name, file, renamed);
+        rewriteContentOf(this.#context, claim, file, renamed);
         return true;
       }),
     );
@@ -153,12 +153,12 @@ function notAFileDamage({ paths }: DispatchName, { message }: StoreError) {
  */
 function rewriteContentOf(
   context: DispatchContext,
-  name: DispatchName,
+  claim: FencedClaim,
   file: OpenFile,
   rewrite: DispatchRewrite,
 ): void {
-  const { damages } = verifyFile(file, name);
-  const examined = examineFile(file, name);
+  const { damages } = verifyFile(file, claim.name);
+  const examined = examineFile(file, claim.name);
   const { head } = examined;
   // One whole copy of the head is enough: a loss of power can tear the other one.
   const events = head === null ? 0 : head.slot * 2;
@@ -169,7 +169,7 @@ function rewriteContentOf(
   // A loss of power can leave a torn sector before complete closing brackets.
   const lines = { ...settledLines(examined), to: findTail(file, head).end };
   const envelope = rewrite.envelope(head.envelope);
-  rewriteDispatch(context, name, { revision: head.record.revision + 1, envelope }, (copier) => {
+  rewriteDispatch(context, claim, { revision: head.record.revision + 1, envelope }, (copier) => {
     inspectLines(lines, {
       onEvent(inspected) {
         const text = textOf(inspected);

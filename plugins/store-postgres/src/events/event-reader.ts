@@ -7,7 +7,6 @@ import type {
   StoreError,
 } from '@hansard/provider';
 import {
-  chainStart,
   countOfPage,
   cursorAfterEnd,
   defaultPageLimit,
@@ -17,7 +16,7 @@ import {
 import { corrupt, isDamage } from '../database/postgres-errors.ts';
 import type { BigInt64, EventRow, PageRow } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
-import { decodeEvent, envelopeDamage, eventChecksum } from '../tables/decode.ts';
+import { chainStart, decodeEvent, envelopeDamage, eventChecksum } from '../tables/decode.ts';
 
 interface Named {
   readonly taskDir: string;

@@ -8,11 +8,10 @@ import {
   stringsOf,
   unsearchableKeys,
 } from '@hansard/provider';
-import { chainStart } from '@hansard/store-kit';
 import { corrupt } from '../database/postgres-errors.ts';
 import type { BacklogRow, EventRow, HitRow } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
-import { decodeEvent, eventChecksum } from '../tables/decode.ts';
+import { chainStart, decodeEvent, eventChecksum } from '../tables/decode.ts';
 
 /** The greatest number of events in one transaction that fills the index. */
 const eventsAtOnce = 500;

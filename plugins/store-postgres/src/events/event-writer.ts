@@ -1,12 +1,12 @@
 import { type CapturedEvent, encodeEvent } from '@hansard/events';
 import { type StoreError, storeErrors } from '@hansard/provider';
-import { chainStart, dispatchNotFound, eventConflict, hasSameContent } from '@hansard/store-kit';
+import { dispatchNotFound, eventConflict, hasSameContent } from '@hansard/store-kit';
 import type { Claims } from '../claims.ts';
 import type { Session } from '../database/database.ts';
 import { isLostConnection, isUniqueViolation } from '../database/postgres-errors.ts';
 import type { BigInt64 } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
-import { eventChecksum } from '../tables/decode.ts';
+import { chainStart, eventChecksum } from '../tables/decode.ts';
 import { type EventReader, leastOf, lostTail } from './event-reader.ts';
 
 /** What is known of a claimed dispatch between appends. */

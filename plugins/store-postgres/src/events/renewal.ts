@@ -5,13 +5,19 @@ import {
   type DispatchVerification,
   storeErrors,
 } from '@hansard/provider';
-import { chainStart, placeInTime } from '@hansard/store-kit';
-import type { Claims } from '../claims.ts';
+import { placeInTime } from '@hansard/store-kit';
+import type { Claims, FencedClaim } from '../claims.ts';
 import type { Session } from '../database/database.ts';
 import { placesAfterRewrite } from '../database/remove-remains.ts';
-import type { BigInt64, ClaimedRow } from '../database/statements.ts';
+import type { BigInt64 } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
-import { decodeEnvelope, decodeEvent, envelopeChecksum, eventChecksum } from '../tables/decode.ts';
+import {
+  chainStart,
+  decodeEnvelope,
+  decodeEvent,
+  envelopeChecksum,
+  eventChecksum,
+} from '../tables/decode.ts';
 import type { EventReader } from './event-reader.ts';
 
 /** What gives a dispatch a new number needs, with its content under that number. */
@@ -26,14 +32,16 @@ export interface RenewalSetup {
 /** The greatest number of characters in one statement. */
 const statementCharacters = 8_000_000;
 
-/** The row of a removed dispatch under a new number, with this envelope as JSON. Only a claim of this opening stays. */
-async function insertCopy(
+/** Puts the row of a dispatch under a new number, with this envelope as JSON. Only a claim of this opening stays. @returns the number */
+async function renew(
   { statements, name }: Tables,
   session: Session,
-  row: ClaimedRow,
+  { row }: FencedClaim,
   { token, envelope = row.envelope }: { readonly token: string; readonly envelope?: string },
 ): Promise<BigInt64> {
   const { taskDir, dispatchId } = row;
+  await session.run(statements.deleteWords, [row.number]);
+  await session.run(statements.deleteDispatch, [row.number]);
   const decoded = decodeEnvelope(row, name);
   const { status } = decoded;
   const startedAt = placeInTime(decoded);
@@ -104,14 +112,12 @@ export function acceptLoss(
   const since = now();
   return tables.change(taskDir, dispatchId, async (session, row) => {
     decodeEnvelope(row, tables.name);
-    claims.assertClaimable(row, since);
+    const claim = claims.takeOver(row, since);
     const whole = new Map<string, string>();
     const verification = await reader.verify(taskDir, dispatchId, (id, line) => whole.set(id, line));
     if (verification.damages.length === 0) return verification;
     whole.set(notice.id, encodeEvent(notice));
-    await session.run(statements.deleteWords, [row.number]);
-    await session.run(statements.deleteDispatch, [row.number]);
-    const number = await insertCopy(tables, session, row, claims);
+    const number = await renew(tables, session, claim, claims);
     const events = new EventInserts(tables, session, { taskDir, dispatchId, number });
     for (const [id, line] of whole) await events.add(id, line);
     await events.flush();
@@ -139,7 +145,7 @@ export function rewriteDispatch(
   const { statements } = tables;
   const since = now();
   return tables.change(taskDir, dispatchId, async (session, row) => {
-    claims.assertClaimable(row, since);
+    const claim = claims.takeOver(row, since);
     const [damage] = (await reader.verify(taskDir, dispatchId)).damages;
     if (damage !== undefined)
       throw storeErrors.error(
@@ -149,9 +155,7 @@ export function rewriteDispatch(
       );
     const text = JSON.stringify(envelope(decodeEnvelope(row, tables.name)));
     const old = row.number;
-    await session.run(statements.deleteWords, [old]);
-    await session.run(statements.deleteDispatch, [old]);
-    const number = await insertCopy(tables, session, row, { token: claims.token, envelope: text });
+    const number = await renew(tables, session, claim, { token: claims.token, envelope: text });
     const events = new EventInserts(tables, session, { taskDir, dispatchId, number });
     for (let position = 0; ; ) {
       const { rows } = await session.run(statements.scanEvents, [old, position, pageSize]);

@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto';
 import { type CapturedEvent, type DispatchEnvelope, findNotJson, type TaskRecord } from '@hansard/events';
 import { storeErrors } from '@hansard/provider';
-import { checksumOf, knownEnvelope } from '@hansard/store-kit';
+import { checksumOf, knownEnvelope, chainStart as unsignedStart } from '@hansard/store-kit';
 import { corrupt } from '../database/postgres-errors.ts';
 import type { DispatchRow, TaskRow } from '../database/statements.ts';
+
+/** The value from which the checksum of the first event of a dispatch starts, as an integer of PostgreSQL. */
+export function chainStart(taskDir: string, dispatchId: string): number {
+  return unsignedStart(taskDir, dispatchId) | 0;
+}
 
 /** No shorter text nests deeper than an event may. */
 const shortestTooDeep = 2_000;

@@ -7,8 +7,8 @@ import {
   storeErrors,
 } from '@hansard/provider';
 import { dispatchExists, listingCursor, placeInTime, readListingCursor } from '@hansard/store-kit';
-import type { Claims } from '../claims.ts';
-import type { Value } from '../database/database.ts';
+import type { Claims, FencedClaim } from '../claims.ts';
+import type { Session, Value } from '../database/database.ts';
 import type { BigInt64, ListedRow } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
 import { decodeEnvelope, envelopeChecksum } from './decode.ts';
@@ -60,7 +60,7 @@ export class DispatchTable {
   update(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): Promise<DispatchEnvelope> {
     const { statements } = this.#tables;
     return this.#tables.change(taskDir, dispatchId, async (session, row) => {
-      this.#claims.assertClaimed(row);
+      const claim = this.#claims.own(row);
       const changed: Record<string, unknown> = { ...decodeEnvelope(row, this.#tables.name) };
       for (const [key, value] of Object.entries(updates)) if (value !== undefined) changed[key] = value;
       const text = JSON.stringify(changed);
@@ -68,26 +68,33 @@ export class DispatchTable {
       const { status } = envelope;
       const startedAt = placeInTime(envelope);
       const checksum = envelopeChecksum({ taskDir, dispatchId, startedAt, status, envelope: text });
-      await session.run(statements.setEnvelope, [row.number, startedAt, status, checksum, text]);
-      if (status !== 'running') await session.run(statements.keepLength, [row.number]);
+      const { number } = claim.row;
+      await session.run(statements.setEnvelope, [number, startedAt, status, checksum, text]);
+      if (status !== 'running') await session.run(statements.keepLength, [number]);
       return envelope;
     });
   }
 
   /** Removes a dispatch with its events. @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED */
   async remove(taskDir: string, dispatchId: string): Promise<BigInt64> {
-    const { statements } = this.#tables;
     const since = this.#now();
     return this.#tables.change(taskDir, dispatchId, async (session, row) => {
-      this.#claims.assertClaimable(row, since);
-      const { number } = row;
-      await session.run(statements.deleteWords, [number]);
-      await session.run(statements.deleteEvents, [number]);
-      await session.run(statements.deleteLosses, [number]);
-      await session.run(statements.deleteDispatch, [number]);
-      return number;
+      await removeRows(this.#tables, session, this.#claims.takeOver(row, since));
+      return row.number;
     });
   }
+}
+
+/** Removes every row of a dispatch, with those that were kept when losses were accepted. */
+async function removeRows(
+  { statements }: Tables,
+  session: Session,
+  { row: { number } }: FencedClaim,
+): Promise<void> {
+  await session.run(statements.deleteWords, [number]);
+  await session.run(statements.deleteEvents, [number]);
+  await session.run(statements.deleteLosses, [number]);
+  await session.run(statements.deleteDispatch, [number]);
 }
 
 /** More rows would be more than one answer can hold. */

@@ -8,6 +8,7 @@ import type { Statements } from '../database/statements.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { corrupt } from '../sqlite-errors.ts';
 import type { StoreParts } from '../store-parts.ts';
+import type { FencedClaim } from '../writer-leases.ts';
 import { type FoundDispatch, startIndexOfIds, verifyEvents } from './event-scan.ts';
 
 /** A page of rows in memory. */
@@ -29,16 +30,14 @@ export function rewriteDispatch(
   const { old, number, length, keeps, losses } = overwriting(database, () =>
     inTransaction(database, () => {
       const row = dispatches.get(taskDir, dispatchId);
-      leases.assertClaimable(row);
+      const claim = leases.takeOver(row);
       const found = reader.locate(taskDir, dispatchId);
       const [damage] = reader.verify(taskDir, dispatchId).damages;
       if (damage !== undefined)
         throw corrupt(file, damage.reason, { details: { dispatchId, wholeEvents: damage.eventsBefore } });
       const envelope = JSON.stringify(rewrite.envelope(dispatches.decode(row)));
-      const isOwn = leases.isClaimed(row.number);
-      leases.end(row.number);
-      dispatches.remove(row);
-      const number = dispatches.insertCopy({ ...row, envelope });
+      const { isOwn } = claim;
+      const number = renew(parts, claim, envelope);
       copyEvents(statements, found, number, rewrite);
       statements.deleteSearchText.run(row.number, row.number);
       statements.deleteEventIds.run(row.number);
@@ -64,6 +63,13 @@ export function rewriteDispatch(
   ];
   if (losses > 0) remains.push(damagedRows(losses, file));
   return { remains };
+}
+
+/** Ends every claim of the old number, and gives the dispatch a new one, without events. */
+function renew({ leases, dispatches }: StoreParts, claim: FencedClaim, envelope?: string): number {
+  leases.end(claim.row.number);
+  dispatches.remove(claim);
+  return dispatches.insertCopy(claim, envelope);
 }
 
 function copyEvents(
@@ -112,14 +118,12 @@ export function acceptLoss(
   const { found, old, keeps } = inTransaction(database, () => {
     const row = dispatches.get(taskDir, dispatchId);
     dispatches.decode(row);
-    leases.assertClaimable(row);
+    const claim = leases.takeOver(row);
     const damaged = reader.locate(taskDir, dispatchId);
     const verification = reader.verify(taskDir, dispatchId);
     if (verification.damages.length === 0) return { found: verification, old: null, keeps: null };
-    const isOwn = leases.isClaimed(row.number);
-    leases.end(row.number);
-    dispatches.remove(row);
-    const number = dispatches.insertCopy(row);
+    const { isOwn } = claim;
+    const number = renew(parts, claim);
     copyWholeEvents(statements, damaged, number, notice);
     statements.moveLosses.run(number, row.number);
     statements.insertLoss.run(row.number, number, JSON.stringify(verification));

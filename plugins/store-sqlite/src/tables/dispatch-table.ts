@@ -13,6 +13,7 @@ import { decodeJson, dispatchChecksum, toggleName } from '../database/decode.ts'
 import type { DispatchRow, Statements } from '../database/statements.ts';
 import { inSnapshot } from '../database/transaction.ts';
 import { corrupt } from '../sqlite-errors.ts';
+import type { FencedClaim } from '../writer-leases.ts';
 import type { TaskTable } from './task-table.ts';
 
 export interface DispatchTableSetup {
@@ -124,8 +125,9 @@ export class DispatchTable {
     return this.#insertRow({ taskDir, dispatchId, startedAt, epoch, envelope: text });
   }
 
-  /** Inserts a removed row again under a new number, without events. */
-  insertCopy({ taskDir, dispatchId, startedAt, epoch, envelope }: DispatchRow): number {
+  /** Inserts a removed row again under a new number, without events. `envelope` is JSON. */
+  insertCopy({ row }: FencedClaim, envelope = row.envelope): number {
+    const { taskDir, dispatchId, startedAt, epoch } = row;
     this.#tasks.addDispatch(taskDir, dispatchId);
     return this.#insertRow({ taskDir, dispatchId, startedAt, epoch, envelope });
   }
@@ -143,7 +145,7 @@ export class DispatchTable {
   }
 
   /** Returns a copy of the changed envelope. */
-  update(row: DispatchRow, updates: EnvelopeUpdates): DispatchEnvelope {
+  update({ row }: FencedClaim, updates: EnvelopeUpdates): DispatchEnvelope {
     const changed: Record<string, unknown> = { ...this.decode(row) };
     for (const [key, value] of Object.entries(updates)) if (value !== undefined) changed[key] = value;
     const envelope = JSON.stringify(changed);
@@ -154,12 +156,8 @@ export class DispatchTable {
     return written;
   }
 
-  setEpoch(row: DispatchRow, epoch: number): void {
-    this.#statements.setEpoch.run(epoch, dispatchChecksum({ ...row, epoch }), row.number);
-  }
-
   /** Removes the row. @throws STORE_CORRUPT */
-  remove({ number, taskDir, dispatchId }: DispatchRow): void {
+  remove({ row: { number, taskDir, dispatchId } }: FencedClaim): void {
     this.#statements.deleteDispatch.run(number);
     this.#tasks.removeDispatch(taskDir, dispatchId);
   }

@@ -1,0 +1,140 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseSync, Visitor } from 'oxc-parser';
+import { expect, it } from 'vitest';
+import type { FencedClaim as FileClaim } from '../../plugins/store-jsonfile/src/dispatch/dispatch-claims.ts';
+import type { FencedClaim as PostgresClaim } from '../../plugins/store-postgres/src/claims.ts';
+import type { FencedClaim as SqliteClaim } from '../../plugins/store-sqlite/src/writer-leases.ts';
+import { root } from '../workspace.ts';
+
+/** The calls by which a store replaces, rewrites, repairs or removes what a dispatch has. */
+const changing: Readonly<Record<string, RegExp>> = {
+  jsonfile: /\bfiles\.(?:rename|remove|truncate)$|\.truncate$|\brestoreClosing$/,
+  sqlite:
+    /statements\.(?:setEnvelope|setStartedAt|deleteDispatch|deleteEvents|deleteEventIds|deleteSearchText|copyEvent|insertLoss|moveLosses|deleteLosses)\.run$/,
+  postgres:
+    /statements\.(?:setEnvelope|deleteDispatch|deleteEvents|deleteOwnEvents|deleteWords|insertEvents|insertLoss|moveLosses|deleteLosses)$/,
+};
+
+/** The other functions with such a call, each with the reason why it needs no `FencedClaim`. */
+const others: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  jsonfile: {
+    'lines/open-file.ts truncate': 'of an open file, whose only caller repairs a claimed dispatch',
+    'lines/open-file.ts replaceFile':
+      'files of the store beside its dispatches: records of tasks, listings, heartbeats',
+    'lines/open-file.ts createFile': 'a new dispatch: a link that never replaces a file',
+    'dispatch/dispatch-writer.ts restoreClosing':
+      'of the open file of a writer, or of the one that `prepareAppend` repairs',
+    'dispatch/dispatch-handle.ts prepareAppend':
+      'its only caller has the claim of the file that it opened for writing',
+    'dispatch/dispatch-writer.ts removeTorn': 'the open file of a writer, which was opened with a claim',
+    'locks/writer-locks.ts tryToTake': 'a lock that this opening released before',
+    'locks/writer-locks.ts removeLost': 'locks, after the claim was recorded',
+    'locks/writer-locks.ts remove': 'a lock of this opening',
+    'locks/writer-locks.ts removeAll': 'heartbeats of this opening',
+    'store-remains.ts remove': 'the unfinished record of a task, under the lock of task.json',
+  },
+  sqlite: {
+    'events/renewal.ts copyEvents': 'rows under a new number, which `renew` gave',
+    'events/renewal.ts copyWholeEvents': 'rows under a new number, which `renew` gave',
+  },
+  postgres: {
+    'events/renewal.ts flush': 'rows under a new number, which `renew` gave',
+  },
+};
+
+interface Place {
+  readonly name: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The functions of a file that make such a call and neither take nor make a `FencedClaim`. */
+function unfenced(file: string, source: string, calls: RegExp): string[] {
+  const functions: Place[] = [];
+  const named: Place[] = [];
+  const found: number[] = [];
+  const name = (text: string, { start, end }: { start: number; end: number }) =>
+    named.push({ name: text, start, end });
+  const add = ({ start, end }: { start: number; end: number }) => functions.push({ name: '', start, end });
+  const textOf = ({ start, end }: { start: number; end: number }) => source.slice(start, end);
+  new Visitor({
+    FunctionDeclaration: (node) => {
+      add(node);
+      name(node.id?.name ?? '', node);
+    },
+    FunctionExpression: add,
+    ArrowFunctionExpression: add,
+    MethodDefinition: (node) => name(textOf(node.key).replace('#', ''), node),
+    CallExpression: (node) => {
+      const callee = textOf(node.callee);
+      // PostgreSQL runs a statement by its text.
+      const [first] = node.arguments;
+      const statement = first !== undefined && callee.endsWith('.run') ? textOf(first) : '';
+      if (calls.test(callee) || calls.test(statement)) found.push(node.start);
+    },
+  }).visit(parseSync(file, source).program);
+  const isFenced = (at: number) =>
+    functions.some(({ start, end }) => {
+      if (at < start || at >= end) return false;
+      const before = source.slice(start, at);
+      return /FencedClaim|\(claim\) =>|\.takeOver\(|\.own\(|\.takeNew\(|#claim\b/.test(before);
+    });
+  return found
+    .filter((at) => !isFenced(at))
+    .map((at) => named.filter(({ start, end }) => at >= start && at < end).at(-1)?.name ?? 'the file')
+    .filter((each, at, all) => all.indexOf(each) === at);
+}
+
+it.each(Object.keys(changing))(
+  'store-%s changes a dispatch only with a claim that its takeover made',
+  (store) => {
+    const folder = join(root, `plugins/store-${store}/src`);
+    const found = globSync('**/*.ts', { cwd: folder }).flatMap((file) =>
+      unfenced(file, readFileSync(join(folder, file), 'utf8'), changing[store] as RegExp).map(
+        (name) => `${file} ${name}`,
+      ),
+    );
+    expect(found.toSorted()).toEqual(Object.keys(others[store] ?? {}).toSorted());
+  },
+);
+
+it('a second way to a file or a row is found', () => {
+  const wayAround = 'class Store { tidy(name: DispatchName) { this.files.rename(name.copy, name.file); } }';
+  expect(unfenced('a.ts', wayAround, changing.jsonfile as RegExp)).toEqual(['tidy']);
+  const withClaim = 'class Store { tidy(claim: FencedClaim) { this.files.rename(claim.copy, claim.file); } }';
+  expect(unfenced('a.ts', withClaim, changing.jsonfile as RegExp)).toEqual([]);
+  const rows =
+    'async function tidy(session, number) { await session.run(statements.deleteEvents, [number]); }';
+  expect(unfenced('a.ts', rows, changing.postgres as RegExp)).toEqual(['tidy']);
+});
+
+it.each([
+  ['jsonfile', 'dispatch/dispatch-claims.ts', 'DispatchClaims'],
+  ['sqlite', 'writer-leases.ts', 'WriterLeases'],
+  ['postgres', 'claims.ts', 'Claims'],
+])('only the file of its claims can make a claim of store-%s', (store, file, maker) => {
+  const source = readFileSync(join(root, `plugins/store-${store}/src`, file), 'utf8');
+  expect(source).toContain('\nclass Fenced {');
+  expect(source).toContain('\nexport type FencedClaim = Fenced;\n');
+  // Each is made inside the class that decides about claims.
+  const made = [...source.matchAll(/new Fenced\(/g)].map(({ index }) => index);
+  expect(made.length).toBeGreaterThan(0);
+  expect(made.every((at) => at > source.indexOf(`export class ${maker} {`))).toBe(true);
+});
+
+/** Everything of an object but its private fields. */
+type Public<Claim> = Pick<Claim, keyof Claim>;
+
+it('no other object is a claim, whatever it has (checked by the compiler)', () => {
+  const forge = (file: Public<FileClaim>, row: Public<SqliteClaim>, locked: Public<PostgresClaim>) => {
+    // @ts-expect-error: it lacks the private field.
+    const one: FileClaim = file;
+    // @ts-expect-error: it lacks the private field.
+    const two: SqliteClaim = row;
+    // @ts-expect-error: it lacks the private field.
+    const three: PostgresClaim = locked;
+    return [one, two, three];
+  };
+  expect(forge).toBeTypeOf('function');
+});
