@@ -45,7 +45,9 @@ it('a store that cannot be cleaned is an error, after the secrets were replaced'
     throw storeErrors.error('STORE_UNAVAILABLE', 'The disk is full.');
   });
   expect(code).toBe(1);
-  expect(err).toContain('Unused parts of the store could not be cleaned: The disk is full.');
+  expect(err).toContain(
+    'The secrets are replaced, but unused parts of the store could not be cleaned: The disk is full.',
+  );
   expect(err).toContain('Run `hansard secrets redact` again');
   expect(json()).toMatchObject([
     { counts: { 'npm-token': 1 }, events: 1, error: null },

@@ -21,7 +21,14 @@ import {
   type TaskListing,
   type WatchScope,
 } from '@hansard/provider';
-import { defaultLeaseMs, orMissing, realPath, toFileError, withFile } from '@hansard/store-kit';
+import {
+  defaultLeaseMs,
+  isSystemError,
+  orMissing,
+  realPath,
+  toFileError,
+  withFile,
+} from '@hansard/store-kit';
 import { names } from './disk-format.ts';
 import { DispatchClaims, LeftCopies } from './dispatch/dispatch-claims.ts';
 import type { DispatchContext } from './dispatch/dispatch-context.ts';
@@ -299,8 +306,13 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
       return [];
     } catch (error) {
       const file = join(task, names.task);
+      // The new content of the dispatch is in place: no error here says otherwise.
       if (storeErrors.is(error, 'STORE_CORRUPT'))
         return [`${file}, which is damaged: repair its record, or delete the file.`];
+      if (isSystemError(error))
+        return [
+          `${file}, which could not be written (${error.message}): the next change of a dispatch replaces it.`,
+        ];
       if (!storeErrors.is(error, 'STORE_LOCKED')) throw error;
       this.#index.refresh(task, dispatchId);
       return [`${file}, which another process was writing: the next change of a dispatch replaces it.`];

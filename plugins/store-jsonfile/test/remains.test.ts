@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { currentProcess } from '@hansard/store-kit';
 import { expect, it } from 'vitest';
+import { thisSystem } from '../src/store-system.ts';
 import { makeEnvelope } from './envelope.ts';
 import { codeOf, dispatchFile, makeEvent, makeRoot, openStore, taskDir } from './sample.ts';
 
@@ -78,4 +80,30 @@ it('a deletion removes what was kept of a damaged dispatch', () => {
   expect(store.findRemains()).toEqual([]);
   expect(readdirSync(dirname(file))).toEqual([]);
   expect(codeOf(() => store.deleteDispatch(taskDir, 'd1'))).toBe('STORE_DISPATCH_NOT_FOUND');
+});
+
+it('a rewrite whose index cannot be written is done, and names the file with the old content', () => {
+  const root = makeRoot();
+  const { files } = thisSystem;
+  let isFull = false;
+  const rename: typeof files.rename = (from, to) => {
+    if (isFull && to.endsWith('task.json'))
+      throw Object.assign(new Error('ENOSPC: no space left on device, rename'), {
+        code: 'ENOSPC',
+        syscall: 'rename',
+      });
+    files.rename(from, to);
+  };
+  const store = openStore(root, {}, { files: { ...files, rename } });
+  store.createDispatch(taskDir, makeEnvelope('d1', { status: 'completed' }));
+  isFull = true;
+  const rewrite = {
+    envelope: (old: DispatchEnvelope) => ({ ...old, title: 'new' }),
+    event: (event: CapturedEvent) => event,
+  };
+  expect(store.rewriteDispatch(taskDir, 'd1', rewrite).remains).toEqual([
+    `${join(root, taskDir, 'task.json')}, which could not be written (ENOSPC: no space left on device, rename): the next change of a dispatch replaces it.`,
+  ]);
+  expect(store.getDispatchEnvelope(taskDir, 'd1')?.title).toBe('new');
+  isFull = false;
 });

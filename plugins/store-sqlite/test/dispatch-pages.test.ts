@@ -1,8 +1,8 @@
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { DispatchStatus } from '@hansard/events';
 import type { ListDispatchesOptions } from '@hansard/provider';
 import { pageOfDispatches } from '@hansard/store-kit';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { SqliteStore } from '../src/index.ts';
 import { pageQuery } from '../src/tables/dispatch-pages.ts';
 import { randomFrom } from './integrity/damage-rows.ts';
@@ -109,4 +109,23 @@ describe(`pages of dispatches (seed ${seed})`, () => {
     expect(() => pagesOf(damaged, { limit: 3 })).toThrow(expect.objectContaining({ code: 'STORE_CORRUPT' }));
     expect(damaged.listDispatches().dispatches).toHaveLength(20);
   });
+});
+
+it.each([5, 60])('the complete list of %d tasks takes as many queries for rows as that of two', (count) => {
+  const queriesOf = (number: number) => {
+    const store = openStore(temporaryPath());
+    for (let at = 0; at < number; at += 1)
+      store.createDispatch(
+        `lab/tasks/t${at}`,
+        envelope({ status: 'completed', startedAt: startOf(at % 60) }),
+      );
+    const { next } = store.listDispatches({ limit: number - 1 });
+    const all = vi.spyOn(StatementSync.prototype, 'all');
+    // The last page, which is one of the complete list.
+    expect(store.listDispatches({ limit: 10, after: next ?? '' }).dispatches).toHaveLength(1);
+    const calls = all.mock.calls.length;
+    all.mockRestore();
+    return calls;
+  };
+  expect(queriesOf(count)).toBe(queriesOf(2));
 });

@@ -13,6 +13,9 @@ import {
 import { crc32 } from 'node:zlib';
 import { isSystemError } from '@hansard/store-kit';
 
+/** The lengths of a task, as they were read. */
+export type LengthsOfTask = (taskDir: string, known: ReadonlySet<number>) => AcknowledgedDispatch[];
+
 const headLength = 64;
 const slotLength = 64;
 /** Longer ids are kept as their beginning and a hash. */
@@ -117,25 +120,27 @@ export class AcknowledgedLengths {
 
   /** The slots with this id. */
   find(taskDir: string, dispatchId: string): AcknowledgedDispatch[] {
-    return this.ofTask(taskDir)(new Set()).filter((slot) => hasId(slot, dispatchId));
+    return this.ofTasks()(taskDir, new Set()).filter((slot) => hasId(slot, dispatchId));
   }
 
-  /** Reads the slots of a task now. The function that is returned gives those whose numbers are not among the known ones. */
-  ofTask(taskDir: string): (known: ReadonlySet<number>) => AcknowledgedDispatch[] {
+  /** Reads the slots now. The function that is returned gives those of a task whose numbers are not among the known ones. */
+  ofTasks(): LengthsOfTask {
     const bytes = Buffer.allocUnsafe(this.greatestNumber() * slotLength);
     const length =
       this.#descriptor === null ? 0 : readSync(this.#descriptor, bytes, 0, bytes.length, headLength);
-    return (known) => {
-      const found: AcknowledgedDispatch[] = [];
-      const hash = this.#hashOf(taskDir);
-      for (let number = 1; number * slotLength <= length; number += 1) {
-        const offset = (number - 1) * slotLength;
-        if (known.has(number) || !hasTask(bytes, offset, hash)) continue;
-        const slot = parseSlot(bytes, offset);
-        if (slot?.number === number) found.push(slot);
-      }
-      return found;
-    };
+    const byTask = new Map<string, number[]>();
+    for (let number = 1; number * slotLength <= length; number += 1) {
+      const at = (number - 1) * slotLength + 16;
+      const hash = bytes.toString('latin1', at, at + 8);
+      const numbers = byTask.get(hash);
+      if (numbers === undefined) byTask.set(hash, [number]);
+      else numbers.push(number);
+    }
+    return (taskDir, known) =>
+      (byTask.get(this.#hashOf(taskDir).toString('latin1')) ?? []).flatMap((number) => {
+        const slot = known.has(number) ? null : parseSlot(bytes, (number - 1) * slotLength);
+        return slot?.number === number ? [slot] : [];
+      });
   }
 
   /** The greatest number of a dispatch for which the file has a place. */

@@ -173,6 +173,7 @@ function dispatchStatements(prepare: Preparation) {
     ),
     hasDispatch: prepare.read<{ number: number }>('SELECT number FROM dispatches WHERE number = ?'),
     listDispatches: prepare.read<DispatchRow>(`SELECT ${dispatchColumns} FROM dispatches WHERE task_dir = ?`),
+    listAllDispatches: prepare.read<DispatchRow>(`SELECT ${dispatchColumns} FROM dispatches`),
     listIds: prepare.read<{ dispatchId: string }>(
       'SELECT dispatch_id AS dispatchId FROM dispatches WHERE task_dir = ?',
     ),

@@ -126,16 +126,17 @@ export class DispatchPages {
   /** The dispatches of a task or of all, and an entry for each task that cannot be listed. */
   #listAll({ taskDir, internal }: ListDispatchesOptions): ListedDispatch[] {
     const { dispatches, tasks } = this.#setup;
-    const taskDirs = taskDir === undefined ? tasks.list(internal).map((task) => task.taskDir) : [taskDir];
-    return taskDirs.flatMap((task) => {
-      try {
-        return dispatches.list(task);
-      } catch (error) {
-        const isOfTask = storeErrors.is(error, 'STORE_CORRUPT') || storeErrors.is(error, 'STORE_UNAVAILABLE');
-        if (!isOfTask || error.isTransient) throw error;
-        return [{ taskDir: task, dispatchId: null, envelope: null, error }];
-      }
-    });
+    if (taskDir !== undefined) return listed(() => dispatches.list(taskDir), taskDir);
+    const taskDirs = tasks.list(internal).map((task) => task.taskDir);
+    try {
+      const all: ListedDispatch[] = [];
+      dispatches.listEach(taskDirs, (list, task) => void all.push(...listed(list, task)));
+      return all;
+    } catch (error) {
+      if (!isDamage(error)) throw error;
+      // A damaged page of the table hides only the tasks that are on it.
+      return taskDirs.flatMap((task) => listed(() => dispatches.list(task), task));
+    }
   }
 
   #withActivity(listed: ListedDispatch): DispatchListing {
@@ -155,6 +156,17 @@ export class DispatchPages {
       this.#prepared.get(sql) ?? (this.#setup.database.prepare(sql) as unknown as Read<DispatchRow>);
     this.#prepared.set(sql, prepared);
     return prepared;
+  }
+}
+
+/** The dispatches of a task, or the entry of one that cannot be listed. */
+function listed(list: () => ListedDispatch[], taskDir: string): ListedDispatch[] {
+  try {
+    return list();
+  } catch (error) {
+    const isOfTask = storeErrors.is(error, 'STORE_CORRUPT') || storeErrors.is(error, 'STORE_UNAVAILABLE');
+    if (!isOfTask || error.isTransient) throw error;
+    return [{ taskDir, dispatchId: null, envelope: null, error }];
   }
 }
 

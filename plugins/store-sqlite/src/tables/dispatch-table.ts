@@ -8,7 +8,7 @@ import {
   storeErrors,
 } from '@hansard/provider';
 import { dispatchExists, dispatchNotFound, knownEnvelope, placeInTime } from '@hansard/store-kit';
-import type { AcknowledgedLengths } from '../database/acknowledged-lengths.ts';
+import type { AcknowledgedLengths, LengthsOfTask } from '../database/acknowledged-lengths.ts';
 import { decodeJson, dispatchChecksum, toggleName } from '../database/decode.ts';
 import type { DispatchRow, Statements } from '../database/statements.ts';
 import { inSnapshot } from '../database/transaction.ts';
@@ -83,12 +83,26 @@ export class DispatchTable {
 
   /** Every dispatch of a task, and the reasons why some cannot be read. @throws STORE_CORRUPT if a row is missing */
   list(taskDir: string): ListedDispatch[] {
-    const acknowledged = this.#lengths.ofTask(taskDir);
-    return inSnapshot(this.#database, () => this.#list(taskDir, acknowledged));
+    const acknowledged = this.#lengths.ofTasks();
+    return inSnapshot(this.#database, () =>
+      this.#list(taskDir, this.#statements.listDispatches.all(taskDir), acknowledged),
+    );
   }
 
-  #list(taskDir: string, acknowledged: ReturnType<AcknowledgedLengths['ofTask']>): ListedDispatch[] {
-    const rows = this.#statements.listDispatches.all(taskDir);
+  /** The same for several tasks, with one query for the dispatches of the whole store. */
+  listEach(
+    taskDirs: readonly string[],
+    onTask: (list: () => ListedDispatch[], taskDir: string) => void,
+  ): void {
+    const acknowledged = this.#lengths.ofTasks();
+    inSnapshot(this.#database, () => {
+      const rows = Map.groupBy(this.#statements.listAllDispatches.all(), (row) => row.taskDir);
+      for (const taskDir of taskDirs)
+        onTask(() => this.#list(taskDir, rows.get(taskDir) ?? [], acknowledged), taskDir);
+    });
+  }
+
+  #list(taskDir: string, rows: readonly DispatchRow[], acknowledged: LengthsOfTask): ListedDispatch[] {
     const envelopes: DispatchEnvelope[] = [];
     const damaged: ListedDispatch[] = [];
     const fail = (dispatchId: string, error: StoreError) =>
@@ -103,7 +117,7 @@ export class DispatchTable {
     }
     if (damaged.length === 0) this.#assertComplete(taskDir, rows);
     const numbers = new Set(rows.map(({ number }) => number));
-    for (const { number, dispatchId, length } of acknowledged(numbers)) {
+    for (const { number, dispatchId, length } of acknowledged(taskDir, numbers)) {
       // Another process may have removed the dispatch meanwhile.
       if (this.#lengths.read(number, taskDir, dispatchId) === null) continue;
       fail(dispatchId, this.#lostError(taskDir, dispatchId, length));

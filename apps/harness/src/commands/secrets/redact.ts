@@ -304,6 +304,12 @@ class Summary {
     return `${all}, ${changed}: ${kindsInWords(this.#counts)} replaced.${unread}`;
   }
 
+  /** What was replaced before the cleaning. */
+  get #done(): string {
+    if (this.#changed + this.#tasks === 0) return 'Nothing had to be replaced, but';
+    return this.#isOfContents ? 'The contents are removed, but' : 'The secrets are replaced, but';
+  }
+
   /** @throws CliError if dispatches were skipped, or the store could not be cleaned */
   assertAllDone(): void {
     const passedOver = [
@@ -314,7 +320,7 @@ class Summary {
       const also = passedOver.length === 0 ? '' : ` ${passedOver.join(' and ')} skipped.`;
       throw new CliError(
         exitCode.failed,
-        `Unused parts of the store could not be cleaned: ${this.#failure.message}${also}`,
+        `${this.#done} unused parts of the store could not be cleaned: ${this.#failure.message}${also}`,
         'Run `hansard secrets redact` again: it cleans them, even if no secret is left to replace.',
       );
     }
