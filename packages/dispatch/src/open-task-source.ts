@@ -1,5 +1,5 @@
 import type { DispatchEnvelope, TaskRecord, TaskSource } from '@hansard/events';
-import { type StoreError, storeErrors } from '@hansard/provider';
+import { isUnreadable, type StoreError } from '@hansard/provider';
 import type { DispatchStore } from './store/dispatch-store.ts';
 
 export interface TaskSourceOptions {
@@ -16,7 +16,7 @@ const pageSize = 500;
 /**
  * Reads a task of a store for an export. The source keeps at most a page of events in memory; the store must stay open
  * until the export ends.
- * @throws STORE_CORRUPT or STORE_UNAVAILABLE for an unreadable dispatch or task record
+ * @throws STORE_CORRUPT, STORE_NEWER or STORE_UNAVAILABLE for an unreadable dispatch or task record
  */
 export async function openTaskSource(
   store: DispatchStore,
@@ -53,7 +53,7 @@ async function readTask(
   try {
     return await store.findTask(taskDir);
   } catch (error) {
-    if (!storeErrors.is(error, 'STORE_CORRUPT') && !storeErrors.is(error, 'STORE_UNAVAILABLE')) throw error;
+    if (!isUnreadable(error)) throw error;
     onUnreadable(error, 'task');
     return null;
   }

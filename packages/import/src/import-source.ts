@@ -4,12 +4,12 @@ import { type DispatchStore, ensureTaskRecord } from '@hansard/dispatch';
 import type { Fidelity, HansardError } from '@hansard/events';
 import type { PriceTable } from '@hansard/facts';
 import {
+  isUnreadable,
   type LogImporterProvider,
   type LogSource,
   type LogSummary,
   type OpenLog,
   type StoreError,
-  storeErrors,
 } from '@hansard/provider';
 import { assertRegularFile } from './find/read-source.ts';
 import { importErrors } from './import-errors.ts';
@@ -234,7 +234,7 @@ async function taskProblemOf(
     await ensureTaskRecord(store, taskDir, { now });
     return null;
   } catch (error) {
-    if (storeErrors.is(error, 'STORE_CORRUPT') || storeErrors.is(error, 'STORE_UNAVAILABLE')) return error;
+    if (isUnreadable(error)) return error;
     throw error;
   }
 }

@@ -23,6 +23,7 @@ const passedOver = [
   'STORE_LOCKED',
   'STORE_CORRUPT',
   'STORE_MISPLACED',
+  'STORE_NEWER',
   'STORE_UNAVAILABLE',
   'STORE_INVALID_PATH',
 ] as const;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DispatchRef, DispatchStore } from '@hansard/dispatch';
 import type { HansardError } from '@hansard/events';
-import { type StoreError, storeErrors } from '@hansard/provider';
+import { isUnreadable, type StoreError, storeErrors } from '@hansard/provider';
 import {
   type RecordFinding,
   type RecordKind,
@@ -182,14 +182,12 @@ async function* scanDispatch(
     }
     yield { scanned: { taskDir, dispatchId, events, unread: unread.all, error: null } };
   } catch (error) {
-    if (!isUnreadable(error)) throw error;
+    if (!isOfOneDispatch(error)) throw error;
     yield { scanned: { taskDir, dispatchId, events, unread: unread.all, error } };
   }
 }
 
 /** Whether an error concerns one dispatch. */
-function isUnreadable(error: unknown): error is StoreError {
-  return (['STORE_CORRUPT', 'STORE_MISPLACED', 'STORE_UNAVAILABLE', 'STORE_INVALID_PATH'] as const).some(
-    (code) => storeErrors.is(error, code),
-  );
+function isOfOneDispatch(error: unknown): error is StoreError {
+  return isUnreadable(error) || storeErrors.is(error, 'STORE_INVALID_PATH');
 }

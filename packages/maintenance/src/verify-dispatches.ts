@@ -7,7 +7,13 @@ import {
   type StoredLetter,
 } from '@hansard/dispatch';
 import type { HansardError } from '@hansard/events';
-import { type DispatchVerification, type StoreError, storeErrors, type TaskListing } from '@hansard/provider';
+import {
+  type DispatchVerification,
+  isUnreadable,
+  type StoreError,
+  storeErrors,
+  type TaskListing,
+} from '@hansard/provider';
 
 export interface VerifyScope {
   /** Only this task. Absent: every task. */
@@ -161,8 +167,7 @@ async function readWhole(store: DispatchStore, dispatch: DispatchRef): Promise<D
 
 /** @throws the error if it does not concern one dispatch or one task */
 function asDamage(error: unknown): StoreError {
-  const codes = ['STORE_CORRUPT', 'STORE_MISPLACED', 'STORE_UNAVAILABLE', 'STORE_INVALID_PATH'] as const;
-  if (codes.some((code) => storeErrors.is(error, code))) return error as StoreError;
+  if (isUnreadable(error) || storeErrors.is(error, 'STORE_INVALID_PATH')) return error;
   throw error;
 }
 

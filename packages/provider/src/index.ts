@@ -112,7 +112,7 @@ export {
   unsearchableKeys,
 } from './store/search-text.ts';
 export type { StoreCapabilities } from './store/store-capabilities.ts';
-export { type StoreError, storeErrors } from './store/store-errors.ts';
+export { isUnreadable, type StoreError, storeErrors } from './store/store-errors.ts';
 export { assertDispatchId, assertTaskDir, isInternalTask } from './store/store-path.ts';
 export type { StopWatching, WatchScope } from './store/watch-scope.ts';
 export type { ToolAnswer, ToolCall, ToolOutcome, ToolProvider } from './tool-provider.ts';

@@ -6,6 +6,7 @@ import { envelopeCases } from './cases/dispatches/envelopes.ts';
 import { listedCases } from './cases/dispatches/listed.ts';
 import { listingCases, taskCases } from './cases/dispatches/listings.ts';
 import { nameCases, pathCases } from './cases/dispatches/names.ts';
+import { newerCases } from './cases/dispatches/next-version.ts';
 import { rewriteCases } from './cases/dispatches/rewrite.ts';
 import { searchCases } from './cases/dispatches/search.ts';
 import { watchCases } from './cases/dispatches/watch.ts';
@@ -48,6 +49,7 @@ export const runnableCases: readonly RunnableCase[] = [
   ...nameCases,
   ...listingCases,
   ...listedCases,
+  ...newerCases,
   ...pathCases,
   ...closedCases,
   ...reopenedCases,

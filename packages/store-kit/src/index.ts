@@ -60,5 +60,7 @@ export {
   dispatchNotFound,
   eventConflict,
   knownEnvelope,
+  knownTask,
   storeClosed,
+  writtenByNewer,
 } from './store-refusals.ts';

@@ -1,4 +1,10 @@
-import { type DispatchEnvelope, eventErrors, parseEnvelope } from '@hansard/events';
+import {
+  type DispatchEnvelope,
+  eventErrors,
+  parseEnvelope,
+  parseTaskRecord,
+  type TaskRecord,
+} from '@hansard/events';
 import { type StoreError, storeErrors } from '@hansard/provider';
 import { wordOf } from './lease.ts';
 
@@ -89,23 +95,48 @@ export function storeClosed(name: string): StoreError {
 }
 
 /**
- * Checks an envelope that a store has read whole. A later version can have written one with a status or a field that this version does not
+ * Checks an envelope that a store has read whole. A newer version can have written one with a status or a field that this version does not
  * know: only that dispatch cannot be read then.
- * @throws STORE_CORRUPT naming `place`
+ * @throws STORE_NEWER naming `place`
  */
 export function knownEnvelope(
   value: unknown,
   place: string,
   details: Readonly<Record<string, unknown>>,
 ): DispatchEnvelope {
+  return known(parseEnvelope, value, place, details);
+}
+
+/** As {@link knownEnvelope}, for the record of a task. @throws STORE_NEWER naming `place` */
+export function knownTask(
+  value: unknown,
+  place: string,
+  details: Readonly<Record<string, unknown>>,
+): TaskRecord {
+  return known(parseTaskRecord, value, place, details);
+}
+
+function known<T>(
+  parse: (value: unknown) => T,
+  value: unknown,
+  place: string,
+  details: Readonly<Record<string, unknown>>,
+): T {
   try {
-    return parseEnvelope(value);
+    return parse(value);
   } catch (cause) {
     if (!eventErrors.is(cause)) throw cause;
-    throw storeErrors.error(
-      'STORE_CORRUPT',
-      `${place} has an envelope that this version of Hansard does not know. ${cause.message} Update Hansard, or restore a copy.`,
-      { details, cause },
-    );
+    throw writtenByNewer(place, cause.message.replace(/[^.]$/, '$&.'), details, cause);
   }
+}
+
+/** The error of a whole record that this version cannot read. `reason` is one or more sentences. */
+export function writtenByNewer(
+  place: string,
+  reason: string,
+  details: Readonly<Record<string, unknown>>,
+  cause?: unknown,
+): StoreError {
+  const message = `${place} was written by a newer version of Hansard, or by another program. ${reason} Update Hansard.`;
+  return storeErrors.error('STORE_NEWER', message, { details, cause });
 }

@@ -20,6 +20,7 @@ import {
   type SearchHit,
   type StopWatching,
   type StoreCapabilities,
+  storeErrors,
   type TaskListing,
   type TaskRecord,
   type WatchScope,
@@ -33,6 +34,8 @@ import {
   dispatchNotFound,
   eventConflict,
   hasSameContent,
+  knownEnvelope,
+  knownTask,
   pageOfDispatches,
   pageRange,
   storeClosed,
@@ -89,9 +92,10 @@ export class MemoryStore implements DispatchStoreProvider {
 
   claimDispatch(taskDir: string, dispatchId: string): DispatchClaim {
     const dispatch = this.#dispatch(taskDir, dispatchId);
+    const envelope = envelopeOf(dispatch);
     if (!dispatch.isClaimed) dispatch.epoch += 1;
     dispatch.isClaimed = true;
-    return { envelope: envelopeOf(dispatch), epoch: dispatch.epoch };
+    return { envelope, epoch: dispatch.epoch };
   }
 
   releaseDispatch(taskDir: string, dispatchId: string): void {
@@ -158,7 +162,10 @@ export class MemoryStore implements DispatchStoreProvider {
 
   findTask(taskDir: string): TaskRecord | null {
     this.#enter(taskDir);
-    return JSON.parse(this.#tasks.get(taskDir) ?? 'null') as TaskRecord | null;
+    const record = this.#tasks.get(taskDir);
+    return record === undefined
+      ? null
+      : knownTask(JSON.parse(record), `The record of task ${taskDir}`, { taskDir });
   }
 
   listTasks(): TaskListing[] {
@@ -167,7 +174,14 @@ export class MemoryStore implements DispatchStoreProvider {
     return [...taskDirs]
       .filter((taskDir) => !isInternalTask(taskDir))
       .sort(compare)
-      .map((taskDir) => ({ taskDir, task: this.findTask(taskDir) }));
+      .map((taskDir) => {
+        try {
+          return { taskDir, task: this.findTask(taskDir) };
+        } catch (error) {
+          if (!storeErrors.is(error)) throw error;
+          return { taskDir, task: null, error };
+        }
+      });
   }
 
   searchEvents(query: string, { taskDir, dispatchId, limit = 100 }: SearchEventsOptions = {}): SearchHit[] {
@@ -240,7 +254,14 @@ export class MemoryStore implements DispatchStoreProvider {
     for (const [task, dispatches] of this.#tasksIn(taskDir)) {
       if (taskDir === undefined && isInternalTask(task) !== internal) continue;
       for (const [dispatchId, dispatch] of dispatches) {
-        const envelope = envelopeOf(dispatch);
+        let envelope: DispatchEnvelope;
+        try {
+          envelope = envelopeOf(dispatch);
+        } catch (error) {
+          if (!storeErrors.is(error)) throw error;
+          yield { taskDir: task, dispatchId, envelope: null, lastActiveAt: null, error };
+          continue;
+        }
         const [last] = dispatch.log.read(Math.max(0, dispatch.log.length - 1), dispatch.log.length);
         const lastActiveAt = last === undefined ? envelope.startedAt : last.timestamp;
         yield { taskDir: task, dispatchId, envelope, lastActiveAt };
@@ -272,7 +293,8 @@ function byTime({ event: one }: SearchHit, { event: other }: SearchHit): number 
 }
 
 function envelopeOf({ envelope }: Dispatch): DispatchEnvelope {
-  return JSON.parse(envelope) as DispatchEnvelope;
+  const value = JSON.parse(envelope) as DispatchEnvelope;
+  return knownEnvelope(value, `Dispatch ${value.dispatchId}`, { dispatchId: value.dispatchId });
 }
 
 function compare(left: string, right: string): number {

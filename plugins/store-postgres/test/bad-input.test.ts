@@ -4,7 +4,7 @@ import { DatabaseError } from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toStoreError } from '../src/database/postgres-errors.ts';
 import plugin, { openPostgresStore } from '../src/index.ts';
-import { envelope, taskDir } from './sample-data.ts';
+import { dispatchId, envelope, taskDir } from './sample-data.ts';
 import { startProxy } from './server/cutting-proxy.ts';
 import { newSchema } from './server/new-schema.ts';
 import { codeOf, newStores, superuser } from './server/stores.ts';
@@ -111,6 +111,29 @@ describe('a database that cannot be used is STORE_UNAVAILABLE', () => {
     expect((await failureOf(stores.open())).message).toMatch(
       /newer @hansard\/store-postgres \(version 2.*Update/,
     );
+  });
+
+  it('with tables that a newer version changed while the store was open, at each claim and creation', async () => {
+    const stores = newStores(server());
+    const store = await stores.open();
+    await store.createDispatch(taskDir, envelope());
+    await store.releaseDispatch(taskDir, dispatchId);
+    await stores.sql('UPDATE S.meta SET version = 2');
+    const calls = [
+      () => store.claimDispatch(taskDir, dispatchId),
+      () => store.createDispatch(taskDir, envelope({ dispatchId: 'OTHER' })),
+      () => store.deleteDispatch(taskDir, dispatchId),
+    ];
+    for (const call of calls)
+      expect(await failureOf(call())).toMatchObject({
+        code: 'STORE_UNAVAILABLE',
+        message: expect.stringMatching(/newer @hansard\/store-postgres \(version 2.*Update/),
+        isTransient: false,
+      });
+    await stores.sql('UPDATE S.meta SET version = 1');
+    expect(await store.findClaim(taskDir, dispatchId)).toBeNull();
+    await store.claimDispatch(taskDir, dispatchId);
+    expect(await store.getDispatchEnvelopes(taskDir)).toHaveLength(1);
   });
 
   it('as a standby, and that can be repeated', async () => {

@@ -217,7 +217,8 @@ function withNote(table: string, envelopes: readonly DispatchEnvelope[]): string
 }
 
 function stateOf(errors: readonly StoreError[]): string {
-  return errors.some(({ code }) => code === 'STORE_CORRUPT') ? 'damaged' : 'unreadable';
+  if (errors.some(({ code }) => code === 'STORE_CORRUPT')) return 'damaged';
+  return errors.some(({ code }) => code === 'STORE_NEWER') ? 'of a newer version' : 'unreadable';
 }
 
 /** A column of a listing. */

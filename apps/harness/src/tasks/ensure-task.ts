@@ -1,5 +1,5 @@
 import { type DispatchStore, ensureTaskRecord } from '@hansard/dispatch';
-import { storeErrors } from '@hansard/provider';
+import { isUnreadable } from '@hansard/provider';
 import type { CliContext } from '../terminal/context.ts';
 import { noteProblem } from '../terminal/explain-error.ts';
 
@@ -13,7 +13,7 @@ export async function ensureTask(
   try {
     await ensureTaskRecord(store, taskDir, { name });
   } catch (error) {
-    if (!storeErrors.is(error, 'STORE_CORRUPT') && !storeErrors.is(error, 'STORE_UNAVAILABLE')) throw error;
+    if (!isUnreadable(error)) throw error;
     noteTaskProblem(context, error);
   }
 }

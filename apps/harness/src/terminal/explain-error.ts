@@ -115,6 +115,7 @@ const exitCodes: Readonly<Partial<Record<HansardErrorCode, ExitCode>>> = {
   STORE_INVALID_PATH: usage,
   STORE_CORRUPT: damaged,
   STORE_MISPLACED: damaged,
+  STORE_NEWER: damaged,
   STORE_UNSUPPORTED: usage,
   PLUGIN_NOT_FOUND: usage,
   PLUGIN_CONFIG_INVALID: usage,

@@ -1,6 +1,6 @@
 import type { DispatchStore } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import { storeErrors } from '@hansard/provider';
+import { isUnreadable } from '@hansard/provider';
 import { type DispatchEnding, dispatchEnding, type PriorOutcomes, priorOutcomes } from '@hansard/views';
 import { listAll, readableOf } from '../sessions/resolve-session.ts';
 
@@ -39,9 +39,8 @@ async function readEnding(
   try {
     return dispatchEnding(envelope, await store.getRecentEvents(taskDir, envelope.dispatchId, lastEvents));
   } catch (error) {
-    const isDamaged = storeErrors.is(error, 'STORE_CORRUPT');
-    if (!isDamaged && !storeErrors.is(error, 'STORE_UNAVAILABLE')) throw error;
-    const state = isDamaged ? 'is damaged' : "can't be read";
+    if (!isUnreadable(error)) throw error;
+    const state = error.code === 'STORE_CORRUPT' ? 'is damaged' : "can't be read";
     return { result: null, lastText: null, trouble: `Its log ${state}: ${error.message}` };
   }
 }

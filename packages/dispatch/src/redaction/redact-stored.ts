@@ -112,7 +112,8 @@ export async function redactLetters(
       const envelope = await letter.findEnvelope();
       if (envelope !== null && redactor.envelope(envelope).value !== envelope) changed.push(letter);
     } catch (error) {
-      if (!storeErrors.is(error, 'STORE_CORRUPT') && !storeErrors.is(error, 'STORE_MISPLACED')) throw error;
+      const codes = ['STORE_CORRUPT', 'STORE_NEWER', 'STORE_MISPLACED'] as const;
+      if (!codes.some((code) => storeErrors.is(error, code))) throw error;
       remains.add(
         `The letter ${letter.dispatchId} to ${stored.dispatchId}, which cannot be read: delete the dispatch to remove it.`,
       );

@@ -1,5 +1,5 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
-import { EventWords, type SearchHit, type StoreError } from '@hansard/provider';
+import { EventWords, isUnreadable, type SearchHit, type StoreError } from '@hansard/provider';
 import type { DispatchRef } from '../store/dispatch-ref.ts';
 import type { DispatchStore } from '../store/dispatch-store.ts';
 
@@ -62,7 +62,15 @@ async function* lookUp(store: SearchedStore, options: SearchDispatchesOptions): 
   for (const found of byDispatch.values()) {
     const [newest] = found;
     if (newest === undefined) continue;
-    const envelope = await envelopeOf(store, newest);
+    let envelope: DispatchEnvelope | null;
+    try {
+      envelope = await envelopeOf(store, newest);
+    } catch (error) {
+      // Of one dispatch, it is the whole scope, so its error ends the search.
+      if (dispatchId !== undefined || !isUnreadable(error)) throw error;
+      options.onUnreadable(error);
+      continue;
+    }
     yield { taskDir: newest.taskDir, dispatchId: newest.dispatchId, envelope, hits: inOrder(found) };
   }
 }
@@ -165,11 +173,6 @@ async function readForWords(
     if (found.length > limit) found.shift();
   }
   return found;
-}
-
-function isUnreadable(error: unknown): error is StoreError {
-  const code = (error as { readonly code?: unknown }).code;
-  return code === 'STORE_CORRUPT' || code === 'STORE_MISPLACED' || code === 'STORE_UNAVAILABLE';
 }
 
 function inOrder(hits: readonly SearchHit[]): readonly SearchHit[] {

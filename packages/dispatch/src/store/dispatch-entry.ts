@@ -20,7 +20,7 @@ export interface UnreadableDispatch {
   readonly taskDir: string;
   /** Absent: the dispatches of the task cannot be listed. */
   readonly dispatchId?: string;
-  /** STORE_CORRUPT or STORE_UNAVAILABLE, with the place. */
+  /** STORE_CORRUPT, STORE_NEWER or STORE_UNAVAILABLE, with the place. */
   readonly error: StoreError;
 }
 

@@ -31,7 +31,7 @@ export async function mayBeImported(stored: ProviderDispatch): Promise<boolean> 
   try {
     return (await stored.readEnvelope()).source !== null;
   } catch (error) {
-    if (storeErrors.is(error, 'STORE_CORRUPT')) return true;
+    if (storeErrors.is(error, 'STORE_CORRUPT') || storeErrors.is(error, 'STORE_NEWER')) return true;
     throw error;
   }
 }

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type StoreError, storeErrors } from '@hansard/provider';
+import { isUnreadable, type StoreError, storeErrors } from '@hansard/provider';
 import { Notifier } from '../async/notifier.ts';
 import type { DispatchEntry, ListedDispatch } from './dispatch-entry.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
@@ -227,14 +227,8 @@ class TaskFollower {
 
 /** Whether an error concerns one dispatch. The others are followed. */
 function isOfOneDispatch(error: unknown): error is StoreError {
-  const codes = [
-    'STORE_CORRUPT',
-    'STORE_MISPLACED',
-    'STORE_UNAVAILABLE',
-    'STORE_INVALID_PATH',
-    'STORE_INVALID_CURSOR',
-  ] as const;
-  return codes.some((code) => storeErrors.is(error, code));
+  const others = ['STORE_INVALID_PATH', 'STORE_INVALID_CURSOR'] as const;
+  return isUnreadable(error) || others.some((code) => storeErrors.is(error, code));
 }
 
 function otherLog({ stored: { taskDir, dispatchId }, position }: Followed): StoreError {

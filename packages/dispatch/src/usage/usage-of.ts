@@ -200,7 +200,7 @@ async function partsOf(
         if (copied?.has(event.id) !== true) used.observe(raised?.get(event.id) ?? event);
     }
   } catch (error) {
-    const codes = ['STORE_CORRUPT', 'STORE_MISPLACED', 'STORE_INVALID_PATH'] as const;
+    const codes = ['STORE_CORRUPT', 'STORE_NEWER', 'STORE_MISPLACED', 'STORE_INVALID_PATH'] as const;
     if (!codes.some((code) => storeErrors.is(error, code))) throw error;
     return { taskDir, dispatchId, error: error as StoreError };
   }

@@ -46,6 +46,6 @@ export interface DispatchListing {
    * event cannot be read.
    */
   readonly lastActiveAt: string | null;
-  /** The reason why the envelope cannot be read: STORE_CORRUPT or STORE_UNAVAILABLE, as `getDispatchEnvelope` throws it. */
+  /** The reason why the envelope cannot be read: STORE_CORRUPT, STORE_NEWER or STORE_UNAVAILABLE, as `getDispatchEnvelope` throws it. */
   readonly error?: StoreError;
 }

@@ -40,7 +40,7 @@ import type { StopWatching, WatchScope } from './watch-scope.ts';
  * 9. After `close` every call throws STORE_CLOSED, except `close` itself, which may be called again.
  *
  * Every method throws STORE_CLOSED, STORE_INVALID_PATH and STORE_UNAVAILABLE where they apply; those that read stored
- * data also STORE_CORRUPT. A method that answers with a promise rejects with the same codes.
+ * data also STORE_CORRUPT and STORE_NEWER. A method that answers with a promise rejects with the same codes.
  */
 export interface DispatchStoreProvider {
   /** The version of this contract that the provider implements. */
@@ -374,7 +374,7 @@ export interface TaskListing {
   readonly taskDir: string;
   /** Null if the task has dispatches but no record, or if its record cannot be read. */
   readonly task: TaskRecord | null;
-  /** The reason why the record cannot be read: STORE_CORRUPT or STORE_UNAVAILABLE, as `findTask` throws it. */
+  /** The reason why the record cannot be read: STORE_CORRUPT, STORE_NEWER or STORE_UNAVAILABLE, as `findTask` throws it. */
   readonly error?: StoreError;
 }
 

@@ -52,6 +52,11 @@ export const storeErrors = defineErrors('store', {
       'Remove the reason and try again. All events that were acknowledged before are safe. Where the same call may succeed later (`isTransient`), `openDispatchStore` has repeated it for `retryMs`; the message says how long and how often.',
     details: ['file?', 'reason?', 'tries?', 'triedMs?', 'retryBytes?'],
   },
+  STORE_NEWER: {
+    when: 'A newer version of Hansard wrote an envelope, a task record or a file, and this version cannot read it. Its bytes are whole. Other dispatches can be read.',
+    advice: 'Update Hansard. This version changes nothing in what it cannot read.',
+    details: ['taskDir?', 'dispatchId?', 'file?'],
+  },
   STORE_TOO_LARGE: {
     when: 'A value is larger than this process can hold: the text of an event, an envelope or a task record above 512 million characters, or bytes for which there is no memory.',
     advice:
@@ -76,3 +81,15 @@ export const storeErrors = defineErrors('store', {
 });
 
 export type StoreError = ErrorOf<typeof storeErrors>;
+
+const unreadableCodes: ReadonlySet<unknown> = new Set<StoreError['code']>([
+  'STORE_CORRUPT',
+  'STORE_MISPLACED',
+  'STORE_NEWER',
+  'STORE_UNAVAILABLE',
+]);
+
+/** Whether an error says that one record cannot be read: it is damaged, misplaced, of a newer version, or its storage fails. Others can be read. */
+export function isUnreadable(error: unknown): error is StoreError {
+  return storeErrors.is(error) && unreadableCodes.has(error.code);
+}

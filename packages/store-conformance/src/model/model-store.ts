@@ -36,10 +36,37 @@ export type ModelClaims = Map<ModelDispatch, ModelOpening>;
 
 export const emptyModelData = (): ModelData => ({ tasks: new Map(), dispatches: new Map() });
 
+const statuses: readonly string[] = ['running', 'completed', 'aborted', 'crashed'];
+
+/** Whether this version reads an envelope: by the fields in which those of the next version in the kit differ. */
+function isKnownEnvelope({ status, fidelity, taskSlug, usage, cost }: DispatchEnvelope): boolean {
+  const isKnownCost = cost === null || typeof cost === 'number';
+  const isKnownUsage = usage === null || typeof usage === 'object';
+  const isKnownName = typeof taskSlug === 'string' && ['narrative', 'full'].includes(fidelity);
+  return isKnownCost && isKnownUsage && isKnownName && statuses.includes(status);
+}
+
+function newerError(): StoreError {
+  return storeErrors.error('STORE_NEWER', 'A newer version wrote this.');
+}
+
+function knownEnvelope<Envelope extends DispatchEnvelope | null>(envelope: Envelope): Envelope {
+  if (envelope === null || isKnownEnvelope(envelope)) return structuredClone(envelope);
+  throw newerError();
+}
+
+function knownTask(task: TaskRecord | null): TaskRecord | null {
+  if (task === null || (typeof task.name === 'string' && typeof task.status === 'string'))
+    return structuredClone(task);
+  throw newerError();
+}
+
 /** Every dispatch, in any order. */
 export function listModel({ dispatches }: ModelData): DispatchListing[] {
   return [...dispatches].flatMap(([taskDir, ofTask]) =>
     [...ofTask].map(([dispatchId, { envelope, events }]) => {
+      if (!isKnownEnvelope(envelope))
+        return { taskDir, dispatchId, envelope: null, lastActiveAt: null, error: newerError() };
       const last = events.at(-1);
       const lastActiveAt = last === undefined ? envelope.startedAt : last.timestamp;
       return { taskDir, dispatchId, envelope, lastActiveAt };
@@ -169,9 +196,10 @@ function claimsOf(state: ModelOpening) {
     claimDispatch(taskDir: string, dispatchId: string) {
       const dispatch = state.find(taskDir, dispatchId);
       state.assertNotOthers(dispatch);
+      const envelope = knownEnvelope(dispatch.envelope);
       if (!state.claims.has(dispatch)) dispatch.epoch += 1;
       state.claims.set(dispatch, state);
-      return { envelope: structuredClone(dispatch.envelope), epoch: dispatch.epoch };
+      return { envelope, epoch: dispatch.epoch };
     },
     releaseDispatch(taskDir: string, dispatchId: string) {
       state.enter(taskDir, dispatchId);
@@ -203,7 +231,7 @@ function changesOf(state: ModelOpening) {
     rewriteDispatch(taskDir: string, dispatchId: string, { envelope, event, notice }: DispatchRewrite) {
       const dispatch = state.find(taskDir, dispatchId);
       state.assertNotOthers(dispatch);
-      const next = structuredClone(envelope(structuredClone(dispatch.envelope)));
+      const next = structuredClone(envelope(knownEnvelope(dispatch.envelope)));
       const events = structuredClone(dispatch.events).map(event);
       dispatch.events = structuredClone([...events, ...(notice === undefined ? [] : [notice()])]);
       dispatch.envelope = next;
@@ -221,7 +249,7 @@ function readsOf(state: ModelOpening) {
         ({ envelope }) => envelope,
       );
       const key = ({ startedAt, dispatchId }: DispatchEnvelope) => `${startedAt ?? ''} ${dispatchId}`;
-      return structuredClone(envelopes.sort((one, other) => (key(one) < key(other) ? -1 : 1)));
+      return envelopes.sort((one, other) => (key(one) < key(other) ? -1 : 1)).map(knownEnvelope);
     },
     listDispatches(options: ListDispatchesOptions = {}) {
       state.enter(options.taskDir);
@@ -229,7 +257,7 @@ function readsOf(state: ModelOpening) {
     },
     getDispatchEnvelope(taskDir: string, dispatchId: string) {
       state.enter(taskDir, dispatchId);
-      return structuredClone(state.data.dispatches.get(taskDir)?.get(dispatchId)?.envelope ?? null);
+      return knownEnvelope(state.data.dispatches.get(taskDir)?.get(dispatchId)?.envelope ?? null);
     },
     getDispatchEvents(taskDir: string, dispatchId: string) {
       return structuredClone(state.find(taskDir, dispatchId).events);
@@ -275,7 +303,7 @@ function tasksOf(state: ModelOpening) {
     },
     findTask(taskDir: string) {
       state.enter(taskDir);
-      return structuredClone(state.data.tasks.get(taskDir) ?? null);
+      return knownTask(state.data.tasks.get(taskDir) ?? null);
     },
     listTasks() {
       state.enter();
@@ -284,7 +312,13 @@ function tasksOf(state: ModelOpening) {
       return [...names]
         .filter((taskDir) => !taskDir.startsWith('_hansard/'))
         .sort()
-        .map((taskDir) => ({ taskDir, task: structuredClone(state.data.tasks.get(taskDir) ?? null) }));
+        .map((taskDir) => {
+          try {
+            return { taskDir, task: knownTask(state.data.tasks.get(taskDir) ?? null) };
+          } catch {
+            return { taskDir, task: null, error: newerError() };
+          }
+        });
     },
   };
 }

@@ -1,4 +1,9 @@
-import type { DispatchListing, DispatchPage, ListDispatchesOptions } from '@hansard/provider';
+import {
+  type DispatchListing,
+  type DispatchPage,
+  type ListDispatchesOptions,
+  storeErrors,
+} from '@hansard/provider';
 import type { Change, Mutant } from './mutant.ts';
 
 const asking =
@@ -28,21 +33,85 @@ const numbered =
 /** Stores whose listings are wrong. */
 export const listedMutants: readonly Mutant[] = [
   [
-    'fails to list because of one envelope of a later version',
-    'listed/unknown-envelope',
+    'fails to list because of one envelope of a newer version',
+    'newer/listed',
     listing((page) => {
-      for (const { envelope } of page.dispatches)
-        if (envelope?.schemaVersion === 9) throw new Error('an unknown envelope');
+      for (const { error } of page.dispatches) if (error !== undefined) throw error;
       return page;
     }),
   ],
   [
-    'leaves out a dispatch of a later version',
-    'listed/unknown-envelope',
+    'leaves out a dispatch of a newer version',
+    'newer/listed',
     listing((page) => ({
       ...page,
-      dispatches: page.dispatches.filter(({ envelope }) => envelope?.schemaVersion !== 9),
+      dispatches: page.dispatches.filter(({ error }) => error === undefined),
     })),
+  ],
+  [
+    'lists what a newer version wrote as damage',
+    'newer/listed',
+    each((entry) =>
+      entry.error === undefined
+        ? entry
+        : { ...entry, error: storeErrors.error('STORE_CORRUPT', 'It is damaged.') },
+    ),
+  ],
+  [
+    'gives an envelope of a newer version as it is',
+    'newer/listed',
+    (good, { data }) => ({
+      listDispatches: (options = {}) => {
+        const page = good.listDispatches(options);
+        const raw = ({ taskDir, dispatchId }: DispatchListing) =>
+          data.dispatches.get(taskDir)?.get(String(dispatchId))?.envelope ?? null;
+        return { ...page, dispatches: page.dispatches.map((one) => ({ ...one, envelope: raw(one) })) };
+      },
+    }),
+  ],
+  [
+    'claims what a newer version wrote',
+    'newer/refused',
+    (good, { data }) => ({
+      claimDispatch: (taskDir, dispatchId) => {
+        const envelope = data.dispatches.get(taskDir)?.get(dispatchId)?.envelope;
+        if (envelope?.dispatchId.startsWith('LATER')) return { envelope, epoch: 1 };
+        return good.claimDispatch(taskDir, dispatchId);
+      },
+    }),
+  ],
+  [
+    'rewrites what a newer version wrote',
+    'newer/refused',
+    (good) => ({
+      rewriteDispatch: (taskDir, dispatchId, rewrite) =>
+        dispatchId.startsWith('LATER') ? { remains: [] } : good.rewriteDispatch(taskDir, dispatchId, rewrite),
+    }),
+  ],
+  [
+    'says that it deleted what a newer version wrote, and keeps it',
+    'newer/deleted',
+    (good) => ({
+      deleteDispatch: (taskDir, dispatchId) => {
+        if (!dispatchId.startsWith('LATER')) good.deleteDispatch(taskDir, dispatchId);
+      },
+    }),
+  ],
+  [
+    'fails to list tasks because of one record of a newer version',
+    'newer/tasks',
+    (good) => ({
+      listTasks: () => {
+        const listed = good.listTasks();
+        for (const { error } of listed) if (error !== undefined) throw error;
+        return listed;
+      },
+    }),
+  ],
+  [
+    'gives the record of a newer version as it is',
+    'newer/tasks',
+    (good, { data }) => ({ findTask: (taskDir) => data.tasks.get(taskDir) ?? good.findTask(taskDir) }),
   ],
   ['counts dispatches as its cursor', 'listed/beside-new-ones', numbered((after) => Number(after.slice(1)))],
   [

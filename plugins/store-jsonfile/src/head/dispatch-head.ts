@@ -1,5 +1,5 @@
 import type { DispatchEnvelope } from '@hansard/events';
-import { chainStart } from '@hansard/store-kit';
+import { chainStart, writtenByNewer } from '@hansard/store-kit';
 import { copyKey, diskFormatVersion, eventsLine, smallestSlot } from '../disk-format.ts';
 import { corrupt } from '../errors.ts';
 import { hasText } from '../lines/event-line.ts';
@@ -19,7 +19,7 @@ export interface DispatchHead extends DecodedHead {
   readonly seed: number;
 }
 
-/** Reads the head of an open dispatch file. @throws STORE_CORRUPT */
+/** Reads the head of an open dispatch file. @throws STORE_CORRUPT, STORE_NEWER */
 export function readHead(file: OpenFile): DispatchHead {
   const head = findHead(file);
   if (head !== null) {
@@ -31,20 +31,31 @@ export function readHead(file: OpenFile): DispatchHead {
 }
 
 function withoutHead(file: OpenFile): string {
-  const first = file.read(0, smallestSlot).toString('latin1');
-  const [, format] = /^\{"format":(\d+),/.exec(first) ?? [];
-  if (format === undefined) return 'it does not begin with the head of a dispatch';
-  return Number(format) > diskFormatVersion
-    ? `it has format ${format}, and this version of Hansard reads formats up to ${diskFormatVersion}`
+  return formatOf(file) === null
+    ? 'it does not begin with the head of a dispatch'
     : 'both copies of the head are damaged';
 }
 
-/** The heads, also if the line that opens the events is damaged; null if neither is whole. */
+/** The format with which a file begins, whatever follows it, as in a file of any version; null for another file. */
+function formatOf(file: OpenFile): number | null {
+  const [, format] = /^\{"format":(\d+),/.exec(file.read(0, smallestSlot).toString('latin1')) ?? [];
+  return format === undefined ? null : Number(format);
+}
+
+/** The heads, also if the line that opens the events is damaged; null if neither is whole. @throws STORE_NEWER */
 export function findHead(file: OpenFile): DispatchHead | null {
   for (let reads = 1; ; reads += 1) {
     const head = searchHead(file);
     // A writer may have changed both while they were read.
-    if (head !== null || reads === mostReads || searchSlots(file).length === 0) return head;
+    if (head !== null) return head;
+    const format = formatOf(file);
+    if (format !== null && format > diskFormatVersion)
+      throw writtenByNewer(
+        file.path,
+        `It has format ${format}, and this version reads formats up to ${diskFormatVersion}.`,
+        { file: file.path },
+      );
+    if (reads === mostReads || searchSlots(file).length === 0) return null;
   }
 }
 

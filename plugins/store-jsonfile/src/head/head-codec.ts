@@ -103,7 +103,7 @@ function headOf(text: string, slot: number): Buffer {
   return bytes;
 }
 
-/** Decodes both slots of this size from the beginning of `file`; null if neither is whole. @throws STORE_CORRUPT for an unknown envelope */
+/** Decodes both slots of this size from the beginning of `file`; null if neither is whole. @throws STORE_NEWER for an unknown envelope */
 export function decodeHead(bytes: Buffer, slot: number, file: string): DecodedHead | null {
   const firstText = wholeText(bytes.subarray(0, slot), '', '', slot);
   const secondText = wholeText(bytes.subarray(slot, slot * 2), copyKey, closingBrace, slot);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { type DispatchEnvelope, isPlainObject, parseTaskRecord, type TaskRecord } from '@hansard/events';
+import { type DispatchEnvelope, isPlainObject, type TaskRecord } from '@hansard/events';
 import { compareByStart, storeErrors, type TaskListing } from '@hansard/provider';
-import { isSystemError, orMissing, withFile } from '@hansard/store-kit';
+import { isSystemError, knownTask, orMissing, withFile } from '@hansard/store-kit';
 import { dispatchPaths, names } from '../disk-format.ts';
 import { readStoredEnvelope } from '../dispatch/dispatch-file.ts';
 import { corrupt } from '../errors.ts';
@@ -41,16 +41,12 @@ export function taskLock(taskFolder: string): LockPlace {
   };
 }
 
-/** The record of a task; null if it has none. @throws STORE_CORRUPT */
+/** The record of a task; null if it has none. @throws STORE_CORRUPT, STORE_NEWER */
 export function readTaskRecord(files: Files, taskFolder: string): TaskRecord | null {
   const path = taskFilePath(taskFolder);
   const file = readTaskFile(files, path);
   if (file === null || Object.keys(file.fields).length === 0) return null;
-  try {
-    return parseTaskRecord(file.fields);
-  } catch (cause) {
-    throw corrupt(path, 0, 'it is not the record of a task', { cause });
-  }
+  return knownTask(file.fields, path, { file: path });
 }
 
 /**

@@ -99,6 +99,17 @@ describe('a file of a newer format', () => {
     writeFileSync(file, text);
     expect(() => store.getDispatchEnvelope(taskDir, 'ended')).toThrow(/has format 2, and this version/);
     expect(() => store.claimDispatch(taskDir, 'ended')).toThrow(/has format 2/);
+    expect(store.listDispatches().dispatches).toMatchObject([
+      { envelope: null, error: { code: 'STORE_NEWER' } },
+    ]);
+    // It is not damage, and nothing may put its whole events into a file of this format.
+    const calls = [
+      () => store.verifyDispatch(taskDir, 'ended'),
+      () => store.acceptLoss(taskDir, 'ended', late),
+      () => store.rewriteDispatch(taskDir, 'ended', { envelope: (one) => one, event: (one) => one }),
+    ];
+    for (const call of calls) expect(call).toThrow(expect.objectContaining({ code: 'STORE_NEWER' }));
+    expect(readFileSync(file, 'utf8')).toBe(text);
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 });

@@ -125,7 +125,7 @@ export class Schema {
       name: '',
       text: `SELECT version FROM ${this.quoted}.meta`,
     });
-    this.#assertVersion(versions[0]?.version);
+    this.assertVersion(versions[0]?.version);
     this.#isReady = true;
     return true;
   }
@@ -165,10 +165,11 @@ export class Schema {
       );
   }
 
-  #assertVersion(version: number | undefined): void {
+  /** `version` is what the tables say now. @throws STORE_UNAVAILABLE unless this version can use them */
+  assertVersion(version: number | null | undefined): void {
     if (version === newestVersion) return;
     throw this.#unavailable(
-      version === undefined
+      version == null
         ? 'has tables without a version. Configure another `schema`'
         : `was written by a newer @hansard/store-postgres (version ${version}; this one supports ${newestVersion}). Update the package`,
     );

@@ -39,6 +39,11 @@ export interface ClaimedRow extends DispatchRow {
   readonly beat: BigInt64 | null;
 }
 
+/** With the version of the tables at that moment. */
+interface LockedRow extends ClaimedRow {
+  readonly tablesVersion: number | null;
+}
+
 interface HeadRow {
   readonly number: BigInt64;
   readonly writer: string | null;
@@ -173,6 +178,9 @@ function taskStatements(schema: string) {
 
 function dispatchStatements({ schema, columns }: Parts) {
   return {
+    tablesVersion: statement<{ tablesVersion: number }>(
+      `SELECT version AS "tablesVersion" FROM ${schema}.meta`,
+    ),
     insertDispatch: statement<{ number: BigInt64 }>(
       `INSERT INTO ${schema}.dispatches (task_dir, dispatch_id, started_at, status, writer, epoch, checksum, envelope)
        VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING number`,
@@ -204,7 +212,9 @@ function claimStatements({ schema, length, claimsOfTask, claim }: Parts) {
       `SELECT ${claimsOfTask} AND d.dispatch_id = ANY (string_to_array($2, ','))`,
     ),
     /** Waits for an append under way, and lets no further one begin before the transaction ends. */
-    lockDispatch: statement<ClaimedRow>(`SELECT ${claim} FOR UPDATE OF d`),
+    lockDispatch: statement<LockedRow>(
+      `SELECT (SELECT version FROM ${schema}.meta) AS "tablesVersion", ${claim} FOR UPDATE OF d`,
+    ),
     takeClaim: statement<{ epoch: BigInt64 }>(
       `UPDATE ${schema}.dispatches SET writer = $2, epoch = epoch + 1 WHERE number = $1 RETURNING epoch`,
     ),

@@ -75,7 +75,16 @@ export class Tables {
     return this.database.transaction(work, this.commit);
   }
 
-  /** One transaction that has the row of a dispatch locked. @throws STORE_DISPATCH_NOT_FOUND */
+  /** Asks for the version of the tables again: another process may have changed them. @throws STORE_UNAVAILABLE for a newer one */
+  async assertVersion(session: Session): Promise<void> {
+    const { rows } = await session.run(this.statements.tablesVersion, []);
+    this.#schema.assertVersion(rows[0]?.tablesVersion);
+  }
+
+  /**
+   * One transaction that has the row of a dispatch locked, in tables of this version.
+   * @throws STORE_DISPATCH_NOT_FOUND; STORE_UNAVAILABLE if a newer version has changed the tables
+   */
   async change<T>(
     taskDir: string,
     dispatchId: string,
@@ -85,6 +94,7 @@ export class Tables {
     return this.transaction(async (session) => {
       const { rows } = await session.run(this.statements.lockDispatch, [taskDir, dispatchId]);
       const [row] = rows;
+      if (row !== undefined) this.#schema.assertVersion(row.tablesVersion);
       if (row === undefined) throw dispatchNotFound(taskDir, dispatchId);
       return work(session, row);
     });

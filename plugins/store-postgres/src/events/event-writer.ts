@@ -126,7 +126,12 @@ export class EventWriter {
     if (length < least) throw lostTail(this.#tables.name, { taskDir, dispatchId }, least, length);
     // The chain starts from a row that was checked, so that an append never continues a damaged one.
     await this.#reader.page(taskDir, dispatchId, { last: 1 });
-    const dispatch = { number, epoch, length, checksum: head.checksum ?? chainStart(taskDir, dispatchId) };
+    const dispatch = {
+      number,
+      epoch,
+      length,
+      checksum: head.checksum ?? chainStart(taskDir, dispatchId) | 0,
+    };
     this.#open.set(key, dispatch);
     return dispatch;
   }

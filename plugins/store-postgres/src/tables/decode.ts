@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type CapturedEvent, type DispatchEnvelope, findNotJson, type TaskRecord } from '@hansard/events';
 import { storeErrors } from '@hansard/provider';
-import { checksumOf, knownEnvelope, chainStart as unsignedStart } from '@hansard/store-kit';
+import { checksumOf, knownEnvelope, knownTask, chainStart as unsignedStart } from '@hansard/store-kit';
 import { corrupt } from '../database/postgres-errors.ts';
 import type { DispatchRow, TaskRow } from '../database/statements.ts';
 
@@ -13,7 +13,7 @@ export function chainStart(taskDir: string, dispatchId: string): number {
 /** No shorter text nests deeper than an event may. */
 const shortestTooDeep = 2_000;
 
-/** `name` is that of the database. @throws STORE_CORRUPT */
+/** `name` is that of the database. @throws STORE_CORRUPT, STORE_NEWER */
 export function decodeEnvelope(row: DispatchRow, name: string): DispatchEnvelope {
   const { taskDir, dispatchId, envelope } = row;
   if (isEnvelopeWhole(row)) {
@@ -41,10 +41,11 @@ export function envelopeDamage(row: DispatchRow, name: string): string | null {
   }
 }
 
-/** Null for a task without a record. @throws STORE_CORRUPT */
+/** Null for a task without a record. @throws STORE_CORRUPT, STORE_NEWER */
 export function decodeRecord({ taskDir, checksum, record }: TaskRow, name: string): TaskRecord | null {
   if (record === null) return null;
-  if (recordChecksum(taskDir, record) === checksum) return JSON.parse(record) as TaskRecord;
+  if (recordChecksum(taskDir, record) === checksum)
+    return knownTask(JSON.parse(record), `The record of task ${taskDir} in ${name}`, { file: name, taskDir });
   throw corrupt(name, `the record of task ${taskDir} does not have its checksum`, { details: { taskDir } });
 }
 

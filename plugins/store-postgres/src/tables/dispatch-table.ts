@@ -1,4 +1,4 @@
-import type { DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
+import { type DispatchEnvelope, dispatchStatuses, type EnvelopeUpdates } from '@hansard/events';
 import {
   compareByStart,
   type DispatchListing,
@@ -35,6 +35,7 @@ export class DispatchTable {
     const text = JSON.stringify(envelope);
     await this.#tables.create();
     await this.#tables.transaction(async (session) => {
+      await this.#tables.assertVersion(session);
       if (isRunning) await this.#claims.begin(session);
       const { count } = await session.run(statements.insertDispatch, [
         ...[taskDir, dispatchId, startedAt, status, isRunning ? this.#claims.token : null, isRunning ? 1 : 0],
@@ -102,7 +103,8 @@ const mostRows = 1_000_000;
 
 /**
  * A page of dispatches: first those whose envelope has its checksum, in the order of the index of starts, then, at the end of the
- * listing, the others by their names. The server computes the checksums, so that a page transfers its own rows only.
+ * listing, the others by their names. The server computes the checksums, so that a page transfers its own rows only. So one that a newer
+ * version wrote is at its place, and a filter of statuses lets it pass if this version does not know its status.
  */
 export async function listDispatches(
   tables: Tables,
@@ -116,6 +118,7 @@ export async function listDispatches(
     const place = last === null ? null : [last.startedAt, last.taskDir, last.dispatchId];
     rows.push(...(await select(tables, { ...filters, order, isWhole: true, place }, wanted)));
   }
+  const whole = rows.length;
   if (rows.length < wanted) {
     const place = last === null || last.startedAt !== null ? null : [last.taskDir, last.dispatchId];
     const { taskDir, internal = false } = filters;
@@ -125,8 +128,8 @@ export async function listDispatches(
   const dispatches = rows.slice(0, wanted - 1).map((row) => listed(row, tables.name));
   const end = dispatches.at(-1);
   if (rows.length < wanted || end === undefined) return { dispatches, next: null };
-  const { taskDir, dispatchId, envelope } = end;
-  const startedAt = envelope === null ? null : placeInTime(envelope);
+  const { taskDir, dispatchId } = end;
+  const startedAt = dispatches.length <= whole ? (rows[dispatches.length - 1]?.startedAt ?? '') : null;
   return { dispatches, next: listingCursor({ taskDir, dispatchId, startedAt }) };
 }
 
@@ -157,7 +160,12 @@ function select(
   if (taskDir !== undefined) add('d.task_dir = ?', taskDir);
   // As `isInternalTask`.
   else add(`${internal ? '' : 'NOT '}starts_with(d.task_dir, '_hansard/')`);
-  if (status !== undefined) add("d.status = ANY (string_to_array(?, ','))", status.join(','));
+  if (status !== undefined)
+    add(
+      "(d.status = ANY (string_to_array(?, ',')) OR d.status <> ALL (string_to_array(?, ',')))",
+      status.join(','),
+      dispatchStatuses.join(','),
+    );
   if (startedSince !== undefined) add('d.started_at >= ?', startedSince);
   if (place !== null)
     add(`(${columns.join(', ')}) ${isDescending ? '<' : '>'} (${place.map(() => '?').join(', ')})`, ...place);

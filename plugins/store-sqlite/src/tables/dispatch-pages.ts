@@ -60,7 +60,8 @@ export class DispatchPages {
     try {
       return inSnapshot(this.#setup.database, () => this.#select(options, last));
     } catch (error) {
-      if (isDamage(error) || storeErrors.is(error, 'STORE_CORRUPT')) return null;
+      const codes = ['STORE_CORRUPT', 'STORE_NEWER'] as const;
+      if (isDamage(error) || codes.some((code) => storeErrors.is(error, code))) return null;
       throw error;
     }
   }

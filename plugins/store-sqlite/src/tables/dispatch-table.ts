@@ -188,7 +188,7 @@ export class DispatchTable {
     return this.#isWhole(row) && placeInTime(this.#parse(row)) !== row.startedAt;
   }
 
-  /** @throws STORE_CORRUPT */
+  /** @throws STORE_CORRUPT, STORE_NEWER */
   decode(row: DispatchRow): DispatchEnvelope {
     const { taskDir, dispatchId } = row;
     const place = `Dispatch ${dispatchId} of ${taskDir} in ${this.#file}`;

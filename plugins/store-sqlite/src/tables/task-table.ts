@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { TaskRecord } from '@hansard/events';
 import { isInternalTask, storeErrors, type TaskListing } from '@hansard/provider';
+import { knownTask } from '@hansard/store-kit';
 import { decodeJson, headChecksum, taskChecksum, toggleName } from '../database/decode.ts';
 import type { HeadRow, Statements, TaskRow } from '../database/statements.ts';
 import { inSnapshot } from '../database/transaction.ts';
@@ -145,7 +146,10 @@ export class TaskTable {
   }
 
   #decode({ taskDir, task }: TaskRow): TaskRecord | null {
-    return task === null ? null : decodeJson(task, `the record of task ${taskDir}`, this.#file, { taskDir });
+    if (task === null) return null;
+    const file = this.#file;
+    const record = decodeJson(task, `the record of task ${taskDir}`, file, { taskDir });
+    return knownTask(record, `The record of task ${taskDir} in ${file}`, { file, taskDir });
   }
 }
 

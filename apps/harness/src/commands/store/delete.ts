@@ -110,9 +110,11 @@ async function describe(store: DispatchStore, ref: DispatchRef): Promise<Doomed>
       words: `${name}${titled}: ${[events, ...rest].join(', ')}.`,
     };
   } catch (error) {
-    if (!storeErrors.is(error, 'STORE_CORRUPT')) throw error;
+    const isNewer = storeErrors.is(error, 'STORE_NEWER');
+    if (!isNewer && !storeErrors.is(error, 'STORE_CORRUPT')) throw error;
     // Whether it was imported is not known, so it is excluded.
-    return { ref, name, isImported: true, words: `${name}: ${['damaged', ...rest].join(', ')}.` };
+    const state = isNewer ? 'written by a newer version' : 'damaged';
+    return { ref, name, isImported: true, words: `${name}: ${[state, ...rest].join(', ')}.` };
   }
 }
 

@@ -134,6 +134,7 @@ class Summary {
   #damaged = 0;
   /** Logs under another name than they were written under. */
   #misplaced = 0;
+  #newer = 0;
   #withoutChecksums = 0;
 
   add(result: VerifiedDispatch): void {
@@ -142,7 +143,8 @@ class Summary {
     else if (dispatchId !== null) this.dispatches += 1;
     this.#events += verification?.wholeEvents ?? 0;
     this.#bytes += verification?.bytes ?? 0;
-    if (result.error !== null && storeErrors.is(result.error, 'STORE_MISPLACED')) this.#misplaced += 1;
+    if (storeErrors.is(result.error, 'STORE_MISPLACED')) this.#misplaced += 1;
+    else if (storeErrors.is(result.error, 'STORE_NEWER')) this.#newer += 1;
     else if (!isWhole(result)) this.#damaged += 1;
     else if (verification?.integrity === 'none') this.#withoutChecksums += 1;
   }
@@ -153,6 +155,7 @@ class Summary {
     const wrong = [
       ...(this.#damaged === 0 ? [] : [`${this.#damaged} damaged`]),
       ...(this.#misplaced === 0 ? [] : [`${this.#misplaced} under another name`]),
+      ...(this.#newer === 0 ? [] : [`${this.#newer} of a newer version`]),
     ];
     const state = wrong.length === 0 ? 'all whole' : wrong.join(', ');
     const checked =
@@ -165,8 +168,9 @@ class Summary {
 
   /** @throws CliError with the exit code for damage, including for a log under another name */
   assertWhole(): void {
-    if (this.#damaged === 0 && this.#misplaced === 0) return;
-    if (this.#damaged === 0)
+    const unread = this.#damaged + this.#newer + this.#misplaced;
+    if (unread === 0) return;
+    if (unread === this.#misplaced)
       throw new CliError(
         exitCode.damaged,
         `${count(this.#misplaced, 'log')} of the store cannot be read, because of another name.`,
@@ -174,8 +178,10 @@ class Summary {
       );
     throw new CliError(
       exitCode.damaged,
-      `${this.#damaged} of ${count(this.dispatches, 'session', 'sessions')}${this.#letters === 0 ? '' : ` and ${count(this.#letters, 'letter')}`} can't be read completely.`,
-      '`hansard show SESSION --damaged` reads what is whole; `hansard store verify SESSION --accept-loss` makes a dispatch usable again.',
+      `${unread} of ${count(this.dispatches, 'session', 'sessions')}${this.#letters === 0 ? '' : ` and ${count(this.#letters, 'letter')}`} can't be read completely.`,
+      this.#damaged === 0
+        ? 'Update Hansard.'
+        : '`hansard show SESSION --damaged` reads what is whole; `hansard store verify SESSION --accept-loss` makes a dispatch usable again.',
     );
   }
 }

@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict';
 import type { DispatchEnvelope, DispatchStoreProvider, ListDispatchesOptions } from '@hansard/provider';
-import { errorsOf, refuses, sameContent } from '../../checks/expectations.ts';
-import {
-  beginDispatch,
-  dispatchId,
-  holdsEvents,
-  optionalMethod,
-  prepared,
-  taskDir,
-} from '../../checks/prepared-store.ts';
+import { refuses, sameContent } from '../../checks/expectations.ts';
+import { beginDispatch, dispatchId, optionalMethod, prepared, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent } from '../../checks/sample-data.ts';
 import { chooseSeed, createRandom } from '../../model/random.ts';
 import { caseFamily } from '../../run/conformance-case.ts';
@@ -73,41 +66,6 @@ async function walk(
 }
 
 export const listedCases = caseFamily('listed', [
-  {
-    name: 'unknown-envelope',
-    rule: 7,
-    title:
-      'an envelope with a status that this version does not know is an error of its own dispatch at most, and hides no other one',
-    run: async ({ store }) => {
-      await beginDispatch(store, prepared.events);
-      // As a later version would have stored it.
-      const later = { ...sampleEnvelope('LATER'), status: 'paused', schemaVersion: 9 } as unknown;
-      await store.createDispatch(taskDir, later as DispatchEnvelope);
-      for (const options of [{}, { taskDir }, { limit: 1 }] as const) {
-        const names = await walk(store, options);
-        sameContent(
-          names.sort(),
-          [nameOf(taskDir, dispatchId), nameOf(taskDir, 'LATER')].sort(),
-          'the listing',
-        );
-      }
-      const { dispatches } = await store.listDispatches();
-      const own = dispatches.find((listing) => listing.dispatchId === dispatchId);
-      sameContent(own?.envelope, prepared.envelope, 'the envelope of the other dispatch');
-      const other = dispatches.find((listing) => listing.dispatchId === 'LATER');
-      if (other?.envelope === null)
-        await refuses('STORE_CORRUPT', 'the listing', () => Promise.reject(other.error));
-      for (const [call, read] of [
-        ['getDispatchEnvelope', () => store.getDispatchEnvelope(taskDir, 'LATER')],
-        ['getDispatchEnvelopes', () => store.getDispatchEnvelopes(taskDir)],
-        ['getDispatchEvents', () => store.getDispatchEvents(taskDir, 'LATER')],
-      ] as const)
-        for (const error of await errorsOf([async () => read()]))
-          await refuses('STORE_CORRUPT', call, () => Promise.reject(error));
-      sameContent(await store.listTasks(), [{ taskDir, task: null }], 'listTasks');
-      await holdsEvents(store, prepared.events);
-    },
-  },
   {
     name: 'pages',
     rule: 1,
