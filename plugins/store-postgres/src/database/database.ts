@@ -143,10 +143,13 @@ export class Database {
   }
 }
 
-/** One request that also limits how long the server keeps the locks of a client that it lost. */
+/**
+ * One request that also limits how long the server keeps the locks of a client that it lost. The isolation is that for which the statements
+ * are written: each sees what was committed before it, such as the tables that another process created while this one waited.
+ */
 function beginning(commit: string, timeout: number): Statement {
   const seconds = Math.ceil(timeout / 1_000);
-  const text = `BEGIN; SET LOCAL synchronous_commit = ${commit}; SET LOCAL idle_in_transaction_session_timeout = '${seconds}s'`;
+  const text = `BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL synchronous_commit = ${commit}; SET LOCAL idle_in_transaction_session_timeout = '${seconds}s'`;
   return { name: '', text };
 }
 

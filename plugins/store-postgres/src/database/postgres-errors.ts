@@ -38,7 +38,7 @@ const refusals: readonly Refusal[] = [
   { codes: /^53/, what: 'has too few resources. Try again later', isTransient: true },
   {
     codes: /^42501/,
-    what: 'does not allow this to the user. Grant the rights (see the roles in the README of @hansard/store-postgres)',
+    what: 'does not allow this to the user. Deleting, redacting and accepting a loss take the role that owns the tables. Grant the rights for anything else (see the roles in the README of @hansard/store-postgres)',
     isTransient: false,
   },
   {
@@ -144,6 +144,11 @@ export function isUniqueViolation(error: unknown): boolean {
 /** Whether the server found damage in its own files. */
 export function isDamage(error: unknown): boolean {
   return error instanceof Error && damageCodes.has(codeOf(error));
+}
+
+/** Whether the role of the user may not do this. */
+export function isForbidden(error: unknown): boolean {
+  return error instanceof Error && codeOf(error) === '42501';
 }
 
 interface DamageOptions {

@@ -1,6 +1,7 @@
 import { type SetupRoles, type StoreError, storeErrors } from '@hansard/provider';
 import { checksumOf } from '@hansard/store-kit';
 import type { Database, Session, Statement } from './database.ts';
+import { guardsSql } from './guards.ts';
 
 /** The version of the tables that this package creates and uses. */
 const newestVersion = 1;
@@ -198,8 +199,9 @@ export interface SetupSqlOptions extends SetupRoles {
 }
 
 /**
- * The SQL that creates the tables of a store and grants rights to roles that exist: the writer can never change or delete an event. A user
- * that may create schemas runs it once, with `psql`. Set `createTables: false` for the writer and the reader.
+ * The SQL that creates the tables of a store and grants rights to roles that exist. Triggers hold the writer to what a store does, so that
+ * it can neither change the events of a dispatch nor make them unreadable. A user that may create schemas runs it once, with `psql`. Set
+ * `createTables: false` for the writer and the reader.
  * @throws TypeError for a name that PostgreSQL does not allow
  */
 export function setupSql({ schema = 'hansard', owner, writer, reader }: SetupSqlOptions = {}): string {
@@ -215,17 +217,25 @@ export function setupSql({ schema = 'hansard', owner, writer, reader }: SetupSql
         `GRANT USAGE ON SCHEMA ${quoted} TO ${quoteRole(role)};`,
         `GRANT SELECT ON ALL TABLES IN SCHEMA ${quoted} TO ${quoteRole(role)};`,
       );
-  if (writer !== undefined) {
-    const role = quoteRole(writer);
-    const on = (...tables: readonly string[]) => tables.map((table) => `${quoted}.${table}`).join(', ');
-    grants.push(
-      `GRANT INSERT ON ${on('tasks', 'dispatches', 'events', 'openings', 'event_words')} TO ${role};`,
-      `GRANT UPDATE ON ${on('tasks', 'dispatches', 'openings')} TO ${role};`,
-      `GRANT DELETE ON ${on('openings')} TO ${role};`,
-    );
-  }
-  return `${beginning}${tablesSql(schema)}\n${[...grants, 'COMMIT;'].join('\n')}\n`;
+  if (writer !== undefined)
+    for (const [table, rights] of writerRights)
+      grants.push(`GRANT ${rights} ON ${quoted}.${table} TO ${quoteRole(writer)};`);
+  const guards = writer === undefined ? '' : guardsSql(quoted);
+  return `${beginning}${tablesSql(schema)}${guards}\n${[...grants, 'COMMIT;'].join('\n')}\n`;
 }
+
+/** By column, so that ids and numbers never change; the triggers limit the values. */
+const writerRights: readonly (readonly [table: string, rights: string])[] = [
+  ['tasks', 'INSERT (task_dir, checksum, record), UPDATE (version, checksum, record)'],
+  [
+    'dispatches',
+    `INSERT (task_dir, dispatch_id, started_at, status, writer, epoch, checksum, envelope),
+  UPDATE (started_at, status, version, writer, epoch, acknowledged, searchable_events, checksum, envelope)`,
+  ],
+  ['events', 'INSERT (dispatch, position, checksum, id, line)'],
+  ['openings', 'INSERT (token, owner, beat), UPDATE (beat), DELETE'],
+  ['event_words', 'INSERT (dispatch, position, at, words)'],
+];
 
 function quoteRole(name: string): string {
   if (name === '' || Buffer.byteLength(name) > 63 || name.includes('\0'))

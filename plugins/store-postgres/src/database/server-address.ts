@@ -27,9 +27,8 @@ const knownParameters = ['sslmode', 'host', 'application_name'];
 export function parseServerAddress({ url, tlsCa }: ServerAddressOptions): ServerAddress {
   const parsed = parseUrl(url);
   const parameters = parsed.searchParams;
-  for (const key of parameters.keys())
-    if (!knownParameters.includes(key))
-      throw unusable(`it has the unknown parameter ${key}. Known ones: ${knownParameters.join(', ')}`);
+  if ([...parameters.keys()].some((key) => !knownParameters.includes(key)))
+    throw unusable(`it has an unknown parameter. Known ones: ${knownParameters.join(', ')}`);
   const host = parameters.get('host') ?? (hostOf(parsed) || 'localhost');
   const port = Number(parsed.port || 5432);
   const user = decode(parsed.username) || 'postgres';
@@ -52,9 +51,12 @@ export function parseServerAddress({ url, tlsCa }: ServerAddressOptions): Server
 
 function parseUrl(url: string): URL {
   const parsed = URL.canParse(url) ? new URL(url) : null;
-  // Without the URL itself, which may have a password.
+  // No part of the URL is repeated: any of them can be a password, or a piece of one.
   if (parsed === null) throw unusable('it is not a URL');
-  if (!schemes.includes(parsed.protocol)) throw unusable(`its scheme is ${parsed.protocol}`);
+  if (!schemes.includes(parsed.protocol)) throw unusable('its scheme is not postgresql');
+  const rest = `${parsed.pathname}${parsed.search}`;
+  if (rest.includes('@') || parsed.hash !== '' || url.includes('#'))
+    throw unusable('its user or password has a /, ? or #, or its end has an @. Write %2F, %3F, %23 and %40');
   return parsed;
 }
 
@@ -73,7 +75,7 @@ function decode(part: string): string {
 function tlsOf(mode: string | null, host: string, caFile: string | undefined): ClientConfig['ssl'] {
   const isVerified = mode === null ? caFile !== undefined || !isThisMachine(host) : mode !== 'disable';
   if (mode !== null && !['disable', 'require', 'verify-full'].includes(mode))
-    throw unusable(`its sslmode is ${mode}. Use verify-full, require (which verifies, too) or disable`);
+    throw unusable(`its sslmode is unknown. Use verify-full, require (which verifies, too) or disable`);
   if (!isVerified) return false;
   return { rejectUnauthorized: true, ...(caFile === undefined ? {} : { ca: readCa(caFile) }) };
 }

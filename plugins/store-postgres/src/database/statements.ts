@@ -82,6 +82,8 @@ export interface HitRow {
 }
 
 export interface BacklogRow {
+  readonly taskDir: string;
+  readonly dispatchId: string;
   readonly number: BigInt64;
   readonly first: number;
 }
@@ -296,17 +298,19 @@ function rewriteStatements({ schema, rows }: Parts) {
 function searchStatements({ schema, length, hits }: Parts) {
   return {
     listBacklog: statement<BacklogRow>(
-      `SELECT number, searchable_events AS first FROM ${schema}.dispatches d
+      `SELECT number, searchable_events AS first, task_dir AS "taskDir", dispatch_id AS "dispatchId" FROM ${schema}.dispatches d
        WHERE ($1::text IS NULL OR task_dir = $1) AND ($2::text IS NULL OR dispatch_id = $2)
          AND searchable_events < ${length('d.number')} ORDER BY number`,
     ),
     lockBacklog: statement<BacklogRow>(
-      `SELECT number, searchable_events AS first FROM ${schema}.dispatches WHERE number = $1 FOR NO KEY UPDATE`,
+      `SELECT number, searchable_events AS first, task_dir AS "taskDir", dispatch_id AS "dispatchId"
+       FROM ${schema}.dispatches WHERE number = $1 FOR NO KEY UPDATE`,
     ),
     insertWords: statement(
       `INSERT INTO ${schema}.event_words (dispatch, position, at, words)
        SELECT $1, $2::int + row - 1, at, string_to_array(coalesce(words, ''), ' ')
-       FROM ROWS FROM (string_to_table($3, ','), string_to_table($4, E'\\n')) WITH ORDINALITY AS r (at, words, row)`,
+       FROM ROWS FROM (string_to_table($3, ','), string_to_table($4, E'\\n')) WITH ORDINALITY AS r (at, words, row)
+       ON CONFLICT DO NOTHING`,
     ),
     /** The row of dispatch -1, which does not exist. */
     findWordRule: statement<{ position: number }>(

@@ -1,5 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 import {
+  EventWords,
   foldWord,
   queryWords,
   type SearchEventsOptions,
@@ -8,7 +9,7 @@ import {
   stringsOf,
   unsearchableKeys,
 } from '@hansard/provider';
-import { corrupt } from '../database/postgres-errors.ts';
+import { corrupt, isForbidden } from '../database/postgres-errors.ts';
 import type { BacklogRow, EventRow, HitRow } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
 import { chainStart, decodeEvent, eventChecksum } from '../tables/decode.ts';
@@ -43,18 +44,56 @@ export class EventSearch {
       indexed += events;
       onIndexed(indexed);
     };
-    for (const backlog of await this.#tables.rows(statements.listBacklog, scope))
-      await this.#catchUp(backlog, onAdded);
     const values = [words.join(' '), Math.min(limit, 2_000_000_000), ...scope];
-    const hits = await this.#tables.rows(statements.search, values);
-    return hits.reverse().map((hit) => this.#decode(hit));
+    const indexedHits = async () =>
+      (await this.#tables.rows(statements.search, values)).reverse().map((hit) => this.#decode(hit));
+    const backlogs = await this.#tables.rows(statements.listBacklog, scope);
+    try {
+      for (const backlog of backlogs) await this.#catchUp(backlog, onAdded);
+    } catch (error) {
+      if (!isForbidden(error)) throw error;
+      // A reader. The index has what writers have searched, and the events after that are read.
+      const hits = [...(await indexedHits()), ...(await this.#scan(query, backlogs))];
+      return hits.sort(compareHits).slice(-limit);
+    }
+    return indexedHits();
   }
 
-  /** Empties an index that was made by an older rule of words, which takes the right to delete its rows. */
+  /** The hits among the events that are not in the index. */
+  async #scan(query: string, backlogs: readonly BacklogRow[]): Promise<SearchHit[]> {
+    const words = new EventWords(query);
+    const hits: SearchHit[] = [];
+    for (const { number, first, taskDir, dispatchId } of backlogs) {
+      // From the event before, whose checksum the first one continues.
+      let position = Math.max(0, first - 1);
+      let previous: number | null = null;
+      for (;;) {
+        const { scanEvents } = this.#tables.statements;
+        const rows: EventRow[] = await this.#tables.rows(scanEvents, [number, position, eventsAtOnce]);
+        for (const row of rows) {
+          const event = row.position < first ? null : decodeEvent(row.line);
+          if (event !== null && words.areIn(event))
+            hits.push(this.#decode({ taskDir, dispatchId, previous, ...row }));
+          previous = row.checksum;
+        }
+        if (rows.length < eventsAtOnce) break;
+        position = (rows.at(-1)?.position ?? 0) + 1;
+      }
+    }
+    return hits;
+  }
+
+  /** Empties an index that was made by an older rule of words, which takes the rights of the owner. */
   async #renew(): Promise<void> {
     const { statements } = this.#tables;
     if (this.#hasWordRule) return;
-    if ((await this.#tables.rows(statements.findWordRule, [wordRule])).length === 0)
+    if ((await this.#tables.rows(statements.findWordRule, [wordRule])).length > 0) this.#hasWordRule = true;
+    else await this.#renewIndex();
+  }
+
+  async #renewIndex(): Promise<void> {
+    const { statements } = this.#tables;
+    try {
       await this.#tables.transaction(async (session) => {
         const { rows } = await session.run(statements.insertWordRule, [wordRule]);
         const [{ isOld } = { isOld: false }] = rows;
@@ -62,7 +101,11 @@ export class EventSearch {
         await session.run(statements.resetSearchable, []);
         await session.run(statements.deleteOldWords, []);
       });
-    this.#hasWordRule = true;
+      this.#hasWordRule = true;
+    } catch (error) {
+      // A reader uses the index as it is.
+      if (!isForbidden(error)) throw error;
+    }
   }
 
   async #catchUp({ number }: BacklogRow, onAdded: (events: number) => void): Promise<void> {
@@ -115,6 +158,15 @@ export class EventSearch {
     }
     return { taskDir, dispatchId, position, event };
   }
+}
+
+/** As the index sorts them. */
+function compareHits(one: SearchHit, other: SearchHit): number {
+  const key = ({ event, taskDir, dispatchId, position }: SearchHit) =>
+    [event.timestamp ?? '', taskDir, dispatchId, String(position).padStart(10, '0')] as const;
+  const [left, right] = [key(one), key(other)];
+  const at = left.findIndex((part, index) => part !== right[index]);
+  return at < 0 ? 0 : (left[at] as string) < (right[at] as string) ? -1 : 1;
 }
 
 function indexed(row: EventRow | undefined): { readonly at: string; readonly words: string } {

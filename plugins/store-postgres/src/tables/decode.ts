@@ -66,9 +66,12 @@ export function decodeEvent(line: string): CapturedEvent | null {
  * detect accidents, not malice.
  */
 
-/** The checksum of an event. It starts from that of the event before it, so that a missing or moved row shows. */
+const previousBytes = Buffer.alloc(4);
+
+/** The checksum of an event. It is that of the four bytes of the checksum before it and of the line, which a server can compute, so that a missing or moved row shows. */
 export function eventChecksum(previous: number, line: string): number {
-  return checksumOf(line, previous >>> 0) | 0;
+  previousBytes.writeInt32BE(previous | 0);
+  return checksumOf(line, checksumOf(previousBytes)) | 0;
 }
 
 interface CheckedDispatch {
