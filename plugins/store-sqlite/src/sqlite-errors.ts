@@ -1,3 +1,4 @@
+import { type BigIntStats, readFileSync, statSync } from 'node:fs';
 import { type StoreError, storeErrors } from '@hansard/provider';
 import { isSystemError, isTransientSystemError } from '@hansard/store-kit';
 
@@ -19,9 +20,9 @@ const result = {
 
 const unavailable: Readonly<Record<number, string>> = {
   [result.perm]: 'may not be opened. Check its permissions',
-  [result.busy]: 'is busy: another process has been writing for too long. Try again',
+  [result.busy]: 'is busy: HOLDER has been writing for too long. Try again',
   [result.noMemory]: 'could not be used, because there is no memory. Try again',
-  [result.protocol]: 'is busy: other processes have been opening it for too long. Try again',
+  [result.protocol]: 'is busy: HOLDER has been opening it for too long. Try again',
   [result.locked]: 'is locked by another connection. Try again',
   [result.readonly]: 'may not be written. Check the permissions of the file and of its folder',
   [result.io]: 'could not be read or written. Check the disk',
@@ -47,7 +48,9 @@ export function toStoreError(error: unknown, file: string): unknown {
   if (code === null && !isSystemError(error)) return error;
   const reason = (error as Error).message;
   const what =
-    code === null ? 'could not be opened or created' : (unavailable[code] ?? 'refused a statement');
+    code === null
+      ? 'could not be opened or created'
+      : (unavailable[code] ?? 'refused a statement').replace('HOLDER', () => holderOf(file));
   return storeErrors.error('STORE_UNAVAILABLE', `${file} ${what} (${reason}).`, {
     cause: error,
     details: { file },
@@ -59,6 +62,63 @@ export function toStoreError(error: unknown, file: string): unknown {
 export function toOpenError(error: unknown, file: string): unknown {
   if (resultCode(error) !== result.error) return toStoreError(error, file);
   return corrupt(file, `its tables cannot be used (${(error as Error).message})`, { cause: error });
+}
+
+/** The error of a database that a process has left in the middle of its opening, for longer than a call may wait. */
+export function openingHeld(file: string): StoreError {
+  return storeErrors.error(
+    'STORE_UNAVAILABLE',
+    `${file} is busy: ${holderOf(file)} began to open it, and has not ended that. Try again.`,
+    { isTransient: true, details: { file } },
+  );
+}
+
+/** The process that keeps others from writing, in words. Only Linux reports it. */
+function holderOf(file: string): string {
+  const [pid] = lockHolders(file);
+  if (pid === undefined) return 'another process';
+  if (pid === process.pid) return 'another opening of this process';
+  return isStopped(pid) ? `process ${pid}, which is stopped (SIGCONT lets it continue),` : `process ${pid}`;
+}
+
+const lockLine = /^\d+: \w+ +\w+ +WRITE +(\d+) +([\da-f]+):([\da-f]+):(\d+) /;
+
+/** The processes with an exclusive lock of the database or of its shared memory; none where the system does not list them. */
+export function lockHolders(file: string): number[] {
+  if (process.platform !== 'linux') return [];
+  try {
+    const places = new Set(
+      [file, `${file}-shm`].flatMap((path) => {
+        const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+        return found === undefined ? [] : [placeOf(found)];
+      }),
+    );
+    return readFileSync('/proc/locks', 'latin1')
+      .split('\n')
+      .flatMap((line) => {
+        const [, pid, major, minor, inode] = lockLine.exec(line) ?? [];
+        const place = `${Number.parseInt(major ?? '', 16)}:${Number.parseInt(minor ?? '', 16)}:${inode}`;
+        return pid !== undefined && places.has(place) ? [Number(pid)] : [];
+      });
+  } catch {
+    // The caller is creating another error, or can do without.
+    return [];
+  }
+}
+
+/** As in `/proc/locks`: the numbers of the device, and the inode. */
+function placeOf({ dev, ino }: BigIntStats): string {
+  const major = ((dev >> 8n) & 0xfffn) | ((dev >> 32n) & ~0xfffn);
+  const minor = (dev & 0xffn) | ((dev >> 12n) & 0xffffff00n);
+  return `${major}:${minor}:${ino}`;
+}
+
+function isStopped(pid: number): boolean {
+  try {
+    return /^\d+ \(.*\) [Tt]/s.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return false;
+  }
 }
 
 interface DamageOptions {

@@ -297,8 +297,8 @@ export interface SqliteStoreOptions {
    */
   readonly durability?: 'process' | 'disk';
   /**
-   * The time in milliseconds that a call waits for a writing process before it is STORE_UNAVAILABLE, which is transient. Nothing else
-   * runs in this process meanwhile. Default 100.
+   * The time in milliseconds that a call, or the opening, waits for another process before it is STORE_UNAVAILABLE, which is transient.
+   * Nothing else runs in this process meanwhile. Default 100.
    */
   readonly busyTimeout?: number;
   /** The interval in milliseconds at which a watching store looks for writes of other processes. Default 100. */

@@ -1,9 +1,12 @@
 import {
   type BigIntStats,
+  closeSync,
   existsSync,
   lstatSync,
+  openSync,
   readdirSync,
   readlinkSync,
+  readSync,
   type Stats,
   statSync,
 } from 'node:fs';
@@ -12,7 +15,7 @@ import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { type Clock, type StoreError, storeErrors, systemClock } from '@hansard/provider';
 import { orMissing, type Processes, systemProcesses } from '@hansard/store-kit';
-import { corrupt, isPermissionError, toOpenError } from '../sqlite-errors.ts';
+import { corrupt, isPermissionError, lockHolders, openingHeld, toOpenError } from '../sqlite-errors.ts';
 import { assertFormat, createTables } from './schema.ts';
 
 /** What the leases use of the machine. A test or a simulator can replace each part. */
@@ -98,6 +101,7 @@ function openPresent(options: OpeningOptions): OpenedDatabase {
 
 /** Opens the file for sharing with other processes. Without the right to write, SQLite opens it only for reading. */
 function openShared({ file, durability, busyTimeout, ...system }: OpeningOptions): OpenedDatabase {
+  awaitWholeIndex(file, busyTimeout);
   const database = system.openDatabase(locate(file, { mode: 'rw' }), { timeout: busyTimeout });
   return configured(database, () => {
     const place = new FilePlace(file);
@@ -112,6 +116,40 @@ function openShared({ file, durability, busyTimeout, ...system }: OpeningOptions
     assertFormat(database, file);
     return { database, exists: true, place, isCurrent: () => true };
   });
+}
+
+/** The two headers of the index of the write-ahead log (https://sqlite.org/walformat.html), with what says in each that it was written. */
+const indexHeader = { bytes: 48, written: 12 } as const;
+
+/**
+ * Waits until no other process is in the middle of writing the index of the log, for at most `timeout` milliseconds. SQLite waits for such a
+ * process up to ten seconds in one call, whatever its limit, if that process was stopped meanwhile.
+ * @throws STORE_UNAVAILABLE, which is transient
+ */
+function awaitWholeIndex(file: string, timeout: number): void {
+  const until = performance.now() + timeout;
+  while (!isIndexWhole(file) && lockHolders(file).some((pid) => pid !== process.pid)) {
+    if (performance.now() >= until) throw openingHeld(file);
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
+  }
+}
+
+/** Also true without an index. */
+function isIndexWhole(file: string): boolean {
+  const { bytes, written } = indexHeader;
+  let index: number;
+  try {
+    index = openSync(`${file}-shm`, 'r');
+  } catch {
+    return true;
+  }
+  try {
+    const headers = Buffer.alloc(2 * bytes);
+    if (readSync(index, headers, 0, headers.length, 0) < headers.length) return false;
+    return headers[written] !== 0 && headers.subarray(0, bytes).equals(headers.subarray(bytes));
+  } finally {
+    closeSync(index);
+  }
 }
 
 /**
