@@ -1,4 +1,4 @@
-import { linkSync, realpathSync } from 'node:fs';
+import { linkSync, realpathSync, statfsSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { assertDispatchId, assertTaskDir, storeErrors } from '@hansard/provider';
 
@@ -26,6 +26,59 @@ export function orMissing<T>(work: () => T, codes: readonly string[] = ['ENOENT'
     if (isSystemError(error) && codes.includes(error.code)) return null;
     throw error;
   }
+}
+
+/** The file systems on other machines, by the number that `statfs` of Linux gives. FUSE is not among them: it is also that of containers and of encrypted folders. */
+const networkFileSystems: ReadonlyMap<number, string> = new Map([
+  [0x6969, 'NFS'],
+  [0x517b, 'SMB'],
+  [0xff534d42, 'SMB'],
+  [0xfe534d42, 'SMB'],
+  [0x01021997, '9p'],
+  [0x00c36400, 'Ceph'],
+  [0x0bd00bd0, 'Lustre'],
+  [0x47504653, 'GPFS'],
+]);
+
+/** Milliseconds: for so long a machine may show an old state of a file there, as these file systems are mounted by default. */
+export const longestAttributeCache = 60_000;
+
+/** The number of the file system of a path, or of the nearest folder if nothing has the path; null where the system does not say it. */
+export function fileSystemOf(path: string): number | null {
+  if (process.platform !== 'linux') return null;
+  const found = orMissing(() => statfsSync(path).type);
+  if (found !== null) return found;
+  return dirname(path) === path ? null : fileSystemOf(dirname(path));
+}
+
+/**
+ * Refuses a claim in a file system of another machine, where another machine can see a heartbeat later than a lease lasts, and so take a
+ * dispatch over from an owner that writes. `leaseMs`: longer ones than the cache are allowed; null: none is.
+ * @throws STORE_UNAVAILABLE
+ */
+export function assertNotRemote(
+  path: string,
+  leaseMs: number | null,
+  type: number | null = fileSystemOf(path),
+): void {
+  const name = type === null ? undefined : networkFileSystems.get(type >>> 0);
+  if (name === undefined || (leaseMs !== null && leaseMs > longestAttributeCache)) return;
+  const seconds = longestAttributeCache / 1_000;
+  const [reason, advice] =
+    leaseMs === null
+      ? [
+          'whose shared memory other machines do not see',
+          'Move it to a local disk, or use @hansard/store-postgres.',
+        ]
+      : [
+          `where another machine can see the state of a file ${seconds} seconds later, and a lease lasts ${leaseMs / 1_000}`,
+          `Move it to a local disk, use @hansard/store-postgres, or set \`leaseMs\` above ${longestAttributeCache}.`,
+        ];
+  throw storeErrors.error(
+    'STORE_UNAVAILABLE',
+    `${path} is on ${name}, a file system of another machine, ${reason}: two processes could write one dispatch. ${advice} Reading needs no claim.`,
+    { details: { file: path, reason: name } },
+  );
 }
 
 /**

@@ -10,6 +10,8 @@ export {
 } from './checksum.ts';
 export {
   assertDispatchPath,
+  assertNotRemote,
+  fileSystemOf,
   isSystemError,
   isTransientSystemError,
   linkIfFree,

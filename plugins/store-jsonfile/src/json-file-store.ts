@@ -22,6 +22,7 @@ import {
   type WatchScope,
 } from '@hansard/provider';
 import {
+  assertNotRemote,
   defaultLeaseMs,
   isSystemError,
   orMissing,
@@ -61,12 +62,15 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
   readonly #repairs: StoreRepair[] = [];
   readonly #integrity: DispatchIntegrity;
   readonly #remains: StoreRemains;
+  readonly #leaseMs: number;
+  #isPlaceChecked = false;
 
   constructor(root: string, capabilities: StoreCapabilities, leaseMs: number, system: StoreSystem) {
     const sync = capabilities.durability === 'disk';
     this.capabilities = capabilities;
     this.#root = root;
     this.#system = system;
+    this.#leaseMs = leaseMs;
     this.#watches = new ScopeWatch(system.files, system.clock, root);
     this.#locks = new WriterLocks(system, join(root, names.writers), leaseMs);
     const later = new LaterWork(system.clock);
@@ -88,6 +92,7 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
 
   createDispatch(taskDir: string, envelope: DispatchEnvelope): void {
     const name = this.#dispatches.name(taskDir, envelope.dispatchId);
+    this.#assertPlace();
     withFile('create', name.paths.file, () => this.#dispatches.create(name, envelope));
     this.#index.refresh(name.paths.task, name.dispatchId);
     this.#watches.notify(taskDir, name.dispatchId);
@@ -95,7 +100,15 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
 
   claimDispatch(taskDir: string, dispatchId: string): DispatchClaim {
     const handle = this.#dispatches.get(taskDir, dispatchId);
+    this.#assertPlace();
     return withFile('claim', handle.name.paths.file, () => handle.claim());
+  }
+
+  /** Called before each work that claims; asks once. @throws STORE_UNAVAILABLE */
+  #assertPlace(): void {
+    if (this.#isPlaceChecked) return;
+    assertNotRemote(this.#root, this.#leaseMs, this.#system.fileSystemOf(this.#root));
+    this.#isPlaceChecked = true;
   }
 
   releaseDispatch(taskDir: string, dispatchId: string): void {
@@ -232,6 +245,7 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
   deleteDispatch(taskDir: string, dispatchId: string): void {
     const handle = this.#dispatches.get(taskDir, dispatchId);
     const { paths } = handle.name;
+    this.#assertPlace();
     withFile('delete', paths.file, () => handle.remove());
     this.#dispatches.close(taskDir, dispatchId);
     this.#index.refresh(paths.task, dispatchId);
@@ -246,6 +260,7 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
   acceptLoss(taskDir: string, dispatchId: string, notice: CapturedEvent): DispatchVerification {
     const name = this.#dispatches.name(taskDir, dispatchId);
     const { file } = name.paths;
+    this.#assertPlace();
     this.#dispatches.close(taskDir, dispatchId);
     const verification = withFile('repair', file, () => this.#integrity.acceptLoss(name, notice));
     this.#watches.notify(taskDir, dispatchId);
@@ -255,6 +270,7 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
   rewriteDispatch(taskDir: string, dispatchId: string, rewrite: DispatchRewrite): DispatchRewritten {
     const name = this.#dispatches.name(taskDir, dispatchId);
     const { file, task } = name.paths;
+    this.#assertPlace();
     this.#dispatches.close(taskDir, dispatchId);
     const rewritten = withFile('rewrite', file, () => {
       const { remains } = this.#integrity.rewrite(name, rewrite);

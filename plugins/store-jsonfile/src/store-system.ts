@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '@hansard/provider';
-import { type Processes, systemProcesses } from '@hansard/store-kit';
+import { fileSystemOf, type Processes, systemProcesses } from '@hansard/store-kit';
 import { type Access, type Files, filesFor } from './files.ts';
 
 /** What the store uses of the machine. A test or a simulator can replace each part. */
@@ -11,6 +11,8 @@ export interface StoreSystem {
   pause(ms: number): void;
   /** The number of names that a file may have. Common file systems allow 65,000. */
   readonly mostLinks: number;
+  /** The number of the file system of a path, as `statfs` gives it; null: not known. */
+  fileSystemOf(path: string): number | null;
 }
 
 export function systemFor(access: Access): StoreSystem {
@@ -20,6 +22,7 @@ export function systemFor(access: Access): StoreSystem {
     processes: systemProcesses,
     pause: (ms) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms),
     mostLinks: 60_000,
+    fileSystemOf,
   };
 }
 

@@ -26,7 +26,14 @@ function simulatedMachine() {
     const files = { ...kernel.files, ...replaced };
     return openJsonFileStore(
       { root: '/store', durability },
-      { files, clock, processes, pause: (ms) => clock.advance(ms), mostLinks: 60_000 },
+      {
+        files,
+        clock,
+        processes,
+        pause: (ms) => clock.advance(ms),
+        mostLinks: 60_000,
+        fileSystemOf: () => null,
+      },
     );
   };
   const losePower = (seed: number) => {

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { storeErrors } from '@hansard/provider';
-import { linkIfFree } from '@hansard/store-kit';
+import { assertNotRemote, linkIfFree } from '@hansard/store-kit';
 import { releaseAll } from './claimed-dispatches.ts';
 import { locate, type OpenedDatabase, useWriteAheadLog } from './database/open-database.ts';
 import { assertFormat, createTables } from './database/schema.ts';
@@ -18,6 +18,7 @@ export class StoreConnection {
   readonly #options: ConnectionOptions;
   #opened: OpenedDatabase;
   #parts: StoreParts;
+  #isPlaceChecked = false;
 
   constructor(options: ConnectionOptions, { opened, parts }: OpenedParts) {
     this.#options = options;
@@ -48,6 +49,7 @@ export class StoreConnection {
    * @throws STORE_CORRUPT if the file was renamed, removed or replaced
    */
   write<T>(work: (parts: StoreParts) => T, interval = 0): T {
+    this.#assertPlace();
     return this.use((parts) => {
       const { place } = this.#opened;
       place?.assertKept(interval);
@@ -64,6 +66,7 @@ export class StoreConnection {
 
   /** As `write`; creates the database if there is none. */
   writeFirst<T>(work: (parts: StoreParts) => T): T {
+    this.#assertPlace();
     for (this.current(); !this.#opened.exists; this.current())
       createDatabase(this.#options.file, this.#options.access);
     return this.write(work);
@@ -77,6 +80,14 @@ export class StoreConnection {
     } finally {
       closeAfter(this.#parts, () => releaseAll(this.#parts));
     }
+  }
+
+  /** Asks once, before the first write. @throws STORE_UNAVAILABLE */
+  #assertPlace(): void {
+    if (this.#isPlaceChecked) return;
+    const { file, fileSystemOf } = this.#options;
+    assertNotRemote(file, null, fileSystemOf(file));
+    this.#isPlaceChecked = true;
   }
 
   #open(): void {

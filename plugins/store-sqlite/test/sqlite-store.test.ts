@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, it, onTestFinished } from 'vitest';
 import plugin from '../src/index.ts';
+import { openStoreOn } from '../src/sqlite-store.ts';
 import { dispatchId, envelope, growingEvents, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
@@ -112,4 +113,18 @@ it('closes without waiting for a writer when it only read', () => {
   raw.exec('BEGIN IMMEDIATE');
   expect(reader.getDispatchEvents(taskDir, dispatchId)).toEqual([]);
   expect(codeOf(() => reader.close())).toBe('none');
+});
+
+it('refuses the first write on a file system of another machine, whatever the lease, and creates nothing there', () => {
+  const path = temporaryPath();
+  const remote = () => openStoreOn({ path, leaseMs: 600_000 }, { fileSystemOf: () => 0x6969 });
+  const first = remote();
+  expect(() => first.createDispatch(taskDir, envelope())).toThrow(/is on NFS, .*Move it to a local disk/);
+  expect(existsSync(path)).toBe(false);
+  first.close();
+  storeWithDispatch(path).close();
+  const store = remote();
+  onTestFinished(() => store.close());
+  expect(() => store.claimDispatch(taskDir, dispatchId)).toThrow(/is on NFS/);
+  expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual([]);
 });

@@ -70,6 +70,7 @@ function openStore(): JsonFileDispatchStore {
     processes,
     pause: (ms) => kernel.pause(ms),
     mostLinks: 4,
+    fileSystemOf: () => null,
   });
   return openJsonFileStore(
     { root: '/store', durability: options.durability, leaseMs: options.leaseMs },

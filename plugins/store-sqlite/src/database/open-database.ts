@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { type Clock, type StoreError, storeErrors, systemClock } from '@hansard/provider';
-import { orMissing, type Processes, systemProcesses } from '@hansard/store-kit';
+import { fileSystemOf, orMissing, type Processes, systemProcesses } from '@hansard/store-kit';
 import { corrupt, isPermissionError, lockHolders, openingHeld, toOpenError } from '../sqlite-errors.ts';
 import { assertFormat, createTables } from './schema.ts';
 
@@ -22,6 +22,8 @@ import { assertFormat, createTables } from './schema.ts';
 export interface StoreSystem {
   readonly clock: Clock;
   readonly processes: Processes;
+  /** The number of the file system of a path, as `statfs` gives it; null: not known. */
+  fileSystemOf(path: string): number | null;
   /** Opens a database that exists. */
   openDatabase(location: URL, options: DatabaseSyncOptions): DatabaseSync;
 }
@@ -29,6 +31,7 @@ export interface StoreSystem {
 export const thisSystem: StoreSystem = {
   clock: systemClock,
   processes: systemProcesses,
+  fileSystemOf,
   openDatabase: (location, options) => new DatabaseSync(location, options),
 };
 

@@ -157,6 +157,7 @@ export class SimulatedProcess {
       durability: 'process',
       // A process that was interrupted in a transaction does not end it while another one waits.
       busyTimeout: 0,
+      fileSystemOf: () => null,
       leaseMs,
       access: 'private',
       ...plantInSystem(planted, { clock: this.#clock, processes }),
