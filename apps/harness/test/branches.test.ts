@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeBranchedStore } from './branched-store.ts';
 import { type CommandLine, commandLine } from './command-line.ts';
@@ -22,6 +24,32 @@ async function positionsOf(...args: readonly string[]) {
   expect([code, err]).toEqual([0, '']);
   return (json() as { position?: number }[]).flatMap(({ position }) => position ?? []);
 }
+
+it('says in show, tree and reports that a rewind was asked which nothing followed yet', async () => {
+  using own = commandLine();
+  const id = (number: number) => `aa00000${number}-0000-4000-8000-000000000000`;
+  const row = (number: number, role: 'user' | 'assistant', content: unknown) => ({
+    ...{ type: role, uuid: id(number), parentUuid: number === 1 ? null : id(number - 1), sessionId: id(9) },
+    ...{ timestamp: `2026-03-01T09:30:0${number}.000Z`, cwd: '/bakery', message: { role, content } },
+  });
+  const asked = [
+    row(1, 'user', 'Bake.'),
+    row(2, 'assistant', [{ type: 'text', text: 'Rye?' }]),
+    row(3, 'user', 'No.'),
+  ];
+  const importedWith = async (leafUuid: string | null) => {
+    const marker = { type: 'last-prompt', leafUuid, rewound: true, sessionId: id(9) };
+    const text = [...asked, marker].map((record) => `${JSON.stringify(record)}\n`).join('');
+    writeFileSync(join(own.cwd, 'session.jsonl'), text);
+    expect((await own.hansard('import', 'session.jsonl')).code).toBe(0);
+    const show = await own.hansard('show', 'latest');
+    const tree = await own.hansard('tree', 'latest');
+    const report = await own.hansard('export', 'latest', '--as', 'markdown');
+    return [show.out, tree.out, report.out];
+  };
+  for (const out of await importedWith(id(2)))
+    expect(out).toContain(`a rewind to ${id(2)} was asked; nothing followed yet`);
+});
 
 describe('hansard show of a session with branches', () => {
   it('prints each branch that is not current as one row, with its size, why it was left and its address', async () => {

@@ -138,8 +138,8 @@ describe('hansard', () => {
     let lines = 0;
     const following = other.start(['show', 'a/b', '-f', '--raw', '-n', '3', '--json'], {
       signal: stop.signal,
-      onOutput: () => {
-        lines += 1;
+      onOutput: (text) => {
+        lines += text.split('\n').length - 1;
         if (lines === 3) stop.abort();
       },
     });

@@ -168,8 +168,8 @@ describe('a filter', () => {
     let seen = 0;
     const answer = await line.start(args, {
       signal: stop.signal,
-      onOutput: () => {
-        seen += 1;
+      onOutput: (text) => {
+        seen += text.split('\n').length - 1;
         if (seen === 2) stop.abort();
       },
     });

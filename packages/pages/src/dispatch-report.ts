@@ -12,6 +12,7 @@ import {
   type DispatchTreeNode,
   dispatchTree,
   type LogIndex,
+  openRewindInWords,
   type Row,
   type RowPart,
   RowReader,
@@ -169,6 +170,7 @@ export function dispatchFacts(
     ['cost', costInWords({ ...figures, cost })],
     ['usage', usage === null ? null : formatUsage(usage)],
     ['models', modelsInWords(figures)],
+    ['at end', openRewindInWords(envelope)],
     ['fidelity', envelope.fidelity],
   ];
   return facts.flatMap(([name, value]) => (value === null ? [] : [[name, value]]));

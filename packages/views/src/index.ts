@@ -11,7 +11,7 @@ export {
 export { type EventLocation, locateEvent } from './addresses/locate-event.ts';
 export { agentLabel, speakerLabel } from './agents/agent-label.ts';
 export { AgentNames } from './agents/agent-names.ts';
-export { type AgentTreeNode, agentTree } from './agents/agent-tree.ts';
+export { type AgentTreeNode, agentTree, readAgentTree } from './agents/agent-tree.ts';
 export { renderAgentTree } from './agents/render-agent-tree.ts';
 export { type Audience, audienceOf } from './audience/audience-of.ts';
 export { OpenAudience } from './audience/open-audience.ts';
@@ -119,7 +119,7 @@ export { type SnippetPart, snippetOf } from './text/snippet.ts';
 export { wrapColumns } from './text/wrap-columns.ts';
 export { dialogWords, perspectiveWords, type TalkWords } from './words/dialog-words.ts';
 export { cellInWords, dispatchedAgent } from './words/hearing-words.ts';
-export { eventWords, type RowWordsOptions, rowWords } from './words/row-words.ts';
+export { eventWords, openRewindInWords, type RowWordsOptions, rowWords } from './words/row-words.ts';
 export {
   type RowWords,
   type SpanLabel,

@@ -1,6 +1,15 @@
 import { listingsOf, resolveScope, shownStatus } from '@hansard/compose';
+import { pagedLog } from '@hansard/compose/reading';
+import type { DispatchEnvelope } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
-import { agentTree, createLogIndex, dispatchTree, renderAgentTree, renderDispatchTree } from '@hansard/views';
+import { shortId } from '@hansard/facts';
+import {
+  dispatchTree,
+  openRewindInWords,
+  readAgentTree,
+  renderAgentTree,
+  renderDispatchTree,
+} from '@hansard/views';
 import { forksBeside } from '../tasks/forks-beside.ts';
 import { readableSessions } from '../tasks/unreadable.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions, withExamples } from '../terminal/command.ts';
@@ -12,8 +21,20 @@ interface TreeOptions extends CommonOptions {
   readonly full?: boolean;
 }
 
+/** The sessions that end with a rewind which nothing followed yet, each with its own line if they are few. */
+function askedRewinds(envelopes: readonly DispatchEnvelope[], isFull: boolean): readonly string[] {
+  const lines = envelopes.flatMap((envelope) => {
+    const rewind = openRewindInWords(envelope);
+    return rewind === null ? [] : [neutraliseControlsInLine(`${shortId(envelope.dispatchId)}: ${rewind}`)];
+  });
+  if (lines.length === 0) return [];
+  const isEach = isFull || lines.length <= mostAsked;
+  return ['', ...(isEach ? lines : [`${lines.length} sessions end with a rewind that nothing followed yet`])];
+}
+
 /** Of sessions, and of the whole answer without the lines between. */
 const [mostSessions, mostLines] = [24, 56];
+const mostAsked = 4;
 
 export const addTree: AddCommand = (command, context) => {
   withExamples(
@@ -47,9 +68,11 @@ export const addTree: AddCommand = (command, context) => {
       // The log of one session is read, never all logs of a task.
       const [root, ...others] = tree;
       const only = scope.dispatchId ?? (others.length === 0 ? root?.envelope.dispatchId : undefined);
-      const index = only === undefined ? null : createLogIndex(await store.getDispatchEvents(taskDir, only));
-      for (const { message } of index?.diagnostics ?? []) note(context, `hansard: ${message}`);
-      const agents = index === null ? null : agentTree(index);
+      const logOf = async (dispatchId: string) =>
+        pagedLog(await store.openDispatch(taskDir, dispatchId), context.readSignal);
+      const read = only === undefined ? null : await readAgentTree(await logOf(only));
+      for (const { message } of read?.diagnostics ?? []) note(context, `hansard: ${message}`);
+      const agents = read === null ? null : read.agents;
       const { role } = envelopes.find(({ dispatchId }) => dispatchId === only) ?? { role: '' };
       const title = neutraliseControlsInLine(`Agents of ${role}`);
       const width = terminalWidth(context);
@@ -60,11 +83,13 @@ export const addTree: AddCommand = (command, context) => {
         open,
         ...(options.full !== true && { most: mostSessions }),
       });
-      const room = mostLines - sessions.split('\n').length;
+      const asked = askedRewinds(envelopes, options.full === true);
+      const room = mostLines - sessions.split('\n').length - asked.length;
       return {
         rows: [{ sessions: tree, agents }],
         text: [
           sessions,
+          ...asked,
           ...(agents === null
             ? []
             : [

@@ -1,5 +1,7 @@
 import { once } from 'node:events';
-import { type CliContext, note, printJson, printLine, printPainted, terminalWidth } from './context.ts';
+import { neutraliseControls } from '@hansard/events/plain';
+import { type CliContext, note, terminalWidth } from './context.ts';
+import { harmlessJson } from './harmless-json.ts';
 
 /** Pieces of an answer, printed one by one. A generator that is not read does nothing. */
 type Pieces<Piece> = Iterable<Piece> | AsyncIterable<Piece>;
@@ -26,22 +28,19 @@ export async function printAnswer(
   { json = false }: { readonly json?: boolean },
   { rows, text, isPainted, notesBefore = [], notesAfter = [], failure = null }: Answer,
 ): Promise<void> {
-  if (json) {
-    for await (const row of rows) {
-      printJson(context, row);
-      await letDrain(context);
-    }
-  } else {
+  using output = new JoinedOutput(context);
+  if (json) for await (const row of rows) await output.print(harmlessJson(JSON.stringify(row)));
+  else {
     for (const line of notesBefore) note(context, line);
     const width = isPainted === true ? undefined : terminalWidth(context);
     // Loaded only for terminals.
     const fit = width === undefined ? null : (await import('./fit-lines.ts')).fitLines;
     for await (const piece of typeof text === 'string' ? [text] : text) {
-      if (isPainted) printPainted(context, piece);
-      else printLine(context, fit === null || width === undefined ? piece : fit(piece, width));
-      await letDrain(context);
+      const fitted = fit === null || width === undefined ? piece : fit(piece, width);
+      await output.print(isPainted === true ? piece : neutraliseControls(fitted));
     }
   }
+  output.flush();
   for (const line of typeof notesAfter === 'function' ? notesAfter() : notesAfter) note(context, line);
   if (failure !== null) throw failure;
 }
@@ -49,4 +48,36 @@ export async function printAnswer(
 /** Waits for a reader that is slower than the command, so that no answer is kept in memory. @throws AbortError after `readSignal` */
 export async function letDrain({ stdout, readSignal }: CliContext): Promise<void> {
   if (stdout.writableNeedDrain) await once(stdout, 'drain', { signal: readSignal });
+}
+
+/** In characters. A longer piece is written alone. */
+const mostJoined = 65_536;
+
+/** Writes pieces that come at the same time with one call. A piece waits for no other: it is written in this turn of the event loop. */
+class JoinedOutput implements Disposable {
+  readonly #context: CliContext;
+  #waiting = '';
+  #next: NodeJS.Immediate | undefined;
+
+  constructor(context: CliContext) {
+    this.#context = context;
+  }
+
+  print(piece: string): Promise<void> | undefined {
+    this.#waiting += `${piece}\n`;
+    if (this.#waiting.length >= mostJoined) this.flush();
+    else this.#next ??= setImmediate(() => this.flush());
+    return this.#context.stdout.writableNeedDrain ? letDrain(this.#context) : undefined;
+  }
+
+  flush(): void {
+    clearImmediate(this.#next);
+    this.#next = undefined;
+    if (this.#waiting !== '') this.#context.stdout.write(this.#waiting);
+    this.#waiting = '';
+  }
+
+  [Symbol.dispose](): void {
+    this.flush();
+  }
 }

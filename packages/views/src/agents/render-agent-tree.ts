@@ -29,21 +29,30 @@ export function renderAgentTree(
   { width, most = Number.POSITIVE_INFINITY, open = [] }: RenderAgentsOptions = {},
 ): string {
   if (nodes.length === 0) return '(no agents)';
-  const isOpen = ({ agent, branches }: AgentTreeNode) =>
-    branches.length > 0 || open.some((name) => name === agent.name || name === agent.agentId);
+  const isOpen = ({ agent }: AgentTreeNode) =>
+    open.some((name) => name === agent.name || name === agent.agentId);
   const all = branchesOf(nodes).map(({ node }) => node);
-  const room = most + all.filter(isOpen).length;
+  const room = all.reduce((sum, node) => (isOpen(node) ? sum + 1 + node.branches.length : sum), most);
   const bearers = Map.groupBy(all, ({ agent }) => agent.name);
   const isNameShared = ({ agent }: AgentTreeNode) => (bearers.get(agent.name)?.length ?? 0) > 1;
-  const model = ({ agent }: AgentTreeNode) => agent.languageModel ?? '';
-  // Agents with a name of their own share a line only if those with equal names are not enough.
-  const named = (node: AgentTreeNode, rest: string | null) =>
-    isOpen(node) ? null : isNameShared(node) ? `${model(node)} ${noteOf(node)} ${node.agent.name}` : rest;
-  const grouped = groupSiblings(nodes, room, [
-    (node) => named(node, null),
-    (node) => named(node, `${model(node)} ${noteOf(node)}`),
-    (node) => (isOpen(node) ? null : ''),
-  ]);
+  const kindOf = ({ agent, branches }: AgentTreeNode) =>
+    `${agent.languageModel ?? ''} ${branches.length > 0}`;
+  const keyOf = (node: AgentTreeNode, rest: string | null) =>
+    isNameShared(node) ? `${kindOf(node)} ${noteOf(node)} ${node.agent.name}` : rest;
+  const straight = (key: string | null, node: AgentTreeNode) => (node.branches.length > 0 ? null : key);
+  // Agents with a name of their own, and agents with branches, share a line only if those with equal names are not enough.
+  const keys: readonly ((node: AgentTreeNode) => string | null)[] = [
+    (node) => straight(keyOf(node, null), node),
+    (node) => straight(keyOf(node, `${kindOf(node)} ${noteOf(node)}`), node),
+    (node) => keyOf(node, `${kindOf(node)} ${noteOf(node)}`),
+    () => '',
+  ];
+  const grouped = groupSiblings(
+    nodes,
+    room,
+    keys.map((key) => (node) => (isOpen(node) ? null : key(node))),
+    ({ branches }) => branches.length,
+  );
   const lines = branchesOf(linesOf(grouped)).map(({ node, branch }) =>
     node.cells.map((cell, at) => neutraliseControlsInLine(at === 0 ? branch + cell : cell)),
   );
@@ -53,7 +62,7 @@ export function renderAgentTree(
 
 function linesOf(roots: readonly Siblings<AgentTreeNode>[]): readonly Line[] {
   const lineOf = (of: Siblings<AgentTreeNode>) => {
-    const [{ branches }] = of.nodes;
+    const branches = of.nodes.length === 1 ? of.nodes[0].branches : [];
     const children: Line[] = branches.map((branch) => ({ cells: branchCells(branch), children: [] }));
     return { of, cells: of.nodes.length === 1 ? cellsOf(of.nodes[0]) : sharedCells(of.nodes), children };
   };
@@ -91,8 +100,13 @@ function sharedCells(nodes: readonly AgentTreeNode[]): string[] {
     '',
     same(({ agent }) => agent.languageModel) ?? '–',
     formatCount(messages, 'message'),
-    same(noteOf) ?? '',
+    [same(noteOf) ?? '', sharedBranches(nodes)].filter(Boolean).join(' '),
   ];
+}
+
+function sharedBranches(nodes: readonly AgentTreeNode[]): string {
+  const count = nodes.reduce((sum, { branches }) => sum + branches.length, 0);
+  return count === 0 ? '' : `(${formatCount(count, 'branch', 'branches')})`;
 }
 
 function branchCells({ end, state, events, prompts, from }: AgentBranch): string[] {

@@ -10,6 +10,8 @@ export class PresentAgents {
   readonly #present = new Set<string>();
   /** Those that ended, and those of hooks. */
   readonly #ended = new Set<string>();
+  /** The answers of `beside` until the next change. Of 200 agents, one is asked for each text. */
+  readonly #beside = new Map<string | null, readonly string[]>();
 
   /** '' is the dispatched agent itself. */
   has(agentId: string): boolean {
@@ -17,18 +19,25 @@ export class PresentAgents {
   }
 
   /** The ids of all but one, in the order in which they came. */
-  beside(agentId: string | null): string[] {
-    return [...this.#present].filter((other) => other !== agentId);
+  beside(agentId: string | null): readonly string[] {
+    let others = this.#beside.get(agentId);
+    if (others === undefined) {
+      others = [...this.#present].filter((other) => other !== agentId);
+      this.#beside.set(agentId, others);
+    }
+    return others;
   }
 
   observe({ type, agentId = '', data }: CapturedEvent): void {
     if (!takesPart.test(type)) return;
     if (type === 'agent:terminated' || (type === 'agent:created' && data.hook !== undefined)) {
-      this.#present.delete(agentId);
       this.#ended.add(agentId);
+      if (this.#present.delete(agentId)) this.#beside.clear();
       return;
     }
     if (type === 'agent:created' || type === 'agent:revived') this.#ended.delete(agentId);
-    if (!this.#ended.has(agentId)) this.#present.add(agentId);
+    if (this.#ended.has(agentId) || this.#present.has(agentId)) return;
+    this.#present.add(agentId);
+    this.#beside.clear();
   }
 }

@@ -7,18 +7,15 @@ import type { EventFilter } from './event-filter.ts';
  * The rows of a dispatch that pass a filter, while its events are read. A row passes if each criterion is met by one of its
  * events: of a call that failed, the input can contain the text, and the result be the failure. Only rows that pass are made.
  */
-export async function* filterRows(
+export function filterRows(
   source: RowSource,
   filter: EventFilter,
   reach: RowsReading = {},
 ): AsyncGenerator<Row, undefined> {
-  if (filter.isOpen) {
-    yield* readRows(source, reach);
-    return;
-  }
+  if (filter.isOpen) return readRows(source, reach);
   /** Of the events that are not in a complete row. */
   const met = new Map<number, number>();
-  yield* readRows(noted(source, filter, met, reach.first), reach, {
+  return readRows(noted(source, filter, met, reach.first), reach, {
     couldMatch({ events }) {
       const passes = filter.passTogether(events.map((position) => met.get(position) ?? 0));
       for (const position of events) met.delete(position);

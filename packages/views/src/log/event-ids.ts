@@ -43,9 +43,9 @@ export function identifyEvents({
 }
 
 function repeatedIds(nodes: readonly LogNode[], byId: ReadonlyMap<string, LogNode>): LogDiagnostic[] {
-  return nodes
-    .filter((node) => byId.get(node.event.id) !== node)
-    .map(({ event: { id: eventId } }) => {
-      return { code: 'id_repeated', eventId, message: `${eventId} is the id of more than one event.` };
-    });
+  return nodes.filter((node) => byId.get(node.event.id) !== node).map(({ event: { id } }) => idRepeated(id));
+}
+
+export function idRepeated(eventId: string): LogDiagnostic {
+  return { code: 'id_repeated', eventId, message: `${eventId} is the id of more than one event.` };
 }

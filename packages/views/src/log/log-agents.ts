@@ -19,7 +19,7 @@ export interface LogAgent {
 /** The most ids of agents with one name that a diagnostic lists. */
 const mostNamed = 8;
 
-const takesPart = /^(agent|user):/;
+export const takesPart = /^(agent|user):/;
 
 /** The pass that finds the agents of a log. */
 export function readAgents(events: readonly CapturedEvent[]): {

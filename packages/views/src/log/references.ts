@@ -44,21 +44,27 @@ export function checkReferences(
   nodes: readonly LogNode[],
   { find }: Pick<EventIds, 'find'>,
 ): readonly LogDiagnostic[] {
-  const diagnostics: LogDiagnostic[] = [];
-  for (const { event, position } of nodes) {
-    for (const { kind, id, dispatchId } of referencesIn(event)) {
-      const target = find(id);
-      if (target === null && dispatchId !== undefined) continue;
-      // The report is in the file of a sub-agent, which the source may not have.
-      if (target === null && id.endsWith(':report')) continue;
-      if (target === null) {
-        const message = `The ${kind} of ${event.id} is ${id}, which is not in this log.`;
-        diagnostics.push({ code: 'reference_lost', eventId: event.id, message });
-      } else if (target.position >= position) {
-        const message = `The ${kind} of ${event.id} is ${id}, which did not happen before it.`;
-        diagnostics.push({ code: 'reference_ahead', eventId: event.id, message });
-      }
-    }
+  return nodes.flatMap(({ event, position }) =>
+    referencesIn(event).flatMap(
+      (reference) => referenceProblem(event.id, position, reference, find(reference.id)?.position) ?? [],
+    ),
+  );
+}
+
+/** What is wrong with a reference of the event at a position. Null: nothing. `target`: the position that it leads to. */
+export function referenceProblem(
+  eventId: string,
+  position: number,
+  { kind, id, dispatchId }: Reference,
+  target: number | undefined,
+): LogDiagnostic | null {
+  if (target === undefined) {
+    // The report is in the file of a sub-agent, which the source may not have.
+    if (dispatchId !== undefined || id.endsWith(':report')) return null;
+    const message = `The ${kind} of ${eventId} is ${id}, which is not in this log.`;
+    return { code: 'reference_lost', eventId, message };
   }
-  return diagnostics;
+  if (target < position) return null;
+  const message = `The ${kind} of ${eventId} is ${id}, which did not happen before it.`;
+  return { code: 'reference_ahead', eventId, message };
 }

@@ -17,13 +17,19 @@ export interface RowReach {
   readonly hasEnded?: boolean;
 }
 
+/** How many settled rows are forgotten together. */
+const fewestForgotten = 1_000;
+
 /** The rows that can still change, with the names by which events refer to them. Forgets a row when it is out of reach. */
 export class OpenGroups {
   readonly #mostEvents: number;
   readonly #mostCharacters: number;
   readonly #onSettle: (group: RowGroup) => void;
-  /** By position, in order. */
+  /** By position. */
   readonly #groups = new Map<number, RowGroup>();
+  /** In order; those before `#oldest` are settled. The first key of a map from which others were deleted is found slowly. */
+  readonly #queue: RowGroup[] = [];
+  #oldest = 0;
   readonly #byKey = new Map<string, RowGroup[]>();
   readonly #settled: RowGroup[] = [];
   /** The characters of all events up to the first one of each open row. */
@@ -41,17 +47,22 @@ export class OpenGroups {
   /** Settles the rows that an event, which is read next, is too far from. */
   advance({ event, position }: LogNode): void {
     this.#read += sizeOf(event.data);
-    for (const group of this.#groups.values()) {
+    for (let group = this.#queue[this.#oldest]; group !== undefined; group = this.#queue[this.#oldest]) {
       const isFar = position - group.position > this.#mostEvents;
       const isLong = this.#read - (this.#readBefore.get(group.position) ?? 0) > this.#mostCharacters;
       if (!isFar && !isLong) break;
       group.isOutOfReach = true;
+      this.#oldest += 1;
       this.#settle(group);
     }
+    if (this.#oldest < fewestForgotten) return;
+    this.#queue.splice(0, this.#oldest);
+    this.#oldest = 0;
   }
 
   add(group: RowGroup): void {
     this.#groups.set(group.position, group);
+    this.#queue.push(group);
     this.#readBefore.set(group.position, this.#read);
     this.#latest = group;
     this.nameBlock(group);
@@ -155,14 +166,15 @@ export class OpenGroups {
   }
 
   takeAll(): RowGroup[] {
-    for (const group of this.#groups.values()) this.#settle(group);
+    for (const group of this.#queue.splice(0).slice(this.#oldest)) this.#settle(group);
+    this.#oldest = 0;
     return this.takeSettled();
   }
 
   /** The rows from a position that can still change, of what somebody received and others could have. */
   heardFrom(position: number): readonly RowGroup[] {
     const heard: RowGroup[] = [];
-    const [oldest = Number.POSITIVE_INFINITY] = this.#groups.keys();
+    const oldest = this.#queue[this.#oldest]?.position ?? Number.POSITIVE_INFINITY;
     for (let at = this.#latest?.position ?? -1; at >= Math.max(position, oldest); at -= 1) {
       const group = this.#groups.get(at);
       if (group !== undefined && group.hearings.length > 0 && group.company.length > 0) heard.push(group);
@@ -176,9 +188,13 @@ export class OpenGroups {
     this.#readBefore.delete(group.position);
     this.#settled.push(group);
     for (const key of group.keys) {
-      const others = this.#all(key).filter((other) => other !== group);
-      if (others.length === 0) this.#byKey.delete(key);
-      else this.#byKey.set(key, others);
+      const all = this.#all(key);
+      if (all.length === 1 && all[0] === group) this.#byKey.delete(key);
+      else
+        this.#byKey.set(
+          key,
+          all.filter((other) => other !== group),
+        );
     }
   }
 

@@ -13,6 +13,11 @@ export interface TimedSource<Item> {
  * dispatch, and a dispatch without a recorded start comes first. A worker never comes before the beginning of the dispatch that started it. Each dispatch is read from the time of its start on.
  */
 export async function* inOrderOfTime<Item>(sources: readonly TimedSource<Item>[]): AsyncGenerator<Item> {
+  const [only] = sources;
+  if (only !== undefined && sources.length === 1) {
+    for await (const { item } of only.items()) yield item;
+    return;
+  }
   const waiting = startsOf(sources).sort((one, other) => compareStarts(other, one));
   const open: Head<Item>[] = [];
   try {

@@ -9,6 +9,7 @@ import {
   timeNotRecorded,
   withOpenCalls,
 } from '@hansard/facts';
+import { openRewindInWords } from '../words/row-words.ts';
 
 /** The known facts about a dispatch, one on a line, below its role. */
 export function renderEnvelope(
@@ -41,6 +42,7 @@ export function renderEnvelope(
     ['cost', costInWords(figures)],
     ['usage', figures.usage === null ? null : formatUsage(figures.usage)],
     ['models', modelsInWords(figures)],
+    ['at end', openRewindInWords(envelope)],
   ];
   const lines = facts.flatMap(([name, value]) =>
     value === null ? [] : [`  ${name.padEnd(8)}  ${neutraliseControlsInLine(value)}`],

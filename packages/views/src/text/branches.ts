@@ -25,16 +25,21 @@ export interface Siblings<T> {
 
 /**
  * Trees with at most some lines if grouping can do that: siblings without children of their own share a line if a key is equal. The first key that is
- * enough is used, otherwise the last one. A node whose key is null has a line of its own.
+ * enough is used, otherwise the last one. A node whose key is null has a line of its own. `linesBelow`: the lines of a node that has its own, except
+ * those of its children.
  */
 export function groupSiblings<T extends { readonly children: readonly T[] }>(
   roots: readonly T[],
   most: number,
   keys: readonly ((node: T) => string | null)[],
+  linesBelow: (node: T) => number = () => 0,
 ): readonly Siblings<T>[] {
   let grouped = siblingsBy(roots, () => null);
   for (const key of keys) {
-    if (branchesOf(grouped).length <= most) break;
+    const lines = branchesOf(grouped).map(({ node: { nodes } }) =>
+      nodes.length === 1 ? 1 + linesBelow(nodes[0]) : 1,
+    );
+    if (lines.reduce((sum, count) => sum + count, 0) <= most) break;
     grouped = siblingsBy(roots, key);
   }
   return grouped;

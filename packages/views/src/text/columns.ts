@@ -2,8 +2,12 @@ import stringWidth from 'string-width';
 
 const graphemes = new Intl.Segmenter();
 
-/** Printable characters of Latin-1, one column each; without the soft hyphen, which takes none. */
-const narrow = /^[ -~\xa1-\xac\xae-\xff]*$/;
+/**
+ * Printable characters of Latin-1, one column each, without the soft hyphen, which takes none; and dashes, quotation marks, arrows and lines, which
+ * are as narrow.
+ */
+const narrow =
+  /^[ -~\xa1-\xac\xae-\xff\u2010-\u2015\u2018-\u201f\u2022\u2026\u2190-\u2193\u21e2\u2500-\u257f\u25b8\u25be\u2717]*$/;
 
 /** The width of a line in columns of a terminal; wide characters take two. */
 export function columnsOf(line: string): number {

@@ -1,4 +1,4 @@
-import type { CapturedEvent } from '@hansard/events';
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { contentLabel } from '@hansard/events/plain';
 import { formatCost, formatCount, formatDuration, formatTokens, shortId } from '@hansard/facts';
 import type { AgentNames } from '../agents/agent-names.ts';
@@ -69,6 +69,13 @@ function foldInWords(fold: RowFold): string {
   const counts = `${formatCount(fold.prompts, 'prompt')}, ${formatCount(fold.events, 'event')}`;
   const state = fold.state === 'abandoned' ? 'abandoned by a rewind' : 'a parallel branch (a second program)';
   return `${counts}, ${state}; it ends with ${fold.end}`;
+}
+
+/** The rewind that the end of an imported log announces, and that no event of the log is yet. Null: there is none. */
+export function openRewindInWords({ source }: Pick<DispatchEnvelope, 'source'>): string | null {
+  const { openRewind } = source ?? {};
+  if (openRewind === undefined) return null;
+  return `a rewind to ${openRewind.keptThrough ?? 'the beginning'} was asked; nothing followed yet`;
 }
 
 /**

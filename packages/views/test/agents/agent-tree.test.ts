@@ -1,6 +1,13 @@
-import { event } from '@hansard/testing';
+import type { CapturedEvent } from '@hansard/events';
+import { anyEvent, event, randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { type AgentTreeNode, agentTree, createLogIndex, renderAgentTree } from '../../src/index.ts';
+import {
+  type AgentTreeNode,
+  agentTree,
+  createLogIndex,
+  readAgentTree,
+  renderAgentTree,
+} from '../../src/index.ts';
 import { calls, created, marketLog, says } from '../market-log.ts';
 
 function shape(nodes: readonly AgentTreeNode[]): unknown[] {
@@ -129,6 +136,29 @@ describe('many agents', () => {
     expect(open.filter((line) => line.includes('Explore'))).toHaveLength(133);
   });
 
+  it('with branches share lines too if there are many of them, and an open name has its branches', () => {
+    const branched = [
+      ...events,
+      ...Array.from({ length: 40 }, (_, at) => [
+        event('user:message', { text: 'Bake', source: { kind: 'user' } }, { agentId: `agent-${at}` }),
+        event('session:rewind', { keptThrough: null }, { agentId: `agent-${at}` }),
+        event('user:message', { text: 'Rest', source: { kind: 'user' } }, { agentId: `agent-${at}` }),
+      ]).flat(),
+    ];
+    const tree = agentTree(createLogIndex(branched));
+    const lines = renderAgentTree(tree, { most: 50 }).split('\n');
+    expect(lines.map((line) => line.replaceAll(/ {2,}/g, '|'))).toEqual([
+      'Lead|lead|–|200 messages',
+      '├─ 14 agents|–|28 messages|(28 branches)',
+      '├─ 26 × Explore|–|52 messages|(52 branches)',
+      '├─ 107 × Explore|–|0 messages',
+      '└─ 53 agents|–|0 messages',
+    ]);
+    const open = renderAgentTree(tree, { most: 50, open: ['agent-1'] }).split('\n');
+    expect(open).toHaveLength(lines.length + 3);
+    expect(open.join('\n')).toContain('branch 404');
+  });
+
   it('are at most as many lines as asked, in chains, too', () => {
     const chain = Array.from({ length: 300 }, (_, at) => [
       created(`a${at}`, `agent-${at}`, `Agent ${at}`, at === 0 ? {} : { cause: `c${at}` }),
@@ -138,4 +168,60 @@ describe('many agents', () => {
     expect(lines).toHaveLength(50);
     expect(lines.at(-1)).toBe('… 251 more agents and branches; --full prints all');
   });
+});
+
+/** A log in which nearly everything is wrong: repeated and shared ids, references to anything, agents without an end, unreadable data. */
+function wrongLog(random: () => number, count: number): CapturedEvent[] {
+  const pick = <T>(...of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
+  const id = () => `e${Math.floor(random() * count * 1.5)}`;
+  const agent = () => (random() < 0.2 ? {} : { agentId: `a${Math.floor(random() * 8)}` });
+  const perhaps = <T extends object>(chance: number, links: T) => (random() < chance ? links : {});
+  return Array.from({ length: count }, () => {
+    const own = id();
+    const links = {
+      ...{ id: own, ...agent() },
+      ...perhaps(0.4, { messageId: pick(own, id(), 'm1', 'm2') }),
+      ...perhaps(0.4, { cause: pick<string | string[]>(id(), [id(), id()], 'm1', 'nowhere') }),
+      ...perhaps(0.1, { follows: id() }),
+      ...perhaps(0.1, { substance: id() }),
+    };
+    const { data, type } = pick<Pick<CapturedEvent, 'type' | 'data'>>(
+      { type: 'agent:created', data: { name: pick('Ann', 'Ben'), ...perhaps(0.1, { hook: 'x' }) } },
+      { type: 'agent:terminated', data: {} },
+      { type: 'agent:revived', data: {} },
+      { type: 'agent:text', data: { text: 'Bread' } },
+      { type: 'agent:thinking', data: { text: 'Bread?' } },
+      { type: 'agent:tool_call', data: { tool: 'bake', toolCallId: id(), metadata: {} } },
+      { type: 'agent:tool_call', data: { tool: 7 } },
+      { type: 'agent:given', data: { role: 'assistant', text: 'Rye' } },
+      { type: 'user:message', data: { text: 'Bake', source: { kind: 'user' } } },
+      { type: 'session:rewind', data: { keptThrough: pick(null, id()) } },
+      { type: 'system:note', data: {} },
+    );
+    return anyEvent(type, data, links);
+  });
+}
+
+it('reads the same trees and diagnostics page by page as from a whole index', async () => {
+  const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+  const random = randomFrom(seed);
+  for (let round = 0; round < 300; round += 1) {
+    const isStraight = random() < 0.3;
+    const events = wrongLog(random, 5 + Math.floor(random() * 60)).map((one) => {
+      const { follows: _, ...straight } = one;
+      return isStraight && one.type !== 'session:rewind' ? straight : one;
+    });
+    async function* pages() {
+      for (let at = 0; at < events.length; ) {
+        const end = at + 1 + Math.floor(random() * 20);
+        yield { events: events.slice(at, end) };
+        at = end;
+      }
+    }
+    const index = createLogIndex(events);
+    expect(await readAgentTree({ pages }), `seed ${seed}, round ${round}`).toEqual({
+      agents: agentTree(index),
+      diagnostics: index.diagnostics,
+    });
+  }
 });
