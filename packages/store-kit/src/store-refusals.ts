@@ -62,7 +62,7 @@ export function cursorAfterEnd(after: number, count: number): StoreError {
 }
 
 /** A log that was written under another name than that of its place. */
-export interface MisplacedLog {
+interface MisplacedLog {
   readonly taskDir: string;
   /** Null: it is a task whose folder has another name. */
   readonly dispatchId: string | null;
