@@ -274,6 +274,57 @@ export const mutantsOfCases: readonly Mutant[] = [
         return { ...event, data: { ...event.data, rest: Object.fromEntries(rest) } } as CapturedEvent;
       }),
   }),
+  mutant('fields that it does not know vanish below the first level', 'complete/unknown-fields-within', {
+    eventsOf: (line, seen, path) =>
+      parts.eventsOf(line, seen, path).map((event) =>
+        JSON.parse(
+          JSON.stringify(event, function (this: unknown, key: string, value: unknown) {
+            const isTop = (this as JsonObject).about !== undefined || (this as JsonObject).note !== undefined;
+            return key.startsWith('kit_') && !isTop ? undefined : value;
+          }),
+        ),
+      ),
+  }),
+  mutant('a part of a kind that it does not know vanishes', 'complete/unknown-kinds-within', {
+    eventsOf: (line, seen, path) =>
+      parts
+        .eventsOf(line, seen, path)
+        .map((event) =>
+          JSON.parse(
+            JSON.stringify(event, (_, value: unknown) =>
+              isPlainObject(value) && !['here', 'there', undefined].includes(value.kind as string)
+                ? {}
+                : value,
+            ),
+          ),
+        ),
+  }),
+  mutant('a part of a kind that it does not know throws', 'complete/unknown-kinds-within', {
+    eventsOf: (line, seen, path) => {
+      const { about } = recordOf(line.text);
+      if (isPlainObject(about) && !['here', 'there'].includes(String(about.kind)))
+        throw new TypeError('kind');
+      return parts.eventsOf(line, seen, path);
+    },
+  }),
+  mutant('strange values in two records end the file', 'hostile/two-fields', {
+    linesOf: (path) => {
+      const lines = parts.linesOf(path);
+      const strange = lines.filter(({ text }) =>
+        ['text', 'by', 'kind', 'at'].some(
+          (key) => key in recordOf(text) && typeof recordOf(text)[key] !== 'string',
+        ),
+      );
+      return strange.length > 1 ? lines.slice(0, 1) : lines;
+    },
+  }),
+  mutant('a file beside the source becomes an event', 'complete/unknown-files', {
+    finish: ({ events }, { files: [path = ''] }) => {
+      const [first] = events;
+      if (first !== undefined && readdirSync(dirname(path)).length > 1)
+        events.push({ ...first, id: 'beside' } as CapturedEvent);
+    },
+  }),
   mutant('lists vanish', 'complete/every-text', {
     eventsOf: (line, seen, path) =>
       parts

@@ -22,7 +22,9 @@ export function notes(random: RandomChoices): WrittenRecord[] {
       by: random.pick(['ann', 'bo']),
       kind: random.pick(['said', 'said', 'call', 'result']),
       text: random.text(),
-      ...(random.chance(0.4) ? { about: { place: random.text(), tags: [random.text()] } } : {}),
+      ...(random.chance(0.4)
+        ? { about: { kind: random.pick(['here', 'there']), place: random.text(), tags: [random.text()] } }
+        : {}),
       ...(random.chance(0.2) ? { path: 'notes/today.txt' } : {}),
     })),
   );
@@ -206,4 +208,84 @@ export function transcript(random: RandomChoices): WrittenRecord[] {
     );
   }
   return records;
+}
+
+/** A stream of the Agent SDK: one turn, with a call in a sub-agent at times, and its end. */
+export function stream(random: RandomChoices): WrittenRecord[] {
+  let number = 0;
+  const row = (fields: object) => {
+    number += 1;
+    return { ...fields, session_id: 'session-1', uuid: uuid(number) };
+  };
+  const answer = (blocks: readonly object[], more: object = {}) =>
+    row({
+      type: 'assistant',
+      message: {
+        ...{ id: `msg_${number}`, type: 'message', role: 'assistant', model: 'claude-test', content: blocks },
+        ...{ stop_reason: null, stop_sequence: null, context_management: null },
+        usage: {
+          ...{ input_tokens: 3, output_tokens: 1 + number },
+          ...{ cache_creation_input_tokens: 0, cache_read_input_tokens: random.below(9) },
+        },
+      },
+      parent_tool_use_id: null,
+      ...more,
+    });
+  const result = (id: string, more: object = {}) =>
+    row({
+      type: 'user',
+      message: {
+        role: 'user',
+        content: [
+          { tool_use_id: id, type: 'tool_result', content: random.text(), is_error: random.chance(0.2) },
+        ],
+      },
+      ...{
+        parent_tool_use_id: null,
+        timestamp: at(number),
+        tool_use_result: { stdout: random.text() },
+        ...more,
+      },
+    });
+  const called = (id: string, more?: object) =>
+    answer(
+      [{ type: 'tool_use', id, name: random.pick(['Bash', 'Read']), input: { command: random.text() } }],
+      more,
+    );
+  const init = { type: 'system', subtype: 'init', cwd: '/srv/house', tools: ['Bash', 'Read', 'Task'] };
+  const records = [
+    row({
+      ...init,
+      model: 'claude-test',
+      permissionMode: 'default',
+      claude_code_version: '2.1.330',
+      rule: random.text(),
+    }),
+    answer([{ type: 'text', text: random.text() }]),
+  ];
+  for (let step = 0; step < 5 + random.below(6); step += 1) {
+    const id = `toolu_${number}`;
+    const kind = random.below(6);
+    if (kind === 0)
+      records.push(row({ type: 'system', subtype: 'status', status: 'requesting', note: random.text() }));
+    else if (kind === 1) records.push(called(id), result(id));
+    else if (kind === 2)
+      records.push(answer([{ type: 'thinking', thinking: random.text(), signature: random.text() }]));
+    else if (kind === 3) {
+      const within = { parent_tool_use_id: id, agent_id: `a${number}` };
+      records.push(
+        answer([
+          { type: 'tool_use', id, name: 'Task', input: { prompt: random.text(), subagent_type: 'tester' } },
+        ]),
+        answer([{ type: 'text', text: random.text() }], within),
+        called(`${id}_s`, within),
+        result(`${id}_s`, within),
+        result(id),
+      );
+    } else records.push(answer([{ type: 'text', text: random.text() }]));
+  }
+  const end = { type: 'result', subtype: 'success', is_error: false, duration_ms: 250, num_turns: 2 };
+  const totals = { total_cost_usd: 0.01, usage: { input_tokens: 9, output_tokens: 9 } };
+  records.push(row({ ...end, ...totals, result: random.text() }));
+  return write('stream.jsonl', records);
 }

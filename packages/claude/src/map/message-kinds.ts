@@ -5,6 +5,7 @@ import {
   asName,
   asObject,
   asText,
+  hasFields,
   withoutNull,
   withoutUndefined,
 } from '../lines/json-fields.ts';
@@ -95,6 +96,7 @@ function mapUser(step: MappingStep): void {
   const metas = asList(step.message.tool_result_meta)?.map((meta) => asObject(meta) ?? {});
   const hasPlace = metas?.every(({ id }) => results.some(({ tool_use_id }) => tool_use_id === id));
   step.keepOthers(['message', ...fieldsOfAgent(agent), ...(hasPlace ? ['tool_result_meta'] : [])]);
+  keepMessageFields(step);
   const links = { agentId: agent?.id, messageId: blocks.length > 1 ? asId(step.message.uuid) : undefined };
   for (const block of withAttachments(blocks)) {
     if (isToolResult(block)) {
@@ -108,6 +110,14 @@ function mapUser(step: MappingStep): void {
   }
 }
 
+/** Puts the fields of a message to an agent that no event has into the `details` of the first one. */
+function keepMessageFields(step: MappingStep): void {
+  const more = withoutNull(asObject(step.message.message) ?? {}, ownMessageFields);
+  if (hasFields(more)) step.events.details = { ...step.events.details, message: more };
+}
+
+const ownMessageFields = new Set(['role', 'content']);
+
 /** Maps a message that the boundary of a compaction names as its summary. False: it is another message. */
 function mapSummary(step: MappingStep, blocks: readonly JsonValue[]): boolean {
   const compaction = step.state.compactions.get(asName(step.message.uuid) ?? '');
@@ -115,6 +125,7 @@ function mapSummary(step: MappingStep, blocks: readonly JsonValue[]): boolean {
   if (compaction === undefined || !texts.every((text) => text !== undefined)) return false;
   const { trigger, keptFrom, cause } = compaction;
   step.keepOthers(['message']);
+  keepMessageFields(step);
   const data = { trigger, ...definedOnly({ keptFrom }), summary: texts.join('\n\n') };
   step.events.event('session:compaction', data, { cause });
   return true;
