@@ -210,8 +210,8 @@ export function transcript(random: RandomChoices): WrittenRecord[] {
   return records;
 }
 
-/** A stream of the Agent SDK: one turn, with a call in a sub-agent at times, and its end. */
-export function stream(random: RandomChoices): WrittenRecord[] {
+/** Makes the messages of a stream of the Agent SDK. */
+function streamRows(random: RandomChoices) {
   let number = 0;
   const row = (fields: object) => {
     number += 1;
@@ -252,6 +252,12 @@ export function stream(random: RandomChoices): WrittenRecord[] {
       [{ type: 'tool_use', id, name: random.pick(['Bash', 'Read']), input: { command: random.text() } }],
       more,
     );
+  return { row, answer, result, called, count: () => number };
+}
+
+/** A stream of the Agent SDK: one turn, with a call in a sub-agent at times, and its end. */
+export function stream(random: RandomChoices): WrittenRecord[] {
+  const { row, answer, result, called, count } = streamRows(random);
   const init = { type: 'system', subtype: 'init', cwd: '/srv/house', tools: ['Bash', 'Read', 'Task'] };
   const records = [
     row({
@@ -264,7 +270,7 @@ export function stream(random: RandomChoices): WrittenRecord[] {
     answer([{ type: 'text', text: random.text() }]),
   ];
   for (let step = 0; step < 5 + random.below(6); step += 1) {
-    const id = `toolu_${number}`;
+    const id = `toolu_${count()}`;
     const kind = random.below(6);
     if (kind === 0)
       records.push(row({ type: 'system', subtype: 'status', status: 'requesting', note: random.text() }));
@@ -272,7 +278,7 @@ export function stream(random: RandomChoices): WrittenRecord[] {
     else if (kind === 2)
       records.push(answer([{ type: 'thinking', thinking: random.text(), signature: random.text() }]));
     else if (kind === 3) {
-      const within = { parent_tool_use_id: id, agent_id: `a${number}` };
+      const within = { parent_tool_use_id: id, agent_id: `a${count()}` };
       records.push(
         answer([
           { type: 'tool_use', id, name: 'Task', input: { prompt: random.text(), subagent_type: 'tester' } },
