@@ -11,9 +11,12 @@ import {
   createLogIndex,
   type DispatchTreeNode,
   dispatchTree,
+  type FoldedRows,
+  foldsOf,
   type LogIndex,
   openRewindInWords,
   type Row,
+  type RowFolds,
   type RowPart,
   RowReader,
   type SessionFacts,
@@ -24,18 +27,24 @@ import { largestImage } from './html-text.ts';
 
 /** One dispatch of a report: all events, for every view or, if it is long, one by one. */
 export type DispatchReport =
-  | { readonly kind: 'whole'; readonly facts: SessionFacts; readonly index: LogIndex }
+  | {
+      readonly kind: 'whole';
+      readonly facts: SessionFacts;
+      readonly index: LogIndex;
+      readonly folds: RowFolds | null;
+    }
   | {
       readonly kind: 'long';
       readonly envelope: DispatchEnvelope;
       readonly events: AsyncIterable<CapturedEvent>;
+      readonly folds: RowFolds | null;
     };
 
 export function envelopeOf(report: DispatchReport): DispatchEnvelope {
   return report.kind === 'whole' ? report.facts.envelope : report.envelope;
 }
 
-export function eventsOf(report: DispatchReport): Iterable<CapturedEvent> | AsyncIterable<CapturedEvent> {
+function eventsOf(report: DispatchReport): Iterable<CapturedEvent> | AsyncIterable<CapturedEvent> {
   return report.kind === 'whole' ? report.index.events : report.events;
 }
 
@@ -54,14 +63,30 @@ export async function* readDispatchReports(
       for (; next.done !== true && first.length < wholeUpTo; next = await events.next())
         first.push(next.value);
       if (next.done === true) {
-        yield { kind: 'whole', facts: sessionFacts(envelope, first), index: createLogIndex(first) };
+        const pages = async function* () {
+          yield { events: first };
+        };
+        const folds = await foldsOf({ envelope: { ...envelope, folded: null }, pages }, reach);
+        yield { kind: 'whole', facts: sessionFacts(envelope, first), index: createLogIndex(first), folds };
         continue;
       }
-      yield { kind: 'long', envelope, events: allOf([...first, next.value], events) };
+      const folds = await foldsOfLong(source, envelope);
+      yield { kind: 'long', envelope, events: allOf([...first, next.value], events), folds };
     } finally {
       await events.return?.(undefined);
     }
   }
+}
+
+/** The folds of a dispatch that is read once more for them, unless its envelope has counted every event and knows no branch. */
+async function foldsOfLong(source: TaskSource, envelope: DispatchEnvelope): Promise<RowFolds | null> {
+  const isCounted =
+    envelope.folded !== null && envelope.folded !== undefined && envelope.status !== 'running';
+  if (isCounted && envelope.branched !== true && envelope.forkedFrom == null) return null;
+  const pages = async function* () {
+    for await (const event of source.readEvents(envelope.dispatchId)) yield { events: [event] };
+  };
+  return foldsOf({ envelope: { ...envelope, folded: null }, pages }, reach);
 }
 
 /** The most bytes of images that a report holds and shows of one dispatch, in Base64. Further images are named. */
@@ -108,15 +133,34 @@ export function taskTitle({ task, taskDir }: TaskSource): string {
   return task?.name || taskDir.replace(/\/tasks\/(?=[^/]+$)/, '/');
 }
 
-export type SettlingEvents = Iterable<CapturedEvent> | AsyncIterable<CapturedEvent>;
-
 /** A row of a report can change for longer than one of a terminal, whose reader waits for it. */
 const reach = { events: 10_000 };
 
+/** A row of a report, and the row that stands for it if it is of a branch or of copies that are folded. */
+export interface ReportRow {
+  readonly row: Row;
+  readonly fold: Row | null;
+}
+
 /** The rows of a dispatch in order, each when it can't change any more. */
-export async function* settlingRows(
+export async function* settlingRows(report: DispatchReport): AsyncGenerator<ReportRow> {
+  const { folds } = report;
+  const foldRows = new Map<FoldedRows, Row>();
+  for await (const row of rowsInOrder(envelopeOf(report), eventsOf(report))) {
+    const folded = folds?.at(row.position) ?? null;
+    const marked = folds?.shown(row, () => true) ?? row;
+    if (folds === null || folded === null) yield { row: marked, fold: null };
+    else {
+      const fold = foldRows.get(folded) ?? folds.shown(row, () => false) ?? row;
+      foldRows.set(folded, fold);
+      yield { row: marked, fold };
+    }
+  }
+}
+
+async function* rowsInOrder(
   { status }: Pick<DispatchEnvelope, 'status'>,
-  events: SettlingEvents,
+  events: Iterable<CapturedEvent> | AsyncIterable<CapturedEvent>,
 ): AsyncGenerator<Row> {
   const reader = new RowReader({ ...reach, hasEnded: status !== 'running' });
   const contents = new Map<string, string>();

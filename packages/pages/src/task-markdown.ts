@@ -20,12 +20,11 @@ import {
   type WordBlock,
 } from '@hansard/views';
 import {
+  type DispatchReport,
   dispatchFacts,
   envelopeOf,
-  eventsOf,
   type ReportOptions,
   readDispatchReports,
-  type SettlingEvents,
   settlingRows,
   taskTitle,
 } from './dispatch-report.ts';
@@ -45,7 +44,7 @@ export async function* writeTaskMarkdown(
     const isWhole = report.kind === 'whole';
     yield* head(envelope, isWhole ? report.facts : null);
     if (isWhole) yield* results(report.facts);
-    yield* happened(envelope, eventsOf(report));
+    yield* happened(envelope, report);
     if (isWhole) yield* lenses(report.facts, report.index);
   }
 }
@@ -62,12 +61,14 @@ function* results(session: SessionFacts): Generator<string> {
     yield `### Structured result\n\n${blockMarkdown(JSON.stringify(session.structuredResult, null, 2))}\n\n`;
 }
 
-async function* happened(envelope: DispatchEnvelope, events: SettlingEvents): AsyncGenerator<string> {
+/** One row stands for the rows of a branch that is not current, which a text cannot open. */
+async function* happened(envelope: DispatchEnvelope, report: DispatchReport): AsyncGenerator<string> {
   yield '### What happened\n\n';
   let isEmpty = true;
-  for await (const row of settlingRows(envelope, events)) {
-    yield `${rowMarkdown(row, envelope.role)}\n\n`;
+  for await (const { row, fold } of settlingRows(report)) {
     isEmpty = false;
+    if (fold === null || fold.position === row.position)
+      yield `${rowMarkdown(fold ?? row, envelope.role)}\n\n`;
   }
   if (isEmpty) yield '(no events)\n\n';
 }
@@ -119,6 +120,7 @@ function rowMarkdown(row: Row, role: string): string {
     spanText(words, 'agent'),
     words.isFailed ? `✗ ${word}` : word,
     spanText(words, 'head'),
+    spanText(words, 'mark'),
     spanText(words, 'status'),
   ].filter(Boolean);
   const figures = words.spans.flatMap(({ label, text }) =>

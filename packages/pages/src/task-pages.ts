@@ -1,10 +1,9 @@
 import type { DispatchEnvelope, FileSink, TaskSource } from '@hansard/events';
-import type { Row } from '@hansard/views';
 import {
   type DispatchReport,
   envelopeOf,
-  eventsOf,
   type ReportOptions,
+  type ReportRow,
   readDispatchReports,
   settlingRows,
   taskTitle,
@@ -128,7 +127,7 @@ async function writeDispatch(
 ): Promise<readonly string[]> {
   const envelope = envelopeOf(report);
   const name = task.names.get(envelope.dispatchId) ?? '';
-  const rows = new RowRun(settlingRows(envelope, eventsOf(report)));
+  const rows = new RowRun(settlingRows(report));
   const files: string[] = [];
   try {
     do {
@@ -159,7 +158,7 @@ interface PagePart {
   readonly part: number;
   /** The file of the part before it. */
   readonly above: string | null;
-  readonly rows: AsyncIterable<Row>;
+  readonly rows: AsyncIterable<ReportRow>;
 }
 
 /** A file of a dispatch up to its last link. */
@@ -209,24 +208,24 @@ export class PageNames {
 
 /** Rows in order, taken in runs. */
 class RowRun {
-  readonly #rows: AsyncIterator<Row>;
-  #next: IteratorResult<Row> | null = null;
+  readonly #rows: AsyncIterator<ReportRow>;
+  #next: IteratorResult<ReportRow> | null = null;
 
-  constructor(rows: AsyncIterable<Row>) {
+  constructor(rows: AsyncIterable<ReportRow>) {
     this.#rows = rows[Symbol.asyncIterator]();
   }
 
   /** The position of the next row; null after the last one. */
   async nextPosition(): Promise<number | null> {
     this.#next ??= await this.#rows.next();
-    return this.#next.done === true ? null : this.#next.value.position;
+    return this.#next.done === true ? null : this.#next.value.row.position;
   }
 
   /** The next rows whose position is less. */
-  async *upTo(position: number): AsyncGenerator<Row> {
+  async *upTo(position: number): AsyncGenerator<ReportRow> {
     for (;;) {
       this.#next ??= await this.#rows.next();
-      if (this.#next.done === true || this.#next.value.position >= position) return;
+      if (this.#next.done === true || this.#next.value.row.position >= position) return;
       const row = this.#next.value;
       this.#next = null;
       yield row;
@@ -254,13 +253,7 @@ export async function* writeTaskPage(
   for await (const report of readDispatchReports(source, options)) {
     dispatches += 1;
     yield* sectionStart(report);
-    yield* rowList(
-      rows.items(
-        settlingRows(envelopeOf(report), eventsOf(report)),
-        `d${dispatches}`,
-        envelopeOf(report).role,
-      ),
-    );
+    yield* rowList(rows.items(settlingRows(report), `d${dispatches}`, envelopeOf(report).role));
     yield* sectionEnd(report, `d${dispatches}`);
   }
   yield pageEnd(pageScript);

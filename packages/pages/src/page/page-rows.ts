@@ -1,5 +1,6 @@
 import { dayHeading, formatTime, timeNotRecorded } from '@hansard/facts';
 import { isContentRow, type Row, rowWords, spanText, type WordBlock } from '@hansard/views';
+import type { ReportRow } from '../dispatch-report.ts';
 import { escapeHtmlInLine, timeHtml } from '../html-text.ts';
 import { blockHtml } from './block-html.ts';
 
@@ -16,9 +17,9 @@ export class PageRows {
   #rows = 0;
 
   /** The items of a list with the rows of a dispatch. `scope` begins its anchors; `role` names the dispatched agent. */
-  async *items(rows: AsyncIterable<Row>, scope: string, role: string): AsyncGenerator<string> {
+  async *items(rows: AsyncIterable<ReportRow>, scope: string, role: string): AsyncGenerator<string> {
     let day = '';
-    let group: Row[] = [];
+    let group: ReportRow[] = [];
     const htmlOf = (row: Row) => {
       const heading = isContentRow(row) ? null : dayHeading(row.timestamp, day);
       const item = rowItem(row, scope, role);
@@ -30,10 +31,16 @@ export class PageRows {
       const [first] = group;
       const last = group.at(-1);
       if (first === undefined || last === undefined) return '';
-      const html = group.map(htmlOf).join('');
+      const html = runsOf(group)
+        .map(({ fold, rows }) => {
+          if (fold === null) return rows.map(htmlOf).join('');
+          // A day that begins in a closed fold begins for the rows after it, too.
+          return foldItem(fold, rows.map((row) => `${rowItem(row, scope, role)}\n`).join(''));
+        })
+        .join('');
       const isPlain = this.#rows < mostPlain;
       const isFirstPacked = !isPlain && this.#rows - mostPlain < rowsInGroup;
-      const packed = { scope, first: first.position, last: last.position, html };
+      const packed = { scope, first: first.row.position, last: last.row.position, html };
       this.#rows += group.length;
       group = [];
       if (isPlain) return `<li class="group"><ol class="rows happened">\n${html}</ol></li>\n`;
@@ -45,6 +52,26 @@ export class PageRows {
     }
     yield await groupItem();
   }
+}
+
+/** Rows in a row that one row stands for, or that none does. */
+function runsOf(group: readonly ReportRow[]): { readonly fold: Row | null; readonly rows: Row[] }[] {
+  const runs: { readonly fold: Row | null; readonly rows: Row[] }[] = [];
+  for (const { row, fold } of group) {
+    const last = runs.at(-1);
+    if (last !== undefined && last.fold === fold) last.rows.push(row);
+    else runs.push({ fold, rows: [row] });
+  }
+  return runs;
+}
+
+/** A branch that is not current, or copies, as an item that opens. */
+function foldItem(fold: Row, items: string): string {
+  const words = rowWords(fold);
+  const summaries = words.blocks.flatMap((block) =>
+    block.kind === 'records' ? escapeHtmlInLine(block.summary) : [],
+  );
+  return `<li class="fold"><details><summary><span class="word">${escapeHtmlInLine(spanText(words, 'word'))}</span> ${summaries.join(' ')}</summary><ol class="rows happened">\n${items}</ol></details></li>\n`;
 }
 
 const note = '<li class="note"><noscript>The other rows of this page need its script.</noscript></li>\n';
@@ -60,6 +87,7 @@ function rowItem(row: Row, scope: string, role: string): string {
   const anchors = row.events.filter((at) => !anchored.has(at)).map((at) => `<a id="${scope}-${at}"></a>`);
   const anchorOf = (at: number) => (at === position ? '' : ` id="${scope}-${at}"`);
   const head = span('head');
+  const mark = span('mark');
   const status = span('status');
   const state = status === '' ? '' : ` <span class="${isFailed ? 'bad' : 'quiet'}">${status}</span>`;
   const figures = words.spans.flatMap(({ label, text }) =>
@@ -69,7 +97,7 @@ function rowItem(row: Row, scope: string, role: string): string {
     `<li class="row ${kind}${isFailed ? ' failed' : ''}${tone === 'dim' ? ' quiet' : ''}" id="${scope}-${position}" data-agent="${name}" tabindex="-1">`,
     `<a class="at" href="#${scope}-${position}" title="event ${position}, ${timestamp ?? timeNotRecorded}">${timeHtml(timestamp, formatTime(timestamp))}</a>`,
     `<span class="who a${colourOf(agentId)} d${Math.min(words.depth, 4)}" dir="auto">${name}</span>`,
-    `<div class="what">${anchors.join('')}<span class="word">${isFailed ? '✗ ' : ''}${span('word')}</span> ${head === '' ? '' : `<code dir="auto">${head}</code>`}${state}${blocksHtml(blocks, anchorOf)}</div>`,
+    `<div class="what">${anchors.join('')}<span class="word">${isFailed ? '✗ ' : ''}${span('word')}</span> ${head === '' ? '' : `<code dir="auto">${head}</code>`}${mark === '' ? '' : ` <span class="quiet">${mark}</span>`}${state}${blocksHtml(blocks, anchorOf)}</div>`,
     `<span class="fig">${figures.join(' · ')}</span></li>`,
   ].join('');
 }

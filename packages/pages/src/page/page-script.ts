@@ -69,6 +69,11 @@ export const pageScript = `'use strict';
     }
     // A group without rows takes no room, so that the browser does not lay out all others.
     for (const group of $$('.group')) group.hidden = !isAll() && $('.row:not([hidden])', group) === null;
+    for (const fold of $$('li.fold')) {
+      const hasRow = $('.row:not([hidden])', fold) !== null;
+      fold.hidden = !hasRow;
+      $('details', fold).open = hasRow && !isAll();
+    }
     shown.textContent = isAll() ? '' : count.toLocaleString('en') + ' of ' + rows.length.toLocaleString('en') + ' rows';
   };
   let waiting;
@@ -77,7 +82,7 @@ export const pageScript = `'use strict';
 
   const focus = (row) => { row.focus({ preventScroll: true }); row.scrollIntoView({ block: 'center' }); };
   const step = (by, isWanted = () => true) => {
-    const rows = $$('.row:not([hidden])').filter(isWanted);
+    const rows = $$('.row:not([hidden])').filter((row) => isWanted(row) && row.closest('li.fold > details:not([open])') === null);
     if (rows.length === 0) return;
     const at = rows.indexOf(document.activeElement?.closest?.('.row'));
     focus(rows[at < 0 ? (by > 0 ? 0 : rows.length - 1) : Math.min(rows.length - 1, Math.max(0, at + by))]);

@@ -43,6 +43,7 @@ ol.rows > li.row { grid-template-columns: 4.2rem 7.5rem minmax(0, 1fr) auto; }
 ol.rows > li.group, ol.rows > li.note { display: block; padding: 0; border: 0; } li.group { content-visibility: auto; contain-intrinsic-size: auto 1500rem; } li.group > ol { margin: 0; }
 ol.rows > li[hidden] { display: none; }
 ol.rows > li:target, li.row:focus { background: var(--card); box-shadow: inset 3px 0 var(--accent); outline: 0; }
+ol.rows > li.fold { display: block; } .fold > details > summary { cursor: pointer; color: var(--dim); }
 ol.rows > li.day { display: block; color: var(--dim); font-size: .85rem; padding-top: .8rem; }
 ol.rows > li.part { display: block; height: 60rem; background: repeating-linear-gradient(var(--ground) 0 2.3rem, var(--line) 2.3rem 2.35rem); }
 ol.rows > li > * { min-width: 0; }
