@@ -1,4 +1,5 @@
 import { type CapturedEvent, type EventOf, isEventOf, type JsonValue } from '@hansard/events';
+import { isMediaPart } from '@hansard/events/plain';
 import { bytesField, type ContextMessage, type TokenCounter } from '@hansard/prompt';
 import { GatheredAnswer, isAnswerBlock, type TrainedAnswer } from './answer-block.ts';
 import { fullRecipe, type InferenceRecords, type RecordedPrompt } from './inference-records.ts';
@@ -118,7 +119,7 @@ export class AgentCalls {
     const prompt = this.#promptOf(messageId);
     // A recorded prompt is what the model was given, with or without the files.
     const isRecorded = records.of(agentId, messageId).prompt !== null;
-    const hasUnshownFile = prompt?.holds('image') === true || (!isRecorded && this.#files.isAny);
+    const hasUnshownFile = !isRecorded && this.#files.isAny;
     this.#files.answer();
     return { messageId, eventId, setting, prompt, gathered: new GatheredAnswer(), hasUnshownFile };
   }
@@ -238,6 +239,8 @@ class UnshownFiles {
     else if (isEventOf(event, 'agent:output'))
       this.#isObserved ||= event.data.parts.some(({ kind }) => kind === 'image');
     else if (unshownTypes.has(event.type)) this.#latest = place;
+    else if (isEventOf(event, 'user:message') && (event.data.parts ?? []).some(isOutsidePrompt))
+      this.#latest = place;
     else if (isEventOf(event, 'agent:tool_result') && holdsFile(event.data.output)) this.#latest = place;
   }
 
@@ -259,10 +262,16 @@ function holdsFile(output: JsonValue | undefined): boolean {
   while (left.length > 0) {
     const value = left.pop();
     if (typeof value !== 'object' || value === null) continue;
-    if (!Array.isArray(value) && (bytesField(value) !== null || isReference(value))) return true;
+    if (!Array.isArray(value) && (bytesField(value) !== null || isReference(value) || isOutsidePrompt(value)))
+      return true;
     left.push(...Object.values(value));
   }
   return false;
+}
+
+/** Whether a part has no digest of stored bytes, so that a prompt from the log does not have it. */
+function isOutsidePrompt(part: unknown): boolean {
+  return isMediaPart(part) && (part.sha256 === undefined || part.isKept === false);
 }
 
 function isReference({ type, source }: { readonly [key: string]: JsonValue | undefined }): boolean {

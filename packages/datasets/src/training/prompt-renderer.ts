@@ -15,8 +15,6 @@ type Holding = keyof typeof holdings;
 
 const holdings = {
   answer: ({ role }: ContextMessage) => role === 'assistant',
-  image: (message: ContextMessage) =>
-    (message.role === 'user' || message.role === 'tool') && message.files !== undefined,
   encodedBytes: ({ text }: ContextMessage) => holdsEncodedBytes(text),
 };
 
@@ -98,7 +96,7 @@ export class PromptRenderer {
 
   /** Reads only the new messages of the prompt. */
   #heldBy({ added, manifest: { prefix } }: RenderedContext): ReadonlySet<Holding> {
-    for (const what of ['answer', 'image', 'encodedBytes'] as const) {
+    for (const what of ['answer', 'encodedBytes'] as const) {
       if ((this.#firsts.get(what) ?? Number.POSITIVE_INFINITY) < prefix.messages) continue;
       const place = added.findIndex(holdings[what]);
       if (place < 0) this.#firsts.delete(what);

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '@hansard/events';
+import { type CapturedEvent, isEventOf, type JsonObject, type JsonValue } from '@hansard/events';
 import type { ContextMessage } from '@hansard/prompt';
 
 /**
@@ -13,6 +13,57 @@ export interface RowOptions {
   readonly reasoning: ReasoningMode;
   /** The definitions of the tools in the form of the target. They are not in the log. */
   readonly tools?: readonly JsonValue[] | undefined;
+  readonly files: RowFiles;
+}
+
+/** An image, a document or a sound that a prompt has. */
+export type RowFile = NonNullable<Extract<ContextMessage, { role: 'user' }>['files']>[number];
+
+/** The types of images that the formats with images can have. */
+const shownTypes: ReadonlySet<string | undefined> = new Set(['image/png', 'image/jpeg', 'image/webp']);
+
+/** The images of one dispatch, for its rows. */
+export class RowFiles {
+  /** By digest: the bytes in Base64, or how many characters they have. */
+  readonly #bytes = new Map<string, string | number>();
+  #keepsBytes = true;
+  /** Characters of images that were measured and are not in a row. */
+  #unwritten = 0;
+  /** Whether an image of any dispatch is in a row. */
+  hasImages = false;
+
+  /** Begins a reading of a dispatch. Without bytes, rows are only measured. */
+  begin({ keepsBytes }: { readonly keepsBytes: boolean }): void {
+    this.#bytes.clear();
+    this.#keepsBytes = keepsBytes;
+  }
+
+  add(event: CapturedEvent): void {
+    if (!isEventOf(event, 'content:stored')) return;
+    const { sha256, base64 = '' } = event.data;
+    if (base64 !== '') this.#bytes.set(sha256, this.#keepsBytes ? base64 : base64.length);
+  }
+
+  /** The files of a message that the formats with images show. */
+  imagesIn(message: ContextMessage): readonly RowFile[] {
+    if (message.role !== 'user') return [];
+    return (message.files ?? []).filter(
+      ({ sha256, mediaType }) => shownTypes.has(mediaType) && this.#bytes.has(sha256),
+    );
+  }
+
+  urlOf({ sha256, mediaType }: RowFile): string {
+    this.hasImages = true;
+    const bytes = this.#bytes.get(sha256) ?? '';
+    if (typeof bytes === 'number') this.#unwritten += bytes;
+    return `data:${mediaType};base64,${typeof bytes === 'number' ? '' : bytes}`;
+  }
+
+  takeUnwritten(): number {
+    const unwritten = this.#unwritten;
+    this.#unwritten = 0;
+    return unwritten;
+  }
 }
 
 /** The text of an answer, with its thoughts if they are part of it. */

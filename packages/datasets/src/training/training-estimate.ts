@@ -29,7 +29,7 @@ const noFacts: CallFacts = {
 /** The size of training data before it is written. Rows and calls are exact, unless the log changes in the meantime. */
 export interface TrainingEstimate {
   readonly rows: number;
-  /** As in the file, or up to 2 bytes more for each row. */
+  /** As in the file, or up to 2 bytes more for each row, 3 with images. */
   readonly bytes: number;
   /** In the messages of all rows, so a prompt counts as often as it is repeated; null without a counter. The form of the target is not counted. */
   readonly tokens: number | null;
@@ -41,6 +41,16 @@ export interface TrainingEstimate {
  * ShareGPT, whose rows depend on all of their messages, builds them one at a time. Of a text over 1,000 characters, the tokens of the first 1,000 stand for the rest.
  */
 export async function estimateRows(
+  source: TrainingSource,
+  counter: TokenCounter | undefined,
+): Promise<TrainingEstimate> {
+  const { files } = source.row;
+  const estimate = await measureRows(source, counter);
+  // In a file with images every text of TRL has another form.
+  return files.hasImages && source.format.id.startsWith('trl') ? measureRows(source, counter) : estimate;
+}
+
+async function measureRows(
   source: TrainingSource,
   counter: TokenCounter | undefined,
 ): Promise<TrainingEstimate> {
@@ -123,13 +133,16 @@ class RowMeasure {
   }
 
   #part(part: TrainingMessage): RowSize {
-    const comma = this.#format.id === 'sft' ? 0 : 1;
-    const bytes = this.#bytesOf([noFacts], [part]) - this.#empty + comma;
+    const { id } = this.#format;
+    const hasColumn = id.startsWith('trl') && this.#options.files.imagesIn(part.message).length > 0;
+    const commas = (id === 'sft' ? 0 : 1) + (hasColumn ? 1 : 0);
+    const bytes = this.#bytesOf([noFacts], [part]) - this.#empty + commas;
     return { bytes, tokens: this.#tokensOf(part) };
   }
 
   #bytesOf(calls: readonly [CallFacts, ...CallFacts[]], messages: readonly TrainingMessage[]): number {
-    return Buffer.byteLength(JSON.stringify(this.#format.toRow({ calls, messages }, this.#options)));
+    const row = JSON.stringify(this.#format.toRow({ calls, messages }, this.#options));
+    return Buffer.byteLength(row) + this.#options.files.takeUnwritten();
   }
 
   #tokensOf({ message, thinking }: TrainingMessage): number {

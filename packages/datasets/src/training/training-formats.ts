@@ -20,6 +20,8 @@ export interface TrainingFormat extends RowLimits {
   readonly file: string;
   /** One row per call, or one per run of calls that continue each other. */
   readonly rows: 'calls' | 'conversations';
+  /** Whether a row shows the images of messages to the model. Otherwise it names them. */
+  readonly hasImages: boolean;
   /** The possible places of thoughts. Empty if they are always part of the format (G5). */
   readonly thoughts: readonly ReasoningMode[];
   toRow(conversation: Conversation, options: RowOptions): JsonObject;
@@ -33,6 +35,7 @@ export const trainingFormats: Readonly<Record<TrainingFormatId, TrainingFormat>>
     file: 'sft_dataset.jsonl',
     rows: 'calls',
     canMask: true,
+    hasImages: false,
     thoughts: [],
     toRow: sftRow,
   },
@@ -41,6 +44,7 @@ export const trainingFormats: Readonly<Record<TrainingFormatId, TrainingFormat>>
     file: 'trl.jsonl',
     rows: 'calls',
     canMask: true,
+    hasImages: true,
     thoughts: reasoningModes,
     toRow: trlPromptCompletionRow,
   },
@@ -49,6 +53,7 @@ export const trainingFormats: Readonly<Record<TrainingFormatId, TrainingFormat>>
     file: 'trl_chat.jsonl',
     rows: 'conversations',
     canMask: false,
+    hasImages: true,
     thoughts: reasoningModes,
     toRow: trlChatRow,
   },
@@ -57,6 +62,7 @@ export const trainingFormats: Readonly<Record<TrainingFormatId, TrainingFormat>>
     file: 'openai.jsonl',
     rows: 'conversations',
     canMask: true,
+    hasImages: true,
     thoughts: asText,
     toRow: openaiRow,
   },
@@ -65,6 +71,7 @@ export const trainingFormats: Readonly<Record<TrainingFormatId, TrainingFormat>>
     file: 'sharegpt.jsonl',
     rows: 'conversations',
     canMask: false,
+    hasImages: false,
     thoughts: asText,
     beginning: sharegptBeginning,
     toRow: sharegptRow,
@@ -73,7 +80,7 @@ export const trainingFormats: Readonly<Record<TrainingFormatId, TrainingFormat>>
 
 /**
  * OpenAI's chat format for fine-tuning. Arguments are a JSON string; an answer that another row trains has the weight 0;
- * there are no other keys.
+ * there are no other keys. An image of a message is a part with a data URL, besides its name in the text.
  */
 function openaiRow({ messages }: Conversation, options: RowOptions): JsonObject {
   return { messages: messages.map((message) => openaiMessage(message, options)), ...toolsField(options) };
@@ -81,11 +88,16 @@ function openaiRow({ messages }: Conversation, options: RowOptions): JsonObject 
 
 function openaiMessage(
   { message, thinking, isTrained }: TrainingMessage,
-  { reasoning }: RowOptions,
+  { reasoning, files }: RowOptions,
 ): JsonObject {
   if (message.role === 'tool')
     return { role: 'tool', tool_call_id: message.toolCallId, content: message.text };
-  if (message.role !== 'assistant') return { role: message.role, content: message.text };
+  if (message.role !== 'assistant') {
+    const images = files.imagesIn(message);
+    if (images.length === 0) return { role: message.role, content: message.text };
+    const shown = images.map((file) => ({ type: 'image_url', image_url: { url: files.urlOf(file) } }));
+    return { role: message.role, content: [{ type: 'text', text: message.text }, ...shown] };
+  }
   const content = textWithThoughts(message.text, thinking, reasoning);
   const calls = message.toolCalls.map(({ toolCallId, tool, input }) => ({
     id: toolCallId,
@@ -203,6 +215,7 @@ function trlPromptCompletionRow(conversation: Conversation, options: RowOptions)
   return {
     prompt: messages.slice(0, -1),
     completion: messages.slice(-1),
+    ...imagesField(conversation, options),
     ...toolsField(options),
     metadata: metadataOf(conversation),
   };
@@ -212,13 +225,32 @@ function trlPromptCompletionRow(conversation: Conversation, options: RowOptions)
 function trlChatRow(conversation: Conversation, options: RowOptions): JsonObject {
   return {
     messages: conversation.messages.map((message) => trlMessage(message, options)),
+    ...imagesField(conversation, options),
     ...toolsField(options),
     metadata: metadataOf(conversation),
   };
 }
 
+/**
+ * The column with the images of all messages, as data URLs in their order. Arrow needs one schema: if any row of the file has an image, every row has the
+ * column, and every content is a list of parts.
+ */
+function imagesField({ messages }: Conversation, { files }: RowOptions): JsonObject {
+  const images = messages.flatMap(({ message }) => files.imagesIn(message).map((file) => files.urlOf(file)));
+  return files.hasImages ? { images } : {};
+}
+
+function trlMessage(trained: TrainingMessage, options: RowOptions): JsonObject {
+  const { files } = options;
+  const images = files.imagesIn(trained.message);
+  const row = trlText(trained, options);
+  if (!files.hasImages && images.length === 0) return row;
+  const shown = images.map(() => ({ type: 'image' }));
+  return { ...row, content: [...shown, { type: 'text', text: row.content ?? '' }] };
+}
+
 /** Arguments are JSON text, because Arrow needs one type for a column. Templates find a result by the name of its tool. */
-function trlMessage({ message, thinking }: TrainingMessage, { reasoning }: RowOptions): JsonObject {
+function trlText({ message, thinking }: TrainingMessage, { reasoning }: RowOptions): JsonObject {
   if (message.role === 'tool') return { role: 'tool', name: message.tool, content: message.text };
   if (message.role !== 'assistant') return { role: message.role, content: message.text };
   const { text, toolCalls } = message;

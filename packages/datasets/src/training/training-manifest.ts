@@ -1,8 +1,16 @@
 import { createHash, type Hash } from 'node:crypto';
-import { type CapturedEvent, type DispatchEnvelope, encodeEvent, type JsonObject } from '@hansard/events';
+import {
+  addRedactions,
+  type CapturedEvent,
+  type DispatchEnvelope,
+  encodeEvent,
+  type JsonObject,
+} from '@hansard/events';
 import { contextRendererVersion } from '@hansard/prompt';
+import type { Conversation } from './conversation.ts';
+import type { RowOptions } from './rows.ts';
 import type { CallFacts, DroppedCall, DropReason } from './training-call.ts';
-import type { TrainingFormatId } from './training-formats.ts';
+import type { TrainingFormat, TrainingFormatId } from './training-formats.ts';
 
 /** The contents and omissions of a file of training data. */
 export interface TrainingManifest {
@@ -20,6 +28,10 @@ export interface TrainingManifest {
     readonly rendered: number;
     readonly shortened: number;
   };
+  /** The images of messages that rows show, each as often as a row has it. */
+  readonly images: number;
+  /** The files that rows only name, by media type, each as often as a row has it. */
+  readonly named: Readonly<Record<string, number>>;
   readonly filter: JsonObject;
   /** Requested agents that do not occur in any of the dispatches. */
   readonly missingAgents: readonly string[];
@@ -51,6 +63,8 @@ export class TrainingTally {
   readonly #refused: { dispatchId: string; reason: 'narrative' }[] = [];
   readonly #dropped = new Map<DropReason, { count: number; first: string[] }>();
   readonly #calls = { inRows: 0, recorded: 0, rendered: 0, shortened: 0 };
+  readonly #named: Record<string, number> = {};
+  #images = 0;
   #rows = 0;
   #bytes = 0;
   /** The dispatch that is being read. */
@@ -77,6 +91,16 @@ export class TrainingTally {
     }
   }
 
+  addFiles({ messages }: Conversation, { hasImages }: TrainingFormat, { files: ofRow }: RowOptions): void {
+    for (const { message } of messages) {
+      const { files = [] } = message.role === 'user' || message.role === 'tool' ? message : {};
+      const shown = hasImages ? ofRow.imagesIn(message) : [];
+      this.#images += shown.length;
+      for (const file of files)
+        if (!shown.includes(file)) addRedactions(this.#named, { [file.mediaType ?? file.kind]: 1 });
+    }
+  }
+
   end({ dispatchId }: DispatchEnvelope): void {
     const { events, rows, hash } = this.#source;
     this.#sources.push({ dispatchId, events, sha256: hash.digest('hex'), rows });
@@ -99,6 +123,8 @@ export class TrainingTally {
       bytes: this.#bytes,
       sha256: this.#file.digest('hex'),
       calls: this.#calls,
+      images: this.#images,
+      named: this.#named,
       filter,
       missingAgents,
       rendererVersion: contextRendererVersion,

@@ -13,7 +13,7 @@ import { type GameMapping, type GameMappingInput, parseGameMapping } from '../ga
 import { AgentCalls, type CallSetting } from './agent-calls.ts';
 import { type CallRun, CallRuns, runOf } from './conversation.ts';
 import { InferenceRecords } from './inference-records.ts';
-import type { MeasureMessage, ReasoningMode, RowOptions } from './rows.ts';
+import { type MeasureMessage, type ReasoningMode, RowFiles, type RowOptions } from './rows.ts';
 import { TrainedBranches } from './trained-branches.ts';
 import type { CallOrDropped, DroppedCall } from './training-call.ts';
 import { type TrainingFormat, type TrainingFormatId, trainingFormats } from './training-formats.ts';
@@ -94,11 +94,14 @@ export class TrainingSource {
         tally.drop(entry.dropped);
         return [];
       });
+    const { files } = this.row;
+    files.begin({ keepsBytes: measure === undefined && this.format.hasImages });
     let read = 0;
     for await (const event of this.#source.readEvents(envelope.dispatchId)) {
       if (read === records.events) break;
       read += 1;
       tally.addEvent(event);
+      files.add(event);
       yield* take(calls.add(event));
     }
     yield* take(calls.finish());
@@ -124,7 +127,7 @@ function rowOptions({ id, thoughts }: TrainingFormat, { reasoning, tools }: Trai
         ? `The format ${id} always includes the thoughts, in its own form.`
         : `The format ${id} can't have thoughts as ${reasoning}; it can: ${thoughts.join(', ')}.`,
     );
-  return { reasoning: reasoning ?? 'drop', tools };
+  return { reasoning: reasoning ?? 'drop', tools, files: new RowFiles() };
 }
 
 function notFull(envelopes: readonly DispatchEnvelope[]): HansardError {

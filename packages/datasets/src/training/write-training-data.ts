@@ -44,6 +44,7 @@ export async function* writeTrainingData(
       if (conversation === null) continue;
       const line = `${JSON.stringify(format.toRow(conversation, row))}\n`;
       tally.addRow(line, conversation.calls);
+      tally.addFiles(conversation, format, row);
       yield line;
     }
     tally.end(envelope);

@@ -5,6 +5,7 @@ import type { TrainingFormatId } from '../../src/index.ts';
  * The documented formats of the tools, as schemas:
  * - TRL: huggingface.co/docs/trl/dataset_formats, types "prompt-completion" and "language modeling", conversational, and
  *   "Tool Calling" (a result names its tool; arguments are JSON text, so that all rows have one schema);
+ * - TRL, "Vision datasets": a content is a list of parts, an `image` part has no image in it, and the column `images` has them in order;
  * - OpenAI: platform.openai.com/docs/api-reference/fine-tuning/chat-input, and its OpenAPI document
  *   (FineTuneChatRequestInput, FineTuneChatCompletionRequestAssistantMessage: weight 0 or 1, content is required unless
  *   there are tool calls);
@@ -16,12 +17,17 @@ const nonEmpty = z.string().min(1);
 
 const jsonObjectText = z.string().refine(isJsonObject, 'arguments are JSON');
 
+const textPart = z.strictObject({ type: z.literal('text'), text: z.string() });
+const trlParts = z.array(z.union([z.strictObject({ type: z.literal('image') }), textPart])).min(1);
+/** Arrow needs one form in the whole file. */
+const trlContent = z.union([z.string(), trlParts]);
+
 const trlMessage = z.discriminatedUnion('role', [
-  z.strictObject({ role: z.enum(['system', 'user']), content: z.string() }),
-  z.strictObject({ role: z.literal('tool'), name: nonEmpty, content: z.string() }),
+  z.strictObject({ role: z.enum(['system', 'user']), content: trlContent }),
+  z.strictObject({ role: z.literal('tool'), name: nonEmpty, content: trlContent }),
   z.strictObject({
     role: z.literal('assistant'),
-    content: z.string(),
+    content: trlContent,
     reasoning_content: z.string().optional(),
     thinking: z.string().optional(),
     tool_calls: z
@@ -41,7 +47,10 @@ const functionTool = z.looseObject({
   function: z.looseObject({ name: nonEmpty, parameters: z.looseObject({}).optional() }),
 });
 
+const dataUrl = z.string().regex(/^data:image\/(?:png|jpeg|webp);base64,[A-Za-z0-9+/]+={0,2}$/);
+
 const trlColumns = {
+  images: z.array(dataUrl).optional(),
   tools: z.array(functionTool).optional(),
   metadata: z.strictObject({
     dispatch_id: nonEmpty,
@@ -63,8 +72,19 @@ const openaiToolCall = z.strictObject({
   }),
 });
 
+/** Images are parts of user messages only (guide "Vision fine-tuning"). */
+const openaiParts = z
+  .array(
+    z.union([
+      z.strictObject({ type: z.literal('text'), text: nonEmpty }),
+      z.strictObject({ type: z.literal('image_url'), image_url: z.strictObject({ url: dataUrl }) }),
+    ]),
+  )
+  .min(1);
+
 const openaiMessage = z.discriminatedUnion('role', [
-  z.strictObject({ role: z.enum(['system', 'user']), content: z.string() }),
+  z.strictObject({ role: z.literal('system'), content: z.string() }),
+  z.strictObject({ role: z.literal('user'), content: z.union([z.string(), openaiParts]) }),
   z.strictObject({ role: z.literal('tool'), tool_call_id: nonEmpty, content: z.string() }),
   z
     .strictObject({

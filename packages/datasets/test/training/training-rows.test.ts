@@ -325,6 +325,8 @@ describe('the manifest', () => {
       bytes: Buffer.byteLength(text),
       sha256: sha256(text),
       calls: { inRows: 4, recorded: 4, rendered: 0, shortened: 0 },
+      images: 0,
+      named: {},
       filter: { agents: ['Ann', 'agent_002', 'Zoe'], reasoning: 'drop', tools: 1, mapping: true },
       missingAgents: ['Zoe'],
       rendererVersion: 1,

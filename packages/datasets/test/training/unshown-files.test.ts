@@ -105,20 +105,20 @@ describe('after a compaction', () => {
 describe('a recorded prompt', () => {
   const image = { kind: 'image', mediaType: 'image/png', sha256: 'a'.repeat(64), size: bytes.length };
 
-  it('is a row if the model was given the name of an image, and none if it was given the image', async () => {
+  it('is a row that names an image whose bytes are not in the log, and the manifest counts it', async () => {
     for (const images of ['named', 'sent'] as const) {
       const talk = annAlone();
       talk.tell(ann, 'One');
       talk.add('agent:output', { parts: [image] }, { agentId: ann });
       const policy = images === 'sent' ? { name: 'full' as const, images } : { name: 'full' as const };
-      const said = talk.answer(talk.ask(ann, policy), { text: 'A dot.' });
+      talk.answer(talk.ask(ann, policy), { text: 'A dot.' });
       talk.tell(ann, 'Two');
       talk.answer(talk.ask(ann, policy), { text: 'Later' });
       const { rows, manifest, text } = await write(talk, { format: 'trl' });
-      expect(rows).toHaveLength(images === 'sent' ? 1 : 2);
-      expect(manifest.dropped).toEqual(
-        images === 'sent' ? { unshown_file: { count: 1, first: [said] } } : {},
-      );
+      expect(rows).toHaveLength(2);
+      expect(manifest.dropped).toEqual({});
+      expect(text.split('[image/png 12 bytes, sha256 aaaaaaaa…]')).toHaveLength(2);
+      expect([manifest.images, manifest.named]).toEqual([0, images === 'sent' ? { 'image/png': 1 } : {}]);
       expect(text).not.toContain(bytes);
     }
   });
