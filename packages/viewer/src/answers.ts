@@ -1,6 +1,14 @@
 import type { CapturedEvent, DispatchStatus } from '@hansard/events';
 import type { RowKind, RowWords, SnippetPart, TalkWords, Tone, WordsLine } from '@hansard/views';
 
+/** The types of images that the page shows. An SVG can hold scripts. */
+export const shownImages: ReadonlySet<string> = new Set([
+  'image/png',
+  'image/jpeg',
+  'image/gif',
+  'image/webp',
+]);
+
 /** How many events after its first one a row can change. Later results and deliveries are rows of their own. */
 export const rowReach = 300;
 

@@ -1,6 +1,10 @@
-import type { NewEvent } from '@hansard/events';
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { type NewEvent, newEvent } from '@hansard/events';
+import { importMutated } from '@hansard/testing/mutants';
 import { expect, it } from 'vitest';
 import type { ReaderRow } from '../src/answers.ts';
+import { createViewer } from '../src/index.ts';
 import { openStore, startedViewer, taskDir } from './viewed.ts';
 
 const place = `/api/d/${encodeURIComponent(taskDir)}/d1`;
@@ -161,4 +165,65 @@ it('cuts a long history at rows, and keeps the last row whole', async () => {
   await dispatch.append({ type: 'agent:text', data: { text: long.repeat(3) } });
   const whole = (await json(`${place}/history?to=7`)) as { readonly first: number; readonly text: string };
   expect([whole.first, whole.text.includes(long.repeat(3))]).toEqual([7, true]);
+});
+
+const svg = Buffer.from('<svg onload="alert(1)"/>');
+const sha256 = createHash('sha256').update(svg).digest('hex');
+
+/** What is wrong in the answers for a content. The type is what a page asks for, not what the bytes are. */
+async function wrongContents(startViewer: typeof createViewer): Promise<string[]> {
+  const store = await openStore();
+  const dispatch = await store.beginDispatch(taskDir, { role: 'worker', dispatchId: 'd1', fidelity: 'full' });
+  const parts = [{ kind: 'image' as const, mediaType: 'image/svg+xml', base64: svg.toString('base64') }];
+  await dispatch.append(newEvent('user:message', { text: 'look', source: { kind: 'user' }, parts }));
+  const wrong = 'f'.repeat(64);
+  const data = { sha256: wrong, size: 3, base64: 'AAAA' };
+  await dispatch.append({ ...newEvent('content:stored', data), id: wrong, timestamp: null });
+  const { get } = await startedViewer(store, startViewer);
+  const found: string[] = [];
+  const check = (what: string, is: unknown, right: unknown) => {
+    if (JSON.stringify(is) !== JSON.stringify(right)) found.push(`${what}: ${JSON.stringify(is)}`);
+  };
+  for (const [type, contentType, disposition] of [
+    ['image/png', 'image/png', null],
+    ['image/svg+xml', 'application/octet-stream', 'attachment'],
+    ['text/html', 'application/octet-stream', 'attachment'],
+    ['', 'application/octet-stream', 'attachment'],
+  ] as const) {
+    const answer = await get(`${place}/content/${sha256}?type=${encodeURIComponent(type)}`);
+    const { headers } = answer;
+    const facts = [answer.status, headers.get('content-type'), headers.get('content-disposition')];
+    check(`the answer for ${type}`, facts, [200, contentType, disposition]);
+    check('the bytes', Buffer.from(await answer.arrayBuffer()).toString(), svg.toString());
+    check('sniffing', headers.get('x-content-type-options'), 'nosniff');
+    const policy = headers.get('content-security-policy') ?? '';
+    check(
+      'the policy',
+      [policy.includes("default-src 'none'"), policy.includes('img-src data:;')],
+      [true, true],
+    );
+  }
+  check('none', (await get(`${place}/content/${'0'.repeat(64)}?type=image/png`)).status, 404);
+  const damaged = await get(`${place}/content/${wrong}?type=image/png`);
+  const { code } = (await damaged.json()) as { code?: string };
+  check('damaged bytes', [damaged.status, code], [503, 'STORE_CORRUPT']);
+  return found;
+}
+
+it('gives the bytes of a content, as an image only if its type is safe', async () => {
+  expect(await wrongContents(createViewer)).toEqual([]);
+});
+
+it.each([
+  ['any type is shown', 'server/routes.ts', 'shownImages.has(type)', "type !== ''"],
+  ['an SVG is shown', 'answers.ts', "'image/webp'", "'image/webp', 'image/svg+xml'"],
+  ['nothing is a download', 'server/routes.ts', 'if (!isImage) context.header', 'if (false) context.header'],
+  ['the policy lets pages load images', 'server/guard.ts', "'img-src data:'", "'img-src *'"],
+  ['a missing content is empty', 'server/routes.ts', 'if (base64 === null) return context.notFound();', ''],
+] as const)('finds out that %s', async (_, file, piece, instead) => {
+  const home = join(import.meta.dirname, '..');
+  const broken = (await importMutated(home, [file, piece, instead], 'index.ts')) as {
+    createViewer: typeof createViewer;
+  };
+  expect(await wrongContents(broken.createViewer)).not.toEqual([]);
 });

@@ -21,8 +21,8 @@ export async function openStore(root = makeRoot()): Promise<DispatchStore> {
 }
 
 /** A viewer that listens, and a `fetch` that has its cookie. */
-export async function startedViewer(store: DispatchStore) {
-  const viewer = createViewer({ store });
+export async function startedViewer(store: DispatchStore, create = createViewer) {
+  const viewer = create({ store });
   const running = await viewer.start();
   onTestFinished(() => running.close());
   const origin = `http://127.0.0.1:${running.port}`;

@@ -61,6 +61,23 @@ export const readEvent = (name: DispatchName, position: number) =>
 
 export const linePath = (name: DispatchName, position: number) => `${pathOf(name)}/event/${position}/line`;
 
+export const contentPath = (name: DispatchName, sha256: string, type = '') =>
+  `${pathOf(name)}/content/${sha256}?type=${encodeURIComponent(type)}`;
+
+/** An image of a log as a data URL, the only kind of image that the page's policy allows. */
+export async function readImage(name: DispatchName, sha256: string, type: string): Promise<string> {
+  const answer = await fetch(contentPath(name, sha256, type));
+  if (!answer.ok)
+    throw new Refused(answer.status === 404 ? 'not in the log' : `The viewer answered ${answer.status}.`);
+  const bytes = await answer.blob();
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(String(reader.result));
+    reader.onerror = () => reject(new Refused('The image cannot be read.'));
+    reader.readAsDataURL(bytes);
+  });
+}
+
 /** An event as one line of JSON, whole. */
 export async function readLine(name: DispatchName, position: number): Promise<string> {
   const answer = await fetch(linePath(name, position));

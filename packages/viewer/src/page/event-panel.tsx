@@ -1,8 +1,16 @@
 import type { CapturedEvent } from '@hansard/events';
 import type { RowWords, WordBlock, WordSource, WordSpan } from '@hansard/views';
-import { useEffect, useState } from 'preact/hooks';
-import type { EventDetail, EventLink } from '../answers.ts';
-import { type DispatchName, linePath, readEvent, readHistory, readLine } from './api.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type EventDetail, type EventLink, shownImages } from '../answers.ts';
+import {
+  contentPath,
+  type DispatchName,
+  linePath,
+  readEvent,
+  readHistory,
+  readImage,
+  readLine,
+} from './api.ts';
 import { addressOf } from './place-in-address.ts';
 import { commandPlace, countText, timeText } from './words.ts';
 
@@ -82,7 +90,7 @@ function Detail({ name, detail, isJson, onShow }: DetailProps) {
       {isJson || detail.words === null ? (
         <pre class="fields">{detail.json}</pre>
       ) : (
-        <RowDetail words={detail.words} onShow={onShow} />
+        <RowDetail name={name} words={detail.words} onShow={onShow} />
       )}
       <Links title="Because of" links={detail.causes} onShow={onShow} />
       <Links title="Brought about" links={detail.effects} onShow={onShow} />
@@ -220,6 +228,7 @@ function commandOf(name: DispatchName, position: number): string {
 const longestText = 50_000;
 
 interface ShownWords {
+  readonly name: DispatchName;
   /** Harmless. Nothing of it is taken as HTML. */
   readonly words: RowWords;
   /** Shows another event of the dispatch. */
@@ -227,7 +236,7 @@ interface ShownWords {
 }
 
 /** A row, whole. */
-export function RowDetail({ words: { kind, isFailed, spans, blocks }, onShow }: ShownWords) {
+export function RowDetail({ name, words: { kind, isFailed, spans, blocks }, onShow }: ShownWords) {
   const textOf = (isFigure: boolean) =>
     spans.flatMap(({ label, text }) => ((label === 'figure') === isFigure ? text : []));
   const figures = textOf(true);
@@ -238,7 +247,7 @@ export function RowDetail({ words: { kind, isFailed, spans, blocks }, onShow }: 
       {blocks.map((block, at) => (
         <div key={at} class={`block ${block.source}`}>
           {isFirstOutcome(blocks, at) ? '→' : null}
-          <Block block={block} isOpen={kind === 'noise'} onShow={onShow} />
+          <Block name={name} block={block} isOpen={kind === 'noise'} onShow={onShow} />
         </div>
       ))}
     </>
@@ -250,13 +259,81 @@ function isFirstOutcome(blocks: readonly WordBlock[], at: number): boolean {
   return sourceAt(at) === 'outcome' && sourceAt(at - 1) !== 'outcome';
 }
 
+/** Bytes. A larger image is a download. */
+const largestImage = 8_000_000;
+
+interface MediaProps {
+  readonly name: DispatchName;
+  readonly block: Extract<WordBlock, { kind: 'media' }>;
+}
+
+/** An image, and other content as a download, if the log has the bytes. */
+function Media({ name, block: { media, isRemoved, text } }: MediaProps) {
+  const { sha256, mediaType = '', size = 0, isKept } = media;
+  if (sha256 === undefined || isKept === false || isRemoved === true) return <p class="dim">{text}</p>;
+  const path = contentPath(name, sha256);
+  const isShown = shownImages.has(mediaType) && size <= largestImage;
+  return (
+    <figure class="media">
+      {isShown ? <LazyImage key={sha256} name={name} sha256={sha256} type={mediaType} label={text} /> : null}
+      <figcaption>
+        <a href={path} download={media.name ?? sha256.slice(0, 8)} title="Download">
+          {text}
+        </a>
+      </figcaption>
+    </figure>
+  );
+}
+
+interface LazyImageProps {
+  readonly name: DispatchName;
+  readonly sha256: string;
+  readonly type: string;
+  readonly label: string;
+}
+
+/** Reads its image when it is near the window. */
+function LazyImage({ name, sha256, type, label }: LazyImageProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const [url, setUrl] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  useEffect(() => {
+    let isOver = false;
+    const near = new IntersectionObserver(
+      (entries) => {
+        if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+        near.disconnect();
+        readImage(name, sha256, type).then(
+          (read) => isOver || setUrl(read),
+          (error: Error) => isOver || setProblem(error.message),
+        );
+      },
+      { rootMargin: '300px' },
+    );
+    if (place.current !== null) near.observe(place.current);
+    return () => {
+      isOver = true;
+      near.disconnect();
+    };
+  }, [name.task, name.id, sha256, type]);
+  if (problem !== null) return <p class="note">{`Not shown: ${problem}`}</p>;
+  if (url === null)
+    return (
+      <div ref={place} class="dim waiting">
+        …
+      </div>
+    );
+  return <img src={url} alt={label} onError={() => setProblem('the bytes are not an image.')} />;
+}
+
 interface BlockProps {
+  readonly name: DispatchName;
   readonly block: WordBlock;
   readonly isOpen: boolean;
   onShow(position: number): void;
 }
 
-function Block({ block, isOpen, onShow }: BlockProps) {
+function Block({ name, block, isOpen, onShow }: BlockProps) {
   const label = block.label === undefined ? null : <h4>{block.label}</h4>;
   switch (block.kind) {
     case 'text':
@@ -292,7 +369,7 @@ function Block({ block, isOpen, onShow }: BlockProps) {
         </>
       );
     case 'media':
-      return <p class="dim">{block.text}</p>;
+      return <Media name={name} block={block} />;
     case 'note':
       return (
         <p class={block.tone}>

@@ -3,7 +3,7 @@ import { renderRow, rowKinds } from '@hansard/views';
 import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
-import type { History } from '../answers.ts';
+import { type History, shownImages } from '../answers.ts';
 import { eventDetail } from './event-detail.ts';
 import type { Folding, LogRows, RowPage } from './log-rows.ts';
 import { onePart, wholeNumber } from './parameters.ts';
@@ -49,6 +49,8 @@ const mostDispatches = 500;
  *                                       one has one of these positions; open=all: with all rows, and marks on these
  *     GET /d/:task/:id/event/:position  one event with its row and its recorded links; cut above 256 KiB
  *     GET /d/:task/:id/event/:position/line  the event as one line of JSON, whole
+ *     GET /d/:task/:id/content/:sha256?type=
+ *                                       the bytes of an image, a document or a sound; shown if it is an image of a safe type, else a download
  *     GET /d/:task/:id/history?to=      what happened up to an event, as text
  *     GET /d/:task/:id/find?text=&agent=&kind=&failed=1&from=
  *                                       the positions of rows, as they are found, as server-sent events
@@ -124,6 +126,20 @@ function dispatchRoutes(dispatches: OpenDispatches): Hono {
     onDispatch(dispatches, context, async ({ rows }) => {
       const event = await rows.event(onePart(context.req.param('position')));
       return event === null ? context.notFound() : context.text(JSON.stringify(event));
+    }),
+  );
+
+  dispatch.get('/content/:sha256', (context) =>
+    onDispatch(dispatches, context, async ({ log }) => {
+      const sha256 = context.req.param('sha256') ?? '';
+      const base64 = await log.readContent(sha256);
+      if (base64 === null) return context.notFound();
+      const { type = '' } = context.req.query();
+      // Any other type, such as SVG, could run a script if it was opened by itself.
+      const isImage = shownImages.has(type);
+      context.header('content-type', isImage ? type : 'application/octet-stream');
+      if (!isImage) context.header('content-disposition', 'attachment');
+      return context.body(Buffer.from(base64, 'base64'));
     }),
   );
 

@@ -87,7 +87,8 @@ async function surfaces(): Promise<Surface[]> {
   ];
 }
 
-const detail = (row: Row) => h(RowDetail, { words: rowWords(row, { self: role }), onShow() {} });
+const detail = (row: Row) =>
+  h(RowDetail, { name: { task: 't', id: 'd' }, words: rowWords(row, { self: role }), onShow() {} });
 const cells = (row: Row) =>
   h(RowCells, {
     row: { ...readerRow(row), ...wordsLine(rowWords(row, { self: role })) },

@@ -124,13 +124,11 @@ function blockOf(part: RowPart, source: WordSource): WordBlock {
       const { label, lines } = part;
       return { kind: 'diff', source, label, lines, inLine: diffInLine(lines) };
     }
-    case 'media':
-      return {
-        kind: 'media',
-        source,
-        media: part.media,
-        text: contentLabel({ ...part.media, isRemoved: part.isRemoved }),
-      };
+    case 'media': {
+      const { media, isRemoved } = part;
+      const text = contentLabel({ ...media, isRemoved });
+      return { kind: 'media', source, media, ...(isRemoved && { isRemoved }), text };
+    }
   }
 }
 

@@ -54,6 +54,8 @@ interface TableBlock extends FromSource {
 interface MediaBlock extends FromSource {
   readonly kind: 'media';
   readonly media: MediaPart;
+  /** Whether a user had its bytes removed from the log. */
+  readonly isRemoved?: true;
   /** What a surface shows that cannot show the bytes. */
   readonly text: string;
 }
