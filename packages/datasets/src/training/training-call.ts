@@ -30,7 +30,7 @@ export interface TrainingCall extends CallFacts {
 const dropReasons = [
   /** The agent called a tool, and the log ends without a result. */
   'dangling_call',
-  /** The model was given an image or another file that is no part of its prompt in the log, such as one that is only named by an address. */
+  /** The model was given an image or another file that its prompt in the log does not have, such as one that is only named by an address. */
   'unshown_file',
   /** A text of the prompt or the answer holds encoded bytes, such as an image in Base64. */
   'encoded_bytes',
