@@ -6,6 +6,7 @@ export type {
   ReadLogOptions,
 } from './claude-log.ts';
 export { dispatchIdOf } from './claude-log.ts';
+export { type OwnPath, resolveOwn } from './continue/beside-session.ts';
 export {
   type ClaudeFormatId,
   claudeShares,
@@ -20,9 +21,4 @@ export {
 export type { ClaudeActivity } from './map/event-writer.ts';
 export type { RecordPlace } from './map/mapping-step.ts';
 export { findClaudeStreamStart, openClaudeStream, readClaudeStream } from './open-claude-stream.ts';
-export {
-  findSubAgents,
-  type OwnPath,
-  openClaudeTranscript,
-  resolveOwn,
-} from './open-claude-transcript.ts';
+export { findSubAgents, openClaudeTranscript } from './open-claude-transcript.ts';

@@ -1,47 +1,12 @@
-import { constants, globSync, lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { constants, globSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { basename, dirname, extname, isAbsolute, join, relative } from 'node:path';
+import { basename, dirname, extname, join, relative } from 'node:path';
 import { messageOf } from '@hansard/events';
 import { type ClaudeLog, readLogHead } from './claude-log.ts';
+import { findBeside, resolveOwn } from './continue/beside-session.ts';
 import { asKeptReading, findKept, isTranscriptRecord, type SessionFile } from './continue/kept-reading.ts';
 import { TranscriptReading } from './continue/transcript-reading.ts';
 import { asObject } from './lines/json-fields.ts';
-
-/** What a path below a folder leads to, after links are resolved. */
-export type OwnPath =
-  | { readonly kind: 'own'; readonly stats: Stats }
-  /** A link to a place outside of the folder. */
-  | { readonly kind: 'outside'; readonly target: string; readonly stats: Stats }
-  /** Nothing can be examined, as for a link in a circle. */
-  | { readonly kind: 'unreadable' }
-  | { readonly kind: 'absent' };
-
-/** Resolves the links of a path, and checks whether it leads out of a folder. The links of the folder itself do not count. */
-export function resolveOwn(path: string, folder: string): OwnPath {
-  try {
-    const target = realpathSync(path);
-    const stats = statSync(target);
-    return isBelow(target, realpathSync(folder))
-      ? { kind: 'own', stats }
-      : { kind: 'outside', target, stats };
-  } catch {
-    return isThere(path) ? { kind: 'unreadable' } : { kind: 'absent' };
-  }
-}
-
-function isBelow(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way !== '..' && !/^\.\.[\\/]/.test(way) && !isAbsolute(way);
-}
-
-function isThere(path: string): boolean {
-  try {
-    lstatSync(path);
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /**
  * Opens the transcript of a Claude Code session, with the transcripts of its sub-agents, which become agents of the same
@@ -67,10 +32,12 @@ export async function openClaudeTranscript(
   const main: SessionFile = { path, name: basename(path), bytes, modifiedAt, startsAt: firstTime, meta: {} };
   const files = [main, ...agents];
   const session = { id: head.sessionId, continues: head.continues?.sessionId ?? null };
-  const reading = new TranscriptReading(files, head.hasTime, session);
+  const known = new Set(files.flatMap((file) => [file.path, metaPathOf(file.path)]));
+  const beside = findBeside(path, known);
+  const reading = new TranscriptReading(files, beside, head.hasTime, session);
   return {
     format: 'claude-transcript',
-    files: files.map((file) => file.path),
+    files: [...files, ...beside.filter(({ problem }) => problem === undefined)].map((file) => file.path),
     bytes: files.reduce((sum, file) => sum + file.bytes, 0),
     dispatchId: head.dispatchId,
     sessionId: head.sessionId,
@@ -85,7 +52,7 @@ export async function openClaudeTranscript(
       if (kept === null || !head.hasTime || kept.continues !== session.continues) return null;
       const places = findKept(kept, files);
       if (places === null) return null;
-      const rest = new TranscriptReading(files, true, session, { kept, places });
+      const rest = new TranscriptReading(files, beside, true, session, { kept, places });
       return {
         read: (options) => rest.read(options),
         summary: () => rest.summary(),
@@ -104,6 +71,11 @@ export function findSubAgents(path: string): string[] {
     .filter((file) => resolveOwn(file, dirname(path)).kind !== 'outside');
 }
 
+/** The metadata file beside the transcript of a sub-agent. */
+function metaPathOf(path: string): string {
+  return join(dirname(path), `${basename(path, extname(path))}.meta.json`);
+}
+
 /** A file that is empty, or holds no record yet, is opened like any other and reported when it is read. */
 async function openSubAgent(
   path: string,
@@ -111,7 +83,7 @@ async function openSubAgent(
   sessionStart: number | undefined,
 ): Promise<SessionFile> {
   const prefix = basename(path, extname(path));
-  const sidecar = await readMeta(join(dirname(path), `${prefix}.meta.json`), folder);
+  const sidecar = await readMeta(metaPathOf(path), folder);
   const facts = { path, name: relative(folder, path), prefix, ...sidecar };
   try {
     const { bytes, modifiedAt, startedAt, firstTime, agentId } = await readLogHead(path, isTranscriptRecord, {

@@ -5,6 +5,7 @@ import { type KeptBalance, type LeftOutReason, LineBalance } from '../lines/line
 import { PrefixChecksum } from '../lines/read-lines.ts';
 import type { MappingFacts } from '../map/transcript-mapping.ts';
 import { CallCheck, type FileState } from '../map/transcript-state.ts';
+import type { KeptBeside } from './beside-session.ts';
 import type { ReadLine } from './needed-lines.ts';
 
 /** A file of a session. */
@@ -51,6 +52,8 @@ export interface KeptReading {
   /** The lines that may still matter, in the order in which they were read: file, bytes before the line, lines before it. */
   readonly lines: readonly (readonly [file: number, offset: number, line: number])[];
   readonly facts: MappingFacts;
+  /** The outputs of tools beside the session that were read. */
+  readonly beside: readonly KeptBeside[];
   readonly counts: ReadingCounts;
   readonly model: string | null;
   /** Sub-agents that have reported, whose lines are not among `lines`. */

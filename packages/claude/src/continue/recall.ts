@@ -2,6 +2,7 @@ import type { JsonValue } from '@hansard/events';
 import { asObject } from '../lines/json-fields.ts';
 import { type LogPart, readParts } from '../lines/log-parts.ts';
 import type { MappingFacts, TranscriptMapping } from '../map/transcript-mapping.ts';
+import type { KeptBeside } from './beside-session.ts';
 import {
   isTranscriptRecord,
   type KeptReading,
@@ -58,11 +59,19 @@ interface EndedReading {
   readonly open: readonly OpenFile[];
   readonly needed: NeededLines;
   readonly facts: MappingFacts;
+  readonly beside: readonly KeptBeside[];
   readonly output: ReadingOutput;
 }
 
 /** What a later reading needs to continue a complete one; null if it has to read everything. */
-export function keepReading({ continues, open, needed, facts, output }: EndedReading): JsonValue | null {
+export function keepReading({
+  continues,
+  open,
+  needed,
+  facts,
+  beside,
+  output,
+}: EndedReading): JsonValue | null {
   const lines = needed.collect();
   if (lines === null) return null;
   const { openCalls, openMessages, openAgents } = needed;
@@ -73,6 +82,7 @@ export function keepReading({ continues, open, needed, facts, output }: EndedRea
     files: open.map((file, number) => file.keep(needed.horizonOf(number))),
     lines: lines.map(({ file, offset, line }) => [file, offset, line]),
     facts,
+    beside,
     counts: output.counts,
     model: output.model,
     lostAgents: needed.reported,

@@ -1,6 +1,7 @@
 import {
   BalanceSheet,
   type CapturedEvent,
+  type Fidelity,
   formatErrors,
   type JsonValue,
   type SourceBalance,
@@ -13,6 +14,7 @@ import { type LogPart, readParts } from '../lines/log-parts.ts';
 import { asBlocks, isToolResult } from '../map/blocks.ts';
 import { asId } from '../map/ids.ts';
 import { type SessionOfFile, TranscriptMapping } from '../map/transcript-mapping.ts';
+import { type BesideFile, BesideFiles } from './beside-session.ts';
 import {
   isTranscriptRecord,
   isUnchanged,
@@ -36,6 +38,7 @@ function promptTime(part: LogPart): number {
 /** One reading of the files of a session, or of what follows an earlier reading. */
 export class TranscriptReading {
   readonly #files: readonly SessionFile[];
+  readonly #beside: BesideFiles;
   readonly #hasTime: boolean;
   readonly #session: SessionOfFile;
   readonly #before: EarlierReading | undefined;
@@ -53,11 +56,13 @@ export class TranscriptReading {
 
   constructor(
     files: readonly SessionFile[],
+    beside: readonly BesideFile[],
     hasTime: boolean,
     session: SessionOfFile,
     before?: EarlierReading,
   ) {
     this.#files = files;
+    this.#beside = new BesideFiles(beside, before?.kept.beside);
     this.#hasTime = hasTime;
     this.#session = session;
     this.#before = before;
@@ -88,7 +93,7 @@ export class TranscriptReading {
       session: this.#session,
     });
     this.#mapping = mapping;
-    this.#open = this.#files.map((_, number) => this.#openFile(mapping, number, signal));
+    this.#open = this.#files.map((_, number) => this.#openFile(mapping, number, signal, fidelity));
     try {
       if (this.#before !== undefined) await this.#recall(mapping, this.#before);
       for (const file of this.#open) {
@@ -100,6 +105,11 @@ export class TranscriptReading {
       }
       this.#keepEnded(mapping, mapping.end());
       if (mapping.isLost) return;
+      for await (const event of this.#beside.others(fidelity)) {
+        this.#output.add(event);
+        const batch = this.#output.endLine(0);
+        if (batch !== null) yield batch;
+      }
       const last = this.#output.takeBatch();
       if (last.length > 0) yield last;
       onProgress?.(this.#bytes);
@@ -114,13 +124,18 @@ export class TranscriptReading {
     return this.#mapping?.isLost ?? false;
   }
 
-  #openFile(mapping: TranscriptMapping, number: number, signal: AbortSignal | undefined): OpenFile {
+  #openFile(
+    mapping: TranscriptMapping,
+    number: number,
+    signal: AbortSignal | undefined,
+    fidelity: Fidelity,
+  ): OpenFile {
     const file = this.#files[number] as SessionFile;
     const { prefix: name, meta, agentId } = file;
     const before = this.#keptOf(number);
     const { startsAt } = file;
     const open = new OpenFile(file, number, mapping.open({ name, agentId, startsAt, meta }), before);
-    open.steps = this.#steps(mapping, open, signal);
+    open.steps = this.#steps(mapping, open, signal, fidelity);
     this.#bytes += open.offset;
     if (agentId !== undefined) this.#ofAgents.set(agentId, open);
     return open;
@@ -170,7 +185,12 @@ export class TranscriptReading {
     mapping.enter(state);
   }
 
-  async *#steps(mapping: TranscriptMapping, open: OpenFile, signal: AbortSignal | undefined): ReadingSteps {
+  async *#steps(
+    mapping: TranscriptMapping,
+    open: OpenFile,
+    signal: AbortSignal | undefined,
+    fidelity: Fidelity,
+  ): ReadingSteps {
     const { file, linesBefore, checksum } = open;
     const before = this.#keptOf(open.current.file);
     if (this.#cannotRead(file)) return;
@@ -204,7 +224,9 @@ export class TranscriptReading {
             yield* this.#readUntil(mapping, agent, reported.time);
             this.#enter(mapping, open);
           }
-          this.#take(mapping, open, part, { reporting: reported?.agentId, bytes: line.bytes });
+          const events = this.#take(mapping, open, part, { reporting: reported?.agentId, bytes: line.bytes });
+          if (this.#beside.areNamedIn(events))
+            for (const output of await this.#beside.outputsOf(events, fidelity)) this.#output.add(output);
           if (mapping.isLost) return;
         }
         open.endLine(line.bytes, line.isWhole, this.#nextOrder());
@@ -226,7 +248,7 @@ export class TranscriptReading {
     open: OpenFile,
     part: LogPart,
     { reporting, bytes }: { readonly reporting: string | undefined; readonly bytes: number },
-  ): void {
+  ): readonly CapturedEvent[] {
     if (part.kind === 'record') this.#output.records += 1;
     const repeated = this.#diagnostics.counts.id_repeated;
     const events = mapping.map(part);
@@ -235,6 +257,7 @@ export class TranscriptReading {
     open.balance.addPart(isRepeated ? 'repeated' : null, bytesCut(part, events, bytes));
     this.#needed.observe(open.current, part, reporting, events);
     for (const event of events) if (!this.#output.add(event)) mapping.lose();
+    return events;
   }
 
   summary(): ClaudeLogSummary {
@@ -280,6 +303,7 @@ export class TranscriptReading {
         sheet.leaveOut('bytes', 'not_read', bytesOfMeta);
       }
     }
+    this.#beside.addTo(sheet);
     return sheet.balance;
   }
 
@@ -291,6 +315,7 @@ export class TranscriptReading {
       open: this.#open,
       needed: this.#needed,
       facts: this.#mapping.facts,
+      beside: this.#beside.kept,
       output: this.#output,
     });
   }
@@ -313,6 +338,10 @@ export class TranscriptReading {
       this.#file = path;
       const sidecar = path.replace(/\.jsonl$/, '.meta.json');
       this.#report('sidecar_not_read', 1, `${sidecar} ${metaProblem}. It was left out.`);
+    }
+    for (const [path, problem] of this.#beside.problems) {
+      this.#file = path;
+      this.#report('sidecar_not_read', 1, `${path} ${problem}. It was left out.`);
     }
     const [main] = this.#files;
     this.#file = main?.path ?? '';

@@ -1,5 +1,6 @@
 import {
   type ContentPart,
+  definedOnly,
   type EventData,
   firstLine,
   type JsonObject,
@@ -270,6 +271,7 @@ export function mapToolResult(
       ...call?.metadata,
       ...found,
       ...(agent === undefined ? {} : { agentId: agent.id }),
+      ...definedOnly({ outputFile: outputFileOf(text, asObject(output)) }),
       ...known,
     },
   });
@@ -278,6 +280,14 @@ export function mapToolResult(
     ...withoutNull({ ...meta, id: undefined }),
   };
   step.events.event('agent:tool_result', withDetails(data, details), { ...links, ...answer, ...outcome });
+}
+
+/** The name of the file that has the whole of an output which is too long for the transcript. */
+function outputFileOf(text: string, output: JsonObject | undefined): string | undefined {
+  const inText = text.startsWith('<persisted-output>')
+    ? /saved to: ([^\n]+)/.exec(text.slice(0, 2_000))?.[1]?.trim()
+    : undefined;
+  return (asName(output?.persistedOutputPath) ?? inText)?.split(/[\\/]/).at(-1);
 }
 
 function durationOf(step: MappingStep, call: ToolCallRecord | undefined): number | undefined {

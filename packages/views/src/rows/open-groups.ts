@@ -1,4 +1,4 @@
-import type { CapturedEvent, JsonValue } from '@hansard/events';
+import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
 import type { LogNode } from '../log/log-node.ts';
 import { type Nameable, type RowGroup, saysSomething } from './row-group.ts';
 
@@ -92,6 +92,16 @@ export class OpenGroups {
   /** Lets later deliveries refer to what a row says by the id of a result that carries it. */
   carry(group: RowGroup, id: string): void {
     this.#put(group, `carried ${id}`);
+  }
+
+  /** Lets a later event refer to a call by the name of the file that has the output. */
+  nameOutput(group: RowGroup, file: unknown): void {
+    if (typeof file === 'string') this.#put(group, `output ${file}`);
+  }
+
+  /** The call whose output a file has: its result names the file, or the file is named after the call. */
+  outputOf({ file, toolUseID }: JsonObject): RowGroup | null {
+    return this.#first(`output ${file}`) ?? this.callNamed(typeof toolUseID === 'string' ? toolUseID : null);
   }
 
   /** The row of the event or message with an id. */

@@ -1,6 +1,7 @@
 import type { CapturedEvent, EventData, JsonObject } from '@hansard/events';
 import { isReadableAs } from '@hansard/events/plain';
 import { sourceLabel } from '../agents/agent-label.ts';
+import type { LogNode } from '../log/log-node.ts';
 import { wordDiff } from '../session/word-diff.ts';
 import { inputParts, isOneLine } from './content/input-parts.ts';
 import { attachedParts, markdown, observedParts, outcomeParts, plain } from './content/output-parts.ts';
@@ -56,7 +57,7 @@ type RowFacts = Pick<
 >;
 
 function callState(
-  { result, decisions, isOutOfReach }: RowGroup,
+  { result, decisions, isOutOfReach, folded }: RowGroup,
   event: CapturedEvent,
   hasEnded: boolean,
 ): RowFacts {
@@ -72,7 +73,7 @@ function callState(
     toolCallId: data.toolCallId,
     tool: data.tool,
     target: data.target ?? '',
-    outcome: answer === undefined ? null : outcomeParts(answer),
+    outcome: answer === undefined ? null : outcomeParts(withWholeOutput(answer, folded)),
   };
   return {
     word: 'call',
@@ -84,6 +85,15 @@ function callState(
     ...(answer?.durationMs !== undefined && { durationMs: answer.durationMs }),
     call,
   };
+}
+
+/** A result with the output that its engine kept in a file of its own; the last one, if the file has changed. */
+function withWholeOutput(
+  result: EventData<'agent:tool_result'>,
+  folded: readonly LogNode[],
+): EventData<'agent:tool_result'> {
+  const output = folded.findLast(({ event }) => event.type === 'system:tool_output')?.event.data.output;
+  return output === undefined ? result : { ...result, output };
 }
 
 function eventState(

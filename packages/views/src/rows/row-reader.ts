@@ -1,4 +1,4 @@
-import type { CapturedEvent, EventOf } from '@hansard/events';
+import type { CapturedEvent, EventData, EventOf } from '@hansard/events';
 import { isReadableAs, isRemovedContent } from '@hansard/events/plain';
 import type { LinkReading } from '../audience/delivery-record.ts';
 import type { LogNode } from '../log/log-node.ts';
@@ -10,6 +10,8 @@ import { RowAgents } from './row-agents.ts';
 import { type GroupedDecision, type RowGroup, textOf } from './row-group.ts';
 import { rowOf } from './row-of.ts';
 import type { RowChoice } from './row-query.ts';
+
+const mostOutputs = 20;
 
 export interface RowReaderOptions extends RowReach {
   /** The position of the first event that is added. Absent: 0. */
@@ -39,6 +41,8 @@ export class RowReader {
   readonly #links: LinkReading;
   /** The digests of contents whose bytes were removed. */
   readonly #removed = new Set<string>();
+  /** The latest outputs in files of their own, the last one first. */
+  readonly #outputs: LogNode[] = [];
   #position: number;
 
   constructor({ first = 0, agents = [], ...reach }: RowReaderOptions = {}) {
@@ -138,7 +142,10 @@ export class RowReader {
     const reported = event.type === 'system:agent_report' ? this.#open.saying(event.substance) : null;
     if (reported !== null) this.#open.carry(reported, event.id);
     if (isNoise(event)) {
-      const run = this.#open.callNamed(callOfRecord(event)) ?? this.#open.run();
+      const isOutput = event.type === 'system:tool_output';
+      const call = isOutput ? this.#open.outputOf(event.data) : this.#open.callNamed(callOfRecord(event));
+      if (isOutput) this.#keepOutput(node);
+      const run = call ?? this.#open.run();
       run?.folded.push(node);
       return run;
     }
@@ -158,7 +165,23 @@ export class RowReader {
     }
     const call = this.#open.unansweredCall(node.event);
     if (call !== null) call.result = node;
+    if (call !== null) this.#joinOutput(call, node.event.data);
     return call;
+  }
+
+  /** An output in a file of its own can be recorded before the result that names it, and after. */
+  #joinOutput(call: RowGroup, { toolCallId, metadata }: EventData<'agent:tool_result'>): void {
+    const { outputFile } = metadata;
+    this.#open.nameOutput(call, outputFile);
+    const early = this.#outputs.find(
+      ({ event: { data } }) => data.file === outputFile || data.toolUseID === toolCallId,
+    );
+    if (early !== undefined && !call.folded.includes(early)) call.folded.push(early);
+  }
+
+  #keepOutput(node: LogNode): void {
+    this.#outputs.unshift(node);
+    this.#outputs.splice(mostOutputs);
   }
 
   #joinDecision(node: LogNode<EventOf<'harness:hook_decision'>>, changed: Set<number>): RowGroup | null {

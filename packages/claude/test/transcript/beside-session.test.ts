@@ -1,0 +1,244 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { balanceProblem, type CapturedEvent, type Fidelity } from '@hansard/events';
+import { randomFrom } from '@hansard/testing';
+import { importMutated } from '@hansard/testing/mutants';
+import { rowsOf } from '@hansard/views';
+import { describe, expect, it } from 'vitest';
+import { openClaudeTranscript } from '../../src/index.ts';
+import { answer, call, lines, outcome, prompt, readToEnd } from './transcripts.ts';
+
+type Open = typeof openClaudeTranscript;
+
+const home = join(import.meta.dirname, '../..');
+const folders: string[] = [];
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'hansard-beside-'));
+  folders.push(folder);
+  return folder;
+}
+
+/** Writes files below a folder, with a time that shows the order. */
+function put(folder: string, files: Readonly<Record<string, string | Uint8Array>>, time = 1): void {
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+    utimesSync(join(folder, name), time, time);
+  }
+}
+
+async function read(folder: string, fidelity: Fidelity = 'full') {
+  const made = await readToEnd(await openClaudeTranscript(join(folder, 'session.jsonl')), fidelity);
+  for (const one of folders.splice(0)) rmSync(one, { recursive: true });
+  return made;
+}
+
+const persisted = (path: string) =>
+  `<persisted-output>\nOutput too large (40KB). Full output saved to: ${path}\n\nPreview:\nowl\n</persisted-output>`;
+
+const listed = [
+  prompt(1, 'List.'),
+  answer(2, call('toolu_1', 'Bash', { command: 'ls' })),
+  outcome(3, 'toolu_1', persisted('/srv/.claude/projects/p/session/tool-results/toolu_1.txt')),
+  answer(4, text('Done.')),
+];
+
+function text(words: string) {
+  return { type: 'text', text: words };
+}
+
+const outputsIn = (events: readonly CapturedEvent[]) =>
+  events.filter(({ type }) => type === 'system:tool_output').map(({ data }) => data);
+
+/** The outcome of a call as it is shown. */
+function shownOf(events: readonly CapturedEvent[], toolCallId: string): string[] {
+  const row = rowsOf(events).find(({ call: of }) => of?.toolCallId === toolCallId);
+  return (row?.call?.outcome ?? []).map((part) => (part.kind === 'text' ? part.text : part.kind));
+}
+
+/**
+ * A session with calls whose outputs lie beside it, which grows in stages: rows are added, and the files of outputs appear, change or vanish at any
+ * time. Returns what differs from a reading at the end; null if nothing does.
+ */
+async function differenceOf(seed: number, open: Open): Promise<string | null> {
+  const random = randomFrom(seed);
+  const below = (limit: number) => Math.floor(random() * limit);
+  const folder = newFolder();
+  const rows = [prompt(1, 'List.')];
+  const outputs = new Map<string, string>();
+  for (let number = 2; number < 12; number += 2) {
+    const id = `toolu_${number}`;
+    const isKept = random() < 0.6;
+    const file = random() < 0.3 ? `b${number}.txt` : `${id}.txt`;
+    if (isKept) outputs.set(file, `whole output ${number}`);
+    rows.push(answer(number, call(id, 'Bash', { command: 'ls' })));
+    const isNamed = isKept && (file !== `${id}.txt` || random() < 0.7);
+    rows.push(outcome(number + 1, id, isNamed ? persisted(`/x/tool-results/${file}`) : 'short'));
+  }
+  const all = lines(...rows);
+  const stored = new Map<string, CapturedEvent>();
+  const there = new Map<string, string>();
+  let kept: unknown = null;
+  let cut = 0;
+  for (let stage = 1; stage <= 4; stage += 1) {
+    cut = stage === 4 ? all.length : Math.max(cut, lines(rows[0] ?? {}).length + below(all.length));
+    put(folder, { 'session.jsonl': all.slice(0, cut) }, stage);
+    for (const [file, output] of outputs) {
+      if (stage < 4 && random() < 0.5) continue;
+      const isOther = stage < 4 && random() < 0.3 && there.get(file) !== output;
+      there.set(file, isOther ? `${output} so far` : output);
+      put(folder, { [`session/tool-results/${file}`]: there.get(file) ?? '' }, stage);
+    }
+    const log = await open(join(folder, 'session.jsonl'));
+    const rest = kept === null ? null : log.continueAfter(kept as never);
+    const found: CapturedEvent[] = [];
+    const reading = rest ?? log;
+    for await (const batch of reading.read()) found.push(...batch);
+    const problem = balanceProblem(reading.summary().balance);
+    if (problem !== null) return `seed ${seed}: ${problem}`;
+    for (const event of found) {
+      const before = stored.get(event.id);
+      if (before !== undefined && JSON.stringify(before) !== JSON.stringify(event))
+        return `seed ${seed}: ${event.id} changed`;
+      if (rest !== null && before !== undefined) return `seed ${seed}: ${event.id} came again`;
+      stored.set(event.id, event);
+    }
+    if (rest?.isLost() === true) return `seed ${seed}: the rest was lost`;
+    kept = reading.summary().kept;
+    if (kept === null) return `seed ${seed}: it cannot be continued`;
+  }
+  const atOnce: CapturedEvent[] = [];
+  for await (const batch of (await open(join(folder, 'session.jsonl'))).read()) atOnce.push(...batch);
+  for (const event of atOnce)
+    if (JSON.stringify(stored.get(event.id)) !== JSON.stringify(event))
+      return `seed ${seed}: ${event.id} is not as at once`;
+  const others = [...stored.values()].filter(({ id }) => !atOnce.some((event) => event.id === id));
+  if (
+    others.some(({ type, data }) => type !== 'system:tool_output' || !String(data.output).endsWith('so far'))
+  )
+    return `seed ${seed}: ${others.map(({ id }) => id).join()} is not at once`;
+  for (const row of rows) {
+    const [{ tool_use_id: id = '', content = '' } = {}] =
+      row.type === 'user' && Array.isArray((row.message as { content: unknown }).content)
+        ? (row.message as { content: { tool_use_id?: string; content?: string }[] }).content
+        : [];
+    const file = /tool-results\/(\S+)/.exec(content)?.[1];
+    const right = outputs.get(file ?? `${id}.txt`) ?? content;
+    for (const events of [atOnce, [...stored.values()]])
+      if (id !== '' && shownOf(events, id).join() !== right)
+        return `seed ${seed}: ${id} is shown as ${shownOf(events, id).join()}`;
+  }
+  return null;
+}
+
+async function wrongSeed(open: Open, seeds: number): Promise<string | null> {
+  for (let seed = 1; seed <= seeds; seed += 1) {
+    const wrong = await differenceOf(seed, open).catch(String);
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+    if (wrong !== null) return wrong;
+  }
+  return null;
+}
+
+const beside = 'continue/beside-session.ts';
+const reading = 'continue/transcript-reading.ts';
+const mutants: readonly (readonly [
+  name: string,
+  fault: readonly [file: string, piece: string, instead: string],
+])[] = [
+  ['reads an output again', [beside, 'if (this.#known.has(event.id)) return null;', '']],
+  ['keeps nothing of what it has read', [reading, 'beside: this.#beside.kept,', 'beside: [],']],
+  [
+    'takes a changed output for a known one',
+    [beside, ' && file.bytes === bytes && file.modifiedAt === modifiedAt', ''],
+  ],
+  [
+    'gives a changed output the id of the one before',
+    [beside, "[stem, 'output', digest]", "[stem, 'output']"],
+  ],
+  [
+    'reads only what a result names',
+    [reading, 'of this.#beside.others(fidelity)', 'of this.#beside.others(fidelity).take?.(0) ?? []'],
+  ],
+  ['names an output after the result', [beside, 'toolUseID: stem', "toolUseID: 'x'"]],
+  [
+    'drops the name that a result has',
+    ['map/blocks.ts', '...definedOnly({ outputFile: outputFileOf(text, asObject(output)) }),', ''],
+  ],
+  [
+    'counts an output twice',
+    [beside, "        sheet.record('files');\n", "        sheet.record('files', 2);\n"],
+  ],
+];
+
+describe('outputs of tools that appear, change and vanish while a session grows', () => {
+  const seeds = 60;
+
+  it(`are as at once in ${seeds} random sessions`, async () => {
+    expect(await wrongSeed(openClaudeTranscript, seeds)).toBeNull();
+  });
+
+  it.each(mutants)('would differ if a reader %s', async (_, fault) => {
+    const made = await importMutated(home, fault, 'index.ts');
+    expect(
+      await wrongSeed((made as { openClaudeTranscript: Open }).openClaudeTranscript, seeds),
+    ).not.toBeNull();
+  });
+});
+
+describe('the outputs of tools beside a session', () => {
+  it('are events of their own, after the result that names them, and shown as its output', async () => {
+    const folder = newFolder();
+    put(folder, {
+      'session.jsonl': lines(...listed),
+      'session/tool-results/toolu_1.txt': 'owl\nkite\n',
+      'session/tool-results/b7.txt': 'unnamed',
+    });
+    const { events, log, summary } = await read(folder);
+    expect(outputsIn(events)).toEqual([
+      { toolUseID: 'toolu_1', file: 'toolu_1.txt', output: 'owl\nkite\n' },
+      { toolUseID: 'b7', file: 'b7.txt', output: 'unnamed' },
+    ]);
+    const at = events.findIndex(({ type }) => type === 'agent:tool_result');
+    expect(events[at + 1]?.data.file).toBe('toolu_1.txt');
+    expect(shownOf(events, 'toolu_1')).toEqual(['owl\nkite\n']);
+    expect(log.files.map((file) => basename(file))).toEqual(['session.jsonl', 'b7.txt', 'toolu_1.txt']);
+    expect(balanceProblem(summary.balance)).toBeNull();
+    expect(summary.balance.files).toEqual({ in: 3, recorded: 3, leftOut: {} });
+  });
+
+  it('are in no narrative', async () => {
+    const folder = newFolder();
+    put(folder, { 'session.jsonl': lines(...listed), 'session/tool-results/toolu_1.txt': 'a secret bird' });
+    const { events } = await read(folder, 'narrative');
+    expect(JSON.stringify(events)).not.toContain('secret bird');
+  });
+
+  it('are named if they cannot be read: links out of the source, other kinds, and what is not text', async () => {
+    const folder = newFolder();
+    const outside = newFolder();
+    put(outside, { 'secret.txt': 'secret bird' });
+    put(folder, {
+      'session.jsonl': lines(...listed),
+      'session/tool-results/image.png': new Uint8Array([0xff, 0xd8, 0xff]),
+      'session/tool-results/book/page-1.txt': 'page',
+      'session/session-memory/summary.md': 'notes',
+    });
+    symlinkSync(join(outside, 'secret.txt'), join(folder, 'session/tool-results/link.txt'));
+    symlinkSync('nowhere', join(folder, 'session/tool-results/lost.txt'));
+    const { events, summary } = await read(folder);
+    expect(outputsIn(events)).toEqual([]);
+    expect(JSON.stringify(events)).not.toContain('secret bird');
+    expect(summary.diagnostics.map(({ code, file }) => [code, basename(file)]).sort()).toEqual([
+      ['sidecar_not_read', 'image.png'],
+      ['sidecar_not_read', 'link.txt'],
+      ['sidecar_not_read', 'lost.txt'],
+      ['sidecar_not_read', 'page-1.txt'],
+      ['sidecar_not_read', 'summary.md'],
+    ]);
+    expect(balanceProblem(summary.balance)).toBeNull();
+    expect(summary.balance.files).toEqual({ in: 6, recorded: 1, leftOut: { not_read: 5 } });
+  });
+});
