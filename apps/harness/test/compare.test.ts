@@ -1,6 +1,7 @@
 import { join } from 'node:path';
-import { openDispatchStore } from '@hansard/dispatch';
+import { type DispatchStore, openDispatchStore } from '@hansard/dispatch';
 import { type NewEvent, newEvent } from '@hansard/events';
+import { openSession } from '@hansard/session';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CommandLine, commandLine } from './command-line.ts';
@@ -88,5 +89,80 @@ describe('hansard compare', () => {
       isResultEqual: false,
       firstDifference: { same: 4, field: 'status', one: { position: 5 }, other: { position: 5 } },
     });
+  });
+});
+
+describe('two sessions whose models were given other requests', () => {
+  /** The tools and the temperature of each call. */
+  type Calls = readonly (readonly [
+    tools: readonly string[],
+    parameters: Record<string, number> | undefined,
+  ])[];
+  const definition = (word: string) => {
+    const [name = '', version] = word.split('@');
+    return { name, description: `Version ${version ?? 1}.`, inputSchema: { type: 'object' } };
+  };
+
+  async function sessionOf(store: DispatchStore, dispatchId: string, calls: Calls): Promise<void> {
+    let call = 0;
+    const generate = () => {
+      const [tools, parameters] = calls[call++] ?? [[], undefined];
+      const sent = { tools: tools.map(definition), ...(parameters !== undefined && { parameters }) };
+      return { text: 'Yes.', toolCalls: [], model: 'm', usage: { inputTokens: 1, outputTokens: 1 }, sent };
+    };
+    const session = await openSession({
+      store,
+      taskDir: 'lab/tasks/asked',
+      dispatchId,
+      model: { contract: 1, generate },
+    });
+    for (const _ of calls) {
+      await session.root.harken('Go on.');
+      await session.root.response();
+    }
+    await session.close();
+  }
+
+  it('are told apart by the first call with other tools and the first one with other parameters', async () => {
+    using line = commandLine();
+    const store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
+    const cold = { temperature: 0, topP: 1 };
+    await sessionOf(store, 'one', [
+      [['look'], cold],
+      [['look', 'take'], cold],
+      [['look'], undefined],
+    ]);
+    await sessionOf(store, 'two', [
+      [['look'], cold],
+      [['look@2', 'give'], { temperature: 1 }],
+      [[], cold],
+    ]);
+    await sessionOf(store, 'same', [
+      [['look'], { topP: 1, temperature: 0 }],
+      [['take', 'look'], cold],
+      [['look'], cold],
+    ]);
+    await store.close();
+    const { out, code } = await line.hansard('compare', 'asked/one', 'asked/two');
+    expect(code).toBe(0);
+    expect(out).toContain('Both say and do the same.');
+    expect(out).toMatch(
+      /\nThe tools that models were given differ at call 2 of an agent:\n.*one: \d+ {2}only here take, another definition of look\n.*two: \d+ {2}only here give, another definition of look\n/,
+    );
+    expect(out).toMatch(
+      /\nThe parameters that models were given differ at call 2 of an agent:\n.*one: \d+ {2}only here topP 1, temperature 0\n.*two: \d+ {2}temperature 1\n/,
+    );
+    const ordered = await line.hansard('compare', 'asked/one', 'asked/same');
+    expect(ordered.out).toMatch(
+      /differ at call 2 of an agent:\n.*the same in another order\n.*the same in another order\n$/,
+    );
+    expect(ordered.out).not.toContain('The parameters');
+    const [document] = (await line.hansard('compare', 'asked/one', 'asked/two', '--json')).json() as {
+      requestDifferences: { part: string; call: number; onlyOther: string[] }[];
+    }[];
+    expect(document?.requestDifferences.map(({ part, call, onlyOther }) => [part, call, onlyOther])).toEqual([
+      ['tools', 2, ['give']],
+      ['parameters', 2, []],
+    ]);
   });
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
 import { type CapturedEvent, newEvent } from '@hansard/events';
 import { createTokenCounter } from '@hansard/prompt/tokens';
+import { createRedactor } from '@hansard/redaction';
 import { openSession } from '@hansard/session';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { appendEvents, createDispatch, updateDispatch } from '@hansard/testing';
@@ -178,5 +179,57 @@ describe('hansard context', () => {
     expect(err).toContain('bot-7: 1 session');
     const nobody = await line.hansard('show', task, '--raw', '--bot', 'bot-9');
     expect(nobody).toMatchObject({ code: 1, err: expect.stringContaining('Its bots: bot-7.') });
+  });
+});
+
+describe('the request that hansard context prints', () => {
+  const secret =
+    'sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-abcdefghijklmnopqrstuvw-AA';
+  const definition = {
+    name: 'order',
+    description: `Orders with the key ${secret}.`,
+    inputSchema: { type: 'object', properties: { dish: { type: 'string' } } },
+  };
+  const options = (root: string): Parameters<typeof openSession>[0] => ({
+    store: openDispatchStore(openJsonFileStore({ root }), { redact: createRedactor() }),
+    taskDir,
+    dispatchId: 'D1',
+    systemPrompt: 'Serve.',
+    tools: [
+      { contract: 1, listTools: () => [definition], callTool: () => ({ status: 'completed', text: '' }) },
+    ],
+    model: {
+      contract: 1,
+      generate: () => ({
+        ...{ text: 'Served.', toolCalls: [], model: 'waiter-1', usage: { inputTokens: 9, outputTokens: 9 } },
+        sent: { parameters: { temperature: 0.2, topP: 1 } },
+      }),
+    },
+  });
+
+  it('is whole, without the secret of a tool, and recorded once also after the session is loaded', async () => {
+    using line = commandLine();
+    const root = join(line.cwd, '.projects');
+    for (let life = 0; life < 3; life += 1) {
+      const session = await openSession(options(root));
+      await session.root.harken('Soup, please.');
+      await session.root.response();
+      await session.close();
+    }
+    const { out } = await line.hansard('context', `${task}/D1`);
+    expect(out).toMatch(/\ntools {4}1: order, with texts left out or redacted, sha256:[0-9a-f]{64}\n/);
+    expect(out).toMatch(/\nparams {3}\{"temperature":0.2,"topP":1\}, sha256:[0-9a-f]{64}\n/);
+    expect(out).toMatch(
+      /── tool order\nOrders with the key .*REDACTED.*\ninput \{"type":"object","properties"/i,
+    );
+    expect(out).not.toContain(secret);
+    const [row] = (await line.hansard('context', `${task}/D1`, '--json')).json() as { request: unknown }[];
+    expect(row?.request).toMatchObject({
+      tools: { basis: 'recorded', isWhole: false, value: [{ name: 'order' }] },
+      parameters: { basis: 'recorded', isWhole: true, value: { temperature: 0.2, topP: 1 } },
+    });
+    const log = (await line.hansard('show', `${task}/D1`, '--raw', '--json')).json() as CapturedEvent[];
+    expect(log.filter(({ type }) => type === 'request:stored')).toHaveLength(2);
+    expect(JSON.stringify(log)).not.toContain(secret);
   });
 });

@@ -11,6 +11,7 @@ export {
   type ComparedSession,
   compareBranches,
   compareSessions,
+  type RequestDifference,
   type SessionComparison,
 } from './reading/compare-sessions.ts';
 export { EventRequest, type RequestedEvents } from './reading/event-request.ts';

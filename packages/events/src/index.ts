@@ -1,4 +1,5 @@
 export { longestContent, type StoredContent, separateContent } from './content/separate-content.ts';
+export { type StoredRequest, storedRequest } from './content/stored-request.ts';
 export { type DefinedOnly, definedOnly } from './defined-only.ts';
 export type { Diagnostic } from './diagnostic.ts';
 export { didYouMean } from './did-you-mean.ts';
@@ -46,7 +47,7 @@ export type { ObservedImage } from './snapshots/observed-image.ts';
 export { ObservedInstance, registerSnapshotType, type SnapshotType } from './snapshots/observed-instance.ts';
 export { PrintedForm, reviveSnapshot, snapshot } from './snapshots/snapshot.ts';
 export { toTimestamp } from './timestamp.ts';
-export type { FileChange } from './types/agent-events.ts';
+export type { FileChange, RequestTool } from './types/agent-events.ts';
 export type { ContentPart, MediaPart } from './types/content-part.ts';
 export type { Delta } from './types/delta.ts';
 export {

@@ -27,6 +27,7 @@ export type { Detail } from './context/history/detail.ts';
 export { interruption, takenBackText } from './context/history/interruption.ts';
 export { outputText } from './context/history/output-text.ts';
 export { bytesField } from './context/history/result-text.ts';
+export { type CallRequest, LoggedRequests } from './context/logged-requests.ts';
 export { readContextManifest } from './context/read-context-manifest.ts';
 export {
   type Basis,

@@ -119,6 +119,16 @@ export interface ModelResponse {
   readonly costUsd?: number;
   /** As the model reported it, such as `end_turn`. */
   readonly stopReason?: string;
+  /** What the provider sent beside the messages. The log keeps it once, with the calls that were given the same. */
+  readonly sent?: {
+    /** The tools, if they are not those of the request in their order. */
+    readonly tools?: readonly ToolDefinition[];
+    /**
+     * The parameters, in the words of the provider: sampling such as `temperature`, and whatever else changes an answer. Never a key or a
+     * header. Without any: `{}`. Absent: the provider does not report them.
+     */
+    readonly parameters?: JsonObject;
+  };
 }
 
 /** A tool as a model sees it. */

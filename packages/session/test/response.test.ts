@@ -71,7 +71,7 @@ describe('a response', () => {
       tools: [
         tools({
           look: async ({ toolCallId }) => {
-            seen.push([toolCallId, ...typesOf(await events()).slice(2)]);
+            seen.push([toolCallId, ...typesOf(await events()).slice(3)]);
             return done('ok', { metadata: { files: 1 } });
           },
         }),
@@ -317,7 +317,7 @@ describe('a response under way', () => {
     await called.promise;
     controller.abort(new Error('enough'));
     await expect(response).rejects.toThrow('enough');
-    const log = (await events()).slice(2);
+    const log = (await events()).slice(3);
     expect(typesOf(log)).toEqual([
       'agent:tool_call',
       'agent:tool_call',

@@ -192,6 +192,7 @@ const sampleData: { [T in KnownEventType]: EventData<T> } = {
     costUsd: 0.01,
     stopReason: 'end_turn',
     context: { hash: 'sha256:00' },
+    request: { tools: 'e15', parameters: null },
   },
   'agent:message_sent': { text: 'What did you find?', to: { dispatchId: 'D2' } },
   'agent:output': {
@@ -206,6 +207,10 @@ const sampleData: { [T in KnownEventType]: EventData<T> } = {
     sha256: 'b5d4045c3f466fa91fe2cc6abe79232a1a57cdf104f7a26e716e0a1e2789df78',
     size: 3,
     base64: 'QUJD',
+  },
+  'request:stored': {
+    tools: [{ name: 'Bash', description: 'Runs a command.', inputSchema: { type: 'object' } }],
+    parameters: { temperature: 0.2 },
   },
   'session:init': { model: 'model-1', sessionId: 's1', cwd: '/work', tools: ['Bash'] },
   'session:complete': {

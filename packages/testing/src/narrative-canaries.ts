@@ -37,6 +37,7 @@ const fields: Readonly<Record<KnownEventType, Readonly<Record<string, Shape>>>> 
   'agent:output': {},
   'user:message': { text: 'talk' },
   'content:stored': {},
+  'request:stored': {},
   'session:init': { model: 'whole', sessionId: 'whole', cwd: 'whole' },
   'session:complete': { reason: 'line', result: 'whole' },
   'session:compaction': { trigger: 'line', summary: 'talk' },
@@ -191,6 +192,19 @@ class Canaries {
           details: { context: this.#hide() },
         },
       ];
+    if (type === 'request:stored') {
+      const inputSchema = {
+        type: 'object',
+        title: `${this.#show()}\n${this.#hide()}`,
+        output: this.#nested(),
+      };
+      data.tools = [{ name: this.#show(), description: `${this.#show()}\n${this.#hide()}`, inputSchema }];
+      data.parameters = {
+        reasoning: this.#show(),
+        instructions: `a\n${this.#hide()}`,
+        input: this.#nested(),
+      };
+    }
     if (type === 'session:complete') data.errors = [this.#shaped('line')];
     if (type === 'harness:error')
       data.stack = `Error: ${this.#hide()}\n    at ${this.#show()} (a.ts:1:1)\n${this.#hide()}`;

@@ -329,3 +329,67 @@ function isTyped(type: string): boolean {
     !type.startsWith('system:') && !type.startsWith('game:') && !/^session:(status|rate_limit)$/.test(type)
   );
 }
+
+describe('the request of a call', () => {
+  const tools = [{ name: 'look', description: 'Looks at a secret.', inputSchema: { type: 'object' } }];
+  const parameters = {
+    temperature: 0.2,
+    topP: 1,
+    maxOutputTokens: 9,
+    stopSequences: ['END'],
+    instructions: 'secret',
+  };
+  const usage = { inputTokens: 1, outputTokens: 1 };
+  const call = { agentId: 'agent_001', messageId: 'm1' };
+  const events = [
+    { ...event('p1', 0, 'request:stored', { tools }), timestamp: null },
+    { ...event('p2', 0, 'request:stored', { parameters }), timestamp: null },
+    event('t1', 10, 'agent:text', { text: 'Yes.' }, call),
+    event(
+      'i1',
+      20,
+      'agent:inference',
+      { model: 'm', usage, request: { tools: 'p1', parameters: 'p2' } },
+      call,
+    ),
+    event('t2', 30, 'agent:text', { text: 'No.' }, { ...call, messageId: 'm2' }),
+    event(
+      'i2',
+      40,
+      'agent:inference',
+      { model: 'm', usage, request: { tools: null } },
+      { ...call, messageId: 'm2' },
+    ),
+  ];
+  const ofChats = async (content: 'none' | 'spans') => {
+    const { spans } = await exported(oneDispatch(events), { content });
+    return spans
+      .filter(({ name }) => name === 'chat m')
+      .map(({ attributes }) =>
+        Object.fromEntries(
+          Object.entries(attributes).filter(([name]) => /^gen_ai\.(request|tool)\.(?!model)/.test(name)),
+        ),
+      );
+  };
+  const figures = {
+    'gen_ai.request.temperature': 0.2,
+    'gen_ai.request.top_p': 1,
+    'gen_ai.request.max_tokens': 9,
+  };
+
+  it('is on its span: numbers always, the tools and stop sequences with content', async () => {
+    expect(await ofChats('none')).toEqual([figures, {}]);
+    const definitions = [
+      { type: 'function', name: 'look', description: 'Looks at a secret.', parameters: { type: 'object' } },
+    ];
+    expect(await ofChats('spans')).toEqual([
+      {
+        ...figures,
+        'gen_ai.request.stop_sequences': ['END'],
+        'gen_ai.tool.definitions': JSON.stringify(definitions),
+      },
+      {},
+    ]);
+    expect(await textOf(oneDispatch(events), { content: 'none' })).not.toContain('secret');
+  });
+});

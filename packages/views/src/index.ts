@@ -53,7 +53,12 @@ export { type Knowledge, knowledgeOf } from './knowledge/knowledge-of.ts';
 export { type KnowledgeStep, type KnownRow, knownBy } from './knowledge/known-by.ts';
 export { type ItemState, type KnownItem, textOfItem } from './knowledge/known-item.ts';
 export { type NeverHeardRow, neverHeard } from './knowledge/never-heard.ts';
-export { contextMessageText, renderContextText, renderManifest } from './knowledge/render-context-text.ts';
+export {
+  contextMessageText,
+  renderContextText,
+  renderManifest,
+  requestLines,
+} from './knowledge/render-context-text.ts';
 export { type LogDiagnostic, type LogDiagnosticCode, renderDiagnostics } from './log/diagnostic.ts';
 export { agentNamed, agentsNamed, type LogAgent } from './log/log-agents.ts';
 export { createLogIndex, findEvent, type LogIndex } from './log/log-index.ts';

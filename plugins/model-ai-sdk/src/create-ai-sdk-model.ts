@@ -49,8 +49,10 @@ export function createAiSdkModel(options: AiSdkModelOptions): LanguageModelProvi
     async generate(request) {
       const { messages, tools, signal } = request;
       signal.throwIfAborted();
+      const sent = new SentRequest(tools, options.settings);
       const result = streamText({
         ...options.settings,
+        ...sent.callbacks,
         model: await resolve(request.model),
         messages: toSdkMessages(messages, request.model),
         allowSystemInMessages: true,
@@ -60,9 +62,65 @@ export function createAiSdkModel(options: AiSdkModelOptions): LanguageModelProvi
         onError: () => undefined,
       });
       for await (const part of result.stream) takePart(part, request);
-      return toModelResponse(await result.finalStep, request.model);
+      return { ...toModelResponse(await result.finalStep, request.model), sent: sent.found };
     },
   };
+}
+
+type StepStart = Parameters<NonNullable<AiSdkSettings['onStepStart']>>[0];
+type CallStart = Parameters<NonNullable<AiSdkSettings['onLanguageModelCallStart']>>[0];
+
+/** What the SDK gave the model beside the messages: the settings, which a `prepareStep` can change. The callbacks of the settings are called, too. */
+class SentRequest {
+  readonly #given: readonly ToolDefinition[];
+  readonly #settings: AiSdkSettings;
+  #step: JsonObject = {};
+  #call: JsonObject = {};
+  #tools: readonly string[] = [];
+
+  constructor(given: readonly ToolDefinition[], settings: AiSdkSettings = {}) {
+    this.#given = given;
+    this.#settings = settings;
+  }
+
+  get callbacks(): Pick<AiSdkSettings, 'onStepStart' | 'onLanguageModelCallStart'> {
+    const { onStepStart, experimental_onStepStart = onStepStart } = this.#settings;
+    const { onLanguageModelCallStart, experimental_onLanguageModelCallStart = onLanguageModelCallStart } =
+      this.#settings;
+    return {
+      onStepStart: async (event) => {
+        this.#step = await parametersOfStep(event);
+        await (onStepStart ?? experimental_onStepStart)?.(event);
+      },
+      onLanguageModelCallStart: async (event) => {
+        this.#call = parametersOfCall(event);
+        this.#tools = (event.tools ?? []).map(({ name }) => String(name));
+        await (onLanguageModelCallStart ?? experimental_onLanguageModelCallStart)?.(event);
+      },
+    };
+  }
+
+  get found(): NonNullable<ModelResponse['sent']> {
+    const parameters = { ...this.#call, ...this.#step };
+    const names = this.#tools;
+    if (names.length === this.#given.length && this.#given.every(({ name }, at) => name === names[at]))
+      return { parameters };
+    const tools = names.flatMap((wanted) => this.#given.find(({ name }) => name === wanted) ?? []);
+    return { parameters, tools };
+  }
+}
+
+/** The settings of a call that change an answer. Headers and what the SDK does around a call are none. */
+function parametersOfCall(call: CallStart): JsonObject {
+  const { maxOutputTokens, temperature, topP, topK, presencePenalty, frequencyPenalty } = call;
+  const { stopSequences, seed, reasoning, instructions } = call;
+  const sampling = { maxOutputTokens, temperature, topP, topK, presencePenalty, frequencyPenalty };
+  return definedOnly({ ...sampling, stopSequences, seed, reasoning, instructions }) as JsonObject;
+}
+
+async function parametersOfStep({ toolChoice, providerOptions, output }: StepStart): Promise<JsonObject> {
+  const responseFormat = await output?.responseFormat;
+  return definedOnly({ toolChoice, providerOptions, responseFormat }) as JsonObject;
 }
 
 function takePart(part: TextStreamPart<ToolSet>, { agentId, onDelta, signal }: ModelRequest): void {

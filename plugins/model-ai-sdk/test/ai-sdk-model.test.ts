@@ -2,8 +2,16 @@ import type { JsonObject } from '@hansard/events';
 import type { Delta } from '@hansard/provider';
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, it } from 'vitest';
-import { createAiSdkModel } from '../src/index.ts';
-import { finish, mockModel, request, type StreamPart, streamOf, textParts } from './reply.ts';
+import { type AiSdkSettings, createAiSdkModel } from '../src/index.ts';
+import {
+  type CallOptions,
+  finish,
+  mockModel,
+  request,
+  type StreamPart,
+  streamOf,
+  textParts,
+} from './reply.ts';
 
 const settings = { maxRetries: 0 };
 
@@ -26,6 +34,7 @@ describe('an answer', () => {
       model: 'mock-1',
       usage: { inputTokens: 20, outputTokens: 7, cacheReadTokens: 90, cacheWriteTokens: 10 },
       stopReason: 'stop',
+      sent: { parameters: {} },
     });
   });
 
@@ -357,5 +366,63 @@ describe('an abort', () => {
     const answer = Promise.resolve(createAiSdkModel({ model }).generate(request({ signal })));
     await expect(answer).rejects.toThrow('cancelled');
     expect(model.doStreamCalls).toEqual([]);
+  });
+});
+
+describe('what the answer says was sent', () => {
+  const two = ['task', 'look'].map((name) => ({ ...tools[0], name })) as typeof tools;
+
+  /** What the model of the SDK received: the oracle. */
+  const received = (mock: MockLanguageModelV4) => {
+    const {
+      prompt,
+      abortSignal,
+      headers,
+      includeRawChunks,
+      tools: given,
+      ...parameters
+    } = mock.doStreamCalls[0] ?? ({} as CallOptions);
+    const present = Object.entries(parameters).filter(([, value]) => value !== undefined);
+    return { names: given?.map(({ name }) => name) ?? [], parameters: Object.fromEntries(present) };
+  };
+
+  it.each<[string, AiSdkSettings, readonly string[]]>([
+    ['no settings', {}, ['task', 'look']],
+    ['sampling', { temperature: 0.2, topP: 1, topK: 4, seed: 7, stopSequences: ['END'] }, ['task', 'look']],
+    [
+      'a limit and penalties',
+      { maxOutputTokens: 9, presencePenalty: 1, frequencyPenalty: 0.5 },
+      ['task', 'look'],
+    ],
+    ['options of the vendor', { providerOptions: { vendor: { effort: 'high' } } }, ['task', 'look']],
+    ['active tools', { activeTools: ['look'] }, ['look']],
+    [
+      'a step that is prepared',
+      { temperature: 1, prepareStep: () => ({ temperature: 0.5, activeTools: ['task'] }) },
+      ['task'],
+    ],
+    ['a header', { headers: { authorization: 'secret' }, maxRetries: 0 }, ['task', 'look']],
+  ])('is what the model received, with %s', async (_, given, names) => {
+    const mock = mockModel([...textParts('Hello.'), finish()]);
+    const { sent } = await createAiSdkModel({ model: mock, settings: given }).generate(
+      request({ tools: two }),
+    );
+    const { names: shown, parameters } = received(mock);
+    expect((sent?.tools ?? two).map(({ name }) => name)).toEqual(shown);
+    expect(shown).toEqual(names);
+    // The SDK adds the choice that is usual.
+    expect({ toolChoice: { type: 'auto' }, ...sent?.parameters }).toEqual(parameters);
+    expect(JSON.stringify(sent)).not.toContain('secret');
+  });
+
+  it('leaves the callbacks of the settings alone', async () => {
+    const called: string[] = [];
+    const given: AiSdkSettings = {
+      onStepStart: () => void called.push('step'),
+      onLanguageModelCallStart: () => void called.push('call'),
+    };
+    const mock = mockModel([...textParts('Hello.'), finish()]);
+    await createAiSdkModel({ model: mock, settings: given }).generate(request());
+    expect(called.sort()).toEqual(['call', 'step']);
   });
 });

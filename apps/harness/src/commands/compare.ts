@@ -2,6 +2,7 @@ import {
   type ComparedSession,
   compareBranches,
   compareSessions,
+  type RequestDifference,
   type SessionComparison,
 } from '@hansard/compose/reading';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
@@ -96,6 +97,7 @@ async function inWords(context: CliContext, compared: SessionComparison): Promis
     ...resultInWords(compared),
     '',
     ...differenceInWords(difference, [nameOf(one), nameOf(two)], width),
+    ...compared.requestDifferences.flatMap((found) => requestInWords(found, [nameOf(one), nameOf(two)])),
   ].join('\n');
 }
 
@@ -167,6 +169,28 @@ function change(left: number | null, right: number | null, format: Format): stri
   if (by === 0) return '';
   const share = left === 0 ? '' : ` (${by > 0 ? '+' : '−'}${Math.round((Math.abs(by) / left) * 100)} %)`;
   return `${by > 0 ? '+' : '−'}${format(Math.abs(by))}${share}`;
+}
+
+/** How the requests of two calls differ: by name, and the values of parameters. */
+function requestInWords(found: RequestDifference, [left, right]: readonly [string, string]): string[] {
+  const { part, call, one, other, onlyOne, onlyOther, changed } = found;
+  const isReordered = onlyOne.length + onlyOther.length + changed.length === 0;
+  const nothing = isReordered ? 'the same in another order' : 'nothing that is only here';
+  const line = (name: string, own: readonly string[], { position, request }: RequestDifference['one']) => {
+    const shown = (key: string) =>
+      part === 'tools' ? key : `${key} ${JSON.stringify(request.parameters.value?.[key])}`;
+    const words = [
+      ...own.map((key) => `only here ${shown(key)}`),
+      ...changed.map((key) => (part === 'tools' ? `another definition of ${key}` : shown(key))),
+    ];
+    return neutraliseControlsInLine(`  ${name}: ${position}  ${words.join(', ') || nothing}`);
+  };
+  return [
+    '',
+    `The ${part} that models were given differ at call ${call} of an agent:`,
+    line(left, onlyOne, one),
+    line(right, onlyOther, other),
+  ];
 }
 
 function resultInWords({ one, other: two, isResultEqual }: SessionComparison): string[] {

@@ -105,12 +105,12 @@ function contextAnswer(
   { policy }: ContextCommandOptions,
   isRedactedLater: boolean,
 ): Answer {
-  const { inference, agentId, basis, recorded, manifest, messages } = rendered;
+  const { inference, agentId, basis, recorded, manifest, messages, request } = rendered;
   const shown = recorded === null || policy !== undefined ? manifest : recorded;
   const call = neutraliseControlsInLine(`call     ${inference.id}${agentId === '' ? '' : ` of ${agentId}`}`);
   return {
-    rows: [{ inference: inference.id, agentId, basis, recorded, manifest, messages }],
-    text: [call, renderContextText({ messages, manifest: shown })],
+    rows: [{ inference: inference.id, agentId, basis, recorded, manifest, request, messages }],
+    text: [call, renderContextText({ messages, manifest: shown, request })],
     notesBefore: [
       ...differencesInWords(rendered, policy !== undefined),
       ...redactionNotes(rendered, isRedactedLater),

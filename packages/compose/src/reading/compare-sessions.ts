@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { DispatchStore } from '@hansard/dispatch';
-import type { CapturedEvent, DispatchEnvelope, JsonValue } from '@hansard/events';
+import type { CapturedEvent, DispatchEnvelope, JsonObject, JsonValue } from '@hansard/events';
 import {
   createDispatchFacts,
   figuresOfDispatch,
@@ -10,6 +11,7 @@ import {
   UsageSums,
   withOpenCalls,
 } from '@hansard/facts';
+import { type CallRequest, LoggedRequests } from '@hansard/prompt';
 import { eventsOfBranch, type FirstDifference, firstDifference } from '@hansard/views';
 import { openNamed } from '../sessions/resolve-session.ts';
 import { eventNamed, type ReadingClock } from './names.ts';
@@ -36,6 +38,28 @@ export interface SessionComparison {
   readonly isResultEqual: boolean;
   /** Null: both say and do the same. */
   readonly firstDifference: FirstDifference | null;
+  /** The first call that was given other tools, and the first one with other parameters, as far as both logs record them. */
+  readonly requestDifferences: readonly RequestDifference[];
+}
+
+/** Two calls that correspond, the first ones whose models were given other tools or other parameters. */
+export interface RequestDifference {
+  readonly part: 'tools' | 'parameters';
+  /** The number of the call among those of its agent, from 1. */
+  readonly call: number;
+  readonly one: ComparedRequest;
+  readonly other: ComparedRequest;
+  /** The names of tools, or of parameters. `changed`: of both, with another value. */
+  readonly onlyOne: readonly string[];
+  readonly onlyOther: readonly string[];
+  readonly changed: readonly string[];
+}
+
+interface ComparedRequest {
+  /** The position and id of the `agent:inference`. */
+  readonly position: number;
+  readonly id: string;
+  readonly request: CallRequest;
 }
 
 /**
@@ -54,13 +78,15 @@ export async function compareSessions(
     return { taskDir, paged: pagedLog(log, signal) };
   };
   const [left, right] = [await open(word), await open(otherWord)];
-  const one = await readCompared(left.taskDir, left.paged);
-  const other = await readCompared(right.taskDir, right.paged);
+  const [calls, otherCalls] = [new ComparedCalls(), new ComparedCalls()];
+  const one = await readCompared(left.taskDir, left.paged, calls);
+  const other = await readCompared(right.taskDir, right.paged, otherCalls);
   return {
     one,
     other,
     isResultEqual: JSON.stringify(one.result) === JSON.stringify(other.result),
     firstDifference: await firstDifference(eventsOf(left.paged), eventsOf(right.paged)),
+    requestDifferences: calls.differences(otherCalls),
   };
 }
 
@@ -82,16 +108,18 @@ export async function compareBranches(
     return { position, id: event.id, only: (await eventsOfBranch(paged, event.id)) ?? new Set<number>() };
   };
   const [left, right] = [await open(ends[0]), await open(ends[1])];
-  const read = async ({ position: end, id: address, only }: typeof left) => ({
-    ...(await readCompared(taskDir, paged, only)),
+  const read = async ({ position: end, id: address, only }: typeof left, calls: ComparedCalls) => ({
+    ...(await readCompared(taskDir, paged, calls, only)),
     branch: { end, address },
   });
-  const [one, other] = [await read(left), await read(right)];
+  const [calls, otherCalls] = [new ComparedCalls(), new ComparedCalls()];
+  const [one, other] = [await read(left, calls), await read(right, otherCalls)];
   return {
     one,
     other,
     isResultEqual: JSON.stringify(one.result) === JSON.stringify(other.result),
     firstDifference: await firstDifference(eventsOf(paged), eventsOf(paged), [left.only, right.only]),
+    requestDifferences: calls.differences(otherCalls),
   };
 }
 
@@ -99,6 +127,7 @@ export async function compareBranches(
 async function readCompared(
   taskDir: string,
   paged: PagedLog,
+  compared: ComparedCalls,
   only?: ReadonlySet<number>,
 ): Promise<ComparedSession> {
   const { envelope } = paged;
@@ -114,6 +143,7 @@ async function readCompared(
   const calls = new Set<string>();
   for await (const event of eventsOf(paged)) {
     position += 1;
+    compared.observe(event, position, only?.has(position) !== false);
     if (only?.has(position) === false) continue;
     events += 1;
     logged.observe(event);
@@ -135,6 +165,63 @@ async function readCompared(
   const result = facts.completion?.structuredResult ?? facts.completion?.result ?? null;
   const byTool = new Map(tools.rows('key').map((row) => [row.key, row]));
   return { taskDir, envelope, events, figures, tools: byTool, result };
+}
+
+/** The model calls of a session or branch, by their agent and their number. Agents are numbered in the order of their first calls. */
+class ComparedCalls {
+  readonly #requests = new LoggedRequests();
+  readonly #agents = new Map<string, number>();
+  readonly #counts: number[] = [];
+  readonly #calls = new Map<string, ComparedRequest & { readonly number: number }>();
+
+  observe(event: CapturedEvent, position: number, isCompared: boolean): void {
+    this.#requests.observe(event);
+    if (event.type !== 'agent:inference' || !isCompared) return;
+    const { id, agentId = '' } = event;
+    const agent = this.#agents.get(agentId) ?? this.#agents.size;
+    this.#agents.set(agentId, agent);
+    const number = (this.#counts[agent] ?? 0) + 1;
+    this.#counts[agent] = number;
+    this.#calls.set(`${agent} ${number}`, { position, id, number, request: this.#requests.of(event) });
+  }
+
+  differences(others: ComparedCalls): RequestDifference[] {
+    return (['tools', 'parameters'] as const).flatMap((part) => {
+      for (const [key, one] of this.#calls) {
+        const other = others.#calls.get(key);
+        if (other === undefined || !differs(part, one.request, other.request)) continue;
+        const { number: call, ...ofOne } = one;
+        const { number: _, ...ofOther } = other;
+        return { part, call, one: ofOne, other: ofOther, ...changesOf(part, one.request, other.request) };
+      }
+      return [];
+    });
+  }
+}
+
+/** Whether both logs say what was given, and it is not the same. */
+function differs(part: RequestDifference['part'], one: CallRequest, other: CallRequest): boolean {
+  const bothSay = [one, other].every(({ [part]: { basis } }) => basis !== 'absent' && basis !== 'names');
+  if (!bothSay || one[part].id === other[part].id) return false;
+  const [left, right] = [one[part].value, other[part].value];
+  return left === null || right === null || !isDeepStrictEqual(left, right);
+}
+
+function changesOf(part: RequestDifference['part'], one: CallRequest, other: CallRequest) {
+  const [left, right] = [one, other].map((request) => valuesOf(part, request)) as [JsonObject, JsonObject];
+  const names = (values: JsonObject, others: JsonObject) =>
+    Object.keys(values).filter((name) => !Object.hasOwn(others, name));
+  const both = Object.keys(left).filter((name) => Object.hasOwn(right, name));
+  return {
+    onlyOne: names(left, right),
+    onlyOther: names(right, left),
+    changed: both.filter((name) => !isDeepStrictEqual(left[name], right[name])),
+  };
+}
+
+function valuesOf(part: RequestDifference['part'], { tools, parameters }: CallRequest): JsonObject {
+  if (part === 'parameters') return parameters.value ?? {};
+  return Object.fromEntries((tools.value ?? []).map((tool) => [tool.name, tool as JsonObject]));
 }
 
 const noFigures = { usage: null, models: null, cost: null, periods: null, prices: null } as const;

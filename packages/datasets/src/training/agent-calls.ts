@@ -30,7 +30,7 @@ interface OpenAnswer {
 }
 
 /** The previous call, if it was not dropped. Its prompt is not kept. */
-interface LatestCall extends Pick<Prompt, 'renderer' | 'number' | 'length'> {
+interface LatestCall extends Pick<Prompt, 'renderer' | 'number' | 'length'>, Pick<CallFacts, 'tools'> {
   readonly answer: TrainedAnswer;
 }
 
@@ -161,8 +161,8 @@ export class AgentCalls {
     const reason = reasonToDrop(prompt, open, isLast);
     if (reason !== null) return this.#drop(eventId, reason);
     const { renderer, number, length } = prompt;
-    this.#latest = { renderer, number, length, answer };
-    const { model, prompt: recorded } = records.of(agentId, messageId);
+    const { model, prompt: recorded, tools } = records.of(agentId, messageId);
+    this.#latest = { renderer, number, length, answer, tools };
     return {
       kind: 'call',
       call: {
@@ -175,7 +175,9 @@ export class AgentCalls {
         answer,
         isRecorded: recorded !== null,
         isShortened: isShortened(prompt),
-        continues: before !== null && continuesCall(before, prompt),
+        tools,
+        // The tools of a row are those of all its calls.
+        continues: before !== null && isSame(before.tools, tools) && continuesCall(before, prompt),
       },
     };
   }
@@ -210,6 +212,10 @@ function continuesCall(before: LatestCall, { renderer, number, context }: Prompt
     context.manifest.prefix.messages === before.length &&
     isAnswer(context.added[0], before.answer)
   );
+}
+
+function isSame(one: CallFacts['tools'], other: CallFacts['tools']): boolean {
+  return one.basis === other.basis && one.id === other.id;
 }
 
 function isAnswer(message: ContextMessage | undefined, { text, toolCalls }: TrainedAnswer): boolean {

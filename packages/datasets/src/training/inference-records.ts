@@ -1,9 +1,11 @@
 import { type CapturedEvent, isEventOf } from '@hansard/events';
 import {
+  type CallRequest,
   type ContextPolicy,
   checkContextPolicy,
   contextErrors,
   isStraightEvent,
+  LoggedRequests,
   readContextManifest,
 } from '@hansard/prompt';
 import { isAnswerBlock } from './answer-block.ts';
@@ -29,6 +31,8 @@ export interface InferenceRecord {
   readonly model: string | null;
   /** Null if nothing is recorded about it. */
   readonly prompt: RecordedPrompt | 'unreadable' | null;
+  /** The tools that the model was given. */
+  readonly tools: CallRequest['tools'];
 }
 
 export const fullRecipe: PromptRecipe = recipeOf({ name: 'full' }, undefined);
@@ -39,6 +43,7 @@ export class InferenceRecords {
   readonly #due = new Map<string, RecordedPrompt[]>();
   readonly #recipes = new Map<string, Map<string, PromptRecipe>>();
   readonly #latest = new Map<string, string>();
+  readonly #requests = new LoggedRequests();
   readonly #begun = new Set<string>();
   readonly #split = new Set<string>();
   #events = 0;
@@ -61,6 +66,7 @@ export class InferenceRecords {
   add(event: CapturedEvent): void {
     this.#events += 1;
     this.#isBranched ||= !isStraightEvent(event);
+    this.#requests.observe(event);
     const { id, agentId = '', messageId = id } = event;
     const key = keyOf(agentId, messageId);
     if (isAnswerBlock(event)) {
@@ -69,13 +75,13 @@ export class InferenceRecords {
       this.#begun.add(key);
     } else if (isEventOf(event, 'agent:inference')) {
       const prompt = recordedPrompt(event, messageId);
-      this.#records.set(key, { model: event.data.model, prompt });
+      this.#records.set(key, { model: event.data.model, prompt, tools: this.#requests.of(event).tools });
       if (prompt !== null && prompt !== 'unreadable') this.#expect(agentId, prompt);
     }
   }
 
   of(agentId: string, messageId: string): InferenceRecord {
-    return this.#records.get(keyOf(agentId, messageId)) ?? { model: null, prompt: null };
+    return this.#records.get(keyOf(agentId, messageId)) ?? noRecord;
   }
 
   /** The prompts to render after an event of the agent; null means before its first event. */
@@ -118,6 +124,12 @@ function recipeOf(policy: ContextPolicy, usedCounter: string | undefined): Promp
   const counter = policy.name === 'faded' ? (usedCounter ?? '') : null;
   return { policy, counter, key: JSON.stringify([policy, counter]) };
 }
+
+const noRecord: InferenceRecord = {
+  model: null,
+  prompt: null,
+  tools: { basis: 'absent', id: null, value: null, isWhole: false },
+};
 
 /** Ids never contain a space, so it separates them. */
 function keyOf(agentId: string, id: string): string {

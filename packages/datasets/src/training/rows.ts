@@ -1,5 +1,5 @@
 import { type CapturedEvent, isEventOf, type JsonObject, type JsonValue } from '@hansard/events';
-import type { ContextMessage } from '@hansard/prompt';
+import type { CallRequest, ContextMessage } from '@hansard/prompt';
 
 /**
  * The place of thoughts: nowhere; before the text in `<think>` tags; or in a key of their own, as the templates of
@@ -11,7 +11,7 @@ export type ReasoningMode = (typeof reasoningModes)[number];
 
 export interface RowOptions {
   readonly reasoning: ReasoningMode;
-  /** The definitions of the tools in the form of the target. They are not in the log. */
+  /** The definitions of the tools in the form of the target, for all rows. Absent: those that the log has for the calls of a row. */
   readonly tools?: readonly JsonValue[] | undefined;
   readonly files: RowFiles;
 }
@@ -78,9 +78,23 @@ export function thoughtsField(thinking: string | null, reasoning: ReasoningMode)
   return thinking === null || !isField ? {} : { [reasoning]: thinking };
 }
 
-/** The column for the definitions of the tools, if any. */
-export function toolsField({ tools }: RowOptions): JsonObject {
-  return tools === undefined ? {} : { tools: [...tools] };
+/** The column for the definitions of the tools, if any. TRL has the form of OpenAI. */
+export function toolsField(logged: CallRequest['tools'], { tools }: RowOptions): JsonObject {
+  if (tools !== undefined) return { tools: [...tools] };
+  const known = functionsOf(logged);
+  return known === null
+    ? {}
+    : { tools: known.map((definition) => ({ type: 'function', function: definition })) };
+}
+
+/** The functions that a model was given. Null: none, or the log does not have their definitions. */
+export function functionsOf({ basis, value }: CallRequest['tools']): JsonObject[] | null {
+  if (basis !== 'recorded' || value === null) return null;
+  return value.map(({ name, description, inputSchema }) => ({
+    name,
+    ...(description === undefined ? {} : { description }),
+    parameters: inputSchema ?? { type: 'object', properties: {} },
+  }));
 }
 
 /** The arguments of a call; empty for a call without input. */

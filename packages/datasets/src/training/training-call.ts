@@ -1,3 +1,4 @@
+import type { CallRequest } from '@hansard/prompt';
 import type { TrainedAnswer } from './answer-block.ts';
 import type { Prompt } from './prompt-renderer.ts';
 
@@ -16,6 +17,8 @@ export interface CallFacts {
   readonly isRecorded: boolean;
   /** Whether the prompt shows less than the transcript: it was faded, cut or compacted. */
   readonly isShortened: boolean;
+  /** The tools that the model was given, as far as the log has them. */
+  readonly tools: CallRequest['tools'];
 }
 
 /** One model call of an agent: its exact prompt and its answer. */

@@ -24,6 +24,7 @@ const noFacts: CallFacts = {
   eventId: '',
   isRecorded: false,
   isShortened: false,
+  tools: { basis: 'absent', id: null, value: null, isWhole: false },
 };
 
 /** The size of training data before it is written. Rows and calls are exact, unless the log changes in the meantime. */

@@ -2,6 +2,7 @@ import type { JsonObject } from '@hansard/events';
 import { beginningOf, type Conversation, type RowLimits, type TrainingMessage } from './conversation.ts';
 import {
   argumentsOf,
+  functionsOf,
   type ReasoningMode,
   type RowOptions,
   reasoningModes,
@@ -82,8 +83,11 @@ export const trainingFormats: Readonly<Record<TrainingFormatId, TrainingFormat>>
  * OpenAI's chat format for fine-tuning. Arguments are a JSON string; an answer that another row trains has the weight 0;
  * there are no other keys. An image of a message is a part with a data URL, besides its name in the text.
  */
-function openaiRow({ messages }: Conversation, options: RowOptions): JsonObject {
-  return { messages: messages.map((message) => openaiMessage(message, options)), ...toolsField(options) };
+function openaiRow({ calls, messages }: Conversation, options: RowOptions): JsonObject {
+  return {
+    messages: messages.map((message) => openaiMessage(message, options)),
+    ...toolsField(calls[0].tools, options),
+  };
 }
 
 function openaiMessage(
@@ -172,7 +176,8 @@ function sharegptBeginning(conversation: Conversation): Conversation | null {
 }
 
 /** The row of a conversation with valid turns. */
-function sharegptRow({ messages }: Conversation, options: RowOptions): JsonObject {
+function sharegptRow({ calls, messages }: Conversation, options: RowOptions): JsonObject {
+  const tools = options.tools ?? functionsOf(calls[0].tools);
   const system = messages.flatMap(({ message }) => (message.role === 'system' ? [message.text] : []));
   const turns: Turn[] = [];
   for (const message of messages) {
@@ -186,7 +191,7 @@ function sharegptRow({ messages }: Conversation, options: RowOptions): JsonObjec
   return {
     conversations: turns.map(({ from, value }) => ({ from, value })),
     system: system.join('\n'),
-    tools: options.tools === undefined ? '' : JSON.stringify(options.tools),
+    tools: tools === null ? '' : JSON.stringify(tools),
   };
 }
 
@@ -216,7 +221,7 @@ function trlPromptCompletionRow(conversation: Conversation, options: RowOptions)
     prompt: messages.slice(0, -1),
     completion: messages.slice(-1),
     ...imagesField(conversation, options),
-    ...toolsField(options),
+    ...toolsField(conversation.calls[0].tools, options),
     metadata: metadataOf(conversation),
   };
 }
@@ -226,7 +231,7 @@ function trlChatRow(conversation: Conversation, options: RowOptions): JsonObject
   return {
     messages: conversation.messages.map((message) => trlMessage(message, options)),
     ...imagesField(conversation, options),
-    ...toolsField(options),
+    ...toolsField(conversation.calls[0].tools, options),
     metadata: metadataOf(conversation),
   };
 }

@@ -28,7 +28,7 @@ export interface TrainingContent {
   readonly agents?: readonly string[];
   /** One of the format's `thoughts`. Absent: `drop`, except that `sft` always has the thoughts (G5). */
   readonly reasoning?: ReasoningMode;
-  /** Definitions of the tools, copied into each row. They are not in the log. */
+  /** Definitions of the tools, copied into each row. Absent: those that the log has for the calls of a row. */
   readonly tools?: readonly JsonValue[];
   /** Names the turns and roles of a game. */
   readonly mapping?: GameMappingInput;

@@ -365,3 +365,52 @@ function ownTexts(row: Row): string[] {
   const messages = row.messages ?? [...row.prompt, ...row.completion];
   return messages.flatMap(({ role, content }: Row) => (role === 'assistant' ? [content ?? ''] : []));
 }
+
+describe('the tools of a row', () => {
+  const named = (name: string) => ({
+    name,
+    description: `The tool ${name}.`,
+    inputSchema: { type: 'object' },
+  });
+  const inForm = ({ inputSchema, ...rest }: ReturnType<typeof named>) => ({
+    ...rest,
+    parameters: inputSchema,
+  });
+  const [look, take] = [named('look'), named('take')];
+
+  /** Three calls: two with one tool, and one with two tools. Without `isLogged` the log does not say. */
+  function changing(isLogged = true): Talk {
+    const talk = new Talk();
+    talk.enter(ann, 'Ann');
+    for (const [turn, tools] of [[look], [look], [look, take]].entries()) {
+      const id = `tools-${tools.length}`;
+      if (isLogged && !talk.events.some((event) => event.id === id))
+        talk.events.push({ id, type: 'request:stored', timestamp: null, data: { tools } });
+      talk.tell(ann, `Turn ${turn}.`);
+      talk.say(ann, `Answer ${turn}.`);
+      const last = talk.events.at(-1);
+      if (isLogged && last !== undefined) last.data.request = { tools: id };
+    }
+    return talk;
+  }
+
+  it('are those that its calls were given; other tools begin another row', async () => {
+    const openai = (await write(changing(), { format: 'openai' })).rows;
+    const functions = [[look], [look, take]].map((list) =>
+      list.map((tool) => ({ type: 'function', function: inForm(tool) })),
+    );
+    expect(openai.map(({ tools }) => tools)).toEqual(functions);
+    expect(openai.flatMap(trainedTexts)).toEqual(['Answer 0.', 'Answer 1.', 'Answer 2.']);
+    const trl = (await write(changing(), { format: 'trl' })).rows;
+    expect(trl.map(({ tools }) => tools)).toEqual([functions[0], functions[0], functions[1]]);
+    const [sharegpt] = (await write(changing(), { format: 'sharegpt' })).rows;
+    expect(JSON.parse(String(sharegpt?.tools))).toEqual([inForm(look)]);
+  });
+
+  it('are those that the caller gives, and none where the log does not say', async () => {
+    const given = (await write(changing(), { format: 'trl', tools: [lookUp] })).rows;
+    expect(given.map(({ tools }) => tools)).toEqual([[lookUp], [lookUp], [lookUp]]);
+    for (const row of (await write(changing(false), { format: 'openai' })).rows)
+      expect(row).not.toHaveProperty('tools');
+  });
+});

@@ -235,7 +235,8 @@ interface NodeModules {
   };
 }
 
-function nodeModule<Name extends keyof NodeModules>(name: Name): NodeModules[Name] {
+/** A module of Node, without an import that a page would load. */
+export function nodeModule<Name extends keyof NodeModules>(name: Name): NodeModules[Name] {
   const host = globalThis as unknown as {
     readonly process: { getBuiltinModule<Key extends Name>(name: Key): NodeModules[Key] };
   };

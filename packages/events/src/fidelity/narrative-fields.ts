@@ -89,12 +89,14 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
       costUsd: 'whole',
       stopReason: 'line',
       context: 'whole',
+      request: 'whole',
     },
   },
   'agent:message_sent': { fields: { text: 'said', to: 'whole' } },
   'agent:output': { fields: { parts: 'observed' } },
   'user:message': { fields: { text: 'said', source: 'lines', parts: 'attached', command: 'whole' } },
   'content:stored': { fields: { sha256: 'whole', size: 'whole' } },
+  'request:stored': { fields: { tools: 'lines', parameters: 'short' } },
   'session:init': { fields: { model: 'whole', sessionId: 'whole', cwd: 'whole', tools: 'whole' } },
   'session:complete': {
     fields: {

@@ -123,6 +123,12 @@ export const agentEventData = {
     stopReason: z.string().optional(),
     /** The manifest of the prompt, written by its renderer: `ContextManifest` of `@hansard/views`. */
     context: jsonObjectSchema.optional(),
+    /**
+     * The `request:stored` events with the tools and the parameters that the model was given. Null: it was given none. Absent: not recorded.
+     */
+    request: z
+      .object({ tools: idSchema.nullable().optional(), parameters: idSchema.nullable().optional() })
+      .optional(),
     /** What the provider of the model gets back with this answer in later calls, such as signed reasoning. */
     replay: jsonValueSchema.optional(),
   }),
@@ -138,5 +144,27 @@ export const userEventData = {
     command: z.boolean().optional(),
     /** The text as the model received it, with the markup of its engine. Absent: as `text`. */
     wrapped: z.string().optional(),
+  }),
+} as const;
+
+/** A tool as a model was given it. A source may record less than the whole definition. */
+const requestToolSchema = z.object({
+  name: z.string(),
+  /** Absent: not recorded. */
+  description: z.string().optional(),
+  /** JSON Schema of the input. Absent: not recorded. */
+  inputSchema: jsonValueSchema.optional(),
+  /** Further fields of the source, such as those of a tool that the vendor runs. */
+  details: jsonObjectSchema.optional(),
+});
+
+export type RequestTool = z.infer<typeof requestToolSchema>;
+
+/** What model calls were given beside their messages: the tools or the parameters. `agent:inference` names it. */
+export const requestEventData = {
+  'request:stored': z.object({
+    tools: z.array(requestToolSchema).optional(),
+    /** The parameters in the words of their source, such as `temperature`. */
+    parameters: jsonObjectSchema.optional(),
   }),
 } as const;

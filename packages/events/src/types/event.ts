@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json/json.ts';
-import { agentEventData, userEventData } from './agent-events.ts';
+import { agentEventData, requestEventData, userEventData } from './agent-events.ts';
 import { contentEventData } from './content-part.ts';
 import { idSchema, recordedTimeSchema } from './fields.ts';
 import { harnessEventData, systemEventData } from './harness-events.ts';
@@ -11,6 +11,7 @@ export const eventDataSchemas = {
   ...agentEventData,
   ...userEventData,
   ...contentEventData,
+  ...requestEventData,
   ...sessionEventData,
   ...harnessEventData,
   ...systemEventData,

@@ -6,6 +6,7 @@ import type { ContextManifest } from './context-manifest.ts';
 import type { ContextPolicy } from './context-policy.ts';
 import { type ContextRenderer, createBranchRenderer, createContextRenderer } from './context-renderer.ts';
 import { givenThrough } from './given-through.ts';
+import { type CallRequest, LoggedRequests } from './logged-requests.ts';
 import { readContextManifest } from './read-context-manifest.ts';
 import type { RenderedContext } from './rendered-context.ts';
 import { rootOf } from './root-of.ts';
@@ -37,6 +38,8 @@ export interface RenderedCall extends RenderedContext {
   readonly recorded: ContextManifest | null;
   /** `reconstructed`: the log does not record what the model was given. */
   readonly basis: Basis;
+  /** The tools and parameters that the model was given beside the messages, as far as the log has them. */
+  readonly request: CallRequest;
 }
 
 interface Call {
@@ -45,6 +48,7 @@ interface Call {
   readonly recorded: ContextManifest | null;
   /** The first block of its answer; the `agent:inference` if there is none. */
   readonly answer: string;
+  readonly request: CallRequest;
 }
 
 /**
@@ -197,7 +201,9 @@ function callsByLastEvent(
   /** The event before each message, by agent and message. */
   const before = new Map<string, string>();
   const answers = new Map<string, string>();
+  const requests = new LoggedRequests();
   for (const event of events) {
+    requests.observe(event);
     const agentId = event.agentId ?? root;
     const previous = latest.get(agentId) ?? nothingBefore(agentId);
     const message = `${agentId} ${event.messageId ?? event.id}`;
@@ -208,7 +214,8 @@ function callsByLastEvent(
       const last = recorded === null ? (before.get(message) ?? previous) : recorded.through;
       const key = last ?? nothingBefore(agentId);
       const known = calls.get(key) ?? [];
-      known.push({ inference: event, agentId, recorded, answer: answers.get(message) ?? event.id });
+      const answer = answers.get(message) ?? event.id;
+      known.push({ inference: event, agentId, recorded, answer, request: requests.of(event) });
       calls.set(key, known);
     }
     if (isPlainEvent(event)) latest.set(agentId, event.id);

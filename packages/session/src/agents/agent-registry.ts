@@ -19,6 +19,8 @@ export class AgentRegistry {
   /** Events without an agent before the root was created. They belong to the root once there is one. */
   readonly #beforeRoot: CapturedEvent[] = [];
   readonly #languageModel: string | undefined;
+  /** The parts of requests that the log has, by id. */
+  readonly #requests = new Set<string>();
   #latestNumber = 0;
   #root: AgentRecord | null = null;
   /** Whether the first agent without a cause is a peer: then there is no root. */
@@ -62,6 +64,7 @@ export class AgentRegistry {
     if (isNamed || type === 'session:rewind' || type === 'agent:created')
       this.isBranched ||= !isStraightEvent(event);
     const agentId = event.agentId ?? this.#root?.agentId;
+    if (type === 'request:stored') this.#requests.add(event.id);
     if (agentId === undefined) {
       // Without a root, such an event belongs to the session and to no agent.
       if (!this.#isRootless) this.#beforeRoot.push(event);
@@ -106,6 +109,11 @@ export class AgentRegistry {
 
   has(agentId: string): boolean {
     return this.#records.has(agentId);
+  }
+
+  /** Whether the log has a part of a request: an event of the type `request:stored`. */
+  hasRequest(eventId: string): boolean {
+    return this.#requests.has(eventId);
   }
 
   /** The agent of an event or message; null for an id that the log does not have. */

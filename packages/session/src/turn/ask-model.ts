@@ -8,6 +8,8 @@ import {
   type JsonObject,
   type NewEvent,
   newEvent,
+  type StoredRequest,
+  storedRequest,
 } from '@hansard/events';
 import { freezeDeep } from '@hansard/events/plain';
 import { type ContextMessage, contextErrors, takeApart } from '@hansard/prompt';
@@ -17,6 +19,7 @@ import {
   type ModelMessage,
   type ModelResponse,
   type ModelToolCall,
+  type ToolDefinition,
 } from '@hansard/provider';
 import type { ModelContext } from '../agents/agent-memory.ts';
 import { type AgentRecord, inWords } from '../agents/agent-record.ts';
@@ -54,15 +57,17 @@ export async function askModel(
   try {
     const response = await generate(turn, record, messageId, await withFiles(log, messages));
     toolCalls = toolCallsOf(response);
-    events = log.check(
-      answerEvents(response, toolCalls, {
-        agentId,
-        id: messageId,
-        askedBy,
-        durationMs: clock.now() - started,
-        manifest,
-      }),
-    );
+    const request = requestOf(response, turn.toolbox.definitions);
+    const stored = request.events.filter(({ id }) => !registry.hasRequest(id));
+    const answer = answerEvents(response, toolCalls, {
+      agentId,
+      id: messageId,
+      askedBy,
+      durationMs: clock.now() - started,
+      manifest,
+      request: request.named,
+    });
+    events = log.check(stored.length === 0 ? answer : [...stored, ...answer]);
   } catch (error) {
     signal.throwIfAborted();
     const failure = modelFailed(record, error);
@@ -71,7 +76,7 @@ export async function askModel(
   }
   if (record.isTerminated) {
     // The answer is discarded; its cost still counts.
-    await log.append(events.filter(({ type }) => type === 'agent:inference'));
+    await log.append(events.filter(({ type }) => type === 'agent:inference' || type === 'request:stored'));
     registry.getActive(agentId);
   }
   const appended = await log.append(events);
@@ -175,18 +180,46 @@ function toolCallsOf(response: ModelResponse): readonly ModelToolCall[] {
   return calls;
 }
 
+/** What a model was given beside its messages: as its call names it, and the events that the log must have. */
+interface GivenRequest {
+  readonly named: NonNullable<EventData<'agent:inference'>['request']>;
+  readonly events: readonly StoredRequest[];
+}
+
+/** The requests with the tools of a session alone: a session has one frozen list for all its calls. */
+const requestsOfSessions = new WeakMap<readonly ToolDefinition[], GivenRequest>();
+
+function requestOf({ sent }: ModelResponse, definitions: readonly ToolDefinition[]): GivenRequest {
+  const ofSession = requestsOfSessions.get(definitions) ?? requestOfTools(definitions);
+  requestsOfSessions.set(definitions, ofSession);
+  const withTools = sent?.tools === undefined ? ofSession : requestOfTools(sent.tools);
+  if (sent?.parameters === undefined) return withTools;
+  const stored = storedRequest({ parameters: sent.parameters });
+  return {
+    named: { ...withTools.named, parameters: stored?.id ?? null },
+    events: stored === null ? withTools.events : [...withTools.events, stored],
+  };
+}
+
+function requestOfTools(tools: readonly ToolDefinition[]): GivenRequest {
+  const given = tools.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+  const stored = storedRequest({ tools: given });
+  return { named: { tools: stored?.id ?? null }, events: stored === null ? [] : [stored] };
+}
+
 interface AnswerFields {
   readonly agentId: string;
   readonly id: string;
   readonly askedBy: string | undefined;
   readonly durationMs: number;
   readonly manifest: ModelContext['manifest'];
+  readonly request: GivenRequest['named'];
 }
 
 function answerEvents(
   { text, thinking, replay, model, usage, costUsd, stopReason }: ModelResponse,
   calls: readonly ModelToolCall[],
-  { agentId, id, askedBy, durationMs, manifest }: AnswerFields,
+  { agentId, id, askedBy, durationMs, manifest, request }: AnswerFields,
 ): NewEvent[] {
   const content = text === '' && calls.length > 0 ? null : text;
   const message = {
@@ -203,6 +236,7 @@ function answerEvents(
     ...(stopReason === undefined ? {} : { stopReason }),
     // A copy that belongs to the log. The type cannot express that the manifest is plain JSON.
     context: structuredClone(manifest) as unknown as JsonObject,
+    request,
     ...(replay === undefined ? {} : { replay }),
   };
   return [

@@ -1,14 +1,24 @@
-import { definedOnly, type EventData } from '@hansard/events';
+import { definedOnly, type EventData, type JsonObject } from '@hansard/events';
+import type { CallRequest } from '@hansard/prompt';
 import { type Attributes, SeverityNumber, SpanKind } from '@opentelemetry/api';
 import {
   ATTR_GEN_AI_INPUT_MESSAGES,
   ATTR_GEN_AI_OPERATION_NAME,
   ATTR_GEN_AI_OUTPUT_MESSAGES,
   ATTR_GEN_AI_PROVIDER_NAME,
+  ATTR_GEN_AI_REQUEST_FREQUENCY_PENALTY,
+  ATTR_GEN_AI_REQUEST_MAX_TOKENS,
   ATTR_GEN_AI_REQUEST_MODEL,
+  ATTR_GEN_AI_REQUEST_PRESENCE_PENALTY,
+  ATTR_GEN_AI_REQUEST_SEED,
+  ATTR_GEN_AI_REQUEST_STOP_SEQUENCES,
+  ATTR_GEN_AI_REQUEST_TEMPERATURE,
+  ATTR_GEN_AI_REQUEST_TOP_K,
+  ATTR_GEN_AI_REQUEST_TOP_P,
   ATTR_GEN_AI_RESPONSE_FINISH_REASONS,
   ATTR_GEN_AI_RESPONSE_MODEL,
   ATTR_GEN_AI_SYSTEM_INSTRUCTIONS,
+  ATTR_GEN_AI_TOOL_DEFINITIONS,
   ATTR_GEN_AI_USAGE_CACHE_CREATION_INPUT_TOKENS,
   ATTR_GEN_AI_USAGE_CACHE_READ_INPUT_TOKENS,
   ATTR_GEN_AI_USAGE_INPUT_TOKENS,
@@ -17,7 +27,7 @@ import {
   GEN_AI_OPERATION_NAME_VALUE_CHAT,
 } from '@opentelemetry/semantic-conventions/incubating';
 import { hansard, providerNameOf, shownModel } from './attributes.ts';
-import { MessageList } from './content.ts';
+import { ContentBudget, MessageList } from './content.ts';
 import {
   type AgentState,
   agentAttributes,
@@ -48,7 +58,7 @@ export class ChatSpans {
     return message;
   }
 
-  inference({ event, agent, time, data }: FoldStep<Inference>): void {
+  inference({ event, agent, time, data }: FoldStep<Inference>, request: CallRequest): void {
     const { messageId = null } = event;
     const index = agent.messages.findLastIndex((message) => message.messageId === messageId);
     const [message = this.#messageWithoutBlocks(event.id, agent, time)] =
@@ -56,7 +66,7 @@ export class ChatSpans {
     this.#context.recent.set(this.#dispatchId, event.id, message.spanId);
     this.#context.noteTime(message.spanId, event);
     const start = data.durationMs === undefined ? message.start : time - data.durationMs;
-    this.#emit(agent, message, { start, end: time, inference: data, id: event.id });
+    this.#emit(agent, message, { start, end: time, inference: data, request, id: event.id });
   }
 
   /** Ends the spans of messages that have no inference. */
@@ -88,7 +98,7 @@ export class ChatSpans {
     this.#emit(agent, message, { start: message.start, end: message.end, id: message.spanId });
   }
 
-  #emit(agent: AgentState, message: OpenMessage, { start, end, inference, id }: Ending): void {
+  #emit(agent: AgentState, message: OpenMessage, { start, end, inference, request, id }: Ending): void {
     const { factory, emit, content, envelope } = this.#context;
     const model = shownModel(inference?.model ?? agent.model ?? envelope.model);
     const attributes: Attributes = {
@@ -99,8 +109,12 @@ export class ChatSpans {
       ...agentAttributes(agent, envelope),
       ...(message.messageId === null ? {} : { [hansard.messageId]: message.messageId }),
       ...(inference === undefined ? {} : usageAttributes(inference)),
+      ...(request === undefined ? {} : parameterAttributes(request, content !== 'none')),
     };
-    const { messages, truncatedBytes } = contentOf(message, inference?.stopReason);
+    const ofMessage = contentOf(message, inference?.stopReason);
+    const given = request === undefined || content === 'none' ? nothing : requestContent(request);
+    const messages = { ...ofMessage.messages, ...given.fields };
+    const truncatedBytes = ofMessage.truncatedBytes + given.truncatedBytes;
     const lost = truncatedBytes === 0 ? {} : { [hansard.truncatedBytes]: truncatedBytes };
     const onSpan = content === 'spans' ? { content: { ...inJson(messages), ...lost } } : {};
     emit(
@@ -141,6 +155,7 @@ interface Ending {
   readonly start: number;
   readonly end: number;
   readonly inference?: Inference;
+  readonly request?: CallRequest;
   readonly id: string;
 }
 
@@ -170,6 +185,56 @@ function usageAttributes({ model, usage, costUsd, stopReason }: Inference): Attr
       [hansard.costUsd]: costUsd,
     }),
   };
+}
+
+/** The parameters that are numbers, by their attribute: the words of the AI SDK and of vendors. */
+const numbers: Readonly<Record<string, readonly string[]>> = {
+  [ATTR_GEN_AI_REQUEST_TEMPERATURE]: ['temperature'],
+  [ATTR_GEN_AI_REQUEST_TOP_P]: ['topP', 'top_p'],
+  [ATTR_GEN_AI_REQUEST_TOP_K]: ['topK', 'top_k'],
+  [ATTR_GEN_AI_REQUEST_MAX_TOKENS]: [
+    'maxOutputTokens',
+    'max_tokens',
+    'max_output_tokens',
+    'max_completion_tokens',
+  ],
+  [ATTR_GEN_AI_REQUEST_FREQUENCY_PENALTY]: ['frequencyPenalty', 'frequency_penalty'],
+  [ATTR_GEN_AI_REQUEST_PRESENCE_PENALTY]: ['presencePenalty', 'presence_penalty'],
+  [ATTR_GEN_AI_REQUEST_SEED]: ['seed'],
+};
+
+function parameterAttributes({ parameters: { value } }: CallRequest, withTexts: boolean): Attributes {
+  const given: JsonObject = value ?? {};
+  const found = Object.entries(numbers).flatMap(([attribute, words]): [string, number][] => {
+    const number = words.map((word) => given[word]).find((one) => typeof one === 'number');
+    return number === undefined ? [] : [[attribute, number as number]];
+  });
+  const { stopSequences = given.stop_sequences } = given;
+  const stops =
+    withTexts && Array.isArray(stopSequences) ? stopSequences.filter((one) => typeof one === 'string') : [];
+  return {
+    ...Object.fromEntries(found),
+    ...(stops.length === 0 ? {} : { [ATTR_GEN_AI_REQUEST_STOP_SEQUENCES]: stops }),
+  };
+}
+
+const nothing: { readonly fields: Record<string, unknown>; readonly truncatedBytes: number } = {
+  fields: {},
+  truncatedBytes: 0,
+};
+
+/** The definitions of the tools, in the form of the conventions. */
+function requestContent({ tools }: CallRequest): typeof nothing {
+  const budget = new ContentBudget();
+  const definitions = tools.basis === 'recorded' ? (tools.value ?? []) : [];
+  const functions = definitions.map(({ name, description, inputSchema }) => ({
+    type: 'function',
+    name,
+    ...definedOnly({ description, parameters: inputSchema }),
+  }));
+  if (functions.length === 0) return nothing;
+  const fields = { [ATTR_GEN_AI_TOOL_DEFINITIONS]: budget.value(functions) };
+  return { fields, truncatedBytes: budget.truncatedBytes };
 }
 
 function contentOf({ input, system, output }: OpenMessage, stopReason: string | undefined) {

@@ -1,4 +1,5 @@
 import { type CapturedEvent, definedOnly, type EventData, isEventOf } from '@hansard/events';
+import { LoggedRequests } from '@hansard/prompt';
 import type { Attributes } from '@opentelemetry/api';
 import {
   ATTR_GEN_AI_OPERATION_NAME,
@@ -31,6 +32,7 @@ export class DispatchFold {
   readonly #agents: AgentSpans;
   readonly #chats: ChatSpans;
   readonly #tools: ToolSpans;
+  readonly #requests = new LoggedRequests();
   readonly #news: DispatchNews = {};
   readonly #start: number;
   #last: number;
@@ -55,6 +57,7 @@ export class DispatchFold {
       ? this.#agents.announced(event, time)
       : this.#agents.of(event.agentId, time);
     agent.last = Math.max(agent.last, time);
+    this.#requests.observe(event);
     this.#record({ event, data: event.data, agent, time });
   }
 
@@ -79,7 +82,8 @@ export class DispatchFold {
     if (isEventOf(event, 'agent:created')) this.#agents.created({ ...step, data: event.data });
     else if (isEventOf(event, 'agent:text')) this.#said(step, 'text', event.data.text);
     else if (isEventOf(event, 'agent:thinking')) this.#said(step, 'reasoning', event.data.text);
-    else if (isEventOf(event, 'agent:inference')) this.#chats.inference({ ...step, data: event.data });
+    else if (isEventOf(event, 'agent:inference'))
+      this.#chats.inference({ ...step, data: event.data }, this.#requests.of(event));
     else if (isEventOf(event, 'agent:tool_call')) this.#called({ ...step, data: event.data });
     else if (isEventOf(event, 'agent:tool_result')) this.#resulted({ ...step, data: event.data });
     else if (isEventOf(event, 'user:message')) this.#heard({ ...step, data: event.data });

@@ -1,14 +1,60 @@
+import type { RequestTool } from '@hansard/events';
 import { contentLabel, neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
 import { formatTokens } from '@hansard/facts';
-import type { ContextManifest, ContextMessage, ContextPolicy, RenderedContext } from '@hansard/prompt';
+import type {
+  CallRequest,
+  ContextManifest,
+  ContextMessage,
+  ContextPolicy,
+  RenderedContext,
+} from '@hansard/prompt';
 import { compactJson } from '../text/compact-json.ts';
 
-/** A context as text: its manifest, then each message, with control characters made visible. */
+/** A request as text: its manifest, each message, then each tool, with control characters made visible. */
 export function renderContextText({
   messages,
   manifest,
-}: Pick<RenderedContext, 'messages' | 'manifest'>): string {
-  return [renderManifest(manifest), ...messages.map(messageText)].join('\n\n');
+  request,
+}: Pick<RenderedContext, 'messages' | 'manifest'> & { readonly request?: CallRequest }): string {
+  const head = [renderManifest(manifest), ...(request === undefined ? [] : requestLines(request))].join('\n');
+  const tools = request?.tools.basis === 'recorded' ? (request.tools.value ?? []) : [];
+  return [head, ...messages.map(messageText), ...tools.map(toolText)].join('\n\n');
+}
+
+/** The tools and parameters of a request, each on a line. What the log does not say is worded as that. */
+export function requestLines({ tools, parameters }: CallRequest): string[] {
+  const named = tools.value?.map(({ name }) => name).join(', ') ?? '';
+  return [
+    `tools    ${partInWords(tools, `${tools.value?.length}: ${named}`)}`,
+    `params   ${partInWords(parameters, JSON.stringify(parameters.value))}`,
+  ].map(neutraliseControlsInLine);
+}
+
+function partInWords(
+  { basis, id, isWhole }: CallRequest['tools'] | CallRequest['parameters'],
+  value: string,
+): string {
+  switch (basis) {
+    case 'none':
+      return 'none';
+    case 'names':
+      return `${value}, as the engine named them at its start; their definitions are not on record`;
+    case 'lost':
+      return `not in the log, which names them as ${id}`;
+    case 'absent':
+      return 'not on record';
+    case 'recorded':
+      return `${value}${isWhole ? '' : ', with texts left out or redacted'}, ${id}`;
+  }
+}
+
+function toolText({ name, description, inputSchema, details }: RequestTool): string {
+  return [
+    neutraliseControlsInLine(`── tool ${name}`),
+    ...(description === undefined ? [] : [neutraliseControls(description)]),
+    ...(inputSchema === undefined ? [] : [neutraliseControlsInLine(`input ${JSON.stringify(inputSchema)}`)]),
+    ...(details === undefined ? [] : [neutraliseControlsInLine(`details ${JSON.stringify(details)}`)]),
+  ].join('\n');
 }
 
 /** A manifest as a few lines of text. */

@@ -137,6 +137,14 @@ const describers: Describers = {
       text: `${formatCount(data.size, 'byte')}, sha256 ${data.sha256}${isRemovedContent(data) ? ', removed' : ''}`,
     }),
 
+  'request:stored': ({ tools, parameters }) =>
+    row('request', 'dim', {
+      text: inWords(
+        tools && `${formatCount(tools.length, 'tool')}: ${tools.map(({ name }) => name).join(', ')}`,
+        parameters && fieldsInWords(parameters, undefined),
+      ),
+    }),
+
   'session:init': ({ model, sessionId, cwd, tools }) =>
     row('init', 'dim', {
       target: model,

@@ -9,7 +9,7 @@ import type { Row } from './row.ts';
 export function isNoise({ type, data }: CapturedEvent): boolean {
   if (type === 'harness:hook_decision') return data.decision === 'allow';
   if (type === 'session:rate_limit') return data.status === 'allowed';
-  if (type === 'content:stored') return true;
+  if (type === 'content:stored' || type === 'request:stored') return true;
   if (type === 'system:notice') return false;
   return (type === 'session:status' || type.startsWith('system:')) && !isFailedRecord(type, data);
 }

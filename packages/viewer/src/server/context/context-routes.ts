@@ -10,7 +10,7 @@ import {
   verificationOf,
 } from '@hansard/prompt';
 import { contextCounters } from '@hansard/prompt/tokens';
-import { contextMessageText, renderManifest } from '@hansard/views';
+import { contextMessageText, renderManifest, requestLines } from '@hansard/views';
 import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import type { ContextAnswer, ContextText } from '../../answers.ts';
@@ -85,13 +85,13 @@ async function contextAnswer(
       verification: { isSame: null, text: problem },
       ...{ notes: [], manifest: '', count: 0, newFrom: null, lines: [], earlier: 0 },
     };
-  const { recorded, manifest, messages } = rendered;
+  const { recorded, manifest, messages, request } = rendered;
   const numbered = messages.map((message, number) => ({ message, number }));
   return {
     ...about,
     verification: verificationOf(rendered),
     notes: notesOf(rendered, await isRedactedLater(open)),
-    manifest: renderManifest(recorded ?? manifest),
+    manifest: [renderManifest(recorded ?? manifest), ...requestLines(request)].join('\n'),
     count: messages.length,
     newFrom: recorded === null ? null : recorded.prefix.messages,
     ...lastLines(numbered, end, ({ message, number }) => {
