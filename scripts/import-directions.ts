@@ -11,12 +11,14 @@ const allowed: readonly (readonly [folder: RegExp, imports: readonly string[]])[
   [/^packages\/(store-kit|store-conformance|provider-conformance|plugin-loader)$/, ['events', 'provider']],
   [/^packages\/dispatch$/, ['events', 'facts', 'provider', 'redaction']],
   [/^packages\/(claude|formats)$/, ['events', 'facts', 'prompt']],
+  // Both read files of JSON lines in the same way.
+  [/^packages\/codex$/, ['events', 'claude']],
   [/^packages\/(traces|pages)$/, ['events', 'facts', 'prompt', 'views', 'redaction']],
   [/^packages\/datasets$/, ['events', 'facts', 'prompt', 'views', 'redaction', 'formats']],
   [/^packages\/session$/, ['events', 'facts', 'provider', 'redaction', 'prompt', 'dispatch']],
   [/^packages\/viewer$/, ['events', 'facts', 'provider', 'prompt', 'views', 'dispatch']],
   [/^packages\/maintenance$/, ['events', 'facts', 'provider', 'redaction', 'prompt', 'views', 'dispatch']],
-  [/^packages\/import$/, ['events', 'facts', 'provider', 'dispatch', 'claude', 'formats']],
+  [/^packages\/import$/, ['events', 'facts', 'provider', 'dispatch', 'claude', 'codex', 'formats']],
   // The kit for importers runs real imports into the reference store.
   [/^packages\/import-conformance$/, ['events', 'provider', 'dispatch', 'import', 'store-memory']],
   // A harness exports, so it may import what writes each format (decision 0021).

@@ -18,7 +18,7 @@ export function claudeShares(start: string): {
 } {
   const known = { 'claude-transcript': 0, 'claude-stream': 0 };
   let records = 0;
-  for (const value of recordsOf(start)) {
+  for (const value of recordsAtStart(start)) {
     const record = asObject(value);
     const format = record === undefined ? null : formatOf(record);
     if (format === 'either') continue;
@@ -29,7 +29,7 @@ export function claudeShares(start: string): {
 }
 
 /** The records of a text: of a JSON array, also of one that is broken over lines, its items. */
-function* recordsOf(start: string): Generator<JsonValue> {
+export function* recordsAtStart(start: string): Generator<JsonValue> {
   const list = /^\uFEFF?\s*\[/.test(start) ? parseList(start) : null;
   if (list !== null) {
     yield* list;

@@ -11,14 +11,35 @@ export {
   type ClaudeFormatId,
   claudeShares,
   detectClaudeFormat,
+  recordsAtStart,
 } from './detect-claude-format.ts';
-export type { ClaudeDiagnostic, ClaudeDiagnosticCode, DiagnosticCounts } from './lines/claude-diagnostic.ts';
-export { bytesOfPackedStart, type FileLine, isGzip, readLines, unpack } from './lines/read-lines.ts';
+export {
+  type ClaudeDiagnostic,
+  type ClaudeDiagnosticCode,
+  type DiagnosticCounts,
+  DiagnosticLog,
+} from './lines/claude-diagnostic.ts';
+export {
+  asCount,
+  asList,
+  asName,
+  asObject,
+  asText,
+  rawFields,
+  recordedTime,
+  timestampOf,
+  withoutNull,
+  withoutUndefined,
+} from './lines/json-fields.ts';
+export { bytesCut } from './lines/line-balance.ts';
+export { isStorable, type LogPart, readParts } from './lines/log-parts.ts';
+export { bytesOfPackedStart, type FileLine, isPacked, readLines, unpack } from './lines/read-lines.ts';
 export {
   type ClaudeMapping,
   createClaudeMapping,
 } from './map/create-claude-mapping.ts';
-export type { ClaudeActivity } from './map/event-writer.ts';
+export { type ClaudeActivity, unknownEventType, withDetails } from './map/event-writer.ts';
+export { EventIds } from './map/ids.ts';
 export type { RecordPlace } from './map/mapping-step.ts';
 export { findClaudeStreamStart, openClaudeStream, readClaudeStream } from './open-claude-stream.ts';
 export { findSubAgents, openClaudeTranscript } from './open-claude-transcript.ts';

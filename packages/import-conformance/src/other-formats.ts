@@ -33,7 +33,7 @@ export const otherFormats: Readonly<Record<string, string>> = {
   })),
   'game-log': each((n) => ({ timestamp: time, turn: `Day ${n}`, speaker: 'Ann', message: 'Hello' })),
   'werewolf-match': JSON.stringify({ chat: [{ from: 'Ann', to: ['Bo'], content: 'Hello' }] }),
-  Codex: each((n) => ({
+  codex: each((n) => ({
     timestamp: time,
     type: 'response_item',
     payload: { type: 'message', role: 'user', content: [{ type: 'input_text', text: `Step ${n}` }] },

@@ -23,18 +23,6 @@ function database(...tables: readonly string[]): string {
 }
 
 export const foreignSamples: readonly ForeignSample[] = [
-  sample('Codex', 'rollout.jsonl', [
-    {
-      timestamp: time,
-      type: 'session_meta',
-      payload: { id: session, cwd: '/srv/shop', cli_version: '0.125.0' },
-    },
-    ...numbers.map((n) => ({
-      timestamp: time,
-      type: 'response_item',
-      payload: { type: 'message', role: 'user', content: [{ type: 'input_text', text: `Step ${n}` }] },
-    })),
-  ]),
   sample('Codex', 'exec.jsonl', [
     { type: 'thread.started', thread_id: session },
     { type: 'turn.started' },

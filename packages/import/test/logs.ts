@@ -54,12 +54,20 @@ const agent = { message_id: 'm1', event_type: 'agent_created', agent_id: 'a1', n
 const said = { agent_id: 'a1', role: 'user', content: 'Hi' };
 const turn = { timestamp: '2026-03-01T10:00:00.000Z', turn: 'Day 1' };
 
+function codexRecord(type: string, payload: object): object {
+  return { timestamp: '2026-03-01T09:30:00.000Z', type, payload };
+}
+
 /** A small log of each format. */
 export const logOfFormat: Readonly<Record<string, string>> = {
   'claude-transcript': lines(...prompts(2)),
   'claude-stream': lines(
     { type: 'user', session_id: 's', message: { role: 'user', content: 'Hello' }, uuid: uuid(1) },
     { type: 'user', session_id: 's', message: { role: 'user', content: 'Bye' }, uuid: uuid(2) },
+  ),
+  codex: lines(
+    codexRecord('session_meta', { id: 't-1', cwd: '/home/ann/house' }),
+    codexRecord('response_item', { type: 'message', role: 'assistant', content: [] }),
   ),
   'session-v1': lines(agent, { ...said, message_id: 'm2' }, { ...said, message_id: 'm3', role: 'assistant' }),
   'session-v2': lines(agent, { ...said, message_id: 'm2', event_type: 'transcript_entry' }),

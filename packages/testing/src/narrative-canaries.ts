@@ -111,6 +111,18 @@ const captured: Readonly<Record<string, (secret: () => string) => JsonObject>> =
     data: { type: 'bash_progress', lastLine: secret(), any: secret() },
   }),
   'agent:redacted_thinking': (secret) => ({ data: secret() }),
+  'system:exec_command_end': (secret) => ({ aggregated_output: secret(), formatted_output: secret() }),
+  'system:patch_apply_end': (secret) => ({
+    changes: { 'a.txt': { type: 'update', unified_diff: secret() } },
+  }),
+  'system:mcp_tool_call_end': (secret) => ({
+    invocation: { arguments: { query: secret() } },
+    result: { Ok: { content: [{ text: secret() }] } },
+  }),
+  'system:item_completed': (secret) => ({ item: { type: 'CommandExecution', aggregated_output: secret() } }),
+  'system:compacted': (secret) => ({ replacement_history: [{ content: [{ text: secret() }] }] }),
+  'system:world_state': (secret) => ({ state: { agents_md: { text: secret() } } }),
+  'system:collab_waiting_end': (secret) => ({ statuses: { 't-1': { completed: secret() } } }),
   'user:video': (secret) => ({ source: { type: 'base64', data: secret() } }),
 };
 

@@ -3,7 +3,8 @@ import { closeSync, constants, createReadStream, fstatSync, openSync, readSync }
 import { pipeline } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { TextDecoder } from 'node:util';
-import { crc32, createGunzip, gunzipSync, constants as zlib } from 'node:zlib';
+// Zstandard is absent before Node 22.15 and in 23.0 to 23.7, so its names cannot be imported one by one.
+import * as zlib from 'node:zlib';
 import { formatErrors } from '@hansard/events';
 
 type Utf16 = 'utf-16le' | 'utf-16be';
@@ -17,8 +18,25 @@ const bytesOfEncoding = 16;
 /** How much of a compressed file is decompressed to see its start. */
 export const bytesOfPackedStart = 64 * 1024;
 
-export function isGzip(start: Uint8Array): boolean {
-  return start[0] === 0x1f && start[1] === 0x8b;
+type Packing = 'gzip' | 'zstd';
+
+/** How the bytes of a file are compressed. Null: they are not. */
+function packingOf(start: Uint8Array): Packing | null {
+  const [first, second, third, fourth] = start;
+  if (first === 0x1f && second === 0x8b) return 'gzip';
+  return first === 0x28 && second === 0xb5 && third === 0x2f && fourth === 0xfd ? 'zstd' : null;
+}
+
+export function isPacked(start: Uint8Array): boolean {
+  return packingOf(start) !== null;
+}
+
+/** Throws where this Node cannot read a compression. */
+function assertUnpackable(packing: Packing): void {
+  if (packing === 'zstd' && zlib.zstdDecompressSync === undefined)
+    throw new Error(
+      `it is compressed with Zstandard, which Node ${process.version} cannot read; use Node 22.15, 23.8 or a newer one`,
+    );
 }
 
 /**
@@ -41,19 +59,22 @@ function utf16Of(start: Uint8Array): Utf16 | null {
 
 /** The bytes of a file as UTF-8, decompressed. `isWhole`: false if the bytes are only the start of the file. */
 export function unpack(bytes: Buffer, { isWhole, most }: { isWhole: boolean; most: number }): Buffer {
-  const plain = isGzip(bytes) ? inflate(bytes, isWhole, most) : bytes;
+  const packing = packingOf(bytes);
+  const plain = packing === null ? bytes : inflate(bytes, packing, isWhole, most);
   const encoding = utf16Of(plain.subarray(0, bytesOfEncoding));
   return encoding === null ? plain : Buffer.from(new TextDecoder(encoding).decode(plain, { stream: true }));
 }
 
 /** Of a start only what a few kilobytes hold, which is at most a thousand times as much. */
-function inflate(bytes: Buffer, isWhole: boolean, most: number): Buffer {
-  if (isWhole) return gunzipSync(bytes, { maxOutputLength: most });
+function inflate(bytes: Buffer, packing: Packing, isWhole: boolean, most: number): Buffer {
+  assertUnpackable(packing);
+  const isGzip = packing === 'gzip';
+  const expand = isGzip ? zlib.gunzipSync : zlib.zstdDecompressSync;
+  if (isWhole) return expand(bytes, { maxOutputLength: most });
+  const { Z_SYNC_FLUSH, ZSTD_e_flush } = zlib.constants;
   try {
-    return gunzipSync(bytes.subarray(0, bytesOfPackedStart), { finishFlush: zlib.Z_SYNC_FLUSH }).subarray(
-      0,
-      most,
-    );
+    const start = bytes.subarray(0, bytesOfPackedStart);
+    return expand(start, { finishFlush: isGzip ? Z_SYNC_FLUSH : ZSTD_e_flush }).subarray(0, most);
   } catch {
     // It begins like a compressed file and is none.
     return bytes;
@@ -61,8 +82,9 @@ function inflate(bytes: Buffer, isWhole: boolean, most: number): Buffer {
 }
 
 /** The bytes of a compressed file, decompressed. */
-async function* gunzipped(path: string): AsyncGenerator<Buffer> {
-  const unzip = createGunzip();
+async function* unpacked(path: string, packing: Packing): AsyncGenerator<Buffer> {
+  assertUnpackable(packing);
+  const unzip = packing === 'gzip' ? zlib.createGunzip() : zlib.createZstdDecompress();
   pipeline(createReadStream(path), unzip, () => {});
   let bytes = 0;
   for await (const chunk of unzip as AsyncIterable<Buffer>) {
@@ -101,7 +123,7 @@ export class PrefixChecksum {
   add(chunk: Buffer, offset: number): void {
     const known = this.bytes - offset;
     if (known >= chunk.length) return;
-    this.value = crc32(chunk.subarray(Math.max(0, known)), this.value);
+    this.value = zlib.crc32(chunk.subarray(Math.max(0, known)), this.value);
     this.bytes = offset + chunk.length;
   }
 
@@ -114,7 +136,7 @@ export class PrefixChecksum {
       for (let position = 0; position < this.bytes; ) {
         const count = readSync(file, buffer, 0, Math.min(buffer.length, this.bytes - position), position);
         if (count === 0) return false;
-        value = crc32(buffer.subarray(0, count), value);
+        value = zlib.crc32(buffer.subarray(0, count), value);
         position += count;
       }
       return value === this.value;
@@ -219,8 +241,9 @@ async function* chunksOf(path: string, offset: number): AsyncGenerator<Buffer> {
     for (let position = offset; ; ) {
       const bytesRead = readSync(file, buffer, 0, chunkSize, position);
       if (bytesRead === 0) return;
-      if (position === 0 && isGzip(buffer.subarray(0, bytesRead))) {
-        yield* gunzipped(path);
+      const packing = position === 0 ? packingOf(buffer.subarray(0, bytesRead)) : null;
+      if (packing !== null) {
+        yield* unpacked(path, packing);
         return;
       }
       position += bytesRead;
@@ -248,7 +271,7 @@ function lineOf(bytes: Buffer, number: number, isSound: boolean): FileLine {
     bytes: bytes.length,
     isTooLong: false,
     isEnded: true,
-    checksum: crc32(bytes),
+    checksum: zlib.crc32(bytes),
     isUtf8: isSound || isUtf8(bytes),
   };
 }
@@ -282,7 +305,7 @@ class LineCollector {
       bytes: this.bytes,
       isTooLong,
       isEnded,
-      checksum: crc32(line),
+      checksum: zlib.crc32(line),
       isUtf8: isTooLong || isUtf8(line),
     };
   }

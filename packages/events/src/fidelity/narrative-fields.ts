@@ -155,6 +155,14 @@ const narrativeFieldsOfCaptured: Readonly<Record<string, KeptFields>> = {
   'agent:redacted_thinking': named,
   'system:attachment': named,
   'system:tool_progress': named,
+  // Codex: what processes printed and patches changed, and what a thread repeats of its context.
+  'system:exec_command_end': named,
+  'system:patch_apply_end': named,
+  'system:mcp_tool_call_end': named,
+  'system:item_completed': named,
+  'system:compacted': named,
+  'system:world_state': named,
+  'system:collab_waiting_end': named,
   'system:memory_recall': named,
   'system:local_command_output': named,
   // What a user typed: a command in tags, or the next prompt.

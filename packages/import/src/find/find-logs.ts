@@ -26,7 +26,7 @@ export interface PathProblem {
 }
 
 /**
- * The logs that some paths mean, each once: a file itself; of a folder, all `.jsonl` files in it and below. The files of
+ * The logs that some paths mean, each once: a file itself; of a folder, all `.jsonl` files in it and below, also compressed ones. The files of
  * sub-agents come with the session that they belong to.
  */
 export function findLogs(paths: readonly string[]): FoundLogs {
@@ -157,7 +157,10 @@ function listAgents(
 }
 
 function listLogs(folder: string, root: string, onUnreadable: OnUnreadable): string[] {
-  return [...walk(folder, root, onUnreadable)].sort();
+  const found = new Set(walk(folder, root, onUnreadable));
+  // Codex compresses a rollout that is idle, and expands it to append: while both exist, the plain file counts.
+  const isCopy = (path: string) => path.endsWith('.zst') && found.has(path.slice(0, -'.zst'.length));
+  return [...found].filter((path) => !isCopy(path)).sort();
 }
 
 function* walk(folder: string, root: string, onUnreadable: OnUnreadable): Generator<string> {
@@ -187,7 +190,7 @@ function listEntries(folder: string): Dirent[] {
  * a log or a folder is reported; one to a folder below the root is not followed, because that folder is read itself.
  */
 function isFollowed(entry: Dirent, path: string, root: string, onUnreadable: OnUnreadable): boolean {
-  const isLog = /\.jsonl(\.gz)?$/.test(entry.name);
+  const isLog = /\.jsonl(\.gz|\.zst)?$/.test(entry.name);
   if (!entry.isSymbolicLink()) return isLog;
   const found = resolveOwn(path, root);
   const isFolder = (found.kind === 'own' || found.kind === 'outside') && found.stats.isDirectory();

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
-import { bytesOfPackedStart, isGzip, unpack } from '@hansard/claude';
+import { bytesOfPackedStart, isPacked, unpack } from '@hansard/claude';
 import { formatErrors, type HansardError, messageOf } from '@hansard/events';
 import type { LogHead } from '@hansard/provider';
 
@@ -35,7 +35,7 @@ function readStart(path: string, length: number): LogHead {
     const count = readSync(descriptor, bytes);
     const start = bytes.subarray(0, count);
     const text = unpack(start, { isWhole: false, most: length });
-    const isPartOfPacked = isGzip(start) && (count > bytesOfPackedStart || text.length === length);
+    const isPartOfPacked = isPacked(start) && (count > bytesOfPackedStart || text.length === length);
     return { path, text: text.toString('utf8'), isCut: count === length || isPartOfPacked };
   });
 }

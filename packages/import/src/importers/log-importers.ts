@@ -8,7 +8,8 @@ import {
   openClaudeStream,
   openClaudeTranscript,
 } from '@hansard/claude';
-import { type CapturedEvent, toNarrative } from '@hansard/events';
+import { type CodexLog, codexShares, detectCodexFormat, openCodexRollout } from '@hansard/codex';
+import { type CapturedEvent, definedOnly, toNarrative } from '@hansard/events';
 import {
   detectGameFormat,
   detectSessionFormat,
@@ -63,6 +64,34 @@ const claudeImporters: readonly LogImporterProvider[] = [
   },
 ];
 
+const codexImporter: LogImporterProvider = {
+  contract: 1,
+  id: 'codex',
+  title: 'a thread of Codex',
+  detect: ({ text }) => detectCodexFormat(text),
+  hasRecord: (head) => wholeLines(head).some((line) => detectCodexFormat(line)),
+  async open({ files: [file = ''] }) {
+    assertKnown(file, 'codex', codexShares(readHead(file).text));
+    return [openThread(await openCodexRollout(file))];
+  },
+};
+
+function openThread(log: CodexLog): OpenLog {
+  const { file, dispatchId, parentDispatchId, threadId, rootThreadId, cwd, startedAt } = log;
+  return {
+    format: 'codex',
+    files: [file],
+    dispatchId,
+    ...(parentDispatchId === null ? {} : { parentDispatchId }),
+    cwd,
+    startedAt,
+    taskDir: taskOf(cwd === null ? 'codex' : projectOf(cwd), rootThreadId ?? basename(file), dispatchId),
+    ...(threadId === null ? { identifiedByPlace: file } : {}),
+    read: (options) => log.read(options),
+    summary: () => log.summary(),
+  };
+}
+
 const sessionImporters: readonly LogImporterProvider[] = (
   Object.keys(sessionFormats) as SessionFormatId[]
 ).map(sessionImporter);
@@ -70,6 +99,7 @@ const sessionImporters: readonly LogImporterProvider[] = (
 /** The importers of the formats that Hansard knows, in the order in which they look at a file. */
 export const logImporters: readonly LogImporterProvider[] = [
   ...claudeImporters,
+  codexImporter,
   ...sessionImporters,
   ...gameImporters,
 ];
@@ -131,9 +161,18 @@ function taskOfLog({ files, cwd, sessionId, continues, dispatchId }: ClaudeLog):
   const [file = ''] = files;
   const folder = basename(dirname(file));
   const isInProjects = basename(dirname(dirname(file))) === 'projects';
-  const project = isInProjects ? folder : (cwd?.replace(/[^A-Za-z0-9]/g, '-') ?? folder);
+  const project = isInProjects || cwd === null ? folder : projectOf(cwd);
   const slug = continues?.rootSessionId ?? sessionId ?? basename(file, '.jsonl');
-  return `${toName(project) ?? 'claude'}/tasks/${toName(slug) ?? dispatchId}`;
+  return taskOf(toName(project) === null ? 'claude' : project, slug, dispatchId);
+}
+
+/** The project of a folder, written as Claude Code writes it. */
+function projectOf(cwd: string): string {
+  return cwd.replace(/[^A-Za-z0-9]/g, '-');
+}
+
+function taskOf(project: string, slug: string, dispatchId: string): string {
+  return `${toName(project) ?? 'imported'}/tasks/${toName(slug) ?? dispatchId}`;
 }
 
 /** Letters, digits and `._-`, a letter or digit first and not a whole path; of a long name, the end. */

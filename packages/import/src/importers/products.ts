@@ -55,7 +55,6 @@ export function nameProduct(head: LogHead): string | null {
   return signed.find(({ shows }) => shows?.(sample) === true)?.title ?? null;
 }
 
-const codexTypes = kinds('session_meta response_item event_msg turn_context world_state compacted');
 const codexStream = /^(thread|turn|item)\.(started|updated|completed|failed)$/;
 const copilotTypes = /^(session|user|assistant|system|tool|hook|subagent)\.[a-z_]+$/;
 const openHandsSources = kinds('agent user environment');
@@ -124,7 +123,7 @@ const signed: readonly SignedProduct[] = [
     id: 'codex',
     title: 'Codex',
     whereItLies: [{ variable: 'CODEX_HOME', home: '.codex', below: ['sessions', 'archived_sessions'] }],
-    sessions: /\/rollout-[^/]*\.jsonl$/,
+    sessions: /\/rollout-[^/]*\.jsonl(?:\.zst)?$/,
     core: 'append-only',
     shows: ({ lines }) => lines.some(isCodex),
   },
@@ -290,9 +289,9 @@ const signed: readonly SignedProduct[] = [
 /** The products whose sessions Hansard knows, readable or not. */
 export const products: readonly Product[] = signed;
 
+/** What Codex writes beside its rollouts: streams of `codex exec --json`, the history of prompts, and rollouts of its first versions. */
 function isCodex({
   type,
-  payload,
   timestamp,
   item,
   instructions,
@@ -302,7 +301,6 @@ function isCodex({
   text,
   id,
 }: JsonObject): boolean {
-  if (codexTypes.has(type)) return isPlainObject(payload) && typeof timestamp === 'string';
   if (matches(codexStream, type)) return isPlainObject(item) || !String(type).startsWith('item');
   if (state === 'state') return true;
   if (typeof ts === 'number' && typeof session === 'string' && typeof text === 'string') return true;

@@ -1,0 +1,2 @@
+export { type CodexLog, openCodexRollout } from './codex-log.ts';
+export { codexShares, detectCodexFormat } from './detect-codex-format.ts';
