@@ -41,7 +41,7 @@ const networkFileSystems: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** Milliseconds: for so long a machine may show an old state of a file there, as these file systems are mounted by default. */
-export const longestAttributeCache = 60_000;
+const longestAttributeCache = 60_000;
 
 /** The number of the file system of a path, or of the nearest folder if nothing has the path; null where the system does not say it. */
 export function fileSystemOf(path: string): number | null {

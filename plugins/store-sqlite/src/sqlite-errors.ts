@@ -20,9 +20,9 @@ const result = {
 
 const unavailable: Readonly<Record<number, string>> = {
   [result.perm]: 'may not be opened. Check its permissions',
-  [result.busy]: 'is busy: HOLDER has been writing for too long. Try again',
+  [result.busy]: 'is busy: PROCESS has been writing for too long. Try again',
   [result.noMemory]: 'could not be used, because there is no memory. Try again',
-  [result.protocol]: 'is busy: HOLDER has been opening it for too long. Try again',
+  [result.protocol]: 'is busy: PROCESS has been opening it for too long. Try again',
   [result.locked]: 'is locked by another connection. Try again',
   [result.readonly]: 'may not be written. Check the permissions of the file and of its folder',
   [result.io]: 'could not be read or written. Check the disk',
@@ -50,7 +50,7 @@ export function toStoreError(error: unknown, file: string): unknown {
   const what =
     code === null
       ? 'could not be opened or created'
-      : (unavailable[code] ?? 'refused a statement').replace('HOLDER', () => holderOf(file));
+      : (unavailable[code] ?? 'refused a statement').replace('PROCESS', () => lockOwner(file));
   return storeErrors.error('STORE_UNAVAILABLE', `${file} ${what} (${reason}).`, {
     cause: error,
     details: { file },
@@ -68,13 +68,13 @@ export function toOpenError(error: unknown, file: string): unknown {
 export function openingHeld(file: string): StoreError {
   return storeErrors.error(
     'STORE_UNAVAILABLE',
-    `${file} is busy: ${holderOf(file)} began to open it, and has not ended that. Try again.`,
+    `${file} is busy: ${lockOwner(file)} began to open it, and has not ended that. Try again.`,
     { isTransient: true, details: { file } },
   );
 }
 
 /** The process that keeps others from writing, in words. Only Linux reports it. */
-function holderOf(file: string): string {
+function lockOwner(file: string): string {
   const [pid] = lockHolders(file);
   if (pid === undefined) return 'another process';
   if (pid === process.pid) return 'another opening of this process';

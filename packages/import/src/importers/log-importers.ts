@@ -9,7 +9,7 @@ import {
   openClaudeTranscript,
 } from '@hansard/claude';
 import { type CodexLog, codexShares, detectCodexFormat, openCodexRollout } from '@hansard/codex';
-import { type CapturedEvent, definedOnly, toNarrative } from '@hansard/events';
+import { type CapturedEvent, toNarrative } from '@hansard/events';
 import {
   detectGameFormat,
   detectSessionFormat,

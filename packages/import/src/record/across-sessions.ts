@@ -88,7 +88,12 @@ function listImported(all: readonly ListedDispatch[]) {
 }
 
 /** What nobody records at the moment: somebody else writes the session, it was deleted, or a log is damaged. The next import tries again. */
-const forLater: ReadonlySet<string> = new Set(['STORE_LOCKED', 'STORE_DISPATCH_NOT_FOUND', 'STORE_CORRUPT', 'STORE_NEWER']);
+const forLater: ReadonlySet<string> = new Set([
+  'STORE_LOCKED',
+  'STORE_DISPATCH_NOT_FOUND',
+  'STORE_CORRUPT',
+  'STORE_NEWER',
+]);
 
 /** Sets the title of a session to that of a summary, or without one back to its own. `before` has the summary that it was named by. */
 async function retitle(
