@@ -66,6 +66,8 @@ interface CodexLogSummary {
   readonly model: string | null;
   /** The latest time of all records, in milliseconds since 1970. Null: none has one. */
   readonly completedAt: number | null;
+  /** The ids of the first answers: of the thread, and after each compaction. A copied head has those of its origin. */
+  readonly heads: readonly string[];
   /** `running`: the last turn has no end. */
   readonly status: DispatchStatus;
 }
@@ -189,6 +191,7 @@ class RolloutReading {
       counts: this.#diagnostics.counts,
       model: this.#mapping.model,
       completedAt: this.#latest,
+      heads: this.#mapping.heads,
       status: this.#mapping.status,
     };
   }
@@ -210,7 +213,7 @@ class RolloutReading {
   #idOf({ line, part }: LogPart, record: JsonObject | undefined): string {
     const ordinal = record?.ordinal;
     const isNumber = typeof ordinal === 'number' && Number.isSafeInteger(ordinal) && ordinal >= 0;
-    const named = isNumber ? this.#ids.claim(`ordinal-${ordinal}`) : undefined;
+    const named = isNumber ? this.#ids.claim(`ordinal:${ordinal}`) : undefined;
     return named ?? `line-${line}${part === 1 ? '' : `:${part}`}`;
   }
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import {
   asList,
   asName,
@@ -106,12 +107,18 @@ const mostHeld = 64;
 export class CodexMapping {
   model: string | null = null;
   status: DispatchStatus = 'running';
+  /** The ids of the first answers: of the thread, and after each compaction. */
+  readonly heads: string[] = [];
   readonly #report: Report;
   #facts: ThreadFacts | null = null;
   #counter = new UsageCounter(false);
   readonly #calls = new ToolCalls();
   #held: HeldRecord[] = [];
   #answer: Answer | null = null;
+  #isHead = true;
+  #turn: string | null = null;
+  /** Names what the model has answered in this turn so far, equal in every thread that has the turn. */
+  #chain = '';
   #hasInit = false;
   #hasPrompt = false;
   #instructions: { readonly text: string; readonly event: string } | null = null;
@@ -213,6 +220,7 @@ export class CodexMapping {
       case 'event_msg/task_started':
       case 'event_msg/turn_started':
         this.status = 'running';
+        this.#beginTurn(payload.turn_id);
         this.#close();
         this.#captureAs(payload, events);
         break;
@@ -253,7 +261,15 @@ export class CodexMapping {
       this.#threads.set(facts.agentPath.replace(/\/[^/]+$/, ''), facts.parentThreadId);
   }
 
+  /** A copied head has the turns of its origin, and maybe only the last ones. */
+  #beginTurn(turn: JsonValue | undefined): void {
+    if (typeof turn !== 'string' || turn === this.#turn) return;
+    this.#turn = turn;
+    this.#chain = `turn\n${turn}`;
+  }
+
   #mapTurn(payload: JsonObject, events: RecordEvents): void {
+    this.#beginTurn(payload.turn_id);
     this.#useModel(payload.model);
     this.#captureAs(payload, events);
     if (this.#hasInit || this.model === null) return;
@@ -279,6 +295,7 @@ export class CodexMapping {
     const summary = asName(message);
     const trigger = asName(others.trigger) ?? 'unknown';
     events.add('session:compaction', { trigger, ...(summary === undefined ? {} : { summary }) }, { cause });
+    this.#isHead = true;
     if (message !== undefined && summary === undefined && message !== '')
       events.details = { ...events.details, message };
     this.#close();
@@ -348,7 +365,7 @@ export class CodexMapping {
         ...(parts.length === 0 ? {} : { content: parts }),
         ...events.details,
       };
-      events.add('agent:text', { text }, { messageId: this.#block(events.id) });
+      events.add('agent:text', { text }, { messageId: this.#block('text', text) });
       return;
     }
     this.#close();
@@ -401,7 +418,7 @@ export class CodexMapping {
     };
     // What is kept of encrypted reasoning is that there is some, and how long it is.
     events.encrypted = typeof encrypted === 'string' ? Buffer.byteLength(encrypted) : 0;
-    events.add('agent:thinking', { text }, { messageId: this.#block(events.id) });
+    events.add('agent:thinking', { text }, { messageId: this.#block('thought', text) });
   }
 
   /** A message between agents: in the thread of its recipient it was received. */
@@ -424,7 +441,7 @@ export class CodexMapping {
 
   #mapCall(payload: JsonObject, events: RecordEvents): void {
     const callId = asName(payload.call_id) ?? asName(payload.id) ?? events.id;
-    const messageId = this.#block(events.id);
+    const messageId = this.#block('call', callId);
     const data = this.#calls.called(callId, events.id, payload);
     events.details = { ...withoutNull(payload, heldOfCall(payload)), ...events.details };
     events.add('agent:tool_call', data, { messageId });
@@ -487,9 +504,14 @@ export class CodexMapping {
     events.other(unknownEventType('system', kind), asObject(payload) ?? { payload: payload ?? null });
   }
 
-  /** The answer that a block belongs to. */
-  #block(event: string): string {
-    if (this.#answer?.isOpen !== true) this.#answer = { id: event, isOpen: true, isCounted: false };
+  /** The answer that a block belongs to. Its id is equal in a thread and in a copied head. */
+  #block(kind: string, content: string): string {
+    this.#chain = hash('sha256', `${this.#chain}\n${kind}\n${content}`, 'hex');
+    if (this.#answer?.isOpen !== true) {
+      this.#answer = { id: `answer-${this.#chain.slice(0, 32)}`, isOpen: true, isCounted: false };
+      if (this.#isHead && this.heads.length < mostHeads) this.heads.push(this.#answer.id);
+      this.#isHead = false;
+    }
     return this.#answer.id;
   }
 
@@ -500,6 +522,7 @@ export class CodexMapping {
 }
 
 const mostItems = 20_000;
+const mostHeads = 32;
 const mediaKinds: ReadonlySet<unknown> = new Set(['image', 'document', 'audio', 'text']);
 const named = (prefix: string, words: string) => words.split(' ').map((word) => `${prefix}${word}`);
 /** The kinds of records, items and messages that were seen, or that the sources of Codex name. */

@@ -49,5 +49,5 @@ export function forkOf(meta: JsonObject, { forkedFromId }: ThreadFacts): EventDa
   };
   const end = asObject(meta.history_base)?.end_ordinal_exclusive;
   if (typeof end !== 'number' || !Number.isSafeInteger(end) || end < 1) return { from, kind: 'fork' };
-  return { from, through: `ordinal-${end - 1}` };
+  return { from, through: `ordinal:${end - 1}` };
 }

@@ -125,7 +125,7 @@ describe.skipIf(!isCorpusThere)(`a real rollout${skipped}`, () => {
     });
     expect(facts.get('01a21402-d708-7cf3-8ef9-e3ac44b457af')).toMatchObject({
       parent: null,
-      fork: { from: { sessionId: '01a21402-d3cd-72a2-b1e0-0ff5c47a5e1b' }, through: 'ordinal-45' },
+      fork: { from: { sessionId: '01a21402-d3cd-72a2-b1e0-0ff5c47a5e1b' }, through: 'ordinal:45' },
     });
     expect(facts.get('01a21402-d8c6-7001-a48b-8136e5d120d7')).toMatchObject({
       parent: '01a21402-d836-78f0-ae20-b970fe383e96',

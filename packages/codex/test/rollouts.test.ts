@@ -143,9 +143,11 @@ it('a usage counts once, also after totals that go down, and belongs to its answ
   );
   const calls = ofType(events, 'agent:inference');
   const usage = { outputTokens: 5, cacheReadTokens: 10 };
+  const answers = ofType(events, 'agent:text').map(({ messageId }) => messageId);
+  expect(new Set(answers).size).toBe(2);
   expect(calls.map(({ messageId, data }) => ({ messageId, model: data.model, usage: data.usage }))).toEqual([
-    { messageId: 'line-3', model: 'gpt-5.5', usage: { inputTokens: 90, ...usage } },
-    { messageId: 'line-6', model: 'gpt-5.5', usage: { inputTokens: 30, ...usage } },
+    { messageId: answers[0], model: 'gpt-5.5', usage: { inputTokens: 90, ...usage } },
+    { messageId: answers[1], model: 'gpt-5.5', usage: { inputTokens: 30, ...usage } },
   ]);
   expect(ofType(events, 'system:token_count')).toHaveLength(1);
 });
@@ -167,7 +169,7 @@ it('a fork that refers to its origin does not count the usage that the origin ha
   expect(ofType(events, 'agent:inference')).toEqual([]);
   expect(ofType(events, 'session:fork')[0]?.data).toMatchObject({
     from: { product: 'codex', sessionId: 't-0' },
-    through: 'ordinal-45',
+    through: 'ordinal:45',
   });
 });
 
