@@ -44,15 +44,9 @@ export function findCcusage(): string | null {
  * runs without network, with a home of its own in `home`.
  */
 export async function countWithCcusage(cli: string, config: string, home: string): Promise<CountedUsage[]> {
-  mkdirSync(home, { recursive: true });
-  const args = ['claude', 'daily', '--json', '--breakdown', '--offline', '--mode', 'calculate', '-z', 'UTC'];
-  const env = { PATH: process.env.PATH, HOME: home, CLAUDE_CONFIG_DIR: config, NO_COLOR: '1', TZ: 'UTC' };
-  const { stdout } = await promisify(execFile)(process.execPath, [cli, ...args], {
-    env,
-    cwd: home,
-    maxBuffer: 64 * 1024 * 1024,
-  });
-  const { daily } = JSON.parse(stdout) as { daily: { date: string; modelBreakdowns: Breakdown[] }[] };
+  const args = ['claude', 'daily', '--breakdown', '--mode', 'calculate'];
+  const answer = await runCcusage(cli, args, { CLAUDE_CONFIG_DIR: config }, home);
+  const { daily } = answer as { daily: { date: string; modelBreakdowns: Breakdown[] }[] };
   return daily.flatMap(({ date: day, modelBreakdowns }) =>
     modelBreakdowns.map(({ modelName: model, cacheCreationTokens, cost: usd, ...tokens }) => ({
       day,
@@ -64,4 +58,40 @@ export async function countWithCcusage(cli: string, config: string, home: string
       usd,
     })),
   );
+}
+
+/** Counts the threads of Codex below `folder/sessions` in the same way. */
+export async function countCodexWithCcusage(
+  cli: string,
+  folder: string,
+  home: string,
+): Promise<Omit<CountedUsage, 'usd'>[]> {
+  const answer = await runCcusage(cli, ['codex', 'daily'], { CODEX_HOME: folder }, home);
+  const { daily } = answer as { daily: { date: string; models: Record<string, Omit<Breakdown, 'cost'>> }[] };
+  return daily.flatMap(({ date: day, models }) =>
+    Object.entries(models).map(([model, { cacheCreationTokens: cacheWriteTokens, ...tokens }]) => ({
+      day,
+      model,
+      inputTokens: tokens.inputTokens,
+      outputTokens: tokens.outputTokens,
+      cacheReadTokens: tokens.cacheReadTokens,
+      cacheWriteTokens,
+    })),
+  );
+}
+
+async function runCcusage(
+  cli: string,
+  args: readonly string[],
+  variables: Readonly<Record<string, string>>,
+  home: string,
+): Promise<unknown> {
+  mkdirSync(home, { recursive: true });
+  const env = { PATH: process.env.PATH, HOME: home, NO_COLOR: '1', TZ: 'UTC', ...variables };
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    [cli, ...args, '--json', '--offline', '-z', 'UTC'],
+    { env, cwd: home, maxBuffer: 64 * 1024 * 1024 },
+  );
+  return JSON.parse(stdout);
 }
