@@ -39,6 +39,7 @@ export {
   createClaudeMapping,
 } from './map/create-claude-mapping.ts';
 export { type ClaudeActivity, unknownEventType, withDetails } from './map/event-writer.ts';
+export { RecentMap } from './map/horizon.ts';
 export { EventIds } from './map/ids.ts';
 export type { RecordPlace } from './map/mapping-step.ts';
 export { findClaudeStreamStart, openClaudeStream, readClaudeStream } from './open-claude-stream.ts';

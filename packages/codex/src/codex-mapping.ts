@@ -26,7 +26,7 @@ import {
 import { dispatchOfThread, forkOf, type ThreadFacts, threadFactsOf } from './thread-facts.ts';
 import { heldOfCall, isEmpty, readContent, ToolCalls } from './tool-calls.ts';
 import { isTwin, kindOf, type Twin, twinOf } from './twins.ts';
-import { type CountedUsage, UsageCounter } from './usage.ts';
+import { type CountedUsage, digestOf, UsageCounter } from './usage.ts';
 
 /** Where a record stands. */
 export interface RecordPlace {
@@ -184,13 +184,14 @@ export class CodexMapping {
       timestamp === timeOf(record) ? others : { ...others, timestamp: timestamp ?? null },
     );
     const payload = asObject(record.payload);
+    const kind = kindOf(record);
     if (payload === undefined) this.#capture(record, events);
-    else this.#map(kindOf(record), payload, events, isPerson);
+    else this.#map(kind, payload, events, isPerson);
     if (events.list.length === 0) this.#capture(record, events);
-    if (!knownKinds.has(kindOf(record)))
+    if (!knownKinds.has(kind))
       this.#report(
         'unknown_kind',
-        `A record of the kind ${JSON.stringify(kindOf(record))} (${place.bytes} bytes) is not known. It is kept as captured.`,
+        `A record of the kind ${JSON.stringify(kind)} (${place.bytes} bytes) is not known. It is kept as captured.`,
       );
     return { place, events: events.finish(), encrypted: events.encrypted };
   }
@@ -287,7 +288,7 @@ export class CodexMapping {
   #mapCompaction(payload: JsonObject, events: RecordEvents): void {
     const { message, replacement_history: history, ...others } = payload;
     const items = asList(history)?.map((item) => {
-      const known = this.#items.get(JSON.stringify(item));
+      const known = this.#items.get(digestOf(item));
       return known === undefined ? item : { event: known };
     });
     const kept = items === undefined ? (history ?? null) : items;
@@ -369,7 +370,7 @@ export class CodexMapping {
       return;
     }
     this.#close();
-    if (this.#items.size < mostItems) this.#items.set(JSON.stringify(payload), events.id);
+    if (this.#items.size < mostItems) this.#items.set(digestOf(payload), events.id);
     const source = this.#sourceOf(role, isPerson, payload);
     const attachments = parts.map(attachmentOf);
     const attached = attachments.flatMap((one) => (one === null ? [] : [one.part]));

@@ -1,4 +1,4 @@
-import { asList, asName, asObject, asText, withoutUndefined } from '@hansard/claude';
+import { asList, asName, asObject, asText, RecentMap, withoutUndefined } from '@hansard/claude';
 import type { EventData, FileChange, JsonObject, JsonValue } from '@hansard/events';
 
 /** What is known of a call until its result. */
@@ -18,26 +18,12 @@ interface CallEnd {
   readonly changes?: FileChange[] | undefined;
 }
 
-const mostKept = 5_000;
-
-/** A map that forgets its oldest entries. */
-class Recent<T> extends Map<string, T> {
-  override set(key: string, value: T): this {
-    super.set(key, value);
-    if (this.size > mostKept) for (const oldest of this.keys()) return this.#without(oldest);
-    return this;
-  }
-
-  #without(key: string): this {
-    this.delete(key);
-    return this;
-  }
-}
+const mostCalls = 1_000;
 
 /** The calls of a thread, and how their processes ended. A result follows its call and, as a rule, the end of the process. */
 export class ToolCalls {
-  readonly #calls = new Recent<OpenCall>();
-  readonly #ends = new Recent<CallEnd>();
+  readonly #calls = new RecentMap<OpenCall>(mostCalls);
+  readonly #ends = new RecentMap<CallEnd>(mostCalls);
 
   get(callId: string | undefined): OpenCall | undefined {
     return callId === undefined ? undefined : this.#calls.get(callId);
@@ -65,7 +51,8 @@ export class ToolCalls {
   answered(callId: string, output: JsonValue): EventData<'agent:tool_result'> {
     const call = this.#calls.get(callId);
     const end = this.#ends.get(callId);
-    this.#ends.delete(callId);
+    // An answered call can end once more, and its files are large.
+    if (end?.changes !== undefined) this.#ends.set(callId, { ...end, changes: undefined });
     const stated = statedIn(output);
     const exitCode = end?.exitCode ?? stated.exitCode;
     const problem =
@@ -118,15 +105,25 @@ const targets = ['cmd', 'command', 'path', 'query', 'url', 'task_name', 'agent_t
 
 /** The target of a call in one line. */
 function targetOf(input: JsonValue): string | undefined {
-  if (typeof input === 'string') return patchedFile.exec(input)?.[1]?.trim();
+  if (typeof input === 'string') return lineOf(patchedFile.exec(input)?.[1]);
   const fields = asObject(input);
   for (const name of targets) {
     const value = fields?.[name];
     const text = Array.isArray(value) ? value.filter((one) => typeof one === 'string').join(' ') : value;
-    const line = typeof text === 'number' ? String(text) : asName(text)?.trim().split('\n')[0];
-    if (line !== undefined && line !== '') return line;
+    const line = lineOf(typeof text === 'number' ? String(text) : asText(text));
+    if (line !== undefined) return line;
   }
   return undefined;
+}
+
+const longestTarget = 1_000;
+
+/** The first line of a text as a string of its own: a part of a string keeps the whole string in memory. */
+function lineOf(text: string | undefined): string | undefined {
+  const line = /\S[^\n]*/.exec(text ?? '')?.[0].trimEnd();
+  return line === undefined
+    ? undefined
+    : Buffer.from(line.slice(0, longestTarget), 'utf16le').toString('utf16le');
 }
 
 /** The figures that the text of an output states in the form of older versions: JSON with the exit code of the process. */

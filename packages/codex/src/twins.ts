@@ -19,23 +19,30 @@ export interface Twin {
   readonly extras: JsonObject;
 }
 
+const twinKinds: ReadonlySet<unknown> = new Set([
+  'user_message',
+  'agent_message',
+  'agent_reasoning',
+  'item_completed',
+]);
+
 /** Null: the record states nothing once more. */
 export function twinOf(record: JsonObject): Twin | null {
-  const payload = asObject(record.payload) ?? {};
+  const { type } = record;
+  const payload = type === 'event_msg' ? asObject(record.payload) : undefined;
+  if (payload === undefined || !twinKinds.has(payload.type)) return null;
   const rest = (known: readonly string[], fields = payload) =>
     Object.fromEntries(Object.entries(fields).filter(([key, one]) => !known.includes(key) && !isEmpty(one)));
   const more = rest(['timestamp', 'ordinal', 'type', 'payload'], record);
-  switch (kindOf(record)) {
-    case 'event_msg/user_message':
+  switch (payload.type) {
+    case 'user_message':
       return simple('prompt', payload.message, { ...rest(['type', 'message']), ...more });
-    case 'event_msg/agent_message':
+    case 'agent_message':
       return simple('text', payload.message, { ...rest(['type', 'message', 'phase']), ...more });
-    case 'event_msg/agent_reasoning':
+    case 'agent_reasoning':
       return simple('thought', payload.text, { ...rest(['type', 'text']), ...more });
-    case 'event_msg/item_completed':
-      return completed(payload, { ...rest(['type', 'item', ...ofItem]), ...more });
     default:
-      return null;
+      return completed(payload, { ...rest(['type', 'item', ...ofItem]), ...more });
   }
 }
 

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { asCount, asObject } from '@hansard/claude';
 import type { EventData, JsonObject, JsonValue } from '@hansard/events';
 
@@ -56,9 +57,13 @@ export class UsageCounter {
     this.#hasRecords = refersToOrigin;
   }
 
-  takeRecord({ usage: value, response_id: response, thread_token_usage: total }: JsonObject): CountedUsage {
+  takeRecord({
+    usage: value,
+    response_id: response = null,
+    thread_token_usage: total = null,
+  }: JsonObject): CountedUsage {
     this.#hasRecords = true;
-    const key = JSON.stringify([response, value, total]);
+    const key = digestOf([response, value, total]);
     if (this.#responses.has(key)) return again;
     this.#responses.add(key);
     return counted(value);
@@ -67,7 +72,7 @@ export class UsageCounter {
   takeCount(info: JsonObject): CountedUsage {
     const { total_token_usage: total, last_token_usage: last } = info;
     if (this.#hasRecords) return again;
-    const key = JSON.stringify([total, last]);
+    const key = digestOf([total, last]);
     if (this.#pairs.has(key)) return again;
     this.#pairs.add(key);
     return counted(last);
@@ -79,4 +84,9 @@ function counted(value: JsonValue | undefined): CountedUsage {
   if (usage === null) return { kind: 'unreadable' };
   const isNothing = usage.inputTokens + usage.outputTokens + (usage.cacheReadTokens ?? 0) === 0;
   return isNothing ? again : { kind: 'call', usage };
+}
+
+/** A short name of a value. A thread can have a hundred thousand of them. */
+export function digestOf(value: unknown): string {
+  return hash('sha256', JSON.stringify(value), 'base64').slice(0, 22);
 }
