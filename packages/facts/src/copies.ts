@@ -1,4 +1,3 @@
-import { crc32 } from 'node:zlib';
 import type { CapturedEvent, EventOf } from '@hansard/events';
 import { isPlainObject } from '@hansard/events/plain';
 
@@ -396,9 +395,16 @@ function contentOf({ type, data }: CapturedEvent): Map<string, number | null> {
     const value = data[field];
     if (value === undefined) continue;
     const text = JSON.stringify(value);
-    content.set(field, text.includes(redacted) ? null : crc32(text));
+    content.set(field, text.includes(redacted) ? null : checksumOf(text));
   }
   return content;
+}
+
+/** FNV-1a over the UTF-16 code units. */
+function checksumOf(text: string): number {
+  let sum = 0x811c9dc5;
+  for (let at = 0; at < text.length; at++) sum = Math.imul(sum ^ text.charCodeAt(at), 0x01000193);
+  return sum;
 }
 
 /** Whether no field differs that both have. */
