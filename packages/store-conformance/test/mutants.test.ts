@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runStoreConformance, storeConformanceCases } from '../src/index.ts';
+import { runStoreConformance, type StoreUnderTest, storeConformanceCases } from '../src/index.ts';
 import { appendMutants } from './mutants/appends.ts';
 import { claimMutants } from './mutants/claims.ts';
 import { dispatchMutants } from './mutants/dispatches.ts';
@@ -60,5 +60,27 @@ describe('the mutants', () => {
       caseIds,
     );
     expect(results.filter(({ status }) => status !== 'passed')).toEqual([]);
+  });
+});
+
+describe('the census of a fixture', () => {
+  const withCensus = (named: readonly string[]): StoreUnderTest => {
+    const good = storeWith(() => ({ findRemains: () => [...named] }));
+    return {
+      ...good,
+      create: async () => ({ ...(await good.create()), census: () => ['/store/left.tmp'] }),
+    };
+  };
+
+  it('fails each case after which the store does not name what belongs to nothing', async () => {
+    const [result] = await runStoreConformance(withCensus(['/store/other.tmp, a copy.']), ['tasks/replaced']);
+    expect(result?.status).toBe('failed');
+    expect(String(result?.error)).toContain('The storage has /store/left.tmp after the case');
+  });
+
+  it('passes where the store names it', async () => {
+    const named = withCensus(['/store/left.tmp, a copy that a process did not finish.']);
+    const [result] = await runStoreConformance(named, ['tasks/replaced']);
+    expect(result?.status).toBe('passed');
   });
 });

@@ -20,13 +20,15 @@ interface Remainder {
   readonly reason: string;
   /** A file that belongs to this dispatch only while a process writes it: its owner can remove it. */
   readonly dispatch?: DispatchName;
-  /** The folder of the task whose record it would have become. */
+  /** The folder of the task whose record it would have become, or whose lock it is. */
   readonly taskFolder?: string;
+  /** Whether nobody can still use it. */
+  readonly isOver?: boolean;
 }
 
 const removed = '`hansard secrets redact` removes it.';
 
-/** Finds the files that belong to no dispatch: remainders of killed processes, damaged dispatches that were kept, and files of others. */
+/** Finds the files of the store that belong to no dispatch, task or running process: remainders of killed processes, damaged dispatches that were kept, and files of others. */
 export class StoreRemains {
   readonly #context: DispatchContext;
   readonly #locks: WriterLocks;
@@ -44,13 +46,15 @@ export class StoreRemains {
   /** Removes what killed processes left, unless another process may be writing it. */
   remove(): void {
     const { files } = this.#context;
-    for (const { path, dispatch, taskFolder } of this.#find({})) {
+    for (const { path, dispatch, taskFolder, isOver } of this.#find({})) {
+      if (isOver) files.remove(path);
       if (dispatch !== undefined) ignoreRefusal(() => this.#removeCopy(path, dispatch));
       if (taskFolder === undefined) continue;
       ignoreRefusal(() => {
         const lock = taskLock(taskFolder);
-        this.#locks.take(lock);
+        const taken = this.#locks.take(lock);
         try {
+          this.#locks.removeLost(taken);
           files.remove(path);
         } finally {
           this.#locks.release(lock.path);
@@ -72,7 +76,8 @@ export class StoreRemains {
   #find({ taskDir, dispatchId }: RemainsScope): Remainder[] {
     const { files, root } = this.#context;
     const taskDirs = taskDir === undefined ? [...walkTaskDirs(files, root)].sort() : [taskDir];
-    return taskDirs.flatMap((task) => {
+    const ofWriters = taskDir === undefined ? this.#inWriters() : [];
+    const ofTasks = taskDirs.flatMap((task) => {
       const folder = validOrNull(() => resolveTaskFolder(files, root, task));
       if (folder === null) return [];
       const found = this.#inDispatches(task, folder);
@@ -80,14 +85,37 @@ export class StoreRemains {
         return [...this.#inTask(folder), ...found.map(([, remainder]) => remainder)];
       return found.flatMap(([of, remainder]) => (of === dispatchId ? remainder : []));
     });
+    return [...ofTasks, ...ofWriters];
   }
 
   #inTask(taskFolder: string): Remainder[] {
     const entries = this.#entries(taskFolder).map(({ name }) => name);
-    if (!entries.includes(names.taskTemporary)) return [];
-    if (entries.some((name) => name.startsWith(names.taskLock))) return [];
+    const found: Remainder[] = [];
+    const listing = join(taskFolder, names.listingTemporary);
+    if (entries.includes(names.listingTemporary))
+      found.push({ path: listing, reason: `a list that a process did not finish: ${removed}`, isOver: true });
+    const locks = entries.filter((name) => name.startsWith(names.taskLock));
+    // Another process may be writing the record.
+    if (locks.length > 0 && this.#locks.stateOf(taskLock(taskFolder))?.state !== 'expired') return found;
+    const lockOf = 'the lock of the record of the task, of a process that has exited';
+    for (const name of locks)
+      found.push({ path: join(taskFolder, name), reason: `${lockOf}: ${removed}`, taskFolder });
+    if (!entries.includes(names.taskTemporary)) return found;
     const path = join(taskFolder, names.taskTemporary);
-    return [{ path, reason: `a record of the task that a process did not finish: ${removed}`, taskFolder }];
+    const reason = `a record of the task that a process did not finish: ${removed}`;
+    return [...found, { path, reason, taskFolder }];
+  }
+
+  /** The heartbeats without a lock, of processes that have exited. */
+  #inWriters(): Remainder[] {
+    const { files, root } = this.#context;
+    return this.#entries(join(root, names.writers)).flatMap(({ name }): Remainder[] => {
+      const path = join(root, names.writers, name);
+      const isHeartbeat = /\.json(?:\.tmp)?$/.test(name);
+      if (!isHeartbeat) return [{ path, reason: 'which belongs to no process: delete the file.' }];
+      if ((files.stat(path)?.nlink ?? 0) !== 1 || !this.#locks.hasExited(path)) return [];
+      return [{ path, reason: `the heartbeat of a process that has exited: ${removed}`, isOver: true }];
+    });
   }
 
   /** With the id of the dispatch of each; null without one. */

@@ -6,6 +6,7 @@ import { expect, it } from 'vitest';
 import { systemFiles } from '../src/files.ts';
 import { jsonFileStoreCapabilities, openJsonFileStore } from '../src/index.ts';
 import { thisSystem } from '../src/store-system.ts';
+import { censusOf } from './census.ts';
 import { failingFiles } from './failing-files.ts';
 
 /** Short, so that the cases in which a process stops wait little for it. */
@@ -34,6 +35,7 @@ const store: StoreUnderTest = {
         renameSync(file, `${file}.moved`);
         if (way === 'replaced') renameSync(`${file}.copy`, file);
       },
+      census: () => censusOf(root),
       dispose: () => rmSync(root, { recursive: true, force: true }),
     };
   },

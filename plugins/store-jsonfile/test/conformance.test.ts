@@ -9,6 +9,7 @@ import {
 } from '@hansard/store-conformance';
 import { describe, expect, it } from 'vitest';
 import { jsonFileStoreCapabilities, openJsonFileStore } from '../src/index.ts';
+import { censusOf } from './census.ts';
 
 const storeWith = (durability: 'process' | 'disk'): StoreUnderTest => ({
   capabilities: { ...jsonFileStoreCapabilities, durability },
@@ -17,6 +18,7 @@ const storeWith = (durability: 'process' | 'disk'): StoreUnderTest => ({
     return {
       store: openJsonFileStore({ root, durability }),
       reopen: () => openJsonFileStore({ root, durability }),
+      census: () => censusOf(root),
       dispose: () => rmSync(root, { recursive: true, force: true }),
     };
   },

@@ -107,3 +107,33 @@ it('a rewrite whose index cannot be written is done, and names the file with the
   expect(store.getDispatchEnvelope(taskDir, 'd1')?.title).toBe('new');
   isFull = false;
 });
+
+it('what killed processes left beside the dispatches is named, and removed', () => {
+  const root = makeRoot();
+  const store = openStore(root);
+  store.createDispatch(taskDir, makeEnvelope('d1'));
+  store.putTask(taskDir, { title: 'Maps' } as never);
+  const { pid } = spawnSync(process.execPath, ['--version']);
+  const gone = JSON.stringify({ ...currentProcess(), pid, startTime: '1', leaseMs: 10_000, token: 'gone' });
+  const [folder, writers] = [join(root, taskDir), join(root, '.writers')];
+  writeFileSync(join(writers, 'gone.json'), gone);
+  writeFileSync(join(writers, 'gone.json.tmp'), gone.slice(0, 20));
+  writeFileSync(join(writers, 'notes.txt'), 'mine');
+  for (const name of ['.task.lock.1', '.task.tmp', '.listing.tmp'])
+    writeFileSync(join(folder, name), name.includes('lock') ? gone : 'a secret');
+  const own = readdirSync(writers).filter((name) => !/gone|notes/.test(name));
+  expect(store.findRemains().map((place) => place.replace(`${root}/`, ''))).toEqual([
+    `${taskDir}/.listing.tmp, a list that a process did not finish: \`hansard secrets redact\` removes it.`,
+    `${taskDir}/.task.lock.1, the lock of the record of the task, of a process that has exited: \`hansard secrets redact\` removes it.`,
+    `${taskDir}/.task.tmp, a record of the task that a process did not finish: \`hansard secrets redact\` removes it.`,
+    '.writers/gone.json, the heartbeat of a process that has exited: `hansard secrets redact` removes it.',
+    '.writers/gone.json.tmp, the heartbeat of a process that has exited: `hansard secrets redact` removes it.',
+    '.writers/notes.txt, which belongs to no process: delete the file.',
+  ]);
+  expect(store.findRemains({ taskDir })).toHaveLength(3);
+  expect(store.removeRemains()).toEqual([
+    `${join(writers, 'notes.txt')}, which belongs to no process: delete the file.`,
+  ]);
+  expect(readdirSync(writers).toSorted()).toEqual([...own, 'notes.txt'].toSorted());
+  store.appendEvent(taskDir, 'd1', makeEvent(1));
+});

@@ -13,6 +13,7 @@ import {
   type EventPage,
   type ListDispatchesOptions,
   type ReadEventsOptions,
+  type RemainsScope,
   type SearchEventsOptions,
   type SearchHit,
   type StopWatching,
@@ -20,7 +21,7 @@ import {
   type TaskListing,
   type WatchScope,
 } from '@hansard/provider';
-import { assertDispatchPath, defaultLeaseMs, storeClosed } from '@hansard/store-kit';
+import { assertDispatchPath, defaultLeaseMs, type Processes, storeClosed } from '@hansard/store-kit';
 import { ChangeWatch } from './change-watch.ts';
 import {
   breakClaim,
@@ -34,8 +35,8 @@ import {
   updateEnvelope,
 } from './claimed-dispatches.ts';
 import { type StoreSystem, thisSystem } from './database/open-database.ts';
-import { removeRemains } from './database/remove-remains.ts';
-import { inTransaction } from './database/transaction.ts';
+import { findRemains, removeRemains } from './database/remove-remains.ts';
+import { inSnapshot, inTransaction } from './database/transaction.ts';
 import { acceptLoss, rewriteDispatch } from './events/renewal.ts';
 import { toStoreError } from './sqlite-errors.ts';
 import { openConnection, type StoreConnection } from './store-connection.ts';
@@ -46,6 +47,7 @@ export interface SqliteStoreSetup {
   readonly file: string;
   readonly durability: 'process' | 'disk';
   readonly watchInterval: number;
+  readonly processes: Processes;
 }
 
 /** A store in one SQLite database. Every method is synchronous. Created by {@link openSqliteStore}. */
@@ -54,10 +56,11 @@ export class SqliteStore implements DispatchStoreProvider {
   readonly capabilities: StoreCapabilities;
   readonly #connection: StoreConnection;
   readonly #file: string;
+  readonly #place: { readonly file: string; readonly processes: Processes };
   readonly #watch: ChangeWatch;
   #closed = false;
 
-  constructor({ connection, file, durability, watchInterval }: SqliteStoreSetup) {
+  constructor({ connection, file, durability, watchInterval, processes }: SqliteStoreSetup) {
     this.capabilities = {
       durability,
       writers: 'dispatch',
@@ -69,6 +72,7 @@ export class SqliteStore implements DispatchStoreProvider {
     };
     this.#connection = connection;
     this.#file = file;
+    this.#place = { file, processes };
     this.#watch = new ChangeWatch(connection, watchInterval);
   }
 
@@ -232,6 +236,13 @@ export class SqliteStore implements DispatchStoreProvider {
     });
   }
 
+  findRemains(scope: RemainsScope = {}): string[] {
+    return this.#run(({ database }) => {
+      if (scope.taskDir !== undefined) assertTaskDir(scope.taskDir);
+      return inSnapshot(database, () => findRemains(database, this.#place, scope));
+    });
+  }
+
   removeRemains(): string[] {
     return this.#write(({ database }) => removeRemains(database, this.#file));
   }
@@ -343,5 +354,6 @@ export function openStoreOn(
     ...thisSystem,
     ...system,
   });
-  return new SqliteStore({ connection, file, durability, watchInterval });
+  const { processes } = { ...thisSystem, ...system };
+  return new SqliteStore({ connection, file, durability, watchInterval, processes });
 }

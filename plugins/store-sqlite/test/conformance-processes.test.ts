@@ -5,6 +5,7 @@ import type { StoreCapabilities } from '@hansard/provider';
 import { runStoreConformance, type StoreUnderTest, storeConformanceCases } from '@hansard/store-conformance';
 import { expect, it } from 'vitest';
 import { openSqliteStore } from '../src/index.ts';
+import { censusOf } from './census.ts';
 
 const capabilities: StoreCapabilities = {
   durability: 'process',
@@ -51,6 +52,7 @@ const store: StoreUnderTest = {
         renameSync(path, `${path}.moved`);
         if (way === 'replaced') renameSync(`${path}.copy`, path);
       },
+      census: () => censusOf(path),
       dispose: () => rmSync(folder, { recursive: true, force: true }),
     };
   },

@@ -9,6 +9,7 @@ import {
 } from '@hansard/store-conformance';
 import { describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../src/index.ts';
+import { censusOf } from './census.ts';
 
 const storeWith = (durability: 'process' | 'disk'): StoreUnderTest => ({
   capabilities: {
@@ -22,8 +23,14 @@ const storeWith = (durability: 'process' | 'disk'): StoreUnderTest => ({
   },
   create: () => {
     const folder = mkdtempSync(join(tmpdir(), 'hansard-sqlite-conformance-'));
-    const open = () => openSqliteStore({ path: join(folder, 'hansard.sqlite'), durability });
-    return { store: open(), reopen: open, dispose: () => rmSync(folder, { recursive: true, force: true }) };
+    const path = join(folder, 'hansard.sqlite');
+    const open = () => openSqliteStore({ path, durability });
+    return {
+      store: open(),
+      reopen: open,
+      census: () => censusOf(path),
+      dispose: () => rmSync(folder, { recursive: true, force: true }),
+    };
   },
 });
 

@@ -1,9 +1,12 @@
-import { globSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { CapturedEvent, DispatchRewrite } from '@hansard/provider';
+import { currentProcess } from '@hansard/store-kit';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { SqliteStore } from '../src/index.ts';
-import { dispatchId, envelope, taskDir } from './sample-data.ts';
+import { censusOf } from './census.ts';
+import { dispatchId, envelope, growingEvents, taskDir } from './sample-data.ts';
 import { codeOf, openStore, temporaryPath } from './temporary-store.ts';
 
 const secret = 'opensesame';
@@ -165,4 +168,40 @@ it('names the damaged rows of accepted losses, which it keeps', () => {
   store.deleteDispatch(taskDir, dispatchId);
   expect(store.removeRemains()).toEqual([]);
   expect(filesWithIt(path)).toEqual([]);
+});
+
+it('rows and files that belong to nothing are named, and nothing changes', () => {
+  const path = temporaryPath();
+  const store = openStore(path);
+  store.createDispatch(taskDir, envelope());
+  store.appendEvents(taskDir, dispatchId, growingEvents(3));
+  expect(store.findRemains()).toEqual([]);
+  const { pid } = spawnSync(process.execPath, ['--version']);
+  const gone = { ...currentProcess(), pid, startTime: '1', leaseMs: 10_000, token: 'gone' };
+  const database = new DatabaseSync(path);
+  database.exec(`
+    INSERT INTO events (dispatch, position, batch, crc, line) VALUES (77, 0, 0, 0, '{}'), (77, 1, 0, 0, '{}'), (90, 0, 0, 0, '{}');
+    INSERT INTO event_ids (dispatch, id, position) VALUES (78, 'a', 0);
+    INSERT INTO event_search (rowid, text) VALUES (79 << 32 | 1, 'word');
+    INSERT INTO claims (dispatch, epoch, token) VALUES (80, 1, 'nobody')`);
+  database
+    .prepare('INSERT INTO openings (token, owner, beat) VALUES (?, ?, 1)')
+    .run('gone', JSON.stringify(gone));
+  database.close();
+  writeFileSync(`${path}.1234.new-wal`, 'a secret');
+  const how = (table: string) => `keep a copy, and delete them from ${table} with sqlite3.`;
+  expect(store.findRemains()).toEqual([
+    `${path}, rows of events under numbers that no dispatch has (77, 90): ${how('events')}`,
+    `${path}, rows of event_ids under numbers that no dispatch has (78): ${how('event_ids')}`,
+    `${path}, rows of event_search under numbers that no dispatch has (79): ${how('event_search')}`,
+    `${path}, rows of claims under numbers that no dispatch has (80): ${how('claims')}`,
+    `${path}, the heartbeat gone of a process that has exited: delete its row from openings with sqlite3.`,
+    `${path}.1234.new-wal, a database that a process did not finish: delete the file.`,
+  ]);
+  expect(censusOf(path).every((place) => store.findRemains().some((line) => line.includes(place)))).toBe(
+    true,
+  );
+  expect(censusOf(path)).toHaveLength(6);
+  expect(store.findRemains({ taskDir, dispatchId })).toEqual([]);
+  expect(store.getDispatchEvents(taskDir, dispatchId)).toEqual(growingEvents(3));
 });

@@ -1,4 +1,9 @@
-import type { Awaitable, DispatchStoreProvider, StoreCapabilities } from '@hansard/provider';
+import {
+  type Awaitable,
+  type DispatchStoreProvider,
+  type StoreCapabilities,
+  storeErrors,
+} from '@hansard/provider';
 import type { StoreFixture, StoreModule, StoreUnderTest } from './store-under-test.ts';
 
 /** What a case did. */
@@ -63,6 +68,26 @@ interface OpenCase {
   readonly cleanUp: () => Promise<readonly unknown[]>;
 }
 
+/** @throws Error if something in the storage belongs to nothing, and `findRemains` does not name it */
+async function takeCensus({ census, reopen }: StoreFixture): Promise<void> {
+  if (census === undefined || reopen === undefined) return;
+  let named: readonly string[];
+  try {
+    const store = await reopen();
+    named = (await store.findRemains?.()) ?? [];
+    await store.close();
+  } catch (error) {
+    // A case has damaged the storage of all dispatches.
+    if (storeErrors.is(error, 'STORE_CORRUPT') || storeErrors.is(error, 'STORE_UNAVAILABLE')) return;
+    throw error;
+  }
+  const unnamed = (await census()).filter((place) => !named.some((line) => line.includes(place)));
+  if (unnamed.length > 0)
+    throw new Error(
+      `The storage has ${unnamed.join(' and ')} after the case, which \`findRemains\` does not name.`,
+    );
+}
+
 /** Creates the context of one case, and the function that cleans up after it. */
 export async function openCase(options: StoreUnderTest, counts = noCounts()): Promise<OpenCase> {
   const fixture = await options.create();
@@ -70,7 +95,11 @@ export async function openCase(options: StoreUnderTest, counts = noCounts()): Pr
   const lost = new Set<DispatchStoreProvider>();
   const openings: DispatchStoreProvider[] = [fixture.store];
   const close = (store: DispatchStoreProvider) => () => (lost.has(store) ? undefined : store.close());
-  const steps: Array<() => Awaitable<void>> = [() => fixture.dispose(), close(fixture.store)];
+  const steps: Array<() => Awaitable<void>> = [
+    () => fixture.dispose(),
+    () => takeCensus(fixture),
+    close(fixture.store),
+  ];
   let newest = fixture.store;
 
   const open = async () => {

@@ -52,6 +52,11 @@ export interface StoreFixture {
    * moved file are skipped.
    */
   readonly displace?: (way: Displacement, taskDir: string, dispatchId: string) => Awaitable<void>;
+  /**
+   * What the storage has that is no part of a readable dispatch, a task or a claim, such as files or rows, found without the code of the store. After
+   * each case, when every opening is closed and every process has exited, `findRemains` of a new opening must name each. Absent: that is not checked.
+   */
+  readonly census?: () => Awaitable<readonly string[]>;
   /** Whether a server keeps the data. A case that fills the disk of a process is skipped then. */
   readonly hasServer?: boolean;
   /** Removes the data of the store. The kit has closed every opening before, and its other processes have exited. */

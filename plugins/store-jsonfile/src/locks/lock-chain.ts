@@ -125,7 +125,7 @@ export interface LockFile {
 }
 
 /** Null if there is no such file. */
-function readLockFile(
+export function readLockFile(
   { files, clock }: Pick<StoreSystem, 'files' | 'clock'>,
   path: string,
   epoch: number,

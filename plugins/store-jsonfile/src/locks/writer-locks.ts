@@ -11,7 +11,7 @@ import {
 import { names } from '../disk-format.ts';
 import { replaceFile } from '../lines/open-file.ts';
 import type { StoreSystem } from '../store-system.ts';
-import { LockChain, type LockFile, type LockPlace, lockPath } from './lock-chain.ts';
+import { LockChain, type LockFile, type LockPlace, lockPath, readLockFile } from './lock-chain.ts';
 import { currentMoment, elapsedSince, type Moment, never } from './moment.ts';
 
 const mostAttempts = 100;
@@ -131,6 +131,12 @@ export class WriterLocks {
   /** The STORE_LOCKED that `take` would throw now; null if it would not. */
   refusal(place: LockPlace): StoreError | null {
     return this.#refusalBy(place, this.#chain.last(place));
+  }
+
+  /** Whether the owner of a lock or a heartbeat is proven to have exited, or a loss of power left nothing of the file. */
+  hasExited(path: string): boolean {
+    const file = readLockFile(this.#system, path, 0);
+    return file !== null && (file.isTorn || this.#chain.hasExited(file));
   }
 
   /** Step 6: removes the lost locks, after the dispatch has recorded the number of this one. */

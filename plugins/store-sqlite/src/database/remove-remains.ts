@@ -1,4 +1,8 @@
+import { readdirSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import type { RemainsScope } from '@hansard/provider';
+import { orMissing, type Processes, parseLease } from '@hansard/store-kit';
 import { inTransaction } from './transaction.ts';
 
 /**
@@ -29,6 +33,80 @@ export function removeRemains(database: DatabaseSync, file: string): string[] {
   };
   if (losses > 0) remains.push(damagedRows(losses, file));
   return remains;
+}
+
+/** The numbers in a table that no dispatch has, and no accepted loss. `next` gives the least number above one: a look at each row would read every event. */
+function numbersOfNothing(next: string): string {
+  return `WITH RECURSIVE found (number) AS (
+      SELECT (${next.replaceAll('$above', '0')})
+      UNION ALL SELECT (${next.replaceAll('$above', 'found.number')}) FROM found WHERE found.number IS NOT NULL)
+    SELECT number FROM found WHERE number IS NOT NULL
+      AND number NOT IN (SELECT number FROM dispatches) AND number NOT IN (SELECT number FROM accepted_losses)`;
+}
+
+const orphans = {
+  events: numbersOfNothing('SELECT min(dispatch) FROM events WHERE dispatch > $above'),
+  event_ids: numbersOfNothing('SELECT min(dispatch) FROM event_ids WHERE dispatch > $above'),
+  event_search: numbersOfNothing(
+    'SELECT min(id) >> 32 FROM event_search_docsize WHERE id > ($above << 32 | 0xffffffff)',
+  ),
+  claims: numbersOfNothing('SELECT min(dispatch) FROM claims WHERE dispatch > $above'),
+} as const;
+
+/** The rows and files that no read shows, in words. Nothing changes. */
+export function findRemains(
+  database: DatabaseSync,
+  { file, processes }: { readonly file: string; readonly processes: Processes },
+  { taskDir, dispatchId }: RemainsScope,
+): string[] {
+  const losses = database
+    .prepare(
+      `SELECT task_dir AS taskDir, dispatch_id AS dispatchId, count(*) AS losses
+       FROM accepted_losses LEFT JOIN dispatches ON dispatches.number = dispatch
+       WHERE coalesce(task_dir = ?1, ?1 IS NULL) AND coalesce(dispatch_id = ?2, ?2 IS NULL) GROUP BY dispatch ORDER BY 1, 2`,
+    )
+    .all(taskDir ?? null, dispatchId ?? null);
+  const kept = losses.map(({ losses: count, ...of }) =>
+    of.dispatchId === null
+      ? `${file}, ${count} accepted losses of a dispatch that is missing: keep a copy, and delete them from accepted_losses.`
+      : `${file}, the damaged rows of ${count} accepted losses of dispatch ${of.dispatchId} of ${of.taskDir}: delete the dispatch to remove them.`,
+  );
+  if (taskDir !== undefined) return kept;
+  const rows = Object.entries(orphans).flatMap(([table, sql]) => {
+    const numbers = database
+      .prepare(sql)
+      .all()
+      .map(({ number }) => number);
+    const list = numbers.slice(0, 10).join(', ') + (numbers.length > 10 ? ' …' : '');
+    const how = `keep a copy, and delete them from ${table} with sqlite3`;
+    return numbers.length === 0
+      ? []
+      : [`${file}, rows of ${table} under numbers that no dispatch has (${list}): ${how}.`];
+  });
+  return [...kept, ...rows, ...idleOpenings(database, file, processes), ...leftFiles(file)];
+}
+
+/** The openings of processes that have exited, without a claim. */
+function idleOpenings(database: DatabaseSync, file: string, processes: Processes): string[] {
+  const rows = database
+    .prepare('SELECT token, owner FROM openings WHERE token NOT IN (SELECT token FROM claims) ORDER BY token')
+    .all();
+  return rows.flatMap(({ token, owner }) => {
+    const lease = parseLease(String(owner));
+    if (lease !== null && processes.isRunning(lease.owner)) return [];
+    return `${file}, the heartbeat ${token} of a process that has exited: delete its row from openings with sqlite3.`;
+  });
+}
+
+/** The files of creations that a killed process did not finish. */
+function leftFiles(file: string): string[] {
+  const name = basename(file);
+  const entries = orMissing(() => readdirSync(dirname(file))) ?? [];
+  return entries
+    .filter((entry) => entry.startsWith(name) && /(?:\.new(?:-wal|-shm)?|-lengths\.new)$/.test(entry))
+    .map(
+      (entry) => `${join(dirname(file), entry)}, a database that a process did not finish: delete the file.`,
+    );
 }
 
 export function damagedRows(losses: number, file: string): string {

@@ -165,7 +165,7 @@ export class SimulatedProcess {
         new SimulatedDatabase(location, options, this.#step, plantInStatements(planted)),
     });
     this.#connection = connection;
-    return new SqliteStore({ connection, file: path, durability: 'process', watchInterval: 100 });
+    return new SqliteStore({ connection, file: path, durability: 'process', processes, watchInterval: 100 });
   }
 
   readonly #step: Step = <T>(work: () => T, database?: DatabaseSync): T => {
