@@ -11,7 +11,7 @@ import { rewriteCases } from './cases/dispatches/rewrite.ts';
 import { searchCases } from './cases/dispatches/search.ts';
 import { watchCases } from './cases/dispatches/watch.ts';
 import { faultCases } from './cases/faults/faults.ts';
-import { displacedCases, powerCases } from './cases/faults/from-outside.ts';
+import { displacedCases, misplacedCases, powerCases } from './cases/faults/from-outside.ts';
 import { appendAtOnceCases, appendCases } from './cases/log/appends.ts';
 import { idempotenceCases, retryCases } from './cases/log/idempotence.ts';
 import { longReadCases, pageCases } from './cases/log/pages.ts';
@@ -63,6 +63,7 @@ export const runnableCases: readonly RunnableCase[] = [
   ...faultCases,
   ...powerCases,
   ...displacedCases,
+  ...misplacedCases,
   ...killedCases,
   ...processCases,
   ...racingCases,

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Every file below a root that is no dispatch, record of a task or listing, nor the lock of a dispatch that exists. */
+/** Every file below a root but the dispatches, the records of tasks, the listings, and the locks of dispatches that exist. */
 export function censusOf(root: string): string[] {
   if (!existsSync(root)) return [];
   return readdirSync(root, { recursive: true, withFileTypes: true }).flatMap((entry) => {

@@ -1,6 +1,14 @@
-import { copyFileSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { runStoreConformance, type StoreUnderTest, storeConformanceCases } from '@hansard/store-conformance';
 import { expect, it } from 'vitest';
 import { systemFiles } from '../src/files.ts';
@@ -8,6 +16,9 @@ import { jsonFileStoreCapabilities, openJsonFileStore } from '../src/index.ts';
 import { thisSystem } from '../src/store-system.ts';
 import { censusOf } from './census.ts';
 import { failingFiles } from './failing-files.ts';
+
+const dispatchFileOf = (root: string, { taskDir, dispatchId }: { taskDir: string; dispatchId: string }) =>
+  join(root, taskDir, 'dispatches', `${dispatchId}.json`);
 
 /** Short, so that the cases in which a process stops wait little for it. */
 const leaseMs = 600;
@@ -35,6 +46,11 @@ const store: StoreUnderTest = {
         renameSync(file, `${file}.moved`);
         if (way === 'replaced') renameSync(`${file}.copy`, file);
       },
+      misplace: (from, to) => {
+        const file = dispatchFileOf(root, to);
+        mkdirSync(dirname(file), { recursive: true });
+        copyFileSync(dispatchFileOf(root, from), file);
+      },
       census: () => censusOf(root),
       dispose: () => rmSync(root, { recursive: true, force: true }),
     };
@@ -44,7 +60,7 @@ const store: StoreUnderTest = {
 const { integrity } = jsonFileStoreCapabilities;
 const cases = storeConformanceCases.filter(
   ({ id, needs }) =>
-    /^(killed|processes|damage|faults|displaced)\//.test(id) &&
+    /^(killed|processes|damage|faults|displaced|misplaced)\//.test(id) &&
     (integrity === 'checksum' || !needs.includes('integrity')),
 );
 

@@ -8,8 +8,11 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { runStoreConformance, type StoreUnderTest } from '@hansard/store-conformance';
+import { importMutated } from '@hansard/testing/mutants';
 import { expect, it } from 'vitest';
-import type { JsonFileDispatchStore } from '../src/index.ts';
+import type * as Store from '../src/index.ts';
+import { type JsonFileDispatchStore, jsonFileStoreCapabilities } from '../src/index.ts';
 import { makeEnvelope } from './envelope.ts';
 import { readByOracle } from './integrity/oracle.ts';
 import { codeOf, dispatchFile, makeEvent, makeEvents, makeRoot, openStore, taskDir } from './sample.ts';
@@ -156,4 +159,32 @@ it('a task that a link inside the store leads to has its own name', () => {
   mkdirSync(dirname(join(root, 'other/link')), { recursive: true });
   symlinkSync(join(root, taskDir), join(root, 'other/link'));
   expect(store.getDispatchEvents('other/link', 'd')).toEqual(makeEvents(1, 3));
+});
+
+it('a store that reads a log under another name fails the case that names its fault', async () => {
+  const { openJsonFileStore: open } = (await importMutated(
+    new URL('..', import.meta.url).pathname,
+    [
+      'dispatch/dispatch-file.ts',
+      '  if (dispatchId === writtenDispatchId) {',
+      '  if (dispatchId) return;\n  {',
+    ],
+    'index.ts',
+  )) as typeof Store;
+  const broken: StoreUnderTest = {
+    capabilities: jsonFileStoreCapabilities,
+    create: () => {
+      const root = makeRoot();
+      const fileOf = ({ taskDir: task, dispatchId }: { taskDir: string; dispatchId: string }) =>
+        join(root, task, 'dispatches', `${dispatchId}.json`);
+      return {
+        store: open({ root }),
+        reopen: () => open({ root }),
+        misplace: (from, to) => cpSync(fileOf(from), fileOf(to)),
+        dispose: () => {},
+      };
+    },
+  };
+  const results = await runStoreConformance(broken, ['misplaced/refused', 'misplaced/task']);
+  expect(results.map(({ status }) => status)).toEqual(['failed', 'failed']);
 });

@@ -14,6 +14,7 @@ import {
   isInternalTask,
   type ListDispatchesOptions,
   type ReadEventsOptions,
+  type RemainsScope,
   type SearchEventsOptions,
   type SearchHit,
   type StopWatching,
@@ -27,7 +28,7 @@ import { assertDispatchPath, dispatchNotFound, storeClosed } from '@hansard/stor
 import type { ChangeWatch } from './change-watch.ts';
 import { Claims } from './claims.ts';
 import { toStoreError } from './database/postgres-errors.ts';
-import { removeRemains } from './database/remove-remains.ts';
+import { findRemains, removeRemains } from './database/remove-remains.ts';
 import type { TaskRow } from './database/statements.ts';
 import type { Tables } from './database/tables.ts';
 import { EventReader } from './events/event-reader.ts';
@@ -247,6 +248,13 @@ export class PostgresStore implements DispatchStoreProvider {
       reader: this.#reader,
       now: () => this.#clock.monotonic(),
     };
+  }
+
+  findRemains(scope: RemainsScope = {}): Promise<string[]> {
+    return this.#run(() => {
+      if (scope.taskDir !== undefined) assertTaskDir(scope.taskDir);
+      return findRemains(this.#tables, scope);
+    });
   }
 
   removeRemains(): Promise<string[]> {

@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import type { CapturedEvent } from '@hansard/provider';
+import { currentProcess } from '@hansard/store-kit';
 import { useServer } from '@hansard/testing/postgres-in-tests';
 import { expect, it } from 'vitest';
 import type { PostgresStore } from '../src/index.ts';
@@ -109,4 +111,31 @@ it('names the statistics where the role of the store does not own the tables', a
 
 it('removes nothing where there are no tables', async () => {
   expect(await (await newStores(server()).open()).removeRemains()).toEqual([]);
+});
+
+it('rows that belong to nothing are named, and nothing changes', async () => {
+  const stores = newStores(server());
+  const store = await stores.open();
+  await store.createDispatch(taskDir, envelope());
+  await store.appendEvents(taskDir, dispatchId, [event('event-1', secret)]);
+  expect(await store.findRemains()).toEqual([]);
+  const { pid } = spawnSync(process.execPath, ['--version']);
+  const gone = { ...currentProcess(), pid, startTime: '1', leaseMs: 10_000, token: 'gone' };
+  await stores.sql(
+    `INSERT INTO S.events (dispatch, position, checksum, id, line) VALUES (77, 0, 0, 'a', '{}'), (90, 0, 0, 'a', '{}')`,
+  );
+  await stores.sql(`INSERT INTO S.event_words (dispatch, position, at, words) VALUES (78, 0, '', '{}')`);
+  await stores.sql('INSERT INTO S.openings (token, owner, beat) VALUES ($1, $2, 1)', [
+    'gone',
+    JSON.stringify(gone),
+  ]);
+  const { name } = await store.getServer();
+  const how = (table: string) => `keep a copy, and delete them from "${stores.schema}".${table}.`;
+  expect(await store.findRemains()).toEqual([
+    `${name}, rows of events under numbers that no dispatch has (77, 90): ${how('events')}`,
+    `${name}, rows of event_words under numbers that no dispatch has (78): ${how('event_words')}`,
+    `${name}, the heartbeat gone of a process that has exited: delete its row from "${stores.schema}".openings.`,
+  ]);
+  expect(await store.findRemains({ taskDir, dispatchId })).toEqual([]);
+  expect(await store.getDispatchEvents(taskDir, dispatchId)).toHaveLength(1);
 });

@@ -87,6 +87,7 @@ export function optionalMethod<
     | 'rewriteDispatch'
     | 'verifyDispatch'
     | 'acceptLoss'
+    | 'adoptDispatches'
     | 'findClaim'
     | 'findClaims'
     | 'breakClaim',

@@ -47,6 +47,8 @@ export interface CaseContext {
   readonly losePower: StoreFixture['losePower'];
   /** Moves or replaces the file of a dispatch. */
   readonly displace: StoreFixture['displace'];
+  /** Puts a log under another name. */
+  readonly misplace: StoreFixture['misplace'];
   /** Whether a server keeps the data. */
   readonly hasServer: boolean;
   /** Closes the store, then opens the same data again. Another call closes the store that the last call opened. */
@@ -88,6 +90,12 @@ async function takeCensus({ census, reopen }: StoreFixture): Promise<void> {
     );
 }
 
+/** What a case uses of the fixture as it is. */
+function partsOf(fixture: StoreFixture) {
+  const { elsewhere, damage, faults, displace, misplace, hasServer = false } = fixture;
+  return { elsewhere, damage, faults, displace, misplace, hasServer };
+}
+
 /** Creates the context of one case, and the function that cleans up after it. */
 export async function openCase(options: StoreUnderTest, counts = noCounts()): Promise<OpenCase> {
   const fixture = await options.create();
@@ -117,17 +125,13 @@ export async function openCase(options: StoreUnderTest, counts = noCounts()): Pr
     capabilities: options.capabilities,
     seed: options.seed,
     leaseMs: options.leaseMs,
-    elsewhere: fixture.elsewhere,
-    damage: fixture.damage,
-    faults: fixture.faults,
+    ...partsOf(fixture),
     losePower:
       fixture.losePower &&
       (async (seed) => {
         for (const store of openings) lost.add(store);
         await fixture.losePower?.(seed);
       }),
-    displace: fixture.displace,
-    hasServer: fixture.hasServer ?? false,
     async reopen() {
       await newest.close();
       newest = await open();

@@ -53,7 +53,12 @@ export interface StoreFixture {
    */
   readonly displace?: (way: Displacement, taskDir: string, dispatchId: string) => Awaitable<void>;
   /**
-   * What the storage has that is no part of a readable dispatch, a task or a claim, such as files or rows, found without the code of the store. After
+   * Puts a copy of what keeps one dispatch in the place of another one, which may exist, as a program does that copies a file. The store is closed then. Without
+   * it the cases with a log under another name are skipped.
+   */
+  readonly misplace?: (from: DispatchName, to: DispatchName) => Awaitable<void>;
+  /**
+   * What the storage has that is not part of a readable dispatch, a task or a claim, such as files or rows, found without the code of the store. After
    * each case, when every opening is closed and every process has exited, `findRemains` of a new opening must name each. Absent: that is not checked.
    */
   readonly census?: () => Awaitable<readonly string[]>;
@@ -61,6 +66,11 @@ export interface StoreFixture {
   readonly hasServer?: boolean;
   /** Removes the data of the store. The kit has closed every opening before, and its other processes have exited. */
   readonly dispose: () => Awaitable<void>;
+}
+
+export interface DispatchName {
+  readonly taskDir: string;
+  readonly dispatchId: string;
 }
 
 /** `moved`: the file has another name. `replaced`: a copy of the file is in its place. */

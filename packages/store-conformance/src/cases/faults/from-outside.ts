@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
 import { type CapturedEvent, type DispatchStoreProvider, storeErrors } from '@hansard/provider';
 import { refuses, sameContent } from '../../checks/expectations.ts';
-import { dispatchId, holdsEvents, prepared, prepareStore, taskDir } from '../../checks/prepared-store.ts';
+import {
+  dispatchId,
+  holdsEvents,
+  optionalMethod,
+  prepared,
+  prepareStore,
+  taskDir,
+} from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent, sampleEvents } from '../../checks/sample-data.ts';
 import { chooseSeed, createRandom } from '../../model/random.ts';
 import type { CaseContext } from '../../run/case-context.ts';
@@ -156,4 +163,101 @@ async function forEachWay(
         if (!storeErrors.is(error, 'STORE_CORRUPT')) throw error;
       }
     });
+}
+
+const [copied, charts] = ['01JQ00000000000000000000CC', 'lab/tasks/charts'];
+
+/** A log has another name than that under which it was written. */
+export const misplacedCases = caseFamily('misplaced', [
+  {
+    name: 'refused',
+    rule: 7,
+    title:
+      'a log that was copied over another one is STORE_MISPLACED for each read and write, and an entry of the listing',
+    run: async (context) => {
+      const store = await withMisplaced(context, [copied], (taskDir) => ({ taskDir, dispatchId: copied }));
+      const calls = {
+        getDispatchEnvelope: () => store.getDispatchEnvelope(taskDir, copied),
+        getDispatchEvents: () => store.getDispatchEvents(taskDir, copied),
+        readEvents: () => store.readEvents(taskDir, copied),
+        getRecentEvents: () => store.getRecentEvents(taskDir, copied, 1),
+        claimDispatch: () => store.claimDispatch(taskDir, copied),
+      };
+      for (const [name, call] of Object.entries(calls))
+        await refuses('STORE_MISPLACED', `${name} of a log under another name`, call);
+      const { dispatches } = await store.listDispatches({ taskDir });
+      const listed = dispatches.map((listing) => [listing.dispatchId, listing.error?.code]);
+      sameContent(
+        listed.toSorted(),
+        [
+          [dispatchId, undefined],
+          [copied, 'STORE_MISPLACED'],
+        ],
+        'the dispatches and their errors',
+      );
+      await holdsEvents(store, prepared.events);
+    },
+  },
+  {
+    name: 'task',
+    rule: 7,
+    title: 'the logs of a task with another name are one entry of the listing, and not one for each',
+    run: async (context) => {
+      const store = await withMisplaced(context, [dispatchId, copied], (_, id) => ({
+        taskDir: charts,
+        dispatchId: id,
+      }));
+      const { dispatches } = await store.listDispatches({ taskDir: charts });
+      sameContent(
+        dispatches.map((listing) => [listing.dispatchId, listing.error?.code]),
+        [[null, 'STORE_MISPLACED']],
+        'the entries of a renamed task',
+      );
+    },
+  },
+  {
+    name: 'adopted',
+    rule: 7,
+    title: 'an adopted log has the id of its place and the same events, can be written, and is adopted once',
+    run: async (context) => {
+      const store = await withMisplaced(context, [dispatchId, copied], (_, id) => ({
+        taskDir: charts,
+        dispatchId: id,
+      }));
+      const adopt = optionalMethod(store, 'adoptDispatches');
+      sameContent([...(await adopt(charts, copied))], [copied], 'the adopted dispatches');
+      sameContent([...(await adopt(charts))], [dispatchId], 'the other adopted dispatches');
+      sameContent([...(await adopt(charts))], [], 'the dispatches that are adopted again');
+      for (const id of [dispatchId, copied]) {
+        const envelope = await store.getDispatchEnvelope(charts, id);
+        assert.equal(envelope?.dispatchId, id, 'The envelope has the id of the place.');
+        await store.claimDispatch(charts, id);
+        await store.appendEvent(charts, id, sampleEvent('later'));
+        await holdsEvents(store, [...prepared.events, sampleEvent('later')], {
+          taskDir: charts,
+          dispatchId: id,
+        });
+      }
+    },
+  },
+]);
+
+/** A store whose prepared dispatch, and its copy, were put elsewhere. `placeOf` gives the place of each id. */
+async function withMisplaced(
+  context: CaseContext,
+  ids: readonly string[],
+  placeOf: (taskDir: string, id: string) => { readonly taskDir: string; readonly dispatchId: string },
+): Promise<DispatchStoreProvider> {
+  const { store, misplace } = context;
+  if (misplace === undefined) skipCase('the fixture has no `misplace`, which puts a log under another name');
+  await prepareStore(store);
+  await store.createDispatch(taskDir, sampleEnvelope(copied));
+  await store.appendEvents(taskDir, copied, prepared.events);
+  await store.close();
+  for (const id of ids) {
+    // A copy over another dispatch is the prepared one.
+    const from = ids.length === 1 ? dispatchId : id;
+    await misplace({ taskDir, dispatchId: from }, placeOf(taskDir, id));
+  }
+  return context.reopen();
 }
