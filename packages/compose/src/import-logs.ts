@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { DispatchStore } from '@hansard/dispatch';
+import { type DispatchStore, HeapRestraint } from '@hansard/dispatch';
 import type { Fidelity } from '@hansard/events';
 import type { PriceTable } from '@hansard/facts';
 import {
@@ -13,7 +13,6 @@ import {
 } from '@hansard/import';
 import type { LoadedConfig } from './configuration.ts';
 import type { OpenParts } from './open-parts.ts';
-import { HeapRestraint } from './reading/paged-log.ts';
 import { toTaskDir } from './sessions/task-name.ts';
 
 export interface HarnessImportOptions {

@@ -13,6 +13,7 @@ export {
 export { LetterInbox } from './communication/letter-inbox.ts';
 export { describeFailure } from './describe-failure.ts';
 export { dispatchErrors } from './dispatch-errors.ts';
+export { HeapRestraint } from './heap-restraint.ts';
 export { HookChains } from './hooks/hook-chains.ts';
 export { HookObservers } from './hooks/hook-observers.ts';
 export { type HookPart, HookTime, hookLinks } from './hooks/hook-part.ts';

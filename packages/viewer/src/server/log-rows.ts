@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { DispatchLog } from '@hansard/dispatch';
+import { type DispatchLog, HeapRestraint } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
 import { isReadableAs, isRemovedContent } from '@hansard/events/plain';
 import { isStraightEvent } from '@hansard/prompt';
@@ -86,7 +86,18 @@ export class LogRows {
   /** What is folded in the log. A log that can have branches is read for it once, and again after an event that changes one. */
   folds(): Promise<RowFolds | null> {
     if (this.#folds !== null) return this.#folds;
-    const folds = foldsOf(this.#log, { events: this.#reach }).then((found) => {
+    const log = this.#log;
+    const source = {
+      envelope: log.envelope,
+      async *pages(options?: { readonly after?: number }) {
+        using heap = new HeapRestraint();
+        for await (const page of log.pages(options)) {
+          heap.hold();
+          yield page;
+        }
+      },
+    };
+    const folds = foldsOf(source, { events: this.#reach }).then((found) => {
       this.#foldedTo = found?.count ?? 0;
       return found;
     });
