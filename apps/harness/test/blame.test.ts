@@ -167,7 +167,10 @@ describe('hansard blame', () => {
 
   it('is exported as Agent Trace, with the address of the event as the URL', async () => {
     const { code, out, err } = await cli.hansard('export', 'shop/cart', '--as', 'agent-trace');
-    expect([code, err]).toEqual([0, 'hansard: 3 lines in no range: what wrote them is not on record.\n']);
+    expect([code, err]).toEqual([
+      0,
+      'hansard: 3 lines in no range: what wrote them is not on record.\nhansard: Not in agent-trace: 1 agent:created, 3 agent:tool_call, 1 agent:tool_result, 4 user:message.\n',
+    ]);
     const record = JSON.parse(out);
     expect(record).toMatchObject({
       version: '0.1.0',

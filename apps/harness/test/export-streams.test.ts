@@ -83,7 +83,7 @@ describe('hansard export --as streams', () => {
     expect([imported.code, imported.out]).toEqual([0, expect.stringContaining('game-log, game 1 of 1')]);
     expect(imported.err).not.toContain('unknown_kind');
     const again = await cli.hansard('export', 'lab/again', '--as', 'streams', '--out', 'two');
-    expect([again.code, again.err]).toEqual([0, '']);
+    expect([again.code, again.err]).toEqual([0, 'hansard: Not in streams: 1 agent:created.\n']);
     for (const name of specifiedStreams)
       expect(readFileSync(join(cli.cwd, `two/${name}.jsonl`), 'utf8')).toBe(
         readFileSync(join(cli.cwd, `one/${name}.jsonl`), 'utf8'),
@@ -172,6 +172,7 @@ describe('hansard export --as streams', () => {
         format: 'streams',
         path: join(cli.cwd, 'streams'),
         runs: 2,
+        leftOut: { 'agent:created': 2 },
         redactions: {},
         lines: {
           game_events: 1,

@@ -91,7 +91,7 @@ describe('the place of an export', () => {
     const { code, json } = await cli.hansard(...html, '--out', 'talk.html', '--json');
     expect([code, json()]).toEqual([
       0,
-      [{ format: 'html', path: join(cli.cwd, 'talk.html'), dispatches: 1, redactions: {} }],
+      [{ format: 'html', path: join(cli.cwd, 'talk.html'), dispatches: 1, leftOut: {}, redactions: {} }],
     ]);
     expect(written()).toEqual(['talk.html']);
     expect(readFileSync(join(cli.cwd, 'talk.html'), 'utf8')).toMatch(/<\/html>\n$/);

@@ -1,4 +1,4 @@
-import type { CapturedEvent, DispatchEnvelope, TaskSource } from '@hansard/events';
+import type { CapturedEvent, DispatchEnvelope, MediaPart, TaskSource } from '@hansard/events';
 import {
   costInWords,
   formatDuration,
@@ -53,7 +53,7 @@ const wholeUpToByDefault = 10_000;
 /** The dispatches in order, parents before their workers. Consume the events of one before requesting the next. */
 export async function* readDispatchReports(
   source: TaskSource,
-  { wholeUpTo = wholeUpToByDefault }: ReportOptions,
+  { wholeUpTo = wholeUpToByDefault, onLeftOut }: ReportOptions,
 ): AsyncGenerator<DispatchReport> {
   for (const envelope of inTreeOrder(dispatchTree(source.envelopes))) {
     const events = withShownBytes(source.readEvents(envelope.dispatchId))[Symbol.asyncIterator]();
@@ -71,6 +71,7 @@ export async function* readDispatchReports(
         continue;
       }
       const folds = await foldsOfLong(source, envelope);
+      onLeftOut?.('dialogs of long sessions', 1);
       yield { kind: 'long', envelope, events: allOf([...first, next.value], events), folds };
     } finally {
       await events.return?.(undefined);
@@ -126,6 +127,25 @@ export interface ReportOptions {
    * written as it is read. Absent: 10,000.
    */
   readonly wholeUpTo?: number;
+  /** Receives what the report leaves out, by kind: the events of folded branches, files that are only named, and dialogs of long sessions. */
+  readonly onLeftOut?: (kind: string, count: number) => void;
+}
+
+/** A file that a report only names, in words. */
+export function fileKind({ mediaType, kind }: MediaPart): string {
+  return `${mediaType ?? kind} only named`;
+}
+
+/** The files of a row. */
+export function mediaIn({ content, call }: Row): Extract<RowPart, { kind: 'media' }>[] {
+  return [...content, ...(call?.outcome ?? [])].flatMap((part) => (part.kind === 'media' ? [part] : []));
+}
+
+/** The kinds of what is folded, in words. */
+export function foldKind(fold: Row): string {
+  return fold.kind === 'copies'
+    ? 'events that a fork repeats'
+    : `events of ${fold.fold?.of === 'branch' ? fold.fold.state : 'folded'} branches`;
 }
 
 /** The title of a task in a report: its name, else `PROJECT/SLUG`. */

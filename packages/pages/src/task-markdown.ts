@@ -23,6 +23,9 @@ import {
   type DispatchReport,
   dispatchFacts,
   envelopeOf,
+  fileKind,
+  foldKind,
+  mediaIn,
   type ReportOptions,
   readDispatchReports,
   settlingRows,
@@ -44,7 +47,7 @@ export async function* writeTaskMarkdown(
     const isWhole = report.kind === 'whole';
     yield* head(envelope, isWhole ? report.facts : null);
     if (isWhole) yield* results(report.facts);
-    yield* happened(envelope, report);
+    yield* happened(envelope, report, options);
     if (isWhole) yield* lenses(report.facts, report.index);
   }
 }
@@ -62,11 +65,17 @@ function* results(session: SessionFacts): Generator<string> {
 }
 
 /** One row stands for the rows of a branch that is not current, which a text cannot open. */
-async function* happened(envelope: DispatchEnvelope, report: DispatchReport): AsyncGenerator<string> {
+async function* happened(
+  envelope: DispatchEnvelope,
+  report: DispatchReport,
+  { onLeftOut }: ReportOptions,
+): AsyncGenerator<string> {
   yield '### What happened\n\n';
   let isEmpty = true;
   for await (const { row, fold } of settlingRows(report)) {
     isEmpty = false;
+    if (fold !== null) onLeftOut?.(foldKind(fold), row.events.length);
+    else for (const { media } of mediaIn(row)) onLeftOut?.(fileKind(media), 1);
     if (fold === null || fold.position === row.position)
       yield `${rowMarkdown(fold ?? row, envelope.role)}\n\n`;
   }

@@ -123,7 +123,7 @@ async function writeDispatch(
   report: DispatchReport,
   task: WrittenTask,
   open: (name: string) => FileSink,
-  { eventsPerFile = eventsPerFileByDefault }: TaskPagesOptions,
+  { eventsPerFile = eventsPerFileByDefault, onLeftOut }: TaskPagesOptions,
 ): Promise<readonly string[]> {
   const envelope = envelopeOf(report);
   const name = task.names.get(envelope.dispatchId) ?? '';
@@ -139,6 +139,7 @@ async function writeDispatch(
         part,
         above: files.at(-1) ?? null,
         rows: rows.upTo((first ?? 0) + eventsPerFile),
+        onLeftOut,
       });
       for await (const piece of pieces) await sink.write(piece);
       files.push(file);
@@ -159,13 +160,14 @@ interface PagePart {
   /** The file of the part before it. */
   readonly above: string | null;
   readonly rows: AsyncIterable<ReportRow>;
+  readonly onLeftOut: ReportOptions['onLeftOut'];
 }
 
 /** A file of a dispatch up to its last link. */
 async function* onePage(
   report: DispatchReport,
   task: WrittenTask,
-  { part, above, rows }: PagePart,
+  { part, above, rows, onLeftOut }: PagePart,
 ): AsyncGenerator<string> {
   const envelope = envelopeOf(report);
   const title = `${envelope.title ?? envelope.role} · ${task.title}${part === 1 ? '' : ` · part ${part}`}`;
@@ -173,7 +175,7 @@ async function* onePage(
   yield await pageStart({ title, links, bar: pageBar, script: pageScript });
   if (above !== null) yield `<nav><a href="${above}">← Earlier events</a></nav>\n`;
   yield* sectionStart(report);
-  yield* rowList(new PageRows().items(rows, 'd1', envelope.role));
+  yield* rowList(new PageRows(onLeftOut).items(rows, 'd1', envelope.role));
   yield* sectionEnd(report, 'd1');
 }
 
@@ -248,7 +250,7 @@ export async function* writeTaskPage(
 ): AsyncGenerator<string> {
   yield await pageStart({ title: taskTitle(source), bar: pageBar, script: pageScript });
   yield pageTree(source, ({ dispatchId }) => [`#${anchorOf(dispatchId)}`]);
-  const rows = new PageRows();
+  const rows = new PageRows(options.onLeftOut);
   let dispatches = 0;
   for await (const report of readDispatchReports(source, options)) {
     dispatches += 1;

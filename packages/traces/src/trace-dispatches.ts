@@ -37,6 +37,7 @@ export async function* traceDispatches(
       content: options.content ?? 'none',
       reasoning: options.reasoning ?? false,
       dataOf: options.dataOf ?? (() => false),
+      onLeftOut: options.onLeftOut ?? (() => undefined),
       recent,
       find: (id, other = dispatchId) => ({ traceId: traceOf(other), spanId: recent.get(other, id) }),
       emit: (record) => ready.push(marked(record, untimed)),

@@ -14,6 +14,11 @@ export interface TraceOptions {
    * before it, and its records have the attribute `hansard.time_not_recorded`.
    */
   readonly onUntimed?: (what: 'dispatch' | 'event') => void;
+  /**
+   * Receives what is left out: of a type of event the data, if content does not include it, and the bytes of data that are above the limit. A `count`
+   * is of events or bytes.
+   */
+  readonly onLeftOut?: (kind: string, count: number) => void;
   /** `service.name` of the resource; `hansard` by default. */
   readonly serviceName?: string;
   /** `service.version` of the resource. */

@@ -1,6 +1,7 @@
 import { type ExportFormatId, type ExportOptions, exportFormats, type FormatOptions } from '@hansard/compose';
 import { defaultMaxBytes, type ReasoningMode, trainingFormats } from '@hansard/datasets';
 import type { RedactionCounts, TextSink } from '@hansard/events';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { agentOption } from '../tasks/filter-options.ts';
 import { unreadableTasks } from '../tasks/unreadable.ts';
@@ -143,11 +144,17 @@ async function exportSessions(
         onEvents: (count) => output.isOnTerminal || progress.update(count),
       })
       .finally(() => progress.end());
-    const { path, summary, notes, redactions, listed } = exported;
+    const { path, summary, leftOut, notes, redactions, listed } = exported;
     await printAnswer(context, options, {
-      rows: output.isUsed ? [] : [{ format: as, ...(path !== null && { path }), ...summary, redactions }],
+      rows: output.isUsed
+        ? []
+        : [{ format: as, ...(path !== null && { path }), ...summary, leftOut, redactions }],
       text: path === null ? [] : `${as}: ${path}`,
-      notesAfter: [...notes.map((line) => `hansard: ${line}`), ...redactionNotes(redactions)],
+      notesAfter: [
+        ...notes.map((line) => `hansard: ${line}`),
+        ...leftOutNotes(as, leftOut),
+        ...redactionNotes(redactions),
+      ],
       failure: unreadableTasks(listed, 'exported'),
     });
   });
@@ -206,6 +213,15 @@ function reasoningMode(as: ExportFormatId, wanted: string): ReasoningMode {
       ? 'It always includes them: remove --thoughts.'
       : `Use --thoughts with one of: ${thoughts.join(', ')}.`,
   );
+}
+
+/** A note about what the output does not have. Session logs and training data have a note of their own for each kind. */
+function leftOutNotes(as: ExportFormatId, leftOut: Readonly<Record<string, number>>): string[] {
+  const kinds = Object.entries(leftOut)
+    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .map(([kind, count]) => `${count.toLocaleString('en')} ${neutraliseControlsInLine(kind)}`);
+  const hasOwnNotes = as.startsWith('session-') || as in trainingFormats;
+  return hasOwnNotes || kinds.length === 0 ? [] : [`hansard: Not in ${as}: ${kinds.join(', ')}.`];
 }
 
 /** A note about the secrets that an export has replaced: the log still has them. */

@@ -42,6 +42,8 @@ export interface Exported {
   readonly path: string | null;
   /** The figures of the format. */
   readonly summary: JsonObject;
+  /** What was left out, by kind: types of events, reasons, and files that are only named. Empty: nothing. */
+  readonly leftOut: Readonly<Record<string, number>>;
   /** What a person should know, such as omissions with their reason. */
   readonly notes: readonly string[];
   /** The secrets that were replaced, by their kind: the log still has them. */
@@ -61,17 +63,20 @@ export async function exportInHarness(harness: ExportParts, options: ExportOptio
   const opened: ExportSource[] = [];
   const reading = { ...(onEvents && { onEvents }), ...(signal && { signal }) };
   try {
-    const { summary, notes } = await formatWriters[as](openSources(harness, tasks, reading, opened), {
-      cwd: context.cwd,
-      target,
-      options,
-      isTextWanted: out !== undefined,
-      note: (line) => noteTo(context, line),
-    });
+    const { summary, leftOut, notes } = await formatWriters[as](
+      openSources(harness, tasks, reading, opened),
+      {
+        cwd: context.cwd,
+        target,
+        options,
+        isTextWanted: out !== undefined,
+        note: (line) => noteTo(context, line),
+      },
+    );
     await target.close();
     const redactions: Record<string, number> = {};
     for (const source of opened) addRedactions(redactions, source.redactions());
-    return { format: as, path: target.path, summary, notes, redactions, listed };
+    return { format: as, path: target.path, summary, leftOut, notes, redactions, listed };
   } finally {
     await target.discard();
   }

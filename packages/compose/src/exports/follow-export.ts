@@ -76,9 +76,9 @@ export async function followExport(harness: ExportParts, options: FollowOptions)
   }
   const isWhole = signal?.aborted !== true;
   if (isWhole) await followed.finish();
-  const { summary, notes } = followed.facts();
+  const { summary, leftOut, notes } = followed.facts();
   const { path } = followed;
-  return { path, summary, notes: [...(isWhole ? [] : [stillRunning(path)]), ...notes], redactions };
+  return { path, summary, leftOut, notes: [...(isWhole ? [] : [stillRunning(path)]), ...notes], redactions };
 }
 
 function stillRunning(path: string | null): string {
@@ -101,7 +101,11 @@ function open(log: DispatchLog, cwd: string, options: FollowOptions): Followed {
       streams.add(event);
       streams.flush();
     },
-    facts: () => ({ summary: { lines: { ...streams.lines }, runs: 1 }, notes: [] }),
+    facts: () => ({
+      summary: { lines: { ...streams.lines }, runs: 1 },
+      leftOut: streams.omitted(),
+      notes: [],
+    }),
   };
 }
 

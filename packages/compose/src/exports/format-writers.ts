@@ -4,11 +4,11 @@ import {
   writeGameStreams,
   writeTrainingFiles,
 } from '@hansard/datasets';
-import type { DispatchEnvelope, JsonObject, TaskSource } from '@hansard/events';
+import { addRedactions, type DispatchEnvelope, type JsonObject, type TaskSource } from '@hansard/events';
 import { matchesEventType } from '@hansard/events/plain';
 import { formatCount, timeNotRecorded } from '@hansard/facts';
 import { createSessionWriter, type SessionFormatId, type SessionWriter } from '@hansard/formats';
-import { writeTaskMarkdown, writeTaskPage, writeTaskPages } from '@hansard/pages';
+import { type ReportOptions, writeTaskMarkdown, writeTaskPage, writeTaskPages } from '@hansard/pages';
 import { createTokenCounter, tokenEncodings } from '@hansard/prompt/tokens';
 import { harnessErrors } from '../harness-errors.ts';
 import type { ExportFormatId, FormatOptions } from './export-formats.ts';
@@ -20,6 +20,8 @@ import { writeAgentTrace } from './write-agent-trace.ts';
 /** What a format has written. */
 export interface Written {
   readonly summary: JsonObject;
+  /** What it left out, by kind: types of events, reasons, and files that are only named. Empty: nothing. */
+  readonly leftOut: Readonly<Record<string, number>>;
   /** What a person should know, such as omissions with their reason. */
   readonly notes: readonly string[];
 }
@@ -44,10 +46,11 @@ export const formatWriters: Readonly<Record<ExportFormatId, WriteFormat>> = {
   otlp: ofOne(writeTraces),
   markdown: ofOne((source, writing) => writeReport(writeTaskMarkdown, source, writing)),
   html: ofOne(writeHtml),
-  pages: async (sources, { target }) => ({
-    summary: { ...(await writeTaskPages(sources, target.file)) },
-    notes: [],
-  }),
+  pages: async (sources, { target }) => {
+    const { leftOut, onLeftOut } = leftOutCounts();
+    const summary = { ...(await writeTaskPages(sources, target.file, { onLeftOut })) };
+    return { summary, leftOut, notes: [] };
+  },
   streams: ofOne(writeStreams),
   'agent-trace': ofOne((source, { target }) => writeAgentTrace(source, (text) => target.text.write(text))),
   sft: ofOne((source, writing) => writeTraining('sft', source, writing)),
@@ -56,6 +59,13 @@ export const formatWriters: Readonly<Record<ExportFormatId, WriteFormat>> = {
   openai: ofOne((source, writing) => writeTraining('openai', source, writing)),
   sharegpt: ofOne((source, writing) => writeTraining('sharegpt', source, writing)),
 };
+
+/** Counts what a writer leaves out. */
+function leftOutCounts() {
+  const leftOut: Record<string, number> = {};
+  const onLeftOut = (kind: string, count: number) => addRedactions(leftOut, { [kind]: count });
+  return { leftOut, onLeftOut };
+}
 
 function ofOne(write: (source: TaskSource, writing: Writing) => Promise<Written>): WriteFormat {
   return async (sources, writing) => {
@@ -101,7 +111,7 @@ export function sessionLogFacts(
     ...diagnostics.map(({ code, eventId, message }) => `${eventId} ${code}: ${message}`),
   ];
   const lost = diagnostics.map((diagnostic) => ({ ...diagnostic }));
-  return { summary: { leftOut, omittedKeys, diagnostics: lost }, notes };
+  return { summary: { omittedKeys, diagnostics: lost }, leftOut, notes };
 }
 
 /** A file of OTLP/JSON, or sent to a receiver, or both. */
@@ -111,12 +121,15 @@ async function writeTraces(source: TaskSource, { target, options, isTextWanted }
   const { endpoint, content = 'none', reasoning = false, dataOf = [] } = options;
   const isContent = (type: string) => dataOf.some((pattern) => matchesEventType(pattern, type));
   const untimed = { dispatch: 0, event: 0 };
+  let { leftOut, onLeftOut } = leftOutCounts();
   const records = () => {
     Object.assign(untimed, { dispatch: 0, event: 0 });
+    ({ leftOut, onLeftOut } = leftOutCounts());
     const onUntimed = (what: keyof typeof untimed) => {
       untimed[what] += 1;
+      if (what === 'dispatch') onLeftOut('sessions without a time', 1);
     };
-    return traceDispatches(source, { content, reasoning, dataOf: isContent, onUntimed });
+    return traceDispatches(source, { content, reasoning, dataOf: isContent, onUntimed, onLeftOut });
   };
   const written = { spans: 0, logs: 0 };
   if (endpoint === undefined || isTextWanted) {
@@ -127,10 +140,12 @@ async function writeTraces(source: TaskSource, { target, options, isTextWanted }
     }
   }
   if (endpoint === undefined)
-    return { summary: { ...written, untimed: { ...untimed } }, notes: untimedNotes(untimed) };
+    return { summary: { ...written, untimed: { ...untimed } }, leftOut, notes: untimedNotes(untimed) };
   const { refused, ...sent } = await sendOtlp(records(), endpoint);
   const shown = shownEndpoint(endpoint);
+  for (const { kind } of refused) onLeftOut(`${kind}s too large for the receiver`, 1);
   return {
+    leftOut,
     summary: { ...sent, untimed: { ...untimed }, endpoint: shown },
     notes: [
       ...untimedNotes(untimed),
@@ -156,12 +171,13 @@ function untimedNotes({ dispatch, event }: { readonly dispatch: number; readonly
 }
 
 async function writeReport(
-  write: (source: TaskSource) => AsyncIterable<string>,
+  write: (source: TaskSource, options: ReportOptions) => AsyncIterable<string>,
   source: TaskSource,
   { target }: Writing,
 ): Promise<Written> {
-  for await (const piece of write(source)) await target.text.write(piece);
-  return { summary: { dispatches: source.envelopes.length }, notes: [] };
+  const { leftOut, onLeftOut } = leftOutCounts();
+  for await (const piece of write(source, { onLeftOut })) await target.text.write(piece);
+  return { summary: { dispatches: source.envelopes.length }, leftOut, notes: [] };
 }
 
 /** A page with more events is slow to open. */
@@ -175,10 +191,10 @@ async function writeHtml(source: TaskSource, writing: Writing): Promise<Written>
       yield event;
     }
   }
-  const { summary } = await writeReport(writeTaskPage, { ...source, readEvents }, writing);
-  if (events <= mostOnPage) return { summary, notes: [] };
+  const written = await writeReport(writeTaskPage, { ...source, readEvents }, writing);
+  if (events <= mostOnPage) return written;
   const advice = `${events.toLocaleString('en')} events are on one page, which is slow to open. \`--as pages --out FOLDER\` writes several files with an index.`;
-  return { summary, notes: [advice] };
+  return { ...written, notes: [advice] };
 }
 
 async function writeStreams(source: TaskSource, { cwd, target, options }: Writing): Promise<Written> {
@@ -201,7 +217,9 @@ async function writeStreams(source: TaskSource, { cwd, target, options }: Writin
   ]);
   if (lines.game_events === 0)
     notes.push('game_events.jsonl is empty: no event is of a type that "gameEvents" of the mapping names.');
-  return { summary: { lines: { ...lines }, runs: runs.length }, notes };
+  const { leftOut, onLeftOut } = leftOutCounts();
+  for (const { omitted } of runs) for (const [type, count] of Object.entries(omitted)) onLeftOut(type, count);
+  return { summary: { lines: { ...lines }, runs: runs.length }, leftOut, notes };
 }
 
 async function writeTraining(
@@ -230,8 +248,17 @@ async function writeTraining(
   const estimated = estimate === undefined ? {} : { estimate: { ...estimate, calls: { ...estimate.calls } } };
   return {
     summary: { file, rows, bytes, sha256, calls: { ...calls }, ...estimated },
+    leftOut: leftOutOf(manifest),
     notes: notesOf(manifest),
   };
+}
+
+function leftOutOf({ dropped, refused, named }: TrainingManifest): Record<string, number> {
+  const { leftOut, onLeftOut } = leftOutCounts();
+  for (const [reason, { count }] of Object.entries(dropped)) onLeftOut(`calls (${reason})`, count);
+  if (refused.length > 0) onLeftOut('sessions recorded as a narrative', refused.length);
+  for (const [type, count] of Object.entries(named)) onLeftOut(`${type} only named`, count);
+  return leftOut;
 }
 
 /** Fails if none of the requested agents exists. */
@@ -258,7 +285,15 @@ async function counterOf(counterId: string) {
   return encoding === undefined ? undefined : createTokenCounter({ encoding });
 }
 
-function notesOf({ rows, calls, dropped, refused, missingAgents, format }: TrainingManifest): string[] {
+function notesOf({
+  rows,
+  calls,
+  dropped,
+  refused,
+  missingAgents,
+  format,
+  named,
+}: TrainingManifest): string[] {
   const omitted = Object.entries(dropped).map(
     ([reason, { count, first }]) => `${count} calls omitted from ${format}: ${reason} (first: ${first[0]}).`,
   );
@@ -271,5 +306,6 @@ function notesOf({ rows, calls, dropped, refused, missingAgents, format }: Train
           `${refused.length} dispatches refused: they were recorded without tool input and output (narrative).`,
         ]),
     ...omitted,
+    ...Object.entries(named).map(([type, count]) => `${count} files only named in ${format}: ${type}.`),
   ];
 }

@@ -1,7 +1,13 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { isAbsolute, join, normalize, relative } from 'node:path';
-import type { CapturedEvent, DispatchEnvelope, JsonObject, TaskSource } from '@hansard/events';
+import {
+  addRedactions,
+  type CapturedEvent,
+  type DispatchEnvelope,
+  type JsonObject,
+  type TaskSource,
+} from '@hansard/events';
 import { isReadableAs } from '@hansard/events/plain';
 import { formatCount, timeNotRecorded } from '@hansard/facts';
 import { agentTrace, type TracedFile, type TracedOrigin } from '@hansard/formats';
@@ -28,10 +34,16 @@ interface TracedStep {
 export async function writeAgentTrace(
   source: TaskSource,
   write: (text: string) => Promise<void>,
-): Promise<{ readonly summary: JsonObject; readonly notes: readonly string[] }> {
+): Promise<{
+  readonly summary: JsonObject;
+  readonly leftOut: Readonly<Record<string, number>>;
+  readonly notes: readonly string[];
+}> {
   const table = new LineTable();
   const sessions: TracedStep[][] = [];
-  for (const envelope of source.envelopes) sessions.push(await stepsOf(source, envelope, table));
+  /** The types of the events, by their addresses. */
+  const read = new Map<string, string>();
+  for (const envelope of source.envelopes) sessions.push(await stepsOf(source, envelope, table, read));
   const order = replayOrder(sessions, null);
   const blame = new FileBlame<TracedOrigin>(table, order.isUnsure);
   const changed = new Set<string>();
@@ -52,7 +64,8 @@ export async function writeAgentTrace(
     });
   const narratives = source.envelopes.filter(({ fidelity }) => fidelity === 'narrative').length;
   const timestamp = timeOf(order.steps, source.envelopes);
-  if (files.length > 0 && timestamp !== null) {
+  const isWritten = files.length > 0 && timestamp !== null;
+  if (isWritten) {
     const record = agentTrace({
       id: uuidOf(source, order.steps),
       timestamp,
@@ -64,6 +77,7 @@ export async function writeAgentTrace(
   const lines = files.flatMap((file) => file.lines);
   const unknown = lines.filter(({ origin }) => origin === null).length;
   return {
+    leftOut: leftOutOf(read, isWritten ? lines : [], narratives),
     summary: { files: files.length, lines: lines.length, notOnRecord: unknown, unplaced, narratives },
     notes: [
       ...(files.length === 0
@@ -87,10 +101,24 @@ export async function writeAgentTrace(
   };
 }
 
+/** The events that no line of the record comes from, by type. `read`: the types of all events, by their addresses. */
+function leftOutOf(
+  read: ReadonlyMap<string, string>,
+  lines: TracedFile['lines'],
+  narratives: number,
+): Record<string, number> {
+  const leftOut: Record<string, number> = {};
+  const written = new Set(lines.map(({ origin }) => origin?.url));
+  for (const [url, type] of read) if (!written.has(url)) addRedactions(leftOut, { [type]: 1 });
+  if (narratives > 0) addRedactions(leftOut, { 'sessions recorded as a narrative': narratives });
+  return leftOut;
+}
+
 async function stepsOf(
   { taskDir, readEvents }: TaskSource,
   { dispatchId, cwd, model, fidelity }: DispatchEnvelope,
   table: LineTable,
+  read: Map<string, string>,
 ): Promise<TracedStep[]> {
   const steps: TracedStep[] = [];
   if (fidelity === 'narrative') return steps;
@@ -99,6 +127,8 @@ async function stepsOf(
   for await (const event of readEvents(dispatchId)) {
     models.add(event);
     const time = event.timestamp === null ? null : Date.parse(event.timestamp);
+    const url = `${session}?event=${encodeURIComponent(event.id)}`;
+    read.set(url, event.type);
     for (const { path, from, ...record } of fileRecordsOf(event)) {
       const placed = {
         ...record,
@@ -106,7 +136,7 @@ async function stepsOf(
         from: from === null ? null : absolute(from, cwd),
       };
       const by = {
-        url: `${session}?event=${encodeURIComponent(event.id)}`,
+        url,
         session,
         isMixed: record.isMixed,
       };

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { CapturedEvent, TaskSource, TextSink } from '@hansard/events';
+import { addRedactions, type CapturedEvent, type TaskSource, type TextSink } from '@hansard/events';
 import { LineFile } from '@hansard/formats/files';
 import { Cast, readCast } from './cast.ts';
 import { createGameStreams } from './create-game-streams.ts';
@@ -17,6 +17,8 @@ export interface StreamedRun {
   readonly dispatchId: string;
   /** Calls without a line, because the log lacks their input; by tool. */
   readonly leftOut: Readonly<Record<string, number>>;
+  /** The events that no written line names, by type. */
+  readonly omitted: Readonly<Record<string, number>>;
   /** The players that events of the game name, but that match no agent. */
   readonly unmatchedPlayers: readonly string[];
   /** How many lines have the timestamp null, because the time of their event is not recorded. */
@@ -56,21 +58,48 @@ export async function writeGameStreams(
     const mapping = mappings[at] as GameMappingInput;
     const cast = await readCast(readEvents(dispatchId), mapping);
     const streams = createGameStreams(mapping, { runId: dispatchId, cast });
-    for await (const event of readEvents(dispatchId)) await write(streams.add(event));
-    await write(streams.finish());
+    const named = new NamedEvents();
+    for await (const event of readEvents(dispatchId)) {
+      named.read(event);
+      await write(streams.add(event), named);
+    }
+    await write(streams.finish(), named);
     const { leftOut, unmatchedPlayers } = streams;
-    runs.push({ dispatchId, leftOut, unmatchedPlayers, untimedLines: untimed });
+    runs.push({ dispatchId, leftOut, omitted: named.omitted(), unmatchedPlayers, untimedLines: untimed });
   }
   return { lines, runs };
 
-  async function write(written: readonly StreamLine[]): Promise<void> {
+  async function write(written: readonly StreamLine[], named: NamedEvents): Promise<void> {
     for (const line of written) {
       const text = streamText(line, isExtended);
       if (text === null) continue;
-      await sinks.get(line.stream)?.write(text);
+      const sink = sinks.get(line.stream);
+      if (sink === undefined) continue;
+      await sink.write(text);
+      named.write(line);
       lines[line.stream] = (lines[line.stream] ?? 0) + 1;
       if (line.line.timestamp === null) untimed += 1;
     }
+  }
+}
+
+/** Finds the events that no line names. */
+class NamedEvents {
+  readonly #types = new Map<string, string>();
+  readonly #named = new Set<string>();
+
+  read({ id, type }: CapturedEvent): void {
+    this.#types.set(id, type);
+  }
+
+  write({ line }: StreamLine): void {
+    this.#named.add(line.event_id);
+  }
+
+  omitted(): Record<string, number> {
+    const omitted: Record<string, number> = {};
+    for (const [id, type] of this.#types) if (!this.#named.has(id)) addRedactions(omitted, { [type]: 1 });
+    return omitted;
   }
 }
 
@@ -84,6 +113,8 @@ export interface LiveStreams extends Disposable {
   finish(): void;
   /** The number of lines of each file. */
   readonly lines: Readonly<Partial<Record<GameStream, number>>>;
+  /** The events so far that no written line names, by type. */
+  omitted(): Readonly<Record<string, number>>;
   /** Closes the files. A second call does nothing. */
   close(): void;
 }
@@ -110,6 +141,7 @@ export function openLiveStreams(
 ): LiveStreams {
   const streams = createGameStreams(mapping, { runId, cast: new Cast(mapping) });
   const names: readonly GameStream[] = isExtended ? gameStreams : specifiedStreams;
+  const named = new NamedEvents();
   const files = new Map(names.map((stream) => [stream, new LineFile(join(folder, `${stream}.jsonl`))]));
   const lines: Partial<Record<GameStream, number>> = Object.fromEntries(names.map((stream) => [stream, 0]));
   const close = () => {
@@ -117,7 +149,11 @@ export function openLiveStreams(
   };
   return {
     lines,
-    add: (event) => write(streams.add(event)),
+    omitted: () => named.omitted(),
+    add(event) {
+      named.read(event);
+      write(streams.add(event));
+    },
     flush() {
       for (const file of files.values()) file.flush();
     },
@@ -133,7 +169,10 @@ export function openLiveStreams(
     for (const line of written) {
       const text = streamText(line, isExtended);
       if (text === null) continue;
-      files.get(line.stream)?.write(text);
+      const file = files.get(line.stream);
+      if (file === undefined) continue;
+      file.write(text);
+      named.write(line);
       lines[line.stream] = (lines[line.stream] ?? 0) + 1;
     }
   }

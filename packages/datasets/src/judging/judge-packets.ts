@@ -56,6 +56,9 @@ class PacketWriter implements JudgePacketWriter {
   readonly #hash: Hash = createHash('sha256');
   readonly #kinds: PacketManifest['kinds'];
   readonly #excluded = new Map<string, number>();
+  readonly #verdicts = new Set<string>();
+  /** The events that a line of the packet names. */
+  readonly #named = new Set<string>();
   #events = 0;
   #lines = 0;
   #notPlayers = 0;
@@ -83,7 +86,8 @@ class PacketWriter implements JudgePacketWriter {
   }
 
   add(event: CapturedEvent): WrittenLine[] {
-    if (event.type !== 'judge:verdict') this.#events += 1;
+    if (event.type === 'judge:verdict') this.#verdicts.add(event.id);
+    else this.#events += 1;
     return this.#streams.add(event).flatMap((line) => this.#toPacket(line));
   }
 
@@ -102,6 +106,7 @@ class PacketWriter implements JudgePacketWriter {
         streams: Object.fromEntries([...this.#excluded].sort()),
         not_players: this.#notPlayers,
         calls_without_input: { ...this.#streams.leftOut },
+        events_without_line: this.#events - this.#named.size,
       },
       redactions: this.#redactions,
       bare_actions: this.#bareActions,
@@ -123,6 +128,7 @@ class PacketWriter implements JudgePacketWriter {
       return [];
     }
     const { event_id: eventId } = streamed.line;
+    if (!this.#verdicts.has(eventId)) this.#named.add(eventId);
     this.#lines += 1;
     this.#kinds[kind] = (this.#kinds[kind] ?? 0) + 1;
     const line: PacketLine = {
@@ -184,7 +190,7 @@ function hiddenJson(value: JsonValue, hide: (text: string) => string): string {
   return hidden === plain ? plain : JSON.stringify(hidden);
 }
 
-export interface WrittenPackets extends Omit<StreamedRun, 'untimedLines'> {
+export interface WrittenPackets extends Omit<StreamedRun, 'untimedLines' | 'omitted'> {
   /** Of the external and the internal packet. */
   readonly manifests: readonly PacketManifest[];
   /** What still looks like a name in the packets. The places are lines of the internal packet. */

@@ -56,6 +56,8 @@ export const packetManifestSchema = z.strictObject({
     not_players: count,
     /** Calls of actions whose input the log does not have, by tool. */
     calls_without_input: z.record(z.string(), count),
+    /** Events of the log, except verdicts, that no line of the packet names. Their types are left out: a judge could guess from them what is hidden. */
+    events_without_line: count,
   }),
   /** The number of names replaced within texts. */
   redactions: count,

@@ -1,7 +1,7 @@
 import { dayHeading, formatTime, timeNotRecorded } from '@hansard/facts';
 import { isContentRow, type Row, rowWords, spanText, type WordBlock } from '@hansard/views';
-import type { ReportRow } from '../dispatch-report.ts';
-import { escapeHtmlInLine, timeHtml } from '../html-text.ts';
+import { fileKind, mediaIn, type ReportOptions, type ReportRow } from '../dispatch-report.ts';
+import { escapeHtmlInLine, observedImage, timeHtml } from '../html-text.ts';
 import { blockHtml } from './block-html.ts';
 
 /** How many colours the style sheet has for agents. */
@@ -14,7 +14,12 @@ const rowsInGroup = 500;
 
 /** The rows of the dispatches of a page: the first ones plain, the others compressed. */
 export class PageRows {
+  readonly #onLeftOut: ReportOptions['onLeftOut'];
   #rows = 0;
+
+  constructor(onLeftOut?: ReportOptions['onLeftOut']) {
+    this.#onLeftOut = onLeftOut;
+  }
 
   /** The items of a list with the rows of a dispatch. `scope` begins its anchors; `role` names the dispatched agent. */
   async *items(rows: AsyncIterable<ReportRow>, scope: string, role: string): AsyncGenerator<string> {
@@ -47,6 +52,8 @@ export class PageRows {
       return `${isFirstPacked ? note : ''}${await packedItem(packed)}`;
     };
     for await (const row of rows) {
+      for (const { media } of mediaIn(row.row))
+        if (observedImage(media) === null) this.#onLeftOut?.(fileKind(media), 1);
       group.push(row);
       if (group.length === rowsInGroup) yield await groupItem();
     }

@@ -58,6 +58,8 @@ export class DispatchFold {
       : this.#agents.of(event.agentId, time);
     agent.last = Math.max(agent.last, time);
     this.#requests.observe(event);
+    if (!this.#hasContent && event.type !== 'agent:inference' && Object.keys(event.data).length > 0)
+      this.#context.onLeftOut(`data of ${event.type}`, 1);
     this.#record({ event, data: event.data, agent, time });
   }
 
@@ -143,8 +145,9 @@ export class DispatchFold {
 
   #said(step: FoldStep, type: 'text' | 'reasoning', text: string): void {
     const { output } = this.#chats.block(step);
-    if (this.#hasContent && (type === 'text' || this.#context.reasoning))
-      output.addText('assistant', type, text);
+    if (!this.#hasContent) return;
+    if (type === 'text' || this.#context.reasoning) output.addText('assistant', type, text);
+    else this.#context.onLeftOut(`data of ${step.event.type}`, 1);
   }
 
   /** Input to an agent ends its previous message, if messages have no ids. */

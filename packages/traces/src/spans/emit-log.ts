@@ -42,6 +42,9 @@ export function emitLog(context: FoldContext, { event, agent, time }: FoldStep, 
   const budget = new ContentBudget();
   const data = dataToSend(context, event);
   const body = data === undefined ? undefined : budget.value(data);
+  if (data === undefined && context.content !== 'none' && Object.keys(event.data).length > 0)
+    context.onLeftOut(`data of ${event.type}`, 1);
+  if (budget.truncatedBytes > 0) context.onLeftOut('bytes above the limit', budget.truncatedBytes);
   const causes = causesOf(event);
   emit(
     factory.log({

@@ -88,6 +88,7 @@ export interface FoldContext {
   readonly factory: RecordFactory;
   readonly content: ContentMode;
   readonly reasoning: boolean;
+  readonly onLeftOut: (kind: string, count: number) => void;
   readonly dataOf: (type: string) => boolean;
   readonly recent: RecentSpans;
   readonly find: FindSpan;
