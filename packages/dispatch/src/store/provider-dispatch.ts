@@ -113,8 +113,15 @@ export class ProviderDispatch implements DispatchRef {
     return { ...page, events: page.events.map(orNotice) };
   }
 
+  /** Page by page, so that the bytes of contents are never in memory together. */
   async readAll(): Promise<CapturedEvent[]> {
-    return (await this.#provider.getDispatchEvents(this.taskDir, this.dispatchId)).map(withoutBytes);
+    const all: CapturedEvent[] = [];
+    for (let after = -1; ; ) {
+      const { events, next } = await this.readPage({ after });
+      if (events.length === 0) return all;
+      for (const event of events) all.push(event);
+      after = next;
+    }
   }
 
   async readRecent(count: number): Promise<CapturedEvent[]> {

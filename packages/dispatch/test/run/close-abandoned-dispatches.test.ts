@@ -168,7 +168,7 @@ describe('dispatches that a process left running when it exited', () => {
     const closed = await closeAbandonedDispatches(store, taskDir);
     expect(closed.map(({ dispatchId }) => dispatchId)).toEqual(['lost-2']);
     expect(await store.getDispatchEnvelope(taskDir, 'lost-1')).toMatchObject({ status: 'running' });
-    expect(await store.getDispatchEvents(taskDir, 'lost-1')).toEqual([]);
+    expect(await provider.getDispatchEvents(taskDir, 'lost-1')).toEqual([]);
   });
 
   it('are left alone where they ended after they were listed', async () => {
