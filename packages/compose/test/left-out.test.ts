@@ -223,6 +223,26 @@ it.each(formats)('what goes into %s is in it, or is counted by its kind', async 
   for (const seed of seeds) await check(as, seed, openHarness);
 });
 
+it('what goes into packets for judges is in a line, or is counted', async () => {
+  for (const seed of seeds) {
+    const { cwd, harness, made } = await opened(seed, openHarness);
+    const packed = await harness.packForJudges('lab/game', { mapping: 'mapping.json', out: 'packets' });
+    const events = made.events.length + (await contentsOf(harness));
+    for (const { pass, events: read, excluded } of packed.manifests) {
+      const lines = readFileSync(join(cwd, 'packets', `${pass}.jsonl`), 'utf8').split('\n');
+      const refs = new Set(lines.flatMap((line) => (line === '' ? [] : JSON.parse(line).ref)));
+      expect(read).toBe(events);
+      expect(refs.size + excluded.events_without_line).toBe(read);
+    }
+  }
+});
+
+/** How many events hold the bytes of images. */
+async function contentsOf(harness: Awaited<ReturnType<typeof openHarness>>): Promise<number> {
+  const events = await harness.store.getDispatchEvents('lab/tasks/game', 'D');
+  return events.filter(({ type }) => type === 'content:stored').length;
+}
+
 it.each([
   ['agent-trace', 'write-agent-trace.ts', 'if (!written.has(url))', 'if (written.size >= 0)'],
   ['trl', 'format-writers.ts', '{reason})`, count)', '{reason})`, 1)'],
