@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { products } from '../src/importers/products.ts';
+import { logImporters } from '../src/index.ts';
+
+const page = readFileSync(join(import.meta.dirname, '../../../docs/histories.md'), 'utf8');
+
+/** The products whose files an importer reads. */
+const readable: Readonly<Record<string, string>> = { 'claude-code': 'claude-transcript', codex: 'codex' };
+
+const quoted = (names: readonly string[]) => [...new Set(names)].map((name) => `\`${name}\``).join(', ');
+
+it('the page of histories has the folders of each product, and says whether it is read', () => {
+  const rows = products
+    .filter(({ whereItLies }) => whereItLies.length > 0)
+    .map(({ id, title, whereItLies }) => {
+      const folders = whereItLies.flatMap(({ home, below }) => below.map((name) => `${home}/${name}`));
+      const variables = whereItLies.flatMap(({ variable }) => variable ?? []);
+      const isRead = logImporters.some((importer) => importer.id === readable[id]);
+      return `| ${title} | ${quoted(folders)} | ${quoted(variables) || '–'} | ${isRead ? 'yes' : 'no'} |`;
+    });
+  const [, table = ''] = page.split('|---|---|---|---|\n');
+  expect(table.split('\n\n')[0]?.split('\n')).toEqual(rows);
+});
+
+it('the page of histories has the signature of Codex', () => {
+  const codex = logImporters.find(({ id }) => id === 'codex');
+  const [, section = ''] = page.split('## Codex');
+  const [, list = ''] = /values of `type`: ([^.]*)\./.exec(section) ?? [];
+  const kinds = [...list.matchAll(/`([a-z_]+)`/g)].map(([, kind]) => kind);
+  expect(kinds).toHaveLength(8);
+  const head = (type: string) => ({
+    path: 'rollout.jsonl',
+    text: `${JSON.stringify({ timestamp: '2026-03-01T09:30:00.000Z', type, payload: {} })}\n`,
+    isCut: false,
+  });
+  expect(kinds.filter((kind) => !codex?.detect(head(kind ?? '')))).toEqual([]);
+  expect(codex?.detect(head('message'))).toBe(false);
+});
