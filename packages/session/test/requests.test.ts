@@ -412,6 +412,21 @@ describe('the request of a call', () => {
     );
   });
 
+  it('has the effort that Codex states for a turn, for the calls of its own agent', () => {
+    const requests = new LoggedRequests();
+    const usage = { inputTokens: 1, outputTokens: 1 };
+    const call = { id: 'i', type: 'agent:inference', timestamp: null, data: { model: 'm', usage } } as const;
+    const paramsOf = (inference: CapturedEvent) => requestLines(requests.of(inference))[1];
+    for (const effort of ['low', 'xhigh']) {
+      const data = { effort, summary: 'auto', model: 'm', cwd: '/work' };
+      requests.observe({ id: effort, type: 'system:turn_context', timestamp: null, data });
+      expect(paramsOf(call)).toBe(
+        `params   {"effort":"${effort}","summary":"auto"}, as the engine stated them for the turn; others are not on record`,
+      );
+    }
+    expect(paramsOf({ ...call, agentId: 'agent_of_a_tool' })).toBe('params   not on record');
+  });
+
   it('is that of Claude Code, where it writes its requests beside the transcript', () => {
     expect(wrongOfEngine(LoggedRequests)).toEqual([]);
   });

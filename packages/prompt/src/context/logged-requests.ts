@@ -3,7 +3,7 @@ import { isPlainObject, isReadableAs } from '@hansard/events/plain';
 
 /**
  * What a log says of a part of a request. `recorded`: the part is in the log. `none`: the model was given none. `names`: of the tools only the names
- * that the engine reported when its session began. `lost`: the call names a part that the log does not have. `absent`: the log does not say.
+ * that the engine reported when its session began, of the parameters only those that it stated for the turn. `lost`: the call names a part that the log does not have. `absent`: the log does not say.
  */
 type RequestBasis = 'recorded' | 'none' | 'names' | 'lost' | 'absent';
 
@@ -33,11 +33,15 @@ export class LoggedRequests {
   /** The names that the latest `session:init` reports. */
   #names: CallRequest | null = null;
 
+  /** What the latest turn of Codex states of its parameters. */
+  #turn: CallRequest['parameters'] | null = null;
   readonly #ofEngine = new EngineRequests();
 
   observe(event: CapturedEvent): void {
     this.#ofEngine.observe(event);
     if (event.type === 'request:stored') this.#stored.set(event.id, event);
+    else if (event.type === 'system:turn_context' && event.agentId === undefined)
+      this.#turn = parametersOfTurn(event.data);
     else if (isReadableAs(event, 'session:init') && event.agentId === undefined) {
       const { tools: names } = event.data;
       const value = names?.map((name) => ({ name }));
@@ -54,7 +58,9 @@ export class LoggedRequests {
     const { agentId, data } = inference;
     // The names are those of the dispatched agent. Other agents of an engine have tools of their own.
     const named = agentId === undefined ? (this.#names ?? noRequest) : noRequest;
-    const { tools, parameters } = this.#ofEngine.of(inference) ?? named;
+    const ofTurn =
+      agentId === undefined && this.#turn !== null ? { ...named, parameters: this.#turn } : named;
+    const { tools, parameters } = this.#ofEngine.of(inference) ?? ofTurn;
     const { request = {} } = data;
     return {
       tools: request.tools === undefined ? tools : this.#part(request.tools, 'tools', []),
@@ -126,6 +132,13 @@ class EngineRequests {
       },
     };
   }
+}
+
+/** How much the model thinks, as Codex states it for a turn. Null: it does not say. */
+function parametersOfTurn({ effort, summary }: JsonObject): CallRequest['parameters'] | null {
+  if (typeof effort !== 'string') return null;
+  const value = typeof summary === 'string' ? { effort, summary } : { effort };
+  return { basis: 'names', id: null, value, isWhole: false };
 }
 
 /** A definition in the form of the Anthropic API. */

@@ -1,6 +1,11 @@
 import type { CapturedEvent, HansardError } from '@hansard/events';
 import { isPlainEvent } from '@hansard/events/plain';
-import { isStraightEvent, type TranscriptPath, TranscriptTree } from '../tree/transcript-tree.ts';
+import {
+  isStraightEvent,
+  type PathMark,
+  type TranscriptPath,
+  TranscriptTree,
+} from '../tree/transcript-tree.ts';
 import { contextErrors } from './context-errors.ts';
 import type { ContextManifest } from './context-manifest.ts';
 import type { ContextPolicy } from './context-policy.ts';
@@ -81,14 +86,16 @@ export function* renderCalls(
   const branchRenderers = new Map<string, BranchRenderer>();
   function branchRenderer({ agentId, recorded, answer }: Call): ContextRenderer {
     const given = recorded === null ? undefined : recorded.through;
-    const found =
-      given === undefined ? branches?.pathBefore(answer) : branches?.currentPath(agentId, given ?? answer);
-    const path = given === null || found == null ? nothing : found;
+    const mark =
+      (given === undefined ? branches?.markBefore(answer) : branches?.markAfter(agentId, given ?? answer)) ??
+      null;
     const key = `${agentId} ${keyOf(recorded, options)}`;
-    const renderer =
-      rendererOn(path, branchRenderers.get(key)) ??
-      createBranchRenderer(path, contextOptions(recorded, options));
-    branchRenderers.set(key, { renderer, path, through: given });
+    const known = branchRenderers.get(key);
+    const place: RenderedPlace = { mark: given === null ? null : mark, through: given };
+    if (known !== undefined && goOn(known, place, branches)) return known.renderer;
+    const path = place.mark === null ? nothing : (branches?.pathAt(place.mark) ?? nothing);
+    const renderer = rendererOn(path, known) ?? createBranchRenderer(path, contextOptions(recorded, options));
+    branchRenderers.set(key, { renderer, path: { ...path, values: [...path.values] }, ...place });
     return renderer;
   }
 
@@ -126,12 +133,37 @@ export function* renderCalls(
     );
 }
 
-/** A renderer that rendered the prompt of a call on a branch. */
-interface BranchRenderer {
-  readonly renderer: ContextRenderer;
-  readonly path: TranscriptPath<CapturedEvent>;
+/** Where the prompt of a call on a branch ends. */
+interface RenderedPlace {
+  /** Null: the prompt has nothing. */
+  mark: PathMark<CapturedEvent> | null;
   /** The last event that the call was given; undefined: not recorded. */
-  readonly through: string | null | undefined;
+  through: string | null | undefined;
+}
+
+/** A renderer that rendered the prompt of a call on a branch. */
+interface BranchRenderer extends RenderedPlace {
+  readonly renderer: ContextRenderer;
+  readonly path: TranscriptPath<CapturedEvent> & { readonly values: CapturedEvent[] };
+}
+
+/**
+ * Whether the agent only continued since the renderer rendered a prompt. The renderer then has what was added. If not, the paths must be compared: the cost
+ * of that depends on their length.
+ */
+function goOn(
+  known: BranchRenderer,
+  { mark, through }: RenderedPlace,
+  branches: TranscriptTree<CapturedEvent> | null,
+): boolean {
+  if (known.mark === null || mark === null || known.path.cut.size > 0) return false;
+  const added = branches?.addedBetween(known.mark, mark, known.path.takenBack) ?? null;
+  if (added === null || !isSettled(added, known.through)) return false;
+  for (const event of added) known.renderer.observe(event);
+  known.path.values.push(...added);
+  known.mark = mark;
+  known.through = through;
+  return true;
 }
 
 /** A renderer that goes to the end of a path; null: it has something else. */
@@ -157,12 +189,16 @@ function addedTo(
   if (!isWhole || !isSame(known.takenBack, path.takenBack)) return null;
   if (known.values.some((event, at) => event !== path.values[at])) return null;
   const added = path.values.slice(length);
+  return isSettled(added, through) ? added : null;
+}
+
+/** Whether no call among the added events was given less than the renderer has rendered. */
+function isSettled(added: readonly CapturedEvent[], through: string | null | undefined): boolean {
   const ids = new Set(added.map(({ id }) => id));
-  const isSettled = added.every((event) => {
+  return added.every((event) => {
     const given = givenThrough(event);
     return given === undefined || given === through || (given !== null && ids.has(given));
   });
-  return isSettled ? added : null;
 }
 
 const nothing = { values: [], takenBack: new Set<string>(), cut: new Set<string>(), isKnown: true };

@@ -36,6 +36,14 @@ export interface TranscriptPath<T> {
   readonly isKnown: boolean;
 }
 
+/** Where a path ends, and which events it takes note of. */
+export interface PathMark<T> {
+  readonly agent: Agent<T>;
+  readonly end: Place<T> | null;
+  readonly through: number;
+  readonly retractedThrough: number;
+}
+
 /** An event of an agent, and the entry that it follows on its path. */
 export interface TranscriptStep<T> {
   readonly value: T;
@@ -82,6 +90,10 @@ export class TranscriptTree<T> {
   readonly #takenBack = new Map<Place<T>, number>();
   /** The ends of paths whose open calls were taken back. */
   readonly #swept = new Set<Place<T>>();
+  readonly #firstOfMessages = new Map<
+    Agent<T>,
+    { indexed: number; readonly places: Map<string, Place<T>> }
+  >();
   readonly #problems = new TreeProblems();
   #states: { readonly of: number; readonly states: ReadonlyMap<Place<T>, Branch<T>['state']> } | null = null;
 
@@ -140,6 +152,80 @@ export class TranscriptTree<T> {
     if (agent === undefined) return nothing;
     const through = after === undefined ? undefined : this.#placeOf(after)?.number;
     return this.#pathTo(agent, currentEnd(agent, through), through);
+  }
+
+  /** Where `currentPath` ends after an event of any agent. Null: there is no such agent. */
+  markAfter(agentId: string, after: string): PathMark<T> | null {
+    const agent = this.#agents.get(agentId);
+    if (agent === undefined) return null;
+    const through = this.#placeOf(after)?.number ?? this.#places.length;
+    return { agent, end: currentEnd(agent, through), through, retractedThrough: through };
+  }
+
+  /** Where `pathBefore` ends. Null: the event is not in the log. */
+  markBefore(eventId: string): PathMark<T> | null {
+    const place = this.#placeOf(eventId);
+    if (place === undefined) return null;
+    const { agent, before: end, number } = place;
+    return { agent, end, through: number - 1, retractedThrough: number };
+  }
+
+  pathAt({ agent, end, through, retractedThrough }: PathMark<T>): TranscriptPath<T> {
+    return this.#pathTo(agent, end, through, retractedThrough);
+  }
+
+  /**
+   * What a path has after an earlier path of the agent, which has whole messages only. Null if more than that can differ, or if only the paths themselves
+   * show it. The cost depends on the number of events between the two.
+   */
+  addedBetween(from: PathMark<T>, to: PathMark<T>, takenBack: ReadonlySet<string>): readonly T[] | null {
+    const { agent } = from;
+    const isLater = from.through <= to.through && from.retractedThrough <= to.retractedThrough;
+    if (to.agent !== agent || agent.inherits !== undefined || !isLater) return null;
+    const line = new Set<Place<T>>();
+    for (let place = to.end; place !== from.end; place = place.before) {
+      if (place === null || place.number <= from.through) return null;
+      line.add(place);
+    }
+    for (const number of agent.retracted.values())
+      if (number > from.retractedThrough && number <= to.retractedThrough) return null;
+    const messages = new Set<string | undefined>();
+    const added: T[] = [];
+    for (
+      let at = firstAfter(agent, from.through);
+      (agent.places[at]?.number ?? Infinity) <= to.through;
+      at += 1
+    ) {
+      const place = agent.places[at] as Place<T>;
+      const { kind, messageId, value } = place;
+      if (kind === 'rewind') return null;
+      if (kind === 'inference') {
+        if (messageId === undefined) continue;
+        if (!messages.has(messageId)) return null;
+        added.push(value);
+      } else if (line.delete(place)) {
+        const isOpen = (kind === 'call' || kind === 'result') && takenBack.has(String(place.toolCallId));
+        if (isOpen || this.#isRetracted(place, to.retractedThrough)) return null;
+        if (messageId !== undefined && !messages.has(messageId) && this.#firstOf(place) !== place)
+          return null;
+        messages.add(messageId);
+        added.push(value);
+      } else if (isEntry(place) && messageId !== undefined) return null;
+    }
+    return line.size === 0 ? added : null;
+  }
+
+  /** The first entry or call of its message. */
+  #firstOf({ agent, messageId }: Place<T>): Place<T> | undefined {
+    const known = this.#firstOfMessages.get(agent) ?? { indexed: 0, places: new Map<string, Place<T>>() };
+    this.#firstOfMessages.set(agent, known);
+    for (; known.indexed < agent.places.length; known.indexed += 1) {
+      const place = agent.places[known.indexed] as Place<T>;
+      const counts = isEntry(place) || place.kind === 'inference';
+      if (counts && place.messageId !== undefined && !known.places.has(place.messageId))
+        known.places.set(place.messageId, place);
+    }
+    return known.places.get(messageId ?? '');
   }
 
   /** The last entry of the current branch of an agent after an event of any agent. Null: there is none. Absent: after everything. */
@@ -663,14 +749,19 @@ function branchEnding<T>(agent: Agent<T>, end: Place<T> | null): Branch<T> | und
 /** The end of the current branch of an agent after the event with a number; absent: after everything. */
 function currentEnd<T>({ places, head, current }: Agent<T>, through: number | undefined): Place<T> | null {
   if (through === undefined) return current.end;
+  const last = places[firstAfter({ places }, through) - 1];
+  return last === undefined ? head : endAfter(last);
+}
+
+/** The index of the first event of an agent after the event with a number. */
+function firstAfter<T>({ places }: Pick<Agent<T>, 'places'>, through: number): number {
   let [low, high] = [0, places.length];
   while (low < high) {
     const middle = (low + high) >> 1;
     if ((places[middle] as Place<T>).number <= through) low = middle + 1;
     else high = middle;
   }
-  const last = places[low - 1];
-  return last === undefined ? head : endAfter(last);
+  return low;
 }
 
 /** The end of the current branch after an event. */

@@ -25,20 +25,22 @@ export function renderContextText({
 export function requestLines({ tools, parameters }: CallRequest): string[] {
   const named = tools.value?.map(({ name }) => name).join(', ') ?? '';
   return [
-    `tools    ${partInWords(tools, `${tools.value?.length}: ${named}`)}`,
-    `params   ${partInWords(parameters, JSON.stringify(parameters.value))}`,
+    `tools    ${partInWords(tools, `${tools.value?.length}: ${named}`, 'as the engine named them at its start; their definitions are not on record')}`,
+    `params   ${partInWords(parameters, JSON.stringify(parameters.value), 'as the engine stated them for the turn; others are not on record')}`,
   ].map(neutraliseControlsInLine);
 }
 
 function partInWords(
   { basis, id, isWhole }: CallRequest['tools'] | CallRequest['parameters'],
   value: string,
+  /** Of what an engine only names. */
+  limits: string,
 ): string {
   switch (basis) {
     case 'none':
       return 'none';
     case 'names':
-      return `${value}, as the engine named them at its start; their definitions are not on record`;
+      return `${value}, ${limits}`;
     case 'lost':
       return `not in the log, which names them as ${id}`;
     case 'absent':
