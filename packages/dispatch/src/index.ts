@@ -110,7 +110,7 @@ export {
 } from './tools/ask-hooks.ts';
 export { openToolbox, type Toolbox } from './tools/toolbox.ts';
 export { callOver, failedOutcome, useTool } from './tools/use-tool.ts';
-export { CopiesAmong, type FindCopiesOptions } from './usage/find-copies.ts';
+export { CopiesAmong, copiedEvents, type FindCopiesOptions } from './usage/find-copies.ts';
 export {
   type UsageKey,
   type UsageOfKeys,

@@ -1,6 +1,8 @@
 import type { DispatchEnvelope, TaskRecord, TaskSource } from '@hansard/events';
 import { isUnreadable, type StoreError } from '@hansard/provider';
+import type { ListedDispatch } from './store/dispatch-entry.ts';
 import type { DispatchStore } from './store/dispatch-store.ts';
+import { CopiesAmong } from './usage/find-copies.ts';
 
 export interface TaskSourceOptions {
   /** The dispatches to export. Absent: all dispatches of the task. */
@@ -24,16 +26,26 @@ export async function openTaskSource(
   { envelopes, onUnreadable = fail, onPage }: TaskSourceOptions = {},
 ): Promise<TaskSource> {
   const relatives: DispatchEnvelope[] = [];
+  const entries: ListedDispatch[] = [];
   for await (const listed of store.dispatches({ taskDir })) {
     if ('error' in listed) onUnreadable(listed.error, 'dispatch');
-    else relatives.push(listed.envelope);
+    else {
+      relatives.push(listed.envelope);
+      entries.push(listed);
+    }
   }
+  const exported = envelopes ?? relatives;
+  const ids = new Set(exported.map(({ dispatchId }) => dispatchId));
+  const copies = new CopiesAmong(entries.filter(({ dispatchId }) => ids.has(dispatchId)));
   let count = 0;
   return {
     taskDir,
     task: await readTask(store, taskDir, onUnreadable),
-    envelopes: envelopes ?? relatives,
+    envelopes: exported,
     relatives,
+    async copiedEvents(dispatchId) {
+      return (await copies.eventsOf({ taskDir, dispatchId }))?.copied ?? null;
+    },
     async *readEvents(dispatchId) {
       const log = await store.openDispatch({ taskDir, dispatchId });
       for await (const { events } of log.pages({ limit: pageSize, content: true })) {

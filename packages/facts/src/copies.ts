@@ -1,5 +1,5 @@
-import type { CapturedEvent, EventOf } from '@hansard/events';
-import { isPlainObject } from '@hansard/events/plain';
+import type { CapturedEvent, DispatchEnvelope, EventOf } from '@hansard/events';
+import { isPlainObject, isReadableAs } from '@hansard/events/plain';
 
 /** A session whose events are compared with those of others. */
 export interface SessionToCompare {
@@ -8,6 +8,13 @@ export interface SessionToCompare {
   readonly sessionId: string;
   /** The dispatch that it was forked or continued from, according to its log. Null: its log names none. */
   readonly origin: string | null;
+}
+
+/** What an envelope says of its session for the comparison. Claude Code names the file of a session by the session. */
+export function sessionToCompare({ dispatchId, forkedFrom, source }: DispatchEnvelope): SessionToCompare {
+  const [file] = source?.files ?? [];
+  const sessionId = file?.name.replace(/\.jsonl$/, '') ?? dispatchId;
+  return { dispatchId, sessionId, origin: forkedFrom?.from.dispatchId ?? null };
 }
 
 /** The events of a session that other sessions have, too. */
@@ -48,8 +55,8 @@ const isOldVersion = (version: unknown) => typeof version === 'string' && versio
 /**
  * Finds the events that several sessions of Claude Code have because one began with a copy of another's records.
  *
- * 1. Two sessions are compared if one names the other as its origin, if they have a record with the same id, or if both are of Claude Code 1.x and
- *    have the same answer after the same prompt.
+ * 1. Two sessions are compared if one names the other as its origin, if they have a record with the same id or with the same time and content, or if
+ *    both are of Claude Code 1.x and have the same answer after the same prompt.
  * 2. Blocks of answers are identical if their message, their kind, and their number within the kind (of a call: its id) are equal. Other records are
  *    identical if their ids are, if one names the other as its source, or if they have equal content in the same place: the same number after
  *    the same answer and before the same answer.
@@ -63,6 +70,8 @@ export class CopyFinder {
   readonly #evidence = new Map<string, Set<number>>();
   /** By the uuid of a copied record: the record that it names as its source. */
   readonly #sources = new Map<string, string>();
+  /** By session: the dispatches that its log names as origins. */
+  readonly #origins: Set<string>[] = [];
   /** By session: those that its log says it continues in. */
   readonly #continuedIn = new Map<string, number>();
   readonly #numbers = new Map<string, number>();
@@ -73,6 +82,7 @@ export class CopyFinder {
     this.end();
     const number = this.#sessions.push(session) - 1;
     this.#numbers.set(session.dispatchId, number);
+    this.#origins.push(new Set(session.origin === null ? [] : [session.origin]));
     this.#reading = new SessionReading(number);
   }
 
@@ -82,6 +92,8 @@ export class CopyFinder {
     const { continuedInSessionId } = event.data;
     if (event.type === 'system:continued_in' && typeof continuedInSessionId === 'string')
       this.#continuedIn.set(continuedInSessionId, reading.number);
+    if (isReadableAs(event, 'session:fork') && event.data.from.dispatchId !== undefined)
+      this.#origins[reading.number]?.add(event.data.from.dispatchId);
     reading.add(event);
   }
 
@@ -130,10 +142,8 @@ export class CopyFinder {
   /** By session: the number of the group of sessions that belong together. */
   #related(): number[] {
     const groups = new Groups(this.#sessions.length);
-    for (const at of this.#sessions.keys()) {
-      const origin = this.#originOf(at);
-      if (origin !== undefined) groups.join(at, origin);
-    }
+    for (const at of this.#sessions.keys())
+      for (const origin of this.#nextOrigins(at)) groups.join(at, origin);
     const first = new Map<string, number>();
     for (const [name, sessions] of this.#evidence) {
       const key = name.startsWith('u:') ? `u:${this.#sourceOf(name.slice(2))}` : name;
@@ -249,7 +259,7 @@ export class CopyFinder {
     const sessions = [...having.keys()];
     const roots = sessions.filter((one) => !this.#originsOf(one).some((origin) => having.has(origin)));
     const unmarked = roots.filter(
-      (one) => this.#session(one).origin === null && this.#originOf(one) === undefined,
+      (one) => this.#origins[one]?.size === 0 && this.#nextOrigins(one).length === 0,
     );
     const candidates = [unmarked, roots, sessions].find(({ length }) => length > 0) ?? sessions;
     return candidates.reduce((one, other) =>
@@ -257,18 +267,24 @@ export class CopyFinder {
     );
   }
 
-  /** The session among these that one comes from, as its log says, or that of the other. */
-  #originOf(session: number): number | undefined {
-    const { origin, sessionId } = this.#session(session);
-    return this.#numbers.get(origin ?? '') ?? this.#continuedIn.get(sessionId);
+  /** The sessions among these that one comes from, as its log says, or that of the other. */
+  #nextOrigins(session: number): number[] {
+    const named = [...(this.#origins[session] ?? [])].map((origin) => this.#numbers.get(origin));
+    const continued = this.#continuedIn.get(this.#session(session).sessionId);
+    return [...named, continued].filter((one) => one !== undefined);
   }
 
-  /** The sessions that one comes from, the nearest first. */
+  /** The sessions that one comes from, and those that they come from. */
   #originsOf(session: number): number[] {
-    const origins: number[] = [];
-    for (let at = this.#originOf(session); at !== undefined && !origins.includes(at); at = this.#originOf(at))
-      origins.push(at);
-    return origins.filter((one) => one !== session);
+    const origins = new Set<number>();
+    const waiting = this.#nextOrigins(session);
+    for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+      if (origins.has(at)) continue;
+      origins.add(at);
+      waiting.push(...this.#nextOrigins(at));
+    }
+    origins.delete(session);
+    return [...origins];
   }
 }
 
@@ -309,8 +325,10 @@ class SessionReading {
   readonly #blocks = new Map<string, number>();
   /** The records between two answers, whose names also have the answer after them. */
   #between: { readonly item: Item; readonly place: string }[] = [];
-  /** The last answer of the session's own agent. */
+  /** The last answer on the current branch of the session's own agent. */
   #answer = '';
+  /** By event of that agent: the answer that it is part of or stands after. */
+  readonly #answers = new Map<string, string>();
   #isOld = false;
   #prompt = '';
 
@@ -320,6 +338,7 @@ class SessionReading {
 
   add(event: CapturedEvent): void {
     const { type, id, messageId, agentId, data } = event;
+    if (agentId === undefined) this.#turn(event);
     if (type === 'agent:inference') {
       if (messageId === undefined) return;
       const call = event as EventOf<'agent:inference'>;
@@ -337,13 +356,25 @@ class SessionReading {
     }
     const isRow = type === 'user:message' || type === 'agent:tool_result';
     if (uuid === null) return;
-    if (isRow) this.evidence.add(`u:${uuid}`);
     const item = this.#item(event, [`u:${uuid} ${type}${id.slice(uuid.length)}`], {});
+    if (isRow) this.#prove(uuid, event, item);
     this.#items.push(item);
     if (!isRow || agentId !== undefined) return;
     const content = JSON.stringify([...item.content]);
     if (this.#between.length === 0) this.#prompt = content;
     this.#between.push({ item, place: `${this.#answer} ${this.#between.length} ${type} ${content}` });
+  }
+
+  /** Goes where the session's own agent goes back to, or where a record of another branch is. */
+  #turn(event: CapturedEvent): void {
+    const { id, messageId, follows } = event;
+    const isRewind = isReadableAs(event, 'session:rewind');
+    const to = isRewind ? event.data.keptThrough : follows;
+    if (to !== undefined) {
+      this.#endPlaces('');
+      this.#answer = to === null ? '' : (this.#answers.get(to) ?? this.#answer);
+    }
+    this.#answers.set(id, blockTypes.has(event.type) ? (messageId ?? '') : this.#answer);
   }
 
   /** The items, after the last event. */
@@ -358,14 +389,21 @@ class SessionReading {
     const number = this.#blocks.get(key) ?? 0;
     this.#blocks.set(key, number + 1);
     const name = typeof data.toolCallId === 'string' ? data.toolCallId : number;
-    if (uuid !== null) this.evidence.add(`u:${uuid}`);
     const item = this.#item(event, [`a:${key} ${name}`], { messageId });
+    if (uuid !== null) this.#prove(uuid, event, item);
     this.#items.push(item);
     if (agentId !== undefined || messageId === this.#answer) return;
     if (this.#isOld && this.#between.length > 0)
       this.evidence.add(`p:${messageId} ${this.#prompt} ${JSON.stringify([...item.content])}`);
     this.#endPlaces(messageId);
     this.#answer = messageId;
+  }
+
+  /** Records with the same id, or with the same time and content, were written once. */
+  #prove(uuid: string, { timestamp, messageId = '' }: CapturedEvent, { content }: Item): void {
+    this.evidence.add(`u:${uuid}`);
+    if (timestamp !== null && content.size > 0)
+      this.evidence.add(`t:${timestamp} ${messageId} ${JSON.stringify([...content])}`);
   }
 
   #endPlaces(next: string): void {

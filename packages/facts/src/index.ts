@@ -1,6 +1,6 @@
 export { AgentRoster, type NamedAgent } from './agents/agent-roster.ts';
 export { findNamed, type NamedAnswer } from './agents/find-named.ts';
-export { CopyFinder, type SessionCopies, type SessionToCompare } from './copies.ts';
+export { CopyFinder, type SessionCopies, type SessionToCompare, sessionToCompare } from './copies.ts';
 export {
   createDispatchFacts,
   type DispatchFacts,

@@ -122,7 +122,7 @@ async function sessionTable(
       { name: 'project', cells: cells((_, { taskDir }) => projectOf(taskDir)), least: 8, keep: 'end' },
       { name: 'when', cells: cells((_, listed) => ago(context, activeAt(listed))) },
       { name: 'cost', cells: cells((envelope) => formatSpending(spendingOf(envelope))) },
-      { name: 'tokens', cells: cells((envelope) => inWords(tokensOf(envelope), formatTokens)), least: 0 },
+      { name: 'tokens', cells: cells(tokensInWords), least: 0 },
       {
         name: 'duration',
         cells: cells((envelope) => inWords(dispatchDuration(envelope), formatDuration)),
@@ -143,6 +143,15 @@ async function sessionTable(
 /** A worker is below its session. */
 function titleCell(listed: ListedDispatch): string {
   return listed.envelope.parentDispatchId === null ? sessionTitle(listed) : `↳ ${sessionTitle(listed)}`;
+}
+
+/** All tokens of a session, and how many of them another session has first. */
+function tokensInWords(envelope: DispatchEnvelope): string | null {
+  const tokens = tokensOf(envelope);
+  const figures = envelope.source?.copies?.figures;
+  const copied = figures === undefined ? 0 : (tokens ?? 0) - (tokensOf({ ...envelope, ...figures }) ?? 0);
+  const words = inWords(tokens, formatTokens);
+  return copied <= 0 ? words : `${words} (${formatTokens(copied)} copied)`;
 }
 
 function inWords(figure: number | null, format: (figure: number) => string): string | null {

@@ -12,14 +12,17 @@ export async function forksBeside(
 ): Promise<readonly DispatchEntry[]> {
   if (dispatchId === null) return [];
   const all = listings.length > 1 ? listings : await listAll(store, { taskDir });
-  const originOf = (entry: DispatchEntry) =>
-    'error' in entry ? undefined : entry.envelope.forkedFrom?.from.dispatchId;
+  // What its log names, and what an import has found where its log names nothing.
+  const originsOf = (entry: DispatchEntry) =>
+    'error' in entry
+      ? []
+      : [entry.envelope.forkedFrom?.from.dispatchId, ...(entry.envelope.source?.copies?.of ?? [])];
   const ids = new Set(shown.map((one) => one.dispatchId));
-  const origins = new Set(shown.flatMap((one) => originOf(one) ?? []));
+  const origins = new Set(shown.flatMap(originsOf));
   return all.filter(
     (one) =>
       one.dispatchId !== undefined &&
       !ids.has(one.dispatchId) &&
-      (ids.has(originOf(one)) || origins.has(one.dispatchId)),
+      (originsOf(one).some((origin) => ids.has(origin)) || origins.has(one.dispatchId)),
   );
 }

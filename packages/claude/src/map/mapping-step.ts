@@ -148,11 +148,16 @@ export class MappingStep {
     const call = this.state.calls.get(agent.toolCallId);
     const { subagent_type, task_description } = about;
     const name = asText(subagent_type) ?? asText(call?.metadata.subagentType);
+    // It begins with the transcript of its caller.
+    const inherits =
+      agent.inherits === undefined
+        ? undefined
+        : { ...(call?.agentId !== undefined && { agentId: call.agentId }), through: agent.inherits };
     const details = { tool_use_id: agent.toolCallId, description: asText(task_description) };
     this.events.derived(
       `${agent.id}:created`,
       'agent:created',
-      withoutUndefined({ name, languageModel, details: withoutUndefined(details) }),
+      withoutUndefined({ name, languageModel, inherits, details: withoutUndefined(details) }),
       { agentId: agent.id, cause: call?.reference },
       timestamp,
     );

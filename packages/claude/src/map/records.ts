@@ -344,6 +344,15 @@ function mapQueuedPrompt(step: TranscriptStep, attachment: JsonObject): void {
     mapText(step, block, { agentId: agent?.id, messageId }, source);
 }
 
+/** The first record of a forked agent's file: its transcript begins with that of its caller, which the file refers to. */
+function mapForkContext(step: TranscriptStep): void {
+  const agent = step.state.agents.resolve(asName(step.message.agentId), undefined);
+  const through = asName(step.message.parentLastUuid);
+  if (agent !== undefined && !agent.announced && through !== undefined)
+    agent.inherits = step.transcript.lastEventOf(through);
+  step.events.other('system:fork_context_ref', step.others(), { agentId: agent?.id });
+}
+
 type Mapper = (step: TranscriptStep) => void;
 
 /** The mapper of each kind of record (`type`, or `type/subtype`). Any other is kept as `system:` and its own name. */
@@ -353,6 +362,7 @@ const mappers: ReadonlyMap<string, Mapper> = new Map(
     user: mapPrompt,
     progress: mapProgress,
     attachment: mapAttachment,
+    'fork-context-ref': mapForkContext,
     mode: mapStatus,
     'permission-mode': mapStatus,
     'ai-title': mapStatus,

@@ -14,6 +14,8 @@ export interface SubAgent {
   /** Whether its `agent:created` is written. */
   announced: boolean;
   /** What its `agent:created` will say. It waits for the call that started the agent, which the source names later. */
+  /** The event with which the transcript that it begins with ends. Absent: it begins with its own. */
+  inherits?: string | undefined;
   waiting?: { readonly time: number; readonly timestamp: string | null; readonly about: JsonObject };
 }
 
@@ -65,6 +67,13 @@ export class SubAgents {
     if (agent === undefined || agent.toolCallId !== undefined) return;
     agent.toolCallId = toolCallId;
     agent.isLinked = true;
+  }
+
+  /** Those that have no `agent:created` yet and begin with another transcript. */
+  get inheriting(): [agentId: string, through: string][] {
+    return [...this.#byName].flatMap(([name, { announced, inherits }]) =>
+      announced || inherits === undefined ? [] : [[name, inherits]],
+    );
   }
 
   /** The agents whose `agent:created` waits for a call, in the order of their times. */

@@ -56,8 +56,10 @@ export interface MappingFacts {
   /** The `leafUuid` of each summary, each once. */
   readonly summarises: readonly string[];
   readonly heads: KeptHeads;
-  /** Whether the log has its `session:fork`. */
-  readonly isFork: boolean;
+  /** The sub-agents that have no `agent:created` yet and begin with another transcript: id, and event with which that ends. */
+  readonly inheriting: readonly (readonly [agentId: string, through: string])[];
+  /** The sessions that its `session:fork` events name. */
+  readonly origins: readonly string[];
   readonly branches: KeptBranches;
 }
 
@@ -83,7 +85,7 @@ export class TranscriptMapping {
   #lastMessage: string | null = null;
   readonly #summarises = new Set<string>();
   #heads = new Heads();
-  #isFork = false;
+  readonly #origins = new Set<string>();
 
   constructor({ fidelity, report, session }: TranscriptMappingOptions) {
     this.#state = new TranscriptState(fidelity, report);
@@ -223,17 +225,21 @@ export class TranscriptMapping {
     }
   }
 
-  /** Writes the `session:fork` of a session that repeats another one, before the first record that names the other. */
+  /**
+   * Writes a `session:fork` for each session that this one repeats, before the first record that names the other. A fork of a fork can name both.
+   */
   #noteOrigin({ events, message }: TranscriptStep): void {
     const { session, continues } = this.#state;
-    if (session === undefined || this.#isFork || message.isSidechain === true) return;
+    if (session === undefined || message.isSidechain === true) return;
     const origin = originOf(message, session, continues);
-    if (origin === null) return;
-    this.#isFork = true;
+    if (origin === null || this.#origins.has(origin.sessionId) || this.#origins.size >= mostHeads) return;
     const { sessionId, kind } = origin;
+    const isFirst = this.#origins.size === 0;
+    this.#origins.add(sessionId);
     const from = { product: 'claude-code', sessionId, dispatchId: dispatchOfSession(sessionId) };
     // When the session was forked is not recorded: the records have the times of the origin.
-    events.derived(asId(`${session}:fork`), 'session:fork', { from, kind }, {}, null);
+    const id = asId(`${session}:fork${isFirst ? '' : `:${sessionId}`}`);
+    events.derived(id, 'session:fork', { from, kind }, {}, null);
   }
 
   /** Notes the facts of a record of the main agent. */
@@ -281,7 +287,8 @@ export class TranscriptMapping {
       lastMessage: this.#lastMessage,
       summarises: [...this.#summarises],
       heads: this.#heads.kept,
-      isFork: this.#isFork,
+      inheriting: this.#state.agents.inheriting,
+      origins: [...this.#origins],
       branches: this.#branches.kept,
     };
   }
@@ -314,7 +321,11 @@ export class TranscriptMapping {
     this.#branches = new TranscriptBranches(this.#state.horizon);
     this.#branches.continueAfter(facts.branches);
     this.#heads = new Heads(facts.heads);
-    this.#isFork = facts.isFork;
+    for (const origin of facts.origins) this.#origins.add(origin);
+    for (const [agentId, through] of facts.inheriting) {
+      const agent = this.#state.agents.resolve(agentId, undefined);
+      if (agent !== undefined) agent.inherits = through;
+    }
     for (const leaf of facts.summarises) this.#summarises.add(leaf);
     for (const session of facts.begun) this.#state.begun.add(session);
     this.#state.calls.retainOpen(new Set(openCalls));
@@ -350,6 +361,7 @@ export class TranscriptMapping {
     const sighting = this.#state.records.see(uuid, record, checksum);
     if (sighting.kind === 'repeated') {
       this.#report('id_repeated', line, `The record ${uuid} occurs again; it is kept once.`);
+      this.#noteHead(record, uuid);
       return null;
     }
     this.#file.parents.arrived(uuid, line);
@@ -363,6 +375,14 @@ export class TranscriptMapping {
       `Another record has the id ${preview(uuid)}; this one is kept as ${other}.`,
     );
     return other;
+  }
+
+  /** Notes the end of the head that the file of a sub-agent repeats from its caller, until the first record of its own. */
+  #noteHead({ isSidechain, agentId }: JsonObject, uuid: string): void {
+    const name = isSidechain === true ? asName(agentId) : undefined;
+    const agent = name === undefined ? undefined : this.#state.agents.resolve(name, undefined);
+    if (agent === undefined || agent.announced || agent.waiting !== undefined) return;
+    agent.inherits = this.#state.lastEventOf(uuid);
   }
 
   /** The place of a record among others: its time, or the latest before it. */
@@ -454,7 +474,7 @@ function originOf(
 ): { readonly sessionId: string; readonly kind: string } | null {
   const forked = asName(asObject(forkedFrom)?.sessionId);
   const isForeign = continues !== undefined && asName(sessionId) !== undefined && sessionId !== session;
-  const origin = forked ?? (isForeign ? continues : asName(requestSessionId));
+  const origin = forked ?? (isForeign ? asName(sessionId) : asName(requestSessionId));
   if (origin === undefined || origin === session) return null;
   const isResume = forked === undefined && String(version).startsWith('1.');
   return { sessionId: origin, kind: isResume ? 'resume' : 'fork' };

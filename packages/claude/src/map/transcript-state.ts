@@ -4,7 +4,7 @@ import type { ClaudeDiagnosticCode } from '../lines/claude-diagnostic.ts';
 import { asName, asObject, rawFields } from '../lines/json-fields.ts';
 import { isStorable } from '../lines/log-parts.ts';
 import { RecentMap } from './horizon.ts';
-import type { EventIds } from './ids.ts';
+import { asEventId, type EventIds } from './ids.ts';
 import { MappingState } from './mapping-state.ts';
 import type { SubAgent, SubAgents } from './sub-agents.ts';
 
@@ -213,6 +213,16 @@ export class TranscriptState extends MappingState {
   ) {
     super(fidelity);
     this.#report = report;
+  }
+
+  /** The last event of a record, if the record has come; otherwise its first one. */
+  lastEventOf(uuid: string): string | undefined {
+    const first = asEventId(uuid);
+    if (first === undefined) return undefined;
+    if (!this.ids.has(first)) this.horizon.missed();
+    let last = first;
+    for (let number = 1; this.ids.has(`${first}.${number}`); number += 1) last = `${first}.${number}`;
+    return last;
   }
 
   report(code: ClaudeDiagnosticCode, line: number, message: string): void {

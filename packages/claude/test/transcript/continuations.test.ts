@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@hansard/events';
@@ -101,5 +101,46 @@ describe('a file that begins with the records of another session', () => {
   it('is not assumed from the name of a file alone', async () => {
     const renamed = await read(second, asked, answered);
     expect(renamed).toMatchObject({ sessionId: first, continues: null });
+  });
+});
+
+describe('a forked agent', () => {
+  const call = { type: 'tool_use', id: 'toolu_1', name: 'Agent', input: { prompt: 'Go.' } };
+  const head = [asked, answered, answer(3, call, { stop_reason: 'tool_use' }, of(first))];
+  const asAgent = (record: JsonObject): JsonObject => ({ ...record, isSidechain: true, agentId: 'afork' });
+  const own = [
+    asAgent(prompt(8, 'Go.', of(first))),
+    asAgent(answer(9, text('Gone.'), { stop_reason: 'end_turn' }, of(first))),
+  ];
+  const reference = {
+    type: 'fork-context-ref',
+    agentId: 'afork',
+    parentSessionId: first ?? '',
+    parentLastUuid: answered.uuid ?? '',
+  };
+
+  it.each([
+    ['repeats', [...head.map(asAgent), ...own], head[2]?.uuid],
+    ['refers to', [reference, ...own], answered.uuid],
+  ])('begins with the transcript of its caller, which its file %s', async (_, records, through) => {
+    const folder = mkdtempSync(join(tmpdir(), 'hansard-forked-agent-'));
+    try {
+      const path = join(folder, `${first}.jsonl`);
+      const agents = join(folder, `${first}`, 'subagents');
+      mkdirSync(agents, { recursive: true });
+      writeFileSync(path, lines(...head));
+      writeFileSync(join(agents, 'agent-afork.jsonl'), lines(...records));
+      writeFileSync(join(agents, 'agent-afork.meta.json'), JSON.stringify({ toolUseId: 'toolu_1' }));
+      const { events } = await readToEnd(await openClaudeTranscript(path));
+      const created = events.find(({ type }) => type === 'agent:created');
+      expect(created?.data.inherits).toEqual({ through });
+      expect(
+        events.filter(({ agentId, type }) => agentId === 'afork' && type === 'user:message'),
+      ).toHaveLength(1);
+      const calls = events.filter(({ type }) => type === 'agent:inference').map(({ messageId }) => messageId);
+      expect(new Set(calls).size).toBe(calls.length);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });

@@ -1,4 +1,10 @@
-import { type DispatchHits, type DispatchStore, searchDispatches } from '@hansard/dispatch';
+import {
+  CopiesAmong,
+  type DispatchEntry,
+  type DispatchHits,
+  type DispatchStore,
+  searchDispatches,
+} from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
 import { EventWords, type SearchHit, type StoreError, unsearchableKeys } from '@hansard/provider';
 import { AgentNames, isNoise } from '@hansard/views';
@@ -38,6 +44,9 @@ export interface SessionHits extends DispatchHits {
 export class SessionsFound {
   readonly #store: DispatchStore;
   readonly #search: SessionSearch;
+  #copies: CopiesAmong | null = null;
+  /** How many hits are copies of others. */
+  #copied = 0;
   /** How many hits were read. */
   count = 0;
   /** How many more hits are in records of the harness and names of models. */
@@ -50,13 +59,31 @@ export class SessionsFound {
     this.#search = search;
   }
 
-  /** The hits, session by session, up to the limit. Read it once. */
+  /** The hits, session by session, up to the limit. What a session has copied from another searched one is found there. Read it once. */
   async *hits(): AsyncGenerator<SessionHits> {
+    const { limit, request } = this.#search;
+    const given = new Set<string>();
+    for (const most of request.isOpen ? [limit, mostFiltered] : [mostFiltered]) {
+      this.errors.length = 0;
+      this.inRecords = 0;
+      this.#copied = 0;
+      for await (const one of this.#find(most)) {
+        const hits = one.hits.filter(({ position }) => !given.has(`${one.dispatchId} ${position}`));
+        for (const { position } of hits) given.add(`${one.dispatchId} ${position}`);
+        this.count += hits.length;
+        if (hits.length > 0) yield { ...one, hits, names: await this.#namesIn(one) };
+      }
+      // The copies took the place of other hits.
+      if (this.#copied === 0 || this.count === limit) return;
+    }
+  }
+
+  async *#find(most: number): AsyncGenerator<DispatchHits> {
     const { text, scope, request, limit, withRecords, onSession, onIndexed } = this.#search;
     const isWanted = withRecords || !request.isOpen ? undefined : hitsInTalk(new EventWords(text));
     const found = searchDispatches(this.#store, {
       query: text,
-      limit: request.isOpen ? limit : mostFiltered,
+      limit: most,
       isWanted,
       ...partOfStore(scope),
       onDispatch: onSession,
@@ -67,11 +94,30 @@ export class SessionsFound {
       },
     });
     for await (const one of found) {
-      const hits = (await this.#filtered(one)).slice(0, limit - this.count);
-      this.count += hits.length;
-      if (hits.length > 0) yield { ...one, hits, names: await this.#namesIn(one) };
+      const hits = (await this.#withoutCopies(one, await this.#filtered(one))).slice(0, limit - this.count);
+      yield { ...one, hits };
       if (this.count === limit) return;
     }
+  }
+
+  /** The hits that no other searched session has first. */
+  async #withoutCopies(
+    { taskDir, dispatchId, envelope }: DispatchHits,
+    hits: readonly SearchHit[],
+  ): Promise<readonly SearchHit[]> {
+    const { scope } = this.#search;
+    if (envelope?.source?.heads === undefined || scope?.dispatchId != null) return hits;
+    this.#copies ??= new CopiesAmong(await this.#searched());
+    const copied = (await this.#copies.eventsOf({ taskDir, dispatchId }))?.copied;
+    const own = hits.filter(({ event }) => copied?.has(event.id) !== true);
+    this.#copied += hits.length - own.length;
+    return own;
+  }
+
+  async #searched(): Promise<DispatchEntry[]> {
+    const entries: DispatchEntry[] = [];
+    for await (const entry of this.#store.dispatches(partOfStore(this.#search.scope))) entries.push(entry);
+    return entries;
   }
 
   async #filtered({ taskDir, dispatchId, envelope, hits }: DispatchHits): Promise<readonly SearchHit[]> {

@@ -239,9 +239,16 @@ export function taskFigures({ envelopes }: ListedTask): TaskFigures {
   return {
     dispatches: envelopes.length,
     running: envelopes.filter(({ status }) => status === 'running').length,
-    ...envelopes.map(spendingOf).reduce(addSpending, nothingSpent),
+    ...envelopes.map((one) => spendingOf(withoutCopies(one, envelopes))).reduce(addSpending, nothingSpent),
     lastStartedAt: envelopes.at(-1)?.startedAt ?? null,
   };
+}
+
+/** An envelope without what others of these have first, as an import has found it. Their own copies are counted where they are first. */
+function withoutCopies(envelope: DispatchEnvelope, among: readonly DispatchEnvelope[]): DispatchEnvelope {
+  const { of = [], figures } = envelope.source?.copies ?? {};
+  const ids = new Set(among.map(({ dispatchId }) => dispatchId));
+  return figures === undefined || !of.every((one) => ids.has(one)) ? envelope : { ...envelope, ...figures };
 }
 
 /** The status of a dispatch in words. */

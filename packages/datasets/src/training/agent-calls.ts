@@ -44,6 +44,8 @@ export interface AgentCallsOptions {
   readonly measure?: MeasureMessage | undefined;
   /** Null: the transcripts have one branch each. */
   readonly branches: TrainedBranches | null;
+  /** The events that another dispatch has first. Null: none. */
+  readonly copied: ReadonlyMap<string, string> | null;
 }
 
 /** Finds the model calls of one agent in its events as they arrive. */
@@ -157,6 +159,7 @@ export class AgentCalls {
     const { eventId, messageId, prompt, setting } = open;
     const { answer } = open.gathered;
     const before = this.#latest;
+    if (this.#options.copied?.has(eventId) === true) return this.#drop(eventId, 'copied');
     if (prompt === null) return this.#drop(eventId, 'not_reproducible');
     const reason = reasonToDrop(prompt, open, isLast);
     if (reason !== null) return this.#drop(eventId, reason);

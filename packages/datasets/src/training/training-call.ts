@@ -47,6 +47,8 @@ const dropReasons = [
   'not_own_text',
   /** Another answer of the agent occurs within this one, so its prompt is not known. */
   'split_answer',
+  /** Another dispatch of the export has the answer first: a fork or a continuation repeats it. */
+  'copied',
   /** A rewind took the answer back, or a part of it. */
   'abandoned',
   /** The engine took the answer back, or a message that the prompt had. */

@@ -85,7 +85,17 @@ export class TrainingSource {
     const [mapping, agents] = [this.#mapping, this.#agents];
     const events = this.#source.readEvents(envelope.dispatchId);
     const branches = records.isBranched ? await TrainedBranches.read(events, records.events) : null;
-    const calls = new DispatchCalls({ envelope, records, counters, mapping, agents, measure, branches });
+    const copied = (await this.#source.copiedEvents?.(envelope.dispatchId)) ?? null;
+    const calls = new DispatchCalls({
+      envelope,
+      records,
+      counters,
+      mapping,
+      agents,
+      measure,
+      branches,
+      copied,
+    });
     const runs = new CallRuns({ showsThoughtsAsText: this.row.reasoning === 'think-tags' });
     const take = (found: readonly CallOrDropped[]): CallRun[] =>
       found.flatMap((entry) => {
@@ -165,6 +175,8 @@ interface DispatchCallsOptions {
   /** Measures the messages of prompts. */
   readonly measure?: MeasureMessage | undefined;
   readonly branches: TrainedBranches | null;
+  /** The events that another dispatch has first. */
+  readonly copied: ReadonlyMap<string, string> | null;
 }
 
 /** Some agents, by name or id. */

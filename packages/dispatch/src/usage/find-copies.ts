@@ -7,10 +7,12 @@ import {
   openCallEvents,
   type PriceTable,
   type SessionCopies,
+  sessionToCompare,
 } from '@hansard/facts';
 import { storeErrors } from '@hansard/provider';
 import type { DispatchEntry, ListedDispatch } from '../store/dispatch-entry.ts';
 import type { DispatchRef } from '../store/dispatch-ref.ts';
+import type { DispatchStore } from '../store/dispatch-store.ts';
 
 /** A dispatch without what others have first. */
 interface CountedDispatch {
@@ -113,6 +115,21 @@ export class CopiesAmong {
   }
 }
 
+/**
+ * The events of a dispatch that another dispatch of the store has first, with that one. Null: an import has found none. A dispatch is not compared for
+ * this if its import has compared it with none.
+ */
+export async function copiedEvents(
+  store: Pick<DispatchStore, 'dispatches'>,
+  ref: DispatchRef,
+  { source }: DispatchEnvelope,
+): Promise<SessionCopies['copied'] | null> {
+  if ((source?.copies?.events ?? 0) === 0) return null;
+  const entries: DispatchEntry[] = [];
+  for await (const entry of store.dispatches()) entries.push(entry);
+  return (await new CopiesAmong(entries).eventsOf(ref))?.copied ?? null;
+}
+
 function raisedCall(
   call: OpenCall,
   larger: EventOf<'agent:inference'> | undefined,
@@ -145,11 +162,8 @@ class CopyGroup {
 
   async #read(): Promise<ReadonlyMap<string, SessionCopies>> {
     const finder = new CopyFinder();
-    for (const { dispatchId, envelope, log } of this.entries) {
-      const { forkedFrom, source } = envelope;
-      const [file] = source?.files ?? [];
-      const sessionId = file?.name.replace(/\.jsonl$/, '') ?? dispatchId;
-      finder.begin({ dispatchId, sessionId, origin: forkedFrom?.from.dispatchId ?? null });
+    for (const { envelope, log } of this.entries) {
+      finder.begin(sessionToCompare(envelope));
       try {
         for await (const { events } of log.pages()) for (const event of events) finder.add(event);
       } catch (error) {
@@ -189,6 +203,8 @@ function groupsOf(entries: Iterable<DispatchEntry>): CopyGroup[] {
       if (other === undefined) first.set(name, dispatchId);
       else join(dispatchId, other);
     }
+    // What an import has found holds also where the other dispatch is not seen.
+    for (const one of envelope.source?.copies?.of ?? []) join(dispatchId, one);
     if (origin !== undefined) join(dispatchId, origin);
     else if (envelope.source === null) listed.set(dispatchId, entry);
   }

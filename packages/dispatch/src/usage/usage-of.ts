@@ -185,16 +185,17 @@ function isOfWhole(key: UsageKey): boolean {
 
 /** The parts of a dispatch. One that is damaged in the middle adds nothing. */
 async function partsOf(
-  { taskDir, dispatchId, envelope, log }: ListedDispatch,
+  entry: ListedDispatch,
   copies: CopiesAmong,
   by: readonly UsageKey[],
   onPage: () => void | Promise<void>,
 ): Promise<readonly Part[] | UnreadableDispatch> {
+  const { taskDir, dispatchId, envelope } = entry;
   if (!needsLog(by)) return usageParts(envelope);
   const used = new LoggedUsage(envelope);
   const { copied, raised } = (await copies.eventsOf({ taskDir, dispatchId })) ?? {};
   try {
-    for await (const { events } of log.pages()) {
+    for await (const { events } of entry.log.pages()) {
       await onPage();
       for (const event of events)
         if (copied?.has(event.id) !== true) used.observe(raised?.get(event.id) ?? event);

@@ -59,8 +59,11 @@ export const agentEventData = {
     peer: z.boolean().optional(),
     /** The hook that created it for itself. */
     hook: z.string().optional(),
-    /** Its transcript begins with the transcript of another agent, through this event (inclusive). The log does not repeat those events. */
-    inherits: z.object({ agentId: idSchema, through: idSchema }).optional(),
+    /**
+     * Its transcript begins with the transcript of another agent, through this event (inclusive). The log does not repeat those events. Without `agentId`
+     * it is that of the dispatched agent.
+     */
+    inherits: z.object({ agentId: idSchema.optional(), through: idSchema }).optional(),
   }),
   'agent:given': z.object({
     role: z.enum(['system', 'user', 'assistant', 'tool']),

@@ -55,7 +55,9 @@ export interface Agent<T> {
   current: Branch<T>;
   /** Whether it has one branch, with everything, and no inherited head. */
   isStraight: boolean;
-  inherits: { readonly agentId: string; readonly through: string; readonly eventId: string } | undefined;
+  inherits:
+    | { readonly agentId?: string | undefined; readonly through: string; readonly eventId: string }
+    | undefined;
   /** An event that is not in the log, and that the next entry follows. */
   missing: string | undefined;
 }

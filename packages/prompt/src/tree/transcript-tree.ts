@@ -80,7 +80,8 @@ export interface LeftBranch<T> extends TranscriptBranch {
  * path to an entry never changes, except for an inherited head that comes later in the log.
  */
 export class TranscriptTree<T> {
-  readonly #agentOf: (event: CapturedEvent) => string;
+  readonly #agentOf: (event: Pick<CapturedEvent, 'agentId'>) => string;
+  readonly #dispatched: string;
   readonly #agents = new Map<string, Agent<T>>();
   readonly #places: Place<T>[] = [];
   /** The first place of each id. Filled when it is needed: a log without branches never asks. */
@@ -98,8 +99,9 @@ export class TranscriptTree<T> {
   #states: { readonly of: number; readonly states: ReadonlyMap<Place<T>, Branch<T>['state']> } | null = null;
 
   /** `agentOf` names the agent of an event. Absent: events without an agent have the agent ''. */
-  constructor(agentOf: (event: CapturedEvent) => string = ({ agentId = '' }) => agentId) {
+  constructor(agentOf: (event: Pick<CapturedEvent, 'agentId'>) => string = ({ agentId = '' }) => agentId) {
     this.#agentOf = agentOf;
+    this.#dispatched = agentOf({});
   }
 
   /** Adds the next event of the log. */
@@ -560,7 +562,8 @@ export class TranscriptTree<T> {
   #inherited({ inherits }: Agent<T>): Place<T> | null | undefined {
     if (inherits === undefined) return null;
     const place = this.#placeOf(inherits.through);
-    return place?.agent.id === inherits.agentId ? entryOf(place) : undefined;
+    const agentId = inherits.agentId ?? this.#dispatched;
+    return place?.agent.id === agentId ? entryOf(place) : undefined;
   }
 
   /** The entries from the end of a path to its beginning, through the transcripts that it inherits. */

@@ -1,6 +1,7 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { isReadableAs } from '@hansard/events/plain';
 import { isPrompt, isStraightEvent, type LeftBranch, TranscriptTree } from '@hansard/prompt';
+import { isNoise } from './noise.ts';
 import { listsOf, type RowSource, readRows } from './read-rows.ts';
 import type { Row, RowFold } from './row.ts';
 import type { RowReaderOptions } from './row-reader.ts';
@@ -10,6 +11,9 @@ export interface FoldableLog {
   readonly envelope: Pick<DispatchEnvelope, 'branched' | 'folded' | 'forkedFrom'>;
   pages(options?: { readonly after?: number }): AsyncIterable<{ readonly events: readonly CapturedEvent[] }>;
 }
+
+/** By event: the dispatch that has it first. Null: no event is copied, or the log itself says which are. */
+type CopiedEvents = ReadonlyMap<string, string> | null;
 
 /** Rows that one row stands for. */
 export interface FoldedRows {
@@ -81,10 +85,14 @@ export class RowFolds {
 
 /**
  * The folds of a log; null if it has no branch, no copies and no retracted event. The log is not read if its envelope has counted every event and
- * knows no branch. `reach`: the reach of the rows.
+ * knows no branch. `reach`: the reach of the rows. `copied`: the events that another dispatch has first.
  */
-export async function foldsOf(log: FoldableLog, reach: RowReaderOptions = {}): Promise<RowFolds | null> {
-  return (await canHaveFolds(log)) ? readFolds(log, reach) : null;
+export async function foldsOf(
+  log: FoldableLog,
+  reach: RowReaderOptions = {},
+  copied: CopiedEvents = null,
+): Promise<RowFolds | null> {
+  return copied !== null || (await canHaveFolds(log)) ? readFolds(log, reach, copied) : null;
 }
 
 async function canHaveFolds(log: FoldableLog): Promise<boolean> {
@@ -107,8 +115,12 @@ async function hasLinks(pages: ReturnType<FoldableLog['pages']>): Promise<boolea
 }
 
 /** Reads a log for what is folded in it. */
-export async function readFolds(source: RowSource, reach: RowReaderOptions = {}): Promise<RowFolds> {
-  const reading = new FoldReading();
+export async function readFolds(
+  source: RowSource,
+  reach: RowReaderOptions = {},
+  copied: CopiedEvents = null,
+): Promise<RowFolds> {
+  const reading = new FoldReading(copied);
   const rows = readRows(reading.lists(source), reach, {
     couldMatch: ({ position, events }) => {
       for (const at of events) reading.rowOf[at] = position;
@@ -145,6 +157,10 @@ function repeatedThrough(fork: DispatchEnvelope['forkedFrom']): string | null {
 }
 
 class FoldReading {
+  readonly #copied: CopiedEvents;
+  /** By event: 1 a copy, 2 a record that a reader skips, 0 anything else. */
+  readonly #copyMarks: number[] = [];
+  #origin: string | null = null;
   /** By event: the position of its row. */
   readonly rowOf: number[] = [];
   readonly #tree = new TranscriptTree<number>();
@@ -152,6 +168,10 @@ class FoldReading {
   #fork: { readonly position: number; readonly origin: NonNullable<DispatchEnvelope['forkedFrom']> } | null =
     null;
   #copiesEnd = -1;
+
+  constructor(copied: CopiedEvents) {
+    this.#copied = copied;
+  }
 
   async *lists(source: RowSource): AsyncGenerator<Iterable<CapturedEvent>> {
     for await (const list of listsOf(source)) {
@@ -166,10 +186,24 @@ class FoldReading {
     this.rowOf.push(position);
     this.#isPrompt.push(isPrompt(event));
     this.#tree.add(event, position);
+    if (this.#copied !== null) {
+      this.#noteCopy(event, position, this.#copied.get(event.id));
+      return;
+    }
     if (this.#fork === null && isReadableAs(event, 'session:fork'))
       this.#fork = { position, origin: event.data };
     else if (this.#copiesEnd === -1 && repeatedThrough(this.#fork?.origin) === event.id)
       this.#copiesEnd = position;
+  }
+
+  /** The head ends with the last copied event other than a model call, whose record can come later. */
+  #noteCopy(event: CapturedEvent, position: number, origin: string | undefined): void {
+    this.#copyMarks.push(
+      origin !== undefined ? 1 : isNoise(event) || event.type.startsWith('session:') ? 2 : 0,
+    );
+    if (origin === undefined || event.type === 'agent:inference') return;
+    this.#origin = origin;
+    this.#copiesEnd = position;
   }
 
   end(): RowFolds {
@@ -185,7 +219,8 @@ class FoldReading {
     for (const position of this.#tree.retracted()) marks[position] = (marks[position] ?? 0) | 4;
     const copies = left.length + 1;
     const first = (this.#fork?.position ?? 0) + 1;
-    for (let position = first; position <= this.#copiesEnd; position += 1) groupAt[position] = copies;
+    for (let position = this.#copied === null ? first : 0; position <= this.#copiesEnd; position += 1)
+      if (this.#copied === null || this.#copyMarks[position] !== 0) groupAt[position] = copies;
     const isShown = new Uint8Array(count);
     for (const [position, row] of this.rowOf.entries()) if (groupAt[position] === 0) isShown[row] = 1;
     const byGroup = new Map<number, number[]>();
@@ -216,6 +251,6 @@ class FoldReading {
 
   #foldOfCopies(events: readonly number[]): RowFold {
     const { sessionId = '', dispatchId } = this.#fork?.origin.from ?? {};
-    return { of: 'copies', origin: dispatchId ?? sessionId, events: events.length };
+    return { of: 'copies', origin: this.#origin ?? dispatchId ?? sessionId, events: events.length };
   }
 }

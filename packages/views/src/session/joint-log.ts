@@ -1,6 +1,6 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
-import { shortId } from '@hansard/facts';
+import { CopyFinder, type SessionCopies, sessionToCompare, shortId } from '@hansard/facts';
 import { agentLabel } from '../agents/agent-label.ts';
 import { type KnownRow, knownBy } from '../knowledge/known-by.ts';
 import type { LogIndex } from '../log/log-index.ts';
@@ -49,7 +49,8 @@ interface Timed extends IndexedSession {
  * session or agent keep their order. The log of a session says nothing about the agents of another one.
  *
  * An event is a copy if an event of an earlier session is equal to it, with its id and time, and not both are imports: ids in the files of
- * others are often counted from 1. Equal ids with other content are two events.
+ * others are often counted from 1. Equal ids with other content are two events. An event of an import is a copy if its session began with a copy of another
+ * session's records, which `CopyFinder` finds.
  */
 export class JointLog {
   /** In the order of their starts: a worker comes after the session that started it. */
@@ -57,6 +58,8 @@ export class JointLog {
   readonly #logs: ReadonlyMap<string, Timed>;
   /** By id, in the order of the sessions. Few ids are in several. */
   readonly #events = new Map<string, readonly Held[]>();
+  /** Of imports. */
+  readonly #copies: ReadonlyMap<string, SessionCopies>;
 
   /** @throws TypeError for two logs of one session */
   constructor(logs: readonly IndexedSession[]) {
@@ -68,6 +71,7 @@ export class JointLog {
       }),
     );
     if (this.#logs.size < logs.length) throw new TypeError('Two of the logs are of one session.');
+    this.#copies = copiesOf(this.logs);
     for (const { envelope, index } of this.logs)
       for (const event of index.events)
         this.#events.set(event.id, [
@@ -182,6 +186,8 @@ export class JointLog {
 
   /** The earlier session that an event is copied from. */
   #originOf(dispatchId: string, event: CapturedEvent): string | null {
+    const copied = this.#copies.get(dispatchId)?.copied.get(event.id);
+    if (copied !== undefined) return copied;
     for (const held of this.#events.get(event.id) ?? []) {
       if (held.dispatchId === dispatchId) return null;
       const areImports = this.#isImport(dispatchId) && this.#isImport(held.dispatchId);
@@ -232,4 +238,14 @@ function timesOf({ events }: LogIndex, start: string): readonly string[] {
 
 function compare(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
+}
+
+function copiesOf(logs: readonly IndexedSession[]): ReadonlyMap<string, SessionCopies> {
+  const finder = new CopyFinder();
+  for (const { envelope, index } of logs) {
+    if (envelope.source?.heads === undefined) continue;
+    finder.begin(sessionToCompare(envelope));
+    for (const event of index.events) finder.add(event);
+  }
+  return finder.find();
 }

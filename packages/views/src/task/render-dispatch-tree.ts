@@ -3,6 +3,7 @@ import { neutraliseControlsInLine } from '@hansard/events/plain';
 import {
   addFigures,
   explainEstimates,
+  formatCount,
   formatDuration,
   formatSpending,
   formatTokens,
@@ -127,8 +128,15 @@ function forkNotes(envelopes: readonly DispatchEnvelope[]): string[] {
 }
 
 /** Where a dispatch was forked or continued from, in words. Null: nowhere. */
-export function forkInWords({ forkedFrom }: Pick<DispatchEnvelope, 'forkedFrom'>): string | null {
-  if (forkedFrom === undefined) return null;
+export function forkInWords({
+  forkedFrom,
+  source,
+}: Pick<DispatchEnvelope, 'forkedFrom'> & Partial<Pick<DispatchEnvelope, 'source'>>): string | null {
+  const { of = [], calls = 0 } = source?.copies ?? {};
+  if (forkedFrom === undefined)
+    return of.length === 0
+      ? null
+      : `repeats ${formatCount(calls, 'call')} of ${of.map(shortId).join(', ')} (derived: no log names the origin)`;
   const { from, kind = 'fork' } = forkedFrom;
   const origin =
     from.dispatchId === undefined ? `${from.product} ${from.sessionId}` : shortId(from.dispatchId);

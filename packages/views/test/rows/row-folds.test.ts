@@ -145,6 +145,22 @@ describe('the head that a fork repeats', () => {
     expect(renderRow(rows[1] as Row)).toContain('the first 2 events are those of ');
   });
 
+  it('of an import is what another session has first, without what was edited', async () => {
+    const edited = { ...asked('Bake less'), id: 'e1' };
+    const events = [...head.slice(0, 2), edited, ...head.slice(2)];
+    const copied = new Map([
+      ['p1', '01JQ00000000000000000000CD'],
+      ['t1', '01JQ00000000000000000000CD'],
+    ]);
+    const folds = await readFolds(listed(events), {}, copied);
+    const rows = rowsOf(events).flatMap((row) => folds.shown(row, () => false) ?? []);
+    expect(rows.map(({ position, kind }) => `${position} ${kind}`)).toEqual([
+      '0 copies',
+      '2 message',
+      '4 message',
+    ]);
+  });
+
   it('is not folded where the log does not say what is repeated, or refers to its origin', async () => {
     const { recordId: _, ...unknown } = from;
     const [, ...rest] = head;

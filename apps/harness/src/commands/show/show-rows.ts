@@ -1,5 +1,6 @@
 import { shownStatus, toTaskName } from '@hansard/compose';
 import { eventNamed, pagedLog } from '@hansard/compose/reading';
+import { copiedEvents } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import {
@@ -92,7 +93,7 @@ async function* timedRows(
     }
   };
   const only = await askedBranch(context, paged, options);
-  const folds = await foldsOf(paged);
+  const folds = await foldsOf(paged, {}, await copiedEvents(store, log, log.envelope));
   const isOpen = (folded: FoldedRows) =>
     options.full === true ||
     only !== undefined ||
