@@ -218,6 +218,9 @@ export class CodexMapping {
       case 'event_msg/turn_aborted':
         this.#mapEnd(payload, events);
         break;
+      case 'event_msg/thread_name_updated':
+        events.add('session:status', { ...withoutNull(payload, ['type']), kind: 'thread_name_updated' });
+        break;
       case 'event_msg/task_started':
       case 'event_msg/turn_started':
         this.status = 'running';

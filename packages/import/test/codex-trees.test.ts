@@ -173,3 +173,28 @@ it(
   },
   60_000 + 200 * trees,
 );
+
+it('the name of a thread is the title of its session, otherwise its first prompt', async () => {
+  const timestamp = '2026-03-01T20:00:00.000Z';
+  const record = (type: string, payload: object) => ({ timestamp, type, payload });
+  const content = (text: string) => [{ type: 'input_text', text }];
+  const prompt = (text: string) => [
+    record('response_item', { type: 'message', role: 'user', content: content(text) }),
+    record('event_msg', { type: 'user_message', message: text }),
+  ];
+  const injected = { type: 'message', role: 'user', content: content('<environment_context>') };
+  const records = [
+    record('session_meta', { id: 't-1', cwd: '/srv/house' }),
+    record('response_item', injected),
+    ...prompt('Mend the roof'),
+  ];
+  const named = record('event_msg', { type: 'thread_name_updated', thread_name: 'Roof' });
+  using folder = new LogFolder();
+  await using store = openDispatchStore(createMemoryStore());
+  const titles: unknown[] = [];
+  for (const all of [records, [...records, named]]) {
+    await importAll(store, [folder.put('rollout-t-1.jsonl', lines(...all))], { task: 'lab/tasks/codex' });
+    titles.push((await store.getDispatchEnvelopes('lab/tasks/codex'))[0]?.title);
+  }
+  expect(titles).toEqual(['Mend the roof', 'Roof']);
+});
