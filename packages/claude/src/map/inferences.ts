@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { isId, type JsonObject, type JsonValue } from '@hansard/events';
 import { asObject, hasFields, withoutNull } from '../lines/json-fields.ts';
+import { RecentMap } from './horizon.ts';
 import type { SubAgent } from './sub-agents.ts';
+import { usageOnTop } from './usage.ts';
 
 /** One model message while its lines arrive. */
 export interface Inference {
@@ -19,6 +21,18 @@ export interface Inference {
   /** The time of the last line with a time and other figures than the line before. Null: no such line has one. */
   timestamp: string | null;
 }
+
+/** Usage of a model message that no event has. It counts as an open call, because events never change. */
+interface LateUsage {
+  readonly agentId: string | undefined;
+  readonly messageId: string;
+  readonly id: string;
+  readonly model: string | undefined;
+  readonly usage: JsonObject;
+  readonly timestamp: string | null;
+}
+
+const mostCounted = 2_000;
 
 /** The facts of one line about a model message. */
 export interface InferenceNews {
@@ -38,6 +52,12 @@ export interface InferenceNews {
 export class Inferences {
   readonly #open = new Map<string | undefined, Inference>();
   #over: Inference[] = [];
+  /** The usage of the latest messages that are over, by agent and message. */
+  readonly #counted = new RecentMap<JsonObject>(mostCounted);
+  /** What later lines of a message that was over have on top. By id; a later line replaces an earlier one. */
+  readonly #again = new Map<string, LateUsage>();
+  /** The usage of messages in the records of another agent. By id. */
+  readonly #elsewhere = new Map<string, LateUsage>();
   /** The last message of each agent that is over. */
   readonly #latest = new Map<string | undefined, Inference>();
 
@@ -83,6 +103,38 @@ export class Inferences {
     this.#open.delete(agent?.id);
     this.#over.push(inference);
     this.#latest.set(agent?.id, inference);
+    this.#counted.set(`${agent?.id ?? ''} ${inference.messageId}`, inference.usage);
+  }
+
+  /**
+   * Adds a later line of a message that was over, because another message came between its lines: the last line counts. Null: done. Otherwise
+   * why the line cannot count.
+   */
+  hearAgain(
+    agent: SubAgent | undefined,
+    messageId: string,
+    { model, usage = {}, timestamp }: InferenceNews,
+  ): 'unknown' | 'less' | null {
+    const counted = this.#counted.get(`${agent?.id ?? ''} ${messageId}`);
+    if (counted === undefined) return 'unknown';
+    const more = usageOnTop(counted, withoutNull(usage));
+    if (more === null) return 'less';
+    const id = `${inferenceIdOf(messageId)}:again`;
+    this.#again.set(id, { agentId: agent?.id, messageId, id, model, usage: more, timestamp });
+    return null;
+  }
+
+  /** Adds a message of an agent that a record of another agent holds. Its own record counts, if the source has it. */
+  hearElsewhere(agentId: string, messageId: string, { model, usage = {}, timestamp }: InferenceNews): void {
+    const id = inferenceIdOf(messageId) ?? messageId;
+    this.#elsewhere.set(id, { agentId, messageId, id, model, usage: withoutNull(usage), timestamp });
+  }
+
+  /** The usage that no event has. `isEvent`: whether an event has an id. */
+  lateUsage(isEvent: (id: string) => boolean): LateUsage[] {
+    const open = new Set([...this.#open.values()].map(({ id }) => id));
+    const elsewhere = [...this.#elsewhere.values()].filter(({ id }) => !isEvent(id) && !open.has(id));
+    return [...this.#again.values(), ...elsewhere];
   }
 
   /** Whether a line only continues the agent's last message, which is over, with the same usage. */

@@ -208,6 +208,14 @@ export function openCallsOf({ inferences, ids }: MappingState): EventOf<'agent:i
     // Two agents can have one message, because one began with the other's.
     if (other === undefined || isLess(other, event)) events.set(id, event);
   }
+  for (const { id, agentId, messageId, model = 'unknown', usage, timestamp } of inferences.lateUsage((id) =>
+    ids.has(id),
+  )) {
+    const counted = usageOf(usage);
+    if (counted === undefined) continue;
+    const links = withoutUndefined({ agentId, messageId }) as EventLinks;
+    events.set(id, { id, type: 'agent:inference', timestamp, ...links, data: { model, usage: counted } });
+  }
   const placeOf = ({ timestamp, id }: CapturedEvent) => `${timestamp ?? ''} ${id}`;
   return [...events.values()].sort((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1));
 }

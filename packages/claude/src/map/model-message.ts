@@ -75,7 +75,7 @@ function hearUsage(step: TranscriptStep, message: JsonObject, agent: SubAgent | 
   if (counted === undefined) {
     addDetails(step, withoutUndefined({ model, usage, stop_reason: stopReason, ...details }));
   } else if (messageId !== undefined && step.state.ids.has(inferenceIdOf(messageId) ?? '')) {
-    reportAgain(step, messageId, usage ?? {}, agent);
+    hearAgain(step, messageId, { model, usage: usage ?? {}, timestamp: step.events.timestamp }, agent);
   } else {
     const news = { model, usage, stopReason, details, timestamp: step.events.timestamp };
     step.state.inferences.hear(agent, messageId, step.recordId, news);
@@ -83,16 +83,24 @@ function hearUsage(step: TranscriptStep, message: JsonObject, agent: SubAgent | 
   step.writeInferences();
 }
 
-function reportAgain(
+/** Counts a later line of a message that was counted before: the last line of a message has its usage. */
+function hearAgain(
   step: TranscriptStep,
   messageId: string,
-  usage: JsonObject,
+  news: { readonly model: string | undefined; readonly usage: JsonObject; readonly timestamp: string | null },
   agent: SubAgent | undefined,
 ): void {
-  addDetails(step, { usage });
-  if (step.state.inferences.isContinued(agent, messageId, usage)) return;
-  const problem = `The message ${messageId} continues after it was counted`;
-  step.report('usage_again', `${problem}: its usage is kept with this record and does not count again.`);
+  addDetails(step, { usage: news.usage });
+  const { inferences, horizon } = step.state;
+  if (inferences.isContinued(agent, messageId, news.usage)) return;
+  const problem = inferences.hearAgain(agent, messageId, news);
+  if (problem === 'unknown') horizon.missed();
+  if (problem === null) return;
+  const why = problem === 'less' ? 'with a smaller usage' : 'far behind its other records';
+  step.report(
+    'usage_again',
+    `The message ${messageId} continues ${why} after it was counted: its usage is kept with this record and does not count again.`,
+  );
 }
 
 /** Writes the `session:init` of a session with its first model message. */

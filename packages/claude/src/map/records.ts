@@ -18,10 +18,11 @@ import {
 import { unknownEventType, withDetails } from './event-writer.ts';
 import { asEventId, asId } from './ids.ts';
 import type { AnswerLinks, MappingState } from './mapping-state.ts';
-import { mapModelMessage } from './model-message.ts';
+import { mapModelMessage, noModel } from './model-message.ts';
 import { hookIn, type Source, speakerOf, spokenIn } from './speakers.ts';
 import type { SubAgent } from './sub-agents.ts';
 import type { TranscriptStep } from './transcript-step.ts';
+import { usageOf } from './usage.ts';
 
 /** A record without an event type of its own, with all its fields: `system:` and the type or subtype of the record. */
 function mapOther(step: TranscriptStep): void {
@@ -278,7 +279,19 @@ function mapProgress(step: TranscriptStep): void {
   const agentName = asName(data.agentId);
   if (agentName !== undefined && step.message.isSidechain !== true)
     step.announce(step.state.agents.resolve(agentName, asName(step.message.parentToolUseID)));
+  if (agentName !== undefined) hearProgress(step, agentName, asObject(data.message) ?? {});
   writeAs(step, progressTypes.get(kind) ?? 'system:tool_progress', step.others());
+}
+
+/** Notes the usage of a model message of a sub-agent without a file, which its progress holds. */
+function hearProgress(step: TranscriptStep, agentName: string, record: JsonObject): void {
+  const message = asObject(record.message) ?? {};
+  const [agentId, messageId, usage] = [asId(agentName), asId(message.id), asObject(message.usage)];
+  if (record.type !== 'assistant' || agentId === undefined || messageId === undefined) return;
+  if (step.transcript.agentsWithFile.has(agentId)) return;
+  if (usageOf(usage) === undefined || message.model === noModel) return;
+  const { timestamp } = step.events;
+  step.state.inferences.hearElsewhere(agentId, messageId, { model: asText(message.model), usage, timestamp });
 }
 
 /** An attachment to the conversation: an answer of a hook, a queued prompt, or other input to the model. */

@@ -74,7 +74,6 @@ export class TranscriptMapping {
   readonly #state: TranscriptState;
   readonly #report: TranscriptMappingOptions['report'];
   #file: FileState;
-  readonly #agentsWithFile = new Set<string>();
   /** Agents that the next record names. */
   #named: (SubAgent | undefined)[] = [];
   /** The record that reports the end of a background agent. Lines of the agent can be mapped before it. */
@@ -99,7 +98,7 @@ export class TranscriptMapping {
   /** Opens a file. Its records are mapped while it is entered. */
   open({ name, agentId, startsAt, meta = {} }: TranscriptPart): FileState {
     const agent = asId(agentId);
-    if (agent !== undefined) this.#agentsWithFile.add(agent);
+    if (agent !== undefined) this.#state.agentsWithFile.add(agent);
     const { name: member, toolUseId } = meta;
     if (agentId !== undefined && asName(toolUseId) !== undefined)
       this.#state.agents.link(agentId, String(toolUseId));
@@ -155,7 +154,7 @@ export class TranscriptMapping {
     if (task === undefined) return undefined;
     const { taskId, toolCallId } = task;
     const known = this.#state.agents.find(taskId)?.toolCallId;
-    if (known === undefined && !this.#agentsWithFile.has(asId(taskId) ?? '')) return undefined;
+    if (known === undefined && !this.#state.agentsWithFile.has(asId(taskId) ?? '')) return undefined;
     const isAgent = isOfCaller(this.#state, record, known ?? toolCallId);
     return isAgent ? { agentId: taskId, toolCallId } : undefined;
   }
@@ -275,6 +274,12 @@ export class TranscriptMapping {
   /** The events that model messages which are not over become. */
   get openCalls(): EventOf<'agent:inference'>[] {
     return openCallsOf(this.#state);
+  }
+
+  /** Whether some usage is in no event. A later reading has to read everything again. */
+  get hasLateUsage(): boolean {
+    const { inferences, ids } = this.#state;
+    return inferences.lateUsage((id) => ids.has(id)).length > 0;
   }
 
   /** Facts about all records so far. */

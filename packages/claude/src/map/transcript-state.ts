@@ -193,6 +193,8 @@ export class TranscriptState extends MappingState {
   readonly sidechains = new Sidechains(this.agents);
   /** That of the file that is read. */
   callCheck = new CallCheck();
+  /** Agents that have a file of their own. */
+  readonly agentsWithFile = new Set<string>();
   /** Sessions with a `session:init`. */
   readonly begun = new Set<string>();
   /** The content of the metadata file beside a sub-agent's transcript. */

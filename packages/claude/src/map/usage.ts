@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, preview, type Usage } from '@hansard/events';
+import { isPlainObject, type JsonObject, type JsonValue, preview, type Usage } from '@hansard/events';
 import { asCount, asObject, hasFields, withoutNull, withoutUndefined } from '../lines/json-fields.ts';
 
 /** The counts of the API's usage that have a field in a `Usage`. A name with a dot is of an object in it. */
@@ -48,6 +48,17 @@ export function usageOf(usage: JsonObject | undefined): Usage | undefined {
     serviceTier: asTerm(service_tier),
     inferenceGeo: asTerm(inference_geo),
   });
+}
+
+/** What a later usage of one message has on top of an earlier one; null if a count became less. Everything else is that of the later one. */
+export function usageOnTop(before: JsonObject, after: JsonObject): JsonObject | null {
+  const more: JsonObject = { ...after };
+  for (const [key, value] of Object.entries(after)) {
+    const [one, other] = [before[key], value];
+    if (typeof other === 'number') more[key] = other - (typeof one === 'number' ? one : 0);
+    if (isPlainObject(other)) more[key] = usageOnTop(asObject(one) ?? {}, other as JsonObject) ?? -1;
+  }
+  return Object.values(more).some((count) => typeof count === 'number' && count < 0) ? null : more;
 }
 
 type CacheWrites = Pick<Usage, 'cacheWriteTokens' | 'cacheWrite5mTokens' | 'cacheWrite1hTokens'>;

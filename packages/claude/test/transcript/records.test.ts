@@ -138,7 +138,10 @@ describe('the records of a transcript', () => {
       ),
     );
     expect(factsOf(read.events).usage).toMatchObject({ outputTokens: 3 });
-    expect(read.summary.counts).toMatchObject({ usage_again: 1 });
+    expect(read.summary.openCalls).toMatchObject([
+      { id: 'A:inference:again', data: { usage: { outputTokens: 4 } } },
+    ]);
+    expect(read.summary.counts).toEqual({});
     expect(read.events.find(({ id }) => id === uuid(3))?.data.details).toMatchObject({
       usage: { output_tokens: 5 },
     });
