@@ -16,12 +16,39 @@ async function answerOf(report: string, ...command: string[]): Promise<{ out: st
   return { out, err };
 }
 
+describe('projects', () => {
+  it('are told apart by the folders that sessions worked in (c07)', async () => {
+    const { out } = await answerOf('c07', 'usage', '--by', 'project', '--json');
+    const rows = out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { key: string | null });
+    expect(rows.map(({ key }) => key)).toEqual([
+      '/srv/data-analysis',
+      '/srv/data/analysis',
+      '/srv/個人',
+      '/srv/外注',
+      'C:\\Work\\Mein Projekt',
+      '\\\\wsl$\\Ubuntu\\home\\ada\\it',
+      null,
+    ]);
+    const { out: listed } = await answerOf('c07', 'ls', '--project', '個人');
+    expect(listed).toContain('diary of B');
+    expect(listed).not.toContain('secret of customer A');
+  });
+});
+
 describe('whose words', () => {
   it('a teammate says are the words of the teammate (c62)', async () => {
     const { out } = await answerOf('c62', 'dialog', 'latest');
     expect(out).toContain('5  alice: There are seven owls.\n');
     const users = out.match(/^ *\d+ {2}user: .*$/gm);
-    expect(users?.map((line) => line.trim())).toEqual(['0  user: Start the team.', '14  user: What next?']);
+    expect(users?.map((line) => line.trim())).toEqual([
+      '0  user: Start the team.',
+      '8  user: ! ls -la',
+      '10  user: /cost',
+      '14  user: What next?',
+    ]);
   });
 });
 

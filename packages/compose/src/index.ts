@@ -73,4 +73,4 @@ export {
   type Scope,
 } from './sessions/resolve-session.ts';
 export type { SessionOfFile } from './sessions/session-of-file.ts';
-export { projectOf, toTaskDir, toTaskName } from './sessions/task-name.ts';
+export { toTaskDir, toTaskName } from './sessions/task-name.ts';

@@ -56,5 +56,5 @@ export {
   LoggedUsage,
   usageBlocks,
 } from './usage/logged-usage.ts';
-export { addParts, figuresOfDispatch, type UsagePart, usageParts } from './usage/usage-parts.ts';
+export { addParts, figuresOfDispatch, projectOf, type UsagePart, usageParts } from './usage/usage-parts.ts';
 export { callsIn, tokensIn, type UsageFigures, type UsageRow, UsageSums } from './usage/usage-sums.ts';

@@ -1,9 +1,16 @@
 import type { DispatchEntry, DispatchStore, ListedDispatch } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/events';
-import { addSpending, dispatchDuration, nothingSpent, type Spending, spendingOf } from '@hansard/facts';
+import {
+  addSpending,
+  dispatchDuration,
+  nothingSpent,
+  projectOf,
+  type Spending,
+  spendingOf,
+} from '@hansard/facts';
 import { type StoreError, storeErrors, type TaskListing } from '@hansard/provider';
 import { envelopeOf, listAll, listingsOf, noSession, readableOf, resolveScope } from './resolve-session.ts';
-import { projectOf, toTaskName } from './task-name.ts';
+import { toTaskName } from './task-name.ts';
 
 /** Which sessions or tasks are listed, and in which order. */
 export interface ListingChoice {
@@ -142,9 +149,17 @@ function byStart(one: DispatchEntry, other: DispatchEntry): number {
   return compareTexts(envelopeOf(other)?.startedAt ?? '', envelopeOf(one)?.startedAt ?? '');
 }
 
-/** Whether something is of a project whose name contains a text, ignoring case. */
-function isOfProject({ taskDir }: { readonly taskDir: string }, project: string | undefined): boolean {
-  return project === undefined || projectOf(taskDir).toLowerCase().includes(project.toLowerCase());
+/** Whether something is of a project whose name, or whose folder among the tasks, contains a text, ignoring case. */
+function isOfProject(
+  { taskDir, envelope }: { readonly taskDir: string; readonly envelope?: DispatchEnvelope },
+  project: string | undefined,
+): boolean {
+  if (project === undefined) return true;
+  const names = [
+    toTaskName(taskDir).split('/').slice(0, -1).join('/'),
+    envelope === undefined ? '' : projectOf(taskDir, envelope),
+  ];
+  return names.some((name) => name.toLowerCase().includes(project.toLowerCase()));
 }
 
 function costOf({ envelope }: ListedDispatch): number {

@@ -28,8 +28,3 @@ export function toTaskName(taskDir: string): string {
   const [project, tasks, slug, ...rest] = taskDir.split('/');
   return tasks === 'tasks' && slug !== undefined && rest.length === 0 ? `${project}/${slug}` : taskDir;
 }
-
-/** The project of a task: what is before its slug. */
-export function projectOf(taskDir: string): string {
-  return toTaskName(taskDir).split('/').slice(0, -1).join('/');
-}

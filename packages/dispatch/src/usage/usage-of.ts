@@ -5,6 +5,7 @@ import {
   dateKeys,
   type LoggedPart,
   LoggedUsage,
+  projectOf,
   quarterMs,
   type UsageFigures,
   type UsagePart,
@@ -123,7 +124,7 @@ export async function usageOf(
     const [one] = used;
     if (one === undefined) continue;
     envelopes.push(entry.envelope);
-    const keyOf = (part: Part) => keys.valuesOf(part, entry.taskDir).join(between);
+    const keyOf = (part: Part) => keys.valuesOf(part, entry).join(between);
     addParts(sums, used, keyOf);
     // The time of a dispatch is not known by quarters.
     if (isOfDispatches) sums.add(keyOf(one), { durationMs: entry.envelope.usage?.durationMs ?? null });
@@ -221,13 +222,13 @@ class Keys {
     this.#blocks = by.includes('block') ? usageBlocks(timesOf(dispatches)) : new Map();
   }
 
-  valuesOf({ at, model, agent = '', tool }: Part, taskDir: string): string[] {
+  valuesOf({ at, model, agent = '', tool }: Part, { taskDir, envelope }: ListedDispatch): string[] {
     return this.#by.map((key) => {
       if (key === 'model') return model;
       if (key === 'agent') return agent;
       if (key === 'tool') return tool ?? '';
       if (key === 'task') return taskDir;
-      if (key === 'project') return projectOf(taskDir);
+      if (key === 'project') return projectOf(taskDir, envelope);
       if (at === null) return '';
       if (key === 'block') return new Date(this.#blocks.get(at) ?? at).toISOString();
       return this.#dates[key](at);
@@ -237,11 +238,4 @@ class Keys {
 
 function* timesOf(dispatches: readonly ListedDispatch[]): Generator<number> {
   for (const { envelope } of dispatches) for (const { at } of usageParts(envelope)) if (at !== null) yield at;
-}
-
-/** What is before the slug of a task: `lab` of `lab/tasks/route-models` (D10). */
-function projectOf(taskDir: string): string {
-  const parts = taskDir.split('/');
-  const isShort = parts.length === 3 && parts[1] === 'tasks';
-  return parts.slice(0, isShort ? -2 : -1).join('/');
 }

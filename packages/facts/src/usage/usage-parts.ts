@@ -120,3 +120,17 @@ export function tokenFigures(usage: Partial<Tokens>): Partial<UsageFigures> {
   // A count that is not known stays undefined, which no sum adds.
   return tokensOf(usage as Tokens) as Partial<UsageFigures>;
 }
+
+/**
+ * The project of a dispatch. Of an import: the folder that the session worked in, if its source names it, because folders of sources do not
+ * tell all projects apart. Otherwise what is before the slug of the task: `lab` of `lab/tasks/route-models` (D10).
+ */
+export function projectOf(
+  taskDir: string,
+  { cwd, source }: Pick<DispatchEnvelope, 'cwd' | 'source'>,
+): string {
+  if (source !== null && cwd !== null) return cwd;
+  const parts = taskDir.split('/');
+  const isShort = parts.length === 3 && parts[1] === 'tasks';
+  return parts.slice(0, isShort ? -2 : -1).join('/');
+}
