@@ -272,6 +272,7 @@ export function mapToolResult(
       ...found,
       ...(agent === undefined ? {} : { agentId: agent.id }),
       ...definedOnly({ outputFile: outputFileOf(text, asObject(output)) }),
+      ...factsOfWork(asObject(output)),
       ...known,
     },
   });
@@ -280,6 +281,14 @@ export function mapToolResult(
     ...withoutNull({ ...meta, id: undefined }),
   };
   step.events.event('agent:tool_result', withDetails(data, details), { ...links, ...answer, ...outcome });
+}
+
+/** What a tool reports of the work: what it did with git, and whether a person changed an edit before it was made. */
+function factsOfWork({ gitOperation, userModified }: JsonObject = {}): JsonObject {
+  return {
+    ...(asObject(gitOperation) === undefined ? {} : { gitOperation: gitOperation as JsonObject }),
+    ...(userModified === true ? { userModified } : {}),
+  };
 }
 
 /** The name of the file that has the whole of an output which is too long for the transcript. */

@@ -381,6 +381,7 @@ const mappers: ReadonlyMap<string, Mapper> = new Map(
     'ai-title': mapStatus,
     'custom-title': mapStatus,
     'agent-name': mapStatus,
+    'pr-link': mapStatus,
     'agent-setting': mapStatus,
     'bridge-session': mapStatus,
     'system/bridge_status': mapStatus,

@@ -61,6 +61,8 @@ export interface MappingFacts {
   /** The sessions that its `session:fork` events name. */
   readonly origins: readonly string[];
   readonly branches: KeptBranches;
+  /** Where the dispatched agent works: the folder and the branch of its last message. */
+  readonly place: JsonObject;
 }
 
 const mostSummaries = 1_000;
@@ -82,6 +84,7 @@ export class TranscriptMapping {
   #branches: TranscriptBranches;
   #latestOfAll = 0;
   #lastMessage: string | null = null;
+  #place: JsonObject = {};
   readonly #summarises = new Set<string>();
   #heads = new Heads();
   readonly #origins = new Set<string>();
@@ -209,6 +212,7 @@ export class TranscriptMapping {
       step.events.details = {};
       step.events.other('system:notice', { problem: reason, line: part.line, ...rawFields(record) });
     }
+    this.#noteMove(step, record);
     const claim = (name: string) => this.#state.ids.claim(name);
     return this.#branches.place(record, this.#finish(step, place, part), { id, place, claim });
   }
@@ -250,6 +254,24 @@ export class TranscriptMapping {
       const leaf = asName(leafUuid);
       if (leaf !== undefined) this.#summarises.add(leaf);
     } else if (type === 'assistant' || type === 'user') this.#lastMessage = asName(uuid) ?? this.#lastMessage;
+  }
+
+  /** Records that the session works in another folder, or on another branch, from a message on. */
+  #noteMove(step: TranscriptStep, { type, isSidechain, uuid, cwd, gitBranch }: JsonObject): void {
+    if ((type !== 'user' && type !== 'assistant') || isSidechain === true) return;
+    const before = this.#place;
+    const named = {
+      folder: asName(cwd) ?? before.folder ?? null,
+      branch: asName(gitBranch) ?? before.branch ?? null,
+    };
+    this.#place = named;
+    const changed = (['folder', 'branch'] as const).filter(
+      (key) => before[key] != null && named[key] !== before[key],
+    );
+    if (changed.length === 0) return;
+    const of = (place: JsonObject) => Object.fromEntries(changed.map((key) => [key, place[key] ?? null]));
+    const id = asEventId(`${asName(uuid) ?? ''}:moved`);
+    step.events.derived(id, 'session:status', { kind: 'moved', from: of(before), to: of(named) }, {});
   }
 
   /** Ends a file: parents that have not arrived are missing. */
@@ -295,6 +317,7 @@ export class TranscriptMapping {
       inheriting: this.#state.agents.inheriting,
       origins: [...this.#origins],
       branches: this.#branches.kept,
+      place: this.#place,
     };
   }
 
@@ -323,6 +346,7 @@ export class TranscriptMapping {
     this.#turn.facts = facts.turn;
     this.#latestOfAll = facts.latest;
     this.#lastMessage = facts.lastMessage;
+    this.#place = facts.place;
     this.#branches = new TranscriptBranches(this.#state.horizon);
     this.#branches.continueAfter(facts.branches);
     this.#heads = new Heads(facts.heads);

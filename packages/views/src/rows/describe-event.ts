@@ -178,10 +178,13 @@ const describers: Describers = {
       text: inWords(kind, through === undefined ? '' : `begins after its record ${through}`),
     }),
   'session:rate_limit': (data) => row('limit', 'notice', { text: recordInWords(data) }),
-  'session:status': ({ status, ...others }) =>
-    row('status', 'dim', {
-      text: [typeof status === 'string' ? status : '', recordInWords(others)].filter(Boolean).join(' '),
-    }),
+  'session:status': (data) => {
+    const { status, ...others } = data;
+    if (data.kind === 'moved') return row('moved', 'plain', { text: movedInWords(data.from, data.to) });
+    if (data.kind === 'pr-link') return row('linked', 'plain', { text: linkInWords(data) });
+    const words = [typeof status === 'string' ? status : '', recordInWords(others)];
+    return row('status', 'dim', { text: words.filter(Boolean).join(' ') });
+  },
 
   'harness:loop_warning': (data) => row('loop', 'notice', loopInWords(data)),
   'harness:loop_kill': (data) => row('loop', 'bad', { ...loopInWords(data), status: 'killed' }),
@@ -263,6 +266,19 @@ interface Words {
 
 function row(kind: string, tone: Tone, { target = '', text = '', ...rest }: Words): EventDescription {
   return { kind, target, text, ...rest, tone };
+}
+
+/** A change of the folder or the branch that a session works in. */
+function movedInWords(from: JsonValue | undefined, to: JsonValue | undefined): string {
+  const [before, after] = [from, to].map((value) => (isPlainObject(value) ? (value as JsonObject) : {}));
+  return Object.entries(after ?? {})
+    .map(([key, value]) => `${key} ${String(before?.[key] ?? 'not recorded')} → ${String(value ?? 'none')}`)
+    .join(', ');
+}
+
+function linkInWords({ prNumber, prRepository, prUrl }: JsonObject): string {
+  const words = [`pull request ${String(prNumber ?? '')}`, prRepository && `of ${prRepository}`, prUrl];
+  return words.filter((word) => typeof word === 'string' && word !== '').join(' ');
 }
 
 function observed(kind: string, data: JsonObject, target = ''): EventDescription {

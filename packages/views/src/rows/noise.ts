@@ -11,7 +11,13 @@ export function isNoise({ type, data }: CapturedEvent): boolean {
   if (type === 'session:rate_limit') return data.status === 'allowed';
   if (type === 'content:stored' || type === 'request:stored') return true;
   if (type === 'system:notice') return false;
+  if (type === 'session:status' && isFactOfWork(data)) return false;
   return (type === 'session:status' || type.startsWith('system:')) && !isFailedRecord(type, data);
+}
+
+/** Whether a state of a session is about its work: where it works, or a pull request of it. */
+export function isFactOfWork({ kind }: JsonObject): boolean {
+  return kind === 'moved' || kind === 'pr-link';
 }
 
 /** The tool call that a record of an engine names; null: none. */

@@ -6,7 +6,7 @@ import { wordDiff } from '../session/word-diff.ts';
 import { inputParts, isOneLine } from './content/input-parts.ts';
 import { attachedParts, markdown, observedParts, outcomeParts, plain } from './content/output-parts.ts';
 import { describeEvent, type EventDescription } from './describe-event.ts';
-import { isFailedRecord } from './noise.ts';
+import { isFactOfWork, isFailedRecord } from './noise.ts';
 import type { RowReach } from './open-groups.ts';
 import type { Row, RowCall, RowDecision, RowHearing, RowModel, RowPart, RowSpeaker } from './row.ts';
 import type { RowAgents } from './row-agents.ts';
@@ -164,6 +164,7 @@ function isInWords(event: CapturedEvent): boolean {
     (isReadableAs(event, 'agent:given') && event.data.toolCalls === undefined) ||
     isReadableAs(event, 'agent:inference') ||
     isReadableAs(event, 'session:init') ||
+    (event.type === 'session:status' && isFactOfWork(event.data)) ||
     isReadableAs(event, 'session:rewind') ||
     isReadableAs(event, 'session:fork') ||
     isReadableAs(event, 'harness:loop_warning') ||

@@ -10,9 +10,34 @@ export function outcomeParts({ error, output, metadata, target }: Result): RowPa
   const shown = output === undefined || output === null ? [] : outputParts(output);
   // An engine often repeats the error as the beginning of the output.
   const isRepeated = error !== undefined && textOf(shown[0]).startsWith(error.replace(/…$/, ''));
-  const parts = error === undefined || isRepeated ? shown : [plain(error), ...shown];
+  const parts = [
+    ...(error === undefined || isRepeated ? [] : [plain(error)]),
+    ...shown,
+    ...(shown.length === 0 ? [] : workParts(metadata)),
+  ];
   // Facts of a full output are in it, or beside it in its engine's own words; a narrative has nothing else.
   return parts.length > 0 ? parts : objectParts(metadata as JsonObject, target);
+}
+
+/** What a call did for the work, in words: commits, pushes and pull requests, and an edit that a person changed. */
+function workParts({ gitOperation, userModified }: JsonObject): RowPart[] {
+  const { commit, push, pr, branch } = fieldsOf(gitOperation);
+  const words = (name: string, value: JsonValue | undefined, ...keys: string[]) => {
+    const fields = fieldsOf(value);
+    const named = keys.flatMap((key) => (fields[key] == null ? [] : String(fields[key])));
+    return named.length === 0 ? [] : [`${name} ${named.join(' ')}`];
+  };
+  return [
+    ...words('commit', commit, 'sha', 'kind'),
+    ...words('push to', push, 'branch'),
+    ...words('branch', branch, 'ref', 'action'),
+    ...words('pull request', pr, 'number', 'action', 'url'),
+    ...(userModified === true ? ['A person changed this edit before it was made.'] : []),
+  ].map((text) => plain(text));
+}
+
+function fieldsOf(value: JsonValue | undefined): JsonObject {
+  return isPlainObject(value) ? (value as JsonObject) : {};
 }
 
 function textOf(part: RowPart | undefined): string {
