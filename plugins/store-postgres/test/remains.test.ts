@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import type { CapturedEvent } from '@hansard/provider';
 import { currentProcess } from '@hansard/store-kit';
 import { useServer } from '@hansard/testing/postgres-in-tests';
@@ -138,4 +139,83 @@ it('rows that belong to nothing are named, and nothing changes', async () => {
   ]);
   expect(await store.findRemains({ taskDir, dispatchId })).toEqual([]);
   expect(await store.getDispatchEvents(taskDir, dispatchId)).toHaveLength(1);
+});
+
+/** The relations of a schema, with the tables that PostgreSQL keeps large values in, and the statistics, whose files have one of the texts. */
+async function relationsWith({ schema, sql }: Stores, texts: readonly string[]): Promise<string[]> {
+  await sql('CHECKPOINT');
+  const { rows } = await sql(
+    `SELECT c.relname AS name, pg_read_binary_file(pg_relation_filepath(c.oid)) AS bytes FROM pg_class c
+     WHERE pg_relation_filepath(c.oid) IS NOT NULL AND (c.relname = 'pg_statistic' OR c.relnamespace = $1::regnamespace
+       OR c.oid IN (SELECT reltoastrelid FROM pg_class WHERE relnamespace = $1::regnamespace))`,
+    [`"${schema}"`],
+  );
+  const found = rows as { name: string; bytes: Buffer }[];
+  return found
+    .filter(({ bytes }) => {
+      const text = bytes.toString('latin1').toLowerCase();
+      return texts.some((one) => text.includes(one));
+    })
+    .map(({ name }) => name)
+    .sort();
+}
+
+it('keeps none of 1,000 secrets anywhere but in the places that it names, after a redaction that failed in the middle', async () => {
+  const stores = newStores(server());
+  const store = await stores.open();
+  const canaries = Array.from(
+    { length: 1_000 },
+    (_, at) => `canary${createHash('sha256').update(`${at}`).digest('hex').slice(0, 30)}`,
+  );
+  const endings = canaries.map((one) => one.slice(-20));
+  const closed = <T>(value: T): T =>
+    JSON.parse(JSON.stringify(value).replaceAll(/canary[0-9a-f]{30}/g, 'closed')) as T;
+  const places = Array.from({ length: 10 }, (_, at) => ({ task: taskDir, id: `D${at}` }));
+  // Letters, which are envelopes without events.
+  places.push(...places.map(({ id }) => ({ task: `_hansard/inbox/${id}`, id: `letter_${id}` })));
+  let next = 0;
+  const take = () => canaries[next++ % canaries.length] as string;
+  for (const { task, id } of places) {
+    const isLetter = task !== taskDir;
+    const fields = isLetter ? { status: 'completed' as const } : {};
+    await store.createDispatch(task, { ...envelope(fields), dispatchId: id, title: take() });
+    if (isLetter) continue;
+    await store.appendEvents(
+      task,
+      id,
+      Array.from({ length: 98 }, (_, at) => event(`event-${at + 10}`, take())),
+    );
+    await store.searchEvents('closed', { taskDir: task });
+    await store.updateDispatch(task, id, { title: take(), status: 'completed' });
+    await store.releaseDispatch(task, id);
+  }
+  expect(next).toBeGreaterThanOrEqual(canaries.length);
+  await stores.sql('ANALYZE S.events');
+  await stores.sql('ANALYZE S.event_words');
+  const rewrite = { envelope: closed, event: closed };
+  // It fails in the middle, and is repeated.
+  let calls = 0;
+  const killed = store.rewriteDispatch(taskDir, 'D0', {
+    envelope: closed,
+    event: (one) => {
+      calls += 1;
+      if (calls === 50) throw new Error('killed');
+      return closed(one);
+    },
+  });
+  await expect(killed).rejects.toThrow('killed');
+  for (const { task, id } of places) await store.rewriteDispatch(task, id, rewrite);
+  const remains = await store.removeRemains();
+  const left = await relationsWith(stores, endings);
+  expect(left).toEqual(expect.arrayContaining(['event_words_by_word', 'events', 'dispatches']));
+  const words = remains.join('\n');
+  expect(
+    left.filter((name) => !words.includes(name.replace(/_pkey$|_key$/, '')) && !name.startsWith('pg_toast')),
+  ).toEqual([]);
+  for (const command of commandsIn(remains)) await superuser(server(), command);
+  expect(await relationsWith(stores, endings)).toEqual([]);
+  for (const { task, id } of places) {
+    expect(JSON.stringify(await store.getDispatchEvents(task, id))).not.toContain('canary');
+    expect((await store.verifyDispatch(task, id)).damages).toEqual([]);
+  }
 });
