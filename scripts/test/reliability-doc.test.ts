@@ -15,6 +15,15 @@ it('no attack of the campaign lost something, or was silent', () => {
   expect(failures.filter((failure) => failure !== null)).toEqual([]);
 });
 
+it('has ten rows, and defines acknowledged as the contract does', () => {
+  expect(checks).toHaveLength(10);
+  const definition = /^An event is _acknowledged_[\s\S]*?(?=\n\n)/m.exec(
+    readFileSync(join(root, 'docs/contract.md'), 'utf8'),
+  );
+  expect(definition).not.toBeNull();
+  expect(readFileSync(join(root, 'docs/reliability.md'), 'utf8')).toContain(definition?.[0]);
+});
+
 it.each(checks)('%s: the tests exist', (_attack, _result, files) => {
   expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
 });
