@@ -41,7 +41,7 @@ export function createSessionParts(
   const stopping = new AbortController();
   const hooksOver = new AbortController();
   const memory = new AgentMemory({
-    read: (agentId) => readBranchOf(agentId, registry, dispatch, log.through),
+    read: (agentId) => readBranchOf(agentId, registry, recordedBy(dispatch, log)),
     context: contextOptions(options),
     inOrder: (task) => log.inOrder(task),
   });
@@ -139,16 +139,28 @@ function signalOf(own: AbortController, ofOwner: AbortSignal | undefined): Abort
   return ofOwner === undefined ? own.signal : AbortSignal.any([own.signal, ofOwner]);
 }
 
-/** The current branch of an agent, made of its readable events up to a position. */
+/** The events of a log through the last one that was recorded when this was called. The log may be longer when it is read. */
+function recordedBy(dispatch: Dispatch, log: SessionLog) {
+  const { through, lastId } = log;
+  return async function* (after = -1) {
+    for await (const read of dispatch.events({ after })) {
+      // Bytes of attachments have positions that the log of the session does not count.
+      if (lastId === null && read.position > through) return;
+      yield read;
+      if (read.event.id === lastId) return;
+    }
+  };
+}
+
+/** The current branch of an agent, made of its readable events. */
 async function readBranchOf(
   agentId: string,
   registry: AgentRegistry,
-  dispatch: Dispatch,
-  through: number,
+  recorded: (after?: number) => AsyncIterable<{ readonly event: CapturedEvent; readonly position: number }>,
 ): Promise<AgentBranch> {
   const agent = registry.get(agentId);
   if (registry.isBranched) {
-    const tree = await readBranches(registry, dispatch.events(), through);
+    const tree = await readBranches(registry, recorded());
     const path = tree.currentPath(agentId);
     const last = tree.lastOf(agentId);
     return { ...path, values: path.values.map(sayLoss), last: last === path.values.at(-1) ? null : last };
@@ -157,8 +169,7 @@ async function readBranchOf(
   // An event without an agent belongs to the root, including events before the root's own first event.
   const after = isRoot ? -1 : agent.after;
   const events: CapturedEvent[] = [];
-  for await (const { event, position } of dispatch.events({ after })) {
-    if (position > through) break;
+  for await (const { event } of recorded(after)) {
     const isTheirs = event.agentId === agentId || (isRoot && event.agentId === undefined);
     if (isTheirs && isEvent(event)) events.push(sayLoss(event));
   }

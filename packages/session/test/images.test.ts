@@ -180,4 +180,18 @@ describe('files that come with a message or a result', () => {
     await root.response();
     expect(prompts[0]).toEqual([{ role: 'user', text: named }]);
   });
+
+  it('leave the transcript of an agent whole that was evicted from memory', async () => {
+    const { create } = prepare();
+    const { root, session } = await create({ model: model(() => says('Yes.')) });
+    for (const name of ['a', 'b', 'c']) {
+      const base64 = Buffer.from(`the image ${name}`).toString('base64');
+      await root.harken(name, { parts: [{ ...sent, kind: 'image', base64 }] });
+      await root.response();
+    }
+    const before = await root.transcript();
+    expect(before).toHaveLength(6);
+    await session.evictAgent(root.agentId);
+    expect(await root.transcript()).toEqual(before);
+  });
 });

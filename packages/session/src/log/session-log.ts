@@ -38,6 +38,7 @@ export class SessionLog {
   #failure: { readonly error: unknown; readonly closed: HansardError } | null = null;
   #hasEnded = false;
   #through = -1;
+  #lastId: string | null = null;
 
   constructor(options: SessionLogOptions) {
     this.#options = options;
@@ -47,6 +48,11 @@ export class SessionLog {
   /** The position of the last event that `onRecorded` received, or that was restored. The log may be longer. */
   get through(): number {
     return this.#through;
+  }
+
+  /** The id of the last event that `onRecorded` received. Null: none since the log was restored. */
+  get lastId(): string | null {
+    return this.#lastId;
   }
 
   /** Continues a log whose last event has this position. Must be called before the first append. */
@@ -168,6 +174,7 @@ export class SessionLog {
   #report({ events, whole }: AcceptedEvents): void {
     // Only this log appends to the dispatch, and mints the ids of its events, so each event is at the next position.
     this.#through += events.length;
+    this.#lastId = events.at(-1)?.id ?? this.#lastId;
     this.#options.onRecorded(events, whole);
   }
 
