@@ -39,6 +39,13 @@ describe('the completion for bash', () => {
     expect(offered('s')).toEqual(['search', 'secrets', 'send', 'show', 'store']);
   });
 
+  it.each(['store', 'secrets'])('offers the words of %s that its description names', (command) => {
+    const { description = '' } = commandTable.find(({ name }) => name === command) ?? {};
+    const named = description.split(': ')[1]?.split(', ') ?? [];
+    const files = ['completion.bash', 'stream.jsonl', 'streams'];
+    expect(offered(command, '')).toEqual([...named, ...files, 'help', '--help'].toSorted());
+  });
+
   it('offers the options of a command, and files', () => {
     expect(offered('ls', '--')).toEqual([
       '--config',

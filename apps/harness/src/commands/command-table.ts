@@ -164,7 +164,7 @@ export const commandTable: readonly CommandRow[] = [
   {
     name: 'store',
     group: 'Care',
-    description: 'check and look after the store: verify, unlock, info, setup',
+    description: 'check and look after the store: verify, adopt, unlock, delete, seal, info, setup',
     usage: '[options] [command]',
     load: async () => (await import('./store/store.ts')).addStore,
   },
