@@ -107,31 +107,36 @@ async function rowsOf(shell: CommandLine, path: string, format: string) {
   const { code, err } = await shell.hansard('export', 'latest', '--as', format, '--out', 'data');
   expect(code).toBe(0);
   const read = (file: string) => readFileSync(join(shell.cwd, 'data', file), 'utf8');
-  const { file, dropped } = JSON.parse(read('manifest.json'));
+  const { file, dropped, images, named } = JSON.parse(read('manifest.json'));
   const text = read(file);
   const rows = text.split('\n').flatMap((line): Row[] => (line === '' ? [] : [JSON.parse(line)]));
-  return { rows, text, dropped, err };
+  return { rows, text, dropped, images, named, err };
 }
 
 describe('training data of a session', () => {
   const formats = ['sft', 'trl', 'trl-chat', 'openai', 'sharegpt'];
 
-  it.each(formats)('has no %s row for an image that it cannot show, and counts it (c44)', async (format) => {
+  it.each(formats)('shows an image in %s, or names and counts it (c44)', async (format) => {
     using shell = commandLine();
-    const { rows, dropped, err } = await rowsOf(shell, join(reports, 'c44', 'p'), format);
-    const said = 'c4400000-0000-4000-8000-000000000002';
-    expect([rows, dropped]).toEqual([[], { unshown_file: { count: 1, first: [said] } }]);
-    expect(err).toContain(`1 calls omitted from ${format}: unshown_file`);
+    const { rows, images, named, dropped, err } = await rowsOf(shell, join(reports, 'c44', 'p'), format);
+    const isShown = ['trl', 'trl-chat', 'openai'].includes(format);
+    expect([rows.length, dropped, images]).toEqual([1, {}, isShown ? 1 : 0]);
+    expect(named).toEqual({ ...(isShown ? {} : { 'image/png': 1 }), 'application/pdf': 1 });
+    expect(err).toContain(`hansard: 1 files only named in ${format}: application/pdf.`);
+    const row = JSON.stringify(rows[0]);
+    expect(row).toContain('[image/png 70 bytes, sha256 6b7fa434…]');
+    expect(row.includes(';base64,')).toBe(isShown);
   });
 
   it('has one type for all arguments, and no image as text (c14)', async () => {
     for (const format of formats) {
       using shell = commandLine();
-      const { rows, text, dropped } = await rowsOf(shell, join(reports, 'c14', 'p'), format);
-      expect(dropped.unshown_file.count).toBe(1);
+      const { rows, text, named } = await rowsOf(shell, join(reports, 'c14', 'p'), format);
+      expect(named).toEqual({ 'image/png': 1 });
       expect(text).not.toContain('iVBORw0KGgo');
       if (format !== 'trl') continue;
-      expect(rows.map(({ completion }) => completion[0].tool_calls[0].function.arguments)).toEqual([
+      const calls = rows.flatMap(({ completion }) => completion[0].tool_calls ?? []);
+      expect(calls.map((call) => call.function.arguments)).toEqual([
         '{"time":"2026-01-01","n":1,"opt":null,"tags":["a"]}',
         '{"time":1767225600,"n":"two","opt":"x","tags":{"k":1}}',
       ]);
