@@ -21,6 +21,8 @@ export function sessionToCompare({ dispatchId, forkedFrom, source }: DispatchEnv
 export interface SessionCopies {
   /** The events that another session has first, with the dispatch of that one. */
   readonly copied: ReadonlyMap<string, string>;
+  /** By copied event: the event of that session, where one has its name. */
+  readonly originals: ReadonlyMap<string, string>;
   /** The calls of this session whose usage is larger in a copy, with the usage of the copy. */
   readonly raised: ReadonlyMap<string, EventOf<'agent:inference'>>;
   /** Whether the log says of the copied events where they come from. Otherwise the session with the smallest name has them. */
@@ -227,12 +229,15 @@ export class CopyFinder {
     const { dispatchId } = this.#session(owner);
     const isKnown = copies.every(([session]) => this.#originsOf(session).includes(owner));
     const ownCall = own.find(({ call }) => call !== undefined)?.call;
+    const byName = new Map(own.map(({ names: [name], id }) => [name, id]));
     for (const [session, items] of copies) {
       const found = of(session);
       found.isOriginKnown &&= isKnown;
-      for (const { id, call } of items) {
+      for (const { id, names, messageId, call } of items) {
         if (call !== undefined && ownCall === undefined) continue;
         found.copied.set(id, dispatchId);
+        const original = messageId === undefined ? own[0]?.id : byName.get(names[0]);
+        if (original !== undefined) found.originals.set(id, original);
         if (call === undefined || ownCall === undefined) continue;
         // The copy was written when the answer was complete.
         if (sizeOf(call) > sizeOf(of(owner).raised.get(ownCall.id) ?? ownCall))
@@ -310,6 +315,7 @@ function areEqual(one: readonly Item[], other: readonly Item[]): boolean {
 
 class CopiesOfSession implements SessionCopies {
   readonly copied = new Map<string, string>();
+  readonly originals = new Map<string, string>();
   readonly raised = new Map<string, EventOf<'agent:inference'>>();
   readonly differing: string[] = [];
   isOriginKnown = true;
