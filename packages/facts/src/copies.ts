@@ -55,13 +55,13 @@ const blockTypes: ReadonlySet<string> = new Set(['agent:text', 'agent:thinking',
 const isOldVersion = (version: unknown) => typeof version === 'string' && version.startsWith('1.');
 
 /**
- * Finds the events that several sessions of Claude Code have because one began with a copy of another's records.
+ * Finds the events that several sessions have because one began with a copy of another's records.
  *
  * 1. Two sessions are compared if one names the other as its origin, if they have a record with the same id or with the same time and content, or if
  *    both are of Claude Code 1.x and have the same answer after the same prompt.
  * 2. Blocks of answers are identical if their message, their kind, and their number within the kind (of a call: its id) are equal. Other records are
  *    identical if their ids are, if one names the other as its source, or if they have equal content in the same place: the same number after
- *    the same answer and before the same answer.
+ *    the same answer and before the same answer. An id that is only a place in a file proves nothing.
  * 3. Identical events have equal content: no field differs that both have unredacted. An answer with a differing block is another answer.
  * 4. An identity belongs to the session without an origin among those that have it, else to the one with the smallest name.
  */
@@ -361,9 +361,9 @@ class SessionReading {
       return;
     }
     const isRow = type === 'user:message' || type === 'agent:tool_result';
-    if (uuid === null) return;
-    const item = this.#item(event, [`u:${uuid} ${type}${id.slice(uuid.length)}`], {});
-    if (isRow) this.#prove(uuid, event, item);
+    if (uuid === null && !(isRow && isPlace(id))) return;
+    const item = this.#item(event, uuid === null ? [] : [`u:${uuid} ${type}${id.slice(uuid.length)}`], {});
+    if (isRow && uuid !== null) this.#prove(uuid, event, item);
     this.#items.push(item);
     if (!isRow || agentId !== undefined) return;
     const content = JSON.stringify([...item.content]);
@@ -430,6 +430,11 @@ class SessionReading {
 function recordOf(id: string): string | null {
   const [uuid = ''] = /^[^.:]+/.exec(id) ?? [];
   return uuid === '' || uuid === 'end' || uuid.startsWith('line-') || id.includes(':') ? null : uuid;
+}
+
+/** Whether an id is only the place of its record in a file, which differs in a copy. */
+function isPlace(id: string): boolean {
+  return id.startsWith('line-') || id.startsWith('ordinal:');
 }
 
 function contentOf({ type, data }: CapturedEvent): Map<string, number | null> {
