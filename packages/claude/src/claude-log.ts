@@ -202,6 +202,8 @@ export interface ClaudeLog {
   read(options?: ReadLogOptions): AsyncGenerator<CapturedEvent[]>;
   /** Counts, totals and diagnostics. Complete when `read` has ended. */
   summary(): ClaudeLogSummary;
+  /** See `OpenLog` of `@hansard/provider`: the message of a sub-agent that its file and the progress of its caller hold. */
+  isHeldTwice?(eventId: string): boolean;
   /**
    * The rest of the log after an earlier reading, whose summary had `kept`. Null if the log does not begin with what was read
    * then, and for a recorded stream. The bytes of the earlier reading are compared by their checksum; only lines that may still matter are parsed.

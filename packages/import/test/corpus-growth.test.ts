@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DispatchStore, openDispatchStore } from '@hansard/dispatch';
+import { withOpenCalls } from '@hansard/facts';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { importAll, LogFolder } from './logs.ts';
@@ -60,6 +61,43 @@ describe('a recorded session that is imported while it grows', () => {
       expect({ ...envelope, source: null }).toEqual({ ...whole.envelope, source: null });
       const byId = (one: { id: string }, other: { id: string }) => (one.id < other.id ? -1 : 1);
       expect(events.toSorted(byId)).toEqual(whole.events.toSorted(byId));
+    },
+  );
+
+  it.skipIf(!isThere)(
+    `has each message of a sub-agent once, whether its file was there before, comes later or never${skipped}`,
+    async () => {
+      const main = linesOf('with-subagents/session.jsonl');
+      const file = linesOf('with-subagents/session/subagents/agent-a2898e3.jsonl');
+      const orders = [[file], [[]], [[], file], [file, []], [[], file, []]];
+      const found = [];
+      for (const order of orders) {
+        using folder = new LogFolder();
+        await using store = openDispatchStore(createMemoryStore());
+        let last: Awaited<ReturnType<typeof importPart>> | undefined;
+        for (const subAgent of order) {
+          last = await importPart(store, folder, main, subAgent);
+          expect(last.item.rewritten).toEqual([]);
+        }
+        const { events = [], envelope } = last ?? {};
+        const counts = new Map<string, number>();
+        for (const { agentId, type } of events)
+          if (agentId === 'a2898e3') counts.set(type, (counts.get(type) ?? 0) + 1);
+        const usage = envelope == null ? null : withOpenCalls(envelope).usage;
+        found.push([
+          counts.get('user:message'),
+          counts.get('agent:tool_call'),
+          counts.get('agent:tool_result'),
+          counts.get('agent:text') ?? 0,
+          usage?.inputTokens,
+        ]);
+      }
+      const [whole = []] = found;
+      expect(whole.slice(0, 4)).toEqual([1, 33, 33, 7]);
+      // Progress has no texts, and the usage of every message.
+      const [, told, ...others] = found;
+      expect(told).toEqual([...whole.slice(0, 3), 0, whole[4]]);
+      expect(others).toEqual([whole, whole, whole]);
     },
   );
 });

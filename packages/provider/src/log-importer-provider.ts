@@ -125,6 +125,13 @@ export interface OpenLog {
   summary(): LogSummary;
 
   /**
+   * Whether several records of the source hold the message of this event, which `read` has given: what the event has besides the words then
+   * depends on which of them was there when it was read. An event that the store has under that id stays, and the other is not added.
+   * Absent: no.
+   */
+  isHeldTwice?(eventId: string): boolean;
+
+  /**
    * The rest of the log after an earlier reading, whose summary had `kept`, so that a log that grew need not be read as a
    * whole. The events of both readings together must be those of the whole log. Null: the log does not begin with what was
    * read then, or does not show it. Absent: the log is always read as a whole.

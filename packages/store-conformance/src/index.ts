@@ -7,7 +7,6 @@ export {
   type StoreConformanceResult,
 } from './run/run-case.ts';
 export type {
-  DispatchName,
   Displacement,
   InjectedFault,
   InjectedFaults,

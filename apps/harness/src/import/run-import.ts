@@ -40,16 +40,12 @@ export function runImport(
     const chosen = isHome ? await chooseFolders(context, harness, options) : paths;
     if (chosen.length === 0) return;
     const trial = dryRun ? await openTrial(harness) : null;
-    let notes: readonly string[] = [];
-    const items = (async function* () {
-      yield* importItems(context, harness, chosen, options, trial);
-      notes = (await trial?.notes()) ?? [];
-    })();
+    const items = importItems(context, harness, chosen, options, trial);
     try {
       await printAnswer(context, options, {
         rows: rowsOf(items, trial),
         text: linesOf(items, trial),
-        notesAfter: () => notes,
+        notesAfter: () => trial?.notes() ?? [],
       });
     } finally {
       await trial?.close();

@@ -124,6 +124,11 @@ export class TranscriptReading {
     return this.#mapping?.isLost ?? false;
   }
 
+  /** See `ClaudeLog`. */
+  isHeldTwice(eventId: string): boolean {
+    return this.#mapping?.isHeldTwice(eventId) ?? false;
+  }
+
   #openFile(
     mapping: TranscriptMapping,
     number: number,

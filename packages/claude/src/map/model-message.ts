@@ -25,7 +25,8 @@ export function mapModelMessage(step: TranscriptStep): void {
   const messageId = asId(message.id) ?? (blocks.length > 1 ? asId(step.message.uuid) : undefined);
   const links = { agentId: agent?.id, messageId };
   const isModel = message.model !== noModel;
-  if (isModel) hearUsage(step, message, agent);
+  // The usage in the progress of an agent is an open call: its own record may have more.
+  if (isModel && !step.isTold) hearUsage(step, message, agent);
   else addDetails(step, { message: without(message, ['content']) });
   for (const block of blocks) {
     if (isToolResult(block)) {

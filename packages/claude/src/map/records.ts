@@ -283,6 +283,21 @@ function mapProgress(step: TranscriptStep): void {
   writeAs(step, progressTypes.get(kind) ?? 'system:tool_progress', step.others());
 }
 
+/**
+ * The message of a sub-agent in the progress of its caller, as a record of that agent: with an id, a kind and content. Undefined: the record has
+ * none. Only the caller's own records count: those in a file of a sub-agent name no call that was read before.
+ */
+export function toldMessage({ type, data, isSidechain }: JsonObject): JsonObject | undefined {
+  const progress = type === 'progress' && isSidechain !== true ? asObject(data) : undefined;
+  const message = asObject(progress?.message);
+  if (progress?.type !== 'agent_progress' || message === undefined) return undefined;
+  const isMessage = message.type === 'user' || message.type === 'assistant';
+  const agentId = asName(progress.agentId);
+  if (!isMessage || agentId === undefined || asEventId(message.uuid) === undefined) return undefined;
+  if ((asBlocks(asObject(message.message)?.content) ?? []).length === 0) return undefined;
+  return { ...without(message, ['sessionId', 'session_id', 'parentUuid']), isSidechain: true, agentId };
+}
+
 /** Notes the usage of a model message of a sub-agent without a file, which its progress holds. */
 function hearProgress(step: TranscriptStep, agentName: string, record: JsonObject): void {
   const message = asObject(record.message) ?? {};

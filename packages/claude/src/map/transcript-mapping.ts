@@ -18,7 +18,7 @@ import { asEventId, asId } from './ids.ts';
 import { inferenceIdOf } from './inferences.ts';
 import { MappingStep, openCallsOf } from './mapping-step.ts';
 import { noModel } from './model-message.ts';
-import { isOfCaller, mapRecord, notifiedTask } from './records.ts';
+import { isOfCaller, mapRecord, notifiedTask, toldMessage } from './records.ts';
 import type { SubAgent } from './sub-agents.ts';
 import { type KeptBranches, type OpenRewind, TranscriptBranches } from './transcript-branches.ts';
 import {
@@ -66,6 +66,7 @@ export interface MappingFacts {
 }
 
 const mostSummaries = 1_000;
+const repeated = { kind: 'repeated' } as const;
 
 function notMapped(problem: string): string {
   return `This record could not be mapped, and is kept as a notice: ${problem}`;
@@ -214,7 +215,34 @@ export class TranscriptMapping {
     }
     this.#noteMove(step, record);
     const claim = (name: string) => this.#state.ids.claim(name);
-    return this.#branches.place(record, this.#finish(step, place, part), { id, place, claim });
+    const placed = this.#branches.place(record, this.#finish(step, place, part), { id, place, claim });
+    const told = this.#mapTold(record, part, place);
+    return told.length === 0 ? placed : [...placed, ...told];
+  }
+
+  /**
+   * The events of a sub-agent's message that the progress of its caller holds. They have the ids that the record in a file of the agent gives
+   * them. An agent with a file has its messages from there.
+   */
+  #mapTold(record: JsonObject, part: LogPart, place: string): CapturedEvent[] {
+    const message = toldMessage(record);
+    if (message === undefined) return [];
+    const { records, told, agentsWithFile, answers } = this.#state;
+    const [uuid, agentId] = [String(message.uuid), asId(message.agentId) ?? ''];
+    told.tell(uuid, message);
+    if (agentsWithFile.has(agentId) || records.has(uuid)) return [];
+    records.see(uuid, message, 0);
+    const whole = told.begins(agentId) ? { ...message, parentUuid: null } : message;
+    const time = recordedTime(message) ?? this.#file.clock;
+    const step = new TranscriptStep(this.#state, whole, uuid, time, part.line, true);
+    const failure = this.#mapRecord(step, whole);
+    // Progress lacks some texts, so the last one here need not be the answer of the agent.
+    answers.delete(agentId);
+    if (failure !== null) {
+      this.#report('not_mapped', part.line, `A message in this record could not be mapped: ${failure}`);
+      return [];
+    }
+    return this.#finish(step, `${place}:told`, part);
   }
 
   /** Maps a record. Returns why the mapping failed, or null. What it wrote before stays. */
@@ -291,6 +319,11 @@ export class TranscriptMapping {
       if (!this.#state.calls.isOpenSince(time)) step.writeCreated(agent, about, timestamp);
     }
     return this.#finish(step, 'end');
+  }
+
+  /** See `ClaudeLog`. */
+  isHeldTwice(eventId: string): boolean {
+    return this.#state.told.has(eventId);
   }
 
   /** The events that model messages which are not over become. */
@@ -387,7 +420,8 @@ export class TranscriptMapping {
   #idOf(record: JsonObject, { line, checksum }: LogPart, place: string): string | null {
     const uuid = asName(record.uuid);
     if (uuid === undefined) return place;
-    const sighting = this.#state.records.see(uuid, record, checksum);
+    const isTold = this.#state.told.isSame(uuid, record) && this.#state.records.has(uuid);
+    const sighting = isTold ? repeated : this.#state.records.see(uuid, record, checksum);
     if (sighting.kind === 'repeated') {
       this.#report('id_repeated', line, `The record ${uuid} occurs again; it is kept once.`);
       this.#noteHead(record, uuid);

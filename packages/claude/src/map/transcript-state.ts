@@ -3,8 +3,9 @@ import { type Fidelity, type JsonObject, type JsonValue, preview } from '@hansar
 import type { ClaudeDiagnosticCode } from '../lines/claude-diagnostic.ts';
 import { asName, asObject, rawFields } from '../lines/json-fields.ts';
 import { isStorable } from '../lines/log-parts.ts';
+import { asBlocks } from './blocks.ts';
 import { RecentMap } from './horizon.ts';
-import { asEventId, type EventIds } from './ids.ts';
+import { asEventId, type EventIds, IdTable } from './ids.ts';
 import { MappingState } from './mapping-state.ts';
 import type { SubAgent, SubAgents } from './sub-agents.ts';
 
@@ -187,6 +188,47 @@ class Sidechains {
   }
 }
 
+/** The messages of sub-agents that the progress of their callers holds, by their uuids. Their own files can hold them, too. */
+class ToldMessages {
+  /** By uuid, a checksum of what is said. */
+  readonly #said = new IdTable();
+  readonly #differing = new Set<string>();
+  readonly #begun = new Set<string>();
+
+  /** Adds a message. */
+  tell(uuid: string, record: JsonObject): void {
+    this.#said.add(uuid, saidChecksum(record));
+  }
+
+  /** Whether a record of a file is such a message. One with other words is a message of its own. */
+  isSame(uuid: string, record: JsonObject): boolean {
+    const said = this.#said.get(uuid);
+    if (said === undefined) return false;
+    const isSame = said === saidChecksum(record);
+    if (!isSame) this.#differing.add(uuid);
+    return isSame;
+  }
+
+  /** Whether the events with this id are those of a message that the files can hold twice. */
+  has(eventId: string): boolean {
+    const uuid = eventId.replace(/\.\d+$/, '');
+    return this.#said.get(uuid) !== undefined && !this.#differing.has(uuid);
+  }
+
+  /** Whether a message is the first one of an agent. */
+  begins(agentId: string): boolean {
+    const isFirst = !this.#begun.has(agentId);
+    this.#begun.add(agentId);
+    return isFirst;
+  }
+}
+
+/** Progress has a text as a block where the file of the agent has a string. */
+function saidChecksum({ type, message }: JsonObject): number {
+  const { id, content } = asObject(message) ?? {};
+  return crc32(JSON.stringify([type, id, asBlocks(content)]));
+}
+
 /** The state that a mapping of transcripts keeps between records, over all files of a session. */
 export class TranscriptState extends MappingState {
   readonly records = new SeenRecords(this.ids);
@@ -195,6 +237,7 @@ export class TranscriptState extends MappingState {
   callCheck = new CallCheck();
   /** Agents that have a file of their own. */
   readonly agentsWithFile = new Set<string>();
+  readonly told = new ToldMessages();
   /** Sessions with a `session:init`. */
   readonly begun = new Set<string>();
   /** The content of the metadata file beside a sub-agent's transcript. */

@@ -12,19 +12,29 @@ import type { TranscriptState } from './transcript-state.ts';
 export class TranscriptStep extends MappingStep {
   readonly transcript: TranscriptState;
   readonly line: number;
+  /** Whether the record is from the progress of an agent. */
+  readonly isTold: boolean;
 
   /** `time`: see `EventWriter`. */
-  constructor(state: TranscriptState, record: JsonObject, id: string, time: number, line: number) {
+  constructor(
+    state: TranscriptState,
+    record: JsonObject,
+    id: string,
+    time: number,
+    line: number,
+    isTold = false,
+  ) {
     super(state, record, {
       id,
       isTaken: id === record.uuid,
       time,
       timestamp: recordedTime(record) === undefined ? null : timestampOf(time),
-      held: heldElsewhere(state, record, id),
+      held: isTold ? heldOfTold : heldElsewhere(state, record, id),
       place: nowhere,
     });
     this.transcript = state;
     this.line = line;
+    this.isTold = isTold;
     const conversation = asName(record.sessionId) ?? state.conversation;
     const isOwn = state.continues !== undefined && conversation === state.session;
     const isExpected = conversation === state.conversation || isOwn;
@@ -99,3 +109,6 @@ function heldElsewhere(
 }
 
 const usuallyHeld: ReadonlySet<string> = new Set(['type', 'subtype', 'uuid', 'timestamp', 'sessionId']);
+
+/** The time of such a record is that of its event, or the event has none. */
+const heldOfTold: ReadonlySet<string> = new Set(['type', 'uuid', 'timestamp', 'isSidechain']);

@@ -89,7 +89,6 @@ function openThread(log: CodexLog): OpenLog {
     ...(threadId === null ? { identifiedByPlace: file } : {}),
     read: (options) => log.read(options),
     summary: () => log.summary(),
-    continueAfter: (kept) => log.continueAfter(kept),
   };
 }
 
@@ -149,6 +148,7 @@ function opened(log: ClaudeLog): OpenLog {
     taskDir: taskOfLog(log),
     read: (options) => log.read(options),
     summary: () => log.summary(),
+    isHeldTwice: (eventId) => log.isHeldTwice?.(eventId) ?? false,
     continueAfter: (kept) => log.continueAfter(kept),
   };
 }

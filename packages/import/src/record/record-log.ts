@@ -192,7 +192,7 @@ async function recordWhole(
   try {
     for await (const events of log.read(options)) {
       if (signal.aborted) break;
-      await appendEvents(dispatch, events, (id) => {
+      await appendEvents(dispatch, log, events, (id) => {
         rewrittenCount += 1;
         if (rewritten.size < mostNamed) rewritten.add(id);
       });
@@ -361,10 +361,12 @@ function listed(calls: readonly OpenCall[]): OpenCall[] | null {
 
 /**
  * Appends events of a log. An event that already exists stays as it is. If the store has other content under its id, the
- * event is added under an id of its own, and `onRewritten` gets the id that it has in the log.
+ * event is added under an id of its own, and `onRewritten` gets the id that it has in the log. An event of a message that the source holds
+ * twice is not added.
  */
 async function appendEvents(
   dispatch: Dispatch,
+  log: OpenLog,
   events: readonly CapturedEvent[],
   onRewritten: (id: string) => void,
 ): Promise<void> {
@@ -373,7 +375,8 @@ async function appendEvents(
   } catch (error) {
     if (!storeErrors.is(error, 'STORE_EVENT_CONFLICT')) throw error;
     for (const event of events) {
-      if (await appendUnder(dispatch, event)) onRewritten(event.id);
+      if (log.isHeldTwice?.(event.id) === true) await appendIfNew(dispatch, event);
+      else if (await appendUnder(dispatch, event)) onRewritten(event.id);
     }
   }
 }
@@ -388,6 +391,14 @@ async function countRewritten(dispatch: Dispatch): Promise<number> {
     for (const { id } of events) if (isRewritten(id)) count += 1;
   }
   return count;
+}
+
+async function appendIfNew(dispatch: Dispatch, event: CapturedEvent): Promise<void> {
+  try {
+    await dispatch.append(event);
+  } catch (error) {
+    if (!storeErrors.is(error, 'STORE_EVENT_CONFLICT')) throw error;
+  }
 }
 
 /** Appends an event, under another id if the store has other content under its own. Returns whether it had. */

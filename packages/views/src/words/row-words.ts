@@ -58,8 +58,7 @@ function foldBlocks({ fold }: Row): WordBlock[] {
     : [{ kind: 'records', source: 'content', summary: foldInWords(fold), records: [] }];
 }
 
-/** What a folded row stands for. */
-export function foldInWords(fold: RowFold): string {
+function foldInWords(fold: RowFold): string {
   if (fold.of === 'copies') {
     const events =
       fold.events === 1

@@ -1,14 +1,13 @@
-import { type DispatchRef, type ListedDispatch, usageOf } from '@hansard/dispatch';
+import type { DispatchRef } from '@hansard/dispatch';
+import type { DispatchEnvelope } from '@hansard/events';
 import { explainEstimates, formatSpending } from '@hansard/facts';
 import {
   basisNote,
   cellInWords,
-  copiesInWords,
   type DispatchTreeNode,
   dialogOf,
   dialogWords,
   dispatchTree,
-  forkNotes,
   type HearingRow,
   hearingMatrix,
   type LogAgent,
@@ -141,7 +140,7 @@ function speakerOf({ index }: RecentIndex, speaker: Speaker) {
 
 /** The newest dispatches of a task as trees, with the figures of each, alone and with those below it. */
 async function treeLens(store: ViewedStore, taskDir: string): Promise<TreeAnswer> {
-  const listed: ListedDispatch[] = [];
+  const envelopes: DispatchEnvelope[] = [];
   let after: string | null = null;
   do {
     const page = await store.listDispatches({
@@ -149,22 +148,14 @@ async function treeLens(store: ViewedStore, taskDir: string): Promise<TreeAnswer
       order: 'newest',
       ...(after === null ? {} : { after }),
     });
-    for (const entry of page.dispatches) if (!('error' in entry)) listed.push(entry);
+    for (const entry of page.dispatches) if (!('error' in entry)) envelopes.push(entry.envelope);
     after = page.next;
-  } while (after !== null && listed.length < mostDispatches);
-  const dispatches = listed.slice(0, mostDispatches);
-  const shown = dispatches.map(({ envelope }) => envelope);
-  const { total, copiedCalls, differing } = await usageOf(store, { dispatches });
-  const estimates = explainEstimates(shown);
+  } while (after !== null && envelopes.length < mostDispatches);
+  const shown = envelopes.slice(0, mostDispatches);
   return {
     lines: dispatchTree(shown).flatMap((node) => [...linesOf(node, 0)]),
-    isCut: after !== null || shown.length < listed.length,
-    cost: formatSpending(total),
-    notes: [
-      ...forkNotes(shown),
-      ...copiesInWords(copiedCalls, differing),
-      ...(estimates === null ? [] : [estimates]),
-    ],
+    isCut: after !== null || shown.length < envelopes.length,
+    note: explainEstimates(shown),
   };
 }
 
