@@ -2,6 +2,7 @@ import { constants } from 'node:buffer';
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { systemFiles } from '../src/files.ts';
 import { makeEnvelope } from './envelope.ts';
 import { codeOf, makeEvent, makeRoot, openStore, taskDir } from './sample.ts';
 
@@ -31,4 +32,20 @@ describe('a value that no string can hold', () => {
     expect(store.listDispatches({ taskDir }).dispatches).toHaveLength(1);
     truncateSync(file, 0);
   });
+});
+
+it('a head that grows moves a long dispatch through one buffer, and keeps every event', () => {
+  const copied: ArrayBufferLike[] = [];
+  const read: typeof systemFiles.read = (fd, buffer, offset, length, position) => {
+    if (length >= 1024 * 1024) copied.push(buffer.buffer);
+    return systemFiles.read(fd, buffer, offset, length, position);
+  };
+  const store = openStore(makeRoot(), {}, { files: { ...systemFiles, read } });
+  store.createDispatch(taskDir, makeEnvelope('d1'));
+  const events = Array.from({ length: 5 }, (_, at) => makeEvent(at, 'x'.repeat(1_000_000)));
+  store.appendEvents(taskDir, 'd1', events);
+  copied.length = 0;
+  store.updateDispatch(taskDir, 'd1', { title: 'x'.repeat(3_000) });
+  expect([copied.length, new Set(copied).size]).toEqual([4, 1]);
+  expect(store.getDispatchEvents(taskDir, 'd1')).toEqual(events);
 });

@@ -147,10 +147,12 @@ export function replaceByCopy(
 /** Copies the bytes from `from` to before `to`. @returns the offset after them in the copy */
 export function copyBytes(source: OpenFile, from: number, to: number, copy: OpenFile, at: number): number {
   let position = at;
+  // One buffer for all chunks: nothing is collected during a copy, so others would all be resident.
+  const bytes = Buffer.allocUnsafeSlow(Math.min(chunk, Math.max(0, to - from)));
   for (let done = from; done < to; done += chunk) {
-    const bytes = source.read(done, Math.min(to, done + chunk));
-    copy.write(bytes, bytes.length, position);
-    position += bytes.length;
+    const length = source.readInto(bytes, 0, Math.min(chunk, to - done), done);
+    if (length > 0) copy.write(bytes, length, position);
+    position += length;
   }
   return position;
 }
