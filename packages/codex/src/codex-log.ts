@@ -1,8 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { crc32 } from 'node:zlib';
 import {
   asObject,
   bytesCut,
+  type ClaudeDiagnosticCode,
   DiagnosticLog,
   EventIds,
   isStorable,
@@ -19,6 +21,7 @@ import {
   type Fidelity,
   formatErrors,
   type JsonObject,
+  type JsonValue,
   type NewEvent,
   type SourceBalance,
   toNarrative,
@@ -40,6 +43,17 @@ export interface CodexLog extends ThreadFacts {
   read(options?: ReadCodexOptions): AsyncGenerator<CapturedEvent[]>;
   /** Counts and diagnostics. Complete when `read` has ended. */
   summary(): CodexLogSummary;
+  /**
+   * The rest of the log after an earlier reading, whose summary had `kept`. All records are parsed, because a later record can depend on any of
+   * them, but only events that are new are given. Null: this version did not keep it.
+   */
+  continueAfter(kept: JsonValue): CodexLogRest | null;
+}
+
+/** The rest of a log. */
+interface CodexLogRest extends Pick<CodexLog, 'read' | 'summary'> {
+  /** Whether the log does not begin with what was read then. `read` has then given nothing. */
+  isLost(): boolean;
 }
 
 interface ReadCodexOptions {
@@ -70,9 +84,28 @@ interface CodexLogSummary {
   readonly heads: readonly string[];
   /** `running`: the last turn has no end. */
   readonly status: DispatchStatus;
+  /** What `continueAfter` needs after this reading. It holds no content. */
+  readonly kept: JsonValue | null;
 }
 
-const eventsOfBatch = 512;
+const eventsOfBatch = 256;
+/** A batch of long records would outlive the young generation of the heap. */
+const bytesOfBatch = 256 * 1024;
+/** Changes with each change of the mapping, because a thread is continued only by the mapping that began it. */
+const keptVersion = 1;
+
+/** How much of a rollout was read, and its checksum. */
+interface KeptReading {
+  readonly version: typeof keptVersion;
+  readonly records: number;
+  readonly events: number;
+  readonly checksum: number;
+}
+
+function asKeptReading(value: JsonValue): KeptReading | null {
+  const kept = asObject(value);
+  return kept?.version === keptVersion ? (kept as unknown as KeptReading) : null;
+}
 /** How many records at the start of a file are looked at for the facts of its thread. */
 const mostBeforeMeta = 64;
 
@@ -110,6 +143,8 @@ async function refuse(path: string): Promise<never> {
   );
 }
 
+type Report = Parameters<typeof readParts>[2];
+
 class RolloutReading {
   readonly #path: string;
   readonly #head: RolloutHead;
@@ -117,20 +152,28 @@ class RolloutReading {
   readonly #sheet = new BalanceSheet();
   readonly #ids = new EventIds();
   readonly #mapping: CodexMapping;
+  readonly #before: KeptReading | null;
   #line = 1;
   #lines = 0;
   #records = 0;
   #events = 0;
+  /** Of the places and checksums of all records. */
+  #checksum = 0;
+  #isLost = false;
+  #isComplete = false;
   #latest: number | null = null;
   #fidelity: Fidelity = 'full';
   #isRead = false;
 
-  constructor(path: string, head: RolloutHead) {
+  constructor(path: string, head: RolloutHead, before: KeptReading | null = null) {
     this.#path = path;
     this.#head = head;
-    this.#mapping = new CodexMapping((code, message) =>
-      this.#diagnostics.add(code, path, this.#line, message),
-    );
+    this.#before = before;
+    this.#mapping = new CodexMapping((code, message) => this.#report(code, this.#line, message));
+  }
+
+  get isLost(): boolean {
+    return this.#isLost;
   }
 
   async *read({
@@ -146,8 +189,8 @@ class RolloutReading {
     /** Bytes that belong to the next record. */
     let waiting = 0;
     let batch: CapturedEvent[] = [];
-    const report = (...[code, line, message]: Parameters<Parameters<typeof readParts>[2]>) =>
-      this.#diagnostics.add(code, this.#path, line, message);
+    let bytesBefore = 0;
+    const report: Report = (code, line, message) => this.#report(code, line, message, 0);
     for await (const lines of readParts(this.#path, isCodexRecord, report))
       for (const { parts, bytes: ofLine, isWhole } of lines) {
         if (signal?.aborted) return;
@@ -155,7 +198,7 @@ class RolloutReading {
         bytes += ofLine;
         waiting += ofLine;
         for (const part of parts) {
-          batch.push(...this.#take(part, waiting));
+          for (const event of this.#new(part, this.#take(part, waiting))) batch.push(event);
           waiting = 0;
         }
         if (isWhole && waiting > 0) {
@@ -163,12 +206,17 @@ class RolloutReading {
           this.#sheet.leaveOut('bytes', 'blank', waiting);
           waiting = 0;
         }
-        if (batch.length < eventsOfBatch) continue;
-        yield batch;
+        if (this.#isLost) return;
+        if (batch.length < eventsOfBatch && bytes - bytesBefore < bytesOfBatch) continue;
+        if (batch.length > 0) yield batch;
         onProgress?.(bytes);
         batch = [];
+        bytesBefore = bytes;
       }
+    this.#isLost = this.#records < (this.#before?.records ?? 0);
+    if (this.#isLost) return;
     this.#finish(waiting);
+    this.#isComplete = true;
     if (batch.length > 0) yield batch;
     onProgress?.(bytes);
   }
@@ -185,7 +233,7 @@ class RolloutReading {
     return {
       lines: this.#lines,
       records: this.#records,
-      events: this.#events,
+      events: this.#isRead ? this.#events : (this.#before?.events ?? 0),
       balance: sheet.balance,
       diagnostics: this.#diagnostics.kept,
       counts: this.#diagnostics.counts,
@@ -193,7 +241,30 @@ class RolloutReading {
       completedAt: this.#latest,
       heads: this.#mapping.heads,
       status: this.#mapping.status,
+      kept: this.#isComplete ? this.#kept : null,
     };
+  }
+
+  get #kept(): JsonValue {
+    const [records, events, checksum] = [this.#records, this.#events, this.#checksum];
+    return { version: keptVersion, records, events, checksum } satisfies KeptReading;
+  }
+
+  /** Reports what an earlier reading did not. `taken`: 0 before the record at fault is taken, otherwise 1. */
+  #report(code: ClaudeDiagnosticCode, line: number, message: string, taken = 1): void {
+    const before = this.#before?.records ?? 0;
+    if (this.#records - taken >= before) this.#diagnostics.add(code, this.#path, line, message);
+  }
+
+  /** The events that an earlier reading did not give. */
+  #new({ line, part, checksum, ...content }: LogPart, events: CapturedEvent[]): CapturedEvent[] {
+    const own = content.kind === 'damaged' && content.raw !== undefined ? crc32(content.raw) : checksum;
+    this.#checksum = crc32(`${line} ${part} ${own}`, this.#checksum);
+    const before = this.#before;
+    if (before === null || this.#records > before.records) return events;
+    const isEnd = this.#records === before.records;
+    this.#isLost = isEnd && (this.#checksum !== before.checksum || this.#events !== before.events);
+    return [];
   }
 
   #take(part: LogPart, bytes: number): CapturedEvent[] {
@@ -220,13 +291,7 @@ class RolloutReading {
   #notice(part: LogPart, place: RecordPlace): CapturedEvent[] {
     const isText = part.kind === 'damaged';
     const problem = isText ? part.problem : 'not a record of Codex';
-    if (!isText)
-      this.#diagnostics.add(
-        'unknown_kind',
-        this.#path,
-        place.line,
-        'This is not a record. It is kept as a notice.',
-      );
+    if (!isText) this.#report('unknown_kind', place.line, 'This is not a record. It is kept as a notice.');
     const raw = isText ? (part.raw === undefined ? {} : rawFields(part.raw)) : rawFields(part.record);
     const kept = isText || isStorable(part.record) ? raw : { raw: 'a value that is nested too deeply' };
     const event: CapturedEvent = {
@@ -305,5 +370,15 @@ export async function openCodexRollout(file: string): Promise<CodexLog> {
     parentDispatchId: facts.parentThreadId === null ? null : dispatchOfThread(facts.parentThreadId),
     read: (options) => reading.read(options),
     summary: () => reading.summary(),
+    continueAfter(value) {
+      const kept = asKeptReading(value);
+      if (kept === null) return null;
+      const rest = new RolloutReading(file, head, kept);
+      return {
+        read: (options) => rest.read(options),
+        summary: () => rest.summary(),
+        isLost: () => rest.isLost,
+      };
+    },
   };
 }

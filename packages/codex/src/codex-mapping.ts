@@ -461,7 +461,12 @@ export class CodexMapping {
       return;
     }
     this.#close();
-    events.details = { ...withoutNull(payload, ['type', 'call_id', 'output']), ...events.details };
+    const updates = this.#calls.updatesOf(callId);
+    events.details = {
+      ...(updates === undefined ? {} : { changes: updates }),
+      ...withoutNull(payload, ['type', 'call_id', 'output']),
+      ...events.details,
+    };
     events.add('agent:tool_result', this.#calls.answered(callId, payload.output ?? null));
   }
 

@@ -16,6 +16,8 @@ interface CallEnd {
   readonly durationMs?: number | undefined;
   readonly problem?: string | undefined;
   readonly changes?: FileChange[] | undefined;
+  /** The updates of files, which state only differences, as Codex has them. */
+  readonly updates?: JsonObject | undefined;
 }
 
 const mostCalls = 1_000;
@@ -47,12 +49,18 @@ export class ToolCalls {
     if (callId !== undefined) this.#ends.set(callId, endOf(payload));
   }
 
+  /** The updates of files that the process of a call reported. */
+  updatesOf(callId: string): JsonObject | undefined {
+    return this.#ends.get(callId)?.updates;
+  }
+
   /** The data of an `agent:tool_result`. */
   answered(callId: string, output: JsonValue): EventData<'agent:tool_result'> {
     const call = this.#calls.get(callId);
     const end = this.#ends.get(callId);
     // An answered call can end once more, and its files are large.
-    if (end?.changes !== undefined) this.#ends.set(callId, { ...end, changes: undefined });
+    if (end?.changes !== undefined || end?.updates !== undefined)
+      this.#ends.set(callId, { ...end, changes: undefined, updates: undefined });
     const stated = statedIn(output);
     const exitCode = end?.exitCode ?? stated.exitCode;
     const problem =
@@ -155,6 +163,7 @@ function endOf(payload: JsonObject): CallEnd {
           ? `The tool reported a failure${typeof status === 'string' ? ` (${status})` : ''}.`
           : undefined,
     changes: changesOf(changes),
+    updates: updatesOf(changes),
   };
 }
 
@@ -174,6 +183,15 @@ function changesOf(value: JsonValue | undefined): FileChange[] | undefined {
     return type === 'delete' ? [{ path, before: content, after: null }] : [];
   });
   return changes.length === 0 ? undefined : changes;
+}
+
+/** The files that a patch updated or moved, with the differences of each. */
+function updatesOf(value: JsonValue | undefined): JsonObject | undefined {
+  const updates = Object.entries(asObject(value) ?? {}).filter(([, given]) => {
+    const { type, unified_diff: diff } = asObject(given) ?? {};
+    return type === 'update' && typeof diff === 'string';
+  });
+  return updates.length === 0 ? undefined : Object.fromEntries(updates);
 }
 
 /** The texts of a list of content parts, and the parts that are more than a text. */

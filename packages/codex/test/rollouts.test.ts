@@ -266,3 +266,109 @@ it.each([
   const plain = await readBytes(text);
   expect((await readBytes(pack(Buffer.from(text)))).events).toEqual(plain.events);
 });
+
+/** A thread with what a later record can depend on: a prompt, a call, a repeated count, a compaction, an unfinished line. */
+const wholeThread = linesOf([
+  meta({ base_instructions: { text: 'You are an agent.' } }),
+  event(1, { type: 'task_started', turn_id: 'turn-1' }),
+  record(1, 'turn_context', { turn_id: 'turn-1', model: 'gpt-5.5' }),
+  user(2, 'Hello'),
+  event(2, { type: 'user_message', message: 'Hello' }),
+  event(3, { type: 'agent_message', message: 'Hi é' }),
+  said(3, 'Hi é'),
+  item(4, { type: 'function_call', name: 'exec_command', arguments: '{"cmd":"ls"}', call_id: 'c1' }),
+  counted(4, 100, 100),
+  event(5, { type: 'exec_command_end', call_id: 'c1', exit_code: 3, aggregated_output: 'a' }),
+  record(5, 'a_new_kind', { note: 'not known' }),
+  item(6, { type: 'function_call_output', call_id: 'c1', output: 'a' }),
+  counted(6, 100, 100),
+  record(7, 'compacted', { message: 'Summary', replacement_history: [user(2, 'Hello').payload] }),
+  user(8, 'More'),
+  said(9, 'Yes'),
+  counted(9, 200, 100),
+  event(10, { type: 'task_complete', turn_id: 'turn-1', last_agent_message: 'Yes' }),
+]);
+
+/** Reads the start of a thread, and then the rest of what it has become. */
+async function readGrown(start: Buffer | string, grown: Buffer | string) {
+  const folder = mkdtempSync(join(tmpdir(), 'hansard-codex-'));
+  try {
+    const path = join(folder, 'rollout-2026-03-01T09-30-00-t-1.jsonl');
+    writeFileSync(path, start);
+    const first = await openCodexRollout(path);
+    let before = 0;
+    for await (const batch of first.read()) before += batch.length;
+    const { kept, counts } = first.summary();
+    writeFileSync(path, grown);
+    const rest = (await openCodexRollout(path)).continueAfter(JSON.parse(JSON.stringify(kept)));
+    expect(rest?.summary().events).toBe(before);
+    const events: CapturedEvent[] = [];
+    for await (const batch of rest?.read() ?? []) events.push(...batch);
+    return { before, counts, events, isLost: rest?.isLost(), summary: rest?.summary() };
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+it('a thread that has grown gives only its new events, cut at any place', async () => {
+  const bytes = Buffer.from(`${wholeThread}{"timestamp":"${at(11)}","type":"event_msg"`);
+  const whole = await readBytes(bytes);
+  const firstLine = bytes.indexOf('\n') + 1;
+  for (let cut = firstLine; cut <= bytes.length; cut += cut < bytes.length - 40 ? 29 : 1) {
+    const { before, counts, events, isLost, summary } = await readGrown(bytes.subarray(0, cut), bytes);
+    expect({ cut, isLost, events }).toEqual({ cut, isLost: false, events: whole.events.slice(before) });
+    const { diagnostics: _, counts: newCounts = {}, ...rest }: Partial<typeof whole.summary> = summary ?? {};
+    const { diagnostics: __, counts: all, ...expected } = whole.summary;
+    expect(rest).toEqual(expected);
+    expect((counts.unknown_kind ?? 0) + (newCounts.unknown_kind ?? 0)).toBe(all.unknown_kind);
+  }
+});
+
+it.each([
+  ['has another text', (text: string) => text.replace('Hello', 'Hullo')],
+  [
+    'has another record that has no event',
+    (text: string) => text.replace('"message":"Hi é"', '"message":"Hi e"'),
+  ],
+  ['has a record less', (text: string) => text.split('\n').slice(0, 4).join('\n')],
+  ['has a line more at its start', (text: string) => text.replace('\n', '\n\n')],
+])('a thread that %s is not continued', async (_, change) => {
+  const { events, isLost } = await readGrown(wholeThread, `${change(wholeThread)}`);
+  expect({ isLost, events }).toEqual({ isLost: true, events: [] });
+});
+
+it('a thread that another version of the mapping read is not continued', async () => {
+  const { log } = await readBytes(wholeThread);
+  expect(log.continueAfter({ version: 0, records: 1, events: 1, checksum: 0 })).toBeNull();
+});
+
+it('a batch has at most 256 KB of records and the record after them', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'hansard-codex-'));
+  try {
+    const path = join(folder, 'rollout-2026-03-01T09-30-00-t-1.jsonl');
+    writeFileSync(path, linesOf([meta(), ...Array.from({ length: 20 }, () => said(1, 'a'.repeat(100_000)))]));
+    const sizes: number[] = [];
+    for await (const batch of (await openCodexRollout(path)).read()) sizes.push(JSON.stringify(batch).length);
+    expect(Math.max(...sizes)).toBeLessThan(400_000);
+    expect(sizes.length).toBeGreaterThan(5);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
+
+it('the updates of a patch are with its result, once', async () => {
+  const update = { type: 'update', unified_diff: '@@ -1 +1 @@\n-a\n+b\n', move_path: null };
+  const changes = { 'a.txt': update, 'b.txt': { type: 'add', content: 'new' } };
+  const output = item(3, { type: 'custom_tool_call_output', call_id: 'c1', output: 'Done' });
+  const { events } = await read(
+    meta(),
+    item(1, { type: 'custom_tool_call', name: 'apply_patch', call_id: 'c1', input: '*** Begin Patch' }),
+    event(2, { type: 'patch_apply_end', call_id: 'c1', success: true, changes }),
+    output,
+    output,
+  );
+  expect(ofType(events, 'agent:tool_result').map(({ data }) => [data.changes, data.details])).toEqual([
+    [[{ path: 'b.txt', before: null, after: 'new' }], { changes: { 'a.txt': update } }],
+    [undefined, undefined],
+  ]);
+});

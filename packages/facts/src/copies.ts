@@ -21,6 +21,8 @@ export function sessionToCompare({ dispatchId, forkedFrom, source }: DispatchEnv
 export interface SessionCopies {
   /** The events that another session has first, with the dispatch of that one. */
   readonly copied: ReadonlyMap<string, string>;
+  /** By copied event: the event of that session, where one has its name. */
+  readonly originals: ReadonlyMap<string, string>;
   /** The calls of this session whose usage is larger in a copy, with the usage of the copy. */
   readonly raised: ReadonlyMap<string, EventOf<'agent:inference'>>;
   /** Whether the log says of the copied events where they come from. Otherwise the session with the smallest name has them. */
@@ -53,13 +55,13 @@ const blockTypes: ReadonlySet<string> = new Set(['agent:text', 'agent:thinking',
 const isOldVersion = (version: unknown) => typeof version === 'string' && version.startsWith('1.');
 
 /**
- * Finds the events that several sessions of Claude Code have because one began with a copy of another's records.
+ * Finds the events that several sessions have because one began with a copy of another's records.
  *
  * 1. Two sessions are compared if one names the other as its origin, if they have a record with the same id or with the same time and content, or if
  *    both are of Claude Code 1.x and have the same answer after the same prompt.
  * 2. Blocks of answers are identical if their message, their kind, and their number within the kind (of a call: its id) are equal. Other records are
  *    identical if their ids are, if one names the other as its source, or if they have equal content in the same place: the same number after
- *    the same answer and before the same answer.
+ *    the same answer and before the same answer. An id that is only a place in a file proves nothing.
  * 3. Identical events have equal content: no field differs that both have unredacted. An answer with a differing block is another answer.
  * 4. An identity belongs to the session without an origin among those that have it, else to the one with the smallest name.
  */
@@ -227,12 +229,15 @@ export class CopyFinder {
     const { dispatchId } = this.#session(owner);
     const isKnown = copies.every(([session]) => this.#originsOf(session).includes(owner));
     const ownCall = own.find(({ call }) => call !== undefined)?.call;
+    const byName = new Map(own.map(({ names: [name], id }) => [name, id]));
     for (const [session, items] of copies) {
       const found = of(session);
       found.isOriginKnown &&= isKnown;
-      for (const { id, call } of items) {
+      for (const { id, names, messageId, call } of items) {
         if (call !== undefined && ownCall === undefined) continue;
         found.copied.set(id, dispatchId);
+        const original = messageId === undefined ? own[0]?.id : byName.get(names[0]);
+        if (original !== undefined) found.originals.set(id, original);
         if (call === undefined || ownCall === undefined) continue;
         // The copy was written when the answer was complete.
         if (sizeOf(call) > sizeOf(of(owner).raised.get(ownCall.id) ?? ownCall))
@@ -310,6 +315,7 @@ function areEqual(one: readonly Item[], other: readonly Item[]): boolean {
 
 class CopiesOfSession implements SessionCopies {
   readonly copied = new Map<string, string>();
+  readonly originals = new Map<string, string>();
   readonly raised = new Map<string, EventOf<'agent:inference'>>();
   readonly differing: string[] = [];
   isOriginKnown = true;
@@ -355,9 +361,9 @@ class SessionReading {
       return;
     }
     const isRow = type === 'user:message' || type === 'agent:tool_result';
-    if (uuid === null) return;
-    const item = this.#item(event, [`u:${uuid} ${type}${id.slice(uuid.length)}`], {});
-    if (isRow) this.#prove(uuid, event, item);
+    if (uuid === null && !(isRow && isPlace(id))) return;
+    const item = this.#item(event, uuid === null ? [] : [`u:${uuid} ${type}${id.slice(uuid.length)}`], {});
+    if (isRow && uuid !== null) this.#prove(uuid, event, item);
     this.#items.push(item);
     if (!isRow || agentId !== undefined) return;
     const content = JSON.stringify([...item.content]);
@@ -424,6 +430,11 @@ class SessionReading {
 function recordOf(id: string): string | null {
   const [uuid = ''] = /^[^.:]+/.exec(id) ?? [];
   return uuid === '' || uuid === 'end' || uuid.startsWith('line-') || id.includes(':') ? null : uuid;
+}
+
+/** Whether an id is only the place of its record in a file, which differs in a copy. */
+function isPlace(id: string): boolean {
+  return id.startsWith('line-') || id.startsWith('ordinal:');
 }
 
 function contentOf({ type, data }: CapturedEvent): Map<string, number | null> {

@@ -82,6 +82,30 @@ describe('the copies among sessions of Claude Code', () => {
     expect(copiesIn({ b: sessions.b, a: sessions.a })).toEqual(expected);
   });
 
+  it('are found by their content between the same answers, if their ids are only lines of a file', () => {
+    const headAt = (first: number) => [
+      prompt(`line-${first}`, 'Plan it.'),
+      answer(`line-${first + 1}`, 'm1', 'Planned.'),
+      prompt(`line-${first + 3}`, 'continue'),
+      prompt(`line-${first + 4}`, 'continue'),
+      answer(`line-${first + 5}`, 'm2', 'Built.'),
+      prompt(`line-${first + 6}`, 'continue'),
+    ];
+    const sessions = {
+      a: { rows: [...headAt(7), answer('line-20', 'm3', 'Mine.')], origin: 'B' },
+      b: { rows: [...headAt(1), answer('line-9', 'm4', 'Done.')] },
+      c: { rows: headAt(1) },
+    };
+    const copied = { 'line-7': 'B', 'line-8': 'B', 'line-10': 'B', 'line-11': 'B', 'line-12': 'B' };
+    const { A, C } = copiesIn(sessions);
+    expect(A).toEqual({
+      copied: { ...copied, 'm1:inference': 'B', 'm2:inference': 'B' },
+      isOriginKnown: true,
+    });
+    // Nothing relates it: equal places in two files prove nothing.
+    expect(C?.copied).toBeUndefined();
+  });
+
   it('belong to the session with the smallest id where no log names an origin, which is said', () => {
     expect(copiesIn({ b: { rows: [...head, ...own('b')] }, a: { rows: head } })).toEqual({
       B: { copied: copiedHead('A'), isOriginKnown: false },

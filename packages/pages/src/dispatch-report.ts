@@ -66,7 +66,8 @@ export async function* readDispatchReports(
         const pages = async function* () {
           yield { events: first };
         };
-        const folds = await foldsOf({ envelope: { ...envelope, folded: null }, pages }, reach);
+        const copied = await copiesIn(source, envelope);
+        const folds = await foldsOf({ envelope: { ...envelope, folded: null }, pages }, reach, copied);
         yield { kind: 'whole', facts: sessionFacts(envelope, first), index: createLogIndex(first), folds };
         continue;
       }
@@ -79,15 +80,21 @@ export async function* readDispatchReports(
   }
 }
 
+/** The head of a dispatch that the report has as a part of another one. The head of a dispatch without its origin is shown. */
+async function copiesIn(source: TaskSource, { dispatchId }: DispatchEnvelope) {
+  return (await source.copiedEvents?.(dispatchId)) ?? null;
+}
+
 /** The folds of a dispatch that is read once more for them, unless its envelope has counted every event and knows no branch. */
 async function foldsOfLong(source: TaskSource, envelope: DispatchEnvelope): Promise<RowFolds | null> {
+  const copied = await copiesIn(source, envelope);
   const isCounted =
     envelope.folded !== null && envelope.folded !== undefined && envelope.status !== 'running';
-  if (isCounted && envelope.branched !== true && envelope.forkedFrom == null) return null;
+  if (copied === null && isCounted && envelope.branched !== true && envelope.forkedFrom == null) return null;
   const pages = async function* () {
     for await (const event of source.readEvents(envelope.dispatchId)) yield { events: [event] };
   };
-  return foldsOf({ envelope: { ...envelope, folded: null }, pages }, reach);
+  return foldsOf({ envelope: { ...envelope, folded: null }, pages }, reach, copied);
 }
 
 /** The most bytes of images that a report holds and shows of one dispatch, in Base64. Further images are named. */

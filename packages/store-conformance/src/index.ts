@@ -7,6 +7,7 @@ export {
   type StoreConformanceResult,
 } from './run/run-case.ts';
 export type {
+  DispatchName,
   Displacement,
   InjectedFault,
   InjectedFaults,

@@ -10,7 +10,8 @@ import type { TraceRecord } from './trace-record.ts';
 
 /**
  * Dispatches as spans and log records, each as soon as it is over: one trace for a root dispatch and all below it. Only
- * open items are in memory, whatever the length of the log, and the same log gives the same records.
+ * open items are in memory, whatever the length of the log, and the same log gives the same records. What several of the dispatches have, because one
+ * began with a copy of another one's records, is in the records of the one that has it first.
  */
 export async function* traceDispatches(
   source: TaskSource,
@@ -31,6 +32,7 @@ export async function* traceDispatches(
       continue;
     }
     const untimed = new Set<string>();
+    const copied = (await source.copiedEvents?.(dispatchId)) ?? new Map<string, string>();
     const context: FoldContext = {
       envelope,
       factory: factoryFor(envelope, traceOf(dispatchId), origin),
@@ -39,7 +41,10 @@ export async function* traceDispatches(
       dataOf: options.dataOf ?? (() => false),
       onLeftOut: options.onLeftOut ?? (() => undefined),
       recent,
-      find: (id, other = dispatchId) => ({ traceId: traceOf(other), spanId: recent.get(other, id) }),
+      find: (id, named = dispatchId) => {
+        const other = named === dispatchId ? (copied.get(id) ?? named) : named;
+        return { traceId: traceOf(other), spanId: recent.get(other, id) };
+      },
       emit: (record) => ready.push(marked(record, untimed)),
       noteTime: (spanId, { timestamp }) => void (timestamp === null && untimed.add(spanId)),
       startedBy: (child, spanId) => {
@@ -52,6 +57,11 @@ export async function* traceDispatches(
         : (parents.get(dispatchId) ?? spanIdOf(parentDispatchId, parentDispatchId));
     const fold = new DispatchFold(context, parent, Date.parse(startedAt));
     for await (const event of source.readEvents(dispatchId)) {
+      if (copied.has(event.id)) {
+        options.onLeftOut?.('events that another session has first', 1);
+        fold.skip(event);
+        continue;
+      }
       if (event.timestamp === null) options.onUntimed?.('event');
       fold.take(event);
       yield* ready.splice(0);

@@ -208,8 +208,10 @@ export interface TreeAnswer {
   readonly lines: readonly TreeLine[];
   /** There are more dispatches than these, the newest. */
   readonly isCut: boolean;
-  /** How estimated costs were made. */
-  readonly note: string | null;
+  /** What all of them cost. What several have, because one began with a copy of another, counts once. Null: not known. */
+  readonly cost: string | null;
+  /** Which dispatches are forks, what counts once, and how estimated costs were made. */
+  readonly notes: readonly string[];
 }
 
 /** What the model was given in a call. */

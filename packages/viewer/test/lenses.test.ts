@@ -168,8 +168,10 @@ it('shows the dispatches of a task as trees, with what they cost', async () => {
   await child.end({ status: 'completed', cost: 0.25 });
   await dispatch.end({ status: 'completed', cost: 1 });
   await store.beginDispatch('lab/tasks/other', { role: 'w' });
-  const { lines, isCut, note } = (await json(`/api/tree?task=${encodeURIComponent(taskDir)}`)) as TreeAnswer;
-  expect([isCut, note]).toEqual([false, null]);
+  const { lines, isCut, cost, notes } = (await json(
+    `/api/tree?task=${encodeURIComponent(taskDir)}`,
+  )) as TreeAnswer;
+  expect([isCut, cost, notes]).toEqual([false, '$1.25', []]);
   expect(lines).toMatchObject([
     { dispatchId: 'd1', depth: 0, name: 'w', status: 'completed', cost: '$1.00', subtreeCost: '$1.25' },
     { dispatchId: 'd2', depth: 1, name: 'Look around', status: 'completed', subtreeCost: null },

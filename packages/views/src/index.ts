@@ -116,7 +116,7 @@ export {
   type PriorOutcomes,
   priorOutcomes,
 } from './task/prior-outcomes.ts';
-export { forkInWords, renderDispatchTree } from './task/render-dispatch-tree.ts';
+export { copiesInWords, forkInWords, forkNotes, renderDispatchTree } from './task/render-dispatch-tree.ts';
 export { renderEnvelope } from './task/render-envelope.ts';
 export { type TimelineRow, type TimelineSource, taskTimeline } from './task/task-timeline.ts';
 export { columnsOf, fitColumns, padColumns } from './text/columns.ts';
@@ -124,7 +124,13 @@ export { type SnippetPart, snippetOf } from './text/snippet.ts';
 export { wrapColumns } from './text/wrap-columns.ts';
 export { dialogWords, perspectiveWords, type TalkWords } from './words/dialog-words.ts';
 export { cellInWords, dispatchedAgent } from './words/hearing-words.ts';
-export { eventWords, openRewindInWords, type RowWordsOptions, rowWords } from './words/row-words.ts';
+export {
+  eventWords,
+  foldInWords,
+  openRewindInWords,
+  type RowWordsOptions,
+  rowWords,
+} from './words/row-words.ts';
 export {
   type RowWords,
   type SpanLabel,

@@ -7,7 +7,7 @@ import {
 } from '@hansard/compose/reading';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { formatCost, formatDuration, formatTokens, shortId, type UsageFigures } from '@hansard/facts';
-import { type FirstDifference, type PartingEvent, renderLine } from '@hansard/views';
+import { type FirstDifference, foldInWords, type PartingEvent, renderLine } from '@hansard/views';
 import { Option } from 'commander';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
@@ -34,7 +34,8 @@ export const addCompare: AddCommand = (command, context) => {
       [
         '',
         'The first difference is the first text, thought, message, call, result or end that is not the same',
-        'in both. Ids, times, figures and records of the harness are not compared. A branch is the transcript of an agent from its',
+        'in both. Ids, times, figures and records of the harness are not compared. If one session began with a copy of the',
+        'other, the head that both have is named, and the first difference is after it. A branch is the transcript of an agent from its',
         'beginning to an event; tree prints the branches of a session.',
         '',
         'Examples:',
@@ -84,7 +85,7 @@ function documentOf({ one, other, ...compared }: SessionComparison): object {
 }
 
 async function inWords(context: CliContext, compared: SessionComparison): Promise<string> {
-  const { one, other: two, firstDifference: difference } = compared;
+  const { one, other: two, head: repeated, firstDifference: difference } = compared;
   const width = terminalWidth(context);
   const head = ['', nameOf(one), nameOf(two), 'difference'];
   const table = await plainTable(head, tableRows(one, two), {
@@ -96,7 +97,10 @@ async function inWords(context: CliContext, compared: SessionComparison): Promis
     '',
     ...resultInWords(compared),
     '',
-    ...differenceInWords(difference, [nameOf(one), nameOf(two)], width),
+    ...(repeated === null
+      ? []
+      : [`${nameOf(repeated.in === 'one' ? one : two)}: ${foldInWords(repeated.fold)}.`]),
+    ...differenceInWords(difference, [nameOf(one), nameOf(two)], { width, isAfterHead: repeated !== null }),
     ...compared.requestDifferences.flatMap((found) => requestInWords(found, [nameOf(one), nameOf(two)])),
   ].join('\n');
 }
@@ -207,12 +211,15 @@ function resultInWords({ one, other: two, isResultEqual }: SessionComparison): s
 function differenceInWords(
   difference: FirstDifference | null,
   names: readonly [string, string],
-  width: number | undefined,
+  { width, isAfterHead }: { readonly width: number | undefined; readonly isAfterHead: boolean },
 ): string[] {
-  if (difference === null) return ['Both say and do the same.'];
+  if (difference === null)
+    return [isAfterHead ? 'After these, both say and do the same.' : 'Both say and do the same.'];
   const { same, field, one, other } = difference;
-  const before =
-    same === 0 ? 'They differ from the start' : `The first ${plain(same)} are the same, then they differ`;
+  const [start, next] = isAfterHead
+    ? ['After these, they differ at once', 'After these, the next']
+    : ['They differ from the start', 'The first'];
+  const before = same === 0 ? start : `${next} ${plain(same)} are the same, then they differ`;
   const line = (name: string, event: PartingEvent | null) => {
     if (event === null) return `  ${name}: nothing more`;
     const address = `  ${name}: ${event.position}  `;

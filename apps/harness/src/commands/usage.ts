@@ -19,7 +19,7 @@ import {
   tokensIn,
   type UsageFigures,
 } from '@hansard/facts';
-import { forkInWords } from '@hansard/views';
+import { copiesInWords, forkInWords } from '@hansard/views';
 import { Option } from 'commander';
 import { withTimeLimits } from '../tasks/filter-options.ts';
 import { forksBeside } from '../tasks/forks-beside.ts';
@@ -163,7 +163,7 @@ async function answerOf(
         : await usageTable(context, rows, total, by),
     notesAfter: [
       ...beside,
-      ...copyNotes(copiedCalls, differing),
+      ...copiesInWords(copiedCalls, differing).map((line) => `hansard: ${line}`),
       ...(estimates === null ? [] : [neutraliseControlsInLine(estimates)]),
       ...(limits.isRounded
         ? [`hansard: usage is counted in quarters of an hour${limitsInWords(context, limits)}.`]
@@ -178,22 +178,6 @@ async function answerOf(
       unreadable.map(({ error }) => ({ error })),
     ),
   };
-}
-
-/** What is counted once although several sessions have it, and what looks like it. */
-function copyNotes(copiedCalls: number, differing: number): string[] {
-  return [
-    ...(copiedCalls === 0
-      ? []
-      : [
-          `hansard: Forks and continuations repeat ${formatCount(copiedCalls, 'model call')}; each call is counted once.`,
-        ]),
-    ...(differing === 0
-      ? []
-      : [
-          `hansard: ${formatCount(differing, 'answer')} of unrelated sessions, or edited, ${differing === 1 ? 'has' : 'have'} the message id of another answer; all are counted.`,
-        ]),
-  ];
 }
 
 /** What the limits of time leave out. */

@@ -40,12 +40,16 @@ export function runImport(
     const chosen = isHome ? await chooseFolders(context, harness, options) : paths;
     if (chosen.length === 0) return;
     const trial = dryRun ? await openTrial(harness) : null;
-    const items = importItems(context, harness, chosen, options, trial);
+    let notes: readonly string[] = [];
+    const items = (async function* () {
+      yield* importItems(context, harness, chosen, options, trial);
+      notes = (await trial?.notes()) ?? [];
+    })();
     try {
       await printAnswer(context, options, {
         rows: rowsOf(items, trial),
         text: linesOf(items, trial),
-        notesAfter: () => trial?.notes() ?? [],
+        notesAfter: () => notes,
       });
     } finally {
       await trial?.close();

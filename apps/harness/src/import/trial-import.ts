@@ -1,8 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Harness } from '@hansard/compose';
-import { type DispatchRef, type DispatchStore, excludedTask, openDispatchStore } from '@hansard/dispatch';
+import { type Harness, listAll } from '@hansard/compose';
+import {
+  CopiesAmong,
+  type DispatchRef,
+  type DispatchStore,
+  excludedTask,
+  openDispatchStore,
+} from '@hansard/dispatch';
 import {
   addSpending,
   formatCount,
@@ -57,10 +63,17 @@ export class Trial {
     return `${state}: ${line}, events: ${added} new${cost === null ? '' : `, cost: ${cost}`}`;
   }
 
-  /** What the whole import would do. */
-  notes(): string[] {
+  /** What the whole import would do. A call that several of the sessions have, because one began with a copy of another one, counts once. */
+  async notes(): Promise<string[]> {
     const results = [...this.#results.values()];
-    const spent = results.filter(({ state }) => state === 'new').map(({ spending }) => spending);
+    const entries = await listAll(this.store, {});
+    const copies = new CopiesAmong(entries);
+    const spent: Spending[] = [];
+    for (const entry of entries) {
+      if ('error' in entry) continue;
+      if (this.#results.get(`${entry.taskDir} ${entry.dispatchId}`)?.state !== 'new') continue;
+      spent.push(spendingOf((await copies.without(entry))?.envelope ?? entry.envelope));
+    }
     const cost = formatSpending(spent.reduce(addSpending, nothingSpent));
     const others = otherStates.flatMap(([name, words]) => {
       const count = results.filter(({ state }) => state === name).length;

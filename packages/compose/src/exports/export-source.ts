@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type DispatchLog, openTaskSource } from '@hansard/dispatch';
+import { copiedEvents, type DispatchLog, openTaskSource } from '@hansard/dispatch';
 import type { DispatchEnvelope, RedactionCounts, TaskSource } from '@hansard/events';
 import type { RedactorLoader } from '../configured-redactor.ts';
 import { inWords, noteTo } from '../context.ts';
@@ -58,11 +58,14 @@ export interface OpenedSource {
   readonly source: ExportSource;
 }
 
+/** A source of one session. Its copied events are those that any session of the store has first: a packet has only what is its own. */
 export async function openSessionSource(
   harness: ExportParts,
   session: string,
   reading: ExportReading,
 ): Promise<OpenedSource> {
   const { taskDir, log } = await openNamed(harness.store, session);
-  return { log, source: await openExportSource(harness, taskDir, [log.envelope], reading) };
+  const source = await openExportSource(harness, taskDir, [log.envelope], reading);
+  const copiedOf = () => copiedEvents(harness.store, log, log.envelope);
+  return { log, source: { ...source, copiedEvents: copiedOf } };
 }

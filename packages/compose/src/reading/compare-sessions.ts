@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { DispatchStore } from '@hansard/dispatch';
+import { CopiesAmong, type DispatchStore, type ListedDispatch } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope, JsonObject, JsonValue } from '@hansard/events';
 import {
   createDispatchFacts,
@@ -12,7 +12,7 @@ import {
   withOpenCalls,
 } from '@hansard/facts';
 import { type CallRequest, LoggedRequests } from '@hansard/prompt';
-import { eventsOfBranch, type FirstDifference, firstDifference } from '@hansard/views';
+import { eventsOfBranch, type FirstDifference, firstDifference, foldsOf, type RowFold } from '@hansard/views';
 import { openNamed } from '../sessions/resolve-session.ts';
 import { eventNamed, type ReadingClock } from './names.ts';
 import { type PagedLog, pagedLog } from './paged-log.ts';
@@ -36,10 +36,19 @@ export interface SessionComparison {
   readonly one: ComparedSession;
   readonly other: ComparedSession;
   readonly isResultEqual: boolean;
+  /** The head that one session repeats of the other. Their first difference is looked for after it. Null: neither began with a copy. */
+  readonly head: RepeatedHead | null;
   /** Null: both say and do the same. */
   readonly firstDifference: FirstDifference | null;
   /** The first call that was given other tools, and the first one with other parameters, as far as both logs record them. */
   readonly requestDifferences: readonly RequestDifference[];
+}
+
+/** The first events of a session that are those of another one. */
+interface RepeatedHead {
+  /** The session that repeats them. */
+  readonly in: 'one' | 'other';
+  readonly fold: RowFold;
 }
 
 /** Two calls that correspond, the first ones whose models were given other tools or other parameters. */
@@ -63,8 +72,9 @@ interface ComparedRequest {
 }
 
 /**
- * Compares two sessions: their figures, tools and results, and the first difference in what they say and do. Each log is read twice, with
- * a page of events in memory.
+ * Compares two sessions: their figures, tools and results, and the first difference in what they say and do. If one began with a copy of the other, the
+ * difference is looked for after the head that both have, also where the origin went back within it. Each log is read twice, and three times more
+ * for a head, with a page of events in memory.
  * @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS
  */
 export async function compareSessions(
@@ -73,21 +83,62 @@ export async function compareSessions(
   otherWord: string,
   signal?: AbortSignal,
 ): Promise<SessionComparison> {
-  const open = async (named: string) => {
+  const open = async (named: string): Promise<OpenedSession> => {
     const { taskDir, log } = await openNamed(store, named);
-    return { taskDir, paged: pagedLog(log, signal) };
+    return { taskDir, log, paged: pagedLog(log, signal) };
   };
   const [left, right] = [await open(word), await open(otherWord)];
   const [calls, otherCalls] = [new ComparedCalls(), new ComparedCalls()];
   const one = await readCompared(left.taskDir, left.paged, calls);
   const other = await readCompared(right.taskDir, right.paged, otherCalls);
+  const shared = left.log.dispatchId === right.log.dispatchId ? null : await sharedHead(left, right);
   return {
     one,
     other,
     isResultEqual: JSON.stringify(one.result) === JSON.stringify(other.result),
-    firstDifference: await firstDifference(eventsOf(left.paged), eventsOf(right.paged)),
+    head: shared?.head ?? null,
+    firstDifference: await firstDifference(eventsOf(left.paged), eventsOf(right.paged), shared?.after),
     requestDifferences: calls.differences(otherCalls),
   };
+}
+
+interface OpenedSession {
+  readonly taskDir: string;
+  readonly log: ListedDispatch['log'];
+  readonly paged: PagedLog;
+}
+
+/** The head that two sessions have in common because one began with a copy of the other, and the positions after it in each. Null: neither did. */
+async function sharedHead(one: OpenedSession, other: OpenedSession) {
+  const entryOf = ({ taskDir, log }: OpenedSession): ListedDispatch => {
+    const { dispatchId, envelope } = log;
+    return { taskDir, dispatchId, envelope, lastActiveAt: null, log };
+  };
+  const copies = new CopiesAmong([entryOf(one), entryOf(other)]);
+  const [ofOne, ofOther] = [await copies.eventsOf(one.log), await copies.eventsOf(other.log)];
+  const isOne = (ofOne?.copied.size ?? 0) > (ofOther?.copied.size ?? 0);
+  const [fork, origin, found] = isOne ? [one, other, ofOne] : [other, one, ofOther];
+  if (found === null || found.copied.size === 0) return null;
+  const folds = await foldsOf(fork.paged, {}, found.copied);
+  const fold = folds?.folded.find((folded) => folded.fold.of === 'copies')?.fold;
+  if (fold === undefined) return null;
+  const originals = new Set(found.originals.values());
+  const inFork = await positionsAfter(fork.paged, (id) => found.copied.has(id));
+  const inOrigin = await positionsAfter(origin.paged, (id) => originals.has(id));
+  const head: RepeatedHead = { in: isOne ? 'one' : 'other', fold };
+  return { head, after: isOne ? ([inFork, inOrigin] as const) : ([inOrigin, inFork] as const) };
+}
+
+/** The positions after the last event of a head. The record of a model call can come later than that, and is not said or done. */
+async function positionsAfter(paged: PagedLog, isOfHead: (id: string) => boolean): Promise<Set<number>> {
+  const after = new Set<number>();
+  let position = -1;
+  for await (const { id, type } of eventsOf(paged)) {
+    position += 1;
+    if (type !== 'agent:inference' && isOfHead(id)) after.clear();
+    else after.add(position);
+  }
+  return after;
 }
 
 /**
@@ -118,6 +169,7 @@ export async function compareBranches(
     one,
     other,
     isResultEqual: JSON.stringify(one.result) === JSON.stringify(other.result),
+    head: null,
     firstDifference: await firstDifference(eventsOf(paged), eventsOf(paged), [left.only, right.only]),
     requestDifferences: calls.differences(otherCalls),
   };

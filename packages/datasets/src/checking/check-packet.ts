@@ -17,6 +17,7 @@ export interface PacketProblem {
     | 'speaker'
     | 'unknown_event'
     | 'wrong_event'
+    | 'copied'
     | 'not_public'
     | 'private_words'
     | 'name'
@@ -42,6 +43,8 @@ export interface PacketToCheck {
   readonly dispatchId: string;
   /** The mapping as it was written, of which only the fields are read that say what is public. */
   readonly mapping: PacketMapping;
+  /** The events that another dispatch has first. No line may be of one. Null or absent: none. */
+  readonly copied?: ReadonlyMap<string, string> | null;
   /** Reads the log from its beginning. Called twice. */
   readEvents(): AsyncIterable<CapturedEvent>;
 }
@@ -56,15 +59,23 @@ export async function checkPacket(packet: PacketToCheck): Promise<CheckedPacket>
   const check = new PacketCheck(packet);
   const reading = new GameReading(packet.mapping);
   let events = 0;
+  let copies = 0;
   for await (const event of packet.readEvents()) {
     // A verdict is imported after the packet that it is about.
     if (event.type !== 'judge:verdict') events += 1;
+    if (packet.copied?.has(event.id) === true) copies += 1;
     reading.add(event);
   }
   reading.end();
-  check.compare(reading, events);
+  check.compare(reading, { events, copied_events: copies });
   for await (const event of packet.readEvents()) check.lookForPrivateWords(reading, event);
   return { pass: check.pass, lines: check.lineCount, events, problems: check.problems() };
+}
+
+/** The counts of a log that a manifest states. */
+interface LogCounts {
+  readonly events: number;
+  readonly copied_events: number;
 }
 
 interface Line {
@@ -79,6 +90,7 @@ interface Line {
 class PacketCheck {
   readonly #problems: PacketProblem[] = [];
   readonly #dispatchId: string;
+  readonly #copied: ReadonlyMap<string, string>;
   readonly #lines: Line[] = [];
   readonly #manifest: JsonObject;
   readonly #text: string;
@@ -86,8 +98,9 @@ class PacketCheck {
   readonly #runs = new Map<string, number[]>();
   readonly #privateRuns = new Map<number, string>();
 
-  constructor({ lines, manifest, dispatchId }: PacketToCheck) {
+  constructor({ lines, manifest, dispatchId, copied }: PacketToCheck) {
     this.#text = lines;
+    this.#copied = copied ?? new Map();
     this.#dispatchId = dispatchId;
     this.#manifest = this.#object(manifest, 'The manifest') ?? {};
     for (const [at, text] of lines.split('\n').entries()) {
@@ -115,8 +128,8 @@ class PacketCheck {
     return this.#problems;
   }
 
-  compare(reading: GameReading, events: number): void {
-    this.#checkManifest(events);
+  compare(reading: GameReading, counted: LogCounts): void {
+    this.#checkManifest(counted);
     const byRef = new Map(
       [...reading.candidates].map((candidate) => [this.#refOf(candidate.id), candidate] as const),
     );
@@ -140,6 +153,8 @@ class PacketCheck {
         );
         continue;
       }
+      if (this.#copied.has(candidate.id))
+        this.#add('copied', n, `Line ${n} is of an event that another session has first.`);
       if (!candidate.kinds.has(kind))
         this.#add(
           'wrong_event',
@@ -171,9 +186,14 @@ class PacketCheck {
       for (const publicText of candidate.texts(kind))
         for (const one of wordRuns(publicText)) this.#runs.delete(one);
     }
+    this.#findMissing(reading, cited);
+  }
+
+  #findMissing(reading: GameReading, cited: ReadonlySet<string>): void {
     for (const candidate of reading.candidates)
       for (const kind of candidate.kinds)
         if (
+          !this.#copied.has(candidate.id) &&
           (kind === 'action' ||
             (kind === 'chat' &&
               (candidate.isCall || candidate.isStated === true) &&
@@ -192,8 +212,9 @@ class PacketCheck {
           if (!this.#privateRuns.has(line)) this.#privateRuns.set(line, one);
   }
 
-  #checkManifest(events: number): void {
+  #checkManifest({ events, copied_events: copies }: LogCounts): void {
     const manifest = this.#manifest;
+    const { copied_events: statedCopies } = (manifest.excluded ?? {}) as JsonObject;
     const counted: Record<string, number> = {};
     for (const { kind } of this.#lines) counted[kind] = (counted[kind] ?? 0) + 1;
     const stated = (manifest.kinds ?? {}) as JsonObject;
@@ -202,6 +223,7 @@ class PacketCheck {
         ? []
         : [`lines is ${manifest.lines}, counted ${this.#lines.length}`]),
       ...(manifest.events === events ? [] : [`events is ${manifest.events}, counted ${events}`]),
+      ...(statedCopies === copies ? [] : [`excluded.copied_events is ${statedCopies}, counted ${copies}`]),
       ...[...new Set([...Object.keys(stated), ...Object.keys(counted)])]
         .filter((kind) => (stated[kind] ?? 0) !== (counted[kind] ?? 0))
         .map((kind) => `kinds.${kind} is ${stated[kind] ?? 0}, counted ${counted[kind] ?? 0}`),

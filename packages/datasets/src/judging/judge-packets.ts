@@ -40,6 +40,8 @@ export interface JudgePacketOptions {
   readonly pseudonyms: Pseudonyms;
   /** The cast of the whole log. */
   readonly cast: Cast;
+  /** The events that another dispatch has first. Their lines are in its packets only. Null or absent: none. */
+  readonly copied?: ReadonlyMap<string, string> | null;
 }
 
 /** @throws FORMAT_MAPPING_INVALID */
@@ -59,19 +61,22 @@ class PacketWriter implements JudgePacketWriter {
   readonly #verdicts = new Set<string>();
   /** The events that a line of the packet names. */
   readonly #named = new Set<string>();
+  readonly #copied: ReadonlyMap<string, string>;
+  #copies = 0;
   #events = 0;
   #lines = 0;
   #notPlayers = 0;
   #redactions = 0;
   #bareActions = 0;
 
-  constructor({ pass, dispatchId, pseudonyms, cast, mapping: given }: JudgePacketOptions) {
+  constructor({ pass, dispatchId, pseudonyms, cast, copied, mapping: given }: JudgePacketOptions) {
     const mapping = parseGameMapping(given);
     // Calls after thoughts are left out: their input may hold whispers and fields that no action shows.
     const reasoning = { ...mapping.reasoning, toolCalls: false };
     this.#pass = pass;
     this.#dispatchId = dispatchId;
     this.#pseudonyms = pseudonyms;
+    this.#copied = copied ?? new Map();
     this.#streams = createGameStreams({ ...mapping, reasoning }, { runId: dispatchId, cast });
     this.#bareTypes = typesWithoutShape(mapping);
     this.#kinds = { chat: 0, action: 0, ...(pass === 'internal' && { reasoning: 0 }) };
@@ -87,7 +92,10 @@ class PacketWriter implements JudgePacketWriter {
 
   add(event: CapturedEvent): WrittenLine[] {
     if (event.type === 'judge:verdict') this.#verdicts.add(event.id);
-    else this.#events += 1;
+    else {
+      this.#events += 1;
+      if (this.#copied.has(event.id)) this.#copies += 1;
+    }
     return this.#streams.add(event).flatMap((line) => this.#toPacket(line));
   }
 
@@ -106,7 +114,8 @@ class PacketWriter implements JudgePacketWriter {
         streams: Object.fromEntries([...this.#excluded].sort()),
         not_players: this.#notPlayers,
         calls_without_input: { ...this.#streams.leftOut },
-        events_without_line: this.#events - this.#named.size,
+        copied_events: this.#copies,
+        events_without_line: this.#events - this.#copies - this.#named.size,
       },
       redactions: this.#redactions,
       bare_actions: this.#bareActions,
@@ -117,6 +126,8 @@ class PacketWriter implements JudgePacketWriter {
   }
 
   #toPacket(streamed: StreamLine): WrittenLine[] {
+    const { event_id: eventId } = streamed.line;
+    if (this.#copied.has(eventId)) return [];
     const kind = packetKind(streamed.stream, this.#pass);
     const speaker = speakerOf(streamed);
     if (kind === null) {
@@ -127,7 +138,6 @@ class PacketWriter implements JudgePacketWriter {
       this.#notPlayers += 1;
       return [];
     }
-    const { event_id: eventId } = streamed.line;
     if (!this.#verdicts.has(eventId)) this.#named.add(eventId);
     this.#lines += 1;
     this.#kinds[kind] = (this.#kinds[kind] ?? 0) + 1;
@@ -202,16 +212,17 @@ export interface WrittenPackets extends Omit<StreamedRun, 'untimedLines' | 'omit
  * @throws FORMAT_MAPPING_INVALID, FORMAT_NAME_TOO_LONG
  */
 export async function writeJudgePackets(
-  { readEvents }: Pick<TaskSource, 'readEvents'>,
+  { readEvents, copiedEvents }: Pick<TaskSource, 'readEvents' | 'copiedEvents'>,
   dispatchId: string,
   open: (name: string) => TextSink,
   mapping: GameMapping,
 ): Promise<WrittenPackets> {
   const cast = await readCast(readEvents(dispatchId), mapping);
   const pseudonyms = await readPseudonyms(readEvents(dispatchId), mapping, dispatchId);
+  const copied = (await copiedEvents?.(dispatchId)) ?? null;
   const suspects = pseudonyms.suspects();
   const packets = judgePasses.map((pass) => {
-    const packet = createJudgePacket({ pass, mapping, dispatchId, pseudonyms, cast });
+    const packet = createJudgePacket({ pass, mapping, dispatchId, pseudonyms, cast, copied });
     const sink = open(`${pass}.jsonl`);
     const write = async (lines: readonly WrittenLine[]) => {
       for (const { line } of lines) {

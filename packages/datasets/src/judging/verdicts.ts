@@ -188,7 +188,7 @@ export interface NewVerdicts {
  * @throws FORMAT_VERDICT_INVALID, FORMAT_MAPPING_INVALID, FORMAT_NAME_TOO_LONG
  */
 export async function newVerdicts(
-  { readEvents }: Pick<TaskSource, 'readEvents'>,
+  { readEvents, copiedEvents }: Pick<TaskSource, 'readEvents' | 'copiedEvents'>,
   dispatchId: string,
   { text, file, mapping }: { readonly text: string; readonly file: string; readonly mapping: GameMapping },
 ): Promise<NewVerdicts> {
@@ -196,7 +196,8 @@ export async function newVerdicts(
   const pseudonyms = await readPseudonyms(readEvents(dispatchId), mapping, dispatchId);
   const known = new Set<string>();
   const read = noteVerdicts(readEvents(dispatchId), known);
-  const packets = await indexPackets(read, { mapping, dispatchId, pseudonyms, cast });
+  const copied = (await copiedEvents?.(dispatchId)) ?? null;
+  const packets = await indexPackets(read, { mapping, dispatchId, pseudonyms, cast, copied });
   const all = readVerdicts(text, { file, packets, pseudonyms });
   const events = all.filter(({ id }) => !known.has(id ?? ''));
   return { events, existing: all.length - events.length };

@@ -89,6 +89,7 @@ function openThread(log: CodexLog): OpenLog {
     ...(threadId === null ? { identifiedByPlace: file } : {}),
     read: (options) => log.read(options),
     summary: () => log.summary(),
+    continueAfter: (kept) => log.continueAfter(kept),
   };
 }
 

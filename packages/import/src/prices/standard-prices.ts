@@ -96,9 +96,15 @@ function isFastBatch({ speed, serviceTier }: Usage): boolean {
 
 type Found = NonNullable<ReturnType<typeof calcPrice>>;
 
+/** By the name of a model: the package's provider with this model alone, so that the package searches all models only once. Null: it has none. */
+const known = new Map<string, Found['provider'] | null>();
+const mostKnown = 1_000;
+
 /** The entry of the package for exactly this model, with the price of the tokens. Null: it has none. */
 function lookUp(model: string, parts: UsageParts, timestamp: string | null): Found | null {
   const name = model.replace(contextSuffix, '');
+  const provider = known.get(name);
+  if (provider === null) return null;
   const { output, reasoning, cacheRead, cacheWrite, cacheWrite1h } = parts;
   const found = calcPrice(
     {
@@ -111,10 +117,16 @@ function lookUp(model: string, parts: UsageParts, timestamp: string | null): Fou
       cache_write_1h_tokens: cacheWrite1h,
     },
     name,
-    { ...providerOf(name), timestamp: new Date(timestamp ?? standardPrices.date) },
+    {
+      ...(provider === undefined ? providerOf(name) : { provider }),
+      timestamp: new Date(timestamp ?? standardPrices.date),
+    },
   );
-  if (found === null) return null;
-  return isListed(name, found.model.match) || isSameModel(name, found.model.id) ? found : null;
+  if (provider !== undefined) return found;
+  const isFound = found !== null && (isListed(name, found.model.match) || isSameModel(name, found.model.id));
+  if (known.size === mostKnown) known.clear();
+  known.set(name, isFound ? { ...found.provider, models: [found.model] } : null);
+  return isFound ? found : null;
 }
 
 /** A context length in the name of a model, such as `[1m]`. */

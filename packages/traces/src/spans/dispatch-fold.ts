@@ -1,4 +1,4 @@
-import { type CapturedEvent, definedOnly, type EventData, isEventOf } from '@hansard/events';
+import { type CapturedEvent, definedOnly, type EventData, type EventOf, isEventOf } from '@hansard/events';
 import { LoggedRequests } from '@hansard/prompt';
 import type { Attributes } from '@opentelemetry/api';
 import {
@@ -61,6 +61,13 @@ export class DispatchFold {
     if (!this.#hasContent && event.type !== 'agent:inference' && Object.keys(event.data).length > 0)
       this.#context.onLeftOut(`data of ${event.type}`, 1);
     this.#record({ event, data: event.data, agent, time });
+  }
+
+  /** An event whose records another dispatch has. Only what later events need of it is kept. */
+  skip(event: CapturedEvent): void {
+    this.#requests.observe(event);
+    if (isEventOf(event, 'agent:created')) this.#agents.learn(event, this.#last);
+    if (event.type === 'agent:terminated') this.#agents.of(event.agentId, this.#last).ended = true;
   }
 
   end(): void {
@@ -256,6 +263,13 @@ class AgentSpans {
   of(agentId: string | undefined, time: number): AgentState {
     if (agentId === undefined || agentId === this.#rootId) return this.dispatched;
     return this.#agents.get(agentId) ?? this.#begin(agentId, time, this.dispatched.spanId);
+  }
+
+  /** What an `agent:created` says of its agent. */
+  learn(event: EventOf<'agent:created'>, time: number): void {
+    const agent = this.announced(event, time);
+    agent.name = event.data.name ?? agent.name;
+    agent.model = shownModel(event.data.languageModel ?? agent.model);
   }
 
   /** The first agent without `agent:created` is the dispatched one. */

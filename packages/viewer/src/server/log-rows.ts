@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type DispatchLog, HeapRestraint } from '@hansard/dispatch';
+import { copiedEvents, type DispatchLog, type DispatchStore, HeapRestraint } from '@hansard/dispatch';
 import type { CapturedEvent } from '@hansard/events';
 import { isReadableAs, isRemovedContent } from '@hansard/events/plain';
 import { isStraightEvent } from '@hansard/prompt';
@@ -54,6 +54,8 @@ export interface Folding {
 }
 
 export interface LogRowsOptions {
+  /** The store whose other sessions can have events of this one first: the head that it repeats is folded. Absent: no head is. */
+  readonly among?: Pick<DispatchStore, 'dispatches'>;
   /** As of a `RowReader`, in events. Absent: 300. */
   readonly reach?: number;
   /** Makes of each row of a `page` what is kept of it, such as one with shorter texts. Absent: the row itself. */
@@ -63,6 +65,7 @@ export interface LogRowsOptions {
 /** The rows of one dispatch, read in windows. No window begins at the start of a long log. */
 export class LogRows {
   readonly #log: DispatchLog;
+  readonly #among: LogRowsOptions['among'];
   readonly #reach: number;
   readonly #keep: (row: Row) => Row;
   /** The events that create and end agents, by position. */
@@ -73,20 +76,28 @@ export class LogRows {
   readonly #removed = new Map<number, CapturedEvent>();
   #firstEvents: Promise<void> | null = null;
   #folds: Promise<RowFolds | null> | null = null;
+  /** The sessions that an import had compared this one with when the folds were made, as the envelope names them. */
+  #compared: string | undefined;
   /** How many events the folds were made from, if there are some. */
   #foldedTo = 0;
   #knowsPositions = false;
 
-  constructor(log: DispatchLog, { reach = rowReach, keep = (row) => row }: LogRowsOptions = {}) {
+  constructor(log: DispatchLog, { among, reach = rowReach, keep = (row) => row }: LogRowsOptions = {}) {
     this.#log = log;
+    this.#among = among;
     this.#reach = reach;
     this.#keep = keep;
   }
 
-  /** What is folded in the log. A log that can have branches is read for it once, and again after an event that changes one. */
+  /**
+   * What is folded in the log. A log that can have branches, or repeats another one, is read for it once, and again after an event that changes a
+   * branch, or an import that compares the log with others.
+   */
   folds(): Promise<RowFolds | null> {
-    if (this.#folds !== null) return this.#folds;
     const log = this.#log;
+    const compared = log.envelope.source?.copies?.among;
+    if (this.#folds !== null && compared === this.#compared) return this.#folds;
+    this.#compared = compared;
     const source = {
       envelope: log.envelope,
       async *pages(options?: { readonly after?: number }) {
@@ -97,10 +108,13 @@ export class LogRows {
         }
       },
     };
-    const folds = foldsOf(source, { events: this.#reach }).then((found) => {
+    const find = async () => {
+      const copied = this.#among === undefined ? null : await copiedEvents(this.#among, log, log.envelope);
+      const found = await foldsOf(source, { events: this.#reach }, copied);
       this.#foldedTo = found?.count ?? 0;
       return found;
-    });
+    };
+    const folds = find();
     this.#folds = folds;
     // A log that cannot be read says so to the next who asks.
     folds.catch(() => {

@@ -59,6 +59,6 @@ export class OpenDispatches {
   }
   async #find(ref: DispatchRef): Promise<OpenDispatch | null> {
     const log = await this.#store.findDispatch(ref);
-    return log === null ? null : { log, rows: new LogRows(log) };
+    return log === null ? null : { log, rows: new LogRows(log, { among: this.#store }) };
   }
 }

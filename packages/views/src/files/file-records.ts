@@ -15,6 +15,8 @@ export interface FileRecord {
   readonly replaced: readonly Replacement[];
   /** The lines that changed, as the tool reports them. Null: it does not. */
   readonly hunks: readonly Hunk[] | null;
+  /** Whether the lines of `hunks` are those of the file. Otherwise a tab at the start of a line can be two spaces. */
+  readonly isExact: boolean;
   /** Whether the file was only read: `after` is its content, which somebody else wrote. */
   readonly isSeen: boolean;
   /** Whether a person changed the edit before it was made. */
@@ -37,18 +39,27 @@ export interface Hunk {
 /** The tools of Claude Code that change a file. */
 const editors: ReadonlySet<unknown> = new Set(['Edit', 'MultiEdit', 'Write', 'NotebookEdit']);
 
-const nothing = { from: null, replaced: [], hunks: null, isSeen: false, isMixed: false } as const;
+const nothing = {
+  from: null,
+  replaced: [],
+  hunks: null,
+  isExact: false,
+  isSeen: false,
+  isMixed: false,
+} as const;
 
 /**
- * What an event records of files: `changes` of a tool result, or the results of the tools of Claude Code that edit or read a file. A result
- * of another tool is read as well if it has the patch of an edit. A call that failed changed nothing.
+ * What an event records of files: `changes` of a tool result, the updates that Codex states as differences, or the results of the tools of
+ * Claude Code that edit or read a file. A result of another tool is read as well if it has the patch of an edit. A call that failed changed
+ * nothing.
  */
 export function fileRecordsOf(event: CapturedEvent): readonly FileRecord[] {
   if (event.type !== 'agent:tool_result') return [];
   const { status, changes, details, metadata, tool } = event.data;
   if (status !== 'completed') return [];
-  if (Array.isArray(changes)) return changes.flatMap(changeIn);
-  if (!isPlainObject(details)) return [];
+  const updates = isPlainObject(details) ? updatesIn(details.changes as JsonValue | undefined) : [];
+  if (Array.isArray(changes)) return [...changes.flatMap(changeIn), ...updates];
+  if (!isPlainObject(details) || updates.length > 0) return updates;
   const { toolUseResult, tool_use_result } = details;
   const output = (toolUseResult ?? tool_use_result) as JsonValue | undefined;
   if (!isPlainObject(output)) return [];
@@ -79,6 +90,33 @@ function changeIn(change: JsonValue): FileRecord[] {
       isMixed: mixed === true,
     },
   ];
+}
+
+/** The updates of a patch of Codex, by path. */
+function updatesIn(changes: JsonValue | undefined): FileRecord[] {
+  if (!isPlainObject(changes)) return [];
+  return Object.entries(changes as JsonObject).flatMap(([name, change]) => {
+    const { type, unified_diff: diff, move_path: moved } = objectOf(change ?? null);
+    const hunks = type === 'update' && typeof diff === 'string' ? hunksOfDiff(diff) : null;
+    if (hunks === null) return [];
+    const path = textIn(moved) ?? name;
+    return [{ ...nothing, path, from: path === name ? null : name, hunks, isExact: true }];
+  });
+}
+
+const hunkStart = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
+
+/** The hunks of a unified difference. Null: it is none. */
+function hunksOfDiff(diff: string): readonly Hunk[] | null {
+  const hunks: { oldStart: number; newStart: number; lines: string[] }[] = [];
+  for (const line of diff.replace(/\n$/, '').split('\n')) {
+    const [start, oldStart, newStart] = hunkStart.exec(line) ?? [];
+    if (start !== undefined)
+      hunks.push({ oldStart: Number(oldStart), newStart: Number(newStart), lines: [] });
+    else if (/^[ +-]/.test(line) && hunks.length > 0) hunks.at(-1)?.lines.push(line);
+    else if (!line.startsWith('\\') && diff !== '') return null;
+  }
+  return hunks;
 }
 
 function recordIn(output: JsonObject, fallback: string | undefined): FileRecord[] {

@@ -63,7 +63,7 @@ function changeOf(
   before: string,
   old: Lines,
   after: string | undefined,
-  { replaced, hunks }: Pick<FileStep, 'replaced' | 'hunks'>,
+  { replaced, hunks, isExact }: Pick<FileStep, 'replaced' | 'hunks' | 'isExact'>,
 ): Change | null {
   if (after !== undefined) {
     const lines = table.linesOf(after);
@@ -75,7 +75,7 @@ function changeOf(
     const sources = followHunks(table, old, lines, hunks);
     if (sources !== null) return { after: lines, sources };
   }
-  return results[0] ?? patched(table, old, hunks);
+  return results[0] ?? patched(table, old, hunks, isExact);
 }
 
 /**
@@ -219,8 +219,8 @@ function followHunks(
 }
 
 /** The content that hunks make, where their lines are the lines of the file: tools show a tab at the start of a line as two spaces. */
-function patched(table: LineTable, before: Lines, hunks: readonly Hunk[]): Change | null {
-  if (before.some((line) => table.textOf(line).startsWith('\t'))) return null;
+function patched(table: LineTable, before: Lines, hunks: readonly Hunk[], isExact: boolean): Change | null {
+  if (!isExact && before.some((line) => table.textOf(line).startsWith('\t'))) return null;
   const after: number[] = [];
   let old = 0;
   for (const { oldStart, newStart, lines } of hunks) {

@@ -221,6 +221,8 @@ class FoldReading {
     const first = (this.#fork?.position ?? 0) + 1;
     for (let position = this.#copied === null ? first : 0; position <= this.#copiesEnd; position += 1)
       if (this.#copied === null || this.#copyMarks[position] !== 0) groupAt[position] = copies;
+    // A model call is of the row of its message, also after the end of the head.
+    for (const [position, mark] of this.#copyMarks.entries()) if (mark === 1) groupAt[position] = copies;
     const isShown = new Uint8Array(count);
     for (const [position, row] of this.rowOf.entries()) if (groupAt[position] === 0) isShown[row] = 1;
     const byGroup = new Map<number, number[]>();

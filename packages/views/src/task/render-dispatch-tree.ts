@@ -117,8 +117,22 @@ function sharedNode(
 /** The most notes about forks. */
 const mostForks = 5;
 
+/** What is counted once although several dispatches have it, and what looks like it. */
+export function copiesInWords(copiedCalls: number, differing: number): string[] {
+  const calls = formatCount(copiedCalls, 'model call');
+  const have = differing === 1 ? 'has' : 'have';
+  return [
+    ...(copiedCalls === 0 ? [] : [`Forks and continuations repeat ${calls}; each call is counted once.`]),
+    ...(differing === 0
+      ? []
+      : [
+          `${formatCount(differing, 'answer')} of unrelated sessions, or edited, ${have} the message id of another answer; all are counted.`,
+        ]),
+  ];
+}
+
 /** Which dispatches were forked from others or continue them. They are not workers of these. */
-function forkNotes(envelopes: readonly DispatchEnvelope[]): string[] {
+export function forkNotes(envelopes: readonly DispatchEnvelope[]): string[] {
   const forks = envelopes.flatMap((envelope) => {
     const words = forkInWords(envelope);
     return words === null ? [] : [neutraliseControlsInLine(`${shortId(envelope.dispatchId)} ${words}`)];

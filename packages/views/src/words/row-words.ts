@@ -58,7 +58,8 @@ function foldBlocks({ fold }: Row): WordBlock[] {
     : [{ kind: 'records', source: 'content', summary: foldInWords(fold), records: [] }];
 }
 
-function foldInWords(fold: RowFold): string {
+/** What a folded row stands for. */
+export function foldInWords(fold: RowFold): string {
   if (fold.of === 'copies') {
     const events =
       fold.events === 1

@@ -135,3 +135,39 @@ describe.skipIf(!isCorpusThere)(`the edits of real transcripts${skipped}`, () =>
     expect(count).toBeGreaterThan(10);
   });
 });
+
+describe('an update that Codex states as a difference', () => {
+  const codex = (changes: JsonObject, more: JsonObject = {}) =>
+    result('apply_patch', {}, { details: { changes }, ...more });
+  const before = '\tone\ntwo\nthree\n';
+  const added = codex({}, { changes: [{ path: filePath, before: null, after: before }] });
+  const update = (unified_diff: string, move_path: string | null = null) => ({
+    [filePath]: { type: 'update', unified_diff, move_path },
+  });
+  const diff = '@@ -1,3 +1,4 @@\n \tone\n-two\n+\tTWO\n+more\n three\n';
+
+  it('is replayed on a content that is recorded, with its tabs', () => {
+    expect(originsOf(filePath, [added, codex(update(diff))])).toBe('1221');
+    expect(originsOf(filePath, [added, codex(update(diff))], '\tone\n\tTWO\nmore\nthree\n')).toBe('1221');
+  });
+
+  it('is replayed where the file has moved', () => {
+    const moved = codex(update(diff, '/w/b.go'));
+    expect(originsOf('/w/b.go', [added, moved])).toBe('1221');
+    expect(originsOf(filePath, [added, moved])).toBe('');
+    expect(originsOf('/w/b.go', [added, codex(update('', '/w/b.go'))])).toBe('111');
+  });
+
+  it.each([
+    ['that does not fit', '@@ -1,2 +1,2 @@\n \tone\n-zwei\n+TWO\n'],
+    ['that is no difference', 'two -> TWO\n'],
+    ['with a line that is none of a difference', '@@ -1,1 +1,1 @@\n?one\n'],
+  ])('%s writes no line', (_, wrong) => {
+    expect(originsOf(filePath, [added, codex(update(wrong))])).not.toContain('2');
+  });
+
+  it('says nothing without a content before, and nothing if the call failed', () => {
+    expect(originsOf(filePath, [codex(update(diff))])).toBe('');
+    expect(originsOf(filePath, [added, codex(update(diff), { status: 'error' })])).toBe('111');
+  });
+});

@@ -161,6 +161,20 @@ describe('the head that a fork repeats', () => {
     ]);
   });
 
+  it('of an import has the call of its last answer, which is recorded after it', async () => {
+    const usage = { inputTokens: 1, outputTokens: 1 };
+    const events = [
+      { ...asked('Bake'), id: 'p1' },
+      { ...said('Rye'), id: 't1', messageId: 'm1' },
+      { ...event('agent:inference', { model: 'm', usage }), id: 'm1:inference', messageId: 'm1' },
+      { ...asked('Spelt'), id: 'p3' },
+    ];
+    const copied = new Map(['p1', 't1', 'm1:inference'].map((id) => [id, '01JQ00000000000000000000CD']));
+    const folds = await readFolds(listed(events), {}, copied);
+    const rows = rowsOf(events).flatMap((row) => folds.shown(row, () => false) ?? []);
+    expect(rows.map(({ position, kind }) => `${position} ${kind}`)).toEqual(['0 copies', '3 message']);
+  });
+
   it('is not folded where the log does not say what is repeated, or refers to its origin', async () => {
     const { recordId: _, ...unknown } = from;
     const [, ...rest] = head;

@@ -38,13 +38,16 @@ export function addCheck(judge: Command, context: CliContext): void {
         const { log, source } = await harness.openSource(word, reading);
         const { dispatchId } = log;
         const mapping = readMapping(context, log.envelope, options.mapping);
+        const copied = (await source.copiedEvents?.(dispatchId)) ?? null;
         const checked: CheckedPacket[] = [];
         for (const pass of passes) {
           const [lines, manifest] = [`${pass}.jsonl`, `${pass}.manifest.json`].map((name) =>
             readPart(resolve(context.cwd, folder), name),
           ) as [string, string];
           const readOwn = () => source.readEvents(dispatchId);
-          checked.push(await checkPacket({ lines, manifest, dispatchId, mapping, readEvents: readOwn }));
+          checked.push(
+            await checkPacket({ lines, manifest, dispatchId, mapping, copied, readEvents: readOwn }),
+          );
         }
         const faults = checked.reduce((sum, { problems }) => sum + problems.length, 0);
         return {

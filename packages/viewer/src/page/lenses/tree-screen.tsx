@@ -32,7 +32,7 @@ export function TreeScreen({ task }: { readonly task: string }) {
 
 function Tree({
   task,
-  answer: { lines, isCut, note },
+  answer: { lines, isCut, cost, notes },
 }: {
   readonly task: string;
   readonly answer: TreeAnswer;
@@ -61,8 +61,23 @@ function Tree({
             <Line key={line.dispatchId} task={task} line={line} />
           ))}
         </tbody>
+        {lines.length === 1 || cost === null ? null : (
+          <tfoot>
+            <tr>
+              <th scope="row" colSpan={6}>
+                All sessions
+              </th>
+              <td class="number">{cost}</td>
+              <td colSpan={3} />
+            </tr>
+          </tfoot>
+        )}
       </table>
-      {note === null ? null : <p class="dim">{note}</p>}
+      {notes.map((note) => (
+        <p class="dim" key={note}>
+          {note}
+        </p>
+      ))}
     </>
   );
 }

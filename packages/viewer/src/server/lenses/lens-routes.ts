@@ -1,13 +1,14 @@
-import type { DispatchRef } from '@hansard/dispatch';
-import type { DispatchEnvelope } from '@hansard/events';
+import { type DispatchRef, type ListedDispatch, usageOf } from '@hansard/dispatch';
 import { explainEstimates, formatSpending } from '@hansard/facts';
 import {
   basisNote,
   cellInWords,
+  copiesInWords,
   type DispatchTreeNode,
   dialogOf,
   dialogWords,
   dispatchTree,
+  forkNotes,
   type HearingRow,
   hearingMatrix,
   type LogAgent,
@@ -140,7 +141,7 @@ function speakerOf({ index }: RecentIndex, speaker: Speaker) {
 
 /** The newest dispatches of a task as trees, with the figures of each, alone and with those below it. */
 async function treeLens(store: ViewedStore, taskDir: string): Promise<TreeAnswer> {
-  const envelopes: DispatchEnvelope[] = [];
+  const listed: ListedDispatch[] = [];
   let after: string | null = null;
   do {
     const page = await store.listDispatches({
@@ -148,14 +149,22 @@ async function treeLens(store: ViewedStore, taskDir: string): Promise<TreeAnswer
       order: 'newest',
       ...(after === null ? {} : { after }),
     });
-    for (const entry of page.dispatches) if (!('error' in entry)) envelopes.push(entry.envelope);
+    for (const entry of page.dispatches) if (!('error' in entry)) listed.push(entry);
     after = page.next;
-  } while (after !== null && envelopes.length < mostDispatches);
-  const shown = envelopes.slice(0, mostDispatches);
+  } while (after !== null && listed.length < mostDispatches);
+  const dispatches = listed.slice(0, mostDispatches);
+  const shown = dispatches.map(({ envelope }) => envelope);
+  const { total, copiedCalls, differing } = await usageOf(store, { dispatches });
+  const estimates = explainEstimates(shown);
   return {
     lines: dispatchTree(shown).flatMap((node) => [...linesOf(node, 0)]),
-    isCut: after !== null || shown.length < envelopes.length,
-    note: explainEstimates(shown),
+    isCut: after !== null || shown.length < listed.length,
+    cost: formatSpending(total),
+    notes: [
+      ...forkNotes(shown),
+      ...copiesInWords(copiedCalls, differing),
+      ...(estimates === null ? [] : [estimates]),
+    ],
   };
 }
 

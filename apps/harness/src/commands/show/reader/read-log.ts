@@ -69,7 +69,7 @@ export class ReadLog {
     this.ref = toDispatchRef(log);
     this.#store = store;
     this.log = log;
-    this.rows = rowsOf(log);
+    this.rows = rowsOf(log, store);
     this.#onChange = onChange;
   }
 
@@ -83,7 +83,9 @@ export class ReadLog {
     const read = new ReadLog(store, log, onChange);
     if (isDamaged) read.problem = damagedNote;
     await read.#count();
-    if (log.envelope.branched === true && read.count <= mostAtOpening) await read.#findFolds();
+    const { branched, source } = log.envelope;
+    const hasFolds = branched === true || (source?.copies?.events ?? 0) > 0;
+    if (hasFolds && read.count <= mostAtOpening) await read.#findFolds();
     return read;
   }
 
@@ -281,7 +283,7 @@ export class ReadLog {
   /** Reads everything again, because positions mean other events now. */
   async #begin(note: string): Promise<void> {
     this.problem = note;
-    this.rows = rowsOf(this.log);
+    this.rows = rowsOf(this.log, this.#store);
     this.folds = null;
     this.forget();
     void this.#findFolds();
@@ -380,8 +382,8 @@ const damagedNote =
   'The log is damaged: its whole events are shown, and positions count only these. `hansard store verify` names the damage.';
 const rewrittenNote = 'The log was rewritten while it was open, and is read again.';
 
-function rowsOf(log: DispatchLog): LogRows {
-  return new LogRows(log, { reach, keep: (row) => cutTexts(row, mostCharacters) });
+function rowsOf(log: DispatchLog, among: DispatchStore): LogRows {
+  return new LogRows(log, { among, reach, keep: (row) => cutTexts(row, mostCharacters) });
 }
 
 function unreadable(position: number, size: number, message: string): Row {
