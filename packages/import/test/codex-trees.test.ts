@@ -1,4 +1,4 @@
-import { openDispatchStore, usageOf } from '@hansard/dispatch';
+import { copiedEvents, openDispatchStore, usageOf } from '@hansard/dispatch';
 import { createMemoryStore } from '@hansard/store-memory';
 import { randomFrom } from '@hansard/testing';
 import { expect, it } from 'vitest';
@@ -197,4 +197,54 @@ it('the name of a thread is the title of its session, otherwise its first prompt
     titles.push((await store.getDispatchEnvelopes('lab/tasks/codex'))[0]?.title);
   }
   expect(titles).toEqual(['Mend the roof', 'Roof']);
+});
+
+it('the prompts and results in a copied head are copies, except after the last answer that both have', async () => {
+  const record = (at: number) => (one: Written) => ({
+    timestamp: new Date(start + at).toISOString(),
+    ...one,
+  });
+  const prompt = (text: string): Written[] => [
+    {
+      type: 'response_item',
+      payload: { type: 'message', role: 'user', content: [{ type: 'input_text', text }] },
+    },
+    { type: 'event_msg', payload: { type: 'user_message', message: text } },
+  ];
+  const answer = (text: string): Written => ({
+    type: 'response_item',
+    payload: { type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] },
+  });
+  const meta = (id: string, more: object = {}): Written => ({
+    type: 'session_meta',
+    payload: { id, cwd: '/srv/house', ...more },
+  });
+  const call = { type: 'function_call', name: 'exec_command', arguments: '{"cmd":"ls"}', call_id: 'c1' };
+  const head: Written[] = [
+    { type: 'turn_context', payload: { turn_id: 'turn-1', model: 'gpt-5.4' } },
+    ...prompt('continue'),
+    { type: 'response_item', payload: call },
+    { type: 'response_item', payload: { type: 'function_call_output', call_id: 'c1', output: 'a' } },
+    answer('Done.'),
+    ...prompt('continue'),
+  ];
+  // Of the twins, Codex copies none.
+  const copied = head.filter(({ type }) => type !== 'event_msg');
+  using folder = new LogFolder();
+  await using store = openDispatchStore(createMemoryStore());
+  const fork = [meta('t-2', { forked_from_id: 't-1' }), meta('t-1'), ...copied, answer('Mine.')];
+  for (const [name, records] of [
+    ['t-1', [meta('t-1'), ...head, answer('Ours.')]],
+    ['t-2', fork],
+  ] as const)
+    await importAll(store, [folder.put(`rollout-${name}.jsonl`, lines(...records.map(record(0))))], {
+      task: 'lab/tasks/codex',
+    });
+  const envelopes = await store.getDispatchEnvelopes('lab/tasks/codex');
+  const [envelope] = envelopes.filter(({ forkedFrom }) => forkedFrom !== null);
+  if (envelope === undefined) throw new Error('no fork');
+  const ref = { taskDir: 'lab/tasks/codex', dispatchId: envelope.dispatchId };
+  const copies = await copiedEvents(store, ref, envelope);
+  // The lines of the fork: its prompt, its call, the output and the answer.
+  expect([...(copies?.keys() ?? [])].sort()).toEqual(['line-4', 'line-5', 'line-6', 'line-7']);
 });

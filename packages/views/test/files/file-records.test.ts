@@ -158,10 +158,16 @@ describe('an update that Codex states as a difference', () => {
     expect(originsOf('/w/b.go', [added, codex(update('', '/w/b.go'))])).toBe('111');
   });
 
+  it('is replayed beside a file that the same patch adds', () => {
+    const both = codex(update(diff), { changes: [{ path: '/w/b.go', before: null, after: 'b\n' }] });
+    expect(originsOf(filePath, [added, both])).toBe('1221');
+    expect(originsOf('/w/b.go', [added, both])).toBe('2');
+  });
+
   it.each([
     ['that does not fit', '@@ -1,2 +1,2 @@\n \tone\n-zwei\n+TWO\n'],
     ['that is no difference', 'two -> TWO\n'],
-    ['with a line that is none of a difference', '@@ -1,1 +1,1 @@\n?one\n'],
+    ['with a line that is none of a difference', '@@ -1,2 +1,2 @@\n \tone\n?\n-two\n+TWO\n'],
   ])('%s writes no line', (_, wrong) => {
     expect(originsOf(filePath, [added, codex(update(wrong))])).not.toContain('2');
   });
