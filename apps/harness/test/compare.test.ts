@@ -1,3 +1,4 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type DispatchStore, openDispatchStore } from '@hansard/dispatch';
 import { type NewEvent, newEvent } from '@hansard/events';
@@ -5,6 +6,7 @@ import { openSession } from '@hansard/session';
 import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CommandLine, commandLine } from './command-line.ts';
+import { CopiedSessions, recordsOf } from './copies/copied-sessions.ts';
 
 let cli: CommandLine;
 
@@ -51,6 +53,33 @@ beforeAll(async () => {
 afterAll(() => cli?.[Symbol.dispose]());
 
 describe('hansard compare', () => {
+  it('names the head that a fork repeats in the words of show, and compares from there', async () => {
+    const folder = join(cli.cwd, 'claude');
+    mkdirSync(folder);
+    const [origin, fork] = new CopiedSessions(1).sessions;
+    for (const made of [origin, fork])
+      if (made !== undefined)
+        writeFileSync(
+          join(folder, `${made.id}.jsonl`),
+          recordsOf(made)
+            .map((record) => `${JSON.stringify(record)}\n`)
+            .join(''),
+        );
+    await cli.hansard('import', folder, '--task', 'lab/copies');
+    const listed = (await cli.hansard('ls', 'lab/copies', '--json')).out.trim().split('\n');
+    const idOf = (id = '') =>
+      listed.map((line) => JSON.parse(line)).find(({ source }) => source.files[0].name.startsWith(id))
+        ?.dispatchId;
+    const [from, of] = [idOf(origin?.id), idOf(fork?.id)];
+    const shown = (await cli.hansard('show', of)).out;
+    const [head] = /the first [\d,]+ events are those of \w+/.exec(shown) ?? ['no head'];
+    const { out } = await cli.hansard('compare', of, from);
+    expect(out).toContain(`imported ${of.slice(-8)}: ${head}.\nAfter these, they differ at once in text:\n`);
+    const turned = await cli.hansard('compare', from, of, '--json');
+    expect(JSON.parse(turned.out)).toMatchObject({ head: { in: 'other' }, firstDifference: { same: 0 } });
+    expect((await cli.hansard('compare', of, of)).out).toContain('Both say and do the same.');
+  });
+
   it('finds no difference between two dispatches that say and do the same', async () => {
     const { code, out, err } = await cli.hansard('compare', 'lab/one/first', 'lab/one/again');
     expect([code, err]).toEqual([0, '']);

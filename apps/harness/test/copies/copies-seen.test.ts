@@ -18,12 +18,14 @@ import { createMemoryStore } from '@hansard/store-memory';
 import { importMutated } from '@hansard/testing/mutants';
 import type * as traces from '@hansard/traces';
 import type * as viewer from '@hansard/viewer';
+import { type Row, renderRow } from '@hansard/views';
 import { afterAll, describe, expect, it } from 'vitest';
+import type * as reader from '../../src/commands/show/reader/read-log.ts';
 import type * as trial from '../../src/import/trial-import.ts';
 import { CopiedSessions, currentRows, type MadeSession, ownedEntries, recordsOf } from './copied-sessions.ts';
 
 const first = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1_000_000));
-const seeds = Number(process.env.HANSARD_SEEDS ?? 5);
+const seeds = Number(process.env.HANSARD_SEEDS ?? 2);
 /** The worlds in which a mutant must be noticed. */
 const known = [1, 2, 3, 4, 5, 6];
 const task = 'lab/copies';
@@ -144,6 +146,21 @@ const inViewer: Look<typeof viewer> = async (world, { createViewer }) => {
   } finally {
     await running.close();
   }
+};
+
+const inReader: Look<typeof reader> = async (world, { ReadLog }) => {
+  for (const session of world.made.sessions) {
+    const options = { isDamaged: false, onChange: () => {} };
+    const read = await ReadLog.open(world.store, dispatchOf(world, session), options);
+    const rows: Row[] = [];
+    for (let at = await read.step(-1, 1); at !== null; at = await read.step(at.place, 1)) rows.push(at.row);
+    read.close();
+    const text = rows.map((row) => renderRow(row, { full: true })).join('\n');
+    const [wrong] = wrongWords(world, session, text);
+    if (wrong !== undefined) return `${session.id}: ${wrong}`;
+    if (hasHeadLine(world, session, text) !== isFork(world, session)) return `${session.id}: the head`;
+  }
+  return null;
 };
 
 interface Pages {
@@ -347,6 +364,18 @@ const consumers: readonly Consumer[] = [
         'usageOf(store, { dispatches: dispatches.map((one) => ({ ...one, envelope: { ...one.envelope, source: null } })) })',
       ],
       ['forgets the copies', 'server/log-rows.ts', 'reach }, copied)', 'reach }, null)'],
+    ],
+  },
+  {
+    ...{ name: 'the reader', home: homes.harness, entry: 'commands/show/reader/read-log.ts', look: inReader },
+    mutants: [
+      [
+        'does not look for copies',
+        'commands/show/reader/read-log.ts',
+        '(source?.copies?.events ?? 0) > 0',
+        'false',
+      ],
+      ['looks at one session only', 'commands/show/reader/read-log.ts', '{ among, reach,', '{ reach,'],
     ],
   },
   {
