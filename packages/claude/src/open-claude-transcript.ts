@@ -1,9 +1,9 @@
 import { constants, globSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { basename, dirname, extname, join, relative } from 'node:path';
+import { basename, dirname, extname, join, relative, sep } from 'node:path';
 import { messageOf } from '@hansard/events';
 import { type ClaudeLog, readLogHead } from './claude-log.ts';
-import { findBeside, resolveOwn } from './continue/beside-session.ts';
+import { type BesideFile, findBeside, mostBytesOfMeta, resolveOwn } from './continue/beside-session.ts';
 import { asKeptReading, findKept, isTranscriptRecord, type SessionFile } from './continue/kept-reading.ts';
 import { TranscriptReading } from './continue/transcript-reading.ts';
 import { asObject } from './lines/json-fields.ts';
@@ -33,7 +33,7 @@ export async function openClaudeTranscript(
   const files = [main, ...agents];
   const session = { id: head.sessionId, continues: head.continues?.sessionId ?? null };
   const known = new Set(files.flatMap((file) => [file.path, metaPathOf(file.path)]));
-  const beside = findBeside(path, known);
+  const beside = [...findBeside(path, known), ...agents.flatMap((agent) => metadataOf(agent, folder))];
   const reading = new TranscriptReading(files, beside, head.hasTime, session);
   return {
     format: 'claude-transcript',
@@ -98,9 +98,17 @@ async function openSubAgent(
   }
 }
 
-const mostBytesOfMeta = 1_000_000;
+type Sidecar = Pick<SessionFile, 'meta' | 'metaProblem' | 'bytesOfMeta' | 'metaModifiedAt'>;
 
-type Sidecar = Pick<SessionFile, 'meta' | 'metaProblem' | 'bytesOfMeta'>;
+/** The metadata file of a sub-agent as a file beside the session, if it could be read. */
+function metadataOf(agent: SessionFile, folder: string): BesideFile[] {
+  const { agentId, bytesOfMeta: bytes, metaModifiedAt: modifiedAt, metaProblem } = agent;
+  if (bytes === undefined || modifiedAt === undefined || metaProblem !== undefined) return [];
+  const path = metaPathOf(agent.path);
+  const name = relative(folder, path).replaceAll(sep, '/');
+  const ofFile = basename(path, '.meta.json').replace(/^agent-/, '');
+  return [{ path, name, bytes, modifiedAt, agentId: agentId ?? ofFile, isCounted: true }];
+}
 
 /** Reads the metadata file beside a sub-agent's transcript, if it is a regular file below the folder of the session. */
 async function readMeta(path: string, folder: string): Promise<Sidecar> {
@@ -118,7 +126,9 @@ async function readMeta(path: string, folder: string): Promise<Sidecar> {
     if (!stats.isFile()) return problem('is not a regular file');
     if (stats.size > mostBytesOfMeta) return problem(`has ${stats.size} bytes, more than ${mostBytesOfMeta}`);
     const meta = asObject(JSON.parse(await file.readFile('utf8')));
-    return meta === undefined ? problem('does not hold a JSON object') : { meta, bytesOfMeta };
+    return meta === undefined
+      ? problem('does not hold a JSON object')
+      : { meta, bytesOfMeta, metaModifiedAt: stats.mtimeMs };
   } catch (error) {
     return problem(`cannot be read: ${messageOf(error)}`);
   }

@@ -5,6 +5,7 @@ import { createIdSource, definedOnly, formatErrors } from '@hansard/events';
 import { type LogFile, type LogImporterProvider, type LogSource, storeErrors } from '@hansard/provider';
 import { type FoundLogs, findLogs, toAbsolute } from './find/find-logs.ts';
 import { readHead, refuseWiped } from './find/read-source.ts';
+import { findUnreadFiles, type UnreadFiles } from './find/unread-files.ts';
 import { importErrors } from './import-errors.ts';
 import {
   type ImportFailure,
@@ -28,12 +29,12 @@ import { logImporters } from './importers/log-importers.ts';
 import { nameProduct } from './importers/products.ts';
 import { relateSessions } from './record/across-sessions.ts';
 
-export type ImportItem = ImportReport | UnchangedLog | LeftOutLogs | ImportFailure;
+export type ImportItem = ImportReport | UnchangedLog | LeftOutLogs | UnreadFiles | ImportFailure;
 
 /**
  * Imports all logs that some paths mean (see `findLogs`), one after the other, and reports each dispatch once it is
  * recorded. A log that fails stops none of the others: it is a report of the kind `failed`. Logs that may have several
- * files, such as game logs, come last. What was left out is reported by reason. At the end, sessions get the titles that summaries in other sessions have for them, and keep what they have copied from each other. Ends
+ * files, such as game logs, come last. What was left out is reported by reason, and what lies beside the logs and is not read by kind. At the end, sessions get the titles that summaries in other sessions have for them, and keep what they have copied from each other. Ends
  * early after `signal`.
  * @throws IMPORT_FORMAT_UNKNOWN for an unknown `as`
  */
@@ -118,6 +119,7 @@ async function* importEach(
     if (signal?.aborted) return;
   }
   yield* leftOut.items();
+  yield* findUnreadFiles(paths, found.logs, (file) => !isExcluded(file, exclude));
 }
 
 /** Whether another process writes the session, or has created it meanwhile: two imports at once. */

@@ -43,8 +43,8 @@ export interface ImportReport
   readonly taskProblem?: StoreError;
 }
 
-/** Why logs were left out: an option of the import; `excluded`: their sessions were deleted; `busy`: another process writes them. */
-export type LeftOutReason = 'since' | 'project' | 'exclude' | 'excluded' | 'busy';
+/** Why logs were left out: an option of the import; `excluded`: their sessions were deleted; `busy`: another process writes them; `unsafe-name`: they are named as no file can be. */
+export type LeftOutReason = 'since' | 'project' | 'exclude' | 'excluded' | 'busy' | 'unsafe-name';
 
 /** Logs that were left out for one reason. */
 export interface LeftOutLogs {

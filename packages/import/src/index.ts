@@ -1,8 +1,15 @@
 export { type FoundLogs, findLogs, type PathProblem } from './find/find-logs.ts';
 export { assertRegularFile } from './find/read-source.ts';
 export { type ProductSurvey, type SurveyOptions, surveyProducts } from './find/survey.ts';
+export type { UnreadFiles } from './find/unread-files.ts';
 export { importErrors } from './import-errors.ts';
 export { type ImportItem, importLogs } from './import-logs.ts';
+export {
+  type ImportSessionsOptions,
+  importSessions,
+  type ReadableSessionKey,
+  type ReadableSessionStore,
+} from './import-sessions.ts';
 export type {
   ImportFailure,
   ImportOptions,

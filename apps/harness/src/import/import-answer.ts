@@ -1,6 +1,8 @@
+import { relative, sep } from 'node:path';
 import { toTaskName } from '@hansard/compose';
+import { formatBytes } from '@hansard/events/plain';
 import { formatCount, shortId } from '@hansard/facts';
-import type { ImportReport, LeftOutLogs, UnchangedLog } from '@hansard/import';
+import type { ImportReport, LeftOutLogs, UnchangedLog, UnreadFiles } from '@hansard/import';
 import { noteTaskProblem } from '../tasks/ensure-task.ts';
 import { type CliContext, note } from '../terminal/context.ts';
 
@@ -69,11 +71,40 @@ const whyLeftOut = {
   project: 'they are of no such project, or name none (--project)',
   exclude: 'their paths are excluded (--exclude)',
   busy: 'another process is writing them, such as an import of the same files',
+  'unsafe-name': 'they are named as no file can be',
   excluded: 'they were deleted from this store; --again imports them',
 } as const;
 
 export function leftOutLine({ reason, paths }: LeftOutLogs): string {
   return `${formatCount(paths.length, 'session')} left out: ${whyLeftOut[reason]}.`;
+}
+
+/** A path below the home folder as people write it. */
+export function nameFolder(folder: string, home: string): string {
+  const path = relative(home, folder);
+  return path.startsWith('..') || path === '' ? folder : `~${sep}${path}`;
+}
+
+/** What lies beside the transcripts and is not read. */
+export function unreadLine(unread: UnreadFiles, home: string): string {
+  const { title, path, files, bytes, sessions, ofNoSession } = unread;
+  const size = `${formatCount(files, 'file')}, ${formatBytes(bytes)}`;
+  return `not read: ${nameFolder(path, home)} (${title}): ${size}${ownersOf(path, sessions, ofNoSession)}.`;
+}
+
+function ownersOf(path: string, sessions: number | null, others: UnreadFiles['ofNoSession']): string {
+  if (sessions === null || others === null) return '; their names do not say of which session';
+  const owned = sessions === 0 ? '' : `, of ${formatCount(sessions, 'session')}`;
+  const [first] = others.paths;
+  if (first === undefined) return owned;
+  const name = relative(path, first) || first;
+  const more = others.files === 1 ? name : `${name} and ${others.files - 1} more`;
+  return `${owned}; of no session that was found: ${more}`;
+}
+
+/** The JSON row of what is not read. */
+export function unreadRow({ kind: _, what, ...facts }: UnreadFiles): object {
+  return { notRead: what, ...facts };
 }
 
 function recordsOf({ role, number, of, lines, records }: ImportReport): string {

@@ -1,5 +1,5 @@
 import { homedir } from 'node:os';
-import { relative, resolve, sep } from 'node:path';
+import { resolve } from 'node:path';
 import type { Harness } from '@hansard/compose';
 import { formatBytes } from '@hansard/events/plain';
 import { formatCount } from '@hansard/facts';
@@ -9,6 +9,7 @@ import type { CommonOptions } from '../terminal/command.ts';
 import { confirm } from '../terminal/confirm.ts';
 import { type CliContext, note, terminalWidth } from '../terminal/context.ts';
 import { plainTable } from '../terminal/plain-table.ts';
+import { nameFolder, unreadLine, unreadRow } from './import-answer.ts';
 
 /** The home folder of the user, as the environment of a command names it. */
 export function homeOf({ env }: CliContext): string {
@@ -48,7 +49,7 @@ export async function chooseFolders(
 
 async function printSurvey(
   context: CliContext,
-  options: CommonOptions,
+  options: CommonOptions & { readonly yes?: boolean },
   found: readonly ProductSurvey[],
 ): Promise<void> {
   const home = homeOf(context);
@@ -63,17 +64,19 @@ async function printSurvey(
   const head = ['product', 'sessions', 'size', 'days (UTC)', 'import', 'folder'];
   const fit = { width: terminalWidth(context), cut: [{ column: 'folder', least: 10, keep: 'end' as const }] };
   await printAnswer(context, options, {
-    rows: found.map(({ product, ...facts }) => ({ ...product, ...facts })),
+    rows: found.map(({ product, notRead, ...facts }) => ({
+      ...product,
+      ...facts,
+      notRead: notRead.map(unreadRow),
+    })),
     text:
       found.length === 0
         ? `No known product has a folder with sessions in ${home}. Name the folder or the file to import.`
         : await plainTable(head, rows, fit),
-    notesAfter: found.flatMap(({ problems }) => problems.map((problem) => `hansard: ${problem}`)),
+    notesAfter: found.flatMap(({ problems, notRead }) => [
+      ...problems.map((problem) => `hansard: ${problem}`),
+      // An import says it itself.
+      ...(options.yes === true ? [] : notRead.map((files) => `hansard: ${unreadLine(files, home)}`)),
+    ]),
   });
-}
-
-/** A folder below the home folder as people write it. */
-function nameFolder(folder: string, home: string): string {
-  const path = relative(home, folder);
-  return path.startsWith('..') || path === '' ? folder : `~${sep}${path}`;
 }

@@ -9,7 +9,7 @@ import type { CommonOptions } from '../terminal/command.ts';
 import { type CliContext, note } from '../terminal/context.ts';
 import { explainError } from '../terminal/explain-error.ts';
 import { createProgress } from '../terminal/progress.ts';
-import { importLine, importRow, leftOutLine, noteImport } from './import-answer.ts';
+import { importLine, importRow, leftOutLine, noteImport, unreadLine, unreadRow } from './import-answer.ts';
 import { chooseFolders, homeOf, toAbsolute } from './import-home.ts';
 import { openTrial, type Trial } from './trial-import.ts';
 
@@ -61,12 +61,13 @@ async function* rowsOf(items: AsyncIterable<ImportItem>, trial: Trial | null): A
   for await (const item of items)
     if (item.kind === 'failed') yield { file: item.path, error: explainError(item.error).message };
     else if (item.kind === 'left-out') yield { leftOut: item.reason, files: item.paths };
+    else if (item.kind === 'not-read') yield unreadRow(item);
     else yield trial === null ? importRow(item) : { ...importRow(item), ...(await trial.row(item)) };
 }
 
 async function* linesOf(items: AsyncIterable<ImportItem>, trial: Trial | null): AsyncGenerator<string> {
   for await (const item of items) {
-    if (item.kind === 'failed' || item.kind === 'left-out') continue;
+    if (item.kind === 'failed' || item.kind === 'left-out' || item.kind === 'not-read') continue;
     yield trial === null ? importLine(item) : await trial.line(item);
   }
 }
@@ -102,8 +103,9 @@ async function* importItems(
       }
       if (item.kind === 'imported') noteImport(context, item);
       if (item.kind === 'left-out') note(context, `hansard: ${leftOutLine(item)}`);
+      if (item.kind === 'not-read') note(context, `hansard: ${unreadLine(item, homeOf(context))}`);
       yield item;
-      if (item.kind === 'left-out') continue;
+      if (item.kind === 'left-out' || item.kind === 'not-read') continue;
       const { files } = item;
       const lines = item.kind === 'imported' ? item.lines : undefined;
       if (signal.aborted) throw interrupted(lines === undefined ? files.join(', ') : (files[0] ?? ''));

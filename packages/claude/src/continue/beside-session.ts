@@ -7,9 +7,13 @@ import {
   type CapturedEvent,
   type Fidelity,
   isId,
+  isPlainObject,
+  type JsonObject,
+  type JsonValue,
   messageOf,
   toNarrative,
 } from '@hansard/events';
+import { isStorable } from '../lines/log-parts.ts';
 
 /** What a path below a folder leads to, after links are resolved. */
 export type OwnPath =
@@ -55,15 +59,23 @@ export interface BesideFile {
   readonly bytes: number;
   /** Milliseconds since 1970. */
   readonly modifiedAt: number;
-  /** Why it is not read. Absent: it is the output of a tool. */
+  /** Why it is not read. */
   readonly problem?: string;
+  /** The sub-agent that it is the metadata of. Absent: it is the output of a tool. */
+  readonly agentId?: string;
+  /** Whether the balance of the sub-agent's file counts it. */
+  readonly isCounted?: boolean;
 }
+
+/** The name of the metadata file of a sub-agent. */
+const metadataName = /^agent-(.+)\.meta\.json$/;
 
 /** What earlier readings have read of it: name, bytes and time of the last change, and the id of its event. */
 export type KeptBeside = readonly [name: string, bytes: number, modifiedAt: number, id: string];
 
 const mostFiles = 5_000;
 const mostBytes = 16 * 1024 * 1024;
+export const mostBytesOfMeta = 1_000_000;
 
 /** The folder that Claude Code keeps for a session beside its file. */
 function folderOf(path: string): string {
@@ -104,6 +116,14 @@ function besideFile(
   if (found.kind === 'outside') return problem(`is a link to ${found.target}, outside of ${root}`);
   if (!isThere) return problem('is a link that leads nowhere');
   if (!found.stats.isFile()) return { ...problem('is not a regular file'), bytes: 0 };
+  // The metadata of a sub-agent can be there before its transcript.
+  const [, agentId] = metadataName.exec(basename(path)) ?? [];
+  if (
+    agentId !== undefined &&
+    path.startsWith(join(folder, 'subagents', sep)) &&
+    stats.size <= mostBytesOfMeta
+  )
+    return { ...facts, agentId };
   if (dirname(path) !== join(folder, 'tool-results')) return problem('is of a kind that is not read');
   return stats.size > mostBytes ? problem(`has ${stats.size} bytes, more than ${mostBytes}`) : facts;
 }
@@ -137,7 +157,10 @@ export class BesideFiles {
     const outputs: CapturedEvent[] = [];
     for (const event of events) {
       const name = namedIn(event);
-      const file = name === null ? undefined : this.#waiting.find(({ path }) => basename(path) === name);
+      const file =
+        name === null
+          ? undefined
+          : this.#waiting.find(({ path, agentId }) => agentId === undefined && basename(path) === name);
       const output = file === undefined ? null : await this.#read(file, fidelity);
       if (output !== null) outputs.push(output);
     }
@@ -146,7 +169,10 @@ export class BesideFiles {
 
   /** Whether a result among the events names an output. */
   areNamedIn(events: readonly CapturedEvent[]): boolean {
-    return this.#files.length > 0 && events.some((event) => namedIn(event) !== null);
+    return (
+      this.#files.some(({ agentId }) => agentId === undefined) &&
+      events.some((event) => namedIn(event) !== null)
+    );
   }
 
   /** The events of all other outputs. */
@@ -159,6 +185,7 @@ export class BesideFiles {
 
   addTo(sheet: BalanceSheet): void {
     for (const file of this.#files) {
+      if (file.isCounted === true) continue;
       const isLeftOut = this.#problems.has(file);
       sheet.take('files');
       sheet.take('bytes', file.bytes);
@@ -186,8 +213,13 @@ export class BesideFiles {
     try {
       await using source = await open(file.path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
       const bytes = await source.readFile();
-      const output = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-      const event = outputEvent(basename(file.path), output);
+      const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+      const event =
+        file.agentId === undefined ? outputEvent(basename(file.path), text) : metadataEvent(file, text);
+      if (event === null) {
+        this.#problems.set(file, 'does not hold a JSON object');
+        return null;
+      }
       this.#kept.push([file.name, file.bytes, file.modifiedAt, event.id]);
       if (this.#known.has(event.id)) return null;
       this.#known.add(event.id);
@@ -214,6 +246,47 @@ function outputEvent(file: string, output: string): CapturedEvent {
     timestamp: null,
     data: { toolUseID: stem, file, output },
   };
+}
+
+/**
+ * The event of the metadata that Claude Code keeps beside the transcript of a sub-agent, with all its keys. Other content is another event.
+ * Null: it is no JSON object.
+ */
+function metadataEvent({ path, agentId = '' }: BesideFile, text: string): CapturedEvent | null {
+  const metadata = parseObject(text);
+  if (metadata === null) return null;
+  const file = basename(path);
+  const { toolUseId } = metadata;
+  const digest = hash('sha256', `${file}\n${inOrder(metadata)}`, 'hex').slice(0, 16);
+  const id = `${agentId}:metadata:${digest}`;
+  return {
+    id: isId(id) ? id : `metadata:${digest}`,
+    type: 'system:agent_metadata',
+    timestamp: null,
+    data: {
+      agent: agentId,
+      ...(typeof toolUseId === 'string' ? { toolUseID: toolUseId } : {}),
+      file,
+      metadata,
+    },
+  };
+}
+
+function parseObject(text: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(text.replace(/^\uFEFF/, ''));
+    return isPlainObject(value) && isStorable(value as JsonObject, 2) ? (value as JsonObject) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** JSON with the keys in order: a store may return them in another one. */
+function inOrder(value: JsonValue = null): string {
+  if (Array.isArray(value)) return `[${value.map(inOrder).join()}]`;
+  if (!isPlainObject(value)) return JSON.stringify(value);
+  const fields = Object.entries(value as JsonObject).sort(([one], [other]) => (one < other ? -1 : 1));
+  return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${inOrder(field)}`).join()}}`;
 }
 
 function isAsKept(file: BesideFile, [name, bytes, modifiedAt]: KeptBeside): boolean {

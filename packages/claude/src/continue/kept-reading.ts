@@ -24,6 +24,8 @@ export interface SessionFile {
   readonly meta: JsonObject;
   /** The size of the metadata file beside a sub-agent's transcript. Absent: there is none. */
   readonly bytesOfMeta?: number;
+  /** Milliseconds since 1970. */
+  readonly metaModifiedAt?: number;
   /** Why it was not read. */
   readonly metaProblem?: string;
   /** The error of an unreadable file, and its size. */

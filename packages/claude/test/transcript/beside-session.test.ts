@@ -242,3 +242,134 @@ describe('the outputs of tools beside a session', () => {
     expect(summary.balance.files).toEqual({ in: 6, recorded: 1, leftOut: { not_read: 5 } });
   });
 });
+
+const sidechain = { isSidechain: true, sessionId: 'session-1' };
+
+/**
+ * A session with sub-agents whose metadata appear, change and vanish, while the session grows or does not. The oracle notes what each file held at
+ * each reading. Returns what differs; null if nothing does.
+ */
+async function wrongMetadata(seed: number, open: Open): Promise<string | null> {
+  const random = randomFrom(seed);
+  const below = (limit: number) => Math.floor(random() * limit);
+  const folder = newFolder();
+  const there = new Map<string, object>();
+  const seen = new Set<string>();
+  const stored = new Map<string, CapturedEvent>();
+  let kept: unknown = null;
+  for (let stage = 1; stage <= 5; stage += 1) {
+    if (stage === 1 || random() < 0.3)
+      put(folder, { 'session.jsonl': lines(...listed.slice(0, stage === 1 ? 2 : 4)) }, stage);
+    for (const id of ['a1', 'a2', 'a3']) {
+      const file = `session/subagents/${id === 'a3' ? 'workflow/' : ''}agent-${id}.meta.json`;
+      if (stage > 1 || id === 'a1')
+        put(folder, {
+          [file.replace('.meta.json', '.jsonl')]: lines(
+            prompt(50, 'Look.', { ...sidechain, agentId: id, uuid: `${id}-1` }),
+          ),
+        });
+      const chance = random();
+      if (chance < 0.5) {
+        const metadata = { spawnDepth: 1 + below(3), model: 'opus', stoppedByUser: below(2) === 1 };
+        there.set(file, metadata);
+        const text =
+          below(2) === 1
+            ? JSON.stringify(metadata)
+            : JSON.stringify(Object.fromEntries(Object.entries(metadata).reverse()), null, 2);
+        put(folder, { [file]: text }, 10 * stage + below(9));
+      } else if (chance < 0.6) {
+        there.delete(file);
+        rmSync(join(folder, file), { force: true });
+      }
+      const now = there.get(file);
+      if (now !== undefined) seen.add(JSON.stringify([id, now]));
+    }
+    const log = await open(join(folder, 'session.jsonl'));
+    const watched = log.files.filter((file) => file.endsWith('.meta.json')).length;
+    if (watched !== there.size) return `seed ${seed}: ${watched} of ${there.size} files are watched`;
+    const rest = kept === null ? null : log.continueAfter(kept as never);
+    if (kept !== null && rest === null) return `seed ${seed}: it cannot be continued`;
+    const reading = rest ?? log;
+    for await (const batch of reading.read())
+      for (const event of batch) {
+        if (rest !== null && stored.has(event.id)) return `seed ${seed}: ${event.id} came again`;
+        stored.set(event.id, event);
+      }
+    const { balance, kept: next } = reading.summary();
+    const problem = balanceProblem(balance);
+    if (problem !== null) return `seed ${seed}: ${problem}`;
+    const files = log.files.length;
+    if (balance.files.in !== files || balance.files.recorded !== files)
+      return `seed ${seed}: ${JSON.stringify(balance.files)} of ${files} files`;
+    kept = next;
+  }
+  const found = [...stored.values()].filter(({ type }) => type === 'system:agent_metadata');
+  const facts = found.map(({ data: { agent, metadata } }) => {
+    const { spawnDepth, model, stoppedByUser } = metadata as Record<string, unknown>;
+    return JSON.stringify([agent, { spawnDepth, model, stoppedByUser }]);
+  });
+  const differ = facts.sort().join() === [...seen].sort().join();
+  return differ ? null : `seed ${seed}: ${facts.join()} is not ${[...seen].join()}`;
+}
+
+async function wrongMetadataSeed(open: Open, seeds: number): Promise<string | null> {
+  for (let seed = 1; seed <= seeds; seed += 1) {
+    const wrong = await wrongMetadata(seed, open).catch(String);
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+    if (wrong !== null) return wrong;
+  }
+  return null;
+}
+
+describe('the metadata of sub-agents that appear, change and vanish', () => {
+  const seeds = 12;
+
+  it(`are an event for each content in ${seeds} random sessions, whole or continued`, async () => {
+    expect(await wrongMetadataSeed(openClaudeTranscript, seeds)).toBeNull();
+  });
+
+  it.each([
+    [
+      'reads none',
+      ['open-claude-transcript.ts', ', ...agents.flatMap((agent) => metadataOf(agent, folder))', ''],
+    ],
+    ['counts a file twice', [beside, 'if (file.isCounted === true) continue;', '']],
+    ['gives changed metadata the id of the ones before', [beside, 'inOrder(metadata)}', 'file}']],
+    ['tells the orders of keys apart', [beside, '.sort(([one], [other]) => (one < other ? -1 : 1))', '']],
+    [
+      'knows the metadata of agents with a transcript only',
+      [beside, 'return { ...facts, agentId };', "return problem('is unknown');"],
+    ],
+    [
+      'keeps only what it knows',
+      [beside, '      metadata,\n', '      metadata: { spawnDepth: metadata.spawnDepth ?? 0 },\n'],
+    ],
+  ] as const)('would differ if a reader %s', async (_, fault) => {
+    const made = await importMutated(home, fault, 'index.ts');
+    expect(
+      await wrongMetadataSeed((made as { openClaudeTranscript: Open }).openClaudeTranscript, seeds),
+    ).not.toBeNull();
+  });
+
+  it('names the call of the agent, and folds it into its row', async () => {
+    const folder = newFolder();
+    put(folder, {
+      'session.jsonl': lines(...listed),
+      'session/subagents/agent-a1.jsonl': lines(prompt(50, 'Look.', { ...sidechain, agentId: 'a1' })),
+      'session/subagents/agent-a1.meta.json': '{"toolUseId":"toolu_1","spawnDepth":2,"later":{"key":[1]}}',
+    });
+    const { events } = await read(folder);
+    const [metadata] = events.filter(({ type }) => type === 'system:agent_metadata');
+    expect(metadata?.data).toEqual({
+      agent: 'a1',
+      toolUseID: 'toolu_1',
+      file: 'agent-a1.meta.json',
+      metadata: { toolUseId: 'toolu_1', spawnDepth: 2, later: { key: [1] } },
+    });
+    expect(
+      rowsOf(events).some(
+        ({ kind, folded = [] }) => kind !== 'noise' && folded.some(({ id }) => id === metadata?.id),
+      ),
+    ).toBe(true);
+  });
+});

@@ -16,6 +16,7 @@ import { logImporters } from '../importers/log-importers.ts';
 import { type Product, type ProductFolders, products } from '../importers/products.ts';
 import { findLogs } from './find-logs.ts';
 import { readHead } from './read-source.ts';
+import { findUnreadFiles, type UnreadFiles } from './unread-files.ts';
 
 /** What one folder of a product has. */
 export interface ProductSurvey {
@@ -31,6 +32,8 @@ export interface ProductSurvey {
   readonly isReadable: boolean;
   /** What could not be read, in words. */
   readonly problems: readonly string[];
+  /** What the product keeps beside the sessions, which an import does not read. */
+  readonly notRead: readonly UnreadFiles[];
 }
 
 export interface SurveyOptions {
@@ -93,11 +96,11 @@ function survey(product: Product, folder: string, importers: readonly LogImporte
     const { logs, problems: ofLogs } = findLogs([folder]);
     problems.push(...ofLogs.map(({ error }) => error.message));
     const bytes = logs.reduce((sum, log) => sum + log.bytes, 0);
-    return { ...facts, sessions: logs.length, bytes, ...span };
+    return { ...facts, sessions: logs.length, bytes, ...span, notRead: findUnreadFiles([folder], logs) };
   }
   const isDatabase = files.some(({ path }) => path.endsWith('.db'));
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
-  return { ...facts, sessions: isDatabase ? null : files.length, bytes, ...span };
+  return { ...facts, sessions: isDatabase ? null : files.length, bytes, ...span, notRead: [] };
 }
 
 interface SessionFile {
