@@ -8,6 +8,7 @@ import { importAll, LogFolder } from './logs.ts';
 import { randomSession, type WrittenLine } from './random-session.ts';
 
 const task = 'lab/tasks/growth';
+const metadataType = 'system:agent_metadata';
 const blocks = 3;
 const seedsOfBlock = 2;
 
@@ -36,9 +37,11 @@ async function stateOf(store: DispatchStore) {
     // The first two say where an import continues. Events of several files can be in another order there.
     envelope: { ...envelope, folded: null, source: { ...envelope?.source, kept: null, run: null } },
     byAgent: Map.groupBy(
-      events.filter(({ type }) => type !== 'agent:created'),
+      events.filter(({ type }) => type !== 'agent:created' && type !== metadataType),
       ({ agentId = '' }) => agentId,
     ),
+    // A file beside the records has no place among them.
+    metadata: new Map(events.flatMap((event) => (event.type === metadataType ? [[event.id, event]] : []))),
     // Where a record names the call of an agent later, its `agent:created` comes later.
     created: new Map(events.flatMap((event) => (event.type === 'agent:created' ? [[event.id, event]] : []))),
   };
