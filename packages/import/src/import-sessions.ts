@@ -6,7 +6,7 @@ import { isPlainObject, type JsonObject } from '@hansard/events';
 import { type ImportItem, importLogs } from './import-logs.ts';
 import type { ImportOptions } from './import-source.ts';
 
-/** What an import uses of a `SessionStore` of the Claude Agent SDK, whoever made it. */
+/** What an import uses of a `SessionStore` of the Claude Agent SDK, such as one on a database. */
 export interface ReadableSessionStore {
   load(key: ReadableSessionKey): Promise<readonly object[] | null>;
   listSessions?(

@@ -250,7 +250,7 @@ function outputEvent(file: string, output: string): CapturedEvent {
 
 /**
  * The event of the metadata that Claude Code keeps beside the transcript of a sub-agent, with all its keys. Other content is another event.
- * Null: it is no JSON object.
+ * Null: the text does not hold a JSON object.
  */
 function metadataEvent({ path, agentId = '' }: BesideFile, text: string): CapturedEvent | null {
   const metadata = parseObject(text);

@@ -103,7 +103,7 @@ class FoundSessions {
     return this.#projects.has(folder);
   }
 
-  /** The files below a folder that are no logs, and belong to no log. */
+  /** The files below a folder that are not logs, and belong to none of the logs. */
   others(folder: string): string[] {
     return filesAt(folder).filter((file) => !isLog.test(file) && !this.#isOwned(file, folder));
   }
