@@ -31,7 +31,7 @@ const call = new Script('work()');
  */
 export function slowText({ source, flags }: Pick<FoundExpression, 'source' | 'flags'>): string | null {
   if (!repeats(source)) return null;
-  const expression = new RegExp(source, flags.includes('g') || flags.includes('y') ? flags : `${flags}g`);
+  const expression = new RegExp(source, flags.includes('g') ? flags : `${flags}g`);
   for (const textOf of suspectsAmong(expression, [...hostileTextsFor(source)])) {
     const text = textOf(length);
     // A second attempt: the first may have met a busy machine.

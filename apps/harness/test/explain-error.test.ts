@@ -10,7 +10,7 @@ const codes = errorSections.flatMap(({ family }) => Object.keys(family.rows));
 describe('the command, stopped by an error,', () => {
   it('exits with 2 where the words of the command were wrong, 3 for damaged data, else 1', () => {
     const withExit = (code: number) => codes.filter((name) => exitCodeOf(name) === code).sort();
-    expect(withExit(exitCode.damaged)).toEqual(['STORE_CORRUPT']);
+    expect(withExit(exitCode.damaged)).toEqual(['STORE_CORRUPT', 'STORE_MISPLACED', 'STORE_NEWER']);
     expect(withExit(exitCode.usage)).toEqual([
       'AGENT_CWD_MISSING',
       'EVENT_ENVELOPE_INVALID',

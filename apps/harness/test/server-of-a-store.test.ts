@@ -102,7 +102,7 @@ describe('hansard store setup', () => {
     expect(await reader.hansard('show', 'a/b/latest', '--raw')).toMatchObject({ code: 0, out: shown.out });
     expect(await reader.hansard(...run)).toMatchObject({
       code: 1,
-      err: expect.stringMatching(/does not allow this to the user\. Grant the rights/),
+      err: expect.stringMatching(/does not allow this to the user\. .*Grant the rights/),
     });
 
     const forbidden = {

@@ -89,12 +89,18 @@ export class StoreRemains {
   }
 
   #inTask(taskFolder: string): Remainder[] {
-    const entries = this.#entries(taskFolder).map(({ name }) => name);
+    const inFolder = this.#entries(taskFolder);
+    const entries = inFolder.map(({ name }) => name);
     const found: Remainder[] = [];
     const listing = join(taskFolder, names.listingTemporary);
     if (entries.includes(names.listingTemporary))
       found.push({ path: listing, reason: `a list that a process did not finish: ${removed}`, isOver: true });
-    const locks = entries.filter((name) => name.startsWith(names.taskLock));
+    const isLock = (name: string) => name.startsWith(names.taskLock);
+    const strange = inFolder.filter((entry) => isLock(entry.name) && !entry.isFile());
+    for (const { name } of strange)
+      found.push({ path: join(taskFolder, name), reason: 'which is not a regular file: move it away.' });
+    if (strange.length > 0) return found;
+    const locks = entries.filter(isLock);
     // Another process may be writing the record.
     if (locks.length > 0 && this.#locks.stateOf(taskLock(taskFolder))?.state !== 'expired') return found;
     const lockOf = 'the lock of the record of the task, of a process that has exited';

@@ -1,4 +1,5 @@
 import { renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { systemClock } from '@hansard/provider';
 import { expect, it } from 'vitest';
 import { openJsonFileStore } from '../src/json-file-store.ts';
@@ -111,9 +112,9 @@ it('listings remember envelopes up to a limit, forget deleted dispatches, and ar
         return reads;
       });
       // Those of deleted dispatches make room.
-      for (const id of ids.slice(0, 5)) renameSync(dispatchFile(root, id), dispatchFile(root, `${id}.away`));
+      for (const id of ids.slice(0, 5)) renameSync(dispatchFile(root, id), join(root, `${id}.away`));
       expect(listed()).toHaveLength(ids.length);
-      for (const id of ids.slice(0, 5)) renameSync(dispatchFile(root, `${id}.away`), dispatchFile(root, id));
+      for (const id of ids.slice(0, 5)) renameSync(join(root, `${id}.away`), dispatchFile(root, id));
       listed();
       reads = 0;
       expect(listed()).toEqual(ids);

@@ -1,3 +1,4 @@
+import type { TaskRecord } from '@hansard/events';
 import { randomFrom } from '@hansard/testing';
 import { useServer } from '@hansard/testing/postgres-in-tests';
 import { describe, expect, it } from 'vitest';
@@ -15,6 +16,11 @@ interface Damage {
   readonly apply: (stores: Stores, at: number) => Promise<unknown>;
   readonly lost: (at: number) => readonly number[];
 }
+
+const task = (name: string): TaskRecord => {
+  const [project = '', slug = ''] = name.split('/');
+  return { slug, name: slug, project, status: 'open', created: '2026-03-01T09:00:00.000Z' };
+};
 
 const onRow = 'WHERE position = $1';
 const damages: readonly Damage[] = [
@@ -151,8 +157,8 @@ describe(`damaged rows (HANSARD_SEED=${seed})`, () => {
     await written(stores);
     const store = await stores.open();
     await store.createDispatch(taskDir, envelope({ dispatchId: 'other' }));
-    await store.putTask(taskDir, { taskDir } as never);
-    await store.putTask('other/task', { taskDir: 'other/task' } as never);
+    await store.putTask(taskDir, task(taskDir));
+    await store.putTask('other/task', task('other/task'));
     await stores.sql(
       "UPDATE S.dispatches SET envelope = replace(envelope, 'worker', 'Worker') WHERE dispatch_id = $1",
       [dispatchId],

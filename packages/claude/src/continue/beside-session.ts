@@ -86,18 +86,29 @@ function folderOf(path: string): string {
 export function findBeside(path: string, known: ReadonlySet<string>): BesideFile[] {
   const root = dirname(path);
   const folder = folderOf(path);
-  return entriesOf(folder)
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) => join(entry.parentPath, entry.name))
+  return filesIn(folder, root)
     .filter((file) => !known.has(file))
     .sort()
     .slice(0, mostFiles)
     .map((file) => besideFile(file, { root, folder }));
 }
 
+/** No linked folder is entered. A link out of `root` that the search for transcripts names, to a folder or of a transcript, is left to it. */
+function filesIn(folder: string, root: string): string[] {
+  if (resolveOwn(folder, root).kind !== 'own') return [];
+  return entriesOf(folder).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return filesIn(path, root);
+    if (!entry.isSymbolicLink()) return [path];
+    const found = resolveOwn(path, root);
+    const isNamed = found.kind === 'outside' && (found.stats.isDirectory() || extname(path) === '.jsonl');
+    return isNamed ? [] : [path];
+  });
+}
+
 function entriesOf(folder: string): Dirent[] {
   try {
-    return readdirSync(folder, { recursive: true, withFileTypes: true });
+    return readdirSync(folder, { withFileTypes: true });
   } catch {
     return [];
   }

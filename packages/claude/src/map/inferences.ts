@@ -3,7 +3,7 @@ import { isId, type JsonObject, type JsonValue } from '@hansard/events';
 import { asObject, hasFields, withoutNull } from '../lines/json-fields.ts';
 import { RecentMap } from './horizon.ts';
 import type { SubAgent } from './sub-agents.ts';
-import { usageOnTop } from './usage.ts';
+import { hasTokens, usageOnTop } from './usage.ts';
 
 /** One model message while its lines arrive. */
 export interface Inference {
@@ -119,6 +119,7 @@ export class Inferences {
     if (counted === undefined) return 'unknown';
     const more = usageOnTop(counted, withoutNull(usage));
     if (more === null) return 'less';
+    if (!hasTokens(more)) return null;
     const id = `${inferenceIdOf(messageId)}:again`;
     this.#again.set(id, { agentId: agent?.id, messageId, id, model, usage: more, timestamp });
     return null;

@@ -61,6 +61,14 @@ export function usageOnTop(before: JsonObject, after: JsonObject): JsonObject | 
   return Object.values(more).some((count) => typeof count === 'number' && count < 0) ? null : more;
 }
 
+/** Whether a count of a usage, at any level, is above zero. */
+export function hasTokens(usage: JsonObject): boolean {
+  return Object.values(usage).some(
+    (count) =>
+      (typeof count === 'number' && count > 0) || (isPlainObject(count) && hasTokens(count as JsonObject)),
+  );
+}
+
 type CacheWrites = Pick<Usage, 'cacheWriteTokens' | 'cacheWrite5mTokens' | 'cacheWrite1hTokens'>;
 
 /** The split of the cache writes is left out if it contradicts their sum. */

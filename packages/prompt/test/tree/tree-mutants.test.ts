@@ -102,14 +102,14 @@ const mutants: readonly (readonly [fault: string, file: string, piece: string, i
   [
     'an inherited head is lost',
     tree,
-    'return place?.agent.id === inherits.agentId ? entryOf(place) : undefined;',
+    'return place?.agent.id === agentId ? entryOf(place) : undefined;',
     'return null;',
   ],
   [
     'a transcript inherits all of the other one',
     tree,
-    'return place?.agent.id === inherits.agentId ? entryOf(place) : undefined;',
-    'return place?.agent.id === inherits.agentId ? place.agent.current.end : undefined;',
+    'return place?.agent.id === agentId ? entryOf(place) : undefined;',
+    'return place?.agent.id === agentId ? place.agent.current.end : undefined;',
   ],
   [
     'a link to a record means the end of the branch',

@@ -265,7 +265,8 @@ function readIds(
 }
 
 function describeRepair(file: OpenFile, { end, size }: FileTail): TailRepair {
-  const rest = file.read(end, Math.min(size, end + closings.mixed.length)).toString('latin1');
+  // One byte more than the longest, so that what follows whole brackets is seen.
+  const rest = file.read(end, Math.min(size, end + closings.mixed.length + 1)).toString('latin1');
   if (Object.values(closings).some((closing) => closing.startsWith(rest)))
     return { offset: end, removedBytes: 0, reason: 'The closing brackets were incomplete.' };
   return {

@@ -25,9 +25,9 @@ const mutants: readonly Mutant[] = [
   },
   {
     name: 'the chains of all dispatches start from the same value',
-    file: 'database/decode.ts',
-    from: 'dispatchId: string): number {\n  return crc32(',
-    to: 'dispatchId: string): number {\n  return 0 * crc32(',
+    file: 'events/event-scan.ts',
+    from: 'chainStart(dispatch.taskDir, dispatch.dispatchId)',
+    to: '0 * chainStart(dispatch.taskDir, dispatch.dispatchId)',
   },
   {
     name: 'the mark of a batch is not part of the checksum',
