@@ -20,7 +20,7 @@ async function importJson(cli: CommandLine, ...args: string[]): Promise<Imported
 }
 
 const dispatches = async (cli: CommandLine) =>
-  (await cli.hansard('ls', 'lab/log', '--json')).json() as object[];
+  (await cli.hansard('ls', 'lab/log', '--json')).json() as { status: string }[];
 
 async function eventsOf(cli: CommandLine): Promise<CapturedEvent[]> {
   return (await cli.hansard('show', 'lab/log/latest', '--raw', '--json')).json() as CapturedEvent[];

@@ -314,7 +314,7 @@ export class TranscriptReading {
 
   /** Null: the log has to be read as a whole. */
   #kept(): JsonValue | null {
-    if (this.#mapping === null || !this.#hasTime || this.#mapping.hasLateUsage) return null;
+    if (this.#mapping === null || !this.#hasTime || this.#mapping.hasUsageElsewhere) return null;
     return keepReading({
       continues: this.#session.continues,
       open: this.#open,

@@ -23,7 +23,7 @@ export interface Inference {
 }
 
 /** Usage of a model message that no event has. It counts as an open call, because events never change. */
-interface LateUsage {
+export interface LateUsage {
   readonly agentId: string | undefined;
   readonly messageId: string;
   readonly id: string;
@@ -133,9 +133,23 @@ export class Inferences {
 
   /** The usage that no event has. `isEvent`: whether an event has an id. */
   lateUsage(isEvent: (id: string) => boolean): LateUsage[] {
+    return [...this.#again.values(), ...this.onlyElsewhere(isEvent)];
+  }
+
+  /** That of messages which only the records of other agents hold. */
+  onlyElsewhere(isEvent: (id: string) => boolean): LateUsage[] {
     const open = new Set([...this.#open.values()].map(({ id }) => id));
-    const elsewhere = [...this.#elsewhere.values()].filter(({ id }) => !isEvent(id) && !open.has(id));
-    return [...this.#again.values(), ...elsewhere];
+    return [...this.#elsewhere.values()].filter(({ id }) => !isEvent(id) && !open.has(id));
+  }
+
+  /** The usage of later lines, for a reading that continues this one. */
+  get again(): readonly LateUsage[] {
+    return [...this.#again.values()];
+  }
+
+  set again(again: readonly LateUsage[]) {
+    this.#again.clear();
+    for (const late of again) this.#again.set(late.id, late);
   }
 
   /** Whether a line only continues the agent's last message, which is over, with the same usage. */

@@ -15,6 +15,7 @@ import { asName, asObject, longestStepBack, rawFields, recordedTime } from '../l
 import type { LogPart } from '../lines/log-parts.ts';
 import { asBlocks, isToolResult } from './blocks.ts';
 import { asEventId, asId } from './ids.ts';
+import type { LateUsage } from './inferences.ts';
 import { inferenceIdOf } from './inferences.ts';
 import { MappingStep, openCallsOf } from './mapping-step.ts';
 import { noModel } from './model-message.ts';
@@ -63,6 +64,7 @@ export interface MappingFacts {
   readonly branches: KeptBranches;
   /** Where the dispatched agent works: the folder and the branch of its last message. */
   readonly place: JsonObject;
+  readonly again: readonly LateUsage[];
 }
 
 const mostSummaries = 1_000;
@@ -331,10 +333,10 @@ export class TranscriptMapping {
     return openCallsOf(this.#state);
   }
 
-  /** Whether some usage is in no event. A later reading has to read everything again. */
-  get hasLateUsage(): boolean {
+  /** Whether some usage is in the records of another agent only. A later reading has to read everything again. */
+  get hasUsageElsewhere(): boolean {
     const { inferences, ids } = this.#state;
-    return inferences.lateUsage((id) => ids.has(id)).length > 0;
+    return inferences.onlyElsewhere((id) => ids.has(id)).length > 0;
   }
 
   /** Facts about all records so far. */
@@ -351,6 +353,7 @@ export class TranscriptMapping {
       origins: [...this.#origins],
       branches: this.#branches.kept,
       place: this.#place,
+      again: this.#state.inferences.again,
     };
   }
 
@@ -393,6 +396,7 @@ export class TranscriptMapping {
     this.#state.calls.retainOpen(new Set(openCalls));
     this.#state.inferences.retain(new Set(openMessages));
     this.#state.inferences.takeOver();
+    this.#state.inferences.again = facts.again;
     this.#state.horizon.set(lostAgents);
     this.#file = this.open({ startsAt: 0 });
   }

@@ -155,7 +155,7 @@ const mutants: readonly (readonly [
   ],
   [
     'forgets late usage when it continues',
-    ['continue/transcript-reading.ts', ' || this.#mapping.hasLateUsage', ''],
+    ['map/transcript-mapping.ts', 'this.#state.inferences.again = facts.again;', ''],
   ],
   [
     'does not read again where it cannot know',
