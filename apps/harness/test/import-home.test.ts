@@ -102,6 +102,32 @@ describe('importing from the home folder', () => {
     expect(await listed(line)).toEqual([]);
   });
 
+  it('names what lies beside the sessions and is not read, in the list, in an import and in JSON', async () => {
+    using line = commandLine();
+    const [session] = sessions;
+    if (session !== undefined) putSession(line, session);
+    put(line, 'home/.claude/file-history/one/a@v1', 'four');
+    put(line, 'home/.claude/file-history/gone/b@v1', 'sixsix');
+    put(line, 'home/.claude/plans/green.md', 'plan');
+    const [history, plans] = [
+      'hansard: not read: ~/.claude/file-history (contents of files before they were changed): 2 files, 10 bytes, of 1 session; of no session that was found: gone/b@v1.',
+      'hansard: not read: ~/.claude/plans (plans): 1 file, 4 bytes; their names do not say of which session.',
+    ];
+    const list = await inHome(line, ['import', '~']);
+    expect(list.err).toBe(
+      `${history}\n${plans}\nhansard: nothing was imported. Add --yes to import 1 session.\n`,
+    );
+    const [product] = (await inHome(line, ['import', '~', '--json'])).json() as { notRead: object[] }[];
+    expect(product?.notRead).toMatchObject([{ notRead: 'file-history' }, { notRead: 'plans' }]);
+    const named = await inHome(line, ['import', join(line.cwd, 'home/.claude/projects')]);
+    expect(named.err).toBe(`${history}\n${plans}\n`);
+    const rows = (await inHome(line, ['import', '~', '--yes', '--json'])).json() as object[];
+    expect(rows.slice(1)).toMatchObject([
+      { notRead: 'file-history', files: 2, bytes: 10, sessions: 1, ofNoSession: { files: 1, bytes: 6 } },
+      { notRead: 'plans', files: 1, bytes: 4, sessions: null, ofNoSession: null },
+    ]);
+  });
+
   it('asks on a terminal, and imports what it listed', async () => {
     using line = commandLine();
     for (const session of sessions) putSession(line, session);
