@@ -223,7 +223,8 @@ describe('a game log that is imported again', () => {
       onOutput: () => stop.abort(),
     });
     expect([code, err]).toEqual([1, expect.stringContaining('was interrupted')]);
-    expect((await dispatches(cli)).filter(({ status }) => status === 'completed')).toHaveLength(1);
+    const ended = (await dispatches(cli)) as { status?: string }[];
+    expect(ended.filter(({ status }) => status === 'completed')).toHaveLength(1);
     expect(await importJson(cli, 'all.jsonl')).toMatchObject([{ added: 0 }, { events: 5, added: 5 }]);
   });
 });
