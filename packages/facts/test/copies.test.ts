@@ -91,9 +91,11 @@ describe('the copies among sessions of Claude Code', () => {
       answer(`line-${first + 5}`, 'm2', 'Built.'),
       prompt(`line-${first + 6}`, 'continue'),
     ];
+    // Two prompts can have one text and one line.
+    const sameLine = (message: string) => [prompt('line-40', 'Go.'), answer('line-41', message, message)];
     const sessions = {
-      a: { rows: [...headAt(7), answer('line-20', 'm3', 'Mine.')], origin: 'B' },
-      b: { rows: [...headAt(1), answer('line-9', 'm4', 'Done.')] },
+      a: { rows: [...headAt(7), answer('line-20', 'm3', 'Mine.'), ...sameLine('m5')], origin: 'B' },
+      b: { rows: [...headAt(1), answer('line-9', 'm4', 'Done.'), ...sameLine('m6')] },
       c: { rows: headAt(1) },
     };
     const copied = { 'line-7': 'B', 'line-8': 'B', 'line-10': 'B', 'line-11': 'B', 'line-12': 'B' };
