@@ -2,9 +2,9 @@ import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { isReadableAs } from '@hansard/events/plain';
 import { isPrompt, isStraightEvent, type LeftBranch, TranscriptTree } from '@hansard/prompt';
 import { isNoise } from './noise.ts';
-import { listsOf, type RowSource, readRows } from './read-rows.ts';
+import { listsOf, type RowSource } from './read-rows.ts';
 import type { Row, RowFold } from './row.ts';
-import type { RowReaderOptions } from './row-reader.ts';
+import { RowReader, type RowReaderOptions } from './row-reader.ts';
 
 /** The log of a dispatch, such as a `DispatchLog`. */
 export interface FoldableLog {
@@ -121,14 +121,22 @@ export async function readFolds(
   copied: CopiedEvents = null,
 ): Promise<RowFolds> {
   const reading = new FoldReading(copied);
-  const rows = readRows(reading.lists(source), reach, {
-    couldMatch: ({ position, events }) => {
+  const reader = new RowReader({ ...reach, groupsOnly: true });
+  const grouped = {
+    couldMatch: ({ position, events }: Pick<Row, 'position' | 'events'>) => {
       for (const at of events) reading.rowOf[at] = position;
       return false;
     },
     matches: () => false,
-  });
-  while (!(await rows.next()).done);
+  };
+  for await (const events of listsOf(source)) {
+    for (const event of events) {
+      reading.add(event);
+      reader.add(event);
+    }
+    reader.settled(grouped);
+  }
+  reader.end(grouped);
   return reading.end();
 }
 
@@ -173,15 +181,7 @@ class FoldReading {
     this.#copied = copied;
   }
 
-  async *lists(source: RowSource): AsyncGenerator<Iterable<CapturedEvent>> {
-    for await (const list of listsOf(source)) {
-      const events = [...list];
-      for (const event of events) this.#add(event);
-      yield events;
-    }
-  }
-
-  #add(event: CapturedEvent): void {
+  add(event: CapturedEvent): void {
     const position = this.rowOf.length;
     this.rowOf.push(position);
     this.#isPrompt.push(isPrompt(event));

@@ -21,6 +21,8 @@ export interface RowReaderOptions extends RowReach {
    * the first `agent:inference` with a context, and the first events with a substance; and each `content:stored` whose bytes were removed.
    */
   readonly agents?: Iterable<CapturedEvent>;
+  /** Whether only the events of each row are wanted. Who heard a row, and who its agent is, is then not known. Absent: false. */
+  readonly groupsOnly?: boolean;
 }
 
 /**
@@ -43,12 +45,14 @@ export class RowReader {
   readonly #removed = new Set<string>();
   /** The latest outputs in files of their own, the last one first. */
   readonly #outputs: LogNode[] = [];
+  readonly #groupsOnly: boolean;
   #position: number;
 
-  constructor({ first = 0, agents = [], ...reach }: RowReaderOptions = {}) {
+  constructor({ first = 0, agents = [], groupsOnly = false, ...reach }: RowReaderOptions = {}) {
     this.#reach = reach;
+    this.#groupsOnly = groupsOnly;
     this.#open = new OpenGroups(reach, (group) => {
-      group.notKnown = this.#agents.notKnownOf(group);
+      group.notKnown = groupsOnly ? [] : this.#agents.notKnownOf(group);
     });
     this.#links = {
       callOf: (event) => this.#open.unansweredCall(event)?.main.event ?? null,
@@ -67,16 +71,23 @@ export class RowReader {
     const node: LogNode = { event, position: this.#position };
     this.#position += 1;
     this.#open.advance(node);
+    if (this.#groupsOnly) return [this.#group(node, new Set()).position];
     this.#learnRemoved(event);
     this.#agents.learn(event, (id) => this.#open.of(id)?.agent.agentId ?? null);
     const changed = new Set<number>();
     // What a result carries is known before it is joined to its call.
     const changedFrom = this.#agents.observe(event, node.position, this.#links);
-    const group = this.#join(node, changed) ?? this.#begin(node);
-    if (group.events.at(-1) !== node.position) group.events.push(node.position);
-    this.#open.name(group, event.id);
+    const group = this.#group(node, changed);
     for (const { position } of this.#open.heardFrom(changedFrom)) changed.add(position);
     return [group.position, ...changed].filter((position, at, all) => all.indexOf(position) === at);
+  }
+
+  /** Puts an event into its row. */
+  #group(node: LogNode, changed: Set<number>): RowGroup {
+    const group = this.#join(node, changed) ?? this.#begin(node);
+    if (group.events.at(-1) !== node.position) group.events.push(node.position);
+    this.#open.name(group, node.event.id);
+    return group;
   }
 
   /** Takes the next event as one that no row has. */
@@ -261,7 +272,7 @@ export class RowReader {
       decisions: isReadableAs(event, 'harness:hook_decision') ? [this.#decisionOf({ ...node, event })] : [],
       hearings: [],
       notKnown: null,
-      company: isTalk(event) ? this.#agents.presentBeside(speaker) : [],
+      company: isTalk(event) && !this.#groupsOnly ? this.#agents.presentBeside(speaker) : [],
       folded: kind === 'noise' ? [node] : [],
       events: [position],
       keys: [],
@@ -273,6 +284,7 @@ export class RowReader {
 
   /** Of an utterance that passes on another one, its hearers have heard that, too. */
   #hearAll(said: RowGroup, node: LogNode, text: string, changed: Set<number>): void {
+    if (this.#groupsOnly) return;
     this.#hear(said, node, text);
     for (let last = said; last.kind === 'said'; ) {
       const passedOn = this.#open.saying(last.main.event.substance);
@@ -284,6 +296,7 @@ export class RowReader {
   }
 
   #hear(group: RowGroup, node: LogNode, text: string): void {
+    if (this.#groupsOnly) return;
     const { via, agentId } = node.event;
     const isAltered = via !== undefined && group.main !== node && this.#open.isAlteration(via);
     hear(group, node, { text, agent: this.#agents.of(agentId), isAltered });

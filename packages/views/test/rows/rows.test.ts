@@ -1,4 +1,6 @@
+import { join } from 'node:path';
 import { event } from '@hansard/testing';
+import { importMutated } from '@hansard/testing/mutants';
 import { describe, expect, it } from 'vitest';
 import { type Row, RowReader, readRows, rowsOf, rowWords } from '../../src/index.ts';
 import { RandomLog } from './random-log.ts';
@@ -85,6 +87,21 @@ describe(`the rows of 200 random logs ${seeded}`, () => {
     }
   });
 
+  it('have the same events where only these are wanted', () => {
+    expect(wrongGroups(RowReader)).toBeNull();
+  });
+
+  it.each([
+    ['keeps rows open', 'this.#open.advance(node);', ''],
+    ['names no row', 'this.#open.name(group, node.event.id);', ''],
+    ['joins no delivery', 'return said;', 'return this.#groupsOnly ? null : said;'],
+    ['joins no decision', 'return group;\n  }\n\n  #decisionOf', 'return null;\n  }\n\n  #decisionOf'],
+    ['keeps a text beside a call apart', 'model.kind = this.#kindOf(event);', "model.kind = 'event';"],
+  ])('would have others if a reader %s', async (_, piece, instead) => {
+    const made = await importMutated(home, ['rows/row-reader.ts', piece, instead], 'index.ts');
+    expect(wrongGroups((made as { RowReader: typeof RowReader }).RowReader)).not.toBeNull();
+  });
+
   it('are given while the log is read, at most as many events later as they can change', async () => {
     const { events } = new RandomLog(randomFrom(first), 200);
     let read = 0;
@@ -112,6 +129,23 @@ describe(`the rows of 200 random logs ${seeded}`, () => {
     }
   });
 });
+
+const home = join(import.meta.dirname, '../..');
+
+/** The first of 100 logs in which rows have other events where only these are wanted. Null: none. */
+function wrongGroups(Reader: typeof RowReader): string | null {
+  for (let seed = 1; seed <= 100; seed += 1) {
+    const { events } = new RandomLog(randomFrom(seed), 60);
+    for (const reach of [{ events: 3 }, { events: 20 }, { characters: 400 }]) {
+      const reader = new Reader({ ...reach, groupsOnly: true });
+      for (const event of events) reader.add(event);
+      const of = (rows: readonly Row[]) =>
+        JSON.stringify(rows.map(({ position, events }) => [position, events]));
+      if (of(reader.end()) !== of(rowsOf(events, reach))) return `seed ${seed}, ${JSON.stringify(reach)}`;
+    }
+  }
+  return null;
+}
 
 describe('the comparison with what happened', () => {
   const mutants: readonly (readonly [string, (rows: Row[]) => Row[]])[] = [
