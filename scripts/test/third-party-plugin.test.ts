@@ -38,6 +38,7 @@ describe('a store plugin outside the repository, written against the packed pack
       '@hansard/dispatch',
       '@hansard/plugin-loader',
       '@hansard/claude',
+      '@hansard/codex',
       '@hansard/formats',
       '@hansard/import',
     ]);

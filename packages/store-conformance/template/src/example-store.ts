@@ -32,6 +32,8 @@ import {
   countOfPage,
   dispatchNotClaimed,
   dispatchNotFound,
+  knownEnvelope,
+  knownTask,
   orMissing,
   pageOfDispatches,
   pageRange,
@@ -162,14 +164,16 @@ class ExampleStore implements DispatchStoreProvider {
     const file = join(this.#taskFolder(taskDir), 'task.json');
     const text = withFile('read', file, () => orMissing(() => readFileSync(file, 'utf8')));
     if (text === null) return null;
+    let record: unknown;
     try {
-      return JSON.parse(text);
+      record = JSON.parse(text);
     } catch (cause) {
       throw storeErrors.error('STORE_CORRUPT', `${file} is not JSON. Restore it from a copy.`, {
         cause,
         details: { file },
       });
     }
+    return knownTask(record, file, { file });
   }
 
   listTasks(): TaskListing[] {
@@ -211,8 +215,14 @@ class ExampleStore implements DispatchStoreProvider {
 
   #findLog(taskDir: string, dispatchId: string): DispatchLog | null {
     const file = this.#logFile(taskDir, dispatchId);
-    const open = this.#logs.get(file);
-    if (open !== undefined) return open;
+    const log = this.#logs.get(file) ?? this.#readLog(taskDir, dispatchId);
+    // A newer version can have written an envelope that this one does not know.
+    if (log !== null && !this.#claimed.has(file)) knownEnvelope(log.envelope, file, { file });
+    return log;
+  }
+
+  #readLog(taskDir: string, dispatchId: string): DispatchLog | null {
+    const file = this.#logFile(taskDir, dispatchId);
     this.#taskFolder(taskDir);
     const log = readDispatchLog(file);
     if (log === null) return null;
