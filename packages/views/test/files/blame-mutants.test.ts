@@ -79,18 +79,22 @@ async function partsWith(file: string, piece: string, instead: string): Promise<
 
 const seeds = Array.from({ length: 300 }, (_, at) => at + 1);
 
+/** For each setting of the files: the share of origins that must be found. */
+const settings = [
+  { unrecorded: 0, hasWrongClocks: false, least: 0.99 },
+  { unrecorded: 0, hasWrongClocks: true, least: 0.4 },
+  { unrecorded: 0.35, hasWrongClocks: false, least: 0.985 },
+  { unrecorded: 0.35, hasWrongClocks: true, least: 0 },
+];
+
 /** Whether random files show a fault: a wrong origin, or too few origins. */
 function isCaught(parts: BlameParts): boolean {
   try {
-    const all = [0, 0.35].flatMap((unrecorded) => [
-      scoreOf(parts, seeds, { hasWrongClocks: false, unrecorded }),
-      scoreOf(parts, seeds.slice(0, 150), { hasWrongClocks: true, unrecorded }),
-    ]);
-    if (all.some(({ wrong }) => wrong.length > 0)) return true;
-    const [agents, agentsUntimed, others] = all.map(
-      ({ foundKnowable, knowable }) => foundKnowable / knowable,
-    );
-    return (agents ?? 0) < 0.99 || (others ?? 0) < 0.985 || (agentsUntimed ?? 0) < 0.4;
+    return settings.some(({ unrecorded, hasWrongClocks, least }) => {
+      const some = hasWrongClocks ? seeds.slice(0, 150) : seeds;
+      const { wrong, foundKnowable, knowable } = scoreOf(parts, some, { hasWrongClocks, unrecorded });
+      return wrong.length > 0 || foundKnowable / knowable < least;
+    });
   } catch {
     return true;
   }
