@@ -230,6 +230,11 @@ describe('the request that hansard context prints', () => {
     });
     const log = (await line.hansard('show', `${task}/D1`, '--raw', '--json')).json() as CapturedEvent[];
     expect(log.filter(({ type }) => type === 'request:stored')).toHaveLength(2);
+    const { out: shown } = await line.hansard('show', `${task}/D1`);
+    expect(shown.match(/given to the model: .*/g)).toEqual([
+      'given to the model: 1 tool: order, temperature 0.2, topP 1',
+    ]);
+    expect(shown).not.toContain('not recorded');
     expect(JSON.stringify(log)).not.toContain(secret);
   });
 });

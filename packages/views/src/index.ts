@@ -64,7 +64,7 @@ export { agentNamed, agentsNamed, type LogAgent } from './log/log-agents.ts';
 export { createLogIndex, findEvent, type LogIndex } from './log/log-index.ts';
 export type { Hearing, HowHeard, Saying, Speaker } from './log/saying.ts';
 export type { Ink } from './rows/ink.ts';
-export { isContentRow, isNoise } from './rows/noise.ts';
+export { isNoise, isStoredRow } from './rows/noise.ts';
 export type { RowReach } from './rows/open-groups.ts';
 export { readRows, rowsOf } from './rows/read-rows.ts';
 export { type LineSegment, lineSegments, type RenderLineOptions, renderLine } from './rows/render-line.ts';

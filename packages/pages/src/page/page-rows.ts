@@ -1,5 +1,5 @@
 import { dayHeading, formatTime, timeNotRecorded } from '@hansard/facts';
-import { isContentRow, type Row, rowWords, spanText, type WordBlock } from '@hansard/views';
+import { isStoredRow, type Row, rowWords, spanText, type WordBlock } from '@hansard/views';
 import { fileKind, mediaIn, type ReportOptions, type ReportRow } from '../dispatch-report.ts';
 import { escapeHtmlInLine, observedImage, timeHtml } from '../html-text.ts';
 import { blockHtml } from './block-html.ts';
@@ -26,7 +26,7 @@ export class PageRows {
     let day = '';
     let group: ReportRow[] = [];
     const htmlOf = (row: Row) => {
-      const heading = isContentRow(row) ? null : dayHeading(row.timestamp, day);
+      const heading = isStoredRow(row) ? null : dayHeading(row.timestamp, day);
       const item = rowItem(row, scope, role);
       const html = heading === null ? item : `${dayItem(heading)}\n${item}`;
       day = heading ?? day;

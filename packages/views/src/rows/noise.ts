@@ -9,7 +9,7 @@ import type { Row } from './row.ts';
 export function isNoise({ type, data }: CapturedEvent): boolean {
   if (type === 'harness:hook_decision') return data.decision === 'allow';
   if (type === 'session:rate_limit') return data.status === 'allowed';
-  if (type === 'content:stored' || type === 'request:stored') return true;
+  if (isStored(type)) return true;
   if (type === 'system:notice') return false;
   if (type === 'session:status' && isFactOfWork(data)) return false;
   return (type === 'session:status' || type.startsWith('system:')) && !isFailedRecord(type, data);
@@ -59,7 +59,11 @@ function isSet(value: JsonValue | undefined): boolean {
   return value !== undefined && value !== null && value !== '' && value !== false;
 }
 
-/** Whether a row has nothing but stored content, which has no time and begins no day. */
-export function isContentRow({ kind, folded = [] }: Pick<Row, 'kind' | 'folded'>): boolean {
-  return kind === 'noise' && folded.length > 0 && folded.every(({ type }) => type === 'content:stored');
+/** Whether a row has nothing but stored contents and requests, which have no time and begin no day. */
+export function isStoredRow({ kind, folded = [] }: Pick<Row, 'kind' | 'folded'>): boolean {
+  return kind === 'noise' && folded.length > 0 && folded.every(({ type }) => isStored(type));
+}
+
+function isStored(type: string): boolean {
+  return type === 'content:stored' || type === 'request:stored';
 }

@@ -5,6 +5,7 @@ import { wrapColumns } from '../text/wrap-columns.ts';
 import { type RowWordsOptions, rowWords } from '../words/row-words.ts';
 import { type RowWords, spanText, type WordBlock, type WordSource } from '../words/words.ts';
 import type { Ink } from './ink.ts';
+import { isStoredRow } from './noise.ts';
 import type { Row } from './row.ts';
 
 export interface RenderRowOptions extends RowWordsOptions {
@@ -37,7 +38,7 @@ interface BlockLine {
 export function renderRow(row: Row, options: RenderRowOptions = {}): string {
   const words = rowWords(row, options);
   const { width, paint = (_, text) => text } = options;
-  const head = headOf(words, paint);
+  const head = headOf(words, isStoredRow(row) ? '' : formatTime(words.timestamp), paint);
   const depth = ' '.repeat(2 * Math.min(words.depth, deepest));
   const margin =
     (width ?? narrow) < narrow ? '    ' : ' '.repeat(positionColumns + 2 + timeColumns + 2) + depth;
@@ -70,14 +71,14 @@ interface Head {
   readonly painted: string;
 }
 
-function headOf(words: RowWords, paint: Paint): Head {
-  const { position, timestamp, depth, isFailed } = words;
+function headOf(words: RowWords, time: string, paint: Paint): Head {
+  const { position, depth, isFailed } = words;
   const status = spanText(words, 'status');
   const word = spanText(words, 'word');
   const state = spanText(words, 'status', 'duration');
   const pieces: readonly (readonly [Ink, string])[] = [
     ['position', String(position).padStart(positionColumns)],
-    ['dim', formatTime(timestamp).padEnd(timeColumns) + '  '.repeat(Math.min(depth, deepest))],
+    ['dim', time.padEnd(timeColumns) + '  '.repeat(Math.min(depth, deepest))],
     ['agent', spanText(words, 'agent')],
     [isFailed ? 'bad' : 'word', isFailed && status === '' ? `✗ ${word}` : word],
     ['strong', spanText(words, 'head')],

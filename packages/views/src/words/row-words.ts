@@ -3,8 +3,9 @@ import { contentLabel } from '@hansard/events/plain';
 import { formatCost, formatCount, formatDuration, formatTokens, shortId } from '@hansard/facts';
 import type { AgentNames } from '../agents/agent-names.ts';
 import { decisionInWords, decisionTones, describeEvent } from '../rows/describe-event.ts';
-import { isContentRow } from '../rows/noise.ts';
+import { isStoredRow } from '../rows/noise.ts';
 import type { DiffLine, Row, RowAgent, RowDecision, RowFold, RowPart } from '../rows/row.ts';
+import { fitColumns } from '../text/columns.ts';
 import { compactJson } from '../text/compact-json.ts';
 import { dispatchedAgent, hearingClauses, hearingSpans, receivedLabel } from './hearing-words.ts';
 import type { NoteBlock, RowWords, SpanLabel, WordBlock, WordSource, WordSpan, Words } from './words.ts';
@@ -210,8 +211,24 @@ function recordBlocks(row: Row): WordBlock[] {
     timestamp,
     text: text === '' ? word : `${word} ${text}`,
   }));
-  const summary = isContentRow(row)
-    ? formatCount(folded.length, 'attached file')
+  const summary = isStoredRow(row)
+    ? storedInWords(folded)
     : `${formatCount(folded.length, what)}: ${counts.join(', ')}`;
   return [{ kind: 'records', source: kind === 'noise' ? 'content' : 'records', summary, records }];
+}
+
+/** The columns for the tools and parameters in a summary: its records have them whole. */
+const requestColumns = 40;
+
+function storedInWords(folded: NonNullable<Row['folded']>): string {
+  const [requests, files] = [true, false].map((isRequest) =>
+    folded.filter(({ type }) => (type === 'request:stored') === isRequest),
+  ) as [typeof folded, typeof folded];
+  const given = requests.map(({ text }) => text).join(', ');
+  return [
+    files.length > 0 && formatCount(files.length, 'attached file'),
+    requests.length > 0 && `given to the model: ${fitColumns(given, requestColumns)}`,
+  ]
+    .filter(Boolean)
+    .join(', ');
 }

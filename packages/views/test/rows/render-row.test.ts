@@ -50,6 +50,23 @@ describe('renderRow', () => {
     );
   });
 
+  it('says which tools and parameters a model was given, cut to a line, and without dashes for a time', () => {
+    const request = (id: string, data: EventData<'request:stored'>) => ({
+      ...anyEvent('request:stored', data),
+      id: id.repeat(64),
+      timestamp: null,
+    });
+    const tools = request('a', { tools: [{ name: 'Bash' }, { name: 'Read' }] });
+    expect(show([tools])).toBe('\n   0            harness  ▸ given to the model: 2 tools: Bash, Read\n');
+    const parameters = request('b', { parameters: { temperature: 0.2 } });
+    expect(show([tools, parameters])).toContain('▸ given to the model: 2 tools: Bash, Read, temperature 0.2');
+    const many = request('c', { tools: Array.from({ length: 40 }, (_, at) => ({ name: `Tool${at}` })) });
+    expect(show([many])).toMatch(/▸ given to the model: 40 tools: Tool0, .{1,25}…\n$/);
+    expect(show([many], { full: true })).toContain('Tool39');
+    const content = { ...anyEvent('content:stored', { sha256: 'd', size: 70 }), timestamp: null };
+    expect(show([content, tools])).toContain('▸ 1 attached file, given to the model: 2 tools: Bash, Read');
+  });
+
   it('shows an edit as a difference, a command and a prompt whole, and a result below its call', () => {
     const edit = {
       file_path: 'src/schedule.ts',

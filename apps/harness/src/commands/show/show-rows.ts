@@ -19,7 +19,7 @@ import {
   filterRows,
   foldsOf,
   inOrderOfTime,
-  isContentRow,
+  isStoredRow,
   type Row,
   renderEnvelope,
   renderRow,
@@ -151,10 +151,10 @@ async function* texts(
   let hasUntimed = false;
   for await (const { of, row: recorded } of rows) {
     const row = atShownTime(context, recorded);
-    const heading = isContentRow(row) ? null : dayHeading(row.timestamp, day);
+    const heading = isStoredRow(row) ? null : dayHeading(row.timestamp, day);
     if (heading !== null) yield paint('dim', heading);
     day = heading ?? day;
-    hasUntimed ||= row.timestamp === null && !isContentRow(row);
+    hasUntimed ||= row.timestamp === null && !isStoredRow(row);
     const { dispatchId, role } = of.envelope;
     if (printed.length > 1 && dispatchId !== last)
       yield paint('strong', neutraliseControlsInLine(`${role} ${shortId(dispatchId)}`));
