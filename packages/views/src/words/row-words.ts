@@ -221,14 +221,11 @@ function recordBlocks(row: Row): WordBlock[] {
 const requestColumns = 40;
 
 function storedInWords(folded: NonNullable<Row['folded']>): string {
-  const [requests, files] = [true, false].map((isRequest) =>
-    folded.filter(({ type }) => (type === 'request:stored') === isRequest),
-  ) as [typeof folded, typeof folded];
+  const requests = folded.filter(({ type }) => type === 'request:stored');
+  const files = folded.length - requests.length;
   const given = requests.map(({ text }) => text).join(', ');
   return [
-    files.length > 0 && formatCount(files.length, 'attached file'),
-    requests.length > 0 && `given to the model: ${fitColumns(given, requestColumns)}`,
-  ]
-    .filter(Boolean)
-    .join(', ');
+    ...(files === 0 ? [] : [formatCount(files, 'attached file')]),
+    ...(requests.length === 0 ? [] : [`given to the model: ${fitColumns(given, requestColumns)}`]),
+  ].join(', ');
 }
