@@ -51,7 +51,7 @@ function isThere(path: string): boolean {
   }
 }
 
-/** A file in the folder of a session beside the transcripts and their metadata. */
+/** A file beside the transcripts of a session. */
 export interface BesideFile {
   readonly path: string;
   /** The path from the folder of the session's file. */
@@ -63,8 +63,8 @@ export interface BesideFile {
   readonly problem?: string;
   /** The sub-agent that it is the metadata of. Absent: it is the output of a tool. */
   readonly agentId?: string;
-  /** Whether the balance of the sub-agent's file counts it. */
-  readonly isCounted?: boolean;
+  /** The metadata of a sub-agent with a transcript, which are read before the transcript. */
+  readonly metadata?: JsonObject;
 }
 
 /** The name of the metadata file of a sub-agent. */
@@ -75,7 +75,8 @@ export type KeptBeside = readonly [name: string, bytes: number, modifiedAt: numb
 
 const mostFiles = 5_000;
 const mostBytes = 16 * 1024 * 1024;
-export const mostBytesOfMeta = 1_000_000;
+const mostBytesOfMeta = 1_000_000;
+const noObject = 'does not hold a JSON object';
 
 /** The folder that Claude Code keeps for a session beside its file. */
 function folderOf(path: string): string {
@@ -89,8 +90,23 @@ export function findBeside(path: string, known: ReadonlySet<string>): BesideFile
   return filesIn(folder, root)
     .filter((file) => !known.has(file))
     .sort()
-    .slice(0, mostFiles)
-    .map((file) => besideFile(file, { root, folder }));
+    .flatMap((file) => besideFile(file, root) ?? [])
+    .map((file, at) =>
+      at < mostFiles ? ofKind(file, folder) : { ...file, problem: `is one of more than ${mostFiles} files` },
+    );
+}
+
+/** Reads the metadata file beside the transcript of a sub-agent. Null: there is none. */
+export async function readMetadata(path: string, root: string): Promise<BesideFile | null> {
+  const found = besideFile(path, root);
+  const file = found === null ? null : limited(found, mostBytesOfMeta);
+  if (file === null || file.problem !== undefined) return file;
+  try {
+    const metadata = parseObject(await readText(path));
+    return metadata === null ? { ...file, problem: noObject } : { ...file, metadata };
+  } catch (error) {
+    return { ...file, problem: problemOf(error) };
+  }
 }
 
 /** No linked folder is entered. A link out of `root` that the search for transcripts names, to a folder or of a transcript, is left to it. */
@@ -114,29 +130,38 @@ function entriesOf(folder: string): Dirent[] {
   }
 }
 
-function besideFile(
-  path: string,
-  { root, folder }: { readonly root: string; readonly folder: string },
-): BesideFile {
-  const name = relative(root, path).replaceAll(sep, '/');
+/** A file as it is now, with a problem unless it is a regular file below `root`. Null: it is not there. */
+function besideFile(path: string, root: string): BesideFile | null {
   const found = resolveOwn(path, root);
-  const isThere = found.kind === 'own';
-  const stats = isThere ? found.stats : { size: 0, mtimeMs: 0 };
-  const facts = { path, name, bytes: stats.size, modifiedAt: stats.mtimeMs };
-  const problem = (text: string): BesideFile => ({ ...facts, problem: text });
-  if (found.kind === 'outside') return problem(`is a link to ${found.target}, outside of ${root}`);
-  if (!isThere) return problem('is a link that leads nowhere');
-  if (!found.stats.isFile()) return { ...problem('is not a regular file'), bytes: 0 };
+  if (found.kind === 'absent') return null;
+  const isFile = found.kind === 'own' && found.stats.isFile();
+  const { size, mtimeMs } = isFile ? found.stats : { size: 0, mtimeMs: 0 };
+  const name = relative(root, path).replaceAll(sep, '/');
+  const facts = { path, name, bytes: size, modifiedAt: mtimeMs };
+  if (found.kind === 'outside')
+    return { ...facts, problem: `is a link to ${found.target}, outside of ${root}` };
+  if (found.kind === 'unreadable') return { ...facts, problem: 'is a link that leads nowhere' };
+  return isFile ? facts : { ...facts, problem: 'is not a regular file' };
+}
+
+/** A file in the folder of a session: the output of a tool, metadata without a transcript, or a file that is not read. */
+function ofKind(file: BesideFile, folder: string): BesideFile {
+  if (file.problem !== undefined) return file;
+  const { path } = file;
   // The metadata of a sub-agent can be there before its transcript.
   const [, agentId] = metadataName.exec(basename(path)) ?? [];
-  if (
-    agentId !== undefined &&
-    path.startsWith(join(folder, 'subagents', sep)) &&
-    stats.size <= mostBytesOfMeta
-  )
-    return { ...facts, agentId };
-  if (dirname(path) !== join(folder, 'tool-results')) return problem('is of a kind that is not read');
-  return stats.size > mostBytes ? problem(`has ${stats.size} bytes, more than ${mostBytes}`) : facts;
+  if (agentId !== undefined && path.startsWith(join(folder, 'subagents', sep)))
+    return limited({ ...file, agentId }, mostBytesOfMeta);
+  if (dirname(path) !== join(folder, 'tool-results'))
+    return { ...file, problem: 'is of a kind that is not read' };
+  return limited(file, mostBytes);
+}
+
+function limited(file: BesideFile, most: number): BesideFile {
+  const { bytes, problem } = file;
+  return problem !== undefined || bytes <= most
+    ? file
+    : { ...file, problem: `has ${bytes} bytes, more than ${most}` };
 }
 
 /** The files beside a session, while it is read. */
@@ -145,13 +170,20 @@ export class BesideFiles {
   readonly #kept: KeptBeside[];
   readonly #known: Set<string>;
   readonly #problems = new Map<BesideFile, string>();
-  readonly #given = new Set<BesideFile>();
+  /** The files that no reading has read as they are now. */
+  readonly #waiting: Set<BesideFile>;
+  /** By name: those of them that are outputs. */
+  readonly #outputs: ReadonlyMap<string, BesideFile>;
 
   constructor(files: readonly BesideFile[], kept: readonly KeptBeside[] = []) {
     this.#files = files;
     this.#kept = [...kept];
     this.#known = new Set(kept.map(([, , , id]) => id));
     for (const file of files) if (file.problem !== undefined) this.#problems.set(file, file.problem);
+    const read = new Set(kept.map(([name, bytes, modifiedAt]) => stateOf({ name, bytes, modifiedAt })));
+    this.#waiting = new Set(files.filter((file) => file.problem === undefined && !read.has(stateOf(file))));
+    const outputs = [...this.#waiting].filter(({ agentId }) => agentId === undefined);
+    this.#outputs = new Map(outputs.map((file) => [basename(file.path), file]));
   }
 
   get kept(): KeptBeside[] {
@@ -167,12 +199,8 @@ export class BesideFiles {
   async outputsOf(events: readonly CapturedEvent[], fidelity: Fidelity): Promise<CapturedEvent[]> {
     const outputs: CapturedEvent[] = [];
     for (const event of events) {
-      const name = namedIn(event);
-      const file =
-        name === null
-          ? undefined
-          : this.#waiting.find(({ path, agentId }) => agentId === undefined && basename(path) === name);
-      const output = file === undefined ? null : await this.#read(file, fidelity);
+      const file = this.#outputs.get(namedIn(event) ?? '');
+      const output = file === undefined || !this.#waiting.has(file) ? null : await this.#read(file, fidelity);
       if (output !== null) outputs.push(output);
     }
     return outputs;
@@ -180,15 +208,12 @@ export class BesideFiles {
 
   /** Whether a result among the events names an output. */
   areNamedIn(events: readonly CapturedEvent[]): boolean {
-    return (
-      this.#files.some(({ agentId }) => agentId === undefined) &&
-      events.some((event) => namedIn(event) !== null)
-    );
+    return this.#outputs.size > 0 && events.some((event) => namedIn(event) !== null);
   }
 
-  /** The events of all other outputs. */
+  /** The events of all other files. */
   async *others(fidelity: Fidelity): AsyncGenerator<CapturedEvent> {
-    for (const file of this.#waiting) {
+    for (const file of [...this.#waiting]) {
       const event = await this.#read(file, fidelity);
       if (event !== null) yield event;
     }
@@ -196,11 +221,9 @@ export class BesideFiles {
 
   addTo(sheet: BalanceSheet): void {
     for (const file of this.#files) {
-      if (file.isCounted === true) continue;
-      const isLeftOut = this.#problems.has(file);
       sheet.take('files');
       sheet.take('bytes', file.bytes);
-      if (isLeftOut) {
+      if (this.#problems.has(file)) {
         sheet.leaveOut('files', 'not_read');
         sheet.leaveOut('bytes', 'not_read', file.bytes);
       } else {
@@ -210,25 +233,12 @@ export class BesideFiles {
     }
   }
 
-  get #waiting(): BesideFile[] {
-    return this.#files.filter(
-      (file) =>
-        !this.#given.has(file) &&
-        !this.#problems.has(file) &&
-        !this.#kept.some((kept) => isAsKept(file, kept)),
-    );
-  }
-
   async #read(file: BesideFile, fidelity: Fidelity): Promise<CapturedEvent | null> {
-    this.#given.add(file);
+    this.#waiting.delete(file);
     try {
-      await using source = await open(file.path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-      const bytes = await source.readFile();
-      const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-      const event =
-        file.agentId === undefined ? outputEvent(basename(file.path), text) : metadataEvent(file, text);
+      const event = await eventOf(file);
       if (event === null) {
-        this.#problems.set(file, 'does not hold a JSON object');
+        this.#problems.set(file, noObject);
         return null;
       }
       this.#kept.push([file.name, file.bytes, file.modifiedAt, event.id]);
@@ -236,11 +246,33 @@ export class BesideFiles {
       this.#known.add(event.id);
       return fidelity === 'full' ? event : toNarrative(event);
     } catch (error) {
-      const isText = !(error instanceof TypeError);
-      this.#problems.set(file, isText ? `cannot be read: ${messageOf(error)}` : 'is not text');
+      this.#problems.set(file, problemOf(error));
       return null;
     }
   }
+}
+
+/** The name, the size and the time of a file in one text. */
+function stateOf({ name, bytes, modifiedAt }: Pick<BesideFile, 'name' | 'bytes' | 'modifiedAt'>): string {
+  return JSON.stringify([name, bytes, modifiedAt]);
+}
+
+/** Null: the file should hold metadata, and holds something else. */
+async function eventOf(file: BesideFile): Promise<CapturedEvent | null> {
+  if (file.agentId === undefined) return outputEvent(basename(file.path), await readText(file.path));
+  const metadata = file.metadata ?? parseObject(await readText(file.path));
+  return metadata === null ? null : metadataEvent(file, metadata);
+}
+
+/** @throws TypeError if the file is not text; errors of the file system */
+async function readText(path: string): Promise<string> {
+  // A pipe that replaced the file would block the import.
+  await using source = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(await source.readFile());
+}
+
+function problemOf(error: unknown): string {
+  return error instanceof TypeError ? 'is not text' : `cannot be read: ${messageOf(error)}`;
 }
 
 /**
@@ -259,13 +291,8 @@ function outputEvent(file: string, output: string): CapturedEvent {
   };
 }
 
-/**
- * The event of the metadata that Claude Code keeps beside the transcript of a sub-agent, with all its keys. Other content is another event.
- * Null: the text does not hold a JSON object.
- */
-function metadataEvent({ path, agentId = '' }: BesideFile, text: string): CapturedEvent | null {
-  const metadata = parseObject(text);
-  if (metadata === null) return null;
+/** The event of the metadata that Claude Code keeps of a sub-agent, with all its keys. Other content is another event. */
+function metadataEvent({ path, agentId = '' }: BesideFile, metadata: JsonObject): CapturedEvent {
   const file = basename(path);
   const { toolUseId } = metadata;
   const digest = hash('sha256', `${file}\n${inOrder(metadata)}`, 'hex').slice(0, 16);
@@ -298,10 +325,6 @@ function inOrder(value: JsonValue = null): string {
   if (!isPlainObject(value)) return JSON.stringify(value);
   const fields = Object.entries(value as JsonObject).sort(([one], [other]) => (one < other ? -1 : 1));
   return `{${fields.map(([key, field]) => `${JSON.stringify(key)}:${inOrder(field)}`).join()}}`;
-}
-
-function isAsKept(file: BesideFile, [name, bytes, modifiedAt]: KeptBeside): boolean {
-  return file.name === name && file.bytes === bytes && file.modifiedAt === modifiedAt;
 }
 
 function namedIn({ type, data }: CapturedEvent): string | null {

@@ -5,7 +5,7 @@ import { type KeptBalance, type LeftOutReason, LineBalance } from '../lines/line
 import { PrefixChecksum } from '../lines/read-lines.ts';
 import type { MappingFacts } from '../map/transcript-mapping.ts';
 import { CallCheck, type FileState } from '../map/transcript-state.ts';
-import type { KeptBeside } from './beside-session.ts';
+import type { BesideFile, KeptBeside } from './beside-session.ts';
 import type { ReadLine } from './needed-lines.ts';
 
 /** A file of a session. */
@@ -21,13 +21,8 @@ export interface SessionFile {
   /** Of a sub-agent's file, the id by which records name the agent. */
   readonly agentId?: string;
   readonly startsAt: number;
-  readonly meta: JsonObject;
-  /** The size of the metadata file beside a sub-agent's transcript. Absent: there is none. */
-  readonly bytesOfMeta?: number;
-  /** Milliseconds since 1970. */
-  readonly metaModifiedAt?: number;
-  /** Why it was not read. */
-  readonly metaProblem?: string;
+  /** The metadata file beside a sub-agent's transcript. Absent: there is none. */
+  readonly sidecar?: BesideFile;
   /** The error of an unreadable file, and its size. */
   readonly problem?: unknown;
   readonly bytesUnread?: number;

@@ -69,8 +69,8 @@ export class TranscriptReading {
     this.#isRecalling = before !== undefined;
     this.#output = new ReadingOutput(before?.kept);
     const agents = files.map(({ agentId }) => asId(agentId));
-    const starts = files.flatMap(({ meta }, at) => {
-      const [agent, toolCallId] = [agents[at], asName(meta.toolUseId)];
+    const starts = files.flatMap(({ sidecar }, at) => {
+      const [agent, toolCallId] = [agents[at], asName(sidecar?.metadata?.toolUseId)];
       return agent === undefined || toolCallId === undefined ? [] : [{ agent, toolCallId }];
     });
     this.#needed = new NeededLines(
@@ -136,9 +136,9 @@ export class TranscriptReading {
     fidelity: Fidelity,
   ): OpenFile {
     const file = this.#files[number] as SessionFile;
-    const { prefix: name, meta, agentId } = file;
+    const { prefix: name, agentId, startsAt, sidecar } = file;
+    const meta = sidecar?.metadata ?? {};
     const before = this.#keptOf(number);
-    const { startsAt } = file;
     const open = new OpenFile(file, number, mapping.open({ name, agentId, startsAt, meta }), before);
     open.steps = this.#steps(mapping, open, signal, fidelity);
     this.#bytes += open.offset;
@@ -293,20 +293,10 @@ export class TranscriptReading {
   #balance(): SourceBalance {
     const sheet = new BalanceSheet();
     for (const { file, balance } of this.#open) {
-      const { bytesUnread = 0, bytesOfMeta, metaProblem } = file;
+      const { bytesUnread = 0 } = file;
       balance.addTo(sheet);
       sheet.take('bytes', bytesUnread);
       sheet.leaveOut('bytes', 'no_records', bytesUnread);
-      if (bytesOfMeta === undefined) continue;
-      sheet.take('files');
-      sheet.take('bytes', bytesOfMeta);
-      if (metaProblem === undefined) {
-        sheet.record('files');
-        sheet.record('bytes', bytesOfMeta);
-      } else {
-        sheet.leaveOut('files', 'not_read');
-        sheet.leaveOut('bytes', 'not_read', bytesOfMeta);
-      }
     }
     this.#beside.addTo(sheet);
     return sheet.balance;
@@ -338,12 +328,6 @@ export class TranscriptReading {
 
   #end(): void {
     this.#isComplete = true;
-    for (const { path, metaProblem } of this.#files) {
-      if (metaProblem === undefined) continue;
-      this.#file = path;
-      const sidecar = path.replace(/\.jsonl$/, '.meta.json');
-      this.#report('sidecar_not_read', 1, `${sidecar} ${metaProblem}. It was left out.`);
-    }
     for (const [path, problem] of this.#beside.problems) {
       this.#file = path;
       this.#report('sidecar_not_read', 1, `${path} ${problem}. It was left out.`);

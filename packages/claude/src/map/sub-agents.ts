@@ -13,9 +13,9 @@ export interface SubAgent {
   named: boolean;
   /** Whether its `agent:created` is written. */
   announced: boolean;
-  /** What its `agent:created` will say. It waits for the call that started the agent, which the source names later. */
   /** The event with which the transcript that it begins with ends. Absent: it begins with its own. */
   inherits?: string | undefined;
+  /** What its `agent:created` will say. It waits for the call that started the agent, which the source names later. */
   waiting?: { readonly time: number; readonly timestamp: string | null; readonly about: JsonObject };
 }
 

@@ -150,10 +150,7 @@ const mutants: readonly (readonly [
 ])[] = [
   ['reads an output again', [beside, 'if (this.#known.has(event.id)) return null;', '']],
   ['keeps nothing of what it has read', [reading, 'beside: this.#beside.kept,', 'beside: [],']],
-  [
-    'takes a changed output for a known one',
-    [beside, ' && file.bytes === bytes && file.modifiedAt === modifiedAt', ''],
-  ],
+  ['takes a changed output for a known one', [beside, 'JSON.stringify([name, bytes, modifiedAt])', 'name']],
   [
     'gives a changed output the id of the one before',
     [beside, "[stem, 'output', digest]", "[stem, 'output']"],
@@ -241,6 +238,28 @@ describe('the outputs of tools beside a session', () => {
     expect(balanceProblem(summary.balance)).toBeNull();
     expect(summary.balance.files).toEqual({ in: 6, recorded: 1, leftOut: { not_read: 5 } });
   });
+
+  it('are read in a time that grows with their number, and named if there are more than 5,000', async () => {
+    const folder = newFolder();
+    const numbers = Array.from({ length: 5_001 }, (_, at) => at + 1);
+    const rows = numbers.flatMap((number) => {
+      const [id, at] = [`toolu_${String(number).padStart(4, '0')}`, 2 * number];
+      put(folder, { [`session/tool-results/${id}.txt`]: `output ${number}` });
+      return [
+        answer(at, call(id, 'Bash', { command: 'ls' })),
+        outcome(at + 1, id, persisted(`/x/tool-results/${id}.txt`)),
+      ];
+    });
+    put(folder, { 'session.jsonl': lines(prompt(1, 'List.'), ...rows) });
+    const { events, summary } = await read(folder);
+    expect(outputsIn(events).map(({ output }) => output)).toEqual(
+      numbers.slice(0, 5_000).map((number) => `output ${number}`),
+    );
+    expect(summary.diagnostics.map(({ code, file }) => [code, basename(file)])).toEqual([
+      ['sidecar_not_read', 'toolu_5001.txt'],
+    ]);
+    expect(summary.balance.files).toEqual({ in: 5_002, recorded: 5_001, leftOut: { not_read: 1 } });
+  }, 30_000);
 });
 
 const sidechain = { isSidechain: true, sessionId: 'session-1' };
@@ -329,16 +348,20 @@ describe('the metadata of sub-agents that appear, change and vanish', () => {
   });
 
   it.each([
+    ['reads none', ['open-claude-transcript.ts', ', ...agents.flatMap(({ sidecar = [] }) => sidecar)', '']],
     [
-      'reads none',
-      ['open-claude-transcript.ts', ', ...agents.flatMap((agent) => metadataOf(agent, folder))', ''],
+      'counts a file twice',
+      ['open-claude-transcript.ts', '[file.path, metaPathOf(file.path)]', '[file.path]'],
     ],
-    ['counts a file twice', [beside, 'if (file.isCounted === true) continue;', '']],
     ['gives changed metadata the id of the ones before', [beside, 'inOrder(metadata)}', 'file}']],
     ['tells the orders of keys apart', [beside, '.sort(([one], [other]) => (one < other ? -1 : 1))', '']],
     [
       'knows the metadata of agents with a transcript only',
-      [beside, 'return { ...facts, agentId };', "return problem('is unknown');"],
+      [
+        beside,
+        'return limited({ ...file, agentId }, mostBytesOfMeta);',
+        "return { ...file, problem: 'is unknown' };",
+      ],
     ],
     [
       'keeps only what it knows',
@@ -349,6 +372,22 @@ describe('the metadata of sub-agents that appear, change and vanish', () => {
     expect(
       await wrongMetadataSeed((made as { openClaudeTranscript: Open }).openClaudeTranscript, seeds),
     ).not.toBeNull();
+  });
+
+  it('are named and count as not read if they are not text', async () => {
+    const folder = newFolder();
+    put(folder, {
+      'session.jsonl': lines(...listed),
+      'session/subagents/agent-a1.jsonl': lines(prompt(50, 'Look.', { ...sidechain, agentId: 'a1' })),
+      'session/subagents/agent-a1.meta.json': Buffer.from([...Buffer.from('{"name":"'), 0xff, 0x22, 0x7d]),
+    });
+    const { events, summary } = await read(folder);
+    expect(events.some(({ type }) => type === 'system:agent_metadata')).toBe(false);
+    const named = summary.diagnostics.filter(({ code }) => code === 'sidecar_not_read');
+    expect(named.map(({ file, message }) => [basename(file), message.replace(file, '')])).toEqual([
+      ['agent-a1.meta.json', ' is not text. It was left out.'],
+    ]);
+    expect(summary.balance.files).toEqual({ in: 3, recorded: 2, leftOut: { not_read: 1 } });
   });
 
   it('names the call of the agent, and folds it into its row', async () => {
