@@ -22,9 +22,10 @@ function countsOf(usage: JsonObject) {
  */
 function usageOf(value: JsonValue | undefined): Usage | null {
   const usage = asObject(value);
-  const [input = 0, cached = 0, written = 0, output = 0, reasoning = 0] =
-    (usage === undefined ? null : countsOf(usage)) ?? [];
-  if (usage === undefined || countsOf(usage) === null || cached + written > input) return null;
+  const counts = usage === undefined ? null : countsOf(usage);
+  if (counts === null) return null;
+  const [input = 0, cached = 0, written = 0, output = 0, reasoning = 0] = counts;
+  if (cached + written > input) return null;
   return {
     inputTokens: input - cached - written,
     outputTokens: output,
@@ -82,8 +83,10 @@ export class UsageCounter {
 function counted(value: JsonValue | undefined): CountedUsage {
   const usage = usageOf(value);
   if (usage === null) return { kind: 'unreadable' };
-  const isNothing = usage.inputTokens + usage.outputTokens + (usage.cacheReadTokens ?? 0) === 0;
-  return isNothing ? again : { kind: 'call', usage };
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+  return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens === 0
+    ? again
+    : { kind: 'call', usage };
 }
 
 /** A short name of a value. A thread can have a hundred thousand of them. */

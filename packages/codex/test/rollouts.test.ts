@@ -131,6 +131,15 @@ it('an output can be a list, an input can be plain text, and a patch names the f
   });
 });
 
+it('a call that only wrote to a cache counts', async () => {
+  const usage = { input_tokens: 50, cache_write_input_tokens: 50, output_tokens: 0 };
+  const info = { total_token_usage: usage, last_token_usage: usage };
+  const { events } = await read(meta(), event(1, { type: 'token_count', info }));
+  expect(ofType(events, 'agent:inference').map(({ data }) => data.usage)).toEqual([
+    { inputTokens: 0, outputTokens: 0, cacheWriteTokens: 50 },
+  ]);
+});
+
 it('a usage counts once, also after totals that go down, and belongs to its answer', async () => {
   const { events } = await read(
     meta(),
