@@ -31,7 +31,10 @@ interface OpenAgent {
 
 type Made = NewEvent & { readonly id: string };
 
-/** The events of a session: its agent starts others with calls, a few of which work at the same time, and each answers its call at last. */
+/**
+ * The events of a session: its agent starts others with calls, a few of which work at the same time, and each answers
+ * its call at the end.
+ */
 class Session {
   readonly #random = randomFrom(1);
   readonly #isBranched: boolean;
@@ -155,7 +158,7 @@ interface Taken {
   /** Milliseconds: of the processor, and until the answer is complete. */
   readonly cpu: number;
   readonly elapsed: number;
-  /** The most that was resident. */
+  /** The most memory that was resident. */
   readonly megabytes: number;
   readonly lines: number;
   /** The hash of the answer. */

@@ -141,9 +141,9 @@ export function reliabilityDoc(): string {
     '',
     '## Ten attacks',
     '',
-    'Each row is one promise. Every run of the tests checks it, on a machine without a network or a database server of yours: `pnpm vitest run FILE` repeats one row. The campaign',
-    'repeats the attacks with more rounds and other seeds: `pnpm campaign:reliability --only NAME`. It ends at the first acknowledged event that is lost or doubled, at the first batch that is half there,',
-    'and at the first damage that is silent, and prints the command that repeats it.',
+    'Each row is one promise. Every run of the tests checks it, on a machine without a network or your own database server: `pnpm vitest run FILE` repeats one row. The campaign',
+    'repeats the attacks with more rounds and other seeds: `pnpm campaign:reliability --only NAME`. It ends at the first acknowledged event that is lost or duplicated, at the first incomplete batch,',
+    'or at the first silent damage. It then prints the command that repeats the failure.',
     '',
     '| attack | what holds | check it | last campaign |',
     '|---|---|---|---|',
@@ -274,7 +274,7 @@ function lastCampaigns(attacks: readonly string[]): string {
     const failures = made.flatMap(({ failure }) => failure ?? []);
     return `${attack}: ${count(rounds)} ${what}, ${failures.length === 0 ? 'nothing lost or silent' : failures.join(', ')}`;
   });
-  return parts.length === 0 ? 'the tests are all of it' : parts.join('; ');
+  return parts.length === 0 ? 'none: the tests cover it' : parts.join('; ');
 }
 
 function leaseTable(): string[] {

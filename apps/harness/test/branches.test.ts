@@ -25,7 +25,7 @@ async function positionsOf(...args: readonly string[]) {
   return (json() as { position?: number }[]).flatMap(({ position }) => position ?? []);
 }
 
-it('says in show, tree and reports that a rewind was asked which nothing followed yet', async () => {
+it('says in show, tree and reports that a rewind was requested and that nothing has followed it yet', async () => {
   using own = commandLine();
   const id = (number: number) => `aa00000${number}-0000-4000-8000-000000000000`;
   const row = (number: number, role: 'user' | 'assistant', content: unknown) => ({
@@ -48,7 +48,7 @@ it('says in show, tree and reports that a rewind was asked which nothing followe
     return [show.out, tree.out, report.out];
   };
   for (const out of await importedWith(id(2)))
-    expect(out).toContain(`a rewind to ${id(2)} was asked; nothing followed yet`);
+    expect(out).toContain(`a rewind to ${id(2)} was requested; nothing has followed it yet`);
 });
 
 describe('hansard show of a session with branches', () => {

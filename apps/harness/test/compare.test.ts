@@ -152,7 +152,7 @@ describe('two sessions whose models were given other requests', () => {
     await session.close();
   }
 
-  it('are told apart by the first call with other tools and the first one with other parameters', async () => {
+  it('are distinguished by the first call with other tools and the first one with other parameters', async () => {
     using line = commandLine();
     const store = openDispatchStore(openJsonFileStore({ root: join(line.cwd, '.projects') }));
     const cold = { temperature: 0, topP: 1 };

@@ -17,7 +17,7 @@ async function answerOf(report: string, ...command: string[]): Promise<{ out: st
 }
 
 describe('projects', () => {
-  it('are told apart by the folders that sessions worked in (c07)', async () => {
+  it('are distinguished by the folders that sessions worked in (c07)', async () => {
     const { out } = await answerOf('c07', 'usage', '--by', 'project', '--json');
     const rows = out
       .trim()

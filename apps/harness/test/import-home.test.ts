@@ -111,7 +111,7 @@ describe('importing from the home folder', () => {
     put(line, 'home/.claude/plans/green.md', 'plan');
     const [history, plans] = [
       'hansard: not read: ~/.claude/file-history (contents of files before they were changed): 2 files, 10 bytes, of 1 session; of no session that was found: gone/b@v1.',
-      'hansard: not read: ~/.claude/plans (plans): 1 file, 4 bytes; their names do not say of which session.',
+      'hansard: not read: ~/.claude/plans (plans): 1 file, 4 bytes; their names do not name a session.',
     ];
     const list = await inHome(line, ['import', '~']);
     expect(list.err).toBe(

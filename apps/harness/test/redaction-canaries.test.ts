@@ -14,7 +14,7 @@ const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1_000
 const wanted = 1_000;
 const pattern = 'canary=canary_[0-9A-Za-z]{36}';
 
-/** Starts a process, and kills it after a number of its lines and a while. @returns its lines */
+/** Starts a process, and kills it a while after it has printed a number of lines. @returns its lines */
 async function killed(
   store: DurableStore,
   cwd: string,

@@ -202,8 +202,11 @@ export interface ClaudeLog {
   read(options?: ReadLogOptions): AsyncGenerator<CapturedEvent[]>;
   /** Counts, totals and diagnostics. Complete when `read` has ended. */
   summary(): ClaudeLogSummary;
-  /** See `OpenLog` of `@hansard/provider`: the message of a sub-agent that its file and the progress of its caller hold. */
-  isHeldTwice?(eventId: string): boolean;
+  /**
+   * See `OpenLog` of `@hansard/provider`: true for a message of a sub-agent that both its file and the progress of
+   * its caller hold.
+   */
+  isInSeveralRecords?(eventId: string): boolean;
   /**
    * The rest of the log after an earlier reading, whose summary had `kept`. Null if the log does not begin with what was read
    * then, and for a recorded stream. The bytes of the earlier reading are compared by their checksum; only lines that may still matter are parsed.
@@ -257,8 +260,8 @@ export interface ClaudeLogSummary {
   /** The `leafUuid` of each summary: the last messages of other sessions, as a rule. At most 1,000. */
   readonly summarises: readonly string[];
   /**
-   * The ids of the first answer and of the first one after each compaction: the first and the latest 31. Two sessions of which one begins with a copy of the other's
-   * records share one.
+   * The ids of the first answer and of the first one after each compaction: the first and the latest 31. If one of
+   * two sessions begins with a copy of the other's records, they share one of these ids.
    */
   readonly heads: readonly string[];
   /** The `session:rewind` that the next record makes if it continues from there; null: no marker at the end announces one. */

@@ -44,7 +44,7 @@ export async function openClaudeTranscript(
     hasTime: head.hasTime,
     read: (options) => reading.read(options),
     summary: () => reading.summary(),
-    isHeldTwice: (eventId) => reading.isHeldTwice(eventId),
+    isInSeveralRecords: (eventId) => reading.isInSeveralRecords(eventId),
     continueAfter(value) {
       const kept = asKeptReading(value);
       if (kept === null || !head.hasTime || kept.continues !== session.continues) return null;

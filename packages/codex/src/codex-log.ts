@@ -70,8 +70,8 @@ interface CodexLogSummary {
   readonly records: number;
   readonly events: number;
   /**
-   * Left out are records that are the `twin` of another one, what is `unfinished` or decided by the next record, what is `encrypted`, what a
-   * notice has `cut`, and `blank` lines.
+   * The reasons for bytes that are left out: `twin` of another record, `unfinished` or decided by the next record,
+   * `encrypted`, `cut` by a notice, and `blank` lines.
    */
   readonly balance: SourceBalance;
   /** The first 20 of each code. */

@@ -100,9 +100,10 @@ interface Answer {
 const mostHeld = 64;
 
 /**
- * Maps the records of one rollout, in their order. Items of the model are the truth, and messages of the engine that repeat them are left out. A
- * record whose meaning the next one decides is held until then: a prompt, because only its twin says that a person wrote it, and a twin that stands
- * before its item. So a file that grew gives the same events, and then more.
+ * Maps the records of one rollout, in their order. Items of the model are the truth, and messages of the engine that
+ * repeat them are left out. A record is held if the next one decides its meaning. Such records are a prompt, because
+ * only its twin says that a person wrote it, and a twin that stands before its item. So a file that grew gives the
+ * same events, and then more.
  */
 export class CodexMapping {
   model: string | null = null;
@@ -420,7 +421,7 @@ export class CodexMapping {
         : { encrypted_content: encrypted as JsonValue }),
       ...events.details,
     };
-    // What is kept of encrypted reasoning is that there is some, and how long it is.
+    // Of encrypted reasoning, only its presence and its length are kept.
     events.encrypted = typeof encrypted === 'string' ? Buffer.byteLength(encrypted) : 0;
     events.add('agent:thinking', { text }, { messageId: this.#block('thought', text) });
   }
@@ -524,7 +525,7 @@ export class CodexMapping {
     return this.#answer.id;
   }
 
-  /** What the model is given ends its answer. */
+  /** Input of the model ends its answer. */
   #close(): void {
     if (this.#answer !== null) this.#answer.isOpen = false;
   }

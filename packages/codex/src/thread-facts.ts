@@ -39,7 +39,10 @@ export function dispatchOfThread(threadId: string): string {
   return dispatchIdOf(`codex\n${threadId}`, 0);
 }
 
-/** The `session:fork` of a thread; null: it is none. A fork that copies nothing names the last record of its origin. */
+/**
+ * The `session:fork` of a thread; null if the thread is not a fork. A fork that copies nothing names the last record
+ * of its origin.
+ */
 export function forkOf(meta: JsonObject, { forkedFromId }: ThreadFacts): EventData<'session:fork'> | null {
   if (forkedFromId === null) return null;
   const from = {

@@ -266,7 +266,7 @@ it.each([
     'path: target.path, summary, leftOut, notes',
     'path: target.path, summary, leftOut: {}, notes',
   ],
-] as const)('a wrong count of what %s leaves out is found out', async (as, file, piece, instead) => {
+] as const)('a wrong count of what %s leaves out is caught', async (as, file, piece, instead) => {
   const home = join(import.meta.dirname, '..');
   const broken = (await importMutated(home, [`exports/${file}`, piece, instead], 'index.ts')) as {
     openHarness: typeof openHarness;

@@ -4,7 +4,10 @@ import { isPlainObject, isReadableAs } from '@hansard/events/plain';
 /** A session whose events are compared with those of others. */
 export interface SessionToCompare {
   readonly dispatchId: string;
-  /** What its product calls it. Of several sessions without an origin among them, the one with the smallest name has an identity. */
+  /**
+   * The name that its product gives it. If several sessions have no origin among them, an identity belongs to the one
+   * with the smallest name.
+   */
   readonly sessionId: string;
   /** The dispatch that it was forked or continued from, according to its log. Null: its log names none. */
   readonly origin: string | null;
@@ -19,15 +22,15 @@ export function sessionToCompare({ dispatchId, forkedFrom, source }: DispatchEnv
 
 /** The events of a session that other sessions have, too. */
 export interface SessionCopies {
-  /** The events that another session has first, with the dispatch of that one. */
+  /** The events that are copied from another session, with the dispatch of that session. */
   readonly copied: ReadonlyMap<string, string>;
-  /** By copied event: the event of that session, where one has its name. */
+  /** By copied event: the event that it is a copy of, where that session has one with the same name. */
   readonly originals: ReadonlyMap<string, string>;
   /** The calls of this session whose usage is larger in a copy, with the usage of the copy. */
   readonly raised: ReadonlyMap<string, EventOf<'agent:inference'>>;
-  /** Whether the log says of the copied events where they come from. Otherwise the session with the smallest name has them. */
+  /** Whether the log names the origin of the copied events. Otherwise they belong to the session with the smallest name. */
   readonly isOriginKnown: boolean;
-  /** The answers that have the id of an answer of another session and other content. Both count. */
+  /** The answers that have the id of an answer of another session, but other content. Both count. */
   readonly differing: readonly string[];
 }
 
@@ -57,13 +60,16 @@ const isOldVersion = (version: unknown) => typeof version === 'string' && versio
 /**
  * Finds the events that several sessions have because one began with a copy of another's records.
  *
- * 1. Two sessions are compared if one names the other as its origin, if they have a record with the same id or with the same time and content, or if
- *    both are of Claude Code 1.x and have the same answer after the same prompt.
+ * 1. Two sessions are compared if one names the other as its origin, or if they have a record with the same id or
+ *    with the same time and content. Two sessions of Claude Code 1.x are also compared if they have the same answer
+ *    after the same prompt.
  * 2. Blocks of answers are identical if their message, their kind, and their number within the kind (of a call: its id) are equal. Other records are
- *    identical if their ids are, if one names the other as its source, or if they have equal content in the same place: the same number after
- *    the same answer and before the same answer. An id that is only a place in a file proves nothing.
- * 3. Identical events have equal content: no field differs that both have unredacted. An answer with a differing block is another answer.
- * 4. An identity belongs to the session without an origin among those that have it, else to the one with the smallest name.
+ *    identical if their ids are, if one names the other as its source, or if they have equal content in the same
+ *    place: the same number between the same two answers. An id that is only a place in a file proves nothing.
+ * 3. Identical events have equal content: each field that neither has redacted is equal. An answer with a differing
+ *    block is another answer.
+ * 4. An identity belongs to the session without an origin among those that have it, otherwise to the one with the
+ *    smallest name.
  */
 export class CopyFinder {
   readonly #sessions: SessionToCompare[] = [];
@@ -272,14 +278,14 @@ export class CopyFinder {
     );
   }
 
-  /** The sessions among these that one comes from, as its log says, or that of the other. */
+  /** The sessions among these that a session comes from, as its own log or the log of its origin says. */
   #nextOrigins(session: number): number[] {
     const named = [...(this.#origins[session] ?? [])].map((origin) => this.#numbers.get(origin));
     const continued = this.#continuedIn.get(this.#session(session).sessionId);
     return [...named, continued].filter((one) => one !== undefined);
   }
 
-  /** The sessions that one comes from, and those that they come from. */
+  /** The sessions that a session comes from, and all that those come from. */
   #originsOf(session: number): number[] {
     const origins = new Set<number>();
     const waiting = this.#nextOrigins(session);
@@ -456,7 +462,7 @@ function checksumOf(text: string): number {
   return sum;
 }
 
-/** Whether no field differs that both have. */
+/** Whether each field that both have is equal. */
 function isEqual(one: Item['content'], other: Item['content']): boolean {
   for (const [field, checksum] of one) {
     const same = other.get(field);

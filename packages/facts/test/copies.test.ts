@@ -42,7 +42,7 @@ interface Session {
   readonly origin?: string;
 }
 
-/** By session, named by a letter: the ids of the events that another one has first, with that one. */
+/** By session, named by a letter: the ids of its copied events, with the session that each is copied from. */
 function copiesIn(sessions: Readonly<Record<string, Session>>) {
   const finder = new CopyFinder();
   for (const [name, { rows, origin = null }] of Object.entries(sessions)) {
@@ -108,7 +108,7 @@ describe('the copies among sessions of Claude Code', () => {
     expect(C?.copied).toBeUndefined();
   });
 
-  it('belong to the session with the smallest id where no log names an origin, which is said', () => {
+  it('belong to the session with the smallest id where no log names an origin, which is reported', () => {
     expect(copiesIn({ b: { rows: [...head, ...own('b')] }, a: { rows: head } })).toEqual({
       B: { copied: copiedHead('A'), isOriginKnown: false },
     });

@@ -45,7 +45,7 @@ export async function* importSessions(
   const sessions = await sessionsOf(source, projectKey, sessionIds);
   const root = await mkdtemp(join(tmpdir(), 'hansard-sessions-'));
   try {
-    // The name of no project: it comes from the folder in which the session worked.
+    // Not a project: the project comes from the folder in which the session worked.
     const folder = join(root, 'claude-sessions');
     const unsafe: string[] = [];
     let written = 0;

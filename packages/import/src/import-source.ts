@@ -43,7 +43,10 @@ export interface ImportReport
   readonly taskProblem?: StoreError;
 }
 
-/** Why logs were left out: an option of the import; `excluded`: their sessions were deleted; `busy`: another process writes them; `unsafe-name`: they are named as no file can be. */
+/**
+ * Why logs were left out: an option of the import; `excluded`: their sessions were deleted; `busy`: another process
+ * writes them; `unsafe-name`: their names cannot be file names.
+ */
 export type LeftOutReason = 'since' | 'project' | 'exclude' | 'excluded' | 'busy' | 'unsafe-name';
 
 /** Logs that were left out for one reason. */

@@ -41,7 +41,7 @@ export type ScanItem =
         /** Null: the entry of a listing that names no dispatch. */
         readonly dispatchId: string | null;
         readonly events: number;
-        /** The images, documents and sounds of what was read, in whose bytes no secret is searched. */
+        /** The images, documents and sounds of what was read. Their bytes are not searched for secrets. */
         readonly unread: readonly UnreadContent[];
         /** Null: everything was read. */
         readonly error: StoreError | null;

@@ -203,7 +203,7 @@ const mutants: readonly (readonly [name: string, file: string, piece: string, in
   ],
 ];
 
-describe('a broken removal is found out', () => {
+describe('a broken removal is caught', () => {
   it.each(mutants)('%s', async (_, path, piece, instead) => {
     const [home = '', ...file] = path.split('/');
     const changed = (await importMutated(

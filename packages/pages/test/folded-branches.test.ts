@@ -142,7 +142,7 @@ const mutants: readonly (readonly [name: string, file: string, piece: string, in
   ],
 ];
 
-describe('a broken fold of a report is found out', () => {
+describe('a broken fold of a report is caught', () => {
   it.each(mutants)('%s', async (_, file, piece, instead) => {
     const broken = (await importMutated(
       join(import.meta.dirname, '..'),

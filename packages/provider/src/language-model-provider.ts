@@ -125,7 +125,7 @@ export interface ModelResponse {
     readonly tools?: readonly ToolDefinition[];
     /**
      * The parameters, in the words of the provider: sampling such as `temperature`, and whatever else changes an answer. Never a key or a
-     * header. Without any: `{}`. Absent: the provider does not report them.
+     * header. `{}` if there are none. Absent: the provider does not report them.
      */
     readonly parameters?: JsonObject;
   };

@@ -125,11 +125,11 @@ export interface OpenLog {
   summary(): LogSummary;
 
   /**
-   * Whether several records of the source hold the message of this event, which `read` has given: what the event has besides the words then
-   * depends on which of them was there when it was read. An event that the store has under that id stays, and the other is not added.
-   * Absent: no.
+   * Whether several records of the source hold the message of this event, which `read` has given. What the event has
+   * besides the words depends on the records that were there when it was read. If the store has an event with this
+   * id, that event stays, and this one is not added. Absent: no.
    */
-  isHeldTwice?(eventId: string): boolean;
+  isInSeveralRecords?(eventId: string): boolean;
 
   /**
    * The rest of the log after an earlier reading, whose summary had `kept`, so that a log that grew need not be read as a

@@ -75,7 +75,7 @@ describe('the census of a fixture', () => {
   it('fails each case after which the store does not name what belongs to nothing', async () => {
     const [result] = await runStoreConformance(withCensus(['/store/other.tmp, a copy.']), ['tasks/replaced']);
     expect(result?.status).toBe('failed');
-    expect(String(result?.error)).toContain('The storage has /store/left.tmp after the case');
+    expect(String(result?.error)).toContain('After the case, the storage has /store/left.tmp');
   });
 
   it('passes where the store names it', async () => {

@@ -40,7 +40,7 @@ const networkFileSystems: ReadonlyMap<number, string> = new Map([
   [0x47504653, 'GPFS'],
 ]);
 
-/** Milliseconds: for so long a machine may show an old state of a file there, as these file systems are mounted by default. */
+/** Milliseconds: how long a machine may show an old state of a file, as these file systems are mounted by default. */
 const longestAttributeCache = 60_000;
 
 /** The number of the file system of a path, or of the nearest folder if nothing has the path; null where the system does not say it. */
@@ -52,8 +52,9 @@ export function fileSystemOf(path: string): number | null {
 }
 
 /**
- * Refuses a claim in a file system of another machine, where another machine can see a heartbeat later than a lease lasts, and so take a
- * dispatch over from an owner that writes. `leaseMs`: longer ones than the cache are allowed; null: none is.
+ * Refuses a claim in a file system of another machine. There, a machine can see a heartbeat only after its lease has
+ * expired, and take a dispatch over from an owner that still writes. A `leaseMs` that is longer than the cache is
+ * allowed. Null: no claim is allowed.
  * @throws STORE_UNAVAILABLE
  */
 export function assertNotRemote(
@@ -71,7 +72,7 @@ export function assertNotRemote(
           'Move it to a local disk, or use @hansard/store-postgres.',
         ]
       : [
-          `where another machine can see the state of a file ${seconds} seconds later, and a lease lasts ${leaseMs / 1_000}`,
+          `where another machine can see a change of a file ${seconds} seconds late, and a lease lasts ${leaseMs / 1_000}`,
           `Move it to a local disk, use @hansard/store-postgres, or set \`leaseMs\` above ${longestAttributeCache}.`,
         ];
   throw storeErrors.error(

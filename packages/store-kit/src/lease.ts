@@ -88,7 +88,7 @@ export function unlockCommand(taskDir: string, dispatchId: string): string {
   return `hansard store unlock ${wordOf(taskDir)}/${dispatchId}`;
 }
 
-/** A task as a word of a command. */
+/** A task as an argument of a command. */
 export function wordOf(taskDir: string): string {
   return /^[\w./-]+$/.test(taskDir) ? taskDir : `'${taskDir.replaceAll("'", "'\\''")}'`;
 }

@@ -77,12 +77,12 @@ export function dispatchMisplaced(log: MisplacedLog, place: string): StoreError 
   const written = isTask ? `task ${writtenTaskDir}` : `dispatch ${writtenDispatchId} of ${writtenTaskDir}`;
   const here = isTask ? `task ${taskDir}` : `dispatch ${dispatchId} of ${taskDir}`;
   const what = isTask ? `The logs in ${place} were` : `${place} was`;
-  const rename = isTask ? 'Give the folder' : 'Give it';
+  const rename = isTask ? 'Rename the folder' : 'Rename it';
   const command = `hansard store adopt ${wordOf(taskDir)}${isTask ? '' : `/${dispatchId}`}`;
   const dispatches = isTask ? {} : { dispatchId, writtenDispatchId };
   return storeErrors.error(
     'STORE_MISPLACED',
-    `${what} written as ${written}. ${rename} its name back, or make it ${here} with \`${command}\`.`,
+    `${what} written as ${written}. ${rename} back, or keep it as ${here} with \`${command}\`.`,
     { details: { taskDir, writtenTaskDir, ...dispatches, file: place } },
   );
 }

@@ -10,8 +10,8 @@ import type { TraceRecord } from './trace-record.ts';
 
 /**
  * Dispatches as spans and log records, each as soon as it is over: one trace for a root dispatch and all below it. Only
- * open items are in memory, whatever the length of the log, and the same log gives the same records. What several of the dispatches have, because one
- * began with a copy of another one's records, is in the records of the one that has it first.
+ * open items are in memory, whatever the length of the log, and the same log gives the same records. If one of the
+ * dispatches began with a copy of another one's records, the copied events are only in the records of that other one.
  */
 export async function* traceDispatches(
   source: TaskSource,
@@ -58,7 +58,7 @@ export async function* traceDispatches(
     const fold = new DispatchFold(context, parent, Date.parse(startedAt));
     for await (const event of source.readEvents(dispatchId)) {
       if (copied.has(event.id)) {
-        options.onLeftOut?.('events that another session has first', 1);
+        options.onLeftOut?.('events copied from another session', 1);
         fold.skip(event);
         continue;
       }

@@ -220,7 +220,7 @@ it.each([
   ['nothing is a download', 'server/routes.ts', 'if (!isImage) context.header', 'if (false) context.header'],
   ['the policy lets pages load images', 'server/guard.ts', "'img-src data:'", "'img-src *'"],
   ['a missing content is empty', 'server/routes.ts', 'if (base64 === null) return context.notFound();', ''],
-] as const)('finds out that %s', async (_, file, piece, instead) => {
+] as const)('catches that %s', async (_, file, piece, instead) => {
   const home = join(import.meta.dirname, '..');
   const broken = (await importMutated(home, [file, piece, instead], 'index.ts')) as {
     createViewer: typeof createViewer;

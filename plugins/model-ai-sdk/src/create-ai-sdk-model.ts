@@ -110,7 +110,7 @@ class SentRequest {
   }
 }
 
-/** The settings of a call that change an answer. Headers and what the SDK does around a call are none. */
+/** The settings of a call that change an answer. Headers, and the settings of what the SDK does around a call, are left out. */
 function parametersOfCall(call: CallStart): JsonObject {
   const { maxOutputTokens, temperature, topP, topK, presencePenalty, frequencyPenalty } = call;
   const { stopSequences, seed, reasoning, instructions } = call;

@@ -410,7 +410,7 @@ describe('what the answer says was sent', () => {
     const { names: shown, parameters } = received(mock);
     expect((sent?.tools ?? two).map(({ name }) => name)).toEqual(shown);
     expect(shown).toEqual(names);
-    // The SDK adds the choice that is usual.
+    // The SDK adds its default choice.
     expect({ toolChoice: { type: 'auto' }, ...sent?.parameters }).toEqual(parameters);
     expect(JSON.stringify(sent)).not.toContain('secret');
   });

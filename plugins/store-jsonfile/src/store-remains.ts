@@ -20,7 +20,7 @@ interface Remainder {
   readonly reason: string;
   /** A file that belongs to this dispatch only while a process writes it: its owner can remove it. */
   readonly dispatch?: DispatchName;
-  /** The folder of the task whose record it would have become, or whose lock it is. */
+  /** The folder of the task, if the file is an unfinished record or the lock of the task. */
   readonly taskFolder?: string;
   /** Whether nobody can still use it. */
   readonly isOver?: boolean;

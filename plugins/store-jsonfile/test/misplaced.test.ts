@@ -71,7 +71,7 @@ it('the refusal names both names, and the command that adopts the log', () => {
   const { root, store } = storeWith(['d', 'e']);
   cpSync(dispatchFile(root, 'd'), dispatchFile(root, 'e'));
   expect(() => store.getDispatchEvents(taskDir, 'e')).toThrow(
-    `${dispatchFile(root, 'e')} was written as dispatch d of ${taskDir}. Give it its name back, or make it dispatch e of ${taskDir} with \`hansard store adopt ${taskDir}/e\`.`,
+    `${dispatchFile(root, 'e')} was written as dispatch d of ${taskDir}. Rename it back, or keep it as dispatch e of ${taskDir} with \`hansard store adopt ${taskDir}/e\`.`,
   );
   const { dispatches } = store.listDispatches();
   expect(dispatches.map(({ dispatchId, error }) => [dispatchId, error?.code])).toEqual([
@@ -114,7 +114,7 @@ it('a task folder with another name is one entry, and one call adopts each of it
     [null, 'STORE_MISPLACED'],
   ]);
   expect(listed[0]?.error?.message).toContain(
-    `The logs in ${join(root, 'lab/tasks/charts')} were written as task ${taskDir}. Give the folder its name back, or make it task lab/tasks/charts with \`hansard store adopt lab/tasks/charts\`.`,
+    `The logs in ${join(root, 'lab/tasks/charts')} were written as task ${taskDir}. Rename the folder back, or keep it as task lab/tasks/charts with \`hansard store adopt lab/tasks/charts\`.`,
   );
   expect(codeOf(() => next.getDispatchEnvelopes('lab/tasks/charts'))).toBe('STORE_MISPLACED');
   // A process that was killed after it had adopted one.

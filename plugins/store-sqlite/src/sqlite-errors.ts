@@ -68,14 +68,14 @@ export function toOpenError(error: unknown, file: string): unknown {
 export function openingHeld(file: string): StoreError {
   return storeErrors.error(
     'STORE_UNAVAILABLE',
-    `${file} is busy: ${lockOwner(file)} began to open it, and has not ended that. Try again.`,
+    `${file} is busy: ${lockOwner(file)} began to open it, and has not finished. Try again.`,
     { isTransient: true, details: { file } },
   );
 }
 
 /** The process that keeps others from writing, in words. Only Linux reports it. */
 function lockOwner(file: string): string {
-  const [pid] = lockHolders(file);
+  const [pid] = lockOwners(file);
   if (pid === undefined) return 'another process';
   if (pid === process.pid) return 'another opening of this process';
   return isStopped(pid) ? `process ${pid}, which is stopped (SIGCONT lets it continue),` : `process ${pid}`;
@@ -84,7 +84,7 @@ function lockOwner(file: string): string {
 const lockLine = /^\d+: \w+ +\w+ +WRITE +(\d+) +([\da-f]+):([\da-f]+):(\d+) /;
 
 /** The processes with an exclusive lock of the database or of its shared memory; none where the system does not list them. */
-export function lockHolders(file: string): number[] {
+export function lockOwners(file: string): number[] {
   if (process.platform !== 'linux') return [];
   try {
     const places = new Set(

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { storeErrors } from '@hansard/provider';
 import { expect, it, onTestFinished } from 'vitest';
 import plugin from '../src/index.ts';
-import { lockHolders } from '../src/sqlite-errors.ts';
+import { lockOwners } from '../src/sqlite-errors.ts';
 import { dispatchId, taskDir, textEvent } from './sample-data.ts';
 import { openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
@@ -52,7 +52,7 @@ it.skipIf(!hasLocks)(
     const path = temporaryPath();
     const store = storeWithDispatch(path);
     const child = await stoppedIn(path, 'writing');
-    expect(lockHolders(path)).toEqual([child.pid]);
+    expect(lockOwners(path)).toEqual([child.pid]);
     const { error, ms } = failureOf(() => store.appendEvent(taskDir, dispatchId, textEvent('a')));
     expect(error.message).toContain(`process ${child.pid}, which is stopped (SIGCONT lets it continue),`);
     expect(error.isTransient).toBe(true);
@@ -60,7 +60,7 @@ it.skipIf(!hasLocks)(
     expect(openStore(path).getDispatchEvents(taskDir, dispatchId)).toEqual([]);
     child.kill('SIGKILL');
     await once(child, 'close');
-    expect(lockHolders(path)).toEqual([]);
+    expect(lockOwners(path)).toEqual([]);
     store.appendEvent(taskDir, dispatchId, textEvent('a'));
     expect(openStore(path).getDispatchEvents(taskDir, dispatchId)).toEqual([textEvent('a')]);
   },

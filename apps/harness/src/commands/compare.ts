@@ -35,7 +35,7 @@ export const addCompare: AddCommand = (command, context) => {
         '',
         'The first difference is the first text, thought, message, call, result or end that is not the same',
         'in both. Ids, times, figures and records of the harness are not compared. If one session began with a copy of the',
-        'other, the head that both have is named, and the first difference is after it. A branch is the transcript of an agent from its',
+        'other, the answer names the head that both have, and the first difference after it. A branch is the transcript of an agent from its',
         'beginning to an event; tree prints the branches of a session.',
         '',
         'Examples:',

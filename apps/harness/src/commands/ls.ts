@@ -150,7 +150,7 @@ function titleCell(listed: ListedDispatch): string {
   return listed.envelope.parentDispatchId === null ? sessionTitle(listed) : `↳ ${sessionTitle(listed)}`;
 }
 
-/** All tokens of a session, and how many of them another session has first. */
+/** All tokens of a session, and how many of them are copied. */
 function tokensInWords(envelope: DispatchEnvelope): string | null {
   const tokens = tokensOf(envelope);
   const figures = envelope.source?.copies?.figures;

@@ -21,7 +21,7 @@ interface TreeOptions extends CommonOptions {
   readonly full?: boolean;
 }
 
-/** The sessions that end with a rewind which nothing followed yet, each with its own line if they are few. */
+/** The sessions that end with a rewind that nothing has followed yet, each on its own line if they are few. */
 function askedRewinds(envelopes: readonly DispatchEnvelope[], isFull: boolean): readonly string[] {
   const lines = envelopes.flatMap((envelope) => {
     const rewind = openRewindInWords(envelope);
@@ -29,7 +29,10 @@ function askedRewinds(envelopes: readonly DispatchEnvelope[], isFull: boolean): 
   });
   if (lines.length === 0) return [];
   const isEach = isFull || lines.length <= mostAsked;
-  return ['', ...(isEach ? lines : [`${lines.length} sessions end with a rewind that nothing followed yet`])];
+  return [
+    '',
+    ...(isEach ? lines : [`${lines.length} sessions end with a rewind that nothing has followed yet`]),
+  ];
 }
 
 /** Of sessions, and of the whole answer without the lines between. */

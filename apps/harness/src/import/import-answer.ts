@@ -71,7 +71,7 @@ const whyLeftOut = {
   project: 'they are of no such project, or name none (--project)',
   exclude: 'their paths are excluded (--exclude)',
   busy: 'another process is writing them, such as an import of the same files',
-  'unsafe-name': 'they are named as no file can be',
+  'unsafe-name': 'their names cannot be file names',
   excluded: 'they were deleted from this store; --again imports them',
 } as const;
 
@@ -85,7 +85,7 @@ export function nameFolder(folder: string, home: string): string {
   return path.startsWith('..') || path === '' ? folder : `~${sep}${path}`;
 }
 
-/** What lies beside the transcripts and is not read. */
+/** What is beside the transcripts and is not read. */
 export function unreadLine(unread: UnreadFiles, home: string): string {
   const { title, path, files, bytes, sessions, ofNoSession } = unread;
   const size = `${formatCount(files, 'file')}, ${formatBytes(bytes)}`;
@@ -93,7 +93,7 @@ export function unreadLine(unread: UnreadFiles, home: string): string {
 }
 
 function ownersOf(path: string, sessions: number | null, others: UnreadFiles['ofNoSession']): string {
-  if (sessions === null || others === null) return '; their names do not say of which session';
+  if (sessions === null || others === null) return '; their names do not name a session';
   const owned = sessions === 0 ? '' : `, of ${formatCount(sessions, 'session')}`;
   const [first] = others.paths;
   if (first === undefined) return owned;

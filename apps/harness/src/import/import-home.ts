@@ -75,7 +75,7 @@ async function printSurvey(
         : await plainTable(head, rows, fit),
     notesAfter: found.flatMap(({ problems, notRead }) => [
       ...problems.map((problem) => `hansard: ${problem}`),
-      // An import says it itself.
+      // An import reports these files itself.
       ...(options.yes === true ? [] : notRead.map((files) => `hansard: ${unreadLine(files, home)}`)),
     ]),
   });

@@ -63,7 +63,7 @@ export class Trial {
     return `${state}: ${line}, events: ${added} new${cost === null ? '' : `, cost: ${cost}`}`;
   }
 
-  /** What the whole import would do. A call that several of the sessions have, because one began with a copy of another one, counts once. */
+  /** What the whole import would do. A call that is copied from another one of the sessions counts once. */
   async notes(): Promise<string[]> {
     const results = [...this.#results.values()];
     const entries = await listAll(this.store, {});

@@ -10,7 +10,7 @@ type CopyKind = (typeof kinds)['old' | 'new'][number];
 
 /** A prompt, an answer or a result, wherever it is copied. */
 interface Entry {
-  /** Two entries can have one word: a gateway gives the same answer again, with the same id. */
+  /** Two entries can have the same word: a gateway gives the same answer again, with the same id. */
   readonly key: string;
   readonly word: string;
   readonly kind: 'prompt' | 'answer' | 'call' | 'result';
@@ -208,7 +208,7 @@ export class CopiedSessions {
     return session;
   }
 
-  /** Somebody edits a copied answer in its file now and then. It then is another answer with the same message id. */
+  /** Sometimes a copied answer is edited in its file. It is then another answer with the same message id. */
   #edited(session: MadeSession, { entry, record }: Row): Row {
     if (entry.kind !== 'answer' || session.isOld || this.#random() >= 0.03) return { entry, record };
     this.#number += 1;

@@ -82,7 +82,7 @@ function dispatchOf({ listed }: World, session: MadeSession): ListedDispatch {
   return found;
 }
 
-/** The words of a session that another one has first, its own, and those of its own that are on the current branch. */
+/** The words that a session has copied, its own words, and its own words on the current branch. */
 function wordsOf({ made }: World, session: MadeSession) {
   const owners = new Map(ownedEntries(made.sessions).map((one) => [one.entry.key, one.session]));
   const isOwn = ({ entry }: MadeSession['rows'][number]) => owners.get(entry.key) === session;
@@ -96,7 +96,7 @@ function wordsOf({ made }: World, session: MadeSession) {
 
 const found = (text: string) => new Set(text.match(/\bw\d+x\b/g) ?? []);
 
-/** What is wrong with a text that should have the words of a session that are its own. */
+/** What is wrong with a text that should have exactly the own words of a session. */
 function wrongWords(world: World, session: MadeSession, text: string): string[] {
   const { copied, current } = wordsOf(world, session);
   const shown = found(text);
@@ -313,7 +313,7 @@ const inTraces: Look<typeof traces> = async ({ made, store }, { traceDispatches 
   const missing = owned.filter(({ entry }) => !shown.has(entry.word));
   if (missing.length > 0) return `${missing.length} words have no record`;
   const copied = made.sessions.reduce((sum, { rows }) => sum + rows.length, 0) - owned.length;
-  const counted = left.get('events that another session has first') ?? 0;
+  const counted = left.get('events copied from another session') ?? 0;
   return counted < copied ? `${counted} events are left out, of ${copied} at least` : null;
 };
 
@@ -438,7 +438,7 @@ const consumers: readonly Consumer[] = [
       [
         'does not say what it leaves out',
         'trace-dispatches.ts',
-        "options.onLeftOut?.('events that another session has first', 1);",
+        "options.onLeftOut?.('events copied from another session', 1);",
         '',
       ],
     ],
@@ -471,14 +471,14 @@ async function wrongWith(
 }
 
 describe.each(consumers)(`$name of copied sessions (HANSARD_SEED=${first}, ${seeds} seeds)`, (consumer) => {
-  it('has what a session has first, and names the head that it repeats', async () => {
+  it('has the own words of a session, and names the head that it repeats', async () => {
     const [[, file, piece] = ['', '', '']] = consumer.mutants;
     const worlds = [...known, ...Array.from({ length: seeds }, (_, at) => first + at)];
     expect(await wrongWith(consumer, [file, piece, piece], worlds)).toBeNull();
   }, 60_000);
 
   it.each(consumer.mutants)(
-    'is found out if it %s',
+    'is caught if it %s',
     async (_, file, piece, instead) => {
       expect(await wrongWith(consumer, [file, piece, instead], known)).not.toBeNull();
     },

@@ -169,7 +169,7 @@ const mutants: readonly (readonly [fault: string, piece: string, instead: string
     'sessionId <= this.#session(other).sessionId',
     'sessionId >= this.#session(other).sessionId',
   ],
-  ['a fork without its origin is no fork', 'this.#origins[one]?.size === 0 && ', ''],
+  ['a fork without its origin is not a fork', 'this.#origins[one]?.size === 0 && ', ''],
   [
     'equal record ids prove nothing',
     'for (const name of reading.evidence) {',

@@ -61,7 +61,7 @@ export interface BesideFile {
   readonly modifiedAt: number;
   /** Why it is not read. */
   readonly problem?: string;
-  /** The sub-agent that it is the metadata of. Absent: it is the output of a tool. */
+  /** The sub-agent whose metadata it holds. Absent: it holds the output of a tool. */
   readonly agentId?: string;
   /** The metadata of a sub-agent with a transcript, which are read before the transcript. */
   readonly metadata?: JsonObject;
@@ -109,7 +109,7 @@ export async function readMetadata(path: string, root: string): Promise<BesideFi
   }
 }
 
-/** No linked folder is entered. A link out of `root` that the search for transcripts names, to a folder or of a transcript, is left to it. */
+/** No linked folder is entered. A link out of `root` to a folder or a transcript is named by the search for transcripts. */
 function filesIn(folder: string, root: string): string[] {
   if (resolveOwn(folder, root).kind !== 'own') return [];
   return entriesOf(folder).flatMap((entry) => {
@@ -319,7 +319,7 @@ function parseObject(text: string): JsonObject | null {
   }
 }
 
-/** JSON with the keys in order: a store may return them in another one. */
+/** JSON with the keys in order: a store may return them in another order. */
 function inOrder(value: JsonValue = null): string {
   if (Array.isArray(value)) return `[${value.map(inOrder).join()}]`;
   if (!isPlainObject(value)) return JSON.stringify(value);

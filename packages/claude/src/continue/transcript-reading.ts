@@ -125,8 +125,8 @@ export class TranscriptReading {
   }
 
   /** See `ClaudeLog`. */
-  isHeldTwice(eventId: string): boolean {
-    return this.#mapping?.isHeldTwice(eventId) ?? false;
+  isInSeveralRecords(eventId: string): boolean {
+    return this.#mapping?.isInSeveralRecords(eventId) ?? false;
   }
 
   #openFile(

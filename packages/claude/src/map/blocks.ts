@@ -291,7 +291,7 @@ function factsOfWork({ gitOperation, userModified }: JsonObject = {}): JsonObjec
   };
 }
 
-/** The name of the file that has the whole of an output which is too long for the transcript. */
+/** The name of the file with the whole output, if the output is too long for the transcript. */
 function outputFileOf(text: string, output: JsonObject | undefined): string | undefined {
   const inText = text.startsWith('<persisted-output>')
     ? /saved to: ([^\n]+)/.exec(text.slice(0, 2_000))?.[1]?.trim()
@@ -317,7 +317,7 @@ function followSubAgent(
   if (agent === undefined) return undefined;
   if (output?.status !== 'async_launched') inferences.end(agent);
   step.writeInferences();
-  // What only a file beside the records says may come later, and the result stays as it is.
+  // A link that only a file beside the records states may come later, and the event of the result stays as it is.
   return name === undefined && agent.isLinked === true ? undefined : agent;
 }
 

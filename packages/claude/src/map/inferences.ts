@@ -52,9 +52,9 @@ export interface InferenceNews {
 export class Inferences {
   readonly #open = new Map<string | undefined, Inference>();
   #over: Inference[] = [];
-  /** The usage of the latest messages that are over, by agent and message. */
+  /** The usage of the latest messages that have ended, by agent and message. */
   readonly #counted = new RecentMap<JsonObject>(mostCounted);
-  /** What later lines of a message that was over have on top. By id; a later line replaces an earlier one. */
+  /** The usage that later lines add to a message that had ended. By id; a later line replaces an earlier one. */
   readonly #again = new Map<string, LateUsage>();
   /** The usage of messages in the records of another agent. By id. */
   readonly #elsewhere = new Map<string, LateUsage>();
@@ -107,8 +107,8 @@ export class Inferences {
   }
 
   /**
-   * Adds a later line of a message that was over, because another message came between its lines: the last line counts. Null: done. Otherwise
-   * why the line cannot count.
+   * Adds a later line of a message that had ended, because another message came between its lines: the last line
+   * counts. Null: done. Otherwise why the line cannot count.
    */
   hearAgain(
     agent: SubAgent | undefined,
@@ -136,7 +136,7 @@ export class Inferences {
     return [...this.#again.values(), ...this.onlyElsewhere(isEvent)];
   }
 
-  /** That of messages which only the records of other agents hold. */
+  /** The usage of messages that only the records of other agents hold. */
   onlyElsewhere(isEvent: (id: string) => boolean): LateUsage[] {
     const open = new Set([...this.#open.values()].map(({ id }) => id));
     return [...this.#elsewhere.values()].filter(({ id }) => !isEvent(id) && !open.has(id));

@@ -26,7 +26,7 @@ export function mapModelMessage(step: TranscriptStep): void {
   const links = { agentId: agent?.id, messageId };
   const isModel = message.model !== noModel;
   // The usage in the progress of an agent is an open call: its own record may have more.
-  if (isModel && !step.isTold) hearUsage(step, message, agent);
+  if (isModel && !step.isFromProgress) hearUsage(step, message, agent);
   else addDetails(step, { message: without(message, ['content']) });
   for (const block of blocks) {
     if (isToolResult(block)) {

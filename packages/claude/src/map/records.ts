@@ -287,7 +287,7 @@ function mapProgress(step: TranscriptStep): void {
  * The message of a sub-agent in the progress of its caller, as a record of that agent: with an id, a kind and content. Undefined: the record has
  * none. Only the caller's own records count: those in a file of a sub-agent name no call that was read before.
  */
-export function toldMessage({ type, data, isSidechain }: JsonObject): JsonObject | undefined {
+export function progressMessage({ type, data, isSidechain }: JsonObject): JsonObject | undefined {
   const progress = type === 'progress' && isSidechain !== true ? asObject(data) : undefined;
   const message = asObject(progress?.message);
   if (progress?.type !== 'agent_progress' || message === undefined) return undefined;

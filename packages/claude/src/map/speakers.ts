@@ -128,7 +128,7 @@ const byTurn: ReadonlyMap<string, Source> = new Map<string, Source>([
   ['system', engine],
 ]);
 
-/** The hook whose words a text is that the engine wrote; undefined for any other text. */
+/** The hook whose words the engine wrote as this text; undefined for any other text. */
 export function hookIn(text: string): string | undefined {
   if (text.startsWith('<user-prompt-submit-hook>')) return 'UserPromptSubmit';
   return /^([A-Z][A-Za-z]{1,40}) hook (?:feedback|additional context|blocking error|stopped continuation)\b/.exec(
@@ -161,7 +161,7 @@ function fromChannel(text: string, origin: JsonObject, source: Source): Spoken {
     : { text: element.body, source: from, wrapped: text };
 }
 
-/** The opening tag and the content of an element that a whole text is; null if it is none. */
+/** The opening tag and the content, if the whole text is one element; otherwise null. */
 function elementIn(text: string, opened: RegExp): { readonly head: string; readonly body: string } | null {
   const whole = text.trim();
   const end = whole.lastIndexOf('</');

@@ -13,7 +13,7 @@ export interface SubAgent {
   named: boolean;
   /** Whether its `agent:created` is written. */
   announced: boolean;
-  /** The event with which the transcript that it begins with ends. Absent: it begins with its own. */
+  /** The last event of the transcript that it begins with. Absent: it begins with its own transcript. */
   inherits?: string | undefined;
   /** What its `agent:created` will say. It waits for the call that started the agent, which the source names later. */
   waiting?: { readonly time: number; readonly timestamp: string | null; readonly about: JsonObject };
@@ -69,7 +69,7 @@ export class SubAgents {
     agent.isLinked = true;
   }
 
-  /** Those that have no `agent:created` yet and begin with another transcript. */
+  /** The sub-agents that have no `agent:created` yet and begin with another transcript. */
   get inheriting(): [agentId: string, through: string][] {
     return [...this.#byName].flatMap(([name, { announced, inherits }]) =>
       announced || inherits === undefined ? [] : [[name, inherits]],

@@ -19,7 +19,7 @@ import type { LateUsage } from './inferences.ts';
 import { inferenceIdOf } from './inferences.ts';
 import { MappingStep, openCallsOf } from './mapping-step.ts';
 import { noModel } from './model-message.ts';
-import { isOfCaller, mapRecord, notifiedTask, toldMessage } from './records.ts';
+import { isOfCaller, mapRecord, notifiedTask, progressMessage } from './records.ts';
 import type { SubAgent } from './sub-agents.ts';
 import { type KeptBranches, type OpenRewind, TranscriptBranches } from './transcript-branches.ts';
 import {
@@ -39,7 +39,7 @@ export interface TranscriptMappingOptions {
   readonly session?: SessionOfFile | undefined;
 }
 
-/** The session that a file is of. */
+/** The session of the file. */
 export interface SessionOfFile {
   readonly id: string | null;
   /** The session whose records are copied at the start of the file. */
@@ -57,7 +57,10 @@ export interface MappingFacts {
   /** The `leafUuid` of each summary, each once. */
   readonly summarises: readonly string[];
   readonly heads: KeptHeads;
-  /** The sub-agents that have no `agent:created` yet and begin with another transcript: id, and event with which that ends. */
+  /**
+   * The sub-agents that have no `agent:created` yet and begin with another transcript: the id, and the last event of
+   * that transcript.
+   */
   readonly inheriting: readonly (readonly [agentId: string, through: string])[];
   /** The sessions that its `session:fork` events name. */
   readonly origins: readonly string[];
@@ -218,23 +221,23 @@ export class TranscriptMapping {
     this.#noteMove(step, record);
     const claim = (name: string) => this.#state.ids.claim(name);
     const placed = this.#branches.place(record, this.#finish(step, place, part), { id, place, claim });
-    const told = this.#mapTold(record, part, place);
-    return told.length === 0 ? placed : [...placed, ...told];
+    const inProgress = this.#mapProgress(record, part, place);
+    return inProgress.length === 0 ? placed : [...placed, ...inProgress];
   }
 
   /**
    * The events of a sub-agent's message that the progress of its caller holds. They have the ids that the record in a file of the agent gives
    * them. An agent with a file has its messages from there.
    */
-  #mapTold(record: JsonObject, part: LogPart, place: string): CapturedEvent[] {
-    const message = toldMessage(record);
+  #mapProgress(record: JsonObject, part: LogPart, place: string): CapturedEvent[] {
+    const message = progressMessage(record);
     if (message === undefined) return [];
-    const { records, told, agentsWithFile, answers } = this.#state;
+    const { records, progress, agentsWithFile, answers } = this.#state;
     const [uuid, agentId] = [String(message.uuid), asId(message.agentId) ?? ''];
-    told.tell(uuid, message);
+    progress.add(uuid, message);
     if (agentsWithFile.has(agentId) || records.has(uuid)) return [];
     records.see(uuid, message, 0);
-    const whole = told.begins(agentId) ? { ...message, parentUuid: null } : message;
+    const whole = progress.begins(agentId) ? { ...message, parentUuid: null } : message;
     const time = recordedTime(message) ?? this.#file.clock;
     const step = new TranscriptStep(this.#state, whole, uuid, time, part.line, true);
     const failure = this.#mapRecord(step, whole);
@@ -244,7 +247,7 @@ export class TranscriptMapping {
       this.#report('not_mapped', part.line, `A message in this record could not be mapped: ${failure}`);
       return [];
     }
-    return this.#finish(step, `${place}:told`, part);
+    return this.#finish(step, `${place}:progress`, part);
   }
 
   /** Maps a record. Returns why the mapping failed, or null. What it wrote before stays. */
@@ -324,8 +327,8 @@ export class TranscriptMapping {
   }
 
   /** See `ClaudeLog`. */
-  isHeldTwice(eventId: string): boolean {
-    return this.#state.told.has(eventId);
+  isInSeveralRecords(eventId: string): boolean {
+    return this.#state.progress.has(eventId);
   }
 
   /** The events that model messages which are not over become. */
@@ -333,7 +336,7 @@ export class TranscriptMapping {
     return openCallsOf(this.#state);
   }
 
-  /** Whether some usage is in the records of another agent only. A later reading has to read everything again. */
+  /** Whether some usage is in the records of another agent only. A later reading must then read everything again. */
   get hasUsageElsewhere(): boolean {
     const { inferences, ids } = this.#state;
     return inferences.onlyElsewhere((id) => ids.has(id)).length > 0;
@@ -424,8 +427,8 @@ export class TranscriptMapping {
   #idOf(record: JsonObject, { line, checksum }: LogPart, place: string): string | null {
     const uuid = asName(record.uuid);
     if (uuid === undefined) return place;
-    const isTold = this.#state.told.isSame(uuid, record) && this.#state.records.has(uuid);
-    const sighting = isTold ? repeated : this.#state.records.see(uuid, record, checksum);
+    const isKnown = this.#state.progress.isSame(uuid, record) && this.#state.records.has(uuid);
+    const sighting = isKnown ? repeated : this.#state.records.see(uuid, record, checksum);
     if (sighting.kind === 'repeated') {
       this.#report('id_repeated', line, `The record ${uuid} occurs again; it is kept once.`);
       this.#noteHead(record, uuid);

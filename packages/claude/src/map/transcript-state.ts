@@ -189,14 +189,14 @@ class Sidechains {
 }
 
 /** The messages of sub-agents that the progress of their callers holds, by their uuids. Their own files can hold them, too. */
-class ToldMessages {
+class ProgressMessages {
   /** By uuid, a checksum of what is said. */
   readonly #said = new IdTable();
   readonly #differing = new Set<string>();
   readonly #begun = new Set<string>();
 
   /** Adds a message. */
-  tell(uuid: string, record: JsonObject): void {
+  add(uuid: string, record: JsonObject): void {
     this.#said.add(uuid, saidChecksum(record));
   }
 
@@ -209,7 +209,7 @@ class ToldMessages {
     return isSame;
   }
 
-  /** Whether the events with this id are those of a message that the files can hold twice. */
+  /** Whether this event is of a message that a file of its agent can hold, too. */
   has(eventId: string): boolean {
     const uuid = eventId.replace(/\.\d+$/, '');
     return this.#said.get(uuid) !== undefined && !this.#differing.has(uuid);
@@ -237,7 +237,7 @@ export class TranscriptState extends MappingState {
   callCheck = new CallCheck();
   /** Agents that have a file of their own. */
   readonly agentsWithFile = new Set<string>();
-  readonly told = new ToldMessages();
+  readonly progress = new ProgressMessages();
   /** Sessions with a `session:init`. */
   readonly begun = new Set<string>();
   /** The content of the metadata file beside a sub-agent's transcript. */

@@ -13,7 +13,7 @@ export class TranscriptStep extends MappingStep {
   readonly transcript: TranscriptState;
   readonly line: number;
   /** Whether the record is from the progress of an agent. */
-  readonly isTold: boolean;
+  readonly isFromProgress: boolean;
 
   /** `time`: see `EventWriter`. */
   constructor(
@@ -22,19 +22,19 @@ export class TranscriptStep extends MappingStep {
     id: string,
     time: number,
     line: number,
-    isTold = false,
+    isFromProgress = false,
   ) {
     super(state, record, {
       id,
       isTaken: id === record.uuid,
       time,
       timestamp: recordedTime(record) === undefined ? null : timestampOf(time),
-      held: isTold ? heldOfTold : heldElsewhere(state, record, id),
+      held: isFromProgress ? heldOfProgress : heldElsewhere(state, record, id),
       place: nowhere,
     });
     this.transcript = state;
     this.line = line;
-    this.isTold = isTold;
+    this.isFromProgress = isFromProgress;
     const conversation = asName(record.sessionId) ?? state.conversation;
     const isOwn = state.continues !== undefined && conversation === state.session;
     const isExpected = conversation === state.conversation || isOwn;
@@ -111,4 +111,4 @@ function heldElsewhere(
 const usuallyHeld: ReadonlySet<string> = new Set(['type', 'subtype', 'uuid', 'timestamp', 'sessionId']);
 
 /** The time of such a record is that of its event, or the event has none. */
-const heldOfTold: ReadonlySet<string> = new Set(['type', 'uuid', 'timestamp', 'isSidechain']);
+const heldOfProgress: ReadonlySet<string> = new Set(['type', 'uuid', 'timestamp', 'isSidechain']);

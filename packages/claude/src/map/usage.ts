@@ -50,7 +50,10 @@ export function usageOf(usage: JsonObject | undefined): Usage | undefined {
   });
 }
 
-/** What a later usage of one message has on top of an earlier one; null if a count became less. Everything else is that of the later one. */
+/**
+ * What a later usage of one message adds to an earlier one; null if a count decreased. All other fields are those of
+ * the later usage.
+ */
 export function usageOnTop(before: JsonObject, after: JsonObject): JsonObject | null {
   const more: JsonObject = { ...after };
   for (const [key, value] of Object.entries(after)) {

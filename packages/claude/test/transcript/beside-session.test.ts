@@ -113,7 +113,7 @@ async function differenceOf(seed: number, open: Open): Promise<string | null> {
   for await (const batch of (await open(join(folder, 'session.jsonl'))).read()) atOnce.push(...batch);
   for (const event of atOnce)
     if (JSON.stringify(stored.get(event.id)) !== JSON.stringify(event))
-      return `seed ${seed}: ${event.id} is not as at once`;
+      return `seed ${seed}: ${event.id} differs from a single reading`;
   const others = [...stored.values()].filter(({ id }) => !atOnce.some((event) => event.id === id));
   if (
     others.some(({ type, data }) => type !== 'system:tool_output' || !String(data.output).endsWith('so far'))
@@ -173,7 +173,7 @@ const mutants: readonly (readonly [
 describe('outputs of tools that appear, change and vanish while a session grows', () => {
   const seeds = 60;
 
-  it(`are as at once in ${seeds} random sessions`, async () => {
+  it(`are those of a single reading in ${seeds} random sessions`, async () => {
     expect(await wrongSeed(openClaudeTranscript, seeds)).toBeNull();
   });
 
@@ -354,7 +354,7 @@ describe('the metadata of sub-agents that appear, change and vanish', () => {
       ['open-claude-transcript.ts', '[file.path, metaPathOf(file.path)]', '[file.path]'],
     ],
     ['gives changed metadata the id of the ones before', [beside, 'inOrder(metadata)}', 'file}']],
-    ['tells the orders of keys apart', [beside, '.sort(([one], [other]) => (one < other ? -1 : 1))', '']],
+    ['distinguishes the orders of keys', [beside, '.sort(([one], [other]) => (one < other ? -1 : 1))', '']],
     [
       'knows the metadata of agents with a transcript only',
       [

@@ -81,7 +81,7 @@ describe('facts of the work', () => {
     expect((await shownOf()).sort()).toEqual([...right].sort());
   });
 
-  it('are as at once, wherever the session ended before', async () => {
+  it('are those of a single reading, wherever the session ended before', async () => {
     const whole = await readTranscript(lines(...worked));
     for (let rows = 1; rows < worked.length; rows += 1) {
       const part = await readTranscript(lines(...worked.slice(0, rows)));

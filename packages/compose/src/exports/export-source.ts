@@ -58,7 +58,10 @@ export interface OpenedSource {
   readonly source: ExportSource;
 }
 
-/** A source of one session. Its copied events are those that any session of the store has first: a packet has only what is its own. */
+/**
+ * A source of one session. Its copied events are those that it has from any session of the store: a packet has only
+ * its own events.
+ */
 export async function openSessionSource(
   harness: ExportParts,
   session: string,

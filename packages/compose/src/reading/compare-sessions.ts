@@ -58,7 +58,7 @@ export interface RequestDifference {
   readonly call: number;
   readonly one: ComparedRequest;
   readonly other: ComparedRequest;
-  /** The names of tools, or of parameters. `changed`: of both, with another value. */
+  /** The names of tools, or of parameters. `changed`: both have the name, with different values. */
   readonly onlyOne: readonly string[];
   readonly onlyOther: readonly string[];
   readonly changed: readonly string[];

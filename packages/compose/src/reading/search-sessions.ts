@@ -100,7 +100,7 @@ export class SessionsFound {
     }
   }
 
-  /** The hits that no other searched session has first. */
+  /** The hits that are not copied from another searched session. */
   async #withoutCopies(
     { taskDir, dispatchId, envelope }: DispatchHits,
     hits: readonly SearchHit[],

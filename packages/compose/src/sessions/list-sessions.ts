@@ -259,7 +259,7 @@ export function taskFigures({ envelopes }: ListedTask): TaskFigures {
   };
 }
 
-/** An envelope without what others of these have first, as an import has found it. Their own copies are counted where they are first. */
+/** An envelope without the copies that an import has found, if their origins are among these. */
 function withoutCopies(envelope: DispatchEnvelope, among: readonly DispatchEnvelope[]): DispatchEnvelope {
   const { of = [], figures } = envelope.source?.copies ?? {};
   const ids = new Set(among.map(({ dispatchId }) => dispatchId));

@@ -43,7 +43,7 @@ export interface PacketToCheck {
   readonly dispatchId: string;
   /** The mapping as it was written, of which only the fields are read that say what is public. */
   readonly mapping: PacketMapping;
-  /** The events that another dispatch has first. No line may be of one. Null or absent: none. */
+  /** The events that are copied from another dispatch. No line may be of such an event. Null or absent: none. */
   readonly copied?: ReadonlyMap<string, string> | null;
   /** Reads the log from its beginning. Called twice. */
   readEvents(): AsyncIterable<CapturedEvent>;
@@ -154,7 +154,7 @@ class PacketCheck {
         continue;
       }
       if (this.#copied.has(candidate.id))
-        this.#add('copied', n, `Line ${n} is of an event that another session has first.`);
+        this.#add('copied', n, `Line ${n} is of an event that is copied from another session.`);
       if (!candidate.kinds.has(kind))
         this.#add(
           'wrong_event',

@@ -40,7 +40,10 @@ export interface JudgePacketOptions {
   readonly pseudonyms: Pseudonyms;
   /** The cast of the whole log. */
   readonly cast: Cast;
-  /** The events that another dispatch has first. Their lines are in its packets only. Null or absent: none. */
+  /**
+   * The events that are copied from another dispatch. Their lines are only in the packets of that dispatch. Null or
+   * absent: none.
+   */
   readonly copied?: ReadonlyMap<string, string> | null;
 }
 

@@ -56,7 +56,7 @@ export const packetManifestSchema = z.strictObject({
     not_players: count,
     /** Calls of actions whose input the log does not have, by tool. */
     calls_without_input: z.record(z.string(), count),
-    /** Events that another session has first, because this one began with a copy. Their lines are in the packets of that session. */
+    /** Events that are copied from another session. Their lines are in the packets of that session. */
     copied_events: count,
     /** Other events of the log, except verdicts, that no line of the packet names. Their types are left out: a judge could guess from them what is hidden. */
     events_without_line: count,

@@ -44,7 +44,7 @@ export interface AgentCallsOptions {
   readonly measure?: MeasureMessage | undefined;
   /** Null: the transcripts have one branch each. */
   readonly branches: TrainedBranches | null;
-  /** The events that another dispatch has first. Null: none. */
+  /** The events that are copied from another dispatch. Null: none. */
   readonly copied: ReadonlyMap<string, string> | null;
 }
 

@@ -47,7 +47,7 @@ const dropReasons = [
   'not_own_text',
   /** Another answer of the agent occurs within this one, so its prompt is not known. */
   'split_answer',
-  /** Another dispatch of the export has the answer first: a fork or a continuation repeats it. */
+  /** The answer is copied from another dispatch of the export, of which this one is a fork or a continuation. */
   'copied',
   /** A rewind took the answer back, or a part of it. */
   'abandoned',

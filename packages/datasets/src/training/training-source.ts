@@ -175,7 +175,7 @@ interface DispatchCallsOptions {
   /** Measures the messages of prompts. */
   readonly measure?: MeasureMessage | undefined;
   readonly branches: TrainedBranches | null;
-  /** The events that another dispatch has first. */
+  /** The events that are copied from another dispatch. */
   readonly copied: ReadonlyMap<string, string> | null;
 }
 

@@ -241,7 +241,7 @@ const mutants: readonly (readonly [name: string, file: string, piece: string, in
   ['keeps the files of the dispatch before', 'training-source.ts', 'files.add(event);', ''],
 ];
 
-describe('a broken rendering of files is found out', () => {
+describe('a broken rendering of files is caught', () => {
   it.each(mutants)('%s', async (_, file, piece, instead) => {
     const home = join(import.meta.dirname, '../..');
     const broken = (await importMutated(home, [`training/${file}`, piece, instead], 'index.ts')) as {

@@ -66,7 +66,7 @@ async function* lookUp(store: SearchedStore, options: SearchDispatchesOptions): 
     try {
       envelope = await envelopeOf(store, newest);
     } catch (error) {
-      // Of one dispatch, it is the whole scope, so its error ends the search.
+      // A search in one dispatch ends with the error of that dispatch.
       if (dispatchId !== undefined || !isUnreadable(error)) throw error;
       options.onUnreadable(error);
       continue;

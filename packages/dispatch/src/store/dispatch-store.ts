@@ -253,9 +253,11 @@ export interface DispatchStore extends AsyncDisposable {
   acceptLoss(dispatch: DispatchRef): Promise<DispatchVerification>;
 
   /**
-   * Replaces the secrets in the envelope and the events of an ended dispatch, and removes the bytes of the contents that the redactor names, in one step, with the same ids, positions and times, and then those
-   * in its letters, one after the other. Where something is replaced in the events or the envelope, a `system:notice` with the counts is added at the end. It cannot be undone: call it only if a user asks for it.
-   * A running dispatch is STORE_LOCKED, also that of another process.
+   * Replaces the secrets in the envelope and the events of an ended dispatch, and removes the bytes of the contents
+   * that the redactor names, in one step. Ids, positions and times stay. Then replaces the secrets in its letters,
+   * one after the other. Where something is replaced in the events or the envelope, a `system:notice` with the counts
+   * is added at the end. It cannot be undone: call it only if a user asks for it. A running dispatch is STORE_LOCKED,
+   * also that of another process.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT, STORE_UNSUPPORTED without `capabilities.rewrite`
    */
   redactDispatch(dispatch: DispatchRef, redactor: Redactor): Promise<DispatchRedaction>;
@@ -275,8 +277,8 @@ export interface DispatchStore extends AsyncDisposable {
   findRemains(scope?: RemainsScope): Promise<readonly string[]>;
 
   /**
-   * Makes a log that was written under another name, and is STORE_MISPLACED, that of the dispatch at its place; without `dispatchId` each such log of
-   * the task. Returns their ids. Call it only if a user asks for it.
+   * Gives a log that was written under another name, and is STORE_MISPLACED, the name of its place; without
+   * `dispatchId` each such log of the task. Returns their ids. Call it only if a user asks for it.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT
    */
   adoptDispatches(taskDir: string, dispatchId?: string): Promise<readonly string[]>;

@@ -86,7 +86,7 @@ export class StoredDispatch implements DispatchLog {
     if (createHash('sha256').update(base64, 'base64').digest('hex') === sha256) return base64;
     throw storeErrors.error(
       'STORE_CORRUPT',
-      `The bytes of the content ${sha256} at position ${position} of the dispatch ${this.dispatchId} are not those of this digest, so they are not given.`,
+      `The bytes of the content ${sha256} at position ${position} of the dispatch ${this.dispatchId} do not have this digest, so they are not returned.`,
       { details: { ...toDispatchRef(this), position, sha256 } },
     );
   }

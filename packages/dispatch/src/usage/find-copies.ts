@@ -14,9 +14,9 @@ import type { DispatchEntry, ListedDispatch } from '../store/dispatch-entry.ts';
 import type { DispatchRef } from '../store/dispatch-ref.ts';
 import type { DispatchStore } from '../store/dispatch-store.ts';
 
-/** A dispatch without what others have first. */
+/** A dispatch without what it has copied from others. */
 interface CountedDispatch {
-  /** Its figures are those of the events that it has first. */
+  /** Its figures are those of the events that it has not copied. */
   readonly envelope: DispatchEnvelope;
   readonly copies: CopiesOfSource;
 }
@@ -59,7 +59,7 @@ export class CopiesAmong {
     return (await this.#groupOf(ref)?.found())?.get(ref.dispatchId) ?? null;
   }
 
-  /** The name of the dispatches that one is compared with, as they are now. Null: it is compared with none. */
+  /** Names the dispatches that a dispatch is compared with, as they are now. Null: it is compared with none. */
   nameOf(ref: DispatchRef): string | null {
     return this.#groupOf(ref)?.name ?? null;
   }
@@ -116,8 +116,8 @@ export class CopiesAmong {
 }
 
 /**
- * The events of a dispatch that another dispatch of the store has first, with that one. Null: an import has found none. A dispatch is not compared for
- * this if its import has compared it with none.
+ * The events of a dispatch that are copied from another dispatch of the store, with that other dispatch. Null: an
+ * import has found none. A dispatch is not compared for this if its import has compared it with none.
  */
 export async function copiedEvents(
   store: Pick<DispatchStore, 'dispatches'>,
@@ -191,7 +191,7 @@ function groupsOf(entries: Iterable<DispatchEntry>): CopyGroup[] {
     if (from !== to) up.set(from, to);
   };
   for (const entry of entries) {
-    // Of a session that two tasks have, one is compared.
+    // If two tasks have the same session, one of the two is compared.
     if ('error' in entry || listed.has(entry.dispatchId)) continue;
     const { dispatchId, envelope } = entry;
     const { heads = [], format } = envelope.source ?? {};

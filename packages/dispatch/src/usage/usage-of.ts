@@ -140,7 +140,7 @@ export async function usageOf(
   };
 }
 
-/** The dispatches with the envelopes of what each has first. */
+/** The dispatches with their envelopes without copies. */
 async function withoutCopies(readable: readonly ListedDispatch[], options: FindCopiesOptions) {
   const copies = new CopiesAmong(readable, options);
   const entries: ListedDispatch[] = [];

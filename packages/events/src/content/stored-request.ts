@@ -10,8 +10,8 @@ export type StoredRequest = NewEvent & {
 };
 
 /**
- * The event of tools or parameters. Null: there are none. What JSON does not have is left out. Two parts that differ in the order of keys
- * only have one id.
+ * The event of tools or parameters. Null: there are none. What JSON does not have is left out. Two parts that differ
+ * only in the order of keys have the same id.
  *
  * @throws TypeError if the part has a cycle or a BigInt
  */

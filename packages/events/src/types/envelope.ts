@@ -39,20 +39,23 @@ const expectedEndSchema = z.object({
   isRecorded: z.boolean(),
 });
 
-/** What a log has from others of its product that an import has compared it with. */
+/** What a log has copied from other logs of its product, as an import has found by comparing them. */
 const copiesSchema = z.object({
   /** Names the compared dispatches as they were. With others, or where one has changed, the logs are compared anew. */
   among: z.string().min(1),
-  /** How many events of the log, and how many calls of models, another dispatch has first. */
+  /** How many events of the log, and how many model calls, are copied from another dispatch. */
   events: countSchema,
   calls: countSchema,
-  /** The dispatches that have them first. */
+  /** The dispatches that they are copied from. */
   of: z.array(idSchema),
-  /** Whether no log says where some come from: then the session with the smallest name counts. Absent: the logs say it. */
+  /**
+   * True if no log names the origin of some events: the session with the smallest name is then their origin. Absent:
+   * the logs name all origins.
+   */
   isGuessed: z.boolean().optional(),
   /** How many answers have the id of an answer of another log, and other content. Absent: none. They count apart. */
   differing: countSchema.optional(),
-  /** The figures of the envelope without what others have first. Absent: they are those of the envelope. */
+  /** The figures of the envelope without what is copied. Absent: they equal those of the envelope. */
   figures: z
     .object({
       usage: usageSchema.nullable(),

@@ -10,7 +10,10 @@ export interface TaskSource {
   readonly envelopes: readonly DispatchEnvelope[];
   /** Every dispatch of the task, for references to those that are not exported. Absent: `envelopes`. */
   readonly relatives?: readonly DispatchEnvelope[];
-  /** The events of a dispatch that another one of `envelopes` has first, with that one. Null or absent: none. */
+  /**
+   * The events of a dispatch that are copied from another one of `envelopes`, with that other dispatch. Null or
+   * absent: none.
+   */
   copiedEvents?(dispatchId: string): Promise<ReadonlyMap<string, string> | null>;
   /** The events of one of the dispatches, in append order. An export may read them more than once. */
   readEvents(dispatchId: string): AsyncIterable<CapturedEvent>;

@@ -122,8 +122,9 @@ export function tokenFigures(usage: Partial<Tokens>): Partial<UsageFigures> {
 }
 
 /**
- * The project of a dispatch. Of an import: the folder that the session worked in, if its source names it, because folders of sources do not
- * tell all projects apart. Otherwise what is before the slug of the task: `lab` of `lab/tasks/route-models` (D10).
+ * The project of a dispatch. Of an import: the folder that the session worked in, if its source names it, because
+ * folders of sources do not distinguish all projects. Otherwise what is before the slug of the task: `lab` of
+ * `lab/tasks/route-models` (D10).
  */
 export function projectOf(
   taskDir: string,

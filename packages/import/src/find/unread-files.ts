@@ -51,8 +51,9 @@ const mostPaths = 1_000;
 const isLog = /\.jsonl(?:\.gz|\.zst)?$/;
 
 /**
- * What lies beside the found sessions of Claude Code and is not read: for each named `projects` folder, or the folder that has it, the kinds of
- * files outside of `projects`, and the files in it that belong to no session. Only names and sizes are read, and no link is followed.
+ * What is beside the found sessions of Claude Code and is not read, for each named `projects` folder or the folder
+ * that has it. It is the kinds of files outside of `projects`, and the files in `projects` that belong to no session.
+ * Only names and sizes are read, and no link is followed.
  */
 export function findUnreadFiles(
   paths: readonly string[],

@@ -149,7 +149,7 @@ function opened(log: ClaudeLog): OpenLog {
     taskDir: taskOfLog(log),
     read: (options) => log.read(options),
     summary: () => log.summary(),
-    isHeldTwice: (eventId) => log.isHeldTwice?.(eventId) ?? false,
+    isInSeveralRecords: (eventId) => log.isInSeveralRecords?.(eventId) ?? false,
     continueAfter: (kept) => log.continueAfter(kept),
   };
 }

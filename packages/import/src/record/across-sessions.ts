@@ -87,7 +87,10 @@ function listImported(all: readonly ListedDispatch[]) {
   return { byId, byLastMessage, bySummary, titled };
 }
 
-/** What nobody records at the moment: somebody else writes the session, it was deleted, or a log is damaged. The next import tries again. */
+/**
+ * Not recorded now: another process writes the session, the session was deleted, or a log is damaged. The next import
+ * tries again.
+ */
 const forLater: ReadonlySet<string> = new Set([
   'STORE_LOCKED',
   'STORE_DISPATCH_NOT_FOUND',

@@ -375,7 +375,7 @@ async function appendEvents(
   } catch (error) {
     if (!storeErrors.is(error, 'STORE_EVENT_CONFLICT')) throw error;
     for (const event of events) {
-      if (log.isHeldTwice?.(event.id) === true) await appendIfNew(dispatch, event);
+      if (log.isInSeveralRecords?.(event.id) === true) await appendIfNew(dispatch, event);
       else if (await appendUnder(dispatch, event)) onRewritten(event.id);
     }
   }

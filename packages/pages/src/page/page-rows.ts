@@ -61,7 +61,7 @@ export class PageRows {
   }
 }
 
-/** Rows in a row that one row stands for, or that none does. */
+/** Consecutive rows that one row stands for, or that no row stands for. */
 function runsOf(group: readonly ReportRow[]): { readonly fold: Row | null; readonly rows: Row[] }[] {
   const runs: { readonly fold: Row | null; readonly rows: Row[] }[] = [];
   for (const { row, fold } of group) {

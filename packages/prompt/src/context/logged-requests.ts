@@ -2,8 +2,10 @@ import type { CapturedEvent, JsonObject, JsonValue, RequestTool } from '@hansard
 import { isPlainObject, isReadableAs } from '@hansard/events/plain';
 
 /**
- * What a log says of a part of a request. `recorded`: the part is in the log. `none`: the model was given none. `names`: of the tools only the names
- * that the engine reported when its session began, of the parameters only those that it stated for the turn. `lost`: the call names a part that the log does not have. `absent`: the log does not say.
+ * What a log says of a part of a request. `recorded`: the part is in the log. `none`: the model was given none.
+ * `names`: the log has only the names of the tools that the engine reported when its session began, or only the
+ * parameters that it stated for the turn. `lost`: the call names a part that the log does not have. `absent`: the log
+ * does not say.
  */
 type RequestBasis = 'recorded' | 'none' | 'names' | 'lost' | 'absent';
 
@@ -13,7 +15,7 @@ interface RequestPart<T> {
   readonly id: string | null;
   /** Null: not in the log. */
   readonly value: T | null;
-  /** False: the log has a part of it only, because the source, narrative fidelity or redaction left out the rest. */
+  /** False: the log has only a part of it, because the source, narrative fidelity or redaction left out the rest. */
   readonly isWhole: boolean;
 }
 
@@ -83,8 +85,9 @@ export class LoggedRequests {
 }
 
 /**
- * The requests that Claude Code writes beside its transcript since 2.1.332, as far as they were seen: `api-request-shape` has the system prompt and the
- * tools, `api-request` the parameters and the hash of its shape, and `requestRef` of an answer names the request. The log has these records as captured.
+ * The requests that Claude Code writes beside its transcript since 2.1.332, as far as they were seen.
+ * `api-request-shape` has the system prompt and the tools. `api-request` has the parameters and the hash of its
+ * shape. `requestRef` of an answer names the request. The log has these records as captured.
  */
 class EngineRequests {
   readonly #shapes = new Map<unknown, { readonly shape: JsonObject; readonly isWhole: boolean }>();

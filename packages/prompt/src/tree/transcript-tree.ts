@@ -756,7 +756,7 @@ function currentEnd<T>({ places, head, current }: Agent<T>, through: number | un
   return last === undefined ? head : endAfter(last);
 }
 
-/** The index of the first event of an agent after the event with a number. */
+/** The index of the first event of an agent after the event with this number. */
 function firstAfter<T>({ places }: Pick<Agent<T>, 'places'>, through: number): number {
   let [low, high] = [0, places.length];
   while (low < high) {

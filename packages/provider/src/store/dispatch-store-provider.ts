@@ -203,10 +203,11 @@ export interface DispatchStoreProvider {
   ): Awaitable<DispatchRewritten>;
 
   /**
-   * Makes a log that was written under another name, and is STORE_MISPLACED for every other method, that of the dispatch at its place: the id in its
-   * envelope changes, its events stay. Without `dispatchId`: each such log of the task. Returns the ids of these dispatches; a log that has its
-   * name stays as it is. It needs no claim, and repeating the call is safe. Only an explicit request of a user leads to this call. Optional, for a store whose
-   * logs can get another name.
+   * Gives a log that was written under another name, and is STORE_MISPLACED for every other method, the name of its
+   * place: the id in its envelope changes, its events stay. Without `dispatchId`: each such log of the task. Returns
+   * the ids of these dispatches; a log that has its name stays as it is. It needs no claim, and repeating the call is
+   * safe. Only an explicit request of a user leads to this call. Optional, for a store whose logs can get another
+   * name.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where another opening has claimed it, STORE_CORRUPT if it is damaged
    */
   adoptDispatches?(taskDir: string, dispatchId?: string): Awaitable<readonly string[]>;

@@ -86,7 +86,7 @@ async function takeCensus({ census, reopen }: StoreFixture): Promise<void> {
   const unnamed = (await census()).filter((place) => !named.some((line) => line.includes(place)));
   if (unnamed.length > 0)
     throw new Error(
-      `The storage has ${unnamed.join(' and ')} after the case, which \`findRemains\` does not name.`,
+      `After the case, the storage has ${unnamed.join(' and ')}, which \`findRemains\` does not name.`,
     );
 }
 

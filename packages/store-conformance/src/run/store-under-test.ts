@@ -53,8 +53,8 @@ export interface StoreFixture {
    */
   readonly displace?: (way: Displacement, taskDir: string, dispatchId: string) => Awaitable<void>;
   /**
-   * Puts a copy of what keeps one dispatch in the place of another one, which may exist, as a program does that copies a file. The store is closed then. Without
-   * it the cases with a log under another name are skipped.
+   * Copies the storage of one dispatch to the place of another one, which may exist, as a program that copies a file
+   * does. The store is closed meanwhile. Without it the cases with a log under another name are skipped.
    */
   readonly misplace?: (from: DispatchName, to: DispatchName) => Awaitable<void>;
   /**

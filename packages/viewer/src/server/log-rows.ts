@@ -54,7 +54,10 @@ export interface Folding {
 }
 
 export interface LogRowsOptions {
-  /** The store whose other sessions can have events of this one first: the head that it repeats is folded. Absent: no head is. */
+  /**
+   * The store with the sessions that this one can be copied from: the head that it repeats is folded. Absent: no head
+   * is folded.
+   */
   readonly among?: Pick<DispatchStore, 'dispatches'>;
   /** As of a `RowReader`, in events. Absent: 300. */
   readonly reach?: number;

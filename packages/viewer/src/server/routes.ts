@@ -50,7 +50,7 @@ const mostDispatches = 500;
  *     GET /d/:task/:id/event/:position  one event with its row and its recorded links; cut above 256 KiB
  *     GET /d/:task/:id/event/:position/line  the event as one line of JSON, whole
  *     GET /d/:task/:id/content/:sha256?type=
- *                                       the bytes of an image, a document or a sound; shown if it is an image of a safe type, else a download
+ *                                       the bytes of an image, a document or a sound; shown if it is an image of a safe type, otherwise a download
  *     GET /d/:task/:id/history?to=      what happened up to an event, as text
  *     GET /d/:task/:id/find?text=&agent=&kind=&failed=1&from=
  *                                       the positions of rows, as they are found, as server-sent events

@@ -63,8 +63,8 @@ export function agentTree(index: LogIndex): AgentTreeNode[] {
 }
 
 /**
- * `agentTree` and the diagnostics of `createLogIndex` of a log that is read page by page, twice if it has branches. No event is kept, so that a
- * log of any length takes little memory.
+ * `agentTree` and the diagnostics of `createLogIndex` for a log that is read page by page, twice if it has branches.
+ * No event is kept, so that a log of any length takes little memory.
  */
 export async function readAgentTree(source: {
   pages(): AsyncIterable<{ readonly events: readonly CapturedEvent[] }>;
@@ -131,9 +131,9 @@ function branchesIn(
 
 /** An answer of which the log has been read in part. */
 interface OpenAnswer {
-  /** The position of its block that references mean. */
+  /** The position of the block that references to the answer lead to. */
   main: number;
-  /** Of that block: a lower one takes its place. */
+  /** The rank of that block: a block with a lower rank takes its place. */
   rank: number;
 }
 

@@ -10,7 +10,7 @@ export class PresentAgents {
   readonly #present = new Set<string>();
   /** Those that ended, and those of hooks. */
   readonly #ended = new Set<string>();
-  /** The answers of `beside` until the next change. Of 200 agents, one is asked for each text. */
+  /** The answers of `beside` until the next change. Each text asks for one. */
   readonly #beside = new Map<string | null, readonly string[]>();
 
   /** '' is the dispatched agent itself. */

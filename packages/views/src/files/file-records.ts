@@ -49,9 +49,9 @@ const nothing = {
 } as const;
 
 /**
- * What an event records of files: `changes` of a tool result, the updates that Codex states as differences, or the results of the tools of
- * Claude Code that edit or read a file. A result of another tool is read as well if it has the patch of an edit. A call that failed changed
- * nothing.
+ * What an event records about files: `changes` of a tool result, the updates that Codex states as differences, or the
+ * results of Claude Code tools that edit or read a file. A result of another tool is read as well if it has the patch
+ * of an edit. A call that failed changed nothing.
  */
 export function fileRecordsOf(event: CapturedEvent): readonly FileRecord[] {
   if (event.type !== 'agent:tool_result') return [];
@@ -106,7 +106,7 @@ function updatesIn(changes: JsonValue | undefined): FileRecord[] {
 
 const hunkStart = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
 
-/** The hunks of a unified difference. Null: it is none. */
+/** The hunks of a unified difference. Null: the text is not such a difference. */
 function hunksOfDiff(diff: string): readonly Hunk[] | null {
   const hunks: { oldStart: number; newStart: number; lines: string[] }[] = [];
   for (const line of diff.replace(/\n$/, '').split('\n')) {

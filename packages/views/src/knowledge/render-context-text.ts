@@ -21,7 +21,7 @@ export function renderContextText({
   return [head, ...messages.map(messageText), ...tools.map(toolText)].join('\n\n');
 }
 
-/** The tools and parameters of a request, each on a line. What the log does not say is worded as that. */
+/** The tools and parameters of a request, each on a line. What the log does not say is printed as not on record. */
 export function requestLines({ tools, parameters }: CallRequest): string[] {
   const named = tools.value?.map(({ name }) => name).join(', ') ?? '';
   return [
@@ -33,7 +33,7 @@ export function requestLines({ tools, parameters }: CallRequest): string[] {
 function partInWords(
   { basis, id, isWhole }: CallRequest['tools'] | CallRequest['parameters'],
   value: string,
-  /** Of what an engine only names. */
+  /** What an engine that only names them leaves out, in words. */
   limits: string,
 ): string {
   switch (basis) {

@@ -12,7 +12,7 @@ export interface FoldableLog {
   pages(options?: { readonly after?: number }): AsyncIterable<{ readonly events: readonly CapturedEvent[] }>;
 }
 
-/** By event: the dispatch that has it first. Null: no event is copied, or the log itself says which are. */
+/** By event: the dispatch that it is copied from. Null: no event is copied, or the log itself says which are. */
 type CopiedEvents = ReadonlyMap<string, string> | null;
 
 /** Rows that one row stands for. */
@@ -85,7 +85,7 @@ export class RowFolds {
 
 /**
  * The folds of a log; null if it has no branch, no copies and no retracted event. The log is not read if its envelope has counted every event and
- * knows no branch. `reach`: the reach of the rows. `copied`: the events that another dispatch has first.
+ * knows no branch. `reach`: the reach of the rows. `copied`: the events that are copied from another dispatch.
  */
 export async function foldsOf(
   log: FoldableLog,

@@ -17,8 +17,9 @@ export interface RowReaderOptions extends RowReach {
   /** The position of the first event that is added. Absent: 0. */
   readonly first?: number;
   /**
-   * Events before the first one that say which agents there are, `agent:created` and `agent:terminated`, what kind of log it is:
-   * the first `agent:inference` with a context, and the first events with a substance; and each `content:stored` whose bytes were removed.
+   * Some events before the first one. `agent:created` and `agent:terminated` say which agents there are. The first
+   * `agent:inference` with a context and the first events with a substance say what kind of log it is. Each
+   * `content:stored` whose bytes were removed is among them, too.
    */
   readonly agents?: Iterable<CapturedEvent>;
   /** Whether only the events of each row are wanted. Who heard a row, and who its agent is, is then not known. Absent: false. */

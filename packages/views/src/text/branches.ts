@@ -24,9 +24,9 @@ export interface Siblings<T> {
 }
 
 /**
- * Trees with at most some lines if grouping can do that: siblings without children of their own share a line if a key is equal. The first key that is
- * enough is used, otherwise the last one. A node whose key is null has a line of its own. `linesBelow`: the lines of a node that has its own, except
- * those of its children.
+ * Trees with at most the given number of lines, if grouping can do that: siblings without children of their own share
+ * a line if a key is equal. The first key that is enough is used, otherwise the last one. A node whose key is null
+ * has a line of its own. `linesBelow`: the lines of a node that has its own, except those of its children.
  */
 export function groupSiblings<T extends { readonly children: readonly T[] }>(
   roots: readonly T[],

@@ -77,7 +77,7 @@ export function foldInWords(fold: RowFold): string {
 export function openRewindInWords({ source }: Pick<DispatchEnvelope, 'source'>): string | null {
   const { openRewind } = source ?? {};
   if (openRewind === undefined) return null;
-  return `a rewind to ${openRewind.keptThrough ?? 'the beginning'} was asked; nothing followed yet`;
+  return `a rewind to ${openRewind.keptThrough ?? 'the beginning'} was requested; nothing has followed it yet`;
 }
 
 /**

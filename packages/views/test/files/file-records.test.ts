@@ -166,8 +166,8 @@ describe('an update that Codex states as a difference', () => {
 
   it.each([
     ['that does not fit', '@@ -1,2 +1,2 @@\n \tone\n-zwei\n+TWO\n'],
-    ['that is no difference', 'two -> TWO\n'],
-    ['with a line that is none of a difference', '@@ -1,2 +1,2 @@\n \tone\n?\n-two\n+TWO\n'],
+    ['that is not a difference', 'two -> TWO\n'],
+    ['with a line that no difference has', '@@ -1,2 +1,2 @@\n \tone\n?\n-two\n+TWO\n'],
   ])('%s writes no line', (_, wrong) => {
     expect(originsOf(filePath, [added, codex(update(wrong))])).not.toContain('2');
   });

@@ -145,7 +145,7 @@ describe('the head that a fork repeats', () => {
     expect(renderRow(rows[1] as Row)).toContain('the first 2 events are those of ');
   });
 
-  it('of an import is what another session has first, without what was edited', async () => {
+  it('of an import is what is copied from another session, without what was edited', async () => {
     const edited = { ...asked('Bake less'), id: 'e1' };
     const events = [...head.slice(0, 2), edited, ...head.slice(2)];
     const copied = new Map([

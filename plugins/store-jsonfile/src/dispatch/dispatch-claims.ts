@@ -13,8 +13,8 @@ const fencingPause = 60;
 
 /**
  * The claim of a dispatch whose earlier owners were stopped: each event that they acknowledged is in the file, and no copy of theirs can still get its
- * name (see `fenceDispatch`). Only `DispatchClaims` makes one, and nothing replaces, rewrites, repairs or removes a file without it. Of no use after
- * the release: then its lock is missing.
+ * name (see `fenceDispatch`). Only `DispatchClaims` makes one, and nothing replaces, rewrites, repairs or removes a
+ * file without it. It cannot be used after the release, because its lock is then missing.
  */
 class Fenced {
   readonly name: DispatchName;

@@ -74,8 +74,9 @@ export class DispatchIntegrity {
   }
 
   /**
-   * Makes the log at this place that of the dispatch `name`, if it was written under another name.
-   * @returns whether it was @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT
+   * Gives the log at this place the name `name`, if it was written under another one.
+   * @returns whether it was
+   * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT
    */
   adopt(name: DispatchName): boolean {
     this.#assertExists(name);

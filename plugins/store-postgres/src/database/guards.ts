@@ -1,7 +1,8 @@
 import { createRequire } from 'node:module';
 
 /*
- * The triggers that hold a role to what a store does. They say nothing to the owner of the tables, which redacts, deletes and repairs.
+ * The triggers that limit a role to what a store does. They do not limit the owner of the tables, which redacts,
+ * deletes and repairs.
  *
  * events       Each row follows the one before it, continues its chain of checksums, belongs to a claimed dispatch, and is an event that
  *              every reader can read. So nothing can be put before, between or instead of events, and no reader stops at an added one.
@@ -164,7 +165,7 @@ CREATE FUNCTION ${schema}.guard_openings() RETURNS trigger LANGUAGE plpgsql ${fi
 BEGIN
   IF ${schema}.is_owner(TG_RELID) THEN RETURN coalesce(NEW, OLD); END IF;
   IF TG_OP = 'DELETE' THEN
-    IF EXISTS (SELECT FROM ${schema}.dispatches WHERE writer = OLD.token) THEN PERFORM ${schema}.refuse('away an opening with claims'); END IF;
+    IF EXISTS (SELECT FROM ${schema}.dispatches WHERE writer = OLD.token) THEN PERFORM ${schema}.refuse('the deletion of an opening with claims'); END IF;
     RETURN OLD;
   END IF;
   IF TG_OP = 'UPDATE' THEN

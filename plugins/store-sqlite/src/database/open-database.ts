@@ -15,7 +15,7 @@ import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { type Clock, type StoreError, storeErrors, systemClock } from '@hansard/provider';
 import { fileSystemOf, orMissing, type Processes, systemProcesses } from '@hansard/store-kit';
-import { corrupt, isPermissionError, lockHolders, openingHeld, toOpenError } from '../sqlite-errors.ts';
+import { corrupt, isPermissionError, lockOwners, openingHeld, toOpenError } from '../sqlite-errors.ts';
 import { assertFormat, createTables } from './schema.ts';
 
 /** What the leases use of the machine. A test or a simulator can replace each part. */
@@ -131,7 +131,7 @@ const indexHeader = { bytes: 48, written: 12 } as const;
  */
 function awaitWholeIndex(file: string, timeout: number): void {
   const until = performance.now() + timeout;
-  while (!isIndexWhole(file) && lockHolders(file).some((pid) => pid !== process.pid)) {
+  while (!isIndexWhole(file) && lockOwners(file).some((pid) => pid !== process.pid)) {
     if (performance.now() >= until) throw openingHeld(file);
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2);
   }

@@ -53,7 +53,7 @@ export function addRedact(parent: Command, context: CliContext): void {
     .option(...yesOption)
     .addHelpText(
       'after',
-      "\nReplaces each secret in task records, and in the envelopes, events and letters of ended dispatches, by [REDACTED:kind], with the same ids, positions and times; each dispatch in one step, with a notice that counts it at the end, and then its letters. Then cleans unused parts of the store once, which can take as long as writing the whole store again. This cannot be undone. Dispatches that are running are skipped. Secrets in ids, types, times and names of folders stay, and are counted. No secret is searched in the bytes of images, documents and sounds: they are counted, with the events that have them. --content removes such bytes; their digest, type and size stay, and the same source does not bring them back. Exports, backups and copies elsewhere keep the secrets, too: revoke them at their issuers.\n\nExit codes: 0 done, 1 some dispatches were skipped, or the store could not be cleaned.\n\nExamples:\n  hansard secrets scan\n  hansard secrets redact\n  hansard secrets redact research/route-models --yes\n  hansard secrets redact --pattern 'acme-key=acme_[0-9a-f]{32}' --yes --json\n  hansard secrets redact research/route-models --content 1a2b3c4d",
+      "\nReplaces each secret in task records, and in the envelopes, events and letters of ended dispatches, by [REDACTED:kind]. Ids, positions and times stay. Each dispatch is replaced in one step, and gets a notice with the counts at its end. Its letters follow. Then cleans unused parts of the store once, which can take as long as writing the whole store again. This cannot be undone. Dispatches that are running are skipped. Secrets in ids, types, times and names of folders stay, and are counted. The bytes of images, documents and sounds are not searched for secrets: they are counted, with the events that have them. --content removes such bytes; their digest, type and size stay, and the same source does not bring them back. Exports, backups and copies elsewhere keep the secrets, too: revoke them at their issuers.\n\nExit codes: 0 done, 1 some dispatches were skipped, or the store could not be cleaned.\n\nExamples:\n  hansard secrets scan\n  hansard secrets redact\n  hansard secrets redact research/route-models --yes\n  hansard secrets redact --pattern 'acme-key=acme_[0-9a-f]{32}' --yes --json\n  hansard secrets redact research/route-models --content 1a2b3c4d",
     )
     .action((word: string | undefined, options: RedactOptions) =>
       withStore(context, options, async ({ store, loaded }) => {
@@ -214,7 +214,7 @@ function isOutside(result: RedactedDispatch): boolean {
   return result.error === null && !isChanged(result);
 }
 
-/** Whether there is nothing to report of a session. */
+/** Whether there is nothing to report about a session. */
 function isClean(result: RedactedDispatch): boolean {
   return isOutside(result) && !hasAny(result.kept) && result.redaction?.unread.length === 0;
 }

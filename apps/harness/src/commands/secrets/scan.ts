@@ -28,7 +28,7 @@ export function addScan(parent: Command, context: CliContext): void {
   withSecretOptions(withCommonOptions(command), 'find')
     .addHelpText(
       'after',
-      "\nPrints the task, the dispatch, the position, the field and the kind of each secret, also of those in letters to a session, never the secret, which is also replaced in the names that are printed. A secret that stays is in an id or a name, which `hansard secrets redact` does not change. No secret is searched in the bytes of images, documents and sounds: they are counted, with the events that have them.\n\nExit codes: 0 no secret was found, 3 something could not be read or belongs to no dispatch, 4 secrets were found.\n\nExamples:\n  hansard secrets scan\n  hansard secrets scan research/route-models --json\n  hansard secrets scan --env DATABASE_PASSWORD --pattern 'acme-key=acme_[0-9a-f]{32}'",
+      "\nPrints the task, the dispatch, the position, the field and the kind of each secret, including those in letters to a session. Never prints the secret, and replaces it in the names that are printed. A secret that stays is in an id or a name, which `hansard secrets redact` does not change. The bytes of images, documents and sounds are not searched for secrets: they are counted, with the events that have them.\n\nExit codes: 0 no secret was found, 3 something could not be read or belongs to no dispatch, 4 secrets were found.\n\nExamples:\n  hansard secrets scan\n  hansard secrets scan research/route-models --json\n  hansard secrets scan --env DATABASE_PASSWORD --pattern 'acme-key=acme_[0-9a-f]{32}'",
     )
     .action((word: string | undefined, options: SecretOptions) =>
       withStore(context, options, async ({ store, loaded }) => {

@@ -11,11 +11,11 @@ interface AdoptOptions extends CommonOptions {
   readonly yes?: boolean;
 }
 
-/** Adds `store adopt`: makes logs that were written under another name (STORE_MISPLACED) those of their place. */
+/** Adds `store adopt`: gives logs that were written under another name (STORE_MISPLACED) the name of their place. */
 export function addAdopt(parent: Command, context: CliContext): void {
   const command = parent
     .command('adopt')
-    .description('keep a session whose file, or whose task folder, was copied or renamed under its new name')
+    .description('keep a session under its new name, after its file or its task folder was copied or renamed')
     .argument('<session>', `${sessionHelp}, or a task for all of its renamed sessions`);
   withExamples(
     withCommonOptions(command).option(...yesOption),

@@ -34,7 +34,7 @@ export function addVerify(parent: Command, context: CliContext): void {
     .option(...yesOption)
     .addHelpText(
       'after',
-      '\nExit codes: 0 everything is whole, including with places that belong to no dispatch, 3 something is damaged, under another name, or not what was sealed.\n\nExamples:\n  hansard store verify\n  hansard store verify research/route-models --json\n  hansard store verify 4K7Q --accept-loss',
+      '\nExit codes: 0 everything is whole, even if some places belong to no dispatch, 3 something is damaged, under another name, or not what was sealed.\n\nExamples:\n  hansard store verify\n  hansard store verify research/route-models --json\n  hansard store verify 4K7Q --accept-loss',
     )
     .action((word: string | undefined, options: VerifyOptions) =>
       withStore(context, options, async ({ store }) => {
@@ -132,7 +132,7 @@ class Summary {
   #events = 0;
   #bytes = 0;
   #damaged = 0;
-  /** Logs under another name than they were written under. */
+  /** Logs whose name differs from the one under which they were written. */
   #misplaced = 0;
   #newer = 0;
   #withoutChecksums = 0;
@@ -173,7 +173,7 @@ class Summary {
     if (unread === this.#misplaced)
       throw new CliError(
         exitCode.damaged,
-        `${count(this.#misplaced, 'log')} of the store cannot be read, because of another name.`,
+        `${count(this.#misplaced, 'log')} of the store cannot be read, because a file or folder has another name.`,
         'Rename each file or folder, or keep the new name with `hansard store adopt`.',
       );
     throw new CliError(

@@ -178,7 +178,7 @@ export const newerCases = caseFamily('newer', [
     name: 'deleted',
     rule: 7,
     title:
-      'what a newer version wrote is deleted with all of it, or the deletion is STORE_NEWER; the others stay',
+      'what a newer version wrote is deleted completely, or the deletion is STORE_NEWER; the others stay',
     needs: ['deleteDispatch'],
     async run({ store }) {
       await fill(store);

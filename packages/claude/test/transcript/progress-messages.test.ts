@@ -12,11 +12,11 @@ type Open = typeof openClaudeTranscript;
 
 const home = join(import.meta.dirname, '../..');
 
-/** A message of a sub-agent: what its file has, and what the progress of its caller has, if it has it. */
+/** A message of a sub-agent: what its file has, and whether the progress of its caller has the message. */
 interface Said {
   readonly agent: string;
   readonly row: JsonObject;
-  readonly isTold: boolean;
+  readonly isInProgress: boolean;
   /** The event that it is: its type, and its words or its call. */
   readonly as: string;
   readonly messageId?: string;
@@ -38,14 +38,14 @@ function progressOf({ agent, row, output }: Said, number: number, call: string):
   const blocks = typeof content === 'string' ? [text(content)] : content;
   const counted =
     usage === undefined ? {} : { usage: { input_tokens: 7, output_tokens: Math.min(output, 1) } };
-  const told = { type, uuid, timestamp, message: { ...rest, content: blocks, ...counted } } as JsonObject;
-  if (toolUseResult !== undefined && number % 2 === 0) told.toolUseResult = toolUseResult;
+  const reported = { type, uuid, timestamp, message: { ...rest, content: blocks, ...counted } } as JsonObject;
+  if (toolUseResult !== undefined && number % 2 === 0) reported.toolUseResult = toolUseResult;
   const data = {
     type: 'agent_progress',
     agentId: agent,
     prompt: 'Look.',
     normalizedMessages: [],
-    message: told,
+    message: reported,
   };
   const fields = { type: 'progress', uuid: `progress-${number}`, data, parentToolUseID: call };
   return record(number, { ...fields, toolUseID: `agent_msg_${number}` });
@@ -132,10 +132,17 @@ class Session {
     const row = record(this.#next(), { type, message, ...place, ...more });
     const isFirst = state.parent === null;
     state.parent = row.uuid ?? null;
-    const facts = { agent, row, as, output: state.output, isFirst, isTold: !isText || this.#random() < 0.2 };
+    const facts = {
+      agent,
+      row,
+      as,
+      output: state.output,
+      isFirst,
+      isInProgress: !isText || this.#random() < 0.2,
+    };
     const said: Said = messageId === undefined ? facts : { ...facts, messageId };
     this.said.push(said);
-    for (let times = said.isTold ? 1 + Number(this.#random() < 0.1) : 0; times > 0; times -= 1)
+    for (let times = said.isInProgress ? 1 + Number(this.#random() < 0.1) : 0; times > 0; times -= 1)
       this.main.push(progressOf(said, this.#next(), `task_${agent}`));
   }
 }
@@ -173,13 +180,13 @@ function rightOf({ main, said }: Written, stages: readonly Stage[]) {
   let counted = new Map<string, number>();
   for (const stage of stages) {
     counted = new Map();
-    const told = new Set(
-      main.filter((row) => secondOf(row) <= (stage.get('') ?? 0)).map(({ data }) => told_(data)),
+    const inProgress = new Set(
+      main.filter((row) => secondOf(row) <= (stage.get('') ?? 0)).map(({ data }) => uuidOf(data)),
     );
     const inFiles = (one: Said) => secondOf(one.row) <= (stage.get(one.agent) ?? 0);
     for (const one of said) {
       const hasFile = said.some((other) => other.agent === one.agent && inFiles(other));
-      const isThere = hasFile ? inFiles(one) : told.has(String(one.row.uuid));
+      const isThere = hasFile ? inFiles(one) : inProgress.has(String(one.row.uuid));
       if (!isThere) continue;
       messages.set(String(one.row.uuid), one);
       if (one.messageId !== undefined) counted.set(one.messageId, hasFile ? one.output : 1);
@@ -188,7 +195,7 @@ function rightOf({ main, said }: Written, stages: readonly Stage[]) {
   return { messages, counted };
 }
 
-function told_(data: JsonValue | undefined): string {
+function uuidOf(data: JsonValue | undefined): string {
   return String(((data as JsonObject | undefined)?.message as JsonObject | undefined)?.uuid);
 }
 
@@ -200,7 +207,7 @@ const kinds = new Set(['user:message', 'agent:text', 'agent:tool_call', 'agent:t
 
 /** What a store has after the stages: events never change, and an event of a message that the source holds twice stays. */
 async function storedAfter(stages: readonly Stage[], { main, said }: Written, open: Open) {
-  const folder = mkdtempSync(join(tmpdir(), 'hansard-told-'));
+  const folder = mkdtempSync(join(tmpdir(), 'hansard-progress-'));
   const path = join(folder, 'session.jsonl');
   const stored = new Map<string, CapturedEvent>();
   let openCalls: readonly EventOf<'agent:inference'>[] = [];
@@ -222,7 +229,10 @@ async function storedAfter(stages: readonly Stage[], { main, said }: Written, op
         for (const event of batch) {
           const before = stored.get(event.id);
           if (before === undefined) stored.set(event.id, event);
-          else if (JSON.stringify(before) !== JSON.stringify(event) && log.isHeldTwice?.(event.id) !== true)
+          else if (
+            JSON.stringify(before) !== JSON.stringify(event) &&
+            log.isInSeveralRecords?.(event.id) !== true
+          )
             return `${event.id} changed: ${JSON.stringify(before)} ${JSON.stringify(event)}`;
         }
       }
@@ -293,12 +303,21 @@ const mapping = 'map/transcript-mapping.ts';
 const mutants: readonly (readonly [string, readonly [file: string, piece: string, instead: string]])[] = [
   ['has no results', ['map/records.ts', "message.type === 'user' || message", 'message']],
   ['has the messages of a file from its progress', [mapping, 'agentsWithFile.has(agentId) || ', '']],
-  ['has a message as often as it is told', [mapping, ' || records.has(uuid)) return []', ') return []']],
+  [
+    'has a message as often as progress repeats it',
+    [mapping, ' || records.has(uuid)) return []', ') return []'],
+  ],
   ['takes a text for the answer', [mapping, 'answers.delete(agentId);', '']],
-  ['adds a message again when its file appears', [mapping, 'told.has(eventId)', 'told.has(eventId + "x")']],
-  ['begins an agent with each prompt', [mapping, 'told.begins(agentId) ?', 'true ?']],
-  ['begins no agent', [mapping, 'told.begins(agentId) ?', 'false ?']],
-  ['counts the usage of progress as final', ['map/model-message.ts', 'isModel && !step.isTold', 'isModel']],
+  [
+    'adds a message again when its file appears',
+    [mapping, 'progress.has(eventId)', 'progress.has(eventId + "x")'],
+  ],
+  ['begins an agent with each prompt', [mapping, 'progress.begins(agentId) ?', 'true ?']],
+  ['begins no agent', [mapping, 'progress.begins(agentId) ?', 'false ?']],
+  [
+    'counts the usage of progress as final',
+    ['map/model-message.ts', 'isModel && !step.isFromProgress', 'isModel'],
+  ],
 ];
 
 describe('the messages of a sub-agent in the progress of its caller', () => {
@@ -315,8 +334,8 @@ describe('the messages of a sub-agent in the progress of its caller', () => {
   });
 
   it('are messages of their own if a record with the same id has other words', async () => {
-    const told = { type: 'user', uuid: uuid(9), message: { role: 'user', content: 'Look.' } };
-    const data = { type: 'agent_progress', agentId: 'a1', message: told };
+    const reported = { type: 'user', uuid: uuid(9), message: { role: 'user', content: 'Look.' } };
+    const data = { type: 'agent_progress', agentId: 'a1', message: reported };
     const inline = (words: string) =>
       prompt(9, words, { isSidechain: true, agentId: 'a1', parentUuid: null });
     const session = (words: string) =>
