@@ -2,6 +2,8 @@ import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
 import { isPlainObject } from '@hansard/events/plain';
 import type { Row } from './row.ts';
 
+const storedTypes: ReadonlySet<string> = new Set(['content:stored', 'request:stored']);
+
 /**
  * Whether an event is a record of the harness or its engine that most readers skip: the progress of hooks and background tasks,
  * states, snapshots, limits that are not reached, hooks that allowed. A record of a failure is not among them.
@@ -9,7 +11,7 @@ import type { Row } from './row.ts';
 export function isNoise({ type, data }: CapturedEvent): boolean {
   if (type === 'harness:hook_decision') return data.decision === 'allow';
   if (type === 'session:rate_limit') return data.status === 'allowed';
-  if (isStored(type)) return true;
+  if (storedTypes.has(type)) return true;
   if (type === 'system:notice') return false;
   if (type === 'session:status' && isFactOfWork(data)) return false;
   return (type === 'session:status' || type.startsWith('system:')) && !isFailedRecord(type, data);
@@ -61,9 +63,5 @@ function isSet(value: JsonValue | undefined): boolean {
 
 /** Whether a row has nothing but stored contents and requests, which have no time and begin no day. */
 export function isStoredRow({ kind, folded = [] }: Pick<Row, 'kind' | 'folded'>): boolean {
-  return kind === 'noise' && folded.length > 0 && folded.every(({ type }) => isStored(type));
-}
-
-function isStored(type: string): boolean {
-  return type === 'content:stored' || type === 'request:stored';
+  return kind === 'noise' && folded.length > 0 && folded.every(({ type }) => storedTypes.has(type));
 }

@@ -38,7 +38,8 @@ interface BlockLine {
 export function renderRow(row: Row, options: RenderRowOptions = {}): string {
   const words = rowWords(row, options);
   const { width, paint = (_, text) => text } = options;
-  const head = headOf(words, isStoredRow(row) ? '' : formatTime(words.timestamp), paint);
+  const time = row.kind === 'noise' && isStoredRow(row) ? '' : formatTime(words.timestamp);
+  const head = headOf(words, time, paint);
   const depth = ' '.repeat(2 * Math.min(words.depth, deepest));
   const margin =
     (width ?? narrow) < narrow ? '    ' : ' '.repeat(positionColumns + 2 + timeColumns + 2) + depth;
