@@ -1,7 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 import type { HearingCell } from '../causes/hearing-matrix.ts';
-import type { KnowledgeStep } from '../knowledge/known-by.ts';
-import type { NeverHeardRow } from '../knowledge/never-heard.ts';
+import type { KnowledgeStep, NeverHeardRow } from '../knowledge/known-by.ts';
 import type { Fate, HowHeard, Saying } from '../log/saying.ts';
 import type { Tone } from '../rows/row.ts';
 import type { WordSpan } from './words.ts';

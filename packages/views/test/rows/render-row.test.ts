@@ -2,7 +2,7 @@ import type { CapturedEvent, EventData, JsonValue } from '@hansard/events';
 import { anyEvent, event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { columnsOf, type RenderRowOptions, renderRow, rowsOf } from '../../src/index.ts';
-import { wrapColumns } from '../../src/text/wrap-columns.ts';
+import { wrapColumns } from '../../src/text/columns.ts';
 
 function call(toolCallId: string, tool: string, input: JsonValue, target?: string): CapturedEvent {
   const aim = target === undefined ? {} : { target };
