@@ -34,7 +34,7 @@ import type { Tables } from './database/tables.ts';
 import { EventReader } from './events/event-reader.ts';
 import { EventSearch } from './events/event-search.ts';
 import { EventWriter } from './events/event-writer.ts';
-import { acceptLoss, type RenewalSetup, rewriteDispatch } from './events/renewal.ts';
+import { acceptLoss, adoptDispatch, type RenewalSetup, rewriteDispatch } from './events/renewal.ts';
 import { decodeRecord, recordChecksum } from './tables/decode.ts';
 import { DispatchTable, listDispatches } from './tables/dispatch-table.ts';
 
@@ -241,6 +241,22 @@ export class PostgresStore implements DispatchStoreProvider {
     );
   }
 
+  adoptDispatches(taskDir: string, dispatchId?: string): Promise<string[]> {
+    return this.#run(async () => {
+      assertTaskDir(taskDir);
+      if (dispatchId !== undefined) assertDispatchId(dispatchId);
+      const ids = dispatchId === undefined ? await this.#dispatches.misplaced(taskDir) : [dispatchId];
+      const adopted: string[] = [];
+      for (const id of ids) {
+        const adopt = () => adoptDispatch(this.#renewal(), taskDir, id);
+        if (!(await this.#writer.exclusively(taskDir, id, adopt))) continue;
+        adopted.push(id);
+        this.#watch.changed(taskDir, id);
+      }
+      return adopted;
+    });
+  }
+
   #renewal(): RenewalSetup {
     return {
       tables: this.#tables,
@@ -341,7 +357,7 @@ class TaskTable {
   async put(taskDir: string, task: TaskRecord): Promise<void> {
     const record = JSON.stringify(task);
     await this.#tables.create();
-    const values = [taskDir, recordChecksum(taskDir, record), record];
+    const values = [taskDir, recordChecksum(record), record];
     await this.#tables.repeatable(this.#tables.statements.putTask, values);
   }
 
