@@ -113,6 +113,7 @@ export {
 export { rowText, type WordsLine, wordsLine } from './rows/row-line.ts';
 export { type RowConditions, RowQuery } from './rows/row-query.ts';
 export { RowReader, type RowReaderOptions } from './rows/row-reader.ts';
+export { shownRows } from './rows/shown-rows.ts';
 export { type DialogRow, dialogOf } from './session/dialog.ts';
 export { type AgentRef, type IndexedSession, JointLog, type JointRow } from './session/joint-log.ts';
 export {

@@ -4,6 +4,7 @@ import type { Speaker } from '../log/saying.ts';
 import { isFailedRecord } from '../rows/noise.ts';
 import { listsOf, type RowSource, type RowsReading, readRows } from '../rows/read-rows.ts';
 import type { Row } from '../rows/row.ts';
+import type { RowGroup } from '../rows/row-group.ts';
 import type { TextPattern } from './text-pattern.ts';
 
 /** A signature of reasoning, which nobody reads. */
@@ -201,31 +202,40 @@ export function filterRows(
   reach: RowsReading = {},
 ): AsyncGenerator<Row, undefined> {
   if (filter.isOpen) return readRows(source, reach);
-  /** Of the events that are not in a complete row. */
-  const met = new Map<number, number>();
-  return readRows(noted(source, filter, met, reach.first), reach, {
-    couldMatch({ events }) {
-      const passes = filter.passTogether(events.map((position) => met.get(position) ?? 0));
-      for (const position of events) met.delete(position);
-      return passes;
-    },
+  const passing = new PassingRows(filter, reach.first);
+  return readRows(passing.noted(source), reach, {
+    couldMatch: (group) => passing.passes(group),
     matches: () => true,
   });
 }
 
-async function* noted(
-  source: RowSource,
-  filter: EventFilter,
-  met: Map<number, number>,
-  first = 0,
-): AsyncGenerator<Iterable<CapturedEvent>> {
-  let position = first;
-  for await (const events of listsOf(source)) {
-    const page = [...events];
-    for (const event of page) {
-      met.set(position, filter.metBy(event));
-      position += 1;
+/** Decides which rows pass a filter, by the criteria that their events meet. */
+export class PassingRows {
+  readonly #filter: EventFilter;
+  /** Of the events that are not in a complete row. */
+  readonly #met = new Map<number, number>();
+  #position: number;
+
+  constructor(filter: EventFilter, first = 0) {
+    this.#filter = filter;
+    this.#position = first;
+  }
+
+  async *noted(source: RowSource): AsyncGenerator<readonly CapturedEvent[]> {
+    for await (const events of listsOf(source)) {
+      const page = [...events];
+      for (const event of page) {
+        this.#met.set(this.#position, this.#filter.metBy(event));
+        this.#position += 1;
+      }
+      yield page;
     }
-    yield page;
+  }
+
+  /** Called once for each row. */
+  passes({ events }: RowGroup): boolean {
+    const passes = this.#filter.passTogether(events.map((position) => this.#met.get(position) ?? 0));
+    for (const position of events) this.#met.delete(position);
+    return passes;
   }
 }

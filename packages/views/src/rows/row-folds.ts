@@ -4,6 +4,7 @@ import { isPrompt, isStraightEvent, type LeftBranch, TranscriptTree } from '@han
 import { isNoise } from './noise.ts';
 import { listsOf, type RowSource } from './read-rows.ts';
 import type { Row, RowFold } from './row.ts';
+import type { RowGroup } from './row-group.ts';
 import { RowReader, type RowReaderOptions } from './row-reader.ts';
 
 /** The log of a dispatch, such as a `DispatchLog`. */
@@ -13,7 +14,7 @@ export interface FoldableLog {
 }
 
 /** By event: the dispatch that it is copied from. Null: no event is copied, or the log itself says which are. */
-type CopiedEvents = ReadonlyMap<string, string> | null;
+export type CopiedEvents = ReadonlyMap<string, string> | null;
 
 /** Rows that one row stands for. */
 export interface FoldedRows {
@@ -56,6 +57,12 @@ export class RowFolds {
     return number === 0 ? null : (this.folded[number - 1] ?? null);
   }
 
+  /** Whether an earlier row stands for the row of a position. */
+  hides(position: number, isOpen: (fold: FoldedRows) => boolean): boolean {
+    const folded = this.at(position);
+    return folded !== null && position > folded.position && !isOpen(folded);
+  }
+
   /**
    * A row as it is shown: with its marks, or the row of its fold. Null: an earlier row stands for it. `isOpen`: whether the rows of a fold are shown.
    */
@@ -95,7 +102,8 @@ export async function foldsOf(
   return copied !== null || (await canHaveFolds(log)) ? readFolds(log, reach, copied) : null;
 }
 
-async function canHaveFolds(log: FoldableLog): Promise<boolean> {
+/** Whether a log can have folds: its envelope knows a branch, or has not counted every event. */
+export async function canHaveFolds(log: FoldableLog): Promise<boolean> {
   const { envelope } = log;
   if (envelope.branched === true || repeatedThrough(envelope.forkedFrom) !== null) return true;
   const counted = envelope.folded?.through ?? -1;
@@ -123,8 +131,8 @@ export async function readFolds(
   const reading = new FoldReading(copied);
   const reader = new RowReader({ ...reach, groupsOnly: true });
   const grouped = {
-    couldMatch: ({ position, events }: Pick<Row, 'position' | 'events'>) => {
-      for (const at of events) reading.rowOf[at] = position;
+    couldMatch: (group: RowGroup) => {
+      reading.group(group);
       return false;
     },
     matches: () => false,
@@ -164,13 +172,14 @@ function repeatedThrough(fork: DispatchEnvelope['forkedFrom']): string | null {
   return isNative ? (fork.from.recordId ?? null) : null;
 }
 
-class FoldReading {
+/** Finds the folds of a log, given each event and each row of it. */
+export class FoldReading {
   readonly #copied: CopiedEvents;
   /** By event: 1 a copy, 2 a record that a reader skips, 0 anything else. */
   readonly #copyMarks: number[] = [];
   #origin: string | null = null;
   /** By event: the position of its row. */
-  readonly rowOf: number[] = [];
+  readonly #rowOf: number[] = [];
   readonly #tree = new TranscriptTree<number>();
   readonly #isPrompt: boolean[] = [];
   #fork: { readonly position: number; readonly origin: NonNullable<DispatchEnvelope['forkedFrom']> } | null =
@@ -182,8 +191,8 @@ class FoldReading {
   }
 
   add(event: CapturedEvent): void {
-    const position = this.rowOf.length;
-    this.rowOf.push(position);
+    const position = this.#rowOf.length;
+    this.#rowOf.push(position);
     this.#isPrompt.push(isPrompt(event));
     this.#tree.add(event, position);
     if (this.#copied !== null) {
@@ -194,6 +203,11 @@ class FoldReading {
       this.#fork = { position, origin: event.data };
     else if (this.#copiesEnd === -1 && repeatedThrough(this.#fork?.origin) === event.id)
       this.#copiesEnd = position;
+  }
+
+  /** Takes a row that no later event can change. */
+  group({ position, events }: Pick<RowGroup, 'position' | 'events'>): void {
+    for (const at of events) this.#rowOf[at] = position;
   }
 
   /** The head ends with the last copied event other than a model call, whose record can come later. */
@@ -207,7 +221,7 @@ class FoldReading {
   }
 
   end(): RowFolds {
-    const count = this.rowOf.length;
+    const count = this.#rowOf.length;
     const marks = new Uint8Array(count);
     const groupAt = new Uint32Array(count);
     const left = this.#tree.leftBranches();
@@ -224,9 +238,9 @@ class FoldReading {
     // A model call is of the row of its message, also after the end of the head.
     for (const [position, mark] of this.#copyMarks.entries()) if (mark === 1) groupAt[position] = copies;
     const isShown = new Uint8Array(count);
-    for (const [position, row] of this.rowOf.entries()) if (groupAt[position] === 0) isShown[row] = 1;
+    for (const [position, row] of this.#rowOf.entries()) if (groupAt[position] === 0) isShown[row] = 1;
     const byGroup = new Map<number, number[]>();
-    for (const [position, row] of this.rowOf.entries()) {
+    for (const [position, row] of this.#rowOf.entries()) {
       if (isShown[row] === 1) continue;
       const group = groupAt[row] ?? 0;
       const events = byGroup.get(group);
