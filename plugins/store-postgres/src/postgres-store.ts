@@ -48,6 +48,8 @@ export interface PostgresStoreSetup {
 
 /** Milliseconds: `close` waits so long for calls under way, and for connections. */
 const closeMs = 2_000;
+/** The record of a task is replaced so often after others have changed it meanwhile. */
+const mostTries = 8;
 
 /** A store in a PostgreSQL database. Created by {@link openPostgresStore}. */
 export class PostgresStore implements DispatchStoreProvider {
@@ -357,8 +359,27 @@ class TaskTable {
   async put(taskDir: string, task: TaskRecord): Promise<void> {
     const record = JSON.stringify(task);
     await this.#tables.create();
-    const values = [taskDir, recordChecksum(record), record];
-    await this.#tables.repeatable(this.#tables.statements.putTask, values);
+    const { putTask, findTask } = this.#tables.statements;
+    for (let tries = 0; tries < mostTries; tries += 1) {
+      const [row] = await this.#tables.rows(findTask, [taskDir]);
+      if (row !== undefined) this.#assertKnown(row);
+      const values = [taskDir, recordChecksum(record), record, row?.version ?? null];
+      if ((await this.#tables.repeatable(putTask, values)) > 0) return;
+    }
+    throw storeErrors.error(
+      'STORE_UNAVAILABLE',
+      `The record of task ${taskDir} in ${this.#tables.name} changed during every try to replace it. Try again.`,
+      { isTransient: true, details: { database: this.#tables.name } },
+    );
+  }
+
+  /** A damaged record is replaced. @throws STORE_NEWER */
+  #assertKnown(row: TaskRow): void {
+    try {
+      decodeRecord(row, this.#tables.name);
+    } catch (error) {
+      if (!storeErrors.is(error, 'STORE_CORRUPT')) throw error;
+    }
   }
 
   async get(taskDir: string): Promise<TaskRecord | null> {

@@ -180,12 +180,14 @@ function partsFor(schema: string) {
 
 function taskStatements(schema: string) {
   return {
+    /** Changes nothing if the record has another version than the one that was read. */
     putTask: statement(
       `INSERT INTO ${schema}.tasks (task_dir, checksum, record) VALUES ($1, $2, $3)
-       ON CONFLICT (task_dir) DO UPDATE SET version = tasks.version + 1, checksum = $2, record = $3`,
+       ON CONFLICT (task_dir) DO UPDATE SET version = tasks.version + 1, checksum = $2, record = $3
+         WHERE tasks.version = $4`,
     ),
-    findTask: statement<TaskRow>(
-      `SELECT task_dir AS "taskDir", checksum, record FROM ${schema}.tasks WHERE task_dir = $1`,
+    findTask: statement<TaskRow & { readonly version: BigInt64 }>(
+      `SELECT task_dir AS "taskDir", version, checksum, record FROM ${schema}.tasks WHERE task_dir = $1`,
     ),
     listTasks: statement<TaskRow>(
       `SELECT coalesce(t.task_dir, d.task_dir) AS "taskDir", t.checksum, t.record

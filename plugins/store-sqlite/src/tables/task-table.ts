@@ -62,11 +62,14 @@ export class TaskTable {
 
   /**
    * Creates or replaces the record. A damaged row is written again, with the dispatches that the task has.
-   * @throws STORE_CORRUPT if rows of tasks are missing
+   * @throws STORE_CORRUPT if rows of tasks are missing; STORE_NEWER if a newer version wrote the record; STORE_MISPLACED
    */
   put(taskDir: string, record: TaskRecord): void {
     const row = this.#statements.findTask.get(taskDir) ?? this.find(taskDir);
-    const known = row !== null && isWhole(row) ? this.#checked(row) : this.#count(taskDir);
+    const present = row !== null && isWhole(row) ? this.#checked(row) : null;
+    // One of a newer version is not replaced.
+    if (present !== null) this.#decode(present);
+    const known = present ?? this.#count(taskDir);
     this.#write(taskDir, { ...known, task: JSON.stringify(record) }, row === null);
   }
 
