@@ -12,12 +12,12 @@ import { type Reference, referenceProblem, referencesIn } from '../log/reference
 import { branchesOf, firstLines, groupSiblings, type Siblings } from '../text/branches.ts';
 import { alignColumns, fitColumns } from '../text/columns.ts';
 
-/** A branch of the transcript of an agent. */
+/** A branch of the transcript of an agent: the current one whole, of any other what is not on the current one. */
 interface AgentBranch extends Pick<TranscriptBranch, 'state' | 'events' | 'prompts'> {
   /** Its address: the position of its last event, and the id. Null: the transcript is empty. */
   readonly end: number | null;
   readonly address: string | null;
-  /** The position of the last entry that it shares with an earlier branch. Null: there is none. */
+  /** The position of the entry after which it left the current branch, or another one that left it. Null: there is none. */
   readonly from: number | null;
 }
 
@@ -26,7 +26,7 @@ export interface AgentTreeNode {
   readonly agent: LogAgent;
   /** The number of messages in its transcript. */
   readonly messages: number;
-  /** The branches of its transcript, in the order in which they began. Empty: it is a straight line. */
+  /** The branches of its transcript: the current one, then the others in the order of their first events. Empty: nothing was left. */
   readonly branches: readonly AgentBranch[];
   readonly children: readonly AgentTreeNode[];
   /** The recorded cause of its creation is not in the log, or is later than the creation. */
@@ -123,14 +123,23 @@ function branchesIn(
   positionOf: (id: string) => number,
 ): AgentBranch[] {
   const branches = tree?.branches(agentId) ?? [];
-  if (branches.length < 2) return [];
+  const left = tree?.leftBranches().filter((branch) => branch.agentId === agentId) ?? [];
+  const current = branches.find(({ state }) => state === 'current');
+  if (current === undefined || left.length === 0) return [];
+  const rest = (figure: 'events' | 'prompts') =>
+    sum(branches.map((branch) => branch[figure])) - sum(left.map((branch) => branch[figure]));
+  const whole = { ...current, from: null, events: rest('events'), prompts: rest('prompts') };
   const at = (id: string | null) => {
     const position = id === null ? -1 : positionOf(id);
     return position === -1 ? null : position;
   };
-  return branches.map(({ state, address, from, events, prompts }) => ({
+  return [whole, ...left].map(({ state, address, from, events, prompts }) => ({
     ...{ state, end: at(address), address, from: at(from), events, prompts },
   }));
+}
+
+function sum(figures: readonly number[]): number {
+  return figures.reduce((all, figure) => all + figure, 0);
 }
 
 /** An answer of which the log has been read in part. */

@@ -167,10 +167,7 @@ const describers: Describers = {
     }),
   'session:rewind': ({ keptThrough }) =>
     row('rewind', 'notice', {
-      text:
-        keptThrough === null
-          ? 'back to the beginning of the transcript'
-          : `back to ${keptThrough}, which is the last event that the agent keeps`,
+      text: keptThrough === null ? 'back to the beginning of the transcript' : backTo(keptThrough),
     }),
   'session:fork': ({ from, kind, through }) =>
     row('fork', 'notice', {
@@ -230,6 +227,11 @@ export function describeEvent(
   }
   const describe = describers[type] as (data: JsonObject, nameAgent: NameAgent) => EventDescription;
   return describe(data, nameAgent);
+}
+
+/** A rewind to an event, by its address. */
+export function backTo(address: string | number): string {
+  return `back to ${address}, which is the last event that the agent keeps`;
 }
 
 /** What a hook decided: `limits denied the tool call`, `secrets altered the delivery`. */

@@ -166,6 +166,15 @@ export class OpenGroups {
     return this.#byCall.all(id).at(-1) ?? null;
   }
 
+  /** The same of the first id that a call has. */
+  callAmong(ids: readonly string[]): RowGroup | null {
+    for (const id of ids) {
+      const call = this.callNamed(id);
+      if (call !== null) return call;
+    }
+    return null;
+  }
+
   /** The run of noise that the next noise continues: the latest row, if it is one. */
   run(): RowGroup | null {
     return this.#latest?.kind === 'noise' ? this.#latest : null;

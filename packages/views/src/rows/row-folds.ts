@@ -1,6 +1,7 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { isReadableAs } from '@hansard/events/plain';
 import { isPrompt, isStraightEvent, type LeftBranch, TranscriptTree } from '@hansard/prompt';
+import { backTo } from './describe-event.ts';
 import { isNoise } from './noise.ts';
 import { listsOf, type RowSource } from './read-rows.ts';
 import type { Row, RowFold } from './row.ts';
@@ -39,11 +40,19 @@ export class RowFolds {
   readonly #foldAt: Uint32Array;
   /** By event: 1 abandoned, 2 parallel, 0 on a current branch; 4 more if it was retracted. */
   readonly #marks: Uint8Array;
+  /** By the position of a rewind: that of the last event that its agent keeps. */
+  readonly #rewinds: ReadonlyMap<number, number>;
 
-  constructor(folded: readonly FoldedRows[], foldAt: Uint32Array, marks: Uint8Array) {
+  constructor(
+    folded: readonly FoldedRows[],
+    foldAt: Uint32Array,
+    marks: Uint8Array,
+    rewinds: ReadonlyMap<number, number>,
+  ) {
     this.folded = folded;
     this.#foldAt = foldAt;
     this.#marks = marks;
+    this.#rewinds = rewinds;
   }
 
   /** How many events of the log were read. */
@@ -78,7 +87,9 @@ export class RowFolds {
     };
   }
 
-  #marked(row: Row): Row {
+  #marked(unmarked: Row): Row {
+    const kept = this.#rewinds.get(unmarked.position);
+    const row = kept === undefined ? unmarked : { ...unmarked, content: [{ kind: 'text', text: backTo(kept), style: 'plain' } as const] };
     const left = (this.#marks[row.position] ?? 0) & 3;
     const isRetracted = row.events.some((position) => ((this.#marks[position] ?? 0) & 4) > 0);
     if (left === 0 && !isRetracted) return row;
@@ -185,6 +196,8 @@ export class FoldReading {
   #fork: { readonly position: number; readonly origin: NonNullable<DispatchEnvelope['forkedFrom']> } | null =
     null;
   #copiesEnd = -1;
+  /** By position: the id of the last event that the agent keeps. */
+  readonly #rewinds = new Map<number, string>();
 
   constructor(copied: CopiedEvents) {
     this.#copied = copied;
@@ -195,6 +208,8 @@ export class FoldReading {
     this.#rowOf.push(position);
     this.#isPrompt.push(isPrompt(event));
     this.#tree.add(event, position);
+    if (isReadableAs(event, 'session:rewind') && event.data.keptThrough !== null)
+      this.#rewinds.set(position, event.data.keptThrough);
     if (this.#copied !== null) {
       this.#noteCopy(event, position, this.#copied.get(event.id));
       return;
@@ -254,7 +269,11 @@ export class FoldReading {
       const fold = branch === undefined ? this.#foldOfCopies(events) : this.#foldOfBranch(branch, events);
       return { position: events[0] ?? 0, events, fold };
     });
-    return new RowFolds(folded, foldAt, marks);
+    const rewinds = [...this.#rewinds].flatMap(([position, id]): [number, number][] => {
+      const kept = this.#tree.valueOf(id);
+      return kept === null ? [] : [[position, kept]];
+    });
+    return new RowFolds(folded, foldAt, marks, new Map(rewinds));
   }
 
   #foldOfBranch({ agentId, state, values, address }: LeftBranch<number>, events: readonly number[]): RowFold {

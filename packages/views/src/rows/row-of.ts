@@ -79,7 +79,7 @@ function callState(
     toolCallId: data.toolCallId,
     tool: data.tool,
     target: data.target ?? '',
-    outcome: answer === undefined ? null : outcomeParts(withWholeOutput(answer, folded)),
+    outcome: answer === undefined ? null : outcomeParts(withWholeOutput(withOwnFacts(answer, data), folded)),
   };
   return {
     word: 'call',
@@ -91,6 +91,18 @@ function callState(
     ...(answer?.durationMs !== undefined && { durationMs: answer.durationMs }),
     call,
   };
+}
+
+/** A result without the facts that its call has, too. */
+function withOwnFacts(
+  result: EventData<'agent:tool_result'>,
+  { metadata, input }: EventData<'agent:tool_call'>,
+): EventData<'agent:tool_result'> {
+  const given: JsonObject = { ...(isPlainObject(input) ? (input as JsonObject) : {}), ...metadata };
+  const own = Object.entries(result.metadata).filter(
+    ([name, value]) => (typeof value === 'object' && value !== null) || given[name] !== value,
+  );
+  return { ...result, metadata: Object.fromEntries(own) };
 }
 
 /** A result with the output that its engine kept in a file of its own; the last one, if the file has changed. */
@@ -264,8 +276,18 @@ function modelOf({ model: name, usage, costUsd, durationMs }: EventData<'agent:i
 
 function foldedOf({ event, position }: RowGroup['folded'][number]): NonNullable<Row['folded']>[number] {
   const { kind, target, text } = describeEvent(event);
-  const { id, timestamp, type } = event;
-  return { position, id, timestamp, type, word: kind, text: [target, text].filter(Boolean).join(' ') };
+  const { id, timestamp, type, data } = event;
+  const record = { position, id, timestamp, type };
+  if (kind === 'engine') return { ...record, word: target, text };
+  // The kind of a state says more than that it is one.
+  const { kind: state, ...others } = data;
+  if (isReadableAs(event, 'session:status') && typeof state === 'string')
+    return {
+      ...record,
+      word: state.replaceAll(/[-_]/g, ' '),
+      text: describeEvent({ ...event, data: others }).text,
+    };
+  return { ...record, word: kind, text: [target, text].filter(Boolean).join(' ') };
 }
 
 type Result = EventData<'agent:tool_result'>;

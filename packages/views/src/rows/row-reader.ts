@@ -3,7 +3,7 @@ import { isReadableAs, isRemovedContent } from '@hansard/events/plain';
 import type { LinkReading } from '../audience/delivery-record.ts';
 import type { LogNode } from '../log/log-node.ts';
 import type { HowHeard } from '../log/saying.ts';
-import { callOfRecord, isNoise } from './noise.ts';
+import { callsOfRecord, isNoise } from './noise.ts';
 import { OpenGroups, type RowReach } from './open-groups.ts';
 import type { Row, RowAgent, RowKind, RowPart } from './row.ts';
 import { RowAgents } from './row-agents.ts';
@@ -160,7 +160,7 @@ export class RowReader {
     if (reported !== null) this.#open.carry(reported, event.id);
     if (isNoise(event)) {
       const isOutput = event.type === 'system:tool_output';
-      const call = isOutput ? this.#open.outputOf(event.data) : this.#open.callNamed(callOfRecord(event));
+      const call = isOutput ? this.#open.outputOf(event.data) : this.#open.callAmong(callsOfRecord(event));
       if (isOutput) this.#keepOutput(node);
       const run = call ?? this.#open.run();
       run?.folded.push(node);

@@ -202,9 +202,6 @@ function hearingBlocks({ kind, heard = [], missing = [], notKnown = [] }: Row, n
 function recordBlocks(row: Row): WordBlock[] {
   const { kind, folded = [] } = row;
   if (folded.length === 0) return [];
-  const counts = Object.entries(Object.groupBy(folded, ({ word }) => word)).map(
-    ([word, some = []]) => `${some.length} ${word}`,
-  );
   const what = kind === 'noise' ? 'harness record' : 'engine record';
   const records = folded.map(({ position, timestamp, word, text }) => ({
     position,
@@ -213,8 +210,21 @@ function recordBlocks(row: Row): WordBlock[] {
   }));
   const summary = isStoredRow(row)
     ? storedInWords(folded)
-    : `${formatCount(folded.length, what)}: ${counts.join(', ')}`;
+    : `${formatCount(folded.length, what)}: ${kindsInWords(folded)}`;
   return [{ kind: 'records', source: kind === 'noise' ? 'content' : 'records', summary, records }];
+}
+
+const mostKinds = 4;
+
+/** The kinds of records, in the order of the log. */
+function kindsInWords(folded: NonNullable<Row['folded']>): string {
+  const counts = [...Map.groupBy(folded, ({ word }) => word)];
+  const shown = counts.length > mostKinds + 1 ? mostKinds : counts.length;
+  const words = counts
+    .slice(0, shown)
+    .map(([word, some]) => (counts.length > 1 && some.length > 1 ? `${word} ×${some.length}` : word));
+  const others = counts.slice(shown).reduce((sum, [, some]) => sum + some.length, 0);
+  return [...words, ...(others === 0 ? [] : [`${others} of other kinds`])].join(', ');
 }
 
 /** The columns for the tools and parameters in a summary: its records have them whole. */

@@ -97,18 +97,18 @@ describe('branches of an agent', () => {
     asked('p4', 'How long?', 'p1'),
   ];
 
-  it('are below it, each with the position of its last event', () => {
+  it('are below it, each with the position of its last event, and what it has beside the current one', () => {
     const [root] = agentTree(createLogIndex(events));
     expect(root?.branches.map(({ state, address, end, from }) => [state, address, end, from])).toEqual([
-      ['abandoned', 'p2', 1, null],
+      ['current', 'p4', 4, null],
+      ['abandoned', 'p2', 1, 0],
       ['parallel', 'p3', 3, 0],
-      ['current', 'p4', 4, 0],
     ]);
     expect(renderAgentTree(agentTree(createLogIndex(events))).split('\n')).toEqual([
       'dispatched agent    –          4 messages',
-      '├─ branch 1         abandoned  2 prompts, 2 events',
-      '├─ branch 3         parallel   1 prompt, 2 events   from 0',
-      '└─ branch 4         current    1 prompt, 1 event    from 0',
+      '├─ branch 4         current    2 prompts, 3 events',
+      '├─ branch 1         abandoned  1 prompt, 1 event    from 0',
+      '└─ branch 3         parallel   1 prompt, 1 event    from 0',
     ]);
     expect(agentTree(createLogIndex(events.slice(0, 2)))[0]?.branches).toEqual([]);
   });

@@ -130,6 +130,16 @@ describe('a branch that was left', () => {
     );
   });
 
+  it('is left by a rewind that names the position of the last event that stays', async () => {
+    const folds = await readFolds(listed(events));
+    const [row] = rowsOf(events).flatMap((one) =>
+      one.position === 4 ? (folds.shown(one, () => false) ?? []) : [],
+    );
+    expect(renderRow(row as Row)).toContain(
+      'rewind  back to 1, which is the last event that the agent keeps',
+    );
+  });
+
   it('is named a second program where no rewind left it', async () => {
     const second = [...events.slice(0, 4), { ...asked('Spelt'), id: 'p3', follows: 't1' }];
     const folds = await readFolds(listed(second));

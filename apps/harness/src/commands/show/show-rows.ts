@@ -49,11 +49,17 @@ export async function rowsAnswer(
   shown: Shown,
   event: string | undefined,
 ): Promise<Answer> {
+  const { branch } = shown.options;
   const from = event === undefined ? null : await positionOf(context, shown, event);
+  const only =
+    branch === undefined ? undefined : await askedBranch(context, await logOf(context, shown), branch);
   const printed = shown.envelopes.map((envelope) => ({ envelope, totals: createDispatchFacts() }));
   const all = () =>
     inOrderOfTime(
-      printed.map((of) => ({ envelope: of.envelope, items: () => timedRows(context, shown, of, from) })),
+      printed.map((of) => ({
+        envelope: of.envelope,
+        items: () => timedRows(context, shown, of, { from, only }),
+      })),
     );
   const { lines } = shown.options;
   const rows = () =>
@@ -66,26 +72,32 @@ export async function rowsAnswer(
   };
 }
 
-async function positionOf(
-  context: CliContext,
-  { store, taskDir, envelopes, options }: Shown,
-  event: string,
-): Promise<number> {
+async function positionOf(context: CliContext, shown: Shown, event: string): Promise<number> {
+  return (await eventNamed(await logOf(context, shown), event, context)).position;
+}
+
+/** The log of the only session. */
+async function logOf(context: CliContext, { store, taskDir, envelopes, options }: Shown): Promise<PagedLog> {
   const log = await store.openDispatch(taskDir, envelopes[0]?.dispatchId ?? '', damagedAccess(options));
-  return (await eventNamed(pagedLog(log, context.readSignal), event, context)).position;
+  return pagedLog(log, context.readSignal);
+}
+
+/** The position from which on rows are printed, null for all; and the only positions of events that are printed. */
+interface PrintedPart {
+  readonly from: number | null;
+  readonly only: ReadonlySet<number> | undefined;
 }
 
 async function* timedRows(
   context: CliContext,
   { store, taskDir, envelopes, request, options }: Shown,
   of: Printed,
-  from: number | null,
+  { from, only }: PrintedPart,
 ): AsyncGenerator<{ readonly time: string | null; readonly item: PrintedRow }, undefined> {
   await letInterrupt(context);
   const log = await store.openDispatch(taskDir, of.envelope.dispatchId, damagedAccess(options));
   const paged = pagedLog(log, context.readSignal);
   const filter = await (envelopes.length === 1 ? request.forOnly(paged) : request.forOneOf(paged));
-  const only = await askedBranch(context, paged, options);
   const isOpen = (folded: FoldedRows, folds: RowFolds) =>
     options.full === true ||
     only !== undefined ||
