@@ -1,5 +1,5 @@
 import { formatCost } from '@hansard/facts';
-import { dispatchedAgent } from '@hansard/views';
+import { dispatchedAgent, openRewindInWords } from '@hansard/views';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ReaderRow } from '../answers.ts';
 import type { DispatchName } from './api.ts';
@@ -29,12 +29,14 @@ export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
     if (open !== null) reader.mark(open);
   }, [reader, open, version]);
   const { envelope, unseen } = reader;
+  const classes = ['reader', open !== null && 'with-panel', reader.agents.length === 0 && 'alone'];
+  const rewind = envelope === null ? null : openRewindInWords(envelope);
   useEffect(() => {
     document.title = `${envelope?.title ?? envelope?.role ?? id} · Hansard`;
   });
   const { setOpen, choose, setQuery, next } = useSteps(reader, screen, write);
   return (
-    <main class={open === null ? 'reader' : 'reader with-panel'}>
+    <main class={classes.filter(Boolean).join(' ')}>
       <header>
         <a href={addressOf({ kind: 'library', task: null })}>Hansard</a>
         <h1>{envelope?.title ?? envelope?.role ?? id}</h1>
@@ -50,6 +52,7 @@ export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
           onNext={next}
         />
         {reader.problem === null ? null : <p role="alert">{reader.problem}</p>}
+        {rewind === null ? null : <p class="note">{rewind}</p>}
       </header>
       <Beside reader={reader} place={screen} />
       <RowList reader={reader} onOpen={choose} />

@@ -13,6 +13,7 @@ import {
   everybodyHeardIt,
   lostHearingLines,
   neverHeardWords,
+  sentElsewhereLines,
   stepWords,
   takenBackLines,
   takenBackWords,
@@ -107,7 +108,7 @@ export function renderInterventions(index: LogIndex, rows: readonly Intervention
 }
 
 /**
- * A table: position, speaker and text of each saying, then how each agent heard it. A `·`: never, a `?`: not known. `width`: the largest width of a line in columns,
+ * A table: position, speaker and text of each saying, then how each agent heard it. A `·`: never, a `?`: not known, `sent`: sent to it. `width`: the largest width of a line in columns,
  * to which texts are cut.
  */
 export function renderHearing(
@@ -131,7 +132,8 @@ export function renderHearing(
   const cut = table.map((row) => row.with(textAt, fitColumns(row[textAt] ?? '', room)));
   const sayings = rows.map(({ saying }) => saying);
   const lost = lostHearingLines(sayings, (agentId) => agentLabel(index, agentId));
-  const notes = [...takenBackLines(sayings), ...lost].map(neutraliseControlsInLine);
+  const elsewhere = sentElsewhereLines(sayings, (agentId) => index.agents.has(agentId));
+  const notes = [...elsewhere, ...takenBackLines(sayings), ...lost].map(neutraliseControlsInLine);
   return [alignColumns(cut, ['right']), ...notes].join('\n');
 }
 

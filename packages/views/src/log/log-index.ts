@@ -63,7 +63,7 @@ export function createLogIndex(events: readonly CapturedEvent[]): LogIndex {
   const callAt = linkToolCalls(log, tree);
   const substanceAt = linkSubstances(log, ids);
   const fateOf = (node: LogNode) => fateIn(tree, node);
-  const { sayings, sayingAt, hearingAt } = gatherSayings(log, ids, substanceAt, fateOf);
+  const { sayings, sayingAt, hearingAt } = gatherSayings(log, ids, substanceAt, fateOf, agents.agents);
   const transcripts = Map.groupBy(log.messages, ({ entry }) => entry.agentId);
   return {
     events,

@@ -2,11 +2,18 @@ import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { agentLabel, speakerLabel } from '../agents/agent-label.ts';
 import { basisNote } from '../knowledge/agent-knowledge.ts';
 import type { LogIndex } from '../log/log-index.ts';
-import { type Fate, speakerIdOf } from '../log/saying.ts';
+import { speakerIdOf } from '../log/saying.ts';
 import type { DialogRow } from '../session/dialog.ts';
 import type { PerspectiveRow } from '../session/perspective.ts';
 import { hangingLines } from '../text/columns.ts';
-import { alteredNote, dispatchedAgent, fateWords, hearingClauses, takenBackWords } from './hearing-words.ts';
+import {
+  alteredNote,
+  dispatchedAgent,
+  fateWords,
+  hearingClauses,
+  sentToWords,
+  takenBackWords,
+} from './hearing-words.ts';
 import type { RowWordsOptions } from './row-words.ts';
 import { type NoteBlock, spanText, type WordBlock, type WordSpan, type Words } from './words.ts';
 
@@ -33,7 +40,7 @@ interface DialogWordsOptions extends RowWordsOptions {
  */
 export function dialogWords(
   index: LogIndex,
-  { position, event, speaker, text, fate, audience, missing }: DialogRow,
+  { position, event, speaker, text, fate, sentTo, audience, missing }: DialogRow,
   { self = dispatchedAgent, isPart = false, isLinked = false }: DialogWordsOptions = {},
 ): TalkWords {
   const nameOf = (agentId: string) => agentLabel(index, agentId) || self;
@@ -55,7 +62,8 @@ export function dialogWords(
     spans: [{ label: 'agent', text: speakerLabel(index, speaker) || self }],
     blocks: [
       { kind: 'text', source: 'content', text, isProse: true },
-      ...(fate === undefined ? [] : [takenBackNote(fate)]),
+      ...(fate === undefined ? [] : [hearingNote(takenBackWords[fate], 'notice')]),
+      ...(sentTo === undefined ? [] : [hearingNote(sentToWords(nameOf(sentTo)), 'dim')]),
       ...clauses.flatMap(({ spans, delivery, tone }): WordBlock[] => [
         { kind: 'note', source: 'hearing', spans, tone },
         ...(delivery?.how === 'altered' && delivery.text !== null
@@ -66,9 +74,8 @@ export function dialogWords(
   };
 }
 
-function takenBackNote(fate: Fate): NoteBlock {
-  const spans = [{ label: 'text', text: takenBackWords[fate] } as const];
-  return { kind: 'note', source: 'hearing', spans, tone: 'notice' };
+function hearingNote(text: string, tone: NoteBlock['tone']): NoteBlock {
+  return { kind: 'note', source: 'hearing', spans: [{ label: 'text', text }], tone };
 }
 
 /** One thing that an agent heard, thought, did, received or said, in words: what it was, the tool, whom it came from, and its text. */

@@ -51,6 +51,23 @@ export const fateWords: Readonly<Record<Fate, string>> = {
   retracted: 'retracted',
 };
 
+/** A line for each receiver of which the log has no transcript, with the positions of what was sent to it. */
+export function sentElsewhereLines(
+  sayings: readonly Pick<Saying, 'position' | 'sentTo'>[],
+  isAgent: (agentId: string) => boolean,
+): string[] {
+  const elsewhere = sayings.filter(({ sentTo }) => sentTo !== undefined && !isAgent(sentTo));
+  return [...Map.groupBy(elsewhere, ({ sentTo }) => sentTo)].map(
+    ([name, some]) =>
+      `sent to ${name}, which has no transcript here: ${some.map(({ position }) => position).join(', ')}`,
+  );
+}
+
+/** Of a message that an agent sent to another one. That it arrived is not recorded. */
+export function sentToWords(name: string): string {
+  return `sent to ${name}`;
+}
+
 const said = /^agent:(?:text|thinking|tool_call|piece_of_text)$/;
 
 /** The same of an event of either kind. */

@@ -4,7 +4,7 @@ import { formatCost, formatCount, formatDuration, formatTokens, shortId } from '
 import type { AgentNames } from '../agents/agent-names.ts';
 import { decisionInWords, decisionTones, describeEvent } from '../rows/describe-event.ts';
 import { isStoredRow } from '../rows/noise.ts';
-import type { DiffLine, Row, RowAgent, RowDecision, RowFold, RowPart } from '../rows/row.ts';
+import type { DiffLine, Row, RowAgent, RowDecision, RowFold, RowPart, RowSpeaker } from '../rows/row.ts';
 import { fitColumns } from '../text/columns.ts';
 import { compactJson } from '../text/compact-json.ts';
 import { dispatchedAgent, hearingClauses, hearingSpans, receivedLabel } from './hearing-words.ts';
@@ -31,7 +31,7 @@ export function rowWords(row: Row, { self }: RowWordsOptions = {}): RowWords {
     spans: spansOf([
       ['agent', agent.name || agent.agentId || (self ?? '')],
       ['word', word],
-      ['head', from === undefined ? head : ['from', from.label, from.name].filter(Boolean).join(' ')],
+      ['head', from === undefined ? head : fromInWords(from, self)],
       ...(row.branch === undefined ? [] : [['mark', branchMarks[row.branch]] as const]),
       ...(row.isRetracted === true ? [['mark', 'retracted'] as const] : []),
       ['status', status === undefined || status === 'completed' ? '' : status],
@@ -48,6 +48,10 @@ export function rowWords(row: Row, { self }: RowWordsOptions = {}): RowWords {
       ...foldBlocks(row),
     ],
   };
+}
+
+function fromInWords({ label, name }: RowSpeaker, self = dispatchedAgent): string {
+  return label === 'agent' && name === '' ? `from ${self}` : ['from', label, name].filter(Boolean).join(' ');
 }
 
 const branchMarks = { abandoned: 'abandoned', parallel: 'parallel branch' } as const;

@@ -340,13 +340,27 @@ function Line({ task, line }: { readonly task: string; readonly line: TreeLine }
       </th>
       <td class={`state ${status}`}>{status}</td>
       <td>{model ?? '–'}</td>
-      <td class="number">{figure(line.turns)}</td>
-      <td class="number">{figure(line.inputTokens)}</td>
-      <td class="number">{figure(line.outputTokens)}</td>
-      <td class="number">{line.cost ?? '–'}</td>
-      <td class="number">{line.subtreeCost ?? ''}</td>
-      <td class="number">{line.durationMs === null ? '–' : formatDuration(line.durationMs)}</td>
-      <td class="time">{timeText(startedAt)}</td>
+      <td class="number" data-label="turns">
+        {figure(line.turns)}
+      </td>
+      <td class="number" data-label="tokens in">
+        {figure(line.inputTokens)}
+      </td>
+      <td class="number" data-label="tokens out">
+        {figure(line.outputTokens)}
+      </td>
+      <td class="number" data-label="cost">
+        {line.cost ?? '–'}
+      </td>
+      <td class="number" data-label="with those below">
+        {line.subtreeCost ?? ''}
+      </td>
+      <td class="number" data-label="duration">
+        {line.durationMs === null ? '–' : formatDuration(line.durationMs)}
+      </td>
+      <td class="time" data-label="started (UTC)">
+        {timeText(startedAt)}
+      </td>
     </tr>
   );
 }
