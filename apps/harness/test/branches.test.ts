@@ -1,5 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openDispatchStore } from '@hansard/dispatch';
+import { type NewEvent, newEvent } from '@hansard/events';
+import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeBranchedStore } from './branched-store.ts';
 import { type CommandLine, commandLine } from './command-line.ts';
@@ -134,6 +137,54 @@ describe('beside hansard show', () => {
     expect(err).toBe('hansard: Not counted here: D2 was forked from D1.\n');
     expect(JSON.parse(out.trim().split('\n').at(-1) ?? '')).toMatchObject({ total: true, dispatches: 1 });
   });
+});
+
+const mapping = {
+  turn: { events: ['game:*'] },
+  gameEvents: { events: ['game:*'] },
+  actions: { vote: { type: 'VOTE', payload: { target: 'target' } } },
+};
+
+it('judge pack leaves the head of a native fork to the packets of its origin', async () => {
+  using own = commandLine();
+  const store = openDispatchStore(openJsonFileStore({ root: join(own.cwd, '.projects') }));
+  const votes = (id: string, target: string): NewEvent[] => {
+    const call = { toolCallId: id, tool: 'vote', metadata: {} };
+    return [
+      { id, agentId: 'a1', ...newEvent('agent:tool_call', { ...call, input: { target } }) },
+      { id: `${id}-r`, agentId: 'a1', ...newEvent('agent:tool_result', { ...call, status: 'completed' }) },
+    ];
+  };
+  const head = [
+    { id: 'c1', agentId: 'a1', ...newEvent('agent:created', { name: 'Ada' }) },
+    ...votes('t1', 'wheat'),
+  ];
+  const from = { product: 'hansard', sessionId: 'S1', dispatchId: 'S1', recordId: 't1-r' };
+  const forked = { id: 'f1', ...newEvent('session:fork', { from, kind: 'fork' }) };
+  for (const [dispatchId, events] of [
+    ['S1', [...head, ...votes('t2', 'rye')]],
+    ['S2', [forked, ...head, ...votes('t3', 'spelt')]],
+  ] as const) {
+    const facts = { role: 'baker', fidelity: 'full' } as const;
+    await using session = await store.beginDispatch('bakery/tasks/talk', { ...facts, dispatchId });
+    await session.append(events);
+    await session.end({ status: 'completed' });
+  }
+  await store.close();
+  writeFileSync(join(own.cwd, 'talk.json'), JSON.stringify(mapping));
+  const packed = async (session: string) => {
+    const asked = ['--mapping', 'talk.json'];
+    expect((await own.hansard('judge', 'pack', session, ...asked, '--out', session)).code).toBe(0);
+    expect((await own.hansard('judge', 'check', session, session, ...asked)).code).toBe(0);
+    const read = (name: string) => readFileSync(join(own.cwd, session, name), 'utf8');
+    return [read('external.jsonl'), JSON.parse(read('external.manifest.json')).excluded.copied_events];
+  };
+  const [lines, copied] = await packed('S2');
+  expect(lines).toContain('spelt');
+  expect(lines).not.toContain('wheat');
+  expect(copied).toBe(3);
+  const [first, none] = await packed('S1');
+  expect([first.includes('wheat'), none]).toEqual([true, 0]);
 });
 
 describe('hansard compare of two branches', () => {

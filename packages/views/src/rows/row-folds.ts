@@ -89,7 +89,10 @@ export class RowFolds {
 
   #marked(unmarked: Row): Row {
     const kept = this.#rewinds.get(unmarked.position);
-    const row = kept === undefined ? unmarked : { ...unmarked, content: [{ kind: 'text', text: backTo(kept), style: 'plain' } as const] };
+    const row =
+      kept === undefined
+        ? unmarked
+        : { ...unmarked, content: [{ kind: 'text', text: backTo(kept), style: 'plain' } as const] };
     const left = (this.#marks[row.position] ?? 0) & 3;
     const isRetracted = row.events.some((position) => ((this.#marks[position] ?? 0) & 4) > 0);
     if (left === 0 && !isRetracted) return row;
@@ -103,14 +106,16 @@ export class RowFolds {
 
 /**
  * The folds of a log; null if it has no branch, no copies and no retracted event. The log is not read if its envelope has counted every event and
- * knows no branch. `reach`: the reach of the rows. `copied`: the events that are copied from another dispatch.
+ * knows no branch. `reach`: the reach of the rows. `copied`: the events that are copied from another dispatch. A native fork says itself where its
+ * head ends.
  */
 export async function foldsOf(
   log: FoldableLog,
   reach: RowReaderOptions = {},
   copied: CopiedEvents = null,
 ): Promise<RowFolds | null> {
-  return copied !== null || (await canHaveFolds(log)) ? readFolds(log, reach, copied) : null;
+  const found = repeatedThrough(log.envelope.forkedFrom) === null ? copied : null;
+  return found !== null || (await canHaveFolds(log)) ? readFolds(log, reach, found) : null;
 }
 
 /** Whether a log can have folds: its envelope knows a branch, or has not counted every event. */
