@@ -106,16 +106,20 @@ export class RowFolds {
 
 /**
  * The folds of a log; null if it has no branch, no copies and no retracted event. The log is not read if its envelope has counted every event and
- * knows no branch. `reach`: the reach of the rows. `copied`: the events that are copied from another dispatch. A native fork says itself where its
- * head ends.
+ * knows no branch. `reach`: the reach of the rows. `copied`: the events that are copied from another dispatch.
  */
 export async function foldsOf(
   log: FoldableLog,
   reach: RowReaderOptions = {},
   copied: CopiedEvents = null,
 ): Promise<RowFolds | null> {
-  const found = repeatedThrough(log.envelope.forkedFrom) === null ? copied : null;
+  const found = copiesFound(log, copied);
   return found !== null || (await canHaveFolds(log)) ? readFolds(log, reach, found) : null;
+}
+
+/** The copied events by which the head of a log is known. A native fork says itself where its head ends. */
+export function copiesFound({ envelope }: Pick<FoldableLog, 'envelope'>, copied: CopiedEvents): CopiedEvents {
+  return repeatedThrough(envelope.forkedFrom) === null ? copied : null;
 }
 
 /** Whether a log can have folds: its envelope knows a branch, or has not counted every event. */

@@ -5,6 +5,7 @@ import type { Row } from './row.ts';
 import {
   type CopiedEvents,
   canHaveFolds,
+  copiesFound,
   type FoldableLog,
   type FoldedRows,
   FoldReading,
@@ -37,8 +38,9 @@ export async function* shownRows(
 ): AsyncGenerator<Row, undefined> {
   if (last === 0) return;
   if (last !== undefined) {
-    const canFold = copied !== null || (await canHaveFolds(log));
-    const rows = new LastRows(last, canFold ? { reading: new FoldReading(copied), isOpen } : null, filter);
+    const found = copiesFound(log, copied);
+    const canFold = found !== null || (await canHaveFolds(log));
+    const rows = new LastRows(last, canFold ? { reading: new FoldReading(found), isOpen } : null, filter);
     for await (const _ of readRows(rows.noted(log), reading, rows))
       throw new Error('Rows are made at the end.');
     if (rows.made !== null) {
