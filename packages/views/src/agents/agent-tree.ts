@@ -1,6 +1,6 @@
-import type { CapturedEvent } from '@hansard/events';
-import { neutraliseControlsInLine } from '@hansard/events/plain';
-import { formatCount } from '@hansard/facts';
+import type { CapturedEvent, DispatchEnvelope, JsonObject } from '@hansard/events';
+import { isPlainObject, neutraliseControlsInLine } from '@hansard/events/plain';
+import { formatCount, openCallEvents } from '@hansard/facts';
 import { isStraightEvent, rootOf, type TranscriptBranch, TranscriptTree } from '@hansard/prompt';
 import type { LogDiagnostic } from '../log/diagnostic.ts';
 import { idRepeated } from '../log/event-ids.ts';
@@ -24,6 +24,10 @@ interface AgentBranch extends Pick<TranscriptBranch, 'state' | 'events' | 'promp
 /** An agent and the agents that it created. */
 export interface AgentTreeNode {
   readonly agent: LogAgent;
+  /** The models of its calls, in the order in which they were used first. */
+  readonly models: readonly string[];
+  /** How many agents its product says are above it. Null: not recorded. */
+  readonly depth: number | null;
   /** The number of messages in its transcript. */
   readonly messages: number;
   /** The branches of its transcript: the current one, then the others in the order of their first events. Empty: nothing was left. */
@@ -40,6 +44,7 @@ interface Node extends AgentTreeNode {
 
 /** What a tree of agents is made from. */
 interface TreeFacts extends Pick<LogIndex, 'agents'> {
+  readonly stated: StatedFacts;
   messagesOf(agentId: string): number;
   branchesOf(agentId: string): readonly AgentBranch[];
   /** The agent and the position of the event that a reference names. */
@@ -48,14 +53,38 @@ interface TreeFacts extends Pick<LogIndex, 'agents'> {
   positionOf(eventId: string): number;
 }
 
+/** What records say of agents beside their messages. */
+class StatedFacts {
+  readonly #models = new Map<string, Set<string>>();
+  readonly #depths = new Map<string, number>();
+
+  learn({ type, agentId = '', data }: CapturedEvent): void {
+    if (type === 'agent:inference' && typeof data.model === 'string') {
+      const known = this.#models.get(agentId);
+      if (known === undefined) this.#models.set(agentId, new Set([data.model]));
+      else known.add(data.model);
+    } else if (type === 'system:agent_metadata' && isPlainObject(data.metadata)) {
+      const { spawnDepth } = data.metadata as JsonObject;
+      if (typeof data.agent === 'string' && typeof spawnDepth === 'number')
+        this.#depths.set(data.agent, spawnDepth);
+    }
+  }
+
+  of(agentId: string): Pick<AgentTreeNode, 'models' | 'depth'> {
+    return { models: [...(this.#models.get(agentId) ?? [])], depth: this.#depths.get(agentId) ?? null };
+  }
+}
+
 /**
  * The agents of a log as trees: a child is an agent that a tool call of its parent created. An agent of a hook has no parent. Each agent
  * occurs exactly once.
  */
 export function agentTree(index: LogIndex): AgentTreeNode[] {
   const positionOf = (id: string) => index.eventWithId(id)?.position ?? -1;
+  const stated = new StatedFacts();
+  for (const event of index.events) stated.learn(event);
   return treesOf({
-    agents: index.agents,
+    ...{ agents: index.agents, stated },
     messagesOf: (agentId) => index.transcripts.get(agentId)?.length ?? 0,
     branchesOf: (agentId) => branchesIn(index.tree, agentId, positionOf),
     find(id) {
@@ -71,10 +100,14 @@ export function agentTree(index: LogIndex): AgentTreeNode[] {
  * No event is kept, so that a log of any length takes little memory.
  */
 export async function readAgentTree(source: {
+  /** With the model calls that the log does not have as events. */
+  readonly envelope?: Pick<DispatchEnvelope, 'openCalls'>;
   pages(): AsyncIterable<{ readonly events: readonly CapturedEvent[] }>;
 }): Promise<{ readonly agents: AgentTreeNode[]; readonly diagnostics: readonly LogDiagnostic[] }> {
   const reading = new AgentTreeReading();
   for await (const { events } of source.pages()) reading.add(events);
+  if (source.envelope !== undefined)
+    for (const call of openCallEvents(source.envelope, () => false)) reading.stated.learn(call);
   if (reading.isStraight) return reading.end(null);
   const root = reading.root;
   const tree = new TranscriptTree<number>(({ agentId = root }) => agentId);
@@ -87,12 +120,12 @@ export async function readAgentTree(source: {
   return reading.end(tree);
 }
 
-function treesOf({ agents, messagesOf, branchesOf, find, positionOf }: TreeFacts): AgentTreeNode[] {
+function treesOf({ agents, stated, messagesOf, branchesOf, find, positionOf }: TreeFacts): AgentTreeNode[] {
   const nodes = new Map(
     [...agents.values()].map((agent): [string, Node] => {
       const { agentId } = agent;
       const [messages, branches] = [messagesOf(agentId), branchesOf(agentId)];
-      return [agentId, { agent, messages, branches, children: [], orphan: false }];
+      return [agentId, { agent, ...stated.of(agentId), messages, branches, children: [], orphan: false }];
     }),
   );
   /** The parent is an agent that was created earlier, so that bad data cannot form a cycle. */
@@ -179,6 +212,7 @@ class AgentTreeReading {
   readonly #unreadable: LogDiagnostic[] = [];
   readonly #repeated: LogDiagnostic[] = [];
   isStraight = true;
+  readonly stated = new StatedFacts();
 
   /** The agent of events without one. */
   get root(): string {
@@ -214,7 +248,7 @@ class AgentTreeReading {
     );
     return {
       agents: treesOf({
-        ...{ agents, positionOf },
+        ...{ agents, positionOf, stated: this.stated },
         messagesOf: (agentId) => this.#messages.get(agentId) ?? 0,
         branchesOf: (agentId) => branchesIn(tree, agentId, positionOf),
         find: (id) => {
@@ -228,6 +262,7 @@ class AgentTreeReading {
 
   #addEvent(event: CapturedEvent): void {
     const { id, type, agentId = '' } = event;
+    this.stated.learn(event);
     if (this.#positions.has(id)) this.#repeated.push(idRepeated(id));
     else this.#positions.set(id, this.#agentAt.length);
     const isFirst = takesPart.test(type) && !this.#met.has(agentId);
@@ -288,8 +323,7 @@ export function renderAgentTree(
   const room = all.reduce((sum, node) => (isOpen(node) ? sum + 1 + node.branches.length : sum), most);
   const bearers = Map.groupBy(all, ({ agent }) => agent.name);
   const isNameShared = ({ agent }: AgentTreeNode) => (bearers.get(agent.name)?.length ?? 0) > 1;
-  const kindOf = ({ agent, branches }: AgentTreeNode) =>
-    `${agent.languageModel ?? ''} ${branches.length > 0}`;
+  const kindOf = (node: AgentTreeNode) => `${modelsOf(node)} ${node.branches.length > 0}`;
   const keyOf = (node: AgentTreeNode, rest: string | null) =>
     isNameShared(node) ? `${kindOf(node)} ${noteOf(node)} ${node.agent.name}` : rest;
   const straight = (key: string | null, node: AgentTreeNode) => (node.branches.length > 0 ? null : key);
@@ -334,7 +368,7 @@ function cellsOf(node: AgentTreeNode): string[] {
   return [
     agent.name ?? agent.label,
     agent.name === null ? '' : agent.agentId,
-    agent.languageModel ?? '–',
+    modelsOf(node),
     formatCount(messages, 'message'),
     noteOf(node),
   ];
@@ -351,7 +385,7 @@ function sharedCells(nodes: readonly AgentTreeNode[]): string[] {
   return [
     name === null ? `${nodes.length} agents` : `${nodes.length} × ${name}`,
     '',
-    same(({ agent }) => agent.languageModel) ?? '–',
+    same(modelsOf) ?? '–',
     formatCount(messages, 'message'),
     [same(noteOf) ?? '', sharedBranches(nodes)].filter(Boolean).join(' '),
   ];
@@ -372,7 +406,17 @@ function branchCells({ end, state, events, prompts, from }: AgentBranch): string
   ];
 }
 
-function noteOf({ agent, orphan }: AgentTreeNode): string {
+/** The model that it was created with; otherwise those of its calls. */
+function modelsOf({ agent, models }: AgentTreeNode): string {
+  return agent.languageModel ?? (models.join(', ') || '–');
+}
+
+function noteOf(node: AgentTreeNode): string {
+  const depth = node.depth === null ? '' : `depth ${node.depth}`;
+  return [depth, stateOf(node)].filter(Boolean).join(' ');
+}
+
+function stateOf({ agent, orphan }: AgentTreeNode): string {
   if (agent.created === null) return agent.agentId === '' ? '' : '(never created)';
   if (orphan) return '(its creator is not found)';
   const { hook } = agent.created.data;

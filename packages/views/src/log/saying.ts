@@ -59,8 +59,8 @@ export interface Saying {
   /** Of an utterance or a text, in the transcript of its author: those that heard it still have it. Absent: its author still has it. */
   readonly fate?: Fate;
   /**
-   * The id of the agent to which its author sent it, or the name if the log has no such agent. That it arrived is not recorded. Absent: it is no
-   * such message.
+   * The id of the agent to which its author sent it, or the name if the log has no such agent. That it arrived is not recorded. Absent: its author
+   * named nobody.
    */
   readonly sentTo?: string;
   /** In the order of the log, with an entry for each delivery, including repeated ones to the same agent. */

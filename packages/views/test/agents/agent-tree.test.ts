@@ -1,4 +1,4 @@
-import type { CapturedEvent } from '@hansard/events';
+import type { CapturedEvent, JsonObject } from '@hansard/events';
 import { anyEvent, event, randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import {
@@ -81,6 +81,50 @@ describe('agentTree', () => {
   it('shows the dispatched agent if events name no agent', () => {
     const index = createLogIndex([says('e1', '', 'Hi')].map(({ agentId: _, ...event }) => event));
     expect(renderAgentTree(agentTree(index))).toBe('dispatched agent    –  1 message');
+  });
+});
+
+describe('the model and the depth of an agent', () => {
+  const infers = (id: string, agentId: string, model: string) =>
+    event('agent:inference', { model, usage: { inputTokens: 1, outputTokens: 1 } }, { id, agentId });
+  const meta = (agent: string, metadata: JsonObject) =>
+    anyEvent('system:agent_metadata', { agent, file: 'f', metadata });
+  const events = [
+    event('agent:created', { name: 'Ann', languageModel: 'given' }, { id: 'e1', agentId: 'ann' }),
+    created('e2', 'ben', 'Ben'),
+    infers('e3', 'ann', 'other'),
+    infers('e4', 'ben', 'opus'),
+    infers('e5', 'ben', 'haiku'),
+    infers('e6', 'ben', 'opus'),
+    meta('ben', { spawnDepth: 1 }),
+    meta('ben', { spawnDepth: 2, name: 'Ben' }),
+    meta('ann', { spawnDepth: 'deep' }),
+  ];
+
+  it('are those that it was created with, of its calls, and that its product states', () => {
+    const tree = agentTree(createLogIndex(events));
+    expect(tree.map(({ models, depth }) => [models, depth])).toEqual([
+      [['other'], null],
+      [['opus', 'haiku'], 2],
+    ]);
+    expect(
+      renderAgentTree(tree)
+        .split('\n')
+        .map((line) => line.replaceAll(/ {2,}/g, '|')),
+    ).toEqual(['Ann|ann|given|0 messages', 'Ben|ben|opus, haiku|0 messages|depth 2']);
+  });
+
+  it('are known of a call that only the envelope has', async () => {
+    const call = { model: 'sonnet', calls: 1, inputTokens: 1, outputTokens: 1 };
+    const openCalls = [{ id: 'c1', agentId: 'cleo', timestamp: null, usage: call, prices: null }];
+    const log = {
+      envelope: { openCalls },
+      async *pages() {
+        yield { events: [...events, created('e9', 'cleo', 'Cleo')] };
+      },
+    };
+    const { agents } = await readAgentTree(log);
+    expect(agents.map(({ models }) => models)).toEqual([['other'], ['opus', 'haiku'], ['sonnet']]);
   });
 });
 
