@@ -23,13 +23,30 @@ export function isCodexRecord(value: JsonValue): boolean {
   );
 }
 
-/** Counts the records of the start of a file, and those of Codex among them. */
-export function codexShares(start: string): { readonly records: number; readonly known: number } {
+interface CodexShares {
+  readonly records: number;
+  readonly known: number;
+}
+
+/** More records show nothing else. */
+const mostCounted = 100;
+
+/** The last start and its records: an import asks for them several times. */
+let latest: { readonly start: string; readonly shares: CodexShares } | null = null;
+
+/** Counts the first hundred records of the start of a file, and those of Codex among them. */
+export function codexShares(start: string): CodexShares {
+  if (latest?.start !== start) latest = { start, shares: countShares(start) };
+  return latest.shares;
+}
+
+function countShares(start: string): CodexShares {
   let records = 0;
   let known = 0;
   for (const record of recordsAtStart(start)) {
     records += 1;
     if (isCodexRecord(record)) known += 1;
+    if (records === mostCounted) break;
   }
   return { records, known };
 }

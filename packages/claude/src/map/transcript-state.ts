@@ -49,7 +49,18 @@ class SeenRecords {
 function messageChecksum({ type, parentUuid, timestamp, message }: JsonObject): number | undefined {
   const { id, content } = asObject(message) ?? {};
   if (content === undefined) return undefined;
-  return crc32(JSON.stringify([type, parentUuid, timestamp, id, content]));
+  return crc32(JSON.stringify([type, parentUuid, timestamp, id]), contentChecksum(content));
+}
+
+/** The last content, which can be of two checksums, and its checksum. */
+let latestContent: JsonValue | undefined;
+let latestChecksum = 0;
+
+function contentChecksum(content: JsonValue | undefined): number {
+  if (content !== undefined && content === latestContent) return latestChecksum;
+  latestChecksum = crc32(JSON.stringify(content ?? null));
+  latestContent = content;
+  return latestChecksum;
 }
 
 const mostWaiting = 1_000;
@@ -226,7 +237,7 @@ class ProgressMessages {
 /** Progress has a text as a block where the file of the agent has a string. */
 function saidChecksum({ type, message }: JsonObject): number {
   const { id, content } = asObject(message) ?? {};
-  return crc32(JSON.stringify([type, id, asBlocks(content)]));
+  return crc32(JSON.stringify([type, id]), contentChecksum(asBlocks(content)));
 }
 
 /** The state that a mapping of transcripts keeps between records, over all files of a session. */

@@ -134,9 +134,17 @@ interface GivenContent {
   readonly details?: JsonObject | undefined;
 }
 
+/** The types of parts with bytes, in all forms. */
+const typesWithContent: ReadonlySet<unknown> = new Set([
+  ...['image', 'document', 'audio', 'media', 'image-data', 'file-data', 'resource'],
+  ...['image_url', 'input_image', 'input_audio', 'input_file', 'file'],
+]);
+
 /** Null: the value is not content, or was separated before. */
 function givenContent(value: JsonObject): GivenContent | null {
   const { kind, type, source } = value;
+  // Nearly every object: the forms below copy fields before they decide.
+  if (value.base64 === undefined && !typesWithContent.has(type)) return null;
   if (isMediaKind(kind)) return typeof value.base64 === 'string' ? ownPart(value, kind) : null;
   if ((type === 'image' || type === 'document') && isPlainObject(source))
     return anthropicBlock(value, type, source as JsonObject);

@@ -16,9 +16,15 @@ export function isId(value: unknown): value is string {
 const timestampPattern =
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{3}Z$/;
 
-/** Whether a value matches `timestampSchema`. */
+let latestTimestamp: string | undefined;
+
+/** Whether a value matches `timestampSchema`. Faster than the schema, especially for a repeated time. */
 export function isTimestamp(value: unknown): value is string {
-  return typeof value === 'string' && timestampPattern.test(value);
+  if (typeof value !== 'string') return false;
+  if (value === latestTimestamp) return true;
+  if (!timestampPattern.test(value)) return false;
+  latestTimestamp = value;
+  return true;
 }
 
 /** The id of an event, message, agent or dispatch: 1 to 128 characters of `A-Z a-z 0-9 . _ : -`. */

@@ -31,7 +31,9 @@ export function readHead(path: string, length: number = bytesOfHead): LogHead {
 
 function readStart(path: string, length: number): LogHead {
   return withSource(path, (descriptor) => {
-    const bytes = Buffer.alloc(length);
+    // A buffer that is larger than the file is collected as often as one that is full. Some files do not state their size.
+    const { size } = fstatSync(descriptor);
+    const bytes = Buffer.allocUnsafeSlow(size === 0 ? length : Math.min(length, size));
     const count = readSync(descriptor, bytes);
     const start = bytes.subarray(0, count);
     const text = unpack(start, { isWhole: false, most: length });
