@@ -1,8 +1,10 @@
 #!/usr/bin/env node
-import { runCommand } from './command/run-command.ts';
-import { serveStore } from './processes/serve-store.ts';
-
-// The kit starts this program with the first argument for a process of its own that opens a store.
+// The kit starts this program with the first argument for a process of its own that opens a store. Such a process loads no cases.
 const [, , first, ...rest] = process.argv;
-if (first === '--open-store') await serveStore(rest);
-else process.exitCode = await runCommand(process.argv.slice(2));
+if (first === '--open-store') await (await import('./processes/serve-store.ts')).serveStore(rest);
+else {
+  const { runCommand } = await import('./command/run-command.ts');
+  process.exitCode = await runCommand(process.argv.slice(2));
+}
+
+export {};

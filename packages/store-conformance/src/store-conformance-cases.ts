@@ -73,5 +73,5 @@ export const runnableCases: readonly RunnableCase[] = [
 
 /** Every case of the kit, in the order in which they run. */
 export const storeConformanceCases: readonly StoreConformanceCase[] = runnableCases.map(
-  ({ id, rule, title, needs }) => ({ id, rule, title, needs }),
+  ({ id, rule, title, needs, atEachDurability }) => ({ id, rule, title, needs, atEachDurability }),
 );

@@ -1,4 +1,5 @@
 import { writeSync } from 'node:fs';
+import { flushCompileCache } from 'node:module';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -63,6 +64,8 @@ export async function serveStore([module = '', args = '[]']: readonly string[]):
     openStore: (...args: unknown[]) => Promise<DispatchStoreProvider>;
   };
   const store = await openStore(...(JSON.parse(args) as unknown[]));
+  // The kit kills most of these processes, and Node writes NODE_COMPILE_CACHE when a process exits by itself.
+  flushCompileCache();
   reply({ ready: true });
   for await (const line of createInterface({ input: process.stdin })) {
     const request = JSON.parse(line) as Request;

@@ -13,6 +13,11 @@ export interface StoreConformanceCase {
   readonly title: string;
   /** The flags that a store must claim for this case to apply: all of them. Empty: it applies to every store. */
   readonly needs: readonly CapabilityFlag[];
+  /**
+   * Whether what it checks depends on when data is safe on the disk. A store that is opened with a durability of its user's choice runs these cases
+   * at each durability, and all others at one.
+   */
+  readonly atEachDurability: boolean;
 }
 
 export interface RunnableCase extends StoreConformanceCase {
@@ -25,6 +30,7 @@ export interface NamedCase {
   readonly rule: number | null;
   readonly title: string;
   readonly needs?: readonly CapabilityFlag[];
+  readonly atEachDurability?: true;
   run(context: CaseContext): Promise<void>;
 }
 
@@ -38,7 +44,12 @@ export function skipCase(reason: string): never {
 
 /** The cases of one family. An id is the family and the name. */
 export function caseFamily(family: string, cases: readonly NamedCase[]): readonly RunnableCase[] {
-  return cases.map(({ name, needs = [], ...rest }) => ({ id: `${family}/${name}`, needs, ...rest }));
+  return cases.map(({ name, needs = [], atEachDurability = false, ...rest }) => ({
+    id: `${family}/${name}`,
+    needs,
+    atEachDurability,
+    ...rest,
+  }));
 }
 
 const claims: Readonly<Record<CapabilityFlag, (capabilities: StoreCapabilities) => boolean>> = {

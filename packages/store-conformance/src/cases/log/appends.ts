@@ -40,6 +40,7 @@ export const appendCases = caseFamily('appends', [
     name: 'batch-is-whole',
     rule: 2,
     title: 'a batch of 2,000 events is stored completely and in order',
+    atEachDurability: true,
     run: async ({ store }) => {
       await beginDispatch(store, prepared.events);
       const batch = sampleEvents(2_000, 'batch');

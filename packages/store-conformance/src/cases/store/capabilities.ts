@@ -17,6 +17,7 @@ export const capabilityCases = caseFamily('capabilities', [
     name: 'as-stated',
     rule: null,
     title: 'the opened store states the capabilities that its author tests it with, as plain data',
+    atEachDurability: true,
     run: async ({ store, capabilities }) => {
       sameContent(store.capabilities, capabilities, 'capabilities');
       sameContent(structuredClone(store.capabilities), capabilities, 'a copy of the capabilities');

@@ -13,6 +13,7 @@ export const modelCases = caseFamily('model', [
     name: 'random-steps',
     rule: 4,
     title: `${stepCount} random steps have the same results as the plain model of the contract`,
+    atEachDurability: true,
     run: async (context) => {
       const seed = chooseSeed(context.seed);
       const nextStep = createStepSource(createRandom(seed), context.capabilities);
