@@ -151,29 +151,29 @@ export function lineChanges(count: number): [string, (lines: string[]) => string
 
 /**
  * Damages a dispatch in many ways. @returns those after which a read returned something else without an error, and files
- * that the oracle does not accept
+ * that the oracle does not accept, as they are found
  */
-export function findSilentDamage(open: OpenStore, makeRoot: () => string): string[] {
-  const found: string[] = [];
+export function* findSilentDamage(open: OpenStore, makeRoot: () => string): Generator<string> {
   const root = makeRoot();
   const released = writeSample(open, makeRoot(), 12, true);
   const killed = writeSample(open, makeRoot(), 12, false);
   const long = writeSample(open, makeRoot(), 300, false);
   for (const { bytes } of [released, killed]) {
     const oracle = readByOracle(bytes);
-    if ('wrong' in oracle) found.push(`the file of an undamaged dispatch: ${oracle.wrong}`);
+    if ('wrong' in oracle) yield `the file of an undamaged dispatch: ${oracle.wrong}`;
   }
-  const check = (name: string, sample: Sample, bytes: Buffer) => {
-    for (const outcome of readDamaged(open, sample, root, bytes))
-      if (!outcome.isEqual && !isRefused(outcome)) found.push(`${name}: ${outcome.name}`);
-  };
+  const check = (name: string, sample: Sample, bytes: Buffer) =>
+    readDamaged(open, sample, root, bytes)
+      .filter((outcome) => !outcome.isEqual && !isRefused(outcome))
+      .map((outcome) => `${name}: ${outcome.name}`);
   const other = writeSample(open, makeRoot(), 12, true, 'two').bytes;
   const [slot, start] = [other.indexOf('"copy"'), other.indexOf('"events":[')];
-  check('the events are those of another dispatch', released, joined(released.bytes, other, start));
+  yield* check('the events are those of another dispatch', released, joined(released.bytes, other, start));
   // The writer was killed after it wrote the first of the two slots of the last change.
-  check('only one head has the change', released, joined(killed.bytes, released.bytes, slot));
-  for (const [name, change] of lineChanges(12)) check(name, released, withLines(released.bytes, change));
-  check(
+  yield* check('only one head has the change', released, joined(killed.bytes, released.bytes, slot));
+  for (const [name, change] of lineChanges(12))
+    yield* check(name, released, withLines(released.bytes, change));
+  yield* check(
     'the last line is lost after a kill',
     long,
     withLines(long.bytes, (lines) => lines.slice(0, 250)),
@@ -183,10 +183,9 @@ export function findSilentDamage(open: OpenStore, makeRoot: () => string): strin
     for (let at = 0; at < sample.bytes.length; at += at < 600 || at > start ? 7 : 501) {
       const damaged = Buffer.from(sample.bytes);
       damaged[at] = (damaged[at] ?? 0) ^ 0x04;
-      check(`byte ${at}`, sample, damaged);
+      yield* check(`byte ${at}`, sample, damaged);
     }
   }
-  return found;
 }
 
 /** The beginning of a file, and then the bytes of another one. */
