@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { commandFromSource, hansardIn } from '../../apps/harness/test/command-line.ts';
 import { documentedCode } from '../markdown-code.ts';
 import { root } from '../workspace.ts';
 
@@ -34,20 +35,26 @@ describe('the commands of docs/command-line.md, in their order', () => {
     );
   });
 
-  it.each(commands.filter((words) => !notRun.some(([pattern]) => pattern.test(words))))('%s', (words) => {
-    const { code, out, err } = run(words);
-    expect([code, code === 0 ? '' : err]).toEqual([0, '']);
-    if (!/--quiet|--out|--resume/.test(words)) expect(out).not.toBe('');
-  });
+  it.each(commands.filter((words) => !notRun.some(([pattern]) => pattern.test(words))))(
+    '%s',
+    async (words) => {
+      const { code, out, err } = await run(words);
+      expect([code, code === 0 ? '' : err]).toEqual([0, '']);
+      if (!/--quiet|--out|--resume/.test(words)) expect(out).not.toBe('');
+    },
+  );
 });
 
-/** Runs a command from its source, as a shell would: words, quotes, and no terminal. */
-function run(words: string): { code: number | null; out: string; err: string } {
+/** Commands whose plugins print to the output of the process. */
+const ofItsOwnProcess = /^(?:run|chat)\b/;
+
+/** Runs a command as a shell would: words, quotes, and no terminal. */
+async function run(words: string): Promise<{ code: number | null; out: string; err: string }> {
   const args = [...words.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain = '']) =>
     (quoted ?? plain).replace(/^\/tmp\//, `${folder}/`),
   );
-  const command = ['--conditions=@hansard/source', join(root, 'apps/harness/src/bin.ts')];
-  const { status, stdout, stderr } = spawnSync(process.execPath, [...command, ...args], {
+  if (!ofItsOwnProcess.test(words)) return hansardIn(folder, args);
+  const { status, stdout, stderr } = spawnSync(process.execPath, [...commandFromSource, ...args], {
     cwd: folder,
     env: { ...process.env, HOME: join(folder, 'home') },
     encoding: 'utf8',

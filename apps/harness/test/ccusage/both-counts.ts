@@ -16,6 +16,9 @@ export interface BothCounts {
   readonly theirs: ReadonlyMap<string, CountedUsage>;
 }
 
+/** What `ccusage` counted in each source: its own prices are the same each time. */
+const countedByThem = new Map<string, readonly CountedUsage[]>();
+
 /** Counts a transcript, or a folder of transcripts, with `ccusage` and as `hansard import` and `hansard usage` do. */
 export async function countWithBoth(cli: string, source: string, prices?: PriceTable): Promise<BothCounts> {
   const folder = mkdtempSync(join(tmpdir(), 'hansard-ccusage-'));
@@ -25,7 +28,10 @@ export async function countWithBoth(cli: string, source: string, prices?: PriceT
     cpSync(source, source.endsWith('.jsonl') ? join(project, 'session.jsonl') : project, { recursive: true });
     for (const path of globSync(join(project, '**/*.jsonl')))
       writeFileSync(path, compacted(readFileSync(path, 'utf8')));
-    const theirs = await countWithCcusage(cli, join(folder, 'config'), join(folder, 'home'));
+    const theirs =
+      countedByThem.get(source) ??
+      (await countWithCcusage(cli, join(folder, 'config'), join(folder, 'home')));
+    countedByThem.set(source, theirs);
     return { ours: byCell(await countWithHansard(project, prices)), theirs: byCell(theirs) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
