@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
-import { heavyTests, testFiles } from './scripts/unit-tests.ts';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { heavyTests, longestTests, testFiles } from './scripts/unit-tests.ts';
 
 // Workers, and the programs that tests start, compile what they load once.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled-tests');
@@ -22,6 +23,20 @@ export const unitTests: TestProjectConfiguration = {
 
 const heavy: TestProjectConfiguration = { extends: true, test: { name: 'heavy', include: heavyFiles } };
 
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const rankOf = ({ moduleId }: TestSpecification) => {
+      const rank = longestTests.indexOf(relative(import.meta.dirname, moduleId));
+      return rank < 0 ? longestTests.length : rank;
+    };
+    const sorted = await super.sort(files);
+    const projects = [...new Set(sorted.map(({ project }) => project.name))];
+    return projects.flatMap((name) =>
+      sorted.filter(({ project }) => project.name === name).sort((one, other) => rankOf(one) - rankOf(other)),
+    );
+  }
+}
+
 export function configFor(projects: TestProjectConfiguration[]) {
   return defineConfig({
     resolve: { conditions },
@@ -33,6 +48,7 @@ export function configFor(projects: TestProjectConfiguration[]) {
       hookTimeout: 240_000,
       // Many tests wait for processes of their own: none of the cores should wait with them.
       maxWorkers: availableParallelism() + 1,
+      sequence: { sequencer: LongestFirst },
       reporters: ['default', './scripts/count-reporter.ts'],
       projects,
     },

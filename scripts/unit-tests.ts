@@ -33,6 +33,36 @@ export const slowTests: readonly string[] = [
   'scripts/test/regular-expressions.test.ts',
 ];
 
+/**
+ * The files that take longest, those of `heavyTests` and then the others, the longest first. They start in this order, so that no worker is alone with
+ * one at the end: without times of an earlier run, as in CI, vitest starts the largest files first.
+ */
+export const longestTests: readonly string[] = [
+  'plugins/store-postgres/test/conformance.test.ts',
+  'plugins/store-jsonfile/test/conformance-processes.test.ts',
+  'packages/store-conformance/test/processes.test.ts',
+  'plugins/store-sqlite/test/conformance-processes.test.ts',
+  'plugins/agent-claude/test/live/conformance.test.ts',
+  'apps/harness/test/every-command/special-files.test.ts',
+  'apps/harness/test/resume-waits.test.ts',
+  'scripts/test/third-party-plugin.test.ts',
+  'plugins/store-sqlite/test/simulation/simulation.test.ts',
+  'packages/viewer/test/browser/stores.test.ts',
+  'packages/viewer/test/browser/reader.test.ts',
+  'packages/import-conformance/test/conformance.test.ts',
+  'plugins/store-jsonfile/test/conformance.test.ts',
+  'plugins/store-sqlite/test/conformance.test.ts',
+  'packages/claude/test/transcript/random-conversations.test.ts',
+  'plugins/store-jsonfile/test/simulation.test.ts',
+  'packages/store-conformance/test/model-store.test.ts',
+  'packages/import/test/grown-at-once.test.ts',
+  'packages/views/test/files/blame-mutants.test.ts',
+  'packages/import-conformance/test/mutants.test.ts',
+  'apps/harness/test/every-command/malformed-events.test.ts',
+  'apps/harness/test/hostile-store.test.ts',
+  'apps/harness/test/copies/random-copies.test.ts',
+];
+
 /** Not followed, unlike relative imports. */
 const databaseServer = '@hansard/testing/postgres-in-tests';
 

@@ -1,7 +1,7 @@
 import { existsSync, globSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { heavyReason, heavyTests, slowTests, testFiles } from '../unit-tests.ts';
+import { heavyReason, heavyTests, longestTests, slowTests, testFiles } from '../unit-tests.ts';
 import { root } from '../workspace.ts';
 
 /** Files as `read` gives them. */
@@ -52,6 +52,12 @@ describe('pnpm test:unit', () => {
     const avoidable = heavyTests().filter((file) => heavyReason(file) !== 'server');
     expect(avoidable.length).toBeLessThan(all.length / 5);
     expect(heavyTests()).not.toContain('scripts/test/unit-tests.test.ts');
+  });
+
+  it('starts the longest files first, which exist, and heavy ones before the others', () => {
+    for (const file of longestTests) expect(existsSync(join(root, file)), file).toBe(true);
+    const heavy = longestTests.map((file) => heavyReason(file) !== null);
+    expect(heavy).toEqual(heavy.toSorted((one, other) => Number(other) - Number(one)));
   });
 
   it('names only slow files that exist and that no other rule leaves out', () => {

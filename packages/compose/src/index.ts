@@ -55,6 +55,7 @@ export {
   type TaskChoice,
   taskFigures,
   taskTitle,
+  tokensOf,
 } from './sessions/list-sessions.ts';
 export {
   inTask,

@@ -16,7 +16,6 @@ export {
   type DispatchFigures,
   dispatchDuration,
   figuresOf,
-  tokensInWords,
 } from './spending/dispatch-figures.ts';
 export {
   dayHeading,

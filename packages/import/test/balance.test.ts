@@ -30,12 +30,14 @@ async function balanceOf(path: string, as?: string): Promise<SourceBalance> {
   return sheet.balance;
 }
 
+/** `HANSARD_SEEDS` sets how many logs are imported in each test of random ones. */
+const seeds = Number(process.env.HANSARD_SEEDS ?? 8);
 const damaged = ['{"type":"user","mess', '42', 'no JSON at all', '"text"', '{} {}', `x${'y'.repeat(40_000)}`];
 const formats = ['claude-transcript', 'claude-stream', 'session-v1', 'session-v2', 'game-log'] as const;
 
 describe('the balance of an import', () => {
   it.each(formats)('counts what was planted in %s by its reason: blank, unfinished', async (as) => {
-    for (let seed = 1; seed <= 25; seed += 1) {
+    for (let seed = 1; seed <= seeds; seed += 1) {
       using folder = new LogFolder();
       const random = randomFrom(seed);
       const below = (limit: number) => Math.floor(random() * limit);
@@ -94,7 +96,7 @@ describe('the balance of an import', () => {
   });
 
   it('adds up for hostile lines in random sessions, with every byte of every file, at once and grown', async () => {
-    for (let seed = 1; seed <= 20; seed += 1) {
+    for (let seed = 1; seed <= seeds; seed += 1) {
       using folder = new LogFolder();
       const random = randomFrom(seed);
       const written = randomSession(seed, 60).flatMap((line) =>

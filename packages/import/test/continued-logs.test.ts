@@ -95,7 +95,7 @@ async function stateOf(store: DispatchStore) {
 
 /** `HANSARD_SEEDS` sets how many seeds are tried. */
 const seedsOfBlock = 5;
-const blocks = Math.ceil(Number(process.env.HANSARD_SEEDS ?? 15) / seedsOfBlock);
+const blocks = Math.ceil(Number(process.env.HANSARD_SEEDS ?? 5) / seedsOfBlock);
 
 async function growAndCompare(lines: readonly WrittenLine[], seed: number, cuts: number) {
   const random = randomFrom(seed);

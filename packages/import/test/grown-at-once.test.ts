@@ -9,8 +9,9 @@ import { randomSession, type WrittenLine } from './random-session.ts';
 
 const task = 'lab/tasks/growth';
 const metadataType = 'system:agent_metadata';
+/** `HANSARD_SEEDS` sets how many sessions are imported after every line. */
 const blocks = 3;
-const seedsOfBlock = 2;
+const seedsOfBlock = Math.ceil(Number(process.env.HANSARD_SEEDS ?? 3) / blocks);
 
 /** Writes the files after the first bytes of what was written to them. */
 function writeUpTo(folder: LogFolder, lines: readonly WrittenLine[], bytes: number, time: number): void {

@@ -63,9 +63,6 @@ export {
   eventConflict,
   knownEnvelope,
   knownTask,
-  misplacedAs,
   storeClosed,
-  withRenamedTasks,
   writtenByNewer,
-  writtenName,
 } from './store-refusals.ts';

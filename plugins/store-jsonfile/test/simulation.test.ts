@@ -4,7 +4,7 @@ import type { PlantedFault, SimulationOptions } from './simulation/simulation.ts
 
 const base = { processes: 3, dispatches: 2, leaseMs: 1_500 } as const;
 const firstSeed = Number(process.env.HANSARD_SIMULATION_SEED ?? 1);
-const steps = Number(process.env.HANSARD_SIMULATION_STEPS ?? 400_000) / 2;
+const steps = Number(process.env.HANSARD_SIMULATION_STEPS ?? 200_000) / 2;
 
 it.each(['process', 'disk'] as const)(
   `with durability %s, no schedule of ${steps} steps loses, doubles or mixes up what was acknowledged`,

@@ -155,8 +155,7 @@ export class MemoryStore implements DispatchStoreProvider {
   }
 
   putTask(taskDir: string, task: TaskRecord): void {
-    // A record of a newer version is not replaced.
-    this.findTask(taskDir);
+    this.#enter(taskDir);
     this.#tasks.set(taskDir, JSON.stringify(task));
     this.#listeners.notify(taskDir);
   }

@@ -251,7 +251,10 @@ describe('the outputs of tools beside a session', () => {
       ];
     });
     put(folder, { 'session.jsonl': lines(prompt(1, 'List.'), ...rows) });
+    const before = process.cpuUsage();
     const { events, summary } = await read(folder);
+    const { user } = process.cpuUsage(before);
+    expect(user / 1e6, 'seconds of a processor').toBeLessThan(15);
     expect(outputsIn(events).map(({ output }) => output)).toEqual(
       numbers.slice(0, 5_000).map((number) => `output ${number}`),
     );
@@ -259,7 +262,7 @@ describe('the outputs of tools beside a session', () => {
       ['sidecar_not_read', 'toolu_5001.txt'],
     ]);
     expect(summary.balance.files).toEqual({ in: 5_002, recorded: 5_001, leftOut: { not_read: 1 } });
-  }, 30_000);
+  });
 });
 
 const sidechain = { isSidechain: true, sessionId: 'session-1' };

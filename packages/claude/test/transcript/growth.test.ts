@@ -37,8 +37,8 @@ describe('a transcript that grows', () => {
     expect(whole.length).toBeGreaterThan(25);
     const firstTimed = bytes.indexOf('\n', bytes.indexOf(JSON.stringify(prompt(1, '')).slice(0, 40)));
     let shortest = whole.length;
-    // About every fourth byte, and the last one.
-    for (let end = bytes.length; end >= firstTimed; end -= 1 + (Math.imul(end, 2654435761) >>> 30) * 2) {
+    // About every eighth byte, and the last one.
+    for (let end = bytes.length; end >= firstTimed; end -= 1 + (Math.imul(end, 2654435761) >>> 28)) {
       const { events } = await readTranscript(bytes.subarray(0, end));
       expect(events, `${end} bytes`).toEqual(whole.slice(0, events.length));
       expect(events.length, `${end} bytes`).toBeLessThanOrEqual(shortest);

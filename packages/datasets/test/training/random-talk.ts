@@ -2,7 +2,8 @@ import type { ContextPolicy } from '@hansard/prompt';
 import { randomFrom } from '@hansard/testing';
 import { type SpokenAnswer, Talk } from './talk.ts';
 
-export const seeds = Array.from({ length: 80 }, (_, at) => at + 1);
+/** `HANSARD_SEEDS` sets how many talks are written. */
+export const seeds = Array.from({ length: Number(process.env.HANSARD_SEEDS ?? 30) }, (_, at) => at + 1);
 const agents = ['agent_001', 'agent_002', 'agent_003'];
 const policies: readonly ContextPolicy[] = [
   { name: 'full' },

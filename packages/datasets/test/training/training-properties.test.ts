@@ -72,7 +72,7 @@ describe.each(['trl', 'trl-chat', 'openai'] as const)('the rows of %s, for any t
         ).toEqual([]);
       merged += trained.length - rows.length;
     }
-    expect(merged > 100).toBe(format !== 'trl');
+    expect(merged > seeds.length).toBe(format !== 'trl');
   });
 });
 
@@ -91,7 +91,7 @@ describe('the rows of sharegpt, for any talk', () => {
       expect(manifest.calls.inRows, `seed ${seed}`).toBe(answers.length);
       count += answers.length;
     }
-    expect(count).toBeGreaterThan(300);
+    expect(count).toBeGreaterThan(3 * seeds.length);
   });
 });
 

@@ -3,10 +3,7 @@ import { expect, it } from 'vitest';
 import { compareSeed, type TruthStore } from './compare-seed.ts';
 import { comparedKinds, noComparisons } from './compare-views.ts';
 
-/** The number of seeds in each store. `scripts/campaigns/truth.ts` compares more. */
-const seedsInEach = 100;
-
-/** The number of each that must have been compared, so that nothing passes because nothing happened. */
+/** The number of each that must have been compared in 100 sessions, so that nothing passes because nothing happened. */
 const least = {
   cells: 10_000,
   'never heard': 2_000,
@@ -25,17 +22,19 @@ const least = {
   'prompts again': 2_000,
 } as const;
 
-it.each<[TruthStore, firstSeed: number]>([
-  ['memory', 1],
-  ['jsonfile', 101],
-  ['sqlite', 201],
+// The views are the same for every store. `scripts/campaigns/truth.ts` compares more seeds.
+it.each<[seeds: number, TruthStore, firstSeed: number]>([
+  [100, 'memory', 1],
+  [25, 'jsonfile', 101],
+  [25, 'sqlite', 201],
 ])(
-  'says of 100 random sessions in a store of %s, from seed %d, only what happened in them',
-  async (store, firstSeed) => {
+  'says of %d random sessions in a store of %s, from seed %d, only what happened in them',
+  async (seeds, store, firstSeed) => {
+    const share = seeds / 100;
     const found = noComparisons();
     const onResults = { alter: 0, deny: 0 };
     const happened = { crashes: 0, interrupted: 0, besides: 0, failures: 0 };
-    for (let seed = firstSeed; seed < firstSeed + seedsInEach; seed += 1) {
+    for (let seed = firstSeed; seed < firstSeed + seeds; seed += 1) {
       const { truth, events, races, crashes, besides } = await compareSeed(seed, store, found);
       expect(truth.agents.size, `agents of seed ${seed}`).toBeGreaterThanOrEqual(3);
       expect(events.length, `events of seed ${seed}`).toBeGreaterThanOrEqual(60);
@@ -54,8 +53,10 @@ it.each<[TruthStore, firstSeed: number]>([
     ]);
     expect(wrong).toEqual(comparedKinds.map((kind) => [kind, 0, []]));
     const compared = comparedKinds.map((kind) => [kind, found[kind].compared]);
-    const tooFew = comparedKinds.filter((kind) => found[kind].compared < least[kind]);
+    const tooFew = comparedKinds.filter((kind) => found[kind].compared < least[kind] * share);
     expect(tooFew, JSON.stringify(compared)).toEqual([]);
+    // What happens is chosen without regard to the store, and is too rare to be counted in few sessions.
+    if (store !== 'memory') return;
     expect(happened.crashes).toBeGreaterThanOrEqual(30);
     expect(happened.interrupted).toBeGreaterThanOrEqual(20);
     expect(happened.besides).toBeGreaterThanOrEqual(80);

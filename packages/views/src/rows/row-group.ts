@@ -47,10 +47,8 @@ export interface RowGroup {
   readonly folded: LogNode[];
   /** The positions of all events, in order. */
   readonly events: number[];
-  /** The ids of its events, and what else later events can refer to it by. */
-  readonly names: string[];
-  /** The characters of all events up to its first one. */
-  readBefore: number;
+  /** The names by which later events refer to it. */
+  readonly keys: string[];
 }
 
 /** The text of a group, for comparing it with a delivery. */

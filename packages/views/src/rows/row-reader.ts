@@ -3,7 +3,7 @@ import { isReadableAs, isRemovedContent } from '@hansard/events/plain';
 import type { LinkReading } from '../audience/delivery-record.ts';
 import type { LogNode } from '../log/log-node.ts';
 import type { HowHeard } from '../log/saying.ts';
-import { callsOfRecord, isNoise } from './noise.ts';
+import { callOfRecord, isNoise } from './noise.ts';
 import { OpenGroups, type RowReach } from './open-groups.ts';
 import type { Row, RowAgent, RowKind, RowPart } from './row.ts';
 import { RowAgents } from './row-agents.ts';
@@ -80,8 +80,7 @@ export class RowReader {
     const changedFrom = this.#agents.observe(event, node.position, this.#links);
     const group = this.#group(node, changed);
     for (const { position } of this.#open.heardFrom(changedFrom)) changed.add(position);
-    changed.delete(group.position);
-    return [group.position, ...changed];
+    return [group.position, ...changed].filter((position, at, all) => all.indexOf(position) === at);
   }
 
   /** Puts an event into its row. */
@@ -106,7 +105,7 @@ export class RowReader {
   }
 
   /** Takes the rows that no later event can change, in order. With a query: returns those that match, and makes few others. */
-  settled(query?: RowChoice): readonly Row[] {
+  settled(query?: RowChoice): Row[] {
     return this.#rowsOf(this.#open.takeSettled(), query);
   }
 
@@ -115,14 +114,10 @@ export class RowReader {
     this.#agents.end();
     const groups = this.#open.takeAll();
     if (!isEndOfLog) for (const group of groups) group.isOutOfReach = true;
-    const rows = this.#rowsOf(groups, query);
-    query?.atEnd?.((group) => this.#rowOf(group));
-    return rows;
+    return this.#rowsOf(groups, query);
   }
 
   #rowsOf(groups: readonly RowGroup[], query: RowChoice | undefined): Row[] {
-    // Most events settle no row.
-    if (groups.length === 0) return [];
     if (query === undefined) return groups.map((group) => this.#rowOf(group));
     return groups
       .filter((group) => query.couldMatch(group))
@@ -160,7 +155,7 @@ export class RowReader {
     if (reported !== null) this.#open.carry(reported, event.id);
     if (isNoise(event)) {
       const isOutput = event.type === 'system:tool_output';
-      const call = isOutput ? this.#open.outputOf(event.data) : this.#open.callAmong(callsOfRecord(event));
+      const call = isOutput ? this.#open.outputOf(event.data) : this.#open.callNamed(callOfRecord(event));
       if (isOutput) this.#keepOutput(node);
       const run = call ?? this.#open.run();
       run?.folded.push(node);
@@ -281,8 +276,7 @@ export class RowReader {
       company: isTalk(event) && !this.#groupsOnly ? this.#agents.presentBeside(speaker) : [],
       folded: kind === 'noise' ? [node] : [],
       events: [position],
-      names: [],
-      readBefore: 0,
+      keys: [],
     };
     this.#open.add(group);
     if (kind === 'message') this.#hear(group, node, String(event.data.text));

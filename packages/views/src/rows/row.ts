@@ -56,7 +56,6 @@ export interface Row {
     readonly id: string;
     readonly timestamp: string | null;
     readonly type: string;
-    /** What kind of record it is. */
     readonly word: string;
     readonly text: string;
   }[];

@@ -51,19 +51,20 @@ export function eventChecksum(previous: number, batch: number, line: string): nu
 
 interface CheckedDispatch {
   readonly number: number;
-  readonly writtenAs: string;
+  readonly taskDir: string;
+  readonly dispatchId: string;
   readonly epoch: number;
   readonly hasEventIds: number;
   readonly envelope: string;
 }
 
 export function dispatchChecksum(row: CheckedDispatch): number {
-  const { number, epoch, hasEventIds, writtenAs } = row;
-  return checksumOf(row.envelope, crc32(`${number} ${epoch} ${hasEventIds}\n${writtenAs}\n`));
+  const { number, epoch, hasEventIds, taskDir, dispatchId } = row;
+  return checksumOf(row.envelope, crc32(`${number} ${epoch} ${hasEventIds}\n${taskDir}\n${dispatchId}\n`));
 }
 
 interface CheckedTask {
-  readonly writtenAs: string;
+  readonly taskDir: string;
   /** The record of the task as JSON; null if it has none. */
   readonly task: string | null;
   /** The number of its dispatches, and the digest of their ids. */
@@ -71,8 +72,8 @@ interface CheckedTask {
   readonly digest: number;
 }
 
-export function taskChecksum({ writtenAs, task, dispatches, digest }: CheckedTask): number {
-  return checksumOf(task ?? '', crc32(`${dispatches} ${digest} ${task === null}\n${writtenAs}\n`));
+export function taskChecksum({ taskDir, task, dispatches, digest }: CheckedTask): number {
+  return checksumOf(task ?? '', crc32(`${dispatches} ${digest} ${task === null}\n${taskDir}\n`));
 }
 
 interface CheckedHead {

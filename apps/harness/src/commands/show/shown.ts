@@ -54,12 +54,13 @@ export function isLive(options: Partial<Record<'follow' | 'speed' | 'step' | 'ma
   return [options.follow, options.speed, options.step, options.maxGap].some((one) => one !== undefined);
 }
 
-/** The positions of the branch with an address. */
+/** The positions of the branch that was asked for. Undefined: all events are. */
 export async function askedBranch(
   context: CliContext,
   log: PagedLog,
-  branch: string,
-): Promise<ReadonlySet<number>> {
+  { branch }: ShowOptions,
+): Promise<ReadonlySet<number> | undefined> {
+  if (branch === undefined) return undefined;
   const { event } = await eventNamed(log, branch, context);
   return (await eventsOfBranch(log, event.id)) ?? new Set();
 }
