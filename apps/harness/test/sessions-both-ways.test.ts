@@ -3,17 +3,19 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createSessionStore } from '@hansard/agent-claude/session-store';
 import { type DispatchStore, openDispatchStore } from '@hansard/dispatch';
-import type { CapturedEvent } from '@hansard/events';
+import { type CapturedEvent, newEvent } from '@hansard/events';
 import {
   importLogs,
   importSessions,
   type ReadableSessionKey,
   type ReadableSessionStore,
 } from '@hansard/import';
+import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { createMemoryStore } from '@hansard/store-memory';
 import { randomFrom } from '@hansard/testing';
 import { importMutated } from '@hansard/testing/mutants';
 import { describe, expect, it } from 'vitest';
+import { commandLine } from './command-line.ts';
 
 type Entry = { type: string; uuid?: string; timestamp?: string; [key: string]: unknown };
 type Mirror = ReadableSessionStore & { append(key: ReadableSessionKey, entries: Entry[]): Promise<void> };
@@ -256,5 +258,41 @@ describe('a session that comes from its files and from a session store of the SD
     await expect(drain(importSessions(store, { load: source.load }, { projectKey: 'p' }))).rejects.toThrow(
       /sessionIds/,
     );
+  });
+});
+
+describe('hansard import --mirrored', () => {
+  it('imports what the SDK has mirrored into the store of the project, except what a run has recorded', async () => {
+    using cli = commandLine();
+    const none = await cli.hansard('import', '--mirrored');
+    expect([none.code, none.err]).toEqual([1, expect.stringContaining('No session of the Agent SDK')]);
+    const store = openDispatchStore(openJsonFileStore({ root: join(cli.cwd, '.projects') }));
+    const other = '5e551011-2222-4222-8222-222222222222';
+    for (const [id, taskDir] of [
+      [sessionId, undefined],
+      [other, 'lab/tasks/run'],
+    ] as const) {
+      const mirror = createSessionStore({ store, ...(taskDir === undefined ? {} : { taskDir }) });
+      for (const { subpath, entry } of randomLines(3)) {
+        const key = { projectKey: '-srv-shop', sessionId: id };
+        await mirror.append(subpath === undefined ? key : { ...key, subpath }, [{ ...entry, sessionId: id }]);
+      }
+    }
+    const run = await store.beginDispatch('lab/tasks/run', { role: 'dev', dispatchId: 'run' });
+    await run.append([newEvent('session:init', { model: 'm', sessionId: other })]);
+    await run.end({ status: 'completed' });
+    await store.close();
+    const { code, out, err } = await cli.hansard('import', '--mirrored');
+    expect([code, err]).toEqual([0, 'hansard: 1 session left out: runs of this store have recorded them.\n']);
+    expect(out).toMatch(new RegExp(`^srv-shop/${sessionId} \\w+: claude-transcript, .* new\n$`));
+    expect((await cli.hansard('show', `srv-shop/${sessionId}`)).out).toContain(
+      'message  from user  Prompt 1',
+    );
+    const again = await cli.hansard('import', '--mirrored', '--json');
+    expect(again.json()).toMatchObject([
+      { leftOut: 'captured', files: [other] },
+      { added: 0, unchanged: true },
+    ]);
+    expect((await cli.hansard('import', '--mirrored', '.')).code).toBe(2);
   });
 });

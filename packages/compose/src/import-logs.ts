@@ -4,10 +4,13 @@ import type { Fidelity } from '@hansard/events';
 import type { PriceTable } from '@hansard/facts';
 import {
   type ImportItem,
+  type ImportProgress,
   importLogs,
+  importSessions,
   type LogFilter,
   logImporters,
   type ProductSurvey,
+  type ReadableSessionStore,
   readPriceFile,
   surveyProducts,
 } from '@hansard/import';
@@ -15,7 +18,16 @@ import type { LoadedConfig } from './configuration.ts';
 import type { OpenParts } from './open-parts.ts';
 import { toTaskDir } from './sessions/task-name.ts';
 
+/** Sessions of a `SessionStore` of the Claude Agent SDK. */
+export interface StoredSessions {
+  readonly projectKey: string;
+  readonly sessionIds: readonly string[];
+  readonly source: ReadableSessionStore;
+}
+
 export interface HarnessImportOptions {
+  /** Imports these sessions in place of paths; a format and importers of plugins do not apply. */
+  readonly sessions?: readonly StoredSessions[];
   /** Absent: derived from each session. */
   readonly task?: string;
   /** The format, by the id of its importer. Absent: detected from the records. */
@@ -39,26 +51,27 @@ export interface HarnessImportOptions {
 export async function* importInHarness(
   { store, plugins, loaded, context }: OpenParts,
   paths: readonly string[],
-  { task, onProgress, filter, into = store, ...options }: HarnessImportOptions,
+  { task, as, sessions, onProgress, filter, into = store, ...options }: HarnessImportOptions,
 ): AsyncGenerator<ImportItem> {
   using heap = new HeapRestraint();
-  yield* importLogs(
-    into,
-    paths.map((path) => resolve(context.cwd, path)),
-    {
-      ...options,
-      ...filter,
-      task: task === undefined ? undefined : toTaskDir(task),
-      now: context.now,
-      prices: pricesOf(loaded),
-      importers: importersOf(plugins),
-      signal: context.signal,
-      onProgress: ({ bytes, of }) => {
-        heap.hold();
-        onProgress?.(bytes, of);
-      },
+  const { exclude, ...selection } = filter ?? {};
+  const all = {
+    ...options,
+    ...selection,
+    task: task === undefined ? undefined : toTaskDir(task),
+    now: context.now,
+    prices: pricesOf(loaded),
+    signal: context.signal,
+    onProgress: ({ bytes, of }: ImportProgress) => {
+      heap.hold();
+      onProgress?.(bytes, of);
     },
-  );
+  };
+  for (const { source, ...which } of sessions ?? [])
+    yield* importSessions(into, source, { ...all, ...which });
+  if (sessions !== undefined) return;
+  const named = paths.map((path) => resolve(context.cwd, path));
+  yield* importLogs(into, named, { ...all, as, exclude, importers: importersOf(plugins) });
 }
 
 /** What known products have below a home folder. */

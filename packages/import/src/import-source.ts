@@ -45,9 +45,16 @@ export interface ImportReport
 
 /**
  * Why logs were left out: an option of the import; `excluded`: their sessions were deleted; `busy`: another process
- * writes them; `unsafe-name`: their names cannot be file names.
+ * writes them; `unsafe-name`: their names cannot be file names; `captured`: a run has recorded them.
  */
-export type LeftOutReason = 'since' | 'project' | 'exclude' | 'excluded' | 'busy' | 'unsafe-name';
+export type LeftOutReason =
+  | 'since'
+  | 'project'
+  | 'exclude'
+  | 'excluded'
+  | 'busy'
+  | 'unsafe-name'
+  | 'captured';
 
 /** Logs that were left out for one reason. */
 export interface LeftOutLogs {

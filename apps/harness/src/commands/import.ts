@@ -21,6 +21,7 @@ Examples:
   hansard import ~/.claude/projects --since 7d --dry-run
   hansard import ~ --yes --project ~/work/shop --exclude node_modules
   hansard import --undo
+  hansard import --mirrored
   hansard import session.jsonl --as session-v2 --task research/cafe
   hansard import game_events.jsonl chat.jsonl --task lab/games`;
 
@@ -60,6 +61,7 @@ export const addImport: AddCommand = (command, context) => {
         'leave out this file or folder, or all of this name (repeatable)',
       ).argParser((path: string, before: readonly string[] = []) => [...before, path]),
     )
+    .option('--mirrored', 'import the sessions that the Agent SDK has mirrored into this store, not paths')
     .option('--again', 'import sessions that were deleted here, too')
     .option('--dry-run', 'record nothing: print what an import would record, with its cost')
     .option('--undo [run]', 'delete the sessions that the last import created, or that run of import')
@@ -70,6 +72,11 @@ export const addImport: AddCommand = (command, context) => {
         const others = Object.keys(options).filter((name) => !ofUndo.has(name));
         if (names.length > 0 || others.length > 0) throw onlyUndo();
         return runUndo(context, { ...options, undo });
+      }
+      if (options.mirrored === true) {
+        if (names.length > 0 || options.as !== undefined || options.exclude !== undefined)
+          throw onlyMirrored();
+        return runImport(context, [], options);
       }
       if (names.length === 0) throw noPath();
       return runImport(
@@ -85,6 +92,14 @@ function noPath(): CliError {
     exitCode.usage,
     'There is nothing to import.',
     'Name a file or a folder, or your home folder: hansard import ~',
+  );
+}
+
+function onlyMirrored(): CliError {
+  return new CliError(
+    exitCode.usage,
+    '--mirrored takes no paths, no --as and no --exclude: it imports what the Agent SDK has mirrored into this store.',
+    '--since and --project select sessions.',
   );
 }
 

@@ -72,6 +72,7 @@ const whyLeftOut = {
   exclude: 'their paths are excluded (--exclude)',
   busy: 'another process is writing them, such as an import of the same files',
   'unsafe-name': 'their names cannot be file names',
+  captured: 'runs of this store have recorded them',
   excluded: 'they were deleted from this store; --again imports them',
 } as const;
 

@@ -1,4 +1,4 @@
-import type { Harness } from '@hansard/compose';
+import { type Harness, type HarnessImportOptions, storePlace } from '@hansard/compose';
 import { timeLimitsOf } from '@hansard/compose/reading';
 import { definedOnly, type Fidelity } from '@hansard/events';
 import { type ImportItem, importErrors, type LogFilter } from '@hansard/import';
@@ -26,19 +26,33 @@ export interface RunImportOptions {
   readonly again?: boolean;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
+  readonly mirrored?: boolean;
 }
 
-/** Imports all logs below some paths, with the known importers and those of plugins, and prints each. A home folder is surveyed first. */
+/** What is imported: the logs below some paths, or sessions that were mirrored into the store. */
+interface Imported {
+  readonly paths: readonly string[];
+  readonly sessions?: HarnessImportOptions['sessions'];
+  /** The mirrored sessions that runs have captured. */
+  readonly captured: readonly string[];
+}
+
+/**
+ * Imports all logs below some paths, with the known importers and those of plugins, or what was mirrored into the store, and prints each. A home folder is
+ * surveyed first.
+ */
 export function runImport(
   context: CliContext,
   paths: readonly string[],
   options: CommonOptions & RunImportOptions,
 ): Promise<void> {
-  const { config, root, dryRun = false } = options;
+  const { config, root, dryRun = false, mirrored = false } = options;
   const isHome = paths.length === 1 && paths[0] === homeOf(context);
   return withHarness(context, { config, root, load: 'record' }, async (harness) => {
-    const chosen = isHome ? await chooseFolders(context, harness, options) : paths;
-    if (chosen.length === 0) return;
+    const chosen: Imported = mirrored
+      ? await mirroredIn(harness)
+      : { paths: isHome ? await chooseFolders(context, harness, options) : paths, captured: [] };
+    if (chosen.paths.length === 0 && !mirrored) return;
     const trial = dryRun ? await openTrial(harness) : null;
     let notes: readonly string[] = [];
     const items = (async function* () {
@@ -55,6 +69,23 @@ export function runImport(
       await trial?.close();
     }
   });
+}
+
+/** @throws CliError if there are none */
+async function mirroredIn(harness: Harness): Promise<Imported> {
+  const { mirroredSessions } = await import('@hansard/agent-claude/session-store');
+  const found = await mirroredSessions(harness.store);
+  if (found.length === 0)
+    throw new CliError(
+      exitCode.failed,
+      `No session of the Agent SDK is mirrored into ${storePlace(harness)}.`,
+      'Give `createSessionStore` of @hansard/agent-claude/session-store to the SDK as `sessionStore`.',
+    );
+  const sessions = found.map(({ projectKey, sessionIds, captured, source }) => ({
+    ...{ projectKey, source },
+    sessionIds: sessionIds.filter((id) => !captured.includes(id)),
+  }));
+  return { paths: [], sessions, captured: found.flatMap(({ captured }) => captured) };
 }
 
 async function* rowsOf(items: AsyncIterable<ImportItem>, trial: Trial | null): AsyncGenerator<object> {
@@ -76,7 +107,7 @@ async function* linesOf(items: AsyncIterable<ImportItem>, trial: Trial | null): 
 async function* importItems(
   context: CliContext,
   harness: Harness,
-  paths: readonly string[],
+  { paths, sessions, captured }: Imported,
   options: CommonOptions & RunImportOptions,
   trial: Trial | null,
 ): AsyncGenerator<ImportItem> {
@@ -86,10 +117,16 @@ async function* importItems(
   let failed = 0;
   const items = harness.import(paths, {
     ...definedOnly({ task, as, fidelity, reread, quietAfterMs: quietAfter, again, into: trial?.store }),
+    ...definedOnly({ sessions }),
     filter: filterOf(context, options),
     onProgress: (bytes, of) => progress.update(bytes, of),
   });
   try {
+    if (captured.length > 0) {
+      const item = { kind: 'left-out', reason: 'captured', paths: captured } as const;
+      note(context, `hansard: ${leftOutLine(item)}`);
+      yield item;
+    }
     for await (const item of items) {
       progress.end();
       if (item.kind === 'failed') {

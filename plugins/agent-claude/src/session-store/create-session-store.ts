@@ -1,5 +1,5 @@
 import type { SessionKey, SessionStore, SessionStoreEntry } from '@anthropic-ai/claude-agent-sdk';
-import type { DispatchLog, DispatchRef } from '@hansard/dispatch';
+import type { DispatchLog, DispatchRef, DispatchStore, ListedDispatch } from '@hansard/dispatch';
 import type { DispatchEnvelope } from '@hansard/provider';
 import { assertEntries, type BatchNote, batchNoteOf, entryOf, type SessionLog } from './session-events.ts';
 import {
@@ -180,7 +180,10 @@ class Turns {
 }
 
 /** Every entry of a transcript in order; null for a transcript without entries. */
-async function readEntries(store: SessionLog, transcript: DispatchRef): Promise<SessionStoreEntry[] | null> {
+async function readEntries(
+  store: Pick<SessionLog, 'findDispatch'>,
+  transcript: DispatchRef,
+): Promise<SessionStoreEntry[] | null> {
   const log = await store.findDispatch(transcript);
   if (log === null) return null;
   const entries: SessionStoreEntry[] = [];
@@ -204,4 +207,96 @@ async function readNote(log: DispatchLog): Promise<BatchNote | null> {
     }
     if (events.length < count) return null;
   }
+}
+
+/** The sessions of one project key that were mirrored into a store. */
+export interface MirroredSessions {
+  readonly projectKey: string;
+  readonly sessionIds: readonly string[];
+  /** Those among them that a run in the same task has captured: its dispatch has their messages already. */
+  readonly captured: readonly string[];
+  /** Reads them, in whatever task of the store they are. */
+  readonly source: Pick<Required<SessionStore>, 'load' | 'listSessions' | 'listSubkeys'>;
+}
+
+/** Finds the sessions that the Agent SDK has mirrored into a store, by their project keys. @throws the STORE_ codes of the store */
+export async function mirroredSessions(
+  store: Pick<DispatchStore, 'dispatches' | 'findDispatch'>,
+): Promise<MirroredSessions[]> {
+  const found = new Map<string, Transcript[]>();
+  const others = new Map<string, ListedDispatch[]>();
+  for await (const entry of store.dispatches()) {
+    if ('error' in entry) continue;
+    const { role, source } = entry.envelope;
+    const note = role === mainRole || role === partRole ? await readNote(entry.log) : null;
+    if (note !== null) listIn(found, note.projectKey).push({ entry, note });
+    else if (source === null) listIn(others, entry.taskDir).push(entry);
+  }
+  const all: MirroredSessions[] = [];
+  for (const [projectKey, transcripts] of found) {
+    const mirror = new Mirror(store, transcripts);
+    const sessions = await mirror.listSessions();
+    const captured: string[] = [];
+    for (const { sessionId } of sessions)
+      for (const { entry, note } of transcripts)
+        if (note.sessionId === sessionId && note.subpath === undefined)
+          if (await isCaptured(sessionId, others.get(entry.taskDir) ?? [])) captured.push(sessionId);
+    all.push({ projectKey, sessionIds: sessions.map((one) => one.sessionId), captured, source: mirror });
+  }
+  return all;
+}
+
+/** A transcript in a store, with the note of its last batch. */
+interface Transcript {
+  readonly entry: ListedDispatch;
+  readonly note: BatchNote;
+}
+
+class Mirror implements Pick<Required<SessionStore>, 'load' | 'listSessions' | 'listSubkeys'> {
+  readonly #store: Pick<DispatchStore, 'findDispatch'>;
+  readonly #transcripts: readonly Transcript[];
+
+  constructor(store: Pick<DispatchStore, 'findDispatch'>, transcripts: readonly Transcript[]) {
+    this.#store = store;
+    // If two tasks have the same transcript, the one that was stored last counts.
+    this.#transcripts = [...transcripts].sort((one, other) => other.note.mtime - one.note.mtime);
+  }
+
+  async load({ sessionId, subpath }: SessionKey): Promise<SessionStoreEntry[] | null> {
+    const found = this.#of(sessionId).find(({ note }) => note.subpath === subpath);
+    return found === undefined ? null : readEntries(this.#store, found.entry);
+  }
+
+  async listSessions(): Promise<{ sessionId: string; mtime: number }[]> {
+    const mains = this.#transcripts.filter(({ note }) => note.subpath === undefined);
+    const latest = new Map(mains.toReversed().map(({ note }) => [note.sessionId, note.mtime]));
+    return [...latest].map(([sessionId, mtime]) => ({ sessionId, mtime }));
+  }
+
+  async listSubkeys({ sessionId }: { sessionId: string }): Promise<string[]> {
+    return [...new Set(this.#of(sessionId).flatMap(({ note }) => note.subpath ?? []))];
+  }
+
+  #of(sessionId: string): Transcript[] {
+    return this.#transcripts.filter(({ note }) => note.sessionId === sessionId);
+  }
+}
+
+/** How many of the first events of a run can be before its session begins. */
+const mostBefore = 200;
+
+async function isCaptured(sessionId: string, runs: readonly ListedDispatch[]): Promise<boolean> {
+  for (const { log } of runs)
+    for await (const { events } of log.pages({ limit: mostBefore })) {
+      if (events.some(({ type, data }) => type === 'session:init' && data.sessionId === sessionId))
+        return true;
+      break;
+    }
+  return false;
+}
+
+function listIn<Item>(lists: Map<string, Item[]>, name: string): Item[] {
+  const list = lists.get(name) ?? [];
+  lists.set(name, list);
+  return list;
 }

@@ -14,6 +14,7 @@ import {
 } from '@anthropic-ai/claude-agent-sdk';
 import { createClaudeMapping } from '@hansard/claude';
 import type { DispatchStore } from '@hansard/dispatch';
+import { type ImportItem, importSessions } from '@hansard/import';
 import { appendEvent, createDispatch } from '@hansard/testing';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import {
@@ -27,7 +28,7 @@ import {
   type ScriptedMessagesApi,
   startMessagesApi,
 } from '../../../../scripts/engines/scripted-messages-api.ts';
-import { createSessionStore } from '../../src/session-store.ts';
+import { createSessionStore, mirroredSessions } from '../../src/session-store.ts';
 import { newFolder, openFolder } from './open-stores.ts';
 
 const task = 'tea-shop/tasks/stock-taking';
@@ -82,6 +83,9 @@ it('resumes a session from the log alone, when everything that the engine kept i
   expect(forked.map(({ message }) => message)).toEqual(said.map(({ message }) => message));
 
   await expectOneLog(second, sessionId);
+  const [mirrored] = await mirroredSessions(second);
+  expect(mirrored?.sessionIds.toSorted()).toEqual([sessionId, fork.sessionId].sort());
+  expect(mirrored?.captured).toEqual([sessionId]);
 });
 
 it('resumes the sub-agents of a session too, each with its own transcript', async () => {
@@ -126,7 +130,32 @@ it('resumes the sub-agents of a session too, each with its own transcript', asyn
   expect(sees(woken, 'Seven cups.')).toBe(true);
   expect(sees(woken, 'Wake the helper')).toBe(false);
   expect(problemsIn([...messages, ...resumed])).toEqual([]);
+  await expectMappedEvents(second, sessionId, helper);
 });
+
+/** What was mirrored becomes a session whose messages views show, with those of its sub-agent. */
+async function expectMappedEvents(store: DispatchStore, sessionId: string, helper: string): Promise<void> {
+  const [mirrored, ...others] = await mirroredSessions(store);
+  if (mirrored === undefined) throw new Error('Nothing is mirrored.');
+  expect([mirrored.sessionIds, mirrored.captured, others]).toEqual([[sessionId], [], []]);
+  const imported: ImportItem[] = [];
+  for await (const item of importSessions(store, mirrored.source, mirrored)) imported.push(item);
+  const [item] = imported;
+  if (item?.kind !== 'imported' || imported.length > 1) throw new Error(JSON.stringify(imported));
+  const events = await store.getDispatchEvents(item.taskDir, item.dispatchId);
+  const said = events.flatMap(({ type, agentId, data }) =>
+    type === 'agent:text' || type === 'user:message' ? [`${agentId ?? 'session'}: ${data.text}`] : [],
+  );
+  expect(said).toEqual(
+    expect.arrayContaining([
+      'session: Ask the helper',
+      `${helper}: Count the cups`,
+      `${helper}: Seven cups.`,
+      'session: Wake the helper',
+      `${helper}: Nine saucers.`,
+    ]),
+  );
+}
 
 interface Machine {
   readonly work: string;
