@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseSync, Visitor } from 'oxc-parser';
 import { expect, it } from 'vitest';
+import { InboxClaim, ProviderDispatch } from '../../packages/dispatch/src/store/provider-dispatch.ts';
 import type { FencedClaim as FileClaim } from '../../plugins/store-jsonfile/src/dispatch/dispatch-claims.ts';
 import type { FencedClaim as PostgresClaim } from '../../plugins/store-postgres/src/claims.ts';
 import type { FencedClaim as SqliteClaim } from '../../plugins/store-sqlite/src/writer-leases.ts';
@@ -121,6 +122,54 @@ it.each([
   const made = [...source.matchAll(/new Fenced\(/g)].map(({ index }) => index);
   expect(made.length).toBeGreaterThan(0);
   expect(made.every((at) => at > source.indexOf(`export class ${maker} {`))).toBe(true);
+});
+
+it('a letter is rewritten and removed only with the claim of its dispatch', async () => {
+  const folder = join(root, 'packages/dispatch/src');
+  const changing = /\.(?:rewriteDispatch|deleteDispatch)\(/g;
+  const found = globSync('**/*.ts', { cwd: folder }).flatMap((file) => {
+    const source = readFileSync(join(folder, file), 'utf8');
+    return [...source.matchAll(changing)].map(
+      ({ index }) => `${file} ${source.slice(index - 15, index).trim()}`,
+    );
+  });
+  // Only here are the methods of a provider called, behind the check below.
+  expect(found.filter((each) => each.includes('provider'))).toEqual([
+    'store/provider-dispatch.ts return provider',
+    'store/provider-dispatch.ts return provider',
+  ]);
+  const calls: string[] = [];
+  const method =
+    (name: string) =>
+    (taskDir: string): undefined =>
+      void calls.push(`${name} ${taskDir}`);
+  const provider = {
+    capabilities: { rewrite: true, deleteDispatch: true },
+    ...Object.fromEntries(
+      ['claimDispatch', 'releaseDispatch', 'deleteDispatch', 'rewriteDispatch'].map((name) => [
+        name,
+        method(name),
+      ]),
+    ),
+  } as unknown as ConstructorParameters<typeof ProviderDispatch>[0];
+  const place = { taskDir: '_hansard/inbox/D', dispatchId: 'letter_1' };
+  const letter = new ProviderDispatch(provider, place);
+  const rewrite = { envelope: <T>(one: T) => one, event: <T>(one: T) => one };
+  expect(() => letter.delete()).toThrow(TypeError);
+  expect(() => letter.rewrite(rewrite)).toThrow(TypeError);
+  expect(calls).toEqual([]);
+  const claim = await InboxClaim.take(provider, { taskDir: 'lab/maps', dispatchId: 'D' });
+  await claim.rewrite(place, rewrite);
+  await claim.delete(place);
+  await claim.release();
+  expect(calls).toEqual([
+    'claimDispatch lab/maps',
+    'rewriteDispatch _hansard/inbox/D',
+    'deleteDispatch _hansard/inbox/D',
+    'releaseDispatch lab/maps',
+  ]);
+  // @ts-expect-error: only `take` makes one.
+  expect(() => new InboxClaim(provider, null)).not.toThrow();
 });
 
 /** Everything of an object but its private fields. */

@@ -1,5 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { openDispatchStore } from '@hansard/dispatch';
+import { type NewEvent, newEvent } from '@hansard/events';
+import { openJsonFileStore } from '@hansard/store-jsonfile';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { writeBranchedStore } from './branched-store.ts';
 import { type CommandLine, commandLine } from './command-line.ts';
@@ -103,8 +106,8 @@ describe('hansard show of a session with branches', () => {
 
   it('refuses --branch with a replay, and an address that is not there', async () => {
     expect((await cli.hansard('show', 'D1', '--branch', '9', '--speed', '2')).code).toBe(2);
-    const { code, err } = await cli.hansard('show', 'D1', '--branch', '99');
-    expect(code).not.toBe(0);
+    const { code, err, out } = await cli.hansard('show', 'D1', '--branch', '99');
+    expect([code === 0, out]).toEqual([false, '']);
     expect(err).toContain('the position of its last event is 21');
   });
 });
@@ -114,12 +117,13 @@ describe('beside hansard show', () => {
     const { code, out } = await cli.hansard('tree', 'D1');
     expect(code).toBe(0);
     expect(out).toContain('D2 was forked from D1\n');
-    for (const [address, state] of [
-      ['branch 9', 'abandoned'],
-      ['branch 17', 'parallel'],
-      ['branch 21', 'current'],
-    ] as const)
-      expect(out).toMatch(new RegExp(`${address} +${state}`));
+    // The sizes are those of the rows that show prints for them.
+    for (const line of [
+      /branch 21 +current +3 prompts, \d+ events/,
+      /branch 9 +abandoned +2 prompts, 7 events +from 1/,
+      /branch 17 +parallel +1 prompt, 2 events/,
+    ])
+      expect(out).toMatch(line);
     const [{ sessions, agents }] = (await cli.hansard('tree', 'D2', '--json')).json() as [
       { sessions: { envelope: { dispatchId: string }; children: [] }[]; agents: object[] },
     ];
@@ -135,6 +139,54 @@ describe('beside hansard show', () => {
   });
 });
 
+const mapping = {
+  turn: { events: ['game:*'] },
+  gameEvents: { events: ['game:*'] },
+  actions: { vote: { type: 'VOTE', payload: { target: 'target' } } },
+};
+
+it('judge pack leaves the head of a native fork to the packets of its origin', async () => {
+  using own = commandLine();
+  const store = openDispatchStore(openJsonFileStore({ root: join(own.cwd, '.projects') }));
+  const votes = (id: string, target: string): NewEvent[] => {
+    const call = { toolCallId: id, tool: 'vote', metadata: {} };
+    return [
+      { id, agentId: 'a1', ...newEvent('agent:tool_call', { ...call, input: { target } }) },
+      { id: `${id}-r`, agentId: 'a1', ...newEvent('agent:tool_result', { ...call, status: 'completed' }) },
+    ];
+  };
+  const head = [
+    { id: 'c1', agentId: 'a1', ...newEvent('agent:created', { name: 'Ada' }) },
+    ...votes('t1', 'wheat'),
+  ];
+  const from = { product: 'hansard', sessionId: 'S1', dispatchId: 'S1', recordId: 't1-r' };
+  const forked = { id: 'f1', ...newEvent('session:fork', { from, kind: 'fork' }) };
+  for (const [dispatchId, events] of [
+    ['S1', [...head, ...votes('t2', 'rye')]],
+    ['S2', [forked, ...head, ...votes('t3', 'spelt')]],
+  ] as const) {
+    const facts = { role: 'baker', fidelity: 'full' } as const;
+    await using session = await store.beginDispatch('bakery/tasks/talk', { ...facts, dispatchId });
+    await session.append(events);
+    await session.end({ status: 'completed' });
+  }
+  await store.close();
+  writeFileSync(join(own.cwd, 'talk.json'), JSON.stringify(mapping));
+  const packed = async (session: string) => {
+    const asked = ['--mapping', 'talk.json'];
+    expect((await own.hansard('judge', 'pack', session, ...asked, '--out', session)).code).toBe(0);
+    expect((await own.hansard('judge', 'check', session, session, ...asked)).code).toBe(0);
+    const read = (name: string) => readFileSync(join(own.cwd, session, name), 'utf8');
+    return [read('external.jsonl'), JSON.parse(read('external.manifest.json')).excluded.copied_events];
+  };
+  const [lines, copied] = await packed('S2');
+  expect(lines).toContain('spelt');
+  expect(lines).not.toContain('wheat');
+  expect(copied).toBe(3);
+  const [first, none] = await packed('S1');
+  expect([first.includes('wheat'), none]).toEqual([true, 0]);
+});
+
 describe('hansard compare of two branches', () => {
   it('compares what lies on each, from the beginning, and says where they part', async () => {
     const { code, out } = await cli.hansard('compare', 'D1', '--branch', '9', '--branch', 't5');
@@ -143,7 +195,9 @@ describe('hansard compare of two branches', () => {
     expect(lines[0]).toBe('branch 9|branch 17|difference');
     for (const line of ['calls of models|2|2', 'calls of weigh|1|1', 'cost|$0.02|$0.02'])
       expect(lines).toContain(line);
-    expect(out).toContain('The first 2 are the same, then they differ in text:\n  branch 9: 3 ');
+    expect(out).toContain(
+      'The first 2 things that they say and do are the same, then they differ in text:\n  branch 9: 3 ',
+    );
     expect(out).toContain('  branch 17: 11 ');
   });
 

@@ -102,7 +102,9 @@ describe('hansard compare', () => {
     ])
       expect(lines).toContain(line);
     expect(out).toContain('The results differ:\n  dev first: Built.\n  dev fails: Built at last.\n');
-    expect(out).toContain('The first 4 are the same, then they differ in status:\n  dev first: 5  ');
+    expect(out).toContain(
+      'The first 4 things that they say and do are the same, then they differ in status:\n  dev first: 5  ',
+    );
   });
 
   it('prints the same as one JSON document', async () => {

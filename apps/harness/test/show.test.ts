@@ -41,7 +41,7 @@ describe('hansard show', () => {
     expect(out).toMatch(/^dev\n {2}session {3}/);
     expect(out).toMatch(/ 0 {2}[\d:]+ {2}call {2}Edit a\.ts\n +- at 15\n +\+ at 3\n +→ line\n/);
     expect(out).toContain('… 10 more lines; --full shows all');
-    expect(out).toContain('▸ 1 harness record: 1 status');
+    expect(out).toContain('▸ 1 harness record: status');
     expect(out).not.toContain(esc);
     const { out: full } = await cli.hansard('show', `${task}/${dispatchId}`, '--full');
     expect(full.match(/^ +(?:→ )?line$/gm)).toHaveLength(30);

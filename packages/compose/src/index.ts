@@ -55,7 +55,6 @@ export {
   type TaskChoice,
   taskFigures,
   taskTitle,
-  tokensOf,
 } from './sessions/list-sessions.ts';
 export {
   inTask,

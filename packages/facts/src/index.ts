@@ -16,6 +16,7 @@ export {
   type DispatchFigures,
   dispatchDuration,
   figuresOf,
+  tokensInWords,
 } from './spending/dispatch-figures.ts';
 export {
   dayHeading,

@@ -11,8 +11,7 @@ import {
 import { escapeHtmlInLine } from './html-text.ts';
 import { rowList, sectionEnd, sectionStart } from './page/dispatch-section.ts';
 import { PageRows } from './page/page-rows.ts';
-import { pageScript } from './page/page-script.ts';
-import { pageBar, pageEnd, pageStart } from './page/page-shell.ts';
+import { pageBar, pageEnd, pageScript, pageStart } from './page/page-shell.ts';
 import { anchorOf, pageTree } from './page-tree.ts';
 
 /** The control of an index. Shown by its script. */

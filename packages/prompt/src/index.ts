@@ -1,9 +1,9 @@
-export { compareContexts } from './context/compare-contexts.ts';
-export { contextErrors } from './context/context-errors.ts';
 export {
   type ContextManifest,
   type ContextPart,
+  contextErrors,
   contextRendererVersion,
+  readContextManifest,
 } from './context/context-manifest.ts';
 export {
   type ContextPolicy,
@@ -12,35 +12,38 @@ export {
   type FullPolicy,
   type LastMessagesPolicy,
   parseContextPolicy,
+  type TokenCounter,
 } from './context/context-policy.ts';
 export {
   type ContextOptions,
   type ContextRenderer,
   createBranchRenderer,
   createContextRenderer,
+  renderContext,
 } from './context/context-renderer.ts';
-export { redactionNote, unknownContext, verificationOf } from './context/context-verification.ts';
-export { GivenOrder } from './context/given-order.ts';
-export { givenThrough } from './context/given-through.ts';
+export { GivenOrder, givenThrough } from './context/given-order.ts';
+export { bytesField, outputText } from './context/history/context-history.ts';
+export { interruption, takenBackText } from './context/history/context-item.ts';
 export type { ContextMessage } from './context/history/context-message.ts';
 export type { Detail } from './context/history/detail.ts';
-export { interruption, takenBackText } from './context/history/interruption.ts';
-export { outputText } from './context/history/output-text.ts';
-export { bytesField } from './context/history/result-text.ts';
-export { type CallRequest, LoggedRequests } from './context/logged-requests.ts';
-export { readContextManifest } from './context/read-context-manifest.ts';
+export { type CallRequest, LoggedRequests, rootOf } from './context/logged-requests.ts';
 export {
   type Basis,
+  compareContexts,
   type RenderCallsOptions,
   type RenderedCall,
+  redactionNote,
   renderCalls,
+  unknownContext,
+  verificationOf,
 } from './context/render-calls.ts';
-export { renderContext } from './context/render-context.ts';
-export type { RenderedContext } from './context/rendered-context.ts';
-export { rootOf } from './context/root-of.ts';
-export type { TokenCounter } from './context/token-counter.ts';
-export { createTranscriptGatherer } from './transcript/gather-transcripts.ts';
-export { givenEvent, putTogether, takeApart } from './transcript/put-together.ts';
+export type { RenderedContext } from './context/shared-messages.ts';
+export {
+  createTranscriptGatherer,
+  givenEvent,
+  putTogether,
+  takeApart,
+} from './transcript/gather-transcripts.ts';
 export type {
   MessageFields,
   TranscriptEntry,

@@ -1,7 +1,7 @@
 import type { ContextManifest } from './context/context-manifest.ts';
-import type { TokenCounter } from './context/token-counter.ts';
+import type { TokenCounter } from './context/context-policy.ts';
 
-export type { TokenCounter } from './context/token-counter.ts';
+export type { TokenCounter } from './context/context-policy.ts';
 
 const encodings = {
   o200k_base: () => import('gpt-tokenizer/encoding/o200k_base'),

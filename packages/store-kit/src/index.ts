@@ -63,6 +63,9 @@ export {
   eventConflict,
   knownEnvelope,
   knownTask,
+  misplacedAs,
   storeClosed,
+  withRenamedTasks,
   writtenByNewer,
+  writtenName,
 } from './store-refusals.ts';

@@ -5,7 +5,7 @@ import {
   parseTaskRecord,
   type TaskRecord,
 } from '@hansard/events';
-import { type StoreError, storeErrors } from '@hansard/provider';
+import { type DispatchListing, type StoreError, storeErrors } from '@hansard/provider';
 import { wordOf } from './lease.ts';
 
 // The errors by which every store refuses the same requests, with the details that `storeErrors` lists for each code.
@@ -77,7 +77,7 @@ export function dispatchMisplaced(log: MisplacedLog, place: string): StoreError 
   const written = isTask ? `task ${writtenTaskDir}` : `dispatch ${writtenDispatchId} of ${writtenTaskDir}`;
   const here = isTask ? `task ${taskDir}` : `dispatch ${dispatchId} of ${taskDir}`;
   const what = isTask ? `The logs in ${place} were` : `${place} was`;
-  const rename = isTask ? 'Rename the folder' : 'Rename it';
+  const rename = isTask ? 'Rename the task' : 'Rename it';
   const command = `hansard store adopt ${wordOf(taskDir)}${isTask ? '' : `/${dispatchId}`}`;
   const dispatches = isTask ? {} : { dispatchId, writtenDispatchId };
   return storeErrors.error(
@@ -85,6 +85,48 @@ export function dispatchMisplaced(log: MisplacedLog, place: string): StoreError 
     `${what} written as ${written}. ${rename} back, or keep it as ${here} with \`${command}\`.`,
     { details: { taskDir, writtenTaskDir, ...dispatches, file: place } },
   );
+}
+
+/** How a table names a log inside its row: its task and its id. */
+export function writtenName(taskDir: string, dispatchId: string): string {
+  return `${taskDir}/${dispatchId}`;
+}
+
+/** As {@link dispatchMisplaced}, for a row with a {@link writtenName}. `place` is the row in words. */
+export function misplacedAs(
+  writtenAs: string,
+  { taskDir, dispatchId }: { readonly taskDir: string; readonly dispatchId: string },
+  place: string,
+): StoreError {
+  const at = writtenAs.lastIndexOf('/');
+  const written = { writtenTaskDir: writtenAs.slice(0, at), writtenDispatchId: writtenAs.slice(at + 1) };
+  return dispatchMisplaced({ taskDir, dispatchId, ...written }, place);
+}
+
+type ListedName = Pick<DispatchListing, 'taskDir' | 'dispatchId' | 'error'>;
+
+/** The dispatches of a task, with one entry in place of all that were written as another task. `place` keeps the task, in words. */
+export function withRenamedTasks<One extends ListedName>(
+  listed: readonly One[],
+  place: string,
+): (One | { taskDir: string; dispatchId: null; envelope: null; error: StoreError })[] {
+  const others = Map.groupBy(listed, otherTaskOf);
+  others.delete(null);
+  const renamed = [...others].filter(([, { length }]) => length > 1);
+  if (renamed.length === 0) return [...listed];
+  const isOfThem = (one: One) => renamed.some(([, ofTask]) => ofTask.includes(one));
+  const entries = renamed.map(([writtenTaskDir, [{ taskDir } = { taskDir: '' }]]) => {
+    const log = { taskDir, dispatchId: null, writtenTaskDir: writtenTaskDir ?? '', writtenDispatchId: null };
+    return { taskDir, dispatchId: null, envelope: null, error: dispatchMisplaced(log, place) };
+  });
+  return [...listed.filter((one) => !isOfThem(one)), ...entries];
+}
+
+/** The task in which a dispatch was written that has the right id in the wrong task; null for any other. */
+function otherTaskOf({ dispatchId, error }: ListedName): string | null {
+  if (error === undefined || !storeErrors.is(error, 'STORE_MISPLACED')) return null;
+  const { writtenTaskDir, writtenDispatchId } = error.details as Record<string, unknown>;
+  return writtenDispatchId === dispatchId && typeof writtenTaskDir === 'string' ? writtenTaskDir : null;
 }
 
 /** For every call after `close`: STORE_CLOSED. `name` identifies the store, such as its path. */

@@ -1,6 +1,5 @@
-export { createViewer, type Viewer } from './server/create-viewer.ts';
+export { createViewer, type RunningViewer, type StartOptions, type Viewer } from './server/create-viewer.ts';
 export { readTokenFile } from './server/guard.ts';
-export type { RunningViewer, StartOptions } from './server/start-viewer.ts';
 export type { OpenText, RunChange, ViewedRuns } from './server/viewed-runs.ts';
 export type { ViewedStore } from './server/viewed-store.ts';
 export { viewerErrors } from './viewer-errors.ts';

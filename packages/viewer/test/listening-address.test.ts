@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createViewer, viewerErrors } from '../src/index.ts';
-import { hostsAt, isLoopback, type MachineNames } from '../src/server/start-viewer.ts';
+import { hostsAt, isLoopback, type MachineNames } from '../src/server/create-viewer.ts';
 import { openStore } from './viewed.ts';
 
 const machine: MachineNames = {

@@ -118,7 +118,7 @@ it('shows a call with its outcome on one row, wherever the window is', async () 
       isFailed: true,
       status: 'error',
     },
-    { position: 651, kind: 'noise', text: '120 harness records: 120 status' },
+    { position: 651, kind: 'noise', text: '120 harness records: status' },
   ]);
   expect(await json(`${place}/rows?from=700&n=100`)).toEqual({ first: 700, size: 72, end: 771, rows: [] });
   expect(await json(`${place}/event/771`)).toMatchObject({

@@ -114,7 +114,7 @@ it('a task folder with another name is one entry, and one call adopts each of it
     [null, 'STORE_MISPLACED'],
   ]);
   expect(listed[0]?.error?.message).toContain(
-    `The logs in ${join(root, 'lab/tasks/charts')} were written as task ${taskDir}. Rename the folder back, or keep it as task lab/tasks/charts with \`hansard store adopt lab/tasks/charts\`.`,
+    `The logs in ${join(root, 'lab/tasks/charts')} were written as task ${taskDir}. Rename the task back, or keep it as task lab/tasks/charts with \`hansard store adopt lab/tasks/charts\`.`,
   );
   expect(codeOf(() => next.getDispatchEnvelopes('lab/tasks/charts'))).toBe('STORE_MISPLACED');
   // A process that was killed after it had adopted one.

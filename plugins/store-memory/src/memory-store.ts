@@ -155,7 +155,8 @@ export class MemoryStore implements DispatchStoreProvider {
   }
 
   putTask(taskDir: string, task: TaskRecord): void {
-    this.#enter(taskDir);
+    // A record of a newer version is not replaced.
+    this.findTask(taskDir);
     this.#tasks.set(taskDir, JSON.stringify(task));
     this.#listeners.notify(taskDir);
   }

@@ -34,7 +34,7 @@ import type { Tables } from './database/tables.ts';
 import { EventReader } from './events/event-reader.ts';
 import { EventSearch } from './events/event-search.ts';
 import { EventWriter } from './events/event-writer.ts';
-import { acceptLoss, type RenewalSetup, rewriteDispatch } from './events/renewal.ts';
+import { acceptLoss, adoptDispatch, type RenewalSetup, rewriteDispatch } from './events/renewal.ts';
 import { decodeRecord, recordChecksum } from './tables/decode.ts';
 import { DispatchTable, listDispatches } from './tables/dispatch-table.ts';
 
@@ -48,6 +48,8 @@ export interface PostgresStoreSetup {
 
 /** Milliseconds: `close` waits so long for calls under way, and for connections. */
 const closeMs = 2_000;
+/** The record of a task is replaced so often after others have changed it meanwhile. */
+const mostTries = 8;
 
 /** A store in a PostgreSQL database. Created by {@link openPostgresStore}. */
 export class PostgresStore implements DispatchStoreProvider {
@@ -241,6 +243,22 @@ export class PostgresStore implements DispatchStoreProvider {
     );
   }
 
+  adoptDispatches(taskDir: string, dispatchId?: string): Promise<string[]> {
+    return this.#run(async () => {
+      assertTaskDir(taskDir);
+      if (dispatchId !== undefined) assertDispatchId(dispatchId);
+      const ids = dispatchId === undefined ? await this.#dispatches.misplaced(taskDir) : [dispatchId];
+      const adopted: string[] = [];
+      for (const id of ids) {
+        const adopt = () => adoptDispatch(this.#renewal(), taskDir, id);
+        if (!(await this.#writer.exclusively(taskDir, id, adopt))) continue;
+        adopted.push(id);
+        this.#watch.changed(taskDir, id);
+      }
+      return adopted;
+    });
+  }
+
   #renewal(): RenewalSetup {
     return {
       tables: this.#tables,
@@ -341,8 +359,27 @@ class TaskTable {
   async put(taskDir: string, task: TaskRecord): Promise<void> {
     const record = JSON.stringify(task);
     await this.#tables.create();
-    const values = [taskDir, recordChecksum(taskDir, record), record];
-    await this.#tables.repeatable(this.#tables.statements.putTask, values);
+    const { putTask, findTask } = this.#tables.statements;
+    for (let tries = 0; tries < mostTries; tries += 1) {
+      const [row] = await this.#tables.rows(findTask, [taskDir]);
+      if (row !== undefined) this.#assertKnown(row);
+      const values = [taskDir, recordChecksum(record), record, row?.version ?? null];
+      if ((await this.#tables.repeatable(putTask, values)) > 0) return;
+    }
+    throw storeErrors.error(
+      'STORE_UNAVAILABLE',
+      `The record of task ${taskDir} in ${this.#tables.name} changed during every try to replace it. Try again.`,
+      { isTransient: true, details: { database: this.#tables.name } },
+    );
+  }
+
+  /** A damaged record is replaced. @throws STORE_NEWER */
+  #assertKnown(row: TaskRow): void {
+    try {
+      decodeRecord(row, this.#tables.name);
+    } catch (error) {
+      if (!storeErrors.is(error, 'STORE_CORRUPT')) throw error;
+    }
   }
 
   async get(taskDir: string): Promise<TaskRecord | null> {

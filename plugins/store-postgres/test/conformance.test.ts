@@ -1,5 +1,6 @@
 import { defineStoreConformance } from '@hansard/store-conformance';
 import { useServer } from '@hansard/testing/postgres-in-tests';
+import { Client } from 'pg';
 import { describe, it } from 'vitest';
 import { openPostgresStore } from '../src/index.ts';
 import { newSchema } from './server/new-schema.ts';
@@ -32,6 +33,23 @@ defineStoreConformance({
       elsewhere: { module: new URL('./processes/open-store.ts', import.meta.url), args: [options] },
       // The whole server is removed after the tests.
       hasServer: true,
+      misplace: async (from, to) => {
+        const client = new Client({ connectionString: server().url() });
+        await client.connect();
+        const { rows } = await client.query(
+          `SELECT number FROM ${options.schema}.dispatches WHERE task_dir = $1 AND dispatch_id = $2`,
+          [from.taskDir, from.dispatchId],
+        );
+        await client.query(
+          `DELETE FROM ${options.schema}.dispatches WHERE task_dir = $1 AND dispatch_id = $2`,
+          [to.taskDir, to.dispatchId],
+        );
+        await client.query(
+          `UPDATE ${options.schema}.dispatches SET task_dir = $1, dispatch_id = $2 WHERE number = $3`,
+          [to.taskDir, to.dispatchId, rows[0]?.number],
+        );
+        await client.end();
+      },
       dispose: () => {},
     };
   },

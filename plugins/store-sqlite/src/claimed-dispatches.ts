@@ -144,6 +144,7 @@ export function removeDispatch(parts: StoreParts, taskDir: string, dispatchId: s
       if (!lengths.forget(taskDir, dispatchId)) throw dispatchNotFound(taskDir, dispatchId);
       return null;
     }
+    dispatches.assertNamed(row, taskDir, dispatchId);
     const { number } = row;
     const claim = leases.takeOver(row);
     removeContent(statements, claim);

@@ -37,7 +37,7 @@ import {
 import { type StoreSystem, thisSystem } from './database/open-database.ts';
 import { findRemains, removeRemains } from './database/remove-remains.ts';
 import { inSnapshot, inTransaction } from './database/transaction.ts';
-import { acceptLoss, rewriteDispatch } from './events/renewal.ts';
+import { acceptLoss, adoptDispatch, rewriteDispatch } from './events/renewal.ts';
 import { toStoreError } from './sqlite-errors.ts';
 import { openConnection, type StoreConnection } from './store-connection.ts';
 import type { StoreParts } from './store-parts.ts';
@@ -233,6 +233,21 @@ export class SqliteStore implements DispatchStoreProvider {
       const rewritten = rewriteDispatch(parts, { taskDir, dispatchId, file: this.#file }, rewrite);
       this.#watch.changed(taskDir, dispatchId);
       return rewritten;
+    });
+  }
+
+  adoptDispatches(taskDir: string, dispatchId?: string): string[] {
+    return this.#write((parts) => {
+      assertTaskDir(taskDir);
+      if (dispatchId !== undefined) assertDispatchId(dispatchId);
+      if (dispatchId === undefined) inTransaction(parts.database, () => parts.tasks.adopt(taskDir));
+      const ids =
+        dispatchId === undefined
+          ? parts.statements.listIds.all(taskDir).map((row) => row.dispatchId)
+          : [dispatchId];
+      const adopted = ids.filter((id) => adoptDispatch(parts, { taskDir, dispatchId: id, file: this.#file }));
+      for (const id of adopted) this.#watch.changed(taskDir, id);
+      return adopted;
     });
   }
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import {
   defineStoreConformance,
   runStoreConformance,
@@ -29,6 +30,18 @@ const storeWith = (durability: 'process' | 'disk'): StoreUnderTest => ({
       store: open(),
       reopen: open,
       census: () => censusOf(path),
+      misplace: (from, to) => {
+        const database = new DatabaseSync(path);
+        database
+          .prepare('DELETE FROM dispatches WHERE task_dir = ? AND dispatch_id = ?')
+          .run(to.taskDir, to.dispatchId);
+        database
+          .prepare(
+            'UPDATE dispatches SET task_dir = ?, dispatch_id = ? WHERE task_dir = ? AND dispatch_id = ?',
+          )
+          .run(to.taskDir, to.dispatchId, from.taskDir, from.dispatchId);
+        database.close();
+      },
       dispose: () => rmSync(folder, { recursive: true, force: true }),
     };
   },

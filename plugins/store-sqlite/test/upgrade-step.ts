@@ -77,9 +77,20 @@ function copyDispatches(database: DatabaseSync): void {
     const ids = events.map(({ line }) => String(JSON.parse(line).id));
     const hasEventIds = ids.every((id, at) => at === 0 || id > (ids[at - 1] ?? '')) ? 0 : 1;
     const { startedAt } = JSON.parse(envelope);
-    const crc = dispatchChecksum({ ...old, epoch: 0, hasEventIds });
+    const crc = dispatchChecksum({ ...old, writtenAs: `${taskDir}/${dispatchId}`, epoch: 0, hasEventIds });
     statements.insertDispatch.run(
-      ...[number, taskDir, dispatchId, startedAt, 0, events.length, hasEventIds, crc, envelope],
+      ...[
+        number,
+        taskDir,
+        dispatchId,
+        `${taskDir}/${dispatchId}`,
+        startedAt,
+        0,
+        events.length,
+        hasEventIds,
+        crc,
+        envelope,
+      ],
     );
     if (hasEventIds === 1)
       for (const [position, id] of ids.entries())
@@ -96,7 +107,7 @@ function copyDispatches(database: DatabaseSync): void {
     tasks.set(taskDir, { task, dispatches: dispatches + 1, digest: toggleName(digest, dispatchId) });
   }
   for (const [taskDir, { task, dispatches, digest }] of tasks) {
-    const crc = taskChecksum({ taskDir, task, dispatches, digest });
+    const crc = taskChecksum({ writtenAs: taskDir, task, dispatches, digest });
     statements.putTask.run(taskDir, dispatches, digest, crc, task);
   }
   const { databaseId } = statements.getHead.get() as HeadRow;

@@ -219,7 +219,8 @@ function differenceInWords(
   const [start, next] = isAfterHead
     ? ['After these, they differ at once', 'After these, the next']
     : ['They differ from the start', 'The first'];
-  const before = same === 0 ? start : `${next} ${plain(same)} are the same, then they differ`;
+  const before =
+    same === 0 ? start : `${next} ${plain(same)} things that they say and do are the same, then they differ`;
   const line = (name: string, event: PartingEvent | null) => {
     if (event === null) return `  ${name}: nothing more`;
     const address = `  ${name}: ${event.position}  `;

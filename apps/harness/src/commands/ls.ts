@@ -11,7 +11,6 @@ import {
   storePlace,
   taskFigures,
   taskTitle,
-  tokensOf,
   toTaskName,
 } from '@hansard/compose';
 import type { DispatchStore, ListedDispatch } from '@hansard/dispatch';
@@ -22,11 +21,11 @@ import {
   explainEstimates,
   formatDuration,
   formatSpending,
-  formatTokens,
   projectOf,
   shortIds,
   spendingOf,
   timeNotRecorded,
+  tokensInWords,
 } from '@hansard/facts';
 import type { StoreError } from '@hansard/provider';
 import { Option } from 'commander';
@@ -148,15 +147,6 @@ async function sessionTable(
 /** A worker is below its session. */
 function titleCell(listed: ListedDispatch): string {
   return listed.envelope.parentDispatchId === null ? sessionTitle(listed) : `↳ ${sessionTitle(listed)}`;
-}
-
-/** All tokens of a session, and how many of them are copied. */
-function tokensInWords(envelope: DispatchEnvelope): string | null {
-  const tokens = tokensOf(envelope);
-  const figures = envelope.source?.copies?.figures;
-  const copied = figures === undefined ? 0 : (tokens ?? 0) - (tokensOf({ ...envelope, ...figures }) ?? 0);
-  const words = inWords(tokens, formatTokens);
-  return copied <= 0 ? words : `${words} (${formatTokens(copied)} copied)`;
 }
 
 function inWords(figure: number | null, format: (figure: number) => string): string | null {

@@ -18,8 +18,10 @@ import {
   withoutUndefined,
 } from '../lines/json-fields.ts';
 import { isKnownEventType, unknownEventType, type WriterLinks, withDetails } from './event-writer.ts';
+import { asEventId } from './ids.ts';
 import type { AnswerLinks, ToolCallRecord } from './mapping-state.ts';
 import { type MappingStep, writeNotice } from './mapping-step.ts';
+import { lead } from './speakers.ts';
 import type { SubAgent } from './sub-agents.ts';
 import { describeToolCall, describeToolReturn } from './tool-metadata.ts';
 
@@ -121,12 +123,21 @@ function isToolCall({ type, id, name }: JsonObject): boolean {
   return isCall && asName(id) !== undefined && asName(name) !== undefined;
 }
 
+/** What a call of `SendMessage` sends to a teammate; null: it names none, or sends a signal. Older versions have other keys. */
+function sentIn({ to, recipient, message, content }: JsonObject): EventData<'agent:message_sent'> | null {
+  const name = asName(to ?? recipient)?.replace(/^@/, '');
+  const text = asText(message ?? content);
+  if (name === undefined || text === undefined) return null;
+  return { text, to: { agent: name === lead ? '' : name } };
+}
+
 function mapToolCall(step: MappingStep, block: JsonObject, links: WriterLinks): void {
   const server = asName(block.server_name);
   const name = String(block.name);
   const tool = server === undefined ? name : `mcp__${server}__${name}`;
   const toolCallId = String(block.id);
-  const { target, metadata } = describeToolCall(tool, asObject(block.input) ?? {});
+  const input = asObject(block.input) ?? {};
+  const { target, metadata } = describeToolCall(tool, input);
   const reference = step.events.event(
     'agent:tool_call',
     {
@@ -148,6 +159,7 @@ function mapToolCall(step: MappingStep, block: JsonObject, links: WriterLinks): 
     reference: reference ?? links.messageId,
     time: step.events.time,
     isTimed: step.events.timestamp !== null,
+    sends: tool === 'SendMessage' ? sentIn(input) : null,
   });
 }
 
@@ -280,7 +292,17 @@ export function mapToolResult(
     ...blockDetails(block, ['tool_use_id', 'is_error', 'content']).details,
     ...withoutNull({ ...meta, id: undefined }),
   };
-  step.events.event('agent:tool_result', withDetails(data, details), { ...links, ...answer, ...outcome });
+  const result = step.events.event('agent:tool_result', withDetails(data, details), {
+    ...links,
+    ...answer,
+    ...outcome,
+  });
+  const wasSent = call?.sends != null && !isError && asObject(output)?.success !== false;
+  if (wasSent && result !== undefined)
+    step.events.derived(asEventId(`${result}:sent`), 'agent:message_sent', call.sends, {
+      agentId: links.agentId,
+      cause: call.reference,
+    });
 }
 
 /** What a tool reports of the work: what it did with git, and whether a person changed an edit before it was made. */

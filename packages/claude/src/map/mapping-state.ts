@@ -1,4 +1,4 @@
-import type { Fidelity, FileChange, JsonObject } from '@hansard/events';
+import type { EventData, Fidelity, FileChange, JsonObject } from '@hansard/events';
 import { asList, asObject, asText } from '../lines/json-fields.ts';
 import { Horizon, RecentMap } from './horizon.ts';
 import { EventIds } from './ids.ts';
@@ -106,6 +106,8 @@ export interface ToolCallRecord {
   readonly time: number;
   /** Whether the message of the call has a time. */
   readonly isTimed: boolean;
+  /** The message to another agent that the call sends; null: none. */
+  readonly sends: EventData<'agent:message_sent'> | null;
 }
 
 const mostRemembered = 5_000;

@@ -197,7 +197,7 @@ function teammateNotes(text: string): TeammateNote[] | null {
 }
 
 /** The lead of a team is the dispatched agent. */
-const lead = 'team-lead';
+export const lead = 'team-lead';
 
 function fromTeammate(
   { teammate, body, wrapped }: TeammateNote,

@@ -56,9 +56,11 @@ export class TranscriptStep extends MappingStep {
   override announce(agent: SubAgent | undefined): void {
     if (agent === undefined || agent.announced) return;
     if (this.message.isSidechain === true) {
-      const { agentType, description, name } = this.transcript.agentMeta;
+      const { agentType, description, name, taskKind } = this.transcript.agentMeta;
       const about = { subagent_type: name ?? agentType ?? null, task_description: description ?? null };
-      if (asName(this.message.agentId) === undefined) super.announce(agent, undefined, about);
+      // No record names a teammate and its call.
+      const isAlone = taskKind === 'in_process_teammate' && agent.toolCallId === undefined;
+      if (isAlone || asName(this.message.agentId) === undefined) super.announce(agent, undefined, about);
       else agent.waiting ??= { time: this.events.time, timestamp: this.events.timestamp, about };
     }
     // The file beside the records may be written before the call.

@@ -7,7 +7,18 @@ import { importMutated } from '@hansard/testing/mutants';
 import { describe, expect, it } from 'vitest';
 import { openClaudeTranscript } from '../../src/index.ts';
 import { rowsBefore, treeOf } from './conversation-difference.ts';
-import { answer, lines, prompt, readToEnd, readTranscript, record, text, uuid } from './transcripts.ts';
+import {
+  answer,
+  call,
+  lines,
+  outcome,
+  prompt,
+  readToEnd,
+  readTranscript,
+  record,
+  text,
+  uuid,
+} from './transcripts.ts';
 
 /** The messages of the records: who said what. */
 async function heard(...records: JsonObject[]) {
@@ -212,6 +223,44 @@ describe('the messages of teammates', () => {
       [{ kind: 'agent' }, 'Count the owls.'],
     ]);
     expect(events.find(({ type }) => type === 'agent:created')?.data).toMatchObject({ name: 'alice' });
+  });
+
+  it('come after the creation of a teammate, whose call no record names', async () => {
+    const side = { isSidechain: true, agentId: 'acount23', timestamp: '2026-03-01T09:30:02.000Z' };
+    const meta = { name: 'alice', taskKind: 'in_process_teammate' };
+    const { events } = await readTranscript(lines(prompt(1, 'Count.')), {
+      beside: {
+        'session/subagents/agent-acount23.meta.json': JSON.stringify(meta),
+        'session/subagents/agent-acount23.jsonl': lines(
+          prompt(11, note('team-lead', 'Count the owls.'), { ...side, parentUuid: null }),
+          answer(12, text('Seven.'), {}, side),
+        ),
+      },
+    });
+    const own = events.filter(({ agentId }) => agentId === 'acount23');
+    expect(own.map(({ type }) => type).slice(0, 3)).toEqual(['agent:created', 'user:message', 'agent:text']);
+    expect(own[1]?.cause).toBe(own[0]?.id);
+  });
+
+  it('have a receiver where SendMessage sent them, and none where it failed', async () => {
+    const sends = (number: number, input: JsonObject, fields: JsonObject = {}) => [
+      answer(number, call(`c${number}`, 'SendMessage', input)),
+      outcome(number + 1, `c${number}`, '{"success":true}', fields),
+    ];
+    const { events } = await readTranscript(
+      lines(
+        prompt(1, 'Count.'),
+        ...sends(2, { to: 'alice', message: 'Only grey ones.', summary: 'grey' }),
+        ...sends(4, { recipient: '@team-lead', content: 'Seven.', type: 'message' }),
+        ...sends(6, { to: 'bob', message: 'And you?' }, { toolUseResult: { success: false } }),
+        ...sends(8, { to: 'alice', message: { type: 'shutdown_request' } }),
+      ),
+    );
+    const sent = events.filter(({ type }) => type === 'agent:message_sent');
+    expect(sent.map(({ id, cause, data }) => [id, cause, data])).toEqual([
+      [`${uuid(3)}:sent`, uuid(2), { text: 'Only grey ones.', to: { agent: 'alice' } }],
+      [`${uuid(5)}:sent`, uuid(4), { text: 'Seven.', to: { agent: '' } }],
+    ]);
   });
 
   it('are read in time that grows with the text only', async () => {

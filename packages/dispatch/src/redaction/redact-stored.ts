@@ -11,7 +11,7 @@ import { type Redactor, type UnreadContent, UnreadContents } from '@hansard/reda
 import type { EventIntake } from '../intake/event-intake.ts';
 import { toDispatchRef } from '../store/dispatch-ref.ts';
 import type { StoredLetter } from '../store/dispatch-store.ts';
-import { ProviderDispatch } from '../store/provider-dispatch.ts';
+import { InboxClaim, ProviderDispatch } from '../store/provider-dispatch.ts';
 import type { StoreContext } from '../store/store-context.ts';
 import type { DispatchRedaction } from './dispatch-redaction.ts';
 
@@ -121,14 +121,17 @@ export async function redactLetters(
   }
   if (changed.length > 0) {
     if ((await stored.readEnvelope()).status === 'running') throw stillRunning(stored);
-    await stored.claim();
+    const claim = await InboxClaim.take(provider, stored);
     try {
       for (const letter of changed) {
-        const done = await letter.rewrite({ envelope: (one) => replaced.envelope(one), event: (one) => one });
+        const done = await claim.rewrite(letter, {
+          envelope: (one) => replaced.envelope(one),
+          event: (one) => one,
+        });
         for (const place of done.remains) remains.add(place);
       }
     } finally {
-      await stored.release();
+      await claim.release();
     }
   }
   return { counts: replaced.counts, letters: changed.length, remains: [...remains] };

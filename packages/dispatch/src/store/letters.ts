@@ -11,7 +11,7 @@ import { dispatchErrors } from '../dispatch-errors.ts';
 import { checkEnvelope, newEnvelope } from '../intake/envelope-intake.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
 import type { NewLetter, StoredLetter } from './dispatch-store.ts';
-import { ProviderDispatch } from './provider-dispatch.ts';
+import { InboxClaim, ProviderDispatch } from './provider-dispatch.ts';
 import type { StoreContext } from './store-context.ts';
 
 /** In characters. A model is given the text as a whole. */
@@ -55,7 +55,7 @@ export async function writeLetter(
   try {
     await stored.readEnvelope();
   } catch (error) {
-    if (storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')) await deleteIfThere(written);
+    if (storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')) await deleteOrphans(context, stored, [place]);
     throw error;
   }
   context.notifiers.notify(place);
@@ -212,49 +212,52 @@ export async function deleteWithLetters(context: StoreContext, stored: ProviderD
   if (isInbox(stored.taskDir)) return deleteLetter(context, stored);
   const places = await placesOf(context, stored);
   if (places.length > 0) {
-    await stored.claim();
+    const claim = await InboxClaim.take(context.provider, stored);
     try {
-      for (const place of places) await deleteIfThere(place);
+      for (const place of places) await claim.delete(place);
     } catch (error) {
-      await stored.release();
+      await claim.release();
       throw error;
     }
   }
   await stored.delete();
-  for (const place of await placesOf(context, stored)) await deleteIfThere(place);
+  await deleteOrphans(context, stored, await placesOf(context, stored));
+}
+
+/** Deletes letters to a dispatch that does not exist. One that was begun again has them. */
+async function deleteOrphans(
+  context: StoreContext,
+  dispatch: DispatchRef,
+  letters: readonly DispatchRef[],
+): Promise<void> {
+  if (letters.length === 0) return;
+  const claim = await InboxClaim.take(context.provider, dispatch);
+  if (claim.isOfDispatch) return claim.release();
+  for (const letter of letters) await claim.delete(letter);
 }
 
 /** Deletes one letter, with the claim of the dispatch that it was written to, if that still exists. */
 async function deleteLetter(context: StoreContext, letter: ProviderDispatch): Promise<void> {
-  for await (const { letterId, to } of readInboxes(context, letter)) {
-    if (letterId !== letter.dispatchId || to === null || to.taskDir === null) continue;
-    const { taskDir, dispatchId } = to;
-    const dispatch = new ProviderDispatch(context.provider, { taskDir, dispatchId });
-    if ((await dispatch.findEnvelope()) === null) continue;
-    await dispatch.claim();
-    try {
-      return await letter.delete();
-    } finally {
-      await dispatch.release();
-    }
+  let to: DispatchRef | null = null;
+  for await (const listed of readInboxes(context, letter)) {
+    const { taskDir = null, dispatchId } = listed.to ?? {};
+    if (listed.letterId === letter.dispatchId && taskDir !== null && dispatchId !== undefined)
+      to = { taskDir, dispatchId };
   }
-  return letter.delete();
+  const claim = await InboxClaim.take(context.provider, to);
+  try {
+    await letter.delete(claim);
+  } finally {
+    await claim.release();
+  }
 }
 
 /** @throws the error of an inbox that cannot be listed: its letters would stay */
-async function placesOf(context: StoreContext, dispatch: DispatchRef): Promise<ProviderDispatch[]> {
-  const places: ProviderDispatch[] = [];
+async function placesOf(context: StoreContext, dispatch: DispatchRef): Promise<DispatchRef[]> {
+  const places: DispatchRef[] = [];
   for await (const { inbox, letterId, error } of readInbox(context, dispatch)) {
     if (letterId === null) throw error;
-    places.push(new ProviderDispatch(context.provider, { taskDir: inbox, dispatchId: letterId }));
+    places.push({ taskDir: inbox, dispatchId: letterId });
   }
   return places;
-}
-
-async function deleteIfThere(letter: ProviderDispatch): Promise<void> {
-  try {
-    await letter.delete();
-  } catch (error) {
-    if (!storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
-  }
 }

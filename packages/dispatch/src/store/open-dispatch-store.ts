@@ -309,6 +309,7 @@ class CheckedStore implements DispatchStore {
 
   async acceptLoss(dispatch: DispatchRef): Promise<DispatchVerification> {
     this.#context.assertOpen();
+    assertNotInbox(dispatch.taskDir);
     const found = await this.#context.claims.without(dispatch, 'a repair', async (stored) => {
       await this.#context.redaction?.ready();
       const { damages, wholeEvents } = await stored.verify();
@@ -353,6 +354,7 @@ class CheckedStore implements DispatchStore {
 
   async adoptDispatches(taskDir: string, dispatchId?: string): Promise<readonly string[]> {
     this.#context.assertOpen();
+    assertNotInbox(taskDir);
     const adopted = (await this.#provider.adoptDispatches?.(taskDir, dispatchId)) ?? [];
     for (const id of adopted) this.#context.notifiers.notify({ taskDir, dispatchId: id });
     return adopted;

@@ -13,6 +13,7 @@ import {
   storeErrors,
 } from '@hansard/provider';
 import { isPromise } from '../async/is-promise.ts';
+import { isInbox } from '../check-arguments.ts';
 import { type DispatchRef, toDispatchRef } from './dispatch-ref.ts';
 import { orNotice } from './malformed-events.ts';
 import type { RetriedProvider } from './retries.ts';
@@ -165,8 +166,15 @@ export class ProviderDispatch implements DispatchRef {
     throw unsupported('integrity', 'use a store with checksums');
   }
 
+  /** A letter is changed with the claim of its dispatch. */
+  #assertClaimed(claim: InboxClaim | undefined): void {
+    if (isInbox(this.taskDir) && claim === undefined)
+      throw new TypeError(`A letter in ${this.taskDir} is changed with an InboxClaim.`);
+  }
+
   /** @throws STORE_UNSUPPORTED */
-  rewrite(rewrite: DispatchRewrite): Awaitable<DispatchRewritten> {
+  rewrite(rewrite: DispatchRewrite, claim?: InboxClaim): Awaitable<DispatchRewritten> {
+    this.#assertClaimed(claim);
     const provider = this.#provider;
     if (!provider.capabilities.rewrite || provider.rewriteDispatch === undefined)
       throw unsupported('rewrite', 'use a store that can rewrite dispatches');
@@ -174,11 +182,60 @@ export class ProviderDispatch implements DispatchRef {
   }
 
   /** @throws STORE_UNSUPPORTED */
-  delete(): Awaitable<void> {
+  delete(claim?: InboxClaim): Awaitable<void> {
+    this.#assertClaimed(claim);
     const provider = this.#provider;
     if (!provider.capabilities.deleteDispatch || provider.deleteDispatch === undefined)
       throw unsupported('deleteDispatch', 'use a store that can delete dispatches');
     return provider.deleteDispatch(this.taskDir, this.dispatchId);
+  }
+}
+
+/**
+ * The claim of the dispatch whose letters this opening may change, or of none, where that dispatch does not exist or is not known. Only `take` makes
+ * one, and nothing rewrites or removes a letter without it.
+ */
+export class InboxClaim {
+  readonly #provider: RetriedProvider;
+  readonly #dispatch: ProviderDispatch | null;
+
+  private constructor(provider: RetriedProvider, dispatch: ProviderDispatch | null) {
+    this.#provider = provider;
+    this.#dispatch = dispatch;
+  }
+
+  /** Null: the letter does not say to which dispatch it was written. @throws STORE_LOCKED, STORE_CORRUPT */
+  static async take(provider: RetriedProvider, dispatch: DispatchRef | null): Promise<InboxClaim> {
+    if (dispatch === null) return new InboxClaim(provider, null);
+    const stored = new ProviderDispatch(provider, dispatch);
+    try {
+      await stored.claim();
+      return new InboxClaim(provider, stored);
+    } catch (error) {
+      if (!storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
+      return new InboxClaim(provider, null);
+    }
+  }
+
+  get isOfDispatch(): boolean {
+    return this.#dispatch !== null;
+  }
+
+  rewrite(letter: DispatchRef, rewrite: DispatchRewrite): Awaitable<DispatchRewritten> {
+    return new ProviderDispatch(this.#provider, letter).rewrite(rewrite, this);
+  }
+
+  /** Also where the letter is gone. */
+  async delete(letter: DispatchRef): Promise<void> {
+    try {
+      await new ProviderDispatch(this.#provider, letter).delete(this);
+    } catch (error) {
+      if (!storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND')) throw error;
+    }
+  }
+
+  async release(): Promise<void> {
+    await this.#dispatch?.release();
   }
 }
 

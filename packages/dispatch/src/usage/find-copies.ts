@@ -116,15 +116,16 @@ export class CopiesAmong {
 }
 
 /**
- * The events of a dispatch that are copied from another dispatch of the store, with that other dispatch. Null: an
- * import has found none. A dispatch is not compared for this if its import has compared it with none.
+ * The events of a dispatch that are copied from another dispatch of the store, with that other dispatch. Null: none. An imported dispatch is
+ * not compared for this if its import has found none, and a native one only if it is a fork.
  */
 export async function copiedEvents(
   store: Pick<DispatchStore, 'dispatches'>,
   ref: DispatchRef,
-  { source }: DispatchEnvelope,
+  { source, forkedFrom }: DispatchEnvelope,
 ): Promise<SessionCopies['copied'] | null> {
-  if ((source?.copies?.events ?? 0) === 0) return null;
+  const isNativeFork = forkedFrom?.from.product === 'hansard';
+  if ((source?.copies?.events ?? 0) === 0 && !isNativeFork) return null;
   const entries: DispatchEntry[] = [];
   for await (const entry of store.dispatches()) entries.push(entry);
   return (await new CopiesAmong(entries).eventsOf(ref))?.copied ?? null;

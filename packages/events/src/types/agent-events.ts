@@ -135,7 +135,15 @@ export const agentEventData = {
     /** What the provider of the model gets back with this answer in later calls, such as signed reasoning. */
     replay: jsonValueSchema.optional(),
   }),
-  'agent:message_sent': z.object({ text: z.string(), to: z.object({ dispatchId: idSchema }) }),
+  'agent:message_sent': z.object({
+    text: z.string(),
+    to: z.object({
+      /** Another dispatch. */
+      dispatchId: idSchema.optional(),
+      /** An agent of the dispatch, by the name that the sender uses for it; '' is the dispatched agent. */
+      agent: z.string().optional(),
+    }),
+  }),
   'agent:output': z.object({ parts: z.array(outputPartSchema) }),
 } as const;
 

@@ -1,5 +1,6 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import { withOpenCalls } from '../totals/with-open-calls.ts';
+import { formatTokens } from './format.ts';
 import { addFigure, addSpending, type Spending, spendingOf } from './spending.ts';
 
 /** The figures of a dispatch, or the sums over several, of the figures that are known. Null: not known (yet). */
@@ -40,4 +41,20 @@ export function dispatchDuration({ usage, startedAt, completedAt }: DispatchEnve
   return completedAt === null || startedAt === null
     ? null
     : Math.max(0, Date.parse(completedAt) - Date.parse(startedAt));
+}
+
+/** All tokens of a dispatch, cached ones too, and how many of them are copied from another one. Null: not known. */
+export function tokensInWords(envelope: DispatchEnvelope): string | null {
+  const { usage, source } = envelope;
+  if (usage === null) return null;
+  const copies = source?.copies?.figures;
+  const copied = copies === undefined ? 0 : allOf(usage) - allOf(copies.usage);
+  const words = formatTokens(allOf(usage));
+  return copied <= 0 ? words : `${words} (${formatTokens(copied)} copied)`;
+}
+
+function allOf(usage: DispatchEnvelope['usage']): number {
+  if (usage === null) return 0;
+  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
+  return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
 }

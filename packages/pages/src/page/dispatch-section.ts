@@ -16,8 +16,7 @@ import {
 import { type DispatchReport, dispatchFacts, envelopeOf } from '../dispatch-report.ts';
 import { escapeHtmlInLine, textBlock } from '../html-text.ts';
 import { anchorOf } from '../page-tree.ts';
-import { noteHtml } from './block-html.ts';
-import { colourOf } from './page-rows.ts';
+import { colourOf, noteHtml } from './page-rows.ts';
 
 /** A dispatch on a page up to its rows: facts and result. */
 export function* sectionStart(report: DispatchReport): Generator<string> {

@@ -110,3 +110,10 @@ function assertCount(name: string, value: number, least: number): void {
   if (!Number.isSafeInteger(value) || value < least)
     throw new TypeError(`${name} must be a whole number from ${least}; it is ${value}.`);
 }
+
+/** Counts the tokens of a text. The same text has the same count, always. */
+export interface TokenCounter {
+  /** Names the counter in manifests, such as `gpt-tokenizer/o200k_base`: the same id means the same counts. */
+  readonly id: string;
+  count(text: string): number;
+}

@@ -1,21 +1,29 @@
 import type { CapturedEvent } from '@hansard/events';
-import type { TranscriptPath } from '../tree/transcript-tree.ts';
-import { contextErrors } from './context-errors.ts';
-import { type ContextManifest, type ContextPart, contextRendererVersion } from './context-manifest.ts';
+import { isStraightEvent, type TranscriptPath, TranscriptTree } from '../tree/transcript-tree.ts';
+import {
+  type ContextManifest,
+  type ContextPart,
+  contextErrors,
+  contextRendererVersion,
+} from './context-manifest.ts';
 import {
   type ContextPolicy,
   checkContextPolicy,
   type FadedPolicy,
   type LastMessagesPolicy,
+  type TokenCounter,
 } from './context-policy.ts';
 import { GivenOrder } from './given-order.ts';
 import { ContextHistory, type ReadEvent, readEvent } from './history/context-history.ts';
 import { ContextItem } from './history/context-item.ts';
 import { ContextZones } from './history/context-zones.ts';
 import type { Detail } from './history/detail.ts';
-import { type CountedMessage, MessageList } from './message-list.ts';
-import { type RenderedContext, renderedContext } from './rendered-context.ts';
-import type { TokenCounter } from './token-counter.ts';
+import {
+  type CountedMessage,
+  MessageList,
+  type RenderedContext,
+  renderedContext,
+} from './shared-messages.ts';
 
 /** The share of each zone in the tokens of the groups that can fade. */
 const shares = { high: 0.5, medium: 0.25, low: 0.25 } as const;
@@ -374,4 +382,25 @@ function shownZones({ groups }: ContextHistory, zones: ContextZones): Run[] {
   const whole: Run = { ...high, messages: 1, tokens, first: item, last: item };
   const rest = { messages: items.length - 1, tokens: squeezedTokens - tokens };
   return [...runs, { ...high, ...rest, detail: 'low', first: items[0], last: items.at(-1) }, whole];
+}
+
+/**
+ * The prompt of an agent's model after these events of the agent, given in the order of the log: its current branch. What it inherits from another
+ * agent is not among them.
+ *
+ * @throws as `createContextRenderer`, and as `observe` and `render` of a `ContextRenderer`
+ */
+export function renderContext(
+  events: Iterable<CapturedEvent>,
+  options: ContextOptions = {},
+): RenderedContext {
+  const all = [...events];
+  if (all.every(isStraightEvent)) {
+    const renderer = createContextRenderer(options);
+    for (const event of all) renderer.observe(event);
+    return renderer.render();
+  }
+  const tree = new TranscriptTree<CapturedEvent>(() => '');
+  for (const event of all) tree.add(event, event);
+  return createBranchRenderer(tree.currentPath(''), options).render();
 }

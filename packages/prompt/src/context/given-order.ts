@@ -1,5 +1,5 @@
 import type { CapturedEvent } from '@hansard/events';
-import { givenThrough } from './given-through.ts';
+import { isPlainObject } from '@hansard/events/plain';
 
 interface WithEvent {
   readonly event: CapturedEvent;
@@ -51,4 +51,14 @@ export class GivenOrder<T extends WithEvent> {
     const isOwn = messageId !== undefined && messageId === inference.messageId;
     return !isOwn && (this.#positions.get(id) ?? 0) > given;
   }
+}
+
+/**
+ * The id of the last event of the agent that a model call was given, as its `agent:inference` records it; null: none.
+ * Undefined: not recorded, for example by an engine that keeps its own context.
+ */
+export function givenThrough({ type, data }: CapturedEvent): string | null | undefined {
+  if (type !== 'agent:inference' || !isPlainObject(data.context)) return undefined;
+  const { through } = data.context;
+  return typeof through === 'string' || through === null ? through : undefined;
 }

@@ -1,6 +1,8 @@
 import type { CapturedEvent, JsonObject, JsonValue, RequestTool } from '@hansard/events';
 import { isPlainObject, isReadableAs } from '@hansard/events/plain';
 
+const takesPart = /^(agent|user):/;
+
 /**
  * What a log says of a part of a request. `recorded`: the part is in the log. `none`: the model was given none.
  * `names`: the log has only the names of the tools that the engine reported when its session began, or only the
@@ -161,4 +163,19 @@ function toolOfEngine(tool: JsonValue): RequestTool[] {
 /** Whether neither narrative fidelity nor redaction left something out. */
 function isWholeData({ leftOut, redactions }: JsonObject): boolean {
   return leftOut === undefined && redactions === undefined;
+}
+
+/**
+ * The agent that events without `agentId` belong to: the first agent created without a cause; '' if that is a peer, because
+ * the log then has no root. Otherwise '' if such an event is part of a conversation, else the first agent in the log, else ''.
+ */
+export function rootOf(events: readonly CapturedEvent[]): string {
+  let first: string | null = null;
+  let isUnnamed = false;
+  for (const { type, agentId, cause, data } of events) {
+    if (agentId === undefined) isUnnamed ||= takesPart.test(type);
+    else if (type === 'agent:created' && cause === undefined) return data.peer === true ? '' : agentId;
+    else first ??= agentId;
+  }
+  return isUnnamed ? '' : (first ?? '');
 }

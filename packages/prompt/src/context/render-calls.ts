@@ -1,4 +1,4 @@
-import type { CapturedEvent, HansardError } from '@hansard/events';
+import type { CapturedEvent, DispatchEnvelope, HansardError } from '@hansard/events';
 import { isPlainEvent } from '@hansard/events/plain';
 import {
   isStraightEvent,
@@ -6,16 +6,12 @@ import {
   type TranscriptPath,
   TranscriptTree,
 } from '../tree/transcript-tree.ts';
-import { contextErrors } from './context-errors.ts';
-import type { ContextManifest } from './context-manifest.ts';
-import type { ContextPolicy } from './context-policy.ts';
+import { type ContextManifest, contextErrors, readContextManifest } from './context-manifest.ts';
+import type { ContextPolicy, TokenCounter } from './context-policy.ts';
 import { type ContextRenderer, createBranchRenderer, createContextRenderer } from './context-renderer.ts';
-import { givenThrough } from './given-through.ts';
-import { type CallRequest, LoggedRequests } from './logged-requests.ts';
-import { readContextManifest } from './read-context-manifest.ts';
-import type { RenderedContext } from './rendered-context.ts';
-import { rootOf } from './root-of.ts';
-import type { TokenCounter } from './token-counter.ts';
+import { givenThrough } from './given-order.ts';
+import { type CallRequest, LoggedRequests, rootOf } from './logged-requests.ts';
+import type { RenderedContext } from './shared-messages.ts';
 
 export interface RenderCallsOptions {
   /** Selects calls. Absent: all. */
@@ -297,4 +293,60 @@ function unknown({ id }: CapturedEvent, what: string): HansardError {
 
 function isSame(one: ReadonlySet<string>, other: ReadonlySet<string>): boolean {
   return one.size === other.size && [...one].every((id) => other.has(id));
+}
+
+/** The differences between a recorded context and the same context rendered again, one line each; empty: none. */
+export function compareContexts(recorded: ContextManifest, again: ContextManifest): string[] {
+  const differences: string[] = [];
+  const compare = (what: string, was: unknown, is: unknown) => {
+    if (was !== is) differences.push(`${what}: recorded ${was}, rendered ${is}`);
+  };
+  compare('hash', recorded.hash, again.hash);
+  compare('messages', recorded.messages, again.messages);
+  if (again.tokens !== null) compare('tokens', recorded.tokens?.prompt, again.tokens.prompt);
+  return differences;
+}
+
+interface ContextVerification {
+  /** Whether the context was rendered to the recorded hash; null: the log has no record to compare with. */
+  readonly isSame: boolean | null;
+  /** The same in words. */
+  readonly text: string;
+}
+
+/** Compares the context of a model call, rendered again, with its recorded manifest. */
+export function verificationOf({ inference, recorded, manifest }: RenderedCall): ContextVerification {
+  if (recorded === null)
+    return {
+      isSame: null,
+      text: `The log has no record of the context of ${inference.id}, so there is nothing to compare.`,
+    };
+  const differences = compareContexts(recorded, manifest);
+  return differences.length === 0
+    ? { isSame: true, text: `Identical: ${manifest.messages} messages, ${manifest.hash}.` }
+    : {
+        isSame: false,
+        text: `The rendered context differs from the recorded one: ${differences.join('; ')}.`,
+      };
+}
+
+/** Why the contexts of a dispatch are unknown, in words; null: its log is full. */
+export function unknownContext({ fidelity, dispatchId }: DispatchEnvelope): string | null {
+  return fidelity === 'full'
+    ? null
+    : `The dispatch ${dispatchId} was recorded as a narrative: the input and output of its tools are not in the log, so the context of its model is unknown.`;
+}
+
+/**
+ * What a reader must know of the markers of redaction in a context, in words; null: it has none. Models of sessions are given the text of
+ * the log, so the recorded hash is of the redacted text, unless secrets were replaced in the log later.
+ */
+export function redactionNote(rendered: RenderedCall, isRedactedLater: boolean): string | null {
+  const markers = JSON.stringify(rendered.messages).match(/\[REDACTED:[A-Za-z0-9_.-]{1,100}\]/g)?.length ?? 0;
+  if (markers === 0) return null;
+  const count = `The context has ${markers} ${markers === 1 ? 'marker' : 'markers'} of redaction.`;
+  if (isRedactedLater)
+    return `${count} Secrets were replaced in this log later, so a recorded hash can be of the text before.`;
+  if (verificationOf(rendered).isSame !== true) return count;
+  return `${count} Its hash is of the redacted text, which the model received.`;
 }

@@ -1,4 +1,10 @@
-import type { CapturedEvent, ContentPart, EventData, JsonValue } from '@hansard/events';
+import type { CapturedEvent, ContentPart, EventData, JsonObject, JsonValue } from '@hansard/events';
+
+/** The tool of a result whose transcript does not know the name of the tool: an event always has one, so it is marked. */
+export const unknownTool: { readonly tool: string; readonly metadata: JsonObject } = {
+  tool: '?',
+  metadata: { tool: null },
+};
 
 /** One message of an agent's transcript, as a model sees it. A property with its default value is absent. */
 export interface TranscriptMessage {
@@ -53,4 +59,8 @@ export interface TranscriptEntry {
   readonly substance?: string;
   readonly cause?: readonly string[];
   readonly via?: string;
+}
+
+export function isToolUnknown({ metadata }: { readonly metadata: JsonObject }): boolean {
+  return metadata.tool === null;
 }

@@ -66,7 +66,7 @@ export interface TranscriptBranch {
   readonly prompts: number;
 }
 
-/** What of a branch is not on the current branch of its agent. `address`, `events` and `prompts` are about that part. */
+/** What of a branch is not on the current branch of its agent. Its fields are about that part: `from` is the entry before it. */
 export interface LeftBranch<T> extends TranscriptBranch {
   readonly address: string;
   readonly values: readonly T[];
@@ -261,6 +261,11 @@ export class TranscriptTree<T> {
     return this.#agents.get(agentId)?.places.at(-1)?.value ?? null;
   }
 
+  /** What the caller keeps of an event. Null: it is not in the log. */
+  valueOf(eventId: string): T | null {
+    return this.#placeOf(eventId)?.value ?? null;
+  }
+
   /** The path to an event, with the event. Null: it is not in the log. */
   pathThrough(eventId: string): TranscriptPath<T> | null {
     const place = this.#placeOf(eventId);
@@ -340,11 +345,11 @@ export class TranscriptTree<T> {
     }
     return [...left]
       .sort(([, [one]], [, [other]]) => (one?.number ?? 0) - (other?.number ?? 0))
-      .map(([{ agent, state, start }, own]) => ({
+      .map(([{ agent, state }, own]) => ({
         agentId: agent.id,
         state,
         address: own.at(-1)?.id ?? '',
-        from: this.#idOf(start),
+        from: this.#idOf(own[0] === undefined ? null : (entryOf(own[0])?.before ?? null)),
         events: own.length,
         prompts: own.filter(({ kind }) => kind === 'prompt').length,
         values: own.map(({ value }) => value),

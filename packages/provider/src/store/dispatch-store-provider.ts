@@ -153,7 +153,7 @@ export interface DispatchStoreProvider {
    */
   readEvents(taskDir: string, dispatchId: string, options?: ReadEventsOptions): Awaitable<EventPage>;
 
-  /** Creates or replaces the record of a task. */
+  /** Creates or replaces the record of a task. @throws STORE_NEWER if a newer version wrote the stored one, which then stays */
   putTask(taskDir: string, task: TaskRecord): Awaitable<void>;
 
   /** The record of a task, or null if it has none. */

@@ -41,9 +41,9 @@ export const storeErrors = defineErrors('store', {
     details: ['file', 'offset?', 'wholeEvents?'],
   },
   STORE_MISPLACED: {
-    when: 'The log at this place was written for another task or dispatch, which the message names. A file was copied, renamed or restored under another name, or the folder of a task was renamed. Nothing is damaged, and nothing was changed.',
+    when: 'The log at this place was written for another task or dispatch, which the message names. A file or a row was copied, renamed or restored under another name, or a task was renamed. Nothing is damaged, and nothing was changed.',
     advice:
-      'Rename it back, or keep its new name with `hansard store adopt`. If it is a copy that nobody needs, delete the file.',
+      'Rename it back, or keep its new name with `hansard store adopt`. If it is a copy that nobody needs, delete its file or row.',
     details: ['taskDir', 'dispatchId?', 'writtenTaskDir', 'writtenDispatchId?', 'file?'],
   },
   STORE_UNAVAILABLE: {

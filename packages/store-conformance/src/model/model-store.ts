@@ -299,6 +299,7 @@ function tasksOf(state: ModelOpening) {
   return {
     putTask(taskDir: string, task: TaskRecord) {
       state.enter(taskDir);
+      knownTask(state.data.tasks.get(taskDir) ?? null);
       state.data.tasks.set(taskDir, structuredClone(task));
     },
     findTask(taskDir: string) {

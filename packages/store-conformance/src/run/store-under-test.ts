@@ -53,8 +53,8 @@ export interface StoreFixture {
    */
   readonly displace?: (way: Displacement, taskDir: string, dispatchId: string) => Awaitable<void>;
   /**
-   * Copies the storage of one dispatch to the place of another one, which may exist, as a program that copies a file
-   * does. The store is closed meanwhile. Without it the cases with a log under another name are skipped.
+   * Copies or moves the storage of one dispatch to the place of another one, which it replaces, as a program does that copies a file, or
+   * one that changes the key of a row. The store is closed meanwhile. Without it the cases with a log under another name are skipped.
    */
   readonly misplace?: (from: DispatchName, to: DispatchName) => Awaitable<void>;
   /**

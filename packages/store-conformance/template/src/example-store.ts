@@ -153,6 +153,8 @@ class ExampleStore implements DispatchStoreProvider {
   putTask(taskDir: string, task: TaskRecord): void {
     const folder = this.#taskFolder(taskDir);
     createFolder(folder);
+    // A record of a newer version is not replaced.
+    this.findTask(taskDir);
     const temporary = join(folder, `task.json.${process.pid}.tmp`);
     withFile('write', folder, () => {
       writeFileSync(temporary, JSON.stringify(task, null, 2));

@@ -113,6 +113,16 @@ export const listedMutants: readonly Mutant[] = [
     'newer/tasks',
     (good, { data }) => ({ findTask: (taskDir) => data.tasks.get(taskDir) ?? good.findTask(taskDir) }),
   ],
+  [
+    'replaces the record of a newer version',
+    'newer/tasks-kept',
+    (good, { data }) => ({
+      putTask: (taskDir, task) => {
+        data.tasks.delete(taskDir);
+        good.putTask(taskDir, task);
+      },
+    }),
+  ],
   ['counts dispatches as its cursor', 'listed/beside-new-ones', numbered((after) => Number(after.slice(1)))],
   [
     'counts dispatches as its cursor, while some are deleted',

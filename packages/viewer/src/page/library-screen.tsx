@@ -1,4 +1,4 @@
-import { formatCost } from '@hansard/facts';
+import { formatSpending, spendingOf, tokensInWords } from '@hansard/facts';
 import { useEffect, useState } from 'preact/hooks';
 import { LatestAnswer, type Listing, readDispatches } from './api.ts';
 import { addressOf, goTo } from './place-in-address.ts';
@@ -95,6 +95,7 @@ function Listings({ shown }: { readonly shown: readonly Listing[] }) {
           <th scope="col">Task</th>
           <th scope="col">State</th>
           <th scope="col">Model</th>
+          <th scope="col">Tokens</th>
           <th scope="col">Cost</th>
           <th scope="col">Last active (UTC)</th>
         </tr>
@@ -124,17 +125,24 @@ function ListingRow({ listing }: { readonly listing: Listing }) {
         <a href={addressOf({ kind: 'library', task: taskDir })}>{taskDir}</a>
       </td>
       {envelope === null ? (
-        <td class="bad" colSpan={3}>
+        <td class="bad" colSpan={4}>
           {error ?? 'It cannot be read.'}
         </td>
       ) : (
         <>
           <td class={`state ${envelope.status}`}>{envelope.status}</td>
           <td>{envelope.model}</td>
-          <td class="number">{envelope.cost === null ? '' : formatCost(envelope.cost)}</td>
+          <td class="number" data-label="tokens">
+            {tokensInWords(envelope)}
+          </td>
+          <td class="number" data-label="cost">
+            {formatSpending(spendingOf(envelope))}
+          </td>
         </>
       )}
-      <td class="time">{timeText(lastActiveAt)}</td>
+      <td class="time" data-label="last active (UTC)">
+        {timeText(lastActiveAt ?? envelope?.completedAt ?? envelope?.startedAt ?? null)}
+      </td>
     </tr>
   );
 }

@@ -1,8 +1,7 @@
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { ContextScreen } from './context/context-screen.tsx';
-import { LensScreen } from './lenses/lens-screen.tsx';
-import { TreeScreen } from './lenses/tree-screen.tsx';
+import { LensScreen, TreeScreen } from './lenses/lens-screen.tsx';
 import { LibraryScreen } from './library-screen.tsx';
 import { parseAddress } from './place-in-address.ts';
 import { ReaderScreen } from './reader-screen.tsx';

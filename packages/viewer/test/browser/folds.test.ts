@@ -23,6 +23,9 @@ const asked = (id: string, text: string): NewEvent => ({
 });
 const said = (id: string, text: string): NewEvent => ({ id, ...newEvent('agent:text', { text }) });
 
+const noFigures = { cost: null, models: null, periods: null, prices: null, openCalls: null };
+const tenth = { inputTokens: 100, outputTokens: 20 };
+
 beforeAll(async () => {
   root = mkdtempSync(join(tmpdir(), 'hansard-viewer-'));
   store = openDispatchStore(openJsonFileStore({ root }));
@@ -36,6 +39,14 @@ beforeAll(async () => {
     asked('p3', 'Rye.'),
     said('t3', 'Rye rolls it is.'),
   ]);
+  const imported = await store.beginDispatch('lab/tasks/buns', { role: 'baker', dispatchId: 'd2' });
+  await imported.append([asked('b1', 'Buns.'), { ...said('b2', 'Now.'), timestamp: null }]);
+  const usage = { inputTokens: 1_000, outputTokens: 200 };
+  const copies = { among: 'x', events: 2, calls: 1, of: ['d1'], figures: { ...noFigures, usage: tenth } };
+  await imported.end({
+    ...{ status: 'completed', usage, completedAt: '2026-03-01T09:30:00.000Z' },
+    source: { format: 'f', files: [], copies, openRewind: { id: 'r9', keptThrough: 'b1' } },
+  });
   viewer = await openViewer(store);
 });
 
@@ -86,4 +97,34 @@ it('folds a branch that is left while the page is open', async () => {
   await dispatch.append([{ id: 'r2', ...newEvent('session:rewind', { keptThrough: 't1' }) }]);
   await expectRows(page, [0, 1, 2, 4, 5, 7]);
   expect(await page.locator(`${rowAt(5)} .what`).textContent()).toContain('abandoned by a rewind');
+});
+
+it('says that a rewind was requested, how much is copied, and what each figure of a narrow list is', async () => {
+  await using opened = await viewer.open('/d/lab%2Ftasks%2Fbuns/d2');
+  const { page } = opened;
+  await expect
+    .poll(() => page.locator('.reader header .note').allTextContents(), patient)
+    .toEqual(['a rewind to b1 was requested; nothing has followed it yet']);
+  await page.setViewportSize({ width: 400, height: 900 });
+  await page.goto(page.url().replace(/#.*/, '#/'));
+  const row = page.locator('tr', { hasText: 'lab/tasks/buns' });
+  await expect.poll(() => row.locator('.number').first().textContent(), patient).toBe('1.2K (1.1K copied)');
+  expect(await row.locator('.time').textContent()).not.toContain('not recorded');
+  const label = (cell: string) =>
+    row
+      .locator(cell)
+      .first()
+      .evaluate((one) => getComputedStyle(one, '::before').content);
+  expect(await label('.number')).toBe('"tokens "');
+});
+
+it('has no column for agents where only the dispatched agent speaks', async () => {
+  await using opened = await viewer.open(place, { width: 400 });
+  const { page } = opened;
+  await page.waitForSelector(rowAt(0));
+  expect(await page.locator(`${rowAt(0)} .agent`).isVisible()).toBe(false);
+  const [row, words] = await Promise.all(
+    [rowAt(0), `${rowAt(0)} .what`].map((which) => page.locator(which).boundingBox()),
+  );
+  expect((words?.width ?? 0) / (row?.width ?? 1)).toBeGreaterThan(0.75);
 });

@@ -20,7 +20,7 @@ import { renderToString } from 'preact-render-to-string';
 import { describe, expect, it } from 'vitest';
 import { RowDetail } from '../../src/page/event-panel.tsx';
 import { TalkList } from '../../src/page/lenses/lens-screen.tsx';
-import { RowCells } from '../../src/page/row-list.tsx';
+import { RowCells } from '../../src/page/reader-screen.tsx';
 import { readerRow } from '../../src/server/sent-rows.ts';
 import { sampleLog, sampleTalk } from './sample-rows.ts';
 

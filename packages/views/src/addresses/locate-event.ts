@@ -1,8 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 import { MessageNumbers } from '@hansard/facts';
-import type { AddressedLog } from './addressed-log.ts';
-import type { EventAddress } from './event-address.ts';
-import type { FoundEvent } from './found-event.ts';
+import { parseInstant, type TimeReading } from './instant.ts';
 
 /** The most ids that are kept as choices. */
 const mostChoices = 10;
@@ -176,4 +174,56 @@ class IdSearch {
 
 function keep(choices: Map<string, FoundEvent>, found: FoundEvent): void {
   if (choices.size <= mostChoices && !choices.has(found.id)) choices.set(found.id, found);
+}
+
+/** An event that an address names, or can name. */
+export interface FoundEvent {
+  readonly position: number;
+  readonly event: CapturedEvent;
+  /** The id that was meant: of the event, or of the message whose first block it is. */
+  readonly id: string;
+}
+
+/** The reads that finding an event needs. A `DispatchLog` of `@hansard/dispatch` has them. */
+export interface AddressedLog {
+  count(): Promise<number>;
+  /** The events after a position in pages, none of them empty; at most `limit` events in each. */
+  pages(options?: { readonly after?: number; readonly limit?: number }): AsyncIterable<{
+    /** The position of its first event. */
+    readonly first: number;
+    readonly events: readonly CapturedEvent[];
+  }>;
+}
+
+/** The events of a dispatch that are in memory. */
+export function addressedEvents(events: readonly CapturedEvent[]): AddressedLog {
+  return {
+    count: async () => events.length,
+    async *pages({ after = -1, limit = 1_000 } = {}) {
+      for (let first = after + 1; first < events.length; first += limit)
+        yield { first, events: events.slice(first, first + limit) };
+    },
+  };
+}
+
+/** The name of an event in its dispatch, as a person writes it. */
+export type EventAddress =
+  | { readonly kind: 'position'; readonly position: number }
+  /** The last event up to this time, in milliseconds since 1970. */
+  | { readonly kind: 'time'; readonly until: number }
+  | { readonly kind: 'latest' }
+  /** The id of an event or a message, whole, its end or its beginning. */
+  | { readonly kind: 'id'; readonly id: string };
+
+/**
+ * Reads an address: a bare whole number is a position, `@` and a time the last event up to the end of that time, `latest` the last
+ * event, and any other text an id. Null for `@` and a text that is not a time, and for an empty text.
+ */
+export function parseAddress(text: string, clock: TimeReading): EventAddress | null {
+  if (/^\d+$/.test(text)) return { kind: 'position', position: Number(text) };
+  if (text === 'latest') return { kind: 'latest' };
+  if (text === '') return null;
+  if (!text.startsWith('@')) return { kind: 'id', id: text };
+  const instant = parseInstant(text.slice(1), clock);
+  return instant === null ? null : { kind: 'time', until: instant.to };
 }

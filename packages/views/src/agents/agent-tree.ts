@@ -1,4 +1,6 @@
-import type { CapturedEvent } from '@hansard/events';
+import type { CapturedEvent, DispatchEnvelope, JsonObject } from '@hansard/events';
+import { isPlainObject, neutraliseControlsInLine } from '@hansard/events/plain';
+import { formatCount, openCallEvents } from '@hansard/facts';
 import { isStraightEvent, rootOf, type TranscriptBranch, TranscriptTree } from '@hansard/prompt';
 import type { LogDiagnostic } from '../log/diagnostic.ts';
 import { idRepeated } from '../log/event-ids.ts';
@@ -7,22 +9,28 @@ import type { LogIndex } from '../log/log-index.ts';
 import type { LogMessage } from '../log/log-node.ts';
 import { readLog } from '../log/read-log.ts';
 import { type Reference, referenceProblem, referencesIn } from '../log/references.ts';
+import { branchesOf, firstLines, groupSiblings, type Siblings } from '../text/branches.ts';
+import { alignColumns, fitColumns } from '../text/columns.ts';
 
-/** A branch of the transcript of an agent. */
-export interface AgentBranch extends Pick<TranscriptBranch, 'state' | 'events' | 'prompts'> {
+/** A branch of the transcript of an agent: the current one whole, of any other what is not on the current one. */
+interface AgentBranch extends Pick<TranscriptBranch, 'state' | 'events' | 'prompts'> {
   /** Its address: the position of its last event, and the id. Null: the transcript is empty. */
   readonly end: number | null;
   readonly address: string | null;
-  /** The position of the last entry that it shares with an earlier branch. Null: there is none. */
+  /** The position of the entry after which it left the current branch, or another one that left it. Null: there is none. */
   readonly from: number | null;
 }
 
 /** An agent and the agents that it created. */
 export interface AgentTreeNode {
   readonly agent: LogAgent;
+  /** The models of its calls, in the order in which they were used first. */
+  readonly models: readonly string[];
+  /** How many agents its product says are above it. Null: not recorded. */
+  readonly depth: number | null;
   /** The number of messages in its transcript. */
   readonly messages: number;
-  /** The branches of its transcript, in the order in which they began. Empty: it is a straight line. */
+  /** The branches of its transcript: the current one, then the others in the order of their first events. Empty: nothing was left. */
   readonly branches: readonly AgentBranch[];
   readonly children: readonly AgentTreeNode[];
   /** The recorded cause of its creation is not in the log, or is later than the creation. */
@@ -36,6 +44,7 @@ interface Node extends AgentTreeNode {
 
 /** What a tree of agents is made from. */
 interface TreeFacts extends Pick<LogIndex, 'agents'> {
+  readonly stated: StatedFacts;
   messagesOf(agentId: string): number;
   branchesOf(agentId: string): readonly AgentBranch[];
   /** The agent and the position of the event that a reference names. */
@@ -44,14 +53,38 @@ interface TreeFacts extends Pick<LogIndex, 'agents'> {
   positionOf(eventId: string): number;
 }
 
+/** What records say of agents beside their messages. */
+class StatedFacts {
+  readonly #models = new Map<string, Set<string>>();
+  readonly #depths = new Map<string, number>();
+
+  learn({ type, agentId = '', data }: CapturedEvent): void {
+    if (type === 'agent:inference' && typeof data.model === 'string') {
+      const known = this.#models.get(agentId);
+      if (known === undefined) this.#models.set(agentId, new Set([data.model]));
+      else known.add(data.model);
+    } else if (type === 'system:agent_metadata' && isPlainObject(data.metadata)) {
+      const { spawnDepth } = data.metadata as JsonObject;
+      if (typeof data.agent === 'string' && typeof spawnDepth === 'number')
+        this.#depths.set(data.agent, spawnDepth);
+    }
+  }
+
+  of(agentId: string): Pick<AgentTreeNode, 'models' | 'depth'> {
+    return { models: [...(this.#models.get(agentId) ?? [])], depth: this.#depths.get(agentId) ?? null };
+  }
+}
+
 /**
  * The agents of a log as trees: a child is an agent that a tool call of its parent created. An agent of a hook has no parent. Each agent
  * occurs exactly once.
  */
 export function agentTree(index: LogIndex): AgentTreeNode[] {
   const positionOf = (id: string) => index.eventWithId(id)?.position ?? -1;
+  const stated = new StatedFacts();
+  for (const event of index.events) stated.learn(event);
   return treesOf({
-    agents: index.agents,
+    ...{ agents: index.agents, stated },
     messagesOf: (agentId) => index.transcripts.get(agentId)?.length ?? 0,
     branchesOf: (agentId) => branchesIn(index.tree, agentId, positionOf),
     find(id) {
@@ -67,10 +100,14 @@ export function agentTree(index: LogIndex): AgentTreeNode[] {
  * No event is kept, so that a log of any length takes little memory.
  */
 export async function readAgentTree(source: {
+  /** With the model calls that the log does not have as events. */
+  readonly envelope?: Pick<DispatchEnvelope, 'openCalls'>;
   pages(): AsyncIterable<{ readonly events: readonly CapturedEvent[] }>;
 }): Promise<{ readonly agents: AgentTreeNode[]; readonly diagnostics: readonly LogDiagnostic[] }> {
   const reading = new AgentTreeReading();
   for await (const { events } of source.pages()) reading.add(events);
+  if (source.envelope !== undefined)
+    for (const call of openCallEvents(source.envelope, () => false)) reading.stated.learn(call);
   if (reading.isStraight) return reading.end(null);
   const root = reading.root;
   const tree = new TranscriptTree<number>(({ agentId = root }) => agentId);
@@ -83,12 +120,12 @@ export async function readAgentTree(source: {
   return reading.end(tree);
 }
 
-function treesOf({ agents, messagesOf, branchesOf, find, positionOf }: TreeFacts): AgentTreeNode[] {
+function treesOf({ agents, stated, messagesOf, branchesOf, find, positionOf }: TreeFacts): AgentTreeNode[] {
   const nodes = new Map(
     [...agents.values()].map((agent): [string, Node] => {
       const { agentId } = agent;
       const [messages, branches] = [messagesOf(agentId), branchesOf(agentId)];
-      return [agentId, { agent, messages, branches, children: [], orphan: false }];
+      return [agentId, { agent, ...stated.of(agentId), messages, branches, children: [], orphan: false }];
     }),
   );
   /** The parent is an agent that was created earlier, so that bad data cannot form a cycle. */
@@ -119,14 +156,23 @@ function branchesIn(
   positionOf: (id: string) => number,
 ): AgentBranch[] {
   const branches = tree?.branches(agentId) ?? [];
-  if (branches.length < 2) return [];
+  const left = tree?.leftBranches().filter((branch) => branch.agentId === agentId) ?? [];
+  const current = branches.find(({ state }) => state === 'current');
+  if (current === undefined || left.length === 0) return [];
+  const rest = (figure: 'events' | 'prompts') =>
+    sum(branches.map((branch) => branch[figure])) - sum(left.map((branch) => branch[figure]));
+  const whole = { ...current, from: null, events: rest('events'), prompts: rest('prompts') };
   const at = (id: string | null) => {
     const position = id === null ? -1 : positionOf(id);
     return position === -1 ? null : position;
   };
-  return branches.map(({ state, address, from, events, prompts }) => ({
+  return [whole, ...left].map(({ state, address, from, events, prompts }) => ({
     ...{ state, end: at(address), address, from: at(from), events, prompts },
   }));
+}
+
+function sum(figures: readonly number[]): number {
+  return figures.reduce((all, figure) => all + figure, 0);
 }
 
 /** An answer of which the log has been read in part. */
@@ -166,6 +212,7 @@ class AgentTreeReading {
   readonly #unreadable: LogDiagnostic[] = [];
   readonly #repeated: LogDiagnostic[] = [];
   isStraight = true;
+  readonly stated = new StatedFacts();
 
   /** The agent of events without one. */
   get root(): string {
@@ -201,7 +248,7 @@ class AgentTreeReading {
     );
     return {
       agents: treesOf({
-        ...{ agents, positionOf },
+        ...{ agents, positionOf, stated: this.stated },
         messagesOf: (agentId) => this.#messages.get(agentId) ?? 0,
         branchesOf: (agentId) => branchesIn(tree, agentId, positionOf),
         find: (id) => {
@@ -215,6 +262,7 @@ class AgentTreeReading {
 
   #addEvent(event: CapturedEvent): void {
     const { id, type, agentId = '' } = event;
+    this.stated.learn(event);
     if (this.#positions.has(id)) this.#repeated.push(idRepeated(id));
     else this.#positions.set(id, this.#agentAt.length);
     const isFirst = takesPart.test(type) && !this.#met.has(agentId);
@@ -243,4 +291,135 @@ class AgentTreeReading {
     if (isAnswer && shared !== undefined && this.#positions.get(messageId) === first + shared.position)
       this.#shared.set(messageId, answer);
   }
+}
+
+interface RenderAgentsOptions {
+  /** The largest width of a line in columns. Absent: unlimited. */
+  readonly width?: number | undefined;
+  /** The most lines, without those of open agents: equal siblings share a line. Absent: unlimited. */
+  readonly most?: number | undefined;
+  /** The names of agents that have lines of their own. */
+  readonly open?: readonly string[];
+}
+
+/** A line of the tree: an agent, agents that share it, or a branch of the agent above it. */
+interface Line {
+  readonly cells: readonly string[];
+  readonly children: readonly Line[];
+}
+
+/**
+ * Trees as aligned lines with branches: name, id, model, number of messages, and a note for an agent without a creation or a
+ * creator. An agent without a name has its id in the place of the name only. The branches of its transcript are below it, by their addresses.
+ */
+export function renderAgentTree(
+  nodes: readonly AgentTreeNode[],
+  { width, most = Number.POSITIVE_INFINITY, open = [] }: RenderAgentsOptions = {},
+): string {
+  if (nodes.length === 0) return '(no agents)';
+  const isOpen = ({ agent }: AgentTreeNode) =>
+    open.some((name) => name === agent.name || name === agent.agentId);
+  const all = branchesOf(nodes).map(({ node }) => node);
+  const room = all.reduce((sum, node) => (isOpen(node) ? sum + 1 + node.branches.length : sum), most);
+  const bearers = Map.groupBy(all, ({ agent }) => agent.name);
+  const isNameShared = ({ agent }: AgentTreeNode) => (bearers.get(agent.name)?.length ?? 0) > 1;
+  const kindOf = (node: AgentTreeNode) => `${modelsOf(node)} ${node.branches.length > 0}`;
+  const keyOf = (node: AgentTreeNode, rest: string | null) =>
+    isNameShared(node) ? `${kindOf(node)} ${noteOf(node)} ${node.agent.name}` : rest;
+  const straight = (key: string | null, node: AgentTreeNode) => (node.branches.length > 0 ? null : key);
+  // Agents with a name of their own, and agents with branches, share a line only if those with equal names are not enough.
+  const keys: readonly ((node: AgentTreeNode) => string | null)[] = [
+    (node) => straight(keyOf(node, null), node),
+    (node) => straight(keyOf(node, `${kindOf(node)} ${noteOf(node)}`), node),
+    (node) => keyOf(node, `${kindOf(node)} ${noteOf(node)}`),
+    () => '',
+  ];
+  const grouped = groupSiblings(
+    nodes,
+    room,
+    keys.map((key) => (node) => (isOpen(node) ? null : key(node))),
+    ({ branches }) => branches.length,
+  );
+  const lines = branchesOf(linesOf(grouped)).map(({ node, branch }) =>
+    node.cells.map((cell, at) => neutraliseControlsInLine(at === 0 ? branch + cell : cell)),
+  );
+  const shown = firstLines(alignColumns(lines).split('\n'), room, 'agents and branches');
+  return shown.map((line) => (width === undefined ? line : fitColumns(line, width))).join('\n');
+}
+
+function linesOf(roots: readonly Siblings<AgentTreeNode>[]): readonly Line[] {
+  const lineOf = (of: Siblings<AgentTreeNode>) => {
+    const branches = of.nodes.length === 1 ? of.nodes[0].branches : [];
+    const children: Line[] = branches.map((branch) => ({ cells: branchCells(branch), children: [] }));
+    return { of, cells: of.nodes.length === 1 ? cellsOf(of.nodes[0]) : sharedCells(of.nodes), children };
+  };
+  const lines = roots.map(lineOf);
+  const waiting = [...lines];
+  for (const { of, children } of waiting) {
+    const below = of.children.map(lineOf);
+    children.push(...below);
+    waiting.push(...below);
+  }
+  return lines;
+}
+
+function cellsOf(node: AgentTreeNode): string[] {
+  const { agent, messages } = node;
+  return [
+    agent.name ?? agent.label,
+    agent.name === null ? '' : agent.agentId,
+    modelsOf(node),
+    formatCount(messages, 'message'),
+    noteOf(node),
+  ];
+}
+
+/** The cells of siblings that share a line. */
+function sharedCells(nodes: readonly AgentTreeNode[]): string[] {
+  const same = (value: (node: AgentTreeNode) => string | null) => {
+    const values = new Set(nodes.map(value));
+    return values.size === 1 ? (values.values().next().value ?? null) : null;
+  };
+  const name = same(({ agent }) => agent.name);
+  const messages = nodes.reduce((sum, node) => sum + node.messages, 0);
+  return [
+    name === null ? `${nodes.length} agents` : `${nodes.length} × ${name}`,
+    '',
+    same(modelsOf) ?? '–',
+    formatCount(messages, 'message'),
+    [same(noteOf) ?? '', sharedBranches(nodes)].filter(Boolean).join(' '),
+  ];
+}
+
+function sharedBranches(nodes: readonly AgentTreeNode[]): string {
+  const count = nodes.reduce((sum, { branches }) => sum + branches.length, 0);
+  return count === 0 ? '' : `(${formatCount(count, 'branch', 'branches')})`;
+}
+
+function branchCells({ end, state, events, prompts, from }: AgentBranch): string[] {
+  return [
+    end === null ? 'branch' : `branch ${end}`,
+    '',
+    state,
+    `${formatCount(prompts, 'prompt')}, ${formatCount(events, 'event')}`,
+    from === null ? '' : `from ${from}`,
+  ];
+}
+
+/** The model that it was created with; otherwise those of its calls. */
+function modelsOf({ agent, models }: AgentTreeNode): string {
+  return agent.languageModel ?? (models.join(', ') || '–');
+}
+
+function noteOf(node: AgentTreeNode): string {
+  const depth = node.depth === null ? '' : `depth ${node.depth}`;
+  return [depth, stateOf(node)].filter(Boolean).join(' ');
+}
+
+function stateOf({ agent, orphan }: AgentTreeNode): string {
+  if (agent.created === null) return agent.agentId === '' ? '' : '(never created)';
+  if (orphan) return '(its creator is not found)';
+  const { hook } = agent.created.data;
+  if (typeof hook === 'string') return `(of the hook ${hook})`;
+  return agent.terminated === null ? '' : '(ended)';
 }

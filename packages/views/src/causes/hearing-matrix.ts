@@ -18,15 +18,18 @@ export interface HearingRow {
   readonly notKnown: readonly string[];
 }
 
-/** `said` if the agent said it, then one entry for each delivery to the agent or decision that withheld it, in the order of the log. */
-export type HearingCell = readonly (HowHeard | 'said')[];
+/**
+ * `said` if the agent said it, `sent` if it was sent to the agent and no delivery is linked to it, then one entry for each delivery to the agent or decision
+ * that withheld it, in the order of the log.
+ */
+export type HearingCell = readonly (HowHeard | 'said' | 'sent')[];
 
 /** Which agents said and heard each saying of a log, and how. */
 export function hearingMatrix(index: LogIndex): HearingMatrix {
   const present = new Set<string>();
   const record = deliveryRecordOf(index);
   const rows = index.sayings.map((saying): HearingRow => {
-    const cells = new Map<string, (HowHeard | 'said')[]>();
+    const cells = new Map<string, (HowHeard | 'said' | 'sent')[]>();
     const speaker = speakerIdOf(saying.speaker);
     if (speaker !== null) cells.set(speaker, ['said']);
     for (const { agentId, how } of saying.hearings) {
@@ -34,6 +37,8 @@ export function hearingMatrix(index: LogIndex): HearingMatrix {
       if (cell === undefined) cells.set(agentId, [how]);
       else cell.push(how);
     }
+    const { sentTo } = saying;
+    if (sentTo !== undefined && index.agents.has(sentTo) && !cells.has(sentTo)) cells.set(sentTo, ['sent']);
     for (const id of cells.keys()) present.add(id);
     const notKnown = [...index.agents.keys()].filter(
       (agentId) => !cells.has(agentId) && !record.shows(agentId, saying.position),

@@ -4,7 +4,7 @@ import { agentLabel, speakerLabel } from '../agents/agent-label.ts';
 import { AgentNames } from '../agents/agent-names.ts';
 import type { LogIndex } from '../log/log-index.ts';
 import type { DeliveryDiff, DiffPart } from '../session/word-diff.ts';
-import { hangingLines } from '../text/hanging-lines.ts';
+import { hangingLines } from '../text/columns.ts';
 import { deliveryNote, nobodyHeardIt } from '../words/hearing-words.ts';
 import { eventWords } from '../words/row-words.ts';
 import type { Words } from '../words/words.ts';

@@ -2,6 +2,9 @@ import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
 import { matchesEventType } from '@hansard/events/plain';
 import type { Speaker } from '../log/saying.ts';
 import { isFailedRecord } from '../rows/noise.ts';
+import { listsOf, type RowSource, type RowsReading, readRows } from '../rows/read-rows.ts';
+import type { Row } from '../rows/row.ts';
+import type { RowGroup } from '../rows/row-group.ts';
 import type { TextPattern } from './text-pattern.ts';
 
 /** A signature of reasoning, which nobody reads. */
@@ -187,4 +190,52 @@ function isBytes(owner: JsonObject, key: string, value: JsonValue): boolean {
     (key === 'base64' && (owner.kind === 'image' || typeof owner.sha256 === 'string')) ||
     (owner.type === 'base64' && key === 'data')
   );
+}
+
+/**
+ * The rows of a dispatch that pass a filter, while its events are read. A row passes if each criterion is met by one of its
+ * events: of a call that failed, the input can contain the text, and the result be the failure. Only rows that pass are made.
+ */
+export function filterRows(
+  source: RowSource,
+  filter: EventFilter,
+  reach: RowsReading = {},
+): AsyncGenerator<Row, undefined> {
+  if (filter.isOpen) return readRows(source, reach);
+  const passing = new PassingRows(filter, reach.first);
+  return readRows(passing.noted(source), reach, {
+    couldMatch: (group) => passing.passes(group),
+    matches: () => true,
+  });
+}
+
+/** Decides which rows pass a filter, by the criteria that their events meet. */
+export class PassingRows {
+  readonly #filter: EventFilter;
+  /** Of the events that are not in a complete row. */
+  readonly #met = new Map<number, number>();
+  #position: number;
+
+  constructor(filter: EventFilter, first = 0) {
+    this.#filter = filter;
+    this.#position = first;
+  }
+
+  async *noted(source: RowSource): AsyncGenerator<readonly CapturedEvent[]> {
+    for await (const events of listsOf(source)) {
+      const page = [...events];
+      for (const event of page) {
+        this.#met.set(this.#position, this.#filter.metBy(event));
+        this.#position += 1;
+      }
+      yield page;
+    }
+  }
+
+  /** Called once for each row. */
+  passes({ events }: RowGroup): boolean {
+    const passes = this.#filter.passTogether(events.map((position) => this.#met.get(position) ?? 0));
+    for (const position of events) this.#met.delete(position);
+    return passes;
+  }
 }

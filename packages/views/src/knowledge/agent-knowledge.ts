@@ -1,4 +1,4 @@
-import { GivenOrder } from '@hansard/prompt';
+import { type Basis, GivenOrder } from '@hansard/prompt';
 import type { LogMessage, LogNode } from '../log/log-node.ts';
 import { type GivenAnswer, stateIn } from './given-answer.ts';
 import { type FoldedLog, KnowledgeFold } from './knowledge-fold.ts';
@@ -79,4 +79,11 @@ export function readAgentKnowledge(log: FoldedLog, nodes: readonly LogNode[]): A
 export function received(items: readonly KnownItem[], fold: KnowledgeFold, order: number): Received {
   const bounds = fold.boundsAfter(order);
   return { items, stateOf: (item) => stateIn(bounds, item) };
+}
+
+/** A line about rows that are reconstructed; none if all are recorded. */
+export function basisNote(rows: readonly { readonly basis: Basis | null }[]): readonly string[] {
+  return rows.some(({ basis }) => basis === 'reconstructed')
+    ? ['(reconstructed: the log does not record what the model was given)']
+    : [];
 }

@@ -14,6 +14,7 @@ export interface ReadLog {
   /** By position: the message that the event is a block of. */
   readonly messageAt: readonly (LogMessage | null)[];
   readonly pieces: readonly LogNode<EventOf<'agent:piece_of_text'>>[];
+  readonly sent: readonly LogNode<EventOf<'agent:message_sent'>>[];
   readonly decisions: readonly LogNode<EventOf<'harness:hook_decision'>>[];
   /** One for each event whose data has a shape that this version does not know. */
   readonly diagnostics: readonly LogDiagnostic[];
@@ -26,6 +27,7 @@ export function readLog(events: readonly CapturedEvent[]): ReadLog {
   /** By the number of the message. */
   const blocks: LogNode[][] = [];
   const pieces: LogNode<EventOf<'agent:piece_of_text'>>[] = [];
+  const sent: LogNode<EventOf<'agent:message_sent'>>[] = [];
   const decisions: LogNode<EventOf<'harness:hook_decision'>>[] = [];
   const diagnostics: LogDiagnostic[] = [];
 
@@ -43,6 +45,7 @@ export function readLog(events: readonly CapturedEvent[]): ReadLog {
       if (known === undefined) blocks[number] = [node];
       else known.push(node);
     } else if (isReadable(node, 'agent:piece_of_text')) pieces.push(node);
+    else if (isReadable(node, 'agent:message_sent')) sent.push(node);
     else if (isReadable(node, 'harness:hook_decision')) decisions.push(node);
     else isReadable(node, 'agent:created');
   }
@@ -73,7 +76,7 @@ export function readLog(events: readonly CapturedEvent[]): ReadLog {
     for (const { position } of own) messageAt[position] = message;
     return message;
   });
-  return { nodes, messages, given, messageAt, pieces, decisions, diagnostics };
+  return { nodes, messages, given, messageAt, pieces, sent, decisions, diagnostics };
 }
 
 function mainOf(blocks: readonly LogNode[]): LogNode {

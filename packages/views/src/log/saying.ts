@@ -48,8 +48,8 @@ export interface Saying {
   readonly id: string;
   readonly event: CapturedEvent;
   /**
-   * `utterance`: an answer of an agent, without tool calls. `text`: a piece of text that a tool call made. `message`: a
-   * message that neither of these is the origin of, such as that of a person.
+   * `utterance`: an answer of an agent, without tool calls. `text`: a piece of text that a tool call made, or that it sent to another agent.
+   * `message`: a message that neither of these is the origin of, such as that of a person.
    */
   readonly kind: 'utterance' | 'text' | 'message';
   readonly speaker: Speaker;
@@ -58,6 +58,11 @@ export interface Saying {
   readonly position: number;
   /** Of an utterance or a text, in the transcript of its author: those that heard it still have it. Absent: its author still has it. */
   readonly fate?: Fate;
+  /**
+   * The id of the agent to which its author sent it, or the name if the log has no such agent. That it arrived is not recorded. Absent: its author
+   * named nobody.
+   */
+  readonly sentTo?: string;
   /** In the order of the log, with an entry for each delivery, including repeated ones to the same agent. */
   readonly hearings: readonly Hearing[];
 }

@@ -1,5 +1,6 @@
 import type { TranscriptEntry } from '@hansard/prompt';
 import type { EventIds } from './event-ids.ts';
+import { agentsNamed, type LogAgent } from './log-agents.ts';
 import { isUtterance, type LogMessage, type LogNode, wordsIn } from './log-node.ts';
 import type { ReadLog } from './read-log.ts';
 import type { Fate, Hearing, HowHeard, Saying, Speaker } from './saying.ts';
@@ -24,8 +25,9 @@ export function gatherSayings(
   ids: Pick<EventIds, 'find'>,
   substanceAt: readonly (LogNode | null)[],
   fateOf: (node: LogNode) => Fate | null,
+  agents: ReadonlyMap<string, LogAgent>,
 ): GatheredSayings {
-  return new SayingsPass(log, ids, substanceAt, fateOf).gather();
+  return new SayingsPass(log, ids, substanceAt, fateOf, agents).gather();
 }
 
 class SayingsPass {
@@ -33,6 +35,7 @@ class SayingsPass {
   readonly #ids: Pick<EventIds, 'find'>;
   readonly #substanceAt: readonly (LogNode | null)[];
   readonly #fateOf: (node: LogNode) => Fate | null;
+  readonly #agents: ReadonlyMap<string, LogAgent>;
   readonly #sayings: OpenSaying[] = [];
   readonly #sayingAt: (OpenSaying | null)[];
   readonly #hearingAt: (Hearing | null)[];
@@ -42,8 +45,10 @@ class SayingsPass {
     ids: Pick<EventIds, 'find'>,
     substanceAt: readonly (LogNode | null)[],
     fateOf: (node: LogNode) => Fate | null,
+    agents: ReadonlyMap<string, LogAgent>,
   ) {
     this.#log = log;
+    this.#agents = agents;
     this.#fateOf = fateOf;
     this.#ids = ids;
     this.#substanceAt = substanceAt;
@@ -52,11 +57,18 @@ class SayingsPass {
   }
 
   gather(): GatheredSayings {
-    const { messages, pieces, decisions } = this.#log;
+    const { messages, pieces, sent, decisions } = this.#log;
     const deliveries: LogMessage[] = [];
     for (const { event, position } of pieces) {
       const { agentId = '', data } = event;
       this.#addSaying({ event, position }, 'text', { kind: 'agent', agentId }, data.text);
+    }
+    for (const { event, position } of sent) {
+      const { agentId = '', data } = event;
+      const { agent } = data.to;
+      if (agent === undefined) continue;
+      const speaker = { kind: 'agent', agentId } as const;
+      this.#addSaying({ event, position }, 'text', speaker, data.text, this.#agentCalled(agent));
     }
     for (const message of messages) {
       const { main, entry } = message;
@@ -77,16 +89,29 @@ class SayingsPass {
     return { sayings: this.#sayings.sort(byPosition), sayingAt: this.#sayingAt, hearingAt: this.#hearingAt };
   }
 
+  /** The id of the only agent with a name; the name if there is no such agent, or several. */
+  #agentCalled(name: string): string {
+    const [agent, ...others] = agentsNamed({ agents: this.#agents }, name);
+    return agent === undefined || others.length > 0 ? name : agent.agentId;
+  }
+
   #substanceOf({ position }: LogNode): LogNode | null {
     return this.#substanceAt[position] ?? null;
   }
 
-  #addSaying({ event, position }: LogNode, kind: Saying['kind'], speaker: Speaker, text: string): OpenSaying {
+  #addSaying(
+    { event, position }: LogNode,
+    kind: Saying['kind'],
+    speaker: Speaker,
+    text: string,
+    sentTo?: string,
+  ): OpenSaying {
     // The author of a message whose origin is not here has no transcript with it.
     const fate = kind === 'message' ? null : this.#fateOf({ event, position });
     const saying: OpenSaying = {
       ...{ id: event.id, event, kind, speaker, text, position, hearings: [] },
       ...(fate === null ? {} : { fate }),
+      ...(sentTo === undefined ? {} : { sentTo }),
     };
     this.#sayingAt[position] = saying;
     this.#sayings.push(saying);

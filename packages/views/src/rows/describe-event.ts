@@ -15,9 +15,10 @@ import {
   snapshotText,
 } from '@hansard/events/plain';
 import { formatCost, formatCount, formatDuration, formatTokens, formatUsage } from '@hansard/facts';
-import { sourceLabel } from '../agents/agent-label.ts';
+import { isDispatchedAgent, sourceLabel } from '../agents/agent-label.ts';
 import { fitColumns } from '../text/columns.ts';
 import { compactJson, fieldsInWords } from '../text/compact-json.ts';
+import { dispatchedAgent } from '../words/hearing-words.ts';
 import type { Tone } from './row.ts';
 
 const longest = 400;
@@ -123,7 +124,10 @@ const describers: Describers = {
       text: inWords(formatUsage(usage), costUsd === undefined ? '' : formatCost(costUsd), stopReason),
       durationMs,
     }),
-  'agent:message_sent': ({ text, to }) => row('sent', 'notice', { target: `to ${to.dispatchId}`, text }),
+  'agent:message_sent': ({ text, to: { dispatchId, agent } }) => {
+    const receiver = [agent === '' ? dispatchedAgent : agent, dispatchId].filter(Boolean).join(' of ');
+    return row('sent', 'notice', { target: `to ${receiver}`, text });
+  },
   'agent:output': ({ parts }) => row('output', 'plain', { text: parts.map(partInWords).join('\n') }),
 
   'user:message': ({ text, source, parts = [] }, nameAgent) =>
@@ -167,10 +171,7 @@ const describers: Describers = {
     }),
   'session:rewind': ({ keptThrough }) =>
     row('rewind', 'notice', {
-      text:
-        keptThrough === null
-          ? 'back to the beginning of the transcript'
-          : `back to ${keptThrough}, which is the last event that the agent keeps`,
+      text: keptThrough === null ? 'back to the beginning of the transcript' : backTo(keptThrough),
     }),
   'session:fork': ({ from, kind, through }) =>
     row('fork', 'notice', {
@@ -232,6 +233,11 @@ export function describeEvent(
   return describe(data, nameAgent);
 }
 
+/** A rewind to an event, by its address. */
+export function backTo(address: string | number): string {
+  return `back to ${address}, which is the last event that the agent keeps`;
+}
+
 /** What a hook decided: `limits denied the tool call`, `secrets altered the delivery`. */
 export function decisionInWords({
   hook,
@@ -291,6 +297,7 @@ function inWords(...parts: readonly (string | undefined)[]): string {
 
 function senderInWords(source: EventData<'user:message'>['source'], nameAgent: NameAgent): string {
   const { agentId, dispatchId, name } = source;
+  if (isDispatchedAgent(source)) return dispatchedAgent;
   // The names of the agents of another dispatch are not known.
   const known = agentId === undefined || dispatchId !== undefined ? agentId : nameAgent(agentId);
   const agent = known === agentId ? known : undefined;

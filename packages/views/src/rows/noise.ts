@@ -22,13 +22,16 @@ export function isFactOfWork({ kind }: JsonObject): boolean {
   return kind === 'moved' || kind === 'pr-link';
 }
 
-/** The tool call that a record of an engine names; null: none. */
-export function callOfRecord({ data }: CapturedEvent): string | null {
-  const { attachment, toolUseID, tool_use_id, parentToolUseID, parent_tool_use_id } = data;
+/**
+ * The tool calls that a record of an engine can be about, the nearest first. The progress of a call has an id of its own beside that of the
+ * call.
+ */
+export function callsOfRecord({ data }: CapturedEvent): string[] {
+  const { attachment, toolUseID, tool_use_id, parentToolUseID, parent_tool_use_id, call_id } = data;
   const named = isPlainObject(attachment) ? (attachment as JsonObject).toolUseID : undefined;
-  for (const id of [toolUseID, tool_use_id, parentToolUseID, parent_tool_use_id, named])
-    if (typeof id === 'string') return id;
-  return null;
+  return [toolUseID, tool_use_id, parentToolUseID, parent_tool_use_id, call_id, named].filter(
+    (id) => typeof id === 'string',
+  );
 }
 
 const failure = /error|fail|denied|blocked|crash/i;

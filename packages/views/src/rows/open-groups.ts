@@ -25,15 +25,15 @@ export class OpenGroups {
   readonly #mostEvents: number;
   readonly #mostCharacters: number;
   readonly #onSettle: (group: RowGroup) => void;
-  /** By position. */
-  readonly #groups = new Map<number, RowGroup>();
-  /** In order; those before `#oldest` are settled. The first key of a map from which others were deleted is found slowly. */
+  /** In order of position; those before `#oldest` are settled. */
   readonly #queue: RowGroup[] = [];
   #oldest = 0;
-  readonly #byKey = new Map<string, RowGroup[]>();
-  readonly #settled: RowGroup[] = [];
-  /** The characters of all events up to the first one of each open row. */
-  readonly #readBefore = new Map<number, number>();
+  /** By the ids of their events. An id contains no space, so what else a row is named after is marked by a word before it. */
+  readonly #byId = new NamedGroups();
+  readonly #byMessage = new NamedGroups();
+  readonly #byCall = new NamedGroups();
+  #settled: RowGroup[] = [];
+  /** The row with the latest position; null: it is settled. */
   #latest: RowGroup | null = null;
   #read = 0;
 
@@ -49,7 +49,7 @@ export class OpenGroups {
     this.#read += sizeOf(event.data);
     for (let group = this.#queue[this.#oldest]; group !== undefined; group = this.#queue[this.#oldest]) {
       const isFar = position - group.position > this.#mostEvents;
-      const isLong = this.#read - (this.#readBefore.get(group.position) ?? 0) > this.#mostCharacters;
+      const isLong = this.#read - group.readBefore > this.#mostCharacters;
       if (!isFar && !isLong) break;
       group.isOutOfReach = true;
       this.#oldest += 1;
@@ -61,64 +61,58 @@ export class OpenGroups {
   }
 
   add(group: RowGroup): void {
-    this.#groups.set(group.position, group);
+    group.readBefore = this.#read;
     this.#queue.push(group);
-    this.#readBefore.set(group.position, this.#read);
     this.#latest = group;
     this.nameBlock(group);
-    if (group.kind === 'event' && group.inference !== null)
-      this.#put(group, messageKey('model', group.main.event));
   }
 
   /** Names a row after the block of a message that it is about. */
   nameBlock(group: RowGroup): void {
-    const { event } = group.main;
     if (group.kind === 'noise') return;
-    this.#put(group, messageKey('message', event));
-    if (event.messageId !== undefined) this.#put(group, `block ${event.messageId}`);
-    if (group.kind === 'said' || group.kind === 'aside') this.#put(group, messageKey('text', event));
-    if (group.kind === 'call') {
-      this.#put(group, messageKey('has-call', event));
-      this.#put(group, callKey(event));
-      this.#put(group, `call ${event.data.toolCallId}`);
-    }
+    const { messageId, data } = group.main.event;
+    if (messageId !== undefined) this.#byMessage.add(messageId, group);
+    if (group.kind === 'call') this.#byCall.add(String(data.toolCallId), group);
   }
 
   /** Lets later events refer to a row by the id of one of its events. */
   name(group: RowGroup, id: string): void {
-    this.#put(group, `id ${id}`);
+    if (this.#byId.add(id, group)) group.names.push(id);
   }
 
   /** Lets later deliveries refer to what a row says by the id of a result that carries it. */
   carry(group: RowGroup, id: string): void {
-    this.#put(group, `carried ${id}`);
+    this.name(group, `carried ${id}`);
   }
 
   /** Lets a later event refer to a call by the name of the file that has the output. */
   nameOutput(group: RowGroup, file: unknown): void {
-    if (typeof file === 'string') this.#put(group, `output ${file}`);
+    if (typeof file === 'string') this.name(group, `output ${file}`);
   }
 
   /** The call whose output a file has: its result names the file, or the file is named after the call. */
   outputOf({ file, toolUseID }: JsonObject): RowGroup | null {
-    return this.#first(`output ${file}`) ?? this.callNamed(typeof toolUseID === 'string' ? toolUseID : null);
+    return (
+      this.#byId.first(`output ${file}`) ?? this.callNamed(typeof toolUseID === 'string' ? toolUseID : null)
+    );
   }
 
   /** The row of the event or message with an id. */
   of(id: string): RowGroup | null {
-    return this.#first(`id ${id}`) ?? this.#first(`block ${id}`);
+    return this.#byId.first(id) ?? this.#byMessage.first(id);
   }
 
   /** The row that says what a delivery carries. The id of a message means its first text. */
   saying(id: string | undefined): RowGroup | null {
     if (id === undefined) return null;
-    const group = this.#first(`main ${id}`) ?? this.#first(`carried ${id}`) ?? this.#first(`id ${id}`);
+    const text = this.#byMessage.find(id, ({ kind }) => kind === 'said' || kind === 'aside');
+    const group = text ?? this.#byId.first(`carried ${id}`) ?? this.#byId.first(id);
     return group !== null && saysSomething(group) ? group : null;
   }
 
   /** Whether what passed through an event was altered: by the decision of a hook, or by something that is out of reach. */
   isAlteration(via: string): boolean {
-    const group = this.#first(`id ${via}`);
+    const group = this.#byId.first(via);
     if (group === null) return true;
     const decision = [...group.decisions, group.main].find(({ event }) => event.id === via)?.event;
     // Another event, such as the answer of a translator, says nothing about the text.
@@ -127,55 +121,86 @@ export class OpenGroups {
   }
 
   /** The row that the figures of a model call belong to: that of the first block of its message. */
-  message(event: CapturedEvent): RowGroup | null {
-    const group = this.#first(messageKey('message', event));
+  message({ agentId = '', messageId }: Nameable): RowGroup | null {
+    const group = this.#byMessage.find(messageId, ({ agent }) => agent.agentId === agentId);
     return group !== null && group.inference === null ? group : null;
   }
 
   /** The row of a model call whose message has no block yet. */
-  modelRow(event: Nameable): RowGroup | null {
-    const group = this.#first(messageKey('model', event));
+  modelRow({ agentId = '', messageId }: Nameable): RowGroup | null {
+    const group = this.#byMessage.find(
+      messageId,
+      ({ agent, inference, position }) => agent.agentId === agentId && inference?.position === position,
+    );
     return group !== null && group.main.event.type === 'agent:inference' ? group : null;
   }
 
-  textsOf(event: Nameable): readonly RowGroup[] {
-    return this.#all(messageKey('text', event)).filter(({ kind }) => kind === 'said');
+  textsOf({ agentId = '', messageId }: Nameable): readonly RowGroup[] {
+    return this.#byMessage
+      .all(messageId)
+      .filter(({ agent, kind }) => kind === 'said' && agent.agentId === agentId);
   }
 
-  hasCall(event: Nameable): boolean {
-    return this.#first(messageKey('has-call', event)) !== null;
+  hasCall({ agentId = '', messageId }: Nameable): boolean {
+    return (
+      this.#byMessage.find(messageId, ({ agent, kind }) => kind === 'call' && agent.agentId === agentId) !==
+      null
+    );
   }
 
   /** The latest call of the event's agent with its call id. */
-  call(event: CapturedEvent): RowGroup | null {
-    return this.#all(callKey(event)).at(-1) ?? null;
+  call({ agentId = '', data }: CapturedEvent): RowGroup | null {
+    return this.#byCall.all(data.toolCallId).findLast(({ agent }) => agent.agentId === agentId) ?? null;
   }
 
   /** The first call of the event's agent with its call id that has no result. */
-  unansweredCall(event: CapturedEvent): RowGroup | null {
-    return this.#all(callKey(event)).find(({ result }) => result === null) ?? null;
+  unansweredCall({ agentId = '', data }: CapturedEvent): RowGroup | null {
+    return this.#byCall.find(
+      data.toolCallId,
+      ({ agent, result }) => result === null && agent.agentId === agentId,
+    );
   }
 
   /** The latest call with a call id, of any agent. */
   callNamed(id: string | null): RowGroup | null {
-    return this.#all(id === null ? null : `call ${id}`).at(-1) ?? null;
+    return this.#byCall.all(id).at(-1) ?? null;
+  }
+
+  /** The same of the first id that a call has. */
+  callAmong(ids: readonly string[]): RowGroup | null {
+    for (const id of ids) {
+      const call = this.callNamed(id);
+      if (call !== null) return call;
+    }
+    return null;
   }
 
   /** The run of noise that the next noise continues: the latest row, if it is one. */
   run(): RowGroup | null {
-    const latest = this.#latest;
-    return latest?.kind === 'noise' && this.#groups.has(latest.position) ? latest : null;
+    return this.#latest?.kind === 'noise' ? this.#latest : null;
   }
 
   at(position: number): RowGroup | null {
-    return this.#groups.get(position) ?? this.#settled.find((group) => group.position === position) ?? null;
+    let [low, high] = [this.#oldest, this.#queue.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#queue[middle] as RowGroup).position < position) low = middle + 1;
+      else high = middle;
+    }
+    const group = this.#queue[low];
+    if (group?.position === position) return group;
+    return this.#settled.find((settled) => settled.position === position) ?? null;
   }
 
-  takeSettled(): RowGroup[] {
-    return this.#settled.splice(0);
+  takeSettled(): readonly RowGroup[] {
+    // Most events settle no row.
+    if (this.#settled.length === 0) return none;
+    const settled = this.#settled;
+    this.#settled = [];
+    return settled;
   }
 
-  takeAll(): RowGroup[] {
+  takeAll(): readonly RowGroup[] {
     for (const group of this.#queue.splice(0).slice(this.#oldest)) this.#settle(group);
     this.#oldest = 0;
     return this.takeSettled();
@@ -183,61 +208,75 @@ export class OpenGroups {
 
   /** The rows from a position that can still change, of what somebody received and others could have. */
   heardFrom(position: number): readonly RowGroup[] {
+    if (position === Number.POSITIVE_INFINITY) return none;
     const heard: RowGroup[] = [];
-    const oldest = this.#queue[this.#oldest]?.position ?? Number.POSITIVE_INFINITY;
-    for (let at = this.#latest?.position ?? -1; at >= Math.max(position, oldest); at -= 1) {
-      const group = this.#groups.get(at);
-      if (group !== undefined && group.hearings.length > 0 && group.company.length > 0) heard.push(group);
+    for (let at = this.#queue.length - 1; at >= this.#oldest; at -= 1) {
+      const group = this.#queue[at] as RowGroup;
+      if (group.position < position) break;
+      if (group.hearings.length > 0 && group.company.length > 0) heard.push(group);
     }
     return heard;
   }
 
   #settle(group: RowGroup): void {
     this.#onSettle(group);
-    this.#groups.delete(group.position);
-    this.#readBefore.delete(group.position);
+    if (this.#latest === group) this.#latest = null;
     this.#settled.push(group);
-    for (const key of group.keys) {
-      const all = this.#all(key);
-      if (all.length === 1 && all[0] === group) this.#byKey.delete(key);
-      else
-        this.#byKey.set(
-          key,
-          all.filter((other) => other !== group),
-        );
+    for (const name of group.names) this.#byId.delete(name, group);
+    if (group.kind === 'noise') return;
+    const { messageId, data } = group.main.event;
+    if (messageId !== undefined) this.#byMessage.delete(messageId, group);
+    if (group.kind === 'call') this.#byCall.delete(String(data.toolCallId), group);
+  }
+}
+
+const none: readonly RowGroup[] = [];
+
+/** Rows by names, in the order in which they got them. Most names have one row: it is kept without a list. */
+class NamedGroups {
+  readonly #groups = new Map<unknown, RowGroup | RowGroup[]>();
+
+  /** Whether the row did not have the name before. */
+  add(name: string, group: RowGroup): boolean {
+    const known = this.#groups.get(name);
+    if (known === undefined) this.#groups.set(name, group);
+    else if (!Array.isArray(known)) {
+      if (known === group) return false;
+      this.#groups.set(name, [known, group]);
+    } else {
+      if (known.includes(group)) return false;
+      known.push(group);
+    }
+    return true;
+  }
+
+  delete(name: string, group: RowGroup): void {
+    const known = this.#groups.get(name);
+    if (known === group) this.#groups.delete(name);
+    else if (Array.isArray(known)) {
+      const others = known.filter((other) => other !== group);
+      this.#groups.set(name, others.length === 1 ? (others[0] as RowGroup) : others);
     }
   }
 
-  #put(group: RowGroup, key: string | null): void {
-    if (key === null) return;
-    const known = this.#byKey.get(key);
-    if (known?.includes(group)) return;
-    group.keys.push(key);
-    if (known === undefined) this.#byKey.set(key, [group]);
-    else known.push(group);
-    // The id of a message means its first text.
-    if (key.startsWith('text ')) this.#put(group, `main ${group.main.event.messageId}`);
+  first(name: string): RowGroup | null {
+    const known = this.#groups.get(name);
+    return (Array.isArray(known) ? known[0] : known) ?? null;
   }
 
-  #first(key: string | null): RowGroup | null {
-    return this.#all(key)[0] ?? null;
+  find(name: unknown, passes: (group: RowGroup) => boolean): RowGroup | null {
+    const known = this.#groups.get(name);
+    if (known === undefined) return null;
+    if (Array.isArray(known)) return known.find(passes) ?? null;
+    return passes(known) ? known : null;
   }
 
-  #all(key: string | null): readonly RowGroup[] {
-    return (key === null ? undefined : this.#byKey.get(key)) ?? [];
+  /** A name that is not a text has no row. */
+  all(name: unknown): readonly RowGroup[] {
+    const known = this.#groups.get(name);
+    if (known === undefined) return none;
+    return Array.isArray(known) ? known : [known];
   }
-}
-
-/** An id contains no space. */
-function messageKey(
-  what: 'message' | 'text' | 'has-call' | 'model',
-  { agentId = '', messageId }: Nameable,
-): string | null {
-  return messageId === undefined ? null : `${what} ${agentId} ${messageId}`;
-}
-
-function callKey({ agentId = '', data }: CapturedEvent): string | null {
-  return typeof data.toolCallId === 'string' ? `of ${agentId} ${data.toolCallId}` : null;
 }
 
 /** About how many characters a value has as JSON. */

@@ -3,7 +3,6 @@ import { formatTime } from '@hansard/facts';
 import { columnsOf, fitColumns } from '../text/columns.ts';
 import type { Words } from '../words/words.ts';
 import { kindColumns } from './describe-event.ts';
-import type { Ink } from './ink.ts';
 import { wordsLine } from './row-line.ts';
 
 const shortestHead = 12;
@@ -103,3 +102,6 @@ function fitSegments(segments: readonly LineSegment[], width: number): LineSegme
   }
   return fits;
 }
+
+/** What a piece of a line means, for a user interface with colours. */
+export type Ink = 'position' | 'agent' | 'word' | 'strong' | 'dim' | 'bad' | 'notice' | 'added' | 'removed';

@@ -1,11 +1,10 @@
 import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
 import { formatTime } from '@hansard/facts';
-import { columnsOf } from '../text/columns.ts';
-import { wrapColumns } from '../text/wrap-columns.ts';
+import { columnsOf, wrapColumns } from '../text/columns.ts';
 import { type RowWordsOptions, rowWords } from '../words/row-words.ts';
 import { type RowWords, spanText, type WordBlock, type WordSource } from '../words/words.ts';
-import type { Ink } from './ink.ts';
 import { isStoredRow } from './noise.ts';
+import type { Ink } from './render-line.ts';
 import type { Row } from './row.ts';
 
 export interface RenderRowOptions extends RowWordsOptions {

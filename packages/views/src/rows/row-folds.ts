@@ -1,9 +1,11 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { isReadableAs } from '@hansard/events/plain';
 import { isPrompt, isStraightEvent, type LeftBranch, TranscriptTree } from '@hansard/prompt';
+import { backTo } from './describe-event.ts';
 import { isNoise } from './noise.ts';
 import { listsOf, type RowSource } from './read-rows.ts';
 import type { Row, RowFold } from './row.ts';
+import type { RowGroup } from './row-group.ts';
 import { RowReader, type RowReaderOptions } from './row-reader.ts';
 
 /** The log of a dispatch, such as a `DispatchLog`. */
@@ -13,7 +15,7 @@ export interface FoldableLog {
 }
 
 /** By event: the dispatch that it is copied from. Null: no event is copied, or the log itself says which are. */
-type CopiedEvents = ReadonlyMap<string, string> | null;
+export type CopiedEvents = ReadonlyMap<string, string> | null;
 
 /** Rows that one row stands for. */
 export interface FoldedRows {
@@ -38,11 +40,19 @@ export class RowFolds {
   readonly #foldAt: Uint32Array;
   /** By event: 1 abandoned, 2 parallel, 0 on a current branch; 4 more if it was retracted. */
   readonly #marks: Uint8Array;
+  /** By the position of a rewind: that of the last event that its agent keeps. */
+  readonly #rewinds: ReadonlyMap<number, number>;
 
-  constructor(folded: readonly FoldedRows[], foldAt: Uint32Array, marks: Uint8Array) {
+  constructor(
+    folded: readonly FoldedRows[],
+    foldAt: Uint32Array,
+    marks: Uint8Array,
+    rewinds: ReadonlyMap<number, number>,
+  ) {
     this.folded = folded;
     this.#foldAt = foldAt;
     this.#marks = marks;
+    this.#rewinds = rewinds;
   }
 
   /** How many events of the log were read. */
@@ -54,6 +64,12 @@ export class RowFolds {
   at(position: number): FoldedRows | null {
     const number = this.#foldAt[position] ?? 0;
     return number === 0 ? null : (this.folded[number - 1] ?? null);
+  }
+
+  /** Whether an earlier row stands for the row of a position. */
+  hides(position: number, isOpen: (fold: FoldedRows) => boolean): boolean {
+    const folded = this.at(position);
+    return folded !== null && position > folded.position && !isOpen(folded);
   }
 
   /**
@@ -71,7 +87,12 @@ export class RowFolds {
     };
   }
 
-  #marked(row: Row): Row {
+  #marked(unmarked: Row): Row {
+    const kept = this.#rewinds.get(unmarked.position);
+    const row =
+      kept === undefined
+        ? unmarked
+        : { ...unmarked, content: [{ kind: 'text', text: backTo(kept), style: 'plain' } as const] };
     const left = (this.#marks[row.position] ?? 0) & 3;
     const isRetracted = row.events.some((position) => ((this.#marks[position] ?? 0) & 4) > 0);
     if (left === 0 && !isRetracted) return row;
@@ -92,10 +113,17 @@ export async function foldsOf(
   reach: RowReaderOptions = {},
   copied: CopiedEvents = null,
 ): Promise<RowFolds | null> {
-  return copied !== null || (await canHaveFolds(log)) ? readFolds(log, reach, copied) : null;
+  const found = copiesFound(log, copied);
+  return found !== null || (await canHaveFolds(log)) ? readFolds(log, reach, found) : null;
 }
 
-async function canHaveFolds(log: FoldableLog): Promise<boolean> {
+/** The copied events by which the head of a log is known. A native fork says itself where its head ends. */
+export function copiesFound({ envelope }: Pick<FoldableLog, 'envelope'>, copied: CopiedEvents): CopiedEvents {
+  return repeatedThrough(envelope.forkedFrom) === null ? copied : null;
+}
+
+/** Whether a log can have folds: its envelope knows a branch, or has not counted every event. */
+export async function canHaveFolds(log: FoldableLog): Promise<boolean> {
   const { envelope } = log;
   if (envelope.branched === true || repeatedThrough(envelope.forkedFrom) !== null) return true;
   const counted = envelope.folded?.through ?? -1;
@@ -123,8 +151,8 @@ export async function readFolds(
   const reading = new FoldReading(copied);
   const reader = new RowReader({ ...reach, groupsOnly: true });
   const grouped = {
-    couldMatch: ({ position, events }: Pick<Row, 'position' | 'events'>) => {
-      for (const at of events) reading.rowOf[at] = position;
+    couldMatch: (group: RowGroup) => {
+      reading.group(group);
       return false;
     },
     matches: () => false,
@@ -164,28 +192,33 @@ function repeatedThrough(fork: DispatchEnvelope['forkedFrom']): string | null {
   return isNative ? (fork.from.recordId ?? null) : null;
 }
 
-class FoldReading {
+/** Finds the folds of a log, given each event and each row of it. */
+export class FoldReading {
   readonly #copied: CopiedEvents;
   /** By event: 1 a copy, 2 a record that a reader skips, 0 anything else. */
   readonly #copyMarks: number[] = [];
   #origin: string | null = null;
   /** By event: the position of its row. */
-  readonly rowOf: number[] = [];
+  readonly #rowOf: number[] = [];
   readonly #tree = new TranscriptTree<number>();
   readonly #isPrompt: boolean[] = [];
   #fork: { readonly position: number; readonly origin: NonNullable<DispatchEnvelope['forkedFrom']> } | null =
     null;
   #copiesEnd = -1;
+  /** By position: the id of the last event that the agent keeps. */
+  readonly #rewinds = new Map<number, string>();
 
   constructor(copied: CopiedEvents) {
     this.#copied = copied;
   }
 
   add(event: CapturedEvent): void {
-    const position = this.rowOf.length;
-    this.rowOf.push(position);
+    const position = this.#rowOf.length;
+    this.#rowOf.push(position);
     this.#isPrompt.push(isPrompt(event));
     this.#tree.add(event, position);
+    if (isReadableAs(event, 'session:rewind') && event.data.keptThrough !== null)
+      this.#rewinds.set(position, event.data.keptThrough);
     if (this.#copied !== null) {
       this.#noteCopy(event, position, this.#copied.get(event.id));
       return;
@@ -194,6 +227,11 @@ class FoldReading {
       this.#fork = { position, origin: event.data };
     else if (this.#copiesEnd === -1 && repeatedThrough(this.#fork?.origin) === event.id)
       this.#copiesEnd = position;
+  }
+
+  /** Takes a row that no later event can change. */
+  group({ position, events }: Pick<RowGroup, 'position' | 'events'>): void {
+    for (const at of events) this.#rowOf[at] = position;
   }
 
   /** The head ends with the last copied event other than a model call, whose record can come later. */
@@ -207,7 +245,7 @@ class FoldReading {
   }
 
   end(): RowFolds {
-    const count = this.rowOf.length;
+    const count = this.#rowOf.length;
     const marks = new Uint8Array(count);
     const groupAt = new Uint32Array(count);
     const left = this.#tree.leftBranches();
@@ -224,9 +262,9 @@ class FoldReading {
     // A model call is of the row of its message, also after the end of the head.
     for (const [position, mark] of this.#copyMarks.entries()) if (mark === 1) groupAt[position] = copies;
     const isShown = new Uint8Array(count);
-    for (const [position, row] of this.rowOf.entries()) if (groupAt[position] === 0) isShown[row] = 1;
+    for (const [position, row] of this.#rowOf.entries()) if (groupAt[position] === 0) isShown[row] = 1;
     const byGroup = new Map<number, number[]>();
-    for (const [position, row] of this.rowOf.entries()) {
+    for (const [position, row] of this.#rowOf.entries()) {
       if (isShown[row] === 1) continue;
       const group = groupAt[row] ?? 0;
       const events = byGroup.get(group);
@@ -240,7 +278,11 @@ class FoldReading {
       const fold = branch === undefined ? this.#foldOfCopies(events) : this.#foldOfBranch(branch, events);
       return { position: events[0] ?? 0, events, fold };
     });
-    return new RowFolds(folded, foldAt, marks);
+    const rewinds = [...this.#rewinds].flatMap(([position, id]): [number, number][] => {
+      const kept = this.#tree.valueOf(id);
+      return kept === null ? [] : [[position, kept]];
+    });
+    return new RowFolds(folded, foldAt, marks, new Map(rewinds));
   }
 
   #foldOfBranch({ agentId, state, values, address }: LeftBranch<number>, events: readonly number[]): RowFold {

@@ -47,8 +47,10 @@ export interface RowGroup {
   readonly folded: LogNode[];
   /** The positions of all events, in order. */
   readonly events: number[];
-  /** The names by which later events refer to it. */
-  readonly keys: string[];
+  /** The ids of its events, and what else later events can refer to it by. */
+  readonly names: string[];
+  /** The characters of all events up to its first one. */
+  readBefore: number;
 }
 
 /** The text of a group, for comparing it with a delivery. */

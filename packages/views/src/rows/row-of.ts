@@ -1,10 +1,16 @@
-import type { CapturedEvent, EventData, JsonObject } from '@hansard/events';
-import { isReadableAs } from '@hansard/events/plain';
+import type {
+  CapturedEvent,
+  ContentPart,
+  EventData,
+  JsonObject,
+  JsonValue,
+  OutputPart,
+} from '@hansard/events';
+import { isMediaPart, isPlainObject, isReadableAs, snapshotText } from '@hansard/events/plain';
 import { sourceLabel } from '../agents/agent-label.ts';
 import type { LogNode } from '../log/log-node.ts';
 import { wordDiff } from '../session/word-diff.ts';
-import { inputParts, isOneLine } from './content/input-parts.ts';
-import { attachedParts, markdown, observedParts, outcomeParts, plain } from './content/output-parts.ts';
+import { inputParts, isOneLine, objectParts } from './content/input-parts.ts';
 import { describeEvent, type EventDescription } from './describe-event.ts';
 import { isFactOfWork, isFailedRecord } from './noise.ts';
 import type { RowReach } from './open-groups.ts';
@@ -73,7 +79,7 @@ function callState(
     toolCallId: data.toolCallId,
     tool: data.tool,
     target: data.target ?? '',
-    outcome: answer === undefined ? null : outcomeParts(withWholeOutput(answer, folded)),
+    outcome: answer === undefined ? null : outcomeParts(withWholeOutput(withOwnFacts(answer, data), folded)),
   };
   return {
     word: 'call',
@@ -85,6 +91,18 @@ function callState(
     ...(answer?.durationMs !== undefined && { durationMs: answer.durationMs }),
     call,
   };
+}
+
+/** A result without the facts that its call has, too. */
+function withOwnFacts(
+  result: EventData<'agent:tool_result'>,
+  { metadata, input }: EventData<'agent:tool_call'>,
+): EventData<'agent:tool_result'> {
+  const given: JsonObject = { ...(isPlainObject(input) ? (input as JsonObject) : {}), ...metadata };
+  const own = Object.entries(result.metadata).filter(
+    ([name, value]) => (typeof value === 'object' && value !== null) || given[name] !== value,
+  );
+  return { ...result, metadata: Object.fromEntries(own) };
 }
 
 /** A result with the output that its engine kept in a file of its own; the last one, if the file has changed. */
@@ -258,6 +276,123 @@ function modelOf({ model: name, usage, costUsd, durationMs }: EventData<'agent:i
 
 function foldedOf({ event, position }: RowGroup['folded'][number]): NonNullable<Row['folded']>[number] {
   const { kind, target, text } = describeEvent(event);
-  const { id, timestamp, type } = event;
-  return { position, id, timestamp, type, word: kind, text: [target, text].filter(Boolean).join(' ') };
+  const { id, timestamp, type, data } = event;
+  const record = { position, id, timestamp, type };
+  if (kind === 'engine') return { ...record, word: target, text };
+  // The kind of a state says more than that it is one.
+  const { kind: state, ...others } = data;
+  if (isReadableAs(event, 'session:status') && typeof state === 'string')
+    return {
+      ...record,
+      word: state.replaceAll(/[-_]/g, ' '),
+      text: describeEvent({ ...event, data: others }).text,
+    };
+  return { ...record, word: kind, text: [target, text].filter(Boolean).join(' ') };
+}
+
+type Result = EventData<'agent:tool_result'>;
+
+/** What came back from a call: its error, its output as text, images or JSON, and the recorded facts about it. */
+function outcomeParts({ error, output, metadata, target }: Result): RowPart[] {
+  const shown = output === undefined || output === null ? [] : outputParts(output);
+  // An engine often repeats the error as the beginning of the output.
+  const isRepeated = error !== undefined && outputText(shown[0]).startsWith(error.replace(/…$/, ''));
+  const parts = [
+    ...(error === undefined || isRepeated ? [] : [plain(error)]),
+    ...shown,
+    ...(shown.length === 0 ? [] : workParts(metadata)),
+  ];
+  // Facts of a full output are in it, or beside it in its engine's own words; a narrative has nothing else.
+  return parts.length > 0 ? parts : objectParts(metadata as JsonObject, target);
+}
+
+/** What a call did for the work, in words: commits, pushes and pull requests, and an edit that a person changed. */
+function workParts({ gitOperation, userModified }: JsonObject): RowPart[] {
+  const { commit, push, pr, branch } = fieldsOf(gitOperation);
+  const words = (name: string, value: JsonValue | undefined, ...keys: string[]) => {
+    const fields = fieldsOf(value);
+    const named = keys.flatMap((key) => (fields[key] == null ? [] : String(fields[key])));
+    return named.length === 0 ? [] : [`${name} ${named.join(' ')}`];
+  };
+  return [
+    ...words('commit', commit, 'sha', 'kind'),
+    ...words('push to', push, 'branch'),
+    ...words('branch', branch, 'ref', 'action'),
+    ...words('pull request', pr, 'number', 'action', 'url'),
+    ...(userModified === true ? ['A person changed this edit before it was made.'] : []),
+  ].map((text) => plain(text));
+}
+
+function fieldsOf(value: JsonValue | undefined): JsonObject {
+  return isPlainObject(value) ? (value as JsonObject) : {};
+}
+
+function outputText(part: RowPart | undefined): string {
+  return part?.kind === 'text' ? part.text : '';
+}
+
+/** Recorded output: content blocks as what they contain. */
+function outputParts(output: JsonValue): RowPart[] {
+  if (typeof output === 'string') return output === '' ? [] : [plain(output)];
+  if (Array.isArray(output) && output.length > 0 && output.every(isBlock)) return output.flatMap(blockParts);
+  return isBlock(output) ? blockParts(output) : [{ kind: 'json', value: output }];
+}
+
+/** What is attached to a message: texts with their names, and images, documents and sounds. */
+function attachedParts(parts: readonly ContentPart[] = []): RowPart[] {
+  return parts.map((part): RowPart => {
+    if (part.kind !== 'text') return { kind: 'media', media: part };
+    return { kind: 'text', label: part.name ?? 'attached', text: part.text, style: 'plain' };
+  });
+}
+
+/** The parts of an observed output. */
+function observedParts(parts: readonly OutputPart[]): RowPart[] {
+  return parts.map(observedPart);
+}
+
+function observedPart(part: OutputPart): RowPart {
+  switch (part.kind) {
+    case 'text':
+      return plain(part.text);
+    case 'json':
+      return { kind: 'json', value: part.json };
+    case 'image':
+    case 'document':
+    case 'audio':
+      return { kind: 'media', media: part };
+    case 'value':
+      return { kind: 'text', text: snapshotText(part), style: 'code' };
+    case 'repr':
+      return { kind: 'text', text: part.repr, style: 'code' };
+  }
+}
+
+function plain(text: string): RowPart {
+  return { kind: 'text', text, style: 'plain' };
+}
+
+function markdown(text: string, label?: string): RowPart {
+  return label === undefined
+    ? { kind: 'text', text, style: 'markdown' }
+    : { kind: 'text', label, text, style: 'markdown' };
+}
+
+type Block = JsonObject;
+
+function isBlock(value: JsonValue): value is Block {
+  return isPlainObject(value) && (typeof value.type === 'string' || isMediaPart(value) || isTextPart(value));
+}
+
+function isTextPart({ kind, text }: JsonObject): boolean {
+  return kind === 'text' && typeof text === 'string';
+}
+
+function blockParts(block: Block): RowPart[] {
+  const { type, text } = block;
+  const keys = Object.keys(block).length;
+  if (type === 'text' && typeof text === 'string' && keys === 2) return [markdown(text)];
+  if (isMediaPart(block)) return [{ kind: 'media', media: block }];
+  if (isTextPart(block)) return attachedParts([block as unknown as ContentPart]);
+  return [{ kind: 'json', value: block }];
 }

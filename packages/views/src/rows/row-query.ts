@@ -30,6 +30,8 @@ const fewestLetters = 3;
 export interface RowChoice {
   couldMatch(group: RowGroup): boolean;
   matches(row: Row): boolean;
+  /** Called after the last row. `make`: makes a row that was not chosen before. */
+  atEnd?(make: (group: RowGroup) => Row): void;
 }
 
 /**

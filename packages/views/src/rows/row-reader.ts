@@ -3,7 +3,7 @@ import { isReadableAs, isRemovedContent } from '@hansard/events/plain';
 import type { LinkReading } from '../audience/delivery-record.ts';
 import type { LogNode } from '../log/log-node.ts';
 import type { HowHeard } from '../log/saying.ts';
-import { callOfRecord, isNoise } from './noise.ts';
+import { callsOfRecord, isNoise } from './noise.ts';
 import { OpenGroups, type RowReach } from './open-groups.ts';
 import type { Row, RowAgent, RowKind, RowPart } from './row.ts';
 import { RowAgents } from './row-agents.ts';
@@ -80,7 +80,8 @@ export class RowReader {
     const changedFrom = this.#agents.observe(event, node.position, this.#links);
     const group = this.#group(node, changed);
     for (const { position } of this.#open.heardFrom(changedFrom)) changed.add(position);
-    return [group.position, ...changed].filter((position, at, all) => all.indexOf(position) === at);
+    changed.delete(group.position);
+    return [group.position, ...changed];
   }
 
   /** Puts an event into its row. */
@@ -105,7 +106,7 @@ export class RowReader {
   }
 
   /** Takes the rows that no later event can change, in order. With a query: returns those that match, and makes few others. */
-  settled(query?: RowChoice): Row[] {
+  settled(query?: RowChoice): readonly Row[] {
     return this.#rowsOf(this.#open.takeSettled(), query);
   }
 
@@ -114,10 +115,14 @@ export class RowReader {
     this.#agents.end();
     const groups = this.#open.takeAll();
     if (!isEndOfLog) for (const group of groups) group.isOutOfReach = true;
-    return this.#rowsOf(groups, query);
+    const rows = this.#rowsOf(groups, query);
+    query?.atEnd?.((group) => this.#rowOf(group));
+    return rows;
   }
 
   #rowsOf(groups: readonly RowGroup[], query: RowChoice | undefined): Row[] {
+    // Most events settle no row.
+    if (groups.length === 0) return [];
     if (query === undefined) return groups.map((group) => this.#rowOf(group));
     return groups
       .filter((group) => query.couldMatch(group))
@@ -155,7 +160,7 @@ export class RowReader {
     if (reported !== null) this.#open.carry(reported, event.id);
     if (isNoise(event)) {
       const isOutput = event.type === 'system:tool_output';
-      const call = isOutput ? this.#open.outputOf(event.data) : this.#open.callNamed(callOfRecord(event));
+      const call = isOutput ? this.#open.outputOf(event.data) : this.#open.callAmong(callsOfRecord(event));
       if (isOutput) this.#keepOutput(node);
       const run = call ?? this.#open.run();
       run?.folded.push(node);
@@ -276,7 +281,8 @@ export class RowReader {
       company: isTalk(event) && !this.#groupsOnly ? this.#agents.presentBeside(speaker) : [],
       folded: kind === 'noise' ? [node] : [],
       events: [position],
-      keys: [],
+      names: [],
+      readBefore: 0,
     };
     this.#open.add(group);
     if (kind === 'message') this.#hear(group, node, String(event.data.text));

@@ -56,6 +56,7 @@ export interface Row {
     readonly id: string;
     readonly timestamp: string | null;
     readonly type: string;
+    /** What kind of record it is. */
     readonly word: string;
     readonly text: string;
   }[];

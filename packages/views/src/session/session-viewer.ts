@@ -5,9 +5,9 @@ import { causalGraph, type GraphLink } from '../causes/causal-graph.ts';
 import { agentNamed } from '../log/log-agents.ts';
 import { createLogIndex, type LogIndex, nodeNamed } from '../log/log-index.ts';
 import type { LogNode } from '../log/log-node.ts';
+import { renderPerspective } from '../words/dialog-words.ts';
 import { type DialogRow, dialogOf } from './dialog.ts';
 import { perspectiveOf } from './perspective.ts';
-import { renderPerspective } from './render-perspective.ts';
 import type { SessionSource } from './render-session-view.ts';
 
 /**

@@ -1,7 +1,6 @@
 import type { CapturedEvent } from '@hansard/events';
 import type { HearingCell } from '../causes/hearing-matrix.ts';
-import type { KnowledgeStep } from '../knowledge/known-by.ts';
-import type { NeverHeardRow } from '../knowledge/never-heard.ts';
+import type { KnowledgeStep, NeverHeardRow } from '../knowledge/known-by.ts';
 import type { Fate, HowHeard, Saying } from '../log/saying.ts';
 import type { Tone } from '../rows/row.ts';
 import type { WordSpan } from './words.ts';
@@ -51,6 +50,23 @@ export const fateWords: Readonly<Record<Fate, string>> = {
   abandoned: 'on an abandoned branch',
   retracted: 'retracted',
 };
+
+/** A line for each receiver of which the log has no transcript, with the positions of what was sent to it. */
+export function sentElsewhereLines(
+  sayings: readonly Pick<Saying, 'position' | 'sentTo'>[],
+  isAgent: (agentId: string) => boolean,
+): string[] {
+  const elsewhere = sayings.filter(({ sentTo }) => sentTo !== undefined && !isAgent(sentTo));
+  return [...Map.groupBy(elsewhere, ({ sentTo }) => sentTo)].map(
+    ([name, some]) =>
+      `sent to ${name}, which has no transcript here: ${some.map(({ position }) => position).join(', ')}`,
+  );
+}
+
+/** Of a message that an agent sent to another one. That it arrived is not recorded. */
+export function sentToWords(name: string): string {
+  return `sent to ${name}`;
+}
 
 const said = /^agent:(?:text|thinking|tool_call|piece_of_text)$/;
 

@@ -4,7 +4,7 @@ import { formatCost, formatCount, formatDuration, formatTokens, shortId } from '
 import type { AgentNames } from '../agents/agent-names.ts';
 import { decisionInWords, decisionTones, describeEvent } from '../rows/describe-event.ts';
 import { isStoredRow } from '../rows/noise.ts';
-import type { DiffLine, Row, RowAgent, RowDecision, RowFold, RowPart } from '../rows/row.ts';
+import type { DiffLine, Row, RowAgent, RowDecision, RowFold, RowPart, RowSpeaker } from '../rows/row.ts';
 import { fitColumns } from '../text/columns.ts';
 import { compactJson } from '../text/compact-json.ts';
 import { dispatchedAgent, hearingClauses, hearingSpans, receivedLabel } from './hearing-words.ts';
@@ -31,7 +31,7 @@ export function rowWords(row: Row, { self }: RowWordsOptions = {}): RowWords {
     spans: spansOf([
       ['agent', agent.name || agent.agentId || (self ?? '')],
       ['word', word],
-      ['head', from === undefined ? head : ['from', from.label, from.name].filter(Boolean).join(' ')],
+      ['head', from === undefined ? head : fromInWords(from, self)],
       ...(row.branch === undefined ? [] : [['mark', branchMarks[row.branch]] as const]),
       ...(row.isRetracted === true ? [['mark', 'retracted'] as const] : []),
       ['status', status === undefined || status === 'completed' ? '' : status],
@@ -48,6 +48,10 @@ export function rowWords(row: Row, { self }: RowWordsOptions = {}): RowWords {
       ...foldBlocks(row),
     ],
   };
+}
+
+function fromInWords({ label, name }: RowSpeaker, self = dispatchedAgent): string {
+  return label === 'agent' && name === '' ? `from ${self}` : ['from', label, name].filter(Boolean).join(' ');
 }
 
 const branchMarks = { abandoned: 'abandoned', parallel: 'parallel branch' } as const;
@@ -202,9 +206,6 @@ function hearingBlocks({ kind, heard = [], missing = [], notKnown = [] }: Row, n
 function recordBlocks(row: Row): WordBlock[] {
   const { kind, folded = [] } = row;
   if (folded.length === 0) return [];
-  const counts = Object.entries(Object.groupBy(folded, ({ word }) => word)).map(
-    ([word, some = []]) => `${some.length} ${word}`,
-  );
   const what = kind === 'noise' ? 'harness record' : 'engine record';
   const records = folded.map(({ position, timestamp, word, text }) => ({
     position,
@@ -213,8 +214,21 @@ function recordBlocks(row: Row): WordBlock[] {
   }));
   const summary = isStoredRow(row)
     ? storedInWords(folded)
-    : `${formatCount(folded.length, what)}: ${counts.join(', ')}`;
+    : `${formatCount(folded.length, what)}: ${kindsInWords(folded)}`;
   return [{ kind: 'records', source: kind === 'noise' ? 'content' : 'records', summary, records }];
+}
+
+const mostKinds = 4;
+
+/** The kinds of records, in the order of the log. */
+function kindsInWords(folded: NonNullable<Row['folded']>): string {
+  const counts = [...Map.groupBy(folded, ({ word }) => word)];
+  const shown = counts.length > mostKinds + 1 ? mostKinds : counts.length;
+  const words = counts
+    .slice(0, shown)
+    .map(([word, some]) => (counts.length > 1 && some.length > 1 ? `${word} ×${some.length}` : word));
+  const others = counts.slice(shown).reduce((sum, [, some]) => sum + some.length, 0);
+  return [...words, ...(others === 0 ? [] : [`${others} of other kinds`])].join(', ');
 }
 
 /** The columns for the tools and parameters in a summary: its records have them whole. */

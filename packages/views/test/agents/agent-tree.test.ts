@@ -1,4 +1,4 @@
-import type { CapturedEvent } from '@hansard/events';
+import type { CapturedEvent, JsonObject } from '@hansard/events';
 import { anyEvent, event, randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import {
@@ -84,6 +84,50 @@ describe('agentTree', () => {
   });
 });
 
+describe('the model and the depth of an agent', () => {
+  const infers = (id: string, agentId: string, model: string) =>
+    event('agent:inference', { model, usage: { inputTokens: 1, outputTokens: 1 } }, { id, agentId });
+  const meta = (agent: string, metadata: JsonObject) =>
+    anyEvent('system:agent_metadata', { agent, file: 'f', metadata });
+  const events = [
+    event('agent:created', { name: 'Ann', languageModel: 'given' }, { id: 'e1', agentId: 'ann' }),
+    created('e2', 'ben', 'Ben'),
+    infers('e3', 'ann', 'other'),
+    infers('e4', 'ben', 'opus'),
+    infers('e5', 'ben', 'haiku'),
+    infers('e6', 'ben', 'opus'),
+    meta('ben', { spawnDepth: 1 }),
+    meta('ben', { spawnDepth: 2, name: 'Ben' }),
+    meta('ann', { spawnDepth: 'deep' }),
+  ];
+
+  it('are those that it was created with, of its calls, and that its product states', () => {
+    const tree = agentTree(createLogIndex(events));
+    expect(tree.map(({ models, depth }) => [models, depth])).toEqual([
+      [['other'], null],
+      [['opus', 'haiku'], 2],
+    ]);
+    expect(
+      renderAgentTree(tree)
+        .split('\n')
+        .map((line) => line.replaceAll(/ {2,}/g, '|')),
+    ).toEqual(['Ann|ann|given|0 messages', 'Ben|ben|opus, haiku|0 messages|depth 2']);
+  });
+
+  it('are known of a call that only the envelope has', async () => {
+    const call = { model: 'sonnet', calls: 1, inputTokens: 1, outputTokens: 1 };
+    const openCalls = [{ id: 'c1', agentId: 'cleo', timestamp: null, usage: call, prices: null }];
+    const log = {
+      envelope: { openCalls },
+      async *pages() {
+        yield { events: [...events, created('e9', 'cleo', 'Cleo')] };
+      },
+    };
+    const { agents } = await readAgentTree(log);
+    expect(agents.map(({ models }) => models)).toEqual([['other'], ['opus', 'haiku'], ['sonnet']]);
+  });
+});
+
 describe('branches of an agent', () => {
   const asked = (id: string, text: string, follows?: string) => ({
     ...event('user:message', { text, source: { kind: 'user' } }, { id }),
@@ -97,18 +141,18 @@ describe('branches of an agent', () => {
     asked('p4', 'How long?', 'p1'),
   ];
 
-  it('are below it, each with the position of its last event', () => {
+  it('are below it, each with the position of its last event, and what it has beside the current one', () => {
     const [root] = agentTree(createLogIndex(events));
     expect(root?.branches.map(({ state, address, end, from }) => [state, address, end, from])).toEqual([
-      ['abandoned', 'p2', 1, null],
+      ['current', 'p4', 4, null],
+      ['abandoned', 'p2', 1, 0],
       ['parallel', 'p3', 3, 0],
-      ['current', 'p4', 4, 0],
     ]);
     expect(renderAgentTree(agentTree(createLogIndex(events))).split('\n')).toEqual([
       'dispatched agent    –          4 messages',
-      '├─ branch 1         abandoned  2 prompts, 2 events',
-      '├─ branch 3         parallel   1 prompt, 2 events   from 0',
-      '└─ branch 4         current    1 prompt, 1 event    from 0',
+      '├─ branch 4         current    2 prompts, 3 events',
+      '├─ branch 1         abandoned  1 prompt, 1 event    from 0',
+      '└─ branch 3         parallel   1 prompt, 1 event    from 0',
     ]);
     expect(agentTree(createLogIndex(events.slice(0, 2)))[0]?.branches).toEqual([]);
   });

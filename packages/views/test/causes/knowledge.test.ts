@@ -1,9 +1,12 @@
+import { event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import {
   createLogIndex,
+  dialogOf,
   hearingMatrix,
   knownBy,
   neverHeard,
+  renderDialog,
   renderHearing,
   renderKnown,
   renderNeverHeard,
@@ -38,6 +41,28 @@ describe('hearingMatrix', () => {
     expect(matrix.rows[0]?.cells.get('ann')).toEqual(['withheld', 'same', 'withheld']);
     expect(renderHearing(index, matrix)).toContain('withheld ×2, same');
     expect(neverHeard(index, 'e1')).toEqual([]);
+  });
+
+  it('shows to whom a message was sent, and names a receiver that has no transcript', () => {
+    const sent = (id: string, agent: string) => ({
+      ...event('agent:message_sent', { text: `Hi ${agent}`, to: { agent } }, { id, agentId: 'ann' }),
+    });
+    const index = createLogIndex([
+      created('e1', 'ann', 'Ann'),
+      created('e2', 'b7', 'Ben'),
+      says('e3', 'b7', 'Rye'),
+      sent('e4', 'Ben'),
+      sent('e5', 'Carl'),
+      event('agent:message_sent', { text: 'Far', to: { dispatchId: 'D2' } }, { id: 'e6', agentId: 'ann' }),
+    ]);
+    const matrix = hearingMatrix(index);
+    expect(matrix.rows.map(({ saying, cells }) => [saying.id, Object.fromEntries(cells)])).toEqual([
+      ['e3', { b7: ['said'] }],
+      ['e4', { ann: ['said'], b7: ['sent'] }],
+      ['e5', { ann: ['said'] }],
+    ]);
+    expect(renderHearing(index, matrix)).toContain('\nsent to Carl, which has no transcript here: 4');
+    expect(renderDialog(index, dialogOf(index))).toContain('Ann: Hi Ben\n      sent to Ben');
   });
 
   it('says so if nothing was said', () => {

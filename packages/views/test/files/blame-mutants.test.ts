@@ -65,14 +65,14 @@ const mutants: readonly (readonly [fault: string, file: string, piece: string, i
   ['a reading writes the file', 'file-records.ts', 'after: content, isSeen: true }];', 'after: content }];'],
   [
     'the contents give no order',
-    'replay-order.ts',
+    'file-blame.ts',
     'const isBetter = chained.breaks < timed.breaks;',
     'const isBetter = false as boolean;',
   ],
 ];
 
 async function partsWith(file: string, piece: string, instead: string): Promise<BlameParts> {
-  const modules = ['file-blame', 'file-records', 'file-step', 'line-table', 'replay-order'];
+  const modules = ['file-blame', 'file-records', 'file-step', 'line-table'];
   const paths = modules.map((name) => `files/${name}.ts`);
   return (await importMutated(home, [`files/${file}`, piece, instead], ...paths)) as BlameParts;
 }

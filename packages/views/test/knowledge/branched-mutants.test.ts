@@ -7,7 +7,7 @@ import { type ComparedViews, wrongView } from './branched-views.ts';
 const home = join(import.meta.dirname, '../..');
 const seeds = 300;
 
-const branched = 'knowledge/branched-knowledge.ts';
+const branched = 'knowledge/knowledge-of.ts';
 const folds = 'knowledge/knowledge-fold.ts';
 const index = 'log/log-index.ts';
 

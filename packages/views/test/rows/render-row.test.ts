@@ -1,8 +1,8 @@
-import type { CapturedEvent, EventData, JsonValue } from '@hansard/events';
+import type { CapturedEvent, EventData, JsonObject, JsonValue } from '@hansard/events';
 import { anyEvent, event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { columnsOf, type RenderRowOptions, renderRow, rowsOf } from '../../src/index.ts';
-import { wrapColumns } from '../../src/text/wrap-columns.ts';
+import { wrapColumns } from '../../src/text/columns.ts';
 
 function call(toolCallId: string, tool: string, input: JsonValue, target?: string): CapturedEvent {
   const aim = target === undefined ? {} : { target };
@@ -46,8 +46,41 @@ describe('renderRow', () => {
     const message = event('user:message', { text: 'What is it?', source: { kind: 'user' } });
     expect(show([content('a'), content('b'), message])).toContain('▸ 2 attached files\n');
     expect(show([content('a'), anyEvent('session:status', { status: 'x' }), message])).toContain(
-      '▸ 2 harness records: 1 content, 1 status\n',
+      '▸ 2 harness records: content, status\n',
     );
+  });
+
+  it('names the kinds of records by what the engine calls them, and counts the rare ones together', () => {
+    const record = (word: string) => anyEvent(`system:${word}`, {});
+    const state = (kind: string) => anyEvent('session:status', { kind, value: 'x' });
+    const some = [record('last_prompt'), state('permission-mode'), state('permission-mode')];
+    expect(show(some)).toContain('▸ 3 harness records: last prompt, permission mode ×2\n');
+    expect(show(some.slice(1), { full: true })).toContain('permission mode value x\n');
+    const many = ['a', 'b', 'c', 'd', 'e', 'f'].map(record);
+    expect(show(many)).toContain('▸ 6 harness records: a, b, c, d, 2 of other kinds\n');
+  });
+
+  it('shows the records of a call below it, also where they have ids of their own', () => {
+    const progress = (fields: JsonObject) => anyEvent('system:tool_progress', fields);
+    const text = show([
+      call('t1', 'Bash', {}, 'make'),
+      call('t2', 'Bash', {}, 'make test'),
+      progress({ toolUseID: 'bash-progress-0', parentToolUseID: 't1' }),
+      progress({ call_id: 't1' }),
+      progress({ tool_use_id: 't2', parent_tool_use_id: 't1' }),
+    ]);
+    expect(text).toContain('Bash make  open  ▸ 2 engine records: tool progress\n');
+    expect(text).toContain('Bash make test  open  ▸ 1 engine record: tool progress\n');
+  });
+
+  it('shows of a result without an output the facts that its call does not have', () => {
+    const metadata = { description: 'Build', command: 'make all' };
+    const text = show([
+      event('agent:tool_call', { toolCallId: 't1', tool: 'Bash', metadata, target: 'make all' }),
+      result('t1', { metadata: { ...metadata, exitCode: 0 }, target: 'make all' }),
+    ]);
+    expect(text).toContain('→ exitCode 0\n');
+    expect(text.match(/Build/g)).toHaveLength(1);
   });
 
   it('says which tools and parameters a model was given, cut to a line, and without dashes for a time', () => {
@@ -100,7 +133,7 @@ describe('renderRow', () => {
                   -- schedule
                 → expected 15,
                   received 3
-   6  09:30:00  harness  ▸ 2 harness records: 1 status, 1 hook
+   6  09:30:00  harness  ▸ 2 harness records: status, hook
    9  09:30:00  text  It failed.
 `);
   });
@@ -141,7 +174,7 @@ describe('renderRow', () => {
 
   it('lists the records of a run of noise in full', () => {
     const text = show([anyEvent('system:hook_started', { hook: 'lint' })], { full: true });
-    expect(text).toContain('▾ 1 harness record: 1 hook\n                  0  hook started hook lint\n');
+    expect(text).toContain('▾ 1 harness record: hook\n                  0  hook started hook lint\n');
   });
 
   it.each([24, 40, 80, 140])('keeps every line within %d columns, and loses no word', (width) => {

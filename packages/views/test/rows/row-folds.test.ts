@@ -3,12 +3,15 @@ import { anyEvent, event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import {
   addressedEvents,
+  EventFilter,
+  type FoldedRows,
   foldsOf,
   type Row,
   readFolds,
   readRows,
   renderRow,
   rowsOf,
+  shownRows as rowsOfLog,
 } from '../../src/index.ts';
 import { shownRows, talkingLog, wrongFolds } from './branched-rows.ts';
 
@@ -16,6 +19,12 @@ const seeds = Number(process.env.HANSARD_FOLD_SEEDS ?? 400);
 
 async function* listed<T>(items: readonly T[]): AsyncGenerator<readonly T[]> {
   for (let at = 0; at < items.length; at += 7) yield items.slice(at, at + 7);
+}
+
+async function rowsIn(rows: AsyncIterable<Row>): Promise<Row[]> {
+  const all: Row[] = [];
+  for await (const row of rows) all.push(row);
+  return all;
 }
 
 describe('the rows of a random log with branches', () => {
@@ -31,6 +40,52 @@ describe('the rows of a random log with branches', () => {
     // Many branches are folded, and something that others received stays.
     expect(folded).toBeGreaterThan(seeds);
     expect(kept).toBeGreaterThan(seeds / 20);
+  });
+
+  it('are given from the end as from the beginning, and the log is read once for the last ones', async () => {
+    for (let seed = 1; seed <= Math.min(seeds, 150); seed += 1) {
+      const { events } = talkingLog(seed);
+      let read = 0;
+      const log = {
+        envelope: { folded: null, branched: true },
+        async *pages() {
+          read += 1;
+          for await (const list of listed(events)) yield { events: list };
+        },
+      };
+      for (const criteria of [{}, { types: ['agent:text', 'user:message'] }]) {
+        const filter = new EventFilter(criteria);
+        const options = { copied: null, isOpen: ({ position }: FoldedRows) => position % 3 === 0 };
+        const all = await rowsIn(rowsOfLog(log, filter, options));
+        for (const last of [0, 1, 4, 30]) {
+          read = 0;
+          const rows = await rowsIn(rowsOfLog(log, filter, { ...options, last }));
+          expect({ seed, last, rows, read }).toEqual({
+            ...{ seed, last, rows: last === 0 ? [] : all.slice(-last), read: Math.min(last, 1) },
+          });
+        }
+      }
+    }
+  });
+
+  it('are given from the end also where more of the last ones are folded than a reader keeps', async () => {
+    const turns = Array.from({ length: 1_500 }, (_, at) => ({ ...asked(`Loaf ${at}`), id: `q${at}` }));
+    const events = [
+      { ...asked('Bake'), id: 'p1' },
+      ...turns,
+      { ...event('session:rewind', { keptThrough: 'p1' }), id: 'r1' },
+    ];
+    const log = {
+      envelope: { folded: null, branched: true },
+      async *pages() {
+        for await (const list of listed(events)) yield { events: list };
+      },
+    };
+    const options = { copied: null, isOpen: () => false, last: 3 };
+    const rows = await rowsIn(rowsOfLog(log, new EventFilter(), options));
+    expect(rows.map(({ position, kind }) => `${position} ${kind}`)).toEqual([
+      ...['0 message', '1 branch', '1501 event'],
+    ]);
   });
 
   it('are reached by the address of any of their events, with nothing of another branch', async () => {
@@ -72,6 +127,16 @@ describe('a branch that was left', () => {
     ]);
     expect(renderRow(rows[2] as Row)).toBe(
       '   2  09:30:00  branch  ▸ 1 prompt, 2 events, abandoned by a rewind; it ends with 3',
+    );
+  });
+
+  it('is left by a rewind that names the position of the last event that stays', async () => {
+    const folds = await readFolds(listed(events));
+    const [row] = rowsOf(events).flatMap((one) =>
+      one.position === 4 ? (folds.shown(one, () => false) ?? []) : [],
+    );
+    expect(renderRow(row as Row)).toContain(
+      'rewind  back to 1, which is the last event that the agent keeps',
     );
   });
 

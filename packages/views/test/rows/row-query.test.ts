@@ -70,7 +70,7 @@ function made(events: readonly CapturedEvent[], query: RowQuery): number {
   let count = 0;
   const counting = new Proxy(query, {
     get: (target, name) => {
-      if (name === 'couldMatch') return target.couldMatch.bind(target);
+      if (name !== 'matches') return name === 'couldMatch' ? target.couldMatch.bind(target) : undefined;
       return (row: Row) => {
         count += 1;
         return target.matches(row);

@@ -12,11 +12,11 @@ import {
 } from '@hansard/provider';
 import {
   checksumOf,
-  dispatchMisplaced,
   encodeChecksum,
   isSystemError,
   pageOfDispatches,
   withFile,
+  withRenamedTasks,
 } from '@hansard/store-kit';
 import { dispatchPaths, names } from '../disk-format.ts';
 import { type DispatchName, readDispatchEnvelope } from '../dispatch/dispatch-file.ts';
@@ -280,27 +280,6 @@ export class Listings {
 
 function nameIn({ taskDir, folder }: KnownTask, dispatchId: string): DispatchName {
   return { taskDir, dispatchId, paths: dispatchPaths(folder, dispatchId) };
-}
-
-/** The dispatches of a task, with one entry in place of all that were written in a task whose folder had another name. */
-function withRenamedTasks(listed: readonly Listed[], folder: string): Listed[] {
-  const others = Map.groupBy(listed, otherTaskOf);
-  others.delete(null);
-  const renamed = [...others].filter(([, { length }]) => length > 1);
-  if (renamed.length === 0) return [...listed];
-  const isOfThem = (one: Listed) => renamed.some(([, ofTask]) => ofTask.includes(one));
-  const entries = renamed.map(([writtenTaskDir, [{ taskDir } = { taskDir: '' }]]): Listed => {
-    const log = { taskDir, dispatchId: null, writtenTaskDir: writtenTaskDir ?? '', writtenDispatchId: null };
-    return { taskDir, dispatchId: null, envelope: null, error: dispatchMisplaced(log, folder) };
-  });
-  return [...listed.filter((one) => !isOfThem(one)), ...entries];
-}
-
-/** The task in which a dispatch was written that has the right id in the wrong task; null for any other. */
-function otherTaskOf({ dispatchId, error }: Listed): string | null {
-  if (error === undefined || !storeErrors.is(error, 'STORE_MISPLACED')) return null;
-  const { writtenTaskDir, writtenDispatchId } = error.details as Record<string, unknown>;
-  return writtenDispatchId === dispatchId && typeof writtenTaskDir === 'string' ? writtenTaskDir : null;
 }
 
 /** A dispatch with its envelope; null if it cannot be read. */

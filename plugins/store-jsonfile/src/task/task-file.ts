@@ -44,7 +44,11 @@ export function taskLock(taskFolder: string): LockPlace {
 /** The record of a task; null if it has none. @throws STORE_CORRUPT, STORE_NEWER */
 export function readTaskRecord(files: Files, taskFolder: string): TaskRecord | null {
   const path = taskFilePath(taskFolder);
-  const file = readTaskFile(files, path);
+  return assertKnown(readTaskFile(files, path), path);
+}
+
+/** The record in a file; null if it has none. @throws STORE_NEWER */
+function assertKnown(file: TaskFile | null, path: string): TaskRecord | null {
   if (file === null || Object.keys(file.fields).length === 0) return null;
   return knownTask(file.fields, path, { file: path });
 }
@@ -70,7 +74,7 @@ export function listTask(files: Files, root: string, taskDir: string): TaskListi
 export type TaskFileChange = { readonly task: TaskRecord } | { readonly dispatchIds: ReadonlySet<string> };
 
 /**
- * Writes task.json. A new record keeps the index as it is. Otherwise the index keeps its entries of ended dispatches, and only
+ * Writes task.json. A new record keeps the index as it is, and does not replace one of a newer version (STORE_NEWER). Otherwise the index keeps its entries of ended dispatches, and only
  * the changed ones, the running ones and the missing ones are read. A file that cannot be read is then not changed, because
  * a person may still repair its record.
  */
@@ -83,7 +87,9 @@ function writeTaskFile(
 ): void {
   const path = taskFilePath(taskFolder);
   if ('task' in change) {
-    const summaries = readIfWhole(files, path)?.dispatches;
+    const present = readIfWhole(files, path);
+    assertKnown(present, path);
+    const summaries = present?.dispatches;
     write(files, taskFolder, change.task, Array.isArray(summaries) ? summaries.filter(isSummary) : [], sync);
     return;
   }

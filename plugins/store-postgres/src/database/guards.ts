@@ -129,6 +129,7 @@ BEGIN
   IF ${schema}.is_owner(TG_RELID) THEN RETURN NEW; END IF;
   IF TG_OP = 'INSERT' THEN
     IF (NEW.epoch BETWEEN 0 AND 1) IS NOT TRUE THEN PERFORM ${schema}.refuse('this epoch'); END IF;
+    IF NEW.written_as <> NEW.task_dir || '/' || NEW.dispatch_id THEN PERFORM ${schema}.refuse('this name'); END IF;
   ELSE
     IF NEW.epoch <> OLD.epoch + (NEW.writer IS DISTINCT FROM OLD.writer AND NEW.writer IS NOT NULL)::int THEN PERFORM ${schema}.refuse('this epoch'); END IF;
     IF NEW.version NOT BETWEEN OLD.version AND OLD.version + 1 THEN PERFORM ${schema}.refuse('this version'); END IF;
@@ -144,7 +145,7 @@ BEGIN
     AND envelope ->> 'dispatchId' = NEW.dispatch_id AND envelope ->> 'status' = NEW.status
     AND coalesce(envelope ->> 'startedAt', '') = NEW.started_at
     AND NEW.checksum = encode(sha256(convert_to(
-      concat_ws(E'\\n', NEW.task_dir, NEW.dispatch_id, NEW.started_at, NEW.status, NEW.envelope), 'UTF8')), 'hex')) IS NOT TRUE
+      concat_ws(E'\\n', NEW.written_as, NEW.started_at, NEW.status, NEW.envelope), 'UTF8')), 'hex')) IS NOT TRUE
   THEN PERFORM ${schema}.refuse('this envelope'); END IF;
   RETURN NEW;
 END $$;
@@ -156,7 +157,7 @@ BEGIN
     IF NEW.version <> OLD.version + 1 THEN PERFORM ${schema}.refuse('this version'); END IF;
   END IF;
   IF (${schema}.is_shallow(NEW.record) AND ${schema}.fits(${schemaOf('task')}, ${schema}.parsed(NEW.record))
-    AND NEW.checksum = ${schema}.crc(convert_to(NEW.task_dir || E'\\n' || NEW.record, 'UTF8'))) IS NOT TRUE
+    AND NEW.checksum = ${schema}.crc(convert_to(NEW.record, 'UTF8'))) IS NOT TRUE
   THEN PERFORM ${schema}.refuse('this record'); END IF;
   RETURN NEW;
 END $$;

@@ -119,8 +119,8 @@ function idleOpenings(schema: string): string {
 function oneRowEach(schema: string): string {
   return `
     INSERT INTO ${schema}.tasks (task_dir, checksum, record) VALUES ('', 0, '');
-    INSERT INTO ${schema}.dispatches (task_dir, dispatch_id, started_at, status, epoch, checksum, envelope)
-      VALUES ('', '', '', '', 0, '', '');
+    INSERT INTO ${schema}.dispatches (task_dir, dispatch_id, written_as, started_at, status, epoch, checksum, envelope)
+      VALUES ('', '', '', '', '', 0, '', '');
     INSERT INTO ${schema}.events (dispatch, position, checksum, id, line) VALUES (0, 0, 0, '', '');
     INSERT INTO ${schema}.event_words (dispatch, position, at, words) VALUES (0, 0, '', '{}')`;
 }

@@ -14,6 +14,8 @@ const oldestServer = 140_000;
  * Names and ids have the collation "C": they are told apart and sorted by their bytes, whatever the locale of the database.
  *
  * checksum               of the row; see checksums.ts
+ * dispatches.written_as  `TASK/ID`, the name under which the dispatch was written. A row at another place is STORE_MISPLACED. The
+ *                        checksum covers this name and not its place.
  * dispatches.version     grows with each change of the envelope
  * dispatches.writer      the token of the opening that has claimed the dispatch; see claims.ts
  * dispatches.epoch       grows with each claim
@@ -44,6 +46,7 @@ CREATE TABLE ${schema}.dispatches (
   number       bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   task_dir     text COLLATE "C" NOT NULL,
   dispatch_id  text COLLATE "C" NOT NULL,
+  written_as   text COLLATE "C" NOT NULL,
   started_at   text COLLATE "C" NOT NULL,
   status       text COLLATE "C" NOT NULL,
   version      bigint NOT NULL DEFAULT 1,
@@ -229,7 +232,7 @@ const writerRights: readonly (readonly [table: string, rights: string])[] = [
   ['tasks', 'INSERT (task_dir, checksum, record), UPDATE (version, checksum, record)'],
   [
     'dispatches',
-    `INSERT (task_dir, dispatch_id, started_at, status, writer, epoch, checksum, envelope),
+    `INSERT (task_dir, dispatch_id, written_as, started_at, status, writer, epoch, checksum, envelope),
   UPDATE (started_at, status, version, writer, epoch, acknowledged, searchable_events, checksum, envelope)`,
   ],
   ['events', 'INSERT (dispatch, position, checksum, id, line)'],

@@ -15,6 +15,7 @@ export interface DispatchRow {
   readonly number: BigInt64;
   readonly taskDir: string;
   readonly dispatchId: string;
+  readonly writtenAs: string;
   /** '': the start in the envelope is null. */
   readonly startedAt: string;
   readonly status: string;
@@ -24,6 +25,8 @@ export interface DispatchRow {
 
 /** With what a listing says about its events. */
 export interface ListedRow extends DispatchRow {
+  /** Whether the row stands for all dispatches that were written as another task. */
+  readonly isTask: boolean;
   readonly hasEvents: boolean;
   /** The time of the last event; null without events, or if it cannot be read. */
   readonly lastAt: string | null;
@@ -45,6 +48,7 @@ interface LockedRow extends ClaimedRow {
 }
 
 interface HeadRow {
+  readonly writtenAs: string;
   readonly number: BigInt64;
   readonly writer: string | null;
   readonly epoch: BigInt64;
@@ -63,6 +67,7 @@ export interface EventRow {
 
 /** A row of a page. The columns of the event are null if the page has no event. */
 export interface PageRow {
+  readonly writtenAs: string;
   readonly number: BigInt64;
   readonly acknowledged: number;
   readonly length: number;
@@ -74,6 +79,7 @@ export interface PageRow {
 export interface HitRow {
   readonly taskDir: string;
   readonly dispatchId: string;
+  readonly writtenAs: string;
   readonly position: number;
   readonly checksum: number;
   readonly line: string;
@@ -84,6 +90,7 @@ export interface HitRow {
 export interface BacklogRow {
   readonly taskDir: string;
   readonly dispatchId: string;
+  readonly writtenAs: string;
   readonly number: BigInt64;
   readonly first: number;
 }
@@ -106,11 +113,11 @@ export function statementsFor(schema: string) {
     /** The last parameter, after those of the conditions, is the limit. */
     listDispatches: ({ conditions, isWhole, order }: ListingClauses): Statement<ListedRow> =>
       statement(
-        `SELECT ${parts.columns}, e.line IS NOT NULL AS "hasEvents",
+        `SELECT ${parts.columns}, ${isWhole ? 'false' : parts.renamed('>')} AS "isTask", e.line IS NOT NULL AS "hasEvents",
            substring(left(e.line, 2000) FROM '^\\{"id":"[^"]*","type":"[^"]*",(?:"v":\\d+,)?"timestamp":"([^"]*)"') AS "lastAt"
          FROM ${schema}.dispatches d LEFT JOIN LATERAL (
            SELECT line FROM ${schema}.events WHERE dispatch = d.number ORDER BY position DESC LIMIT 1) e ON true
-         WHERE ${[...conditions, `d.checksum ${isWhole ? '=' : '<>'} ${parts.checksum}`].join(' AND ')}
+         WHERE ${[...conditions, isWhole ? parts.whole : `NOT (${parts.whole}) AND NOT ${parts.renamed('<')}`].join(' AND ')}
          ORDER BY ${order} LIMIT $${conditions.join().split('$').length}`,
       ),
   };
@@ -122,11 +129,20 @@ type Parts = ReturnType<typeof partsFor>;
 function partsFor(schema: string) {
   const length = (dispatch: string) =>
     `(SELECT coalesce(max(position) + 1, 0) FROM ${schema}.events WHERE dispatch = ${dispatch})`;
-  const columns = `d.number, d.task_dir AS "taskDir", d.dispatch_id AS "dispatchId", d.started_at AS "startedAt", d.status,
+  const columns = `d.number, d.task_dir AS "taskDir", d.dispatch_id AS "dispatchId", d.written_as AS "writtenAs", d.started_at AS "startedAt", d.status,
     d.checksum, d.envelope`;
   // As `envelopeChecksum` computes it.
-  const checksum = `encode(sha256(convert_to(
-    concat_ws(E'\\n', d.task_dir, d.dispatch_id, d.started_at, d.status, d.envelope), 'UTF8')), 'hex')`;
+  const hasChecksum = (row: string) => `${row}.checksum = encode(sha256(convert_to(
+    concat_ws(E'\\n', ${row}.written_as, ${row}.started_at, ${row}.status, ${row}.envelope), 'UTF8')), 'hex')`;
+  const whole = `${hasChecksum('d')} AND d.written_as = d.task_dir || '/' || d.dispatch_id`;
+  // Whether another dispatch of the place, by its id, was written as the same other task.
+  const renamed = (direction: '<' | '>') => {
+    const wrongTask = (row: string) =>
+      `${row}.written_as <> ${row}.task_dir || '/' || ${row}.dispatch_id AND right(${row}.written_as, length(${row}.dispatch_id) + 1) = '/' || ${row}.dispatch_id AND ${hasChecksum(row)}`;
+    const task = (row: string) => `left(${row}.written_as, -length(${row}.dispatch_id) - 1)`;
+    return `(CASE WHEN ${wrongTask('d')} THEN EXISTS (SELECT FROM ${schema}.dispatches o
+      WHERE o.task_dir = d.task_dir AND o.dispatch_id ${direction} d.dispatch_id AND ${wrongTask('o')} AND ${task('o')} = ${task('d')}) ELSE false END)`;
+  };
   const claimsOfTask = `${columns}, d.epoch, d.writer, o.owner, o.beat
     FROM ${schema}.dispatches d LEFT JOIN ${schema}.openings o ON o.token = d.writer WHERE d.task_dir = $1`;
   const claim = `${claimsOfTask} AND d.dispatch_id = $2`;
@@ -141,7 +157,7 @@ function partsFor(schema: string) {
           OVER (ORDER BY position) AS bytes FROM (${found}) r) s
       WHERE position <= ${first} OR bytes <= ${mostPageBytes}`;
   const page = (start: string, limit: string, first?: string) => `
-    SELECT d.number, d.acknowledged, m.length, e.position, e.checksum, e.line
+    SELECT d.written_as AS "writtenAs", d.number, d.acknowledged, m.length, e.position, e.checksum, e.line
     FROM ${schema}.dispatches d
     CROSS JOIN LATERAL (SELECT ${length('d.number')} AS length) m
     LEFT JOIN LATERAL (
@@ -152,24 +168,26 @@ function partsFor(schema: string) {
       string_to_table(${lines}, E'\\n'), string_to_table(${ids}, ','), string_to_table(${checksums}, ','))
       WITH ORDINALITY AS r (line, id, checksum, row)`;
   const hits = (where: string) => `
-    SELECT d.task_dir AS "taskDir", d.dispatch_id AS "dispatchId", e.position, e.checksum, e.line,
+    SELECT d.task_dir AS "taskDir", d.dispatch_id AS "dispatchId", d.written_as AS "writtenAs", e.position, e.checksum, e.line,
       (SELECT checksum FROM ${schema}.events p WHERE p.dispatch = e.dispatch AND p.position = e.position - 1) AS previous
     FROM ${schema}.event_words w
     JOIN ${schema}.dispatches d ON d.number = w.dispatch
     JOIN ${schema}.events e ON e.dispatch = w.dispatch AND e.position = w.position
     WHERE w.words @> string_to_array($1, ' ') ${where}
     ORDER BY w.at DESC, d.task_dir DESC, d.dispatch_id DESC, e.position DESC LIMIT $2`;
-  return { schema, length, columns, checksum, claimsOfTask, claim, page, rows, hits };
+  return { schema, length, columns, whole, renamed, claimsOfTask, claim, page, rows, hits };
 }
 
 function taskStatements(schema: string) {
   return {
+    /** Changes nothing if the record has another version than the one that was read. */
     putTask: statement(
       `INSERT INTO ${schema}.tasks (task_dir, checksum, record) VALUES ($1, $2, $3)
-       ON CONFLICT (task_dir) DO UPDATE SET version = tasks.version + 1, checksum = $2, record = $3`,
+       ON CONFLICT (task_dir) DO UPDATE SET version = tasks.version + 1, checksum = $2, record = $3
+         WHERE tasks.version = $4`,
     ),
-    findTask: statement<TaskRow>(
-      `SELECT task_dir AS "taskDir", checksum, record FROM ${schema}.tasks WHERE task_dir = $1`,
+    findTask: statement<TaskRow & { readonly version: BigInt64 }>(
+      `SELECT task_dir AS "taskDir", version, checksum, record FROM ${schema}.tasks WHERE task_dir = $1`,
     ),
     listTasks: statement<TaskRow>(
       `SELECT coalesce(t.task_dir, d.task_dir) AS "taskDir", t.checksum, t.record
@@ -184,8 +202,8 @@ function dispatchStatements({ schema, columns }: Parts) {
       `SELECT version AS "tablesVersion" FROM ${schema}.meta`,
     ),
     insertDispatch: statement<{ number: BigInt64 }>(
-      `INSERT INTO ${schema}.dispatches (task_dir, dispatch_id, started_at, status, writer, epoch, checksum, envelope)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING RETURNING number`,
+      `INSERT INTO ${schema}.dispatches (task_dir, dispatch_id, written_as, started_at, status, writer, epoch, checksum, envelope)
+       VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING RETURNING number`,
     ),
     getDispatch: statement<DispatchRow>(
       `SELECT ${columns} FROM ${schema}.dispatches d WHERE d.task_dir = $1 AND d.dispatch_id = $2`,
@@ -248,7 +266,7 @@ function claimStatements({ schema, length, claimsOfTask, claim }: Parts) {
 function eventStatements({ schema, page, rows }: Parts) {
   return {
     getHead: statement<HeadRow>(
-      `SELECT d.number, d.writer, d.epoch, d.acknowledged, coalesce(e.position + 1, 0) AS length, e.checksum
+      `SELECT d.written_as AS "writtenAs", d.number, d.writer, d.epoch, d.acknowledged, coalesce(e.position + 1, 0) AS length, e.checksum
        FROM ${schema}.dispatches d LEFT JOIN LATERAL (
          SELECT position, checksum FROM ${schema}.events WHERE dispatch = d.number ORDER BY position DESC LIMIT 1) e ON true
        WHERE d.task_dir = $1 AND d.dispatch_id = $2`,
@@ -298,12 +316,12 @@ function rewriteStatements({ schema, rows }: Parts) {
 function searchStatements({ schema, length, hits }: Parts) {
   return {
     listBacklog: statement<BacklogRow>(
-      `SELECT number, searchable_events AS first, task_dir AS "taskDir", dispatch_id AS "dispatchId" FROM ${schema}.dispatches d
-       WHERE ($1::text IS NULL OR task_dir = $1) AND ($2::text IS NULL OR dispatch_id = $2)
+      `SELECT number, searchable_events AS first, task_dir AS "taskDir", dispatch_id AS "dispatchId", written_as AS "writtenAs"
+       FROM ${schema}.dispatches d WHERE ($1::text IS NULL OR task_dir = $1) AND ($2::text IS NULL OR dispatch_id = $2)
          AND searchable_events < ${length('d.number')} ORDER BY number`,
     ),
     lockBacklog: statement<BacklogRow>(
-      `SELECT number, searchable_events AS first, task_dir AS "taskDir", dispatch_id AS "dispatchId"
+      `SELECT number, searchable_events AS first, task_dir AS "taskDir", dispatch_id AS "dispatchId", written_as AS "writtenAs"
        FROM ${schema}.dispatches WHERE number = $1 FOR NO KEY UPDATE`,
     ),
     insertWords: statement(

@@ -1,4 +1,5 @@
 import { dispatchNotFound } from '@hansard/store-kit';
+import { assertNamed } from '../tables/decode.ts';
 import type { Database, Session, Statement, Value } from './database.ts';
 import { Schema } from './schema.ts';
 import { type ClaimedRow, type Statements, statementsFor } from './statements.ts';
@@ -83,9 +84,21 @@ export class Tables {
 
   /**
    * One transaction that has the row of a dispatch locked, in tables of this version.
-   * @throws STORE_DISPATCH_NOT_FOUND; STORE_UNAVAILABLE if a newer version has changed the tables
+   * @throws STORE_DISPATCH_NOT_FOUND; STORE_MISPLACED; STORE_UNAVAILABLE if a newer version has changed the tables
    */
-  async change<T>(
+  change<T>(
+    taskDir: string,
+    dispatchId: string,
+    work: (session: Session, row: ClaimedRow) => Promise<T>,
+  ): Promise<T> {
+    return this.changeAny(taskDir, dispatchId, (session, row) => {
+      assertNamed(row, this.name);
+      return work(session, row);
+    });
+  }
+
+  /** The same, under whatever name the dispatch was written. */
+  async changeAny<T>(
     taskDir: string,
     dispatchId: string,
     work: (session: Session, row: ClaimedRow) => Promise<T>,

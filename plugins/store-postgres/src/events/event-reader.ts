@@ -14,9 +14,16 @@ import {
   pageRange,
 } from '@hansard/store-kit';
 import { corrupt, isDamage } from '../database/postgres-errors.ts';
-import type { BigInt64, EventRow, PageRow } from '../database/statements.ts';
+import type { BigInt64, DispatchRow, EventRow, PageRow } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
-import { chainStart, decodeEvent, envelopeDamage, eventChecksum } from '../tables/decode.ts';
+import {
+  chainStart,
+  decodeEnvelope,
+  decodeEvent,
+  envelopeDamage,
+  eventChecksum,
+  isNamed,
+} from '../tables/decode.ts';
 
 interface Named {
   readonly taskDir: string;
@@ -133,8 +140,31 @@ export class EventReader {
     const known = this.known(taskDir, dispatchId);
     const [head] = await this.#tables.rows(this.#tables.statements.getHead, [taskDir, dispatchId]);
     if (head === undefined) throw dispatchNotFound(taskDir, dispatchId);
+    await this.#assertNamed(head, taskDir, dispatchId);
     const { number, length } = head;
     return { taskDir, dispatchId, number, length, least: leastOf(head, known) };
+  }
+
+  /** Checks the events of a row under the name under which it was written. */
+  async verifyWritten({ taskDir, dispatchId, writtenAs }: DispatchRow): Promise<DispatchVerification> {
+    const [head] = await this.#tables.rows(this.#tables.statements.getHead, [taskDir, dispatchId]);
+    if (head === undefined) throw dispatchNotFound(taskDir, dispatchId);
+    const { number, length, acknowledged: least } = head;
+    const at = writtenAs.lastIndexOf('/');
+    const written = { taskDir: writtenAs.slice(0, at), dispatchId: writtenAs.slice(at + 1) };
+    return this.#scan({ ...written, number, length, least });
+  }
+
+  /** @throws STORE_MISPLACED, STORE_CORRUPT unless the dispatch was written under this name */
+  async #assertNamed(
+    head: Pick<DispatchRow, 'writtenAs'>,
+    taskDir: string,
+    dispatchId: string,
+  ): Promise<void> {
+    if (isNamed(head, { taskDir, dispatchId })) return;
+    const [row] = await this.#tables.rows(this.#tables.statements.getDispatch, [taskDir, dispatchId]);
+    if (row === undefined) throw dispatchNotFound(taskDir, dispatchId);
+    decodeEnvelope(row, this.#tables.name);
   }
 
   async #readPage(
@@ -154,6 +184,7 @@ export class EventReader {
     }
     const [head] = found;
     if (head === undefined) throw dispatchNotFound(taskDir, dispatchId);
+    await this.#assertNamed(head, taskDir, dispatchId);
     const { number, length } = head;
     const rows = found.filter((row): row is PageRow & WholeRow => row.position !== null);
     return { taskDir, dispatchId, number, length, least: leastOf(head, known), rows };

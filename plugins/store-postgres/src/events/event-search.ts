@@ -9,10 +9,11 @@ import {
   stringsOf,
   unsearchableKeys,
 } from '@hansard/provider';
+import { misplacedAs } from '@hansard/store-kit';
 import { corrupt, isForbidden } from '../database/postgres-errors.ts';
 import type { BacklogRow, EventRow, HitRow } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
-import { chainStart, decodeEvent, eventChecksum } from '../tables/decode.ts';
+import { chainStart, decodeEvent, eventChecksum, isNamed } from '../tables/decode.ts';
 
 /** The greatest number of events in one transaction that fills the index. */
 const eventsAtOnce = 500;
@@ -63,7 +64,7 @@ export class EventSearch {
   async #scan(query: string, backlogs: readonly BacklogRow[]): Promise<SearchHit[]> {
     const words = new EventWords(query);
     const hits: SearchHit[] = [];
-    for (const { number, first, taskDir, dispatchId } of backlogs) {
+    for (const { number, first, ...name } of backlogs) {
       // From the event before, whose checksum the first one continues.
       let position = Math.max(0, first - 1);
       let previous: number | null = null;
@@ -72,8 +73,7 @@ export class EventSearch {
         const rows: EventRow[] = await this.#tables.rows(scanEvents, [number, position, eventsAtOnce]);
         for (const row of rows) {
           const event = row.position < first ? null : decodeEvent(row.line);
-          if (event !== null && words.areIn(event))
-            hits.push(this.#decode({ taskDir, dispatchId, previous, ...row }));
+          if (event !== null && words.areIn(event)) hits.push(this.#decode({ ...name, previous, ...row }));
           previous = row.checksum;
         }
         if (rows.length < eventsAtOnce) break;
@@ -146,7 +146,12 @@ export class EventSearch {
     });
   }
 
-  #decode({ taskDir, dispatchId, position, checksum, line, previous }: HitRow): SearchHit {
+  #decode(hit: HitRow): SearchHit {
+    const { taskDir, dispatchId, writtenAs, position, checksum, line, previous } = hit;
+    if (!isNamed(hit, hit)) {
+      const place = `Dispatch ${dispatchId} of ${taskDir} in ${this.#tables.name}`;
+      throw misplacedAs(writtenAs, { taskDir, dispatchId }, place);
+    }
     const event = decodeEvent(line);
     const start = position === 0 ? chainStart(taskDir, dispatchId) : previous;
     if (event === null || start === null || eventChecksum(start, line) !== checksum) {

@@ -1,11 +1,11 @@
-import { type CapturedEvent, encodeEvent } from '@hansard/events';
+import { type CapturedEvent, type DispatchEnvelope, encodeEvent } from '@hansard/events';
 import {
   type DispatchRewrite,
   type DispatchRewritten,
   type DispatchVerification,
   storeErrors,
 } from '@hansard/provider';
-import { placeInTime } from '@hansard/store-kit';
+import { placeInTime, writtenName } from '@hansard/store-kit';
 import type { Claims, FencedClaim } from '../claims.ts';
 import type { Session } from '../database/database.ts';
 import { placesAfterRewrite } from '../database/remove-remains.ts';
@@ -15,8 +15,10 @@ import {
   chainStart,
   decodeEnvelope,
   decodeEvent,
+  decodeWritten,
   envelopeChecksum,
   eventChecksum,
+  isNamed,
 } from '../tables/decode.ts';
 import type { EventReader } from './event-reader.ts';
 
@@ -32,7 +34,7 @@ export interface RenewalSetup {
 /** The greatest number of characters in one statement. */
 const statementCharacters = 8_000_000;
 
-/** Puts the row of a dispatch under a new number, with this envelope as JSON. Only a claim of this opening stays. @returns the number */
+/** Puts the row of a dispatch under a new number and the name of its place, with this envelope as JSON. Only a claim of this opening stays. @returns the number */
 async function renew(
   { statements, name }: Tables,
   session: Session,
@@ -42,13 +44,14 @@ async function renew(
   const { taskDir, dispatchId } = row;
   await session.run(statements.deleteWords, [row.number]);
   await session.run(statements.deleteDispatch, [row.number]);
-  const decoded = decodeEnvelope(row, name);
+  const decoded = decodeWritten(row, name);
   const { status } = decoded;
   const startedAt = placeInTime(decoded);
-  const checksum = envelopeChecksum({ taskDir, dispatchId, startedAt, status, envelope });
+  const writtenAs = writtenName(taskDir, dispatchId);
+  const checksum = envelopeChecksum({ writtenAs, startedAt, status, envelope });
   const { rows } = await session.run(statements.insertDispatch, [
-    ...[taskDir, dispatchId, startedAt, status, row.writer === token ? token : null, Number(row.epoch) + 1],
-    ...[checksum, envelope],
+    ...[taskDir, dispatchId, writtenAs, startedAt, status],
+    ...[row.writer === token ? token : null, Number(row.epoch) + 1, checksum, envelope],
   ]);
   return rows[0]?.number ?? '';
 }
@@ -140,39 +143,13 @@ export function rewriteDispatch(
   { tables, claims, reader, now }: RenewalSetup,
   taskDir: string,
   dispatchId: string,
-  { envelope, event, notice }: DispatchRewrite,
+  rewrite: DispatchRewrite,
 ): Promise<DispatchRewritten> {
-  const { statements } = tables;
   const since = now();
   return tables.change(taskDir, dispatchId, async (session, row) => {
     const claim = claims.takeOver(row, since);
-    const [damage] = (await reader.verify(taskDir, dispatchId)).damages;
-    if (damage !== undefined)
-      throw storeErrors.error(
-        'STORE_CORRUPT',
-        `Dispatch ${dispatchId} of ${taskDir} in ${tables.name} is damaged: ${damage.reason}. See \`hansard store verify\`.`,
-        { details: { file: tables.name, offset: damage.offset, wholeEvents: damage.eventsBefore } },
-      );
-    const text = JSON.stringify(envelope(decodeEnvelope(row, tables.name)));
-    const old = row.number;
-    const number = await renew(tables, session, claim, { token: claims.token, envelope: text });
-    const events = new EventInserts(tables, session, { taskDir, dispatchId, number });
-    for (let position = 0; ; ) {
-      const { rows } = await session.run(statements.scanEvents, [old, position, pageSize]);
-      for (const { id, line } of rows) {
-        const stored = decodeEvent(line) as CapturedEvent;
-        const rewritten = event(stored);
-        await events.add(id, rewritten === stored ? line : encodeEvent(rewritten));
-      }
-      position += rows.length;
-      if (rows.length < pageSize) break;
-    }
-    const last = notice?.();
-    if (last !== undefined) await events.add(last.id, encodeEvent(last));
-    await events.flush();
-    await session.run(statements.deleteOwnEvents, [old]);
-    const { count: losses } = await session.run(statements.moveLosses, [old, number]);
-    await session.run(statements.keepLength, [number]);
+    const verification = await reader.verify(taskDir, dispatchId);
+    const losses = await replaceContent({ tables, claims }, session, claim, verification, rewrite);
     const remains = placesAfterRewrite(tables);
     if (losses > 0)
       remains.push(
@@ -180,4 +157,67 @@ export function rewriteDispatch(
       );
     return { remains };
   });
+}
+
+/**
+ * Gives a dispatch that was written under another name the one of its place, with its events.
+ * @returns whether it had another name
+ * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT
+ */
+export function adoptDispatch(
+  { tables, claims, reader, now }: RenewalSetup,
+  taskDir: string,
+  dispatchId: string,
+): Promise<boolean> {
+  const since = now();
+  const renamed = { envelope: (envelope: DispatchEnvelope) => ({ ...envelope, dispatchId }), event: same };
+  return tables.changeAny(taskDir, dispatchId, async (session, row) => {
+    if (isNamed(row, row)) return false;
+    const claim = claims.takeOver(row, since);
+    const verification = await reader.verifyWritten(row);
+    await replaceContent({ tables, claims }, session, claim, verification, renamed);
+    return true;
+  });
+}
+
+const same = (event: CapturedEvent) => event;
+
+/** @returns the number of accepted losses, whose rows stay @throws STORE_CORRUPT */
+async function replaceContent(
+  { tables, claims }: Pick<RenewalSetup, 'tables' | 'claims'>,
+  session: Session,
+  claim: FencedClaim,
+  { damages }: DispatchVerification,
+  { envelope, event, notice }: DispatchRewrite,
+): Promise<number> {
+  const { statements } = tables;
+  const { row } = claim;
+  const { taskDir, dispatchId, number: old } = row;
+  const [damage] = damages;
+  if (damage !== undefined)
+    throw storeErrors.error(
+      'STORE_CORRUPT',
+      `Dispatch ${dispatchId} of ${taskDir} in ${tables.name} is damaged: ${damage.reason}. See \`hansard store verify\`.`,
+      { details: { file: tables.name, offset: damage.offset, wholeEvents: damage.eventsBefore } },
+    );
+  const text = JSON.stringify(envelope(decodeWritten(row, tables.name)));
+  const number = await renew(tables, session, claim, { token: claims.token, envelope: text });
+  const events = new EventInserts(tables, session, { taskDir, dispatchId, number });
+  for (let position = 0; ; ) {
+    const { rows } = await session.run(statements.scanEvents, [old, position, pageSize]);
+    for (const { id, line } of rows) {
+      const stored = decodeEvent(line) as CapturedEvent;
+      const rewritten = event(stored);
+      await events.add(id, rewritten === stored ? line : encodeEvent(rewritten));
+    }
+    position += rows.length;
+    if (rows.length < pageSize) break;
+  }
+  const last = notice?.();
+  if (last !== undefined) await events.add(last.id, encodeEvent(last));
+  await events.flush();
+  await session.run(statements.deleteOwnEvents, [old]);
+  const { count: losses } = await session.run(statements.moveLosses, [old, number]);
+  await session.run(statements.keepLength, [number]);
+  return losses;
 }

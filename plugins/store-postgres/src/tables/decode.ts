@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import { type CapturedEvent, type DispatchEnvelope, findNotJson, type TaskRecord } from '@hansard/events';
 import { storeErrors } from '@hansard/provider';
-import { checksumOf, knownEnvelope, knownTask, chainStart as unsignedStart } from '@hansard/store-kit';
+import {
+  checksumOf,
+  knownEnvelope,
+  knownTask,
+  misplacedAs,
+  chainStart as unsignedStart,
+  writtenName,
+} from '@hansard/store-kit';
 import { corrupt } from '../database/postgres-errors.ts';
 import type { DispatchRow, TaskRow } from '../database/statements.ts';
 
@@ -13,8 +20,14 @@ export function chainStart(taskDir: string, dispatchId: string): number {
 /** No shorter text nests deeper than an event may. */
 const shortestTooDeep = 2_000;
 
-/** `name` is that of the database. @throws STORE_CORRUPT, STORE_NEWER */
+/** `name` is that of the database. @throws STORE_CORRUPT, STORE_NEWER, STORE_MISPLACED */
 export function decodeEnvelope(row: DispatchRow, name: string): DispatchEnvelope {
+  assertNamed(row, name);
+  return decodeWritten(row, name);
+}
+
+/** The same, under whatever name the row was written. @throws STORE_CORRUPT, STORE_NEWER */
+export function decodeWritten(row: DispatchRow, name: string): DispatchEnvelope {
   const { taskDir, dispatchId, envelope } = row;
   if (isEnvelopeWhole(row)) {
     const place = `Dispatch ${dispatchId} of ${taskDir} in ${name}`;
@@ -23,6 +36,20 @@ export function decodeEnvelope(row: DispatchRow, name: string): DispatchEnvelope
   throw corrupt(name, `the envelope of dispatch ${dispatchId} of ${taskDir} does not have its checksum`, {
     details: { dispatchId },
   });
+}
+
+/** @throws STORE_MISPLACED if a whole row was written under another name */
+export function assertNamed(row: DispatchRow, name: string): void {
+  if (!isNamed(row, row) && isEnvelopeWhole(row))
+    throw misplacedAs(row.writtenAs, row, `Row ${row.number} of the table dispatches of ${name}`);
+}
+
+/** Whether a row was written under this name. */
+export function isNamed(
+  { writtenAs }: Pick<DispatchRow, 'writtenAs'>,
+  { taskDir, dispatchId }: Pick<DispatchRow, 'taskDir' | 'dispatchId'>,
+): boolean {
+  return writtenAs === writtenName(taskDir, dispatchId);
 }
 
 function isEnvelopeWhole(row: DispatchRow): boolean {
@@ -44,7 +71,7 @@ export function envelopeDamage(row: DispatchRow, name: string): string | null {
 /** Null for a task without a record. @throws STORE_CORRUPT, STORE_NEWER */
 export function decodeRecord({ taskDir, checksum, record }: TaskRow, name: string): TaskRecord | null {
   if (record === null) return null;
-  if (recordChecksum(taskDir, record) === checksum)
+  if (recordChecksum(record) === checksum)
     return knownTask(JSON.parse(record), `The record of task ${taskDir} in ${name}`, { file: name, taskDir });
   throw corrupt(name, `the record of task ${taskDir} does not have its checksum`, { details: { taskDir } });
 }
@@ -75,8 +102,7 @@ export function eventChecksum(previous: number, line: string): number {
 }
 
 interface CheckedDispatch {
-  readonly taskDir: string;
-  readonly dispatchId: string;
+  readonly writtenAs: string;
   readonly startedAt: string;
   readonly status: string;
   readonly envelope: string;
@@ -84,12 +110,10 @@ interface CheckedDispatch {
 
 /** A SHA-256, which the server can compute, too. */
 export function envelopeChecksum(row: CheckedDispatch): string {
-  const { taskDir, dispatchId, startedAt, status, envelope } = row;
-  return createHash('sha256')
-    .update([taskDir, dispatchId, startedAt, status, envelope].join('\n'))
-    .digest('hex');
+  const { writtenAs, startedAt, status, envelope } = row;
+  return createHash('sha256').update([writtenAs, startedAt, status, envelope].join('\n')).digest('hex');
 }
 
-export function recordChecksum(taskDir: string, record: string): number {
-  return checksumOf(record, checksumOf(`${taskDir}\n`)) | 0;
+export function recordChecksum(record: string): number {
+  return checksumOf(record) | 0;
 }

@@ -6,12 +6,19 @@ import {
   type ListDispatchesOptions,
   storeErrors,
 } from '@hansard/provider';
-import { dispatchExists, listingCursor, placeInTime, readListingCursor } from '@hansard/store-kit';
+import {
+  dispatchExists,
+  dispatchMisplaced,
+  listingCursor,
+  placeInTime,
+  readListingCursor,
+  writtenName,
+} from '@hansard/store-kit';
 import type { Claims, FencedClaim } from '../claims.ts';
 import type { Session, Value } from '../database/database.ts';
 import type { BigInt64, ListedRow } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
-import { decodeEnvelope, envelopeChecksum } from './decode.ts';
+import { decodeEnvelope, envelopeChecksum, isNamed } from './decode.ts';
 
 /** The dispatches without their events. */
 export class DispatchTable {
@@ -37,9 +44,11 @@ export class DispatchTable {
     await this.#tables.transaction(async (session) => {
       await this.#tables.assertVersion(session);
       if (isRunning) await this.#claims.begin(session);
+      const writtenAs = writtenName(taskDir, dispatchId);
       const { count } = await session.run(statements.insertDispatch, [
-        ...[taskDir, dispatchId, startedAt, status, isRunning ? this.#claims.token : null, isRunning ? 1 : 0],
-        ...[envelopeChecksum({ taskDir, dispatchId, startedAt, status, envelope: text }), text],
+        ...[taskDir, dispatchId, writtenAs, startedAt, status],
+        ...[isRunning ? this.#claims.token : null, isRunning ? 1 : 0],
+        ...[envelopeChecksum({ writtenAs, startedAt, status, envelope: text }), text],
       ]);
       if (count === 0) throw dispatchExists(taskDir, dispatchId);
     });
@@ -57,6 +66,12 @@ export class DispatchTable {
     return rows.map((row) => decodeEnvelope(row, this.#tables.name)).sort(compareByStart);
   }
 
+  /** The ids of the dispatches of a task that were written under another name. */
+  async misplaced(taskDir: string): Promise<string[]> {
+    const rows = await this.#tables.rows(this.#tables.statements.getDispatches, [taskDir]);
+    return rows.filter((row) => !isNamed(row, row)).map(({ dispatchId }) => dispatchId);
+  }
+
   /** Returns the changed envelope. @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED */
   update(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): Promise<DispatchEnvelope> {
     const { statements } = this.#tables;
@@ -68,8 +83,8 @@ export class DispatchTable {
       const envelope = JSON.parse(text) as DispatchEnvelope;
       const { status } = envelope;
       const startedAt = placeInTime(envelope);
-      const checksum = envelopeChecksum({ taskDir, dispatchId, startedAt, status, envelope: text });
-      const { number } = claim.row;
+      const { number, writtenAs } = claim.row;
+      const checksum = envelopeChecksum({ writtenAs, startedAt, status, envelope: text });
       await session.run(statements.setEnvelope, [number, startedAt, status, checksum, text]);
       if (status !== 'running') await session.run(statements.keepLength, [number]);
       return envelope;
@@ -102,8 +117,8 @@ async function removeRows(
 const mostRows = 1_000_000;
 
 /**
- * A page of dispatches: first those whose envelope has its checksum, in the order of the index of starts, then, at the end of the
- * listing, the others by their names. The server computes the checksums, so that a page transfers its own rows only. So one that a newer
+ * A page of dispatches: first those whose envelope has its checksum and its name, in the order of the index of starts, then, at the end of
+ * the listing, the others by their names. Those of a renamed task are one entry. The server computes the checksums, so that a page transfers its own rows only. So one that a newer
  * version wrote is at its place, and a filter of statuses lets it pass if this version does not know its status.
  */
 export async function listDispatches(
@@ -128,14 +143,15 @@ export async function listDispatches(
   const dispatches = rows.slice(0, wanted - 1).map((row) => listed(row, tables.name));
   const end = dispatches.at(-1);
   if (rows.length < wanted || end === undefined) return { dispatches, next: null };
-  const { taskDir, dispatchId } = end;
+  const { taskDir } = end;
+  const dispatchId = rows[dispatches.length - 1]?.dispatchId ?? null;
   const startedAt = dispatches.length <= whole ? (rows[dispatches.length - 1]?.startedAt ?? '') : null;
   return { dispatches, next: listingCursor({ taskDir, dispatchId, startedAt }) };
 }
 
 interface Selection
   extends Pick<ListDispatchesOptions, 'taskDir' | 'internal' | 'status' | 'startedSince' | 'order'> {
-  /** Whether the envelopes have their checksums. */
+  /** Whether the envelopes have their checksums, and the names of their places. */
   readonly isWhole: boolean;
   /** The columns of the row after which the page begins. */
   readonly place: readonly (string | null)[] | null;
@@ -181,6 +197,12 @@ function listed(row: ListedRow, name: string): DispatchListing {
     return { taskDir, dispatchId, envelope, lastActiveAt: row.hasEvents ? row.lastAt : envelope.startedAt };
   } catch (error) {
     if (!storeErrors.is(error)) throw error;
+    if (row.isTask && storeErrors.is(error, 'STORE_MISPLACED')) {
+      const { writtenTaskDir } = error.details as { readonly writtenTaskDir: string };
+      const log = { taskDir, dispatchId: null, writtenTaskDir, writtenDispatchId: null };
+      const ofTask = dispatchMisplaced(log, `the table dispatches of ${name}`);
+      return { taskDir, dispatchId: null, envelope: null, lastActiveAt: null, error: ofTask };
+    }
     return { taskDir, dispatchId, envelope: null, lastActiveAt: null, error };
   }
 }

@@ -51,20 +51,19 @@ export function eventChecksum(previous: number, batch: number, line: string): nu
 
 interface CheckedDispatch {
   readonly number: number;
-  readonly taskDir: string;
-  readonly dispatchId: string;
+  readonly writtenAs: string;
   readonly epoch: number;
   readonly hasEventIds: number;
   readonly envelope: string;
 }
 
 export function dispatchChecksum(row: CheckedDispatch): number {
-  const { number, epoch, hasEventIds, taskDir, dispatchId } = row;
-  return checksumOf(row.envelope, crc32(`${number} ${epoch} ${hasEventIds}\n${taskDir}\n${dispatchId}\n`));
+  const { number, epoch, hasEventIds, writtenAs } = row;
+  return checksumOf(row.envelope, crc32(`${number} ${epoch} ${hasEventIds}\n${writtenAs}\n`));
 }
 
 interface CheckedTask {
-  readonly taskDir: string;
+  readonly writtenAs: string;
   /** The record of the task as JSON; null if it has none. */
   readonly task: string | null;
   /** The number of its dispatches, and the digest of their ids. */
@@ -72,8 +71,8 @@ interface CheckedTask {
   readonly digest: number;
 }
 
-export function taskChecksum({ taskDir, task, dispatches, digest }: CheckedTask): number {
-  return checksumOf(task ?? '', crc32(`${dispatches} ${digest} ${task === null}\n${taskDir}\n`));
+export function taskChecksum({ writtenAs, task, dispatches, digest }: CheckedTask): number {
+  return checksumOf(task ?? '', crc32(`${dispatches} ${digest} ${task === null}\n${writtenAs}\n`));
 }
 
 interface CheckedHead {

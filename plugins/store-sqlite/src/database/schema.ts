@@ -16,6 +16,8 @@ const databaseFormat = 1;
  * crc                    the checksum of the row; see checksums.ts
  * head                   one row. It says how many rows `tasks` has, and a row of `tasks` says how many dispatches it has: so a
  *                        listing that lost a row shows
+ * written_as             the name under which a row was written, `TASK/ID` or `TASK`. A row at another place is STORE_MISPLACED. The checksum of
+ *                        the row covers this name and not its place.
  * tasks.task             null for a task with dispatches and without a record
  * dispatches.started_at  `startedAt` of the envelope ('' if it is null), for the indexes by which a page is found; see dispatch-pages.ts
  * dispatches.epoch       grows with each claim
@@ -36,6 +38,7 @@ export const tableTexts = {
   ) STRICT, WITHOUT ROWID`,
   tasks: `CREATE TABLE tasks (
     task_dir   TEXT NOT NULL PRIMARY KEY,
+    written_as TEXT NOT NULL,
     dispatches INTEGER NOT NULL,
     digest     INTEGER NOT NULL,
     crc        INTEGER NOT NULL,
@@ -45,6 +48,7 @@ export const tableTexts = {
     number            INTEGER PRIMARY KEY AUTOINCREMENT,
     task_dir          TEXT NOT NULL,
     dispatch_id       TEXT NOT NULL,
+    written_as        TEXT NOT NULL,
     started_at        TEXT NOT NULL,
     epoch             INTEGER NOT NULL,
     acknowledged      INTEGER NOT NULL,

@@ -21,6 +21,7 @@ export interface HeadRow {
 
 export interface TaskRow {
   readonly taskDir: string;
+  readonly writtenAs: string;
   readonly dispatches: number;
   readonly digest: number;
   readonly crc: number;
@@ -31,6 +32,7 @@ export interface DispatchRow {
   readonly number: number;
   readonly taskDir: string;
   readonly dispatchId: string;
+  readonly writtenAs: string;
   /** '': the start in the envelope is null. */
   readonly startedAt: string;
   readonly epoch: number;
@@ -58,6 +60,7 @@ export interface FoundRow {
   readonly length: number;
   readonly acknowledged: number;
   readonly hasEventIds: number;
+  readonly writtenAs: string;
   /** The task and the id in the row with the number, which SQLite found through an index. */
   readonly name: string | null;
 }
@@ -78,10 +81,10 @@ export interface ClaimRow {
 
 const eventCount = '(SELECT coalesce(max(position) + 1, 0) FROM events WHERE dispatch = number)';
 
-const taskColumns = 'task_dir AS taskDir, dispatches, digest, crc, task';
+const taskColumns = 'task_dir AS taskDir, written_as AS writtenAs, dispatches, digest, crc, task';
 
-export const dispatchColumns = `number, task_dir AS taskDir, dispatch_id AS dispatchId, started_at AS startedAt, epoch, acknowledged,
-  has_event_ids AS hasEventIds, crc, envelope`;
+export const dispatchColumns = `number, task_dir AS taskDir, dispatch_id AS dispatchId, written_as AS writtenAs, started_at AS startedAt, epoch,
+  acknowledged, has_event_ids AS hasEventIds, crc, envelope`;
 
 const hits = (where: string): string => `
   SELECT task_dir AS taskDir, dispatch_id AS dispatchId, position
@@ -144,7 +147,7 @@ function taskStatements(prepare: Preparation) {
     findTask: prepare.read<TaskRow>(`SELECT ${taskColumns} FROM tasks WHERE task_dir = ?`),
     listTasks: prepare.read<TaskRow>(`SELECT ${taskColumns} FROM tasks`),
     putTask: prepare.write(
-      'INSERT OR REPLACE INTO tasks (task_dir, dispatches, digest, crc, task) VALUES (?, ?, ?, ?, ?)',
+      'INSERT OR REPLACE INTO tasks (task_dir, written_as, dispatches, digest, crc, task) VALUES (?1, ?1, ?2, ?3, ?4, ?5)',
     ),
     deleteTask: prepare.write('DELETE FROM tasks WHERE task_dir = ?'),
   };
@@ -154,14 +157,14 @@ function dispatchStatements(prepare: Preparation) {
   return {
     insertDispatch: prepare.write(
       `INSERT INTO dispatches
-         (number, task_dir, dispatch_id, started_at, epoch, acknowledged, has_event_ids, searchable_events, crc, envelope)
-       VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`,
+         (number, task_dir, dispatch_id, written_as, started_at, epoch, acknowledged, has_event_ids, searchable_events, crc, envelope)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?)`,
     ),
     setEnvelope: prepare.write('UPDATE dispatches SET envelope = ?, crc = ? WHERE number = ?'),
     setStartedAt: prepare.write('UPDATE dispatches SET started_at = ? WHERE number = ?'),
     setEpoch: prepare.write('UPDATE dispatches SET epoch = ?, crc = ? WHERE number = ?'),
     findDispatch: prepare.read<FoundRow>(
-      `SELECT number, ${eventCount} AS length, acknowledged, has_event_ids AS hasEventIds,
+      `SELECT number, ${eventCount} AS length, acknowledged, has_event_ids AS hasEventIds, written_as AS writtenAs,
          (SELECT task_dir || ' ' || dispatch_id FROM dispatches AS own WHERE own.number = found.number) AS name
        FROM dispatches AS found WHERE task_dir = ? AND dispatch_id = ?`,
     ),
@@ -174,6 +177,11 @@ function dispatchStatements(prepare: Preparation) {
     hasDispatch: prepare.read<{ number: number }>('SELECT number FROM dispatches WHERE number = ?'),
     listDispatches: prepare.read<DispatchRow>(`SELECT ${dispatchColumns} FROM dispatches WHERE task_dir = ?`),
     listAllDispatches: prepare.read<DispatchRow>(`SELECT ${dispatchColumns} FROM dispatches`),
+    /** Wherever they are. */
+    listWrittenIn: prepare.read<Pick<DispatchRow, 'number' | 'taskDir' | 'dispatchId' | 'writtenAs'>>(
+      `SELECT number, task_dir AS taskDir, dispatch_id AS dispatchId, written_as AS writtenAs FROM dispatches NOT INDEXED
+       WHERE substr(written_as, 1, length(?1) + 1) = ?1 || '/'`,
+    ),
     listIds: prepare.read<{ dispatchId: string }>(
       'SELECT dispatch_id AS dispatchId FROM dispatches WHERE task_dir = ?',
     ),

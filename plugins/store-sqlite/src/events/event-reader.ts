@@ -7,14 +7,21 @@ import {
   type ReadEventsOptions,
   storeErrors,
 } from '@hansard/provider';
-import { chainStart, countOfPage, dispatchNotFound, mostPageBytes, pageRange } from '@hansard/store-kit';
+import {
+  chainStart,
+  countOfPage,
+  dispatchNotFound,
+  mostPageBytes,
+  pageRange,
+  writtenName,
+} from '@hansard/store-kit';
 import type { AcknowledgedLengths } from '../database/acknowledged-lengths.ts';
 import { decodeEvent } from '../database/decode.ts';
-import type { EventRow, FoundRow, Statements } from '../database/statements.ts';
+import type { DispatchRow, EventRow, Statements } from '../database/statements.ts';
 import { inSnapshot } from '../database/transaction.ts';
 import { corrupt, isDamage } from '../sqlite-errors.ts';
 import type { DispatchTable } from '../tables/dispatch-table.ts';
-import { type FoundDispatch, foundDispatch, isNext, verifyEvents } from './event-scan.ts';
+import { type FoundDispatch, foundDispatch, isNext, type StoredLength, verifyEvents } from './event-scan.ts';
 
 export interface EventReaderSetup {
   readonly database: DatabaseSync;
@@ -126,11 +133,23 @@ export class EventReader {
     return foundDispatch(taskDir, dispatchId, row, inFile);
   }
 
-  #findRow(taskDir: string, dispatchId: string): Omit<FoundRow, 'name'> {
+  /** A dispatch that was written under another name, with that name; null if it has the name of its place. */
+  locateMisplaced({ taskDir, dispatchId, writtenAs }: DispatchRow): FoundDispatch | null {
+    const row = this.#statements.findDispatch.get(taskDir, dispatchId);
+    if (row === undefined || writtenAs === writtenName(taskDir, dispatchId)) return null;
+    const at = writtenAs.lastIndexOf('/');
+    const [writtenTask, writtenId] = [writtenAs.slice(0, at), writtenAs.slice(at + 1)];
+    const inFile = this.#lengths.read(row.number, writtenTask, writtenId)?.length ?? -1;
+    return foundDispatch(writtenTask, writtenId, row, inFile);
+  }
+
+  #findRow(taskDir: string, dispatchId: string): StoredLength {
     try {
       const row = this.#statements.findDispatch.get(taskDir, dispatchId);
       if (row !== undefined) {
-        if (row.name === `${taskDir} ${dispatchId}`) return row;
+        const isNamed = row.name === `${taskDir} ${dispatchId}`;
+        if (isNamed && row.writtenAs === writtenName(taskDir, dispatchId)) return row;
+        if (isNamed) this.#dispatches.get(taskDir, dispatchId);
         throw corrupt(this.#file, `the index of its dispatches leads to another one than ${dispatchId}`, {
           details: { dispatchId },
         });
@@ -138,7 +157,7 @@ export class EventReader {
     } catch (error) {
       if (!isDamage(error)) throw error;
     }
-    // Either there is no row, or the last event cannot be read.
+    // There is no row, it was written under another name, or the last event cannot be read.
     const { number, acknowledged, hasEventIds } = this.#dispatches.get(taskDir, dispatchId);
     return { number, acknowledged, hasEventIds, length: 0 };
   }

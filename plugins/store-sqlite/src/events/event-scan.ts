@@ -17,11 +17,14 @@ export interface FoundDispatch {
   readonly hasEventIds: boolean;
 }
 
+/** The row of a dispatch with its length. */
+export type StoredLength = Pick<FoundRow, 'number' | 'length' | 'acknowledged' | 'hasEventIds'>;
+
 /** `inFile`: the acknowledged length, or -1 if none is recorded. */
 export function foundDispatch(
   taskDir: string,
   dispatchId: string,
-  { number, length, acknowledged, hasEventIds }: Omit<FoundRow, 'name'>,
+  { number, length, acknowledged, hasEventIds }: StoredLength,
   inFile: number,
 ): FoundDispatch {
   const least = Math.max(acknowledged, inFile);

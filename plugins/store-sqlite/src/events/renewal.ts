@@ -1,10 +1,10 @@
-import { type CapturedEvent, encodeEvent } from '@hansard/events';
+import { type CapturedEvent, type DispatchEnvelope, encodeEvent } from '@hansard/events';
 import type { DispatchRewrite, DispatchRewritten, DispatchVerification } from '@hansard/provider';
-import { chainStart } from '@hansard/store-kit';
+import { chainStart, dispatchNotFound } from '@hansard/store-kit';
 import { prepareLengths } from '../claimed-dispatches.ts';
 import { decodeEvent, eventChecksum } from '../database/decode.ts';
 import { damagedRows, overwriting } from '../database/remove-remains.ts';
-import type { Statements } from '../database/statements.ts';
+import type { DispatchRow, Statements } from '../database/statements.ts';
 import { inTransaction } from '../database/transaction.ts';
 import { corrupt } from '../sqlite-errors.ts';
 import type { StoreParts } from '../store-parts.ts';
@@ -22,47 +22,99 @@ const pageSize = 500;
  */
 export function rewriteDispatch(
   parts: StoreParts,
-  place: { readonly taskDir: string; readonly dispatchId: string; readonly file: string },
+  place: Place,
   rewrite: DispatchRewrite,
 ): DispatchRewritten {
-  const { taskDir, dispatchId, file } = place;
-  const { database, statements, dispatches, leases, lengths, acknowledgements, reader, writer } = parts;
-  const { old, number, length, keeps, losses } = overwriting(database, () =>
+  const renewed = replaceContent(parts, place, rewrite, () => ({
+    row: parts.dispatches.get(place.taskDir, place.dispatchId),
+    found: parts.reader.locate(place.taskDir, place.dispatchId),
+  }));
+  const { file } = place;
+  const remains = [
+    `Unused parts of ${file}, its log, and its index of words. \`removeRemains\` cleans them, which \`hansard secrets redact\` calls after the last dispatch.`,
+  ];
+  const losses = renewed?.losses ?? 0;
+  if (losses > 0) remains.push(damagedRows(losses, file));
+  return { remains };
+}
+
+/**
+ * Gives a dispatch that was written under another name the one of its place, with its events.
+ * @returns whether it had another name
+ * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_CORRUPT
+ */
+export function adoptDispatch(parts: StoreParts, place: Place): boolean {
+  const { taskDir, dispatchId } = place;
+  const renamed = { envelope: (envelope: DispatchEnvelope) => ({ ...envelope, dispatchId }), event: same };
+  const adopted = replaceContent(parts, place, renamed, () => {
+    const row = parts.dispatches.findAny(taskDir, dispatchId);
+    if (row === null) throw dispatchNotFound(taskDir, dispatchId);
+    const found = parts.reader.locateMisplaced(row);
+    if (found !== null) parts.tasks.adopt(taskDir);
+    return found === null ? null : { row, found };
+  });
+  return adopted !== null;
+}
+
+const same = (event: CapturedEvent) => event;
+
+interface Place {
+  readonly taskDir: string;
+  readonly dispatchId: string;
+  readonly file: string;
+}
+
+/** The row of a dispatch, and its events under the name under which they were written. */
+interface Located {
+  readonly row: DispatchRow;
+  readonly found: FoundDispatch;
+}
+
+/** @returns null if `locate` finds nothing to replace */
+function replaceContent(
+  parts: StoreParts,
+  { taskDir, dispatchId, file }: Place,
+  rewrite: DispatchRewrite,
+  locate: () => Located | null,
+): { readonly losses: number } | null {
+  const { database, statements, dispatches, leases, lengths, acknowledgements, writer } = parts;
+  const replaced = overwriting(database, () =>
     inTransaction(database, () => {
-      const row = dispatches.get(taskDir, dispatchId);
+      const located = locate();
+      if (located === null) return null;
+      const { row, found } = located;
       const claim = leases.takeOver(row);
-      const found = reader.locate(taskDir, dispatchId);
-      const [damage] = reader.verify(taskDir, dispatchId).damages;
-      if (damage !== undefined)
-        throw corrupt(file, damage.reason, { details: { dispatchId, wholeEvents: damage.eventsBefore } });
+      const { damages } = verifyEvents(statements, found);
+      if (damages[0] !== undefined) {
+        const { reason, eventsBefore } = damages[0];
+        throw corrupt(file, reason, { details: { dispatchId, wholeEvents: eventsBefore } });
+      }
       const envelope = JSON.stringify(rewrite.envelope(dispatches.decode(row)));
       const { isOwn } = claim;
       const number = renew(parts, claim, envelope);
-      copyEvents(statements, found, number, rewrite);
+      copyEvents(statements, { ...found, taskDir, dispatchId }, number, rewrite);
       statements.deleteSearchText.run(row.number, row.number);
       statements.deleteEventIds.run(row.number);
       statements.deleteEvents.run(row.number);
-      const losses = statements.listLosses.all(row.number);
+      const losses = statements.listLosses.all(row.number).length;
       statements.moveLosses.run(number, row.number);
       statements.keepEventCount.run(number);
       prepareLengths(parts);
       lengths.clear(row.number);
       if (isOwn) leases.claim(dispatches.get(taskDir, dispatchId));
       const length = found.length + (rewrite.notice === undefined ? 0 : 1);
-      return { old: row.number, number, length, keeps: isOwn ? number : null, losses: losses.length };
+      return { old: row.number, number, length, isOwn, losses };
     }),
   );
+  if (replaced === null) return null;
+  const { old, number, length, isOwn, losses } = replaced;
   writer.forget(taskDir, dispatchId);
   leases.drop(old);
   acknowledgements.forget(old);
-  if (keeps !== null) leases.keep(keeps);
+  if (isOwn) leases.keep(number);
   // Nothing from here on fails: the new content is stored.
   acknowledgements.note(acknowledgements.begin({ number, taskDir, dispatchId, length, inFile: -1 }));
-  const remains = [
-    `Unused parts of ${file}, its log, and its index of words. \`removeRemains\` cleans them, which \`hansard secrets redact\` calls after the last dispatch.`,
-  ];
-  if (losses > 0) remains.push(damagedRows(losses, file));
-  return { remains };
+  return { losses };
 }
 
 /** Ends every claim of the old number, and gives the dispatch a new one, without events. */

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import {
   type DispatchListing,
   type DispatchPage,
+  isUnreadable,
   type ListDispatchesOptions,
   storeErrors,
 } from '@hansard/provider';
@@ -125,13 +126,13 @@ export class DispatchPages {
   }
 
   /** The dispatches of a task or of all, and an entry for each task that cannot be listed. */
-  #listAll({ taskDir, internal }: ListDispatchesOptions): ListedDispatch[] {
+  #listAll({ taskDir, internal = false }: ListDispatchesOptions): ListedDispatch[] {
     const { dispatches, tasks } = this.#setup;
     if (taskDir !== undefined) return listed(() => dispatches.list(taskDir), taskDir);
     const taskDirs = tasks.list(internal).map((task) => task.taskDir);
     try {
       const all: ListedDispatch[] = [];
-      dispatches.listEach(taskDirs, (list, task) => void all.push(...listed(list, task)));
+      dispatches.listEach(taskDirs, internal, (list, task) => void all.push(...listed(list, task)));
       return all;
     } catch (error) {
       if (!isDamage(error)) throw error;
@@ -165,8 +166,7 @@ function listed(list: () => ListedDispatch[], taskDir: string): ListedDispatch[]
   try {
     return list();
   } catch (error) {
-    const isOfTask = storeErrors.is(error, 'STORE_CORRUPT') || storeErrors.is(error, 'STORE_UNAVAILABLE');
-    if (!isOfTask || error.isTransient) throw error;
+    if (!isUnreadable(error) || error.isTransient) throw error;
     return [{ taskDir, dispatchId: null, envelope: null, error }];
   }
 }

@@ -4,10 +4,19 @@ import {
   compareByStart,
   type DispatchDamage,
   type DispatchListing,
+  isInternalTask,
   type StoreError,
   storeErrors,
 } from '@hansard/provider';
-import { dispatchExists, dispatchNotFound, knownEnvelope, placeInTime } from '@hansard/store-kit';
+import {
+  dispatchExists,
+  dispatchNotFound,
+  knownEnvelope,
+  misplacedAs,
+  placeInTime,
+  withRenamedTasks,
+  writtenName,
+} from '@hansard/store-kit';
 import type { AcknowledgedLengths, LengthsOfTask } from '../database/acknowledged-lengths.ts';
 import { decodeJson, dispatchChecksum, toggleName } from '../database/decode.ts';
 import type { DispatchRow, Statements } from '../database/statements.ts';
@@ -27,6 +36,8 @@ export interface DispatchTableSetup {
 /** A dispatch without the time of its last event. */
 export type ListedDispatch = Omit<DispatchListing, 'lastActiveAt'>;
 
+type WrittenRow = Pick<DispatchRow, 'number' | 'taskDir' | 'dispatchId' | 'writtenAs'>;
+
 type NewDispatch = Pick<DispatchRow, 'taskDir' | 'dispatchId' | 'startedAt' | 'epoch' | 'envelope'>;
 
 /** The dispatches without their events. A row has a checksum, and the row of its task says how many there are. */
@@ -45,8 +56,15 @@ export class DispatchTable {
     this.#file = file;
   }
 
-  /** The row of a dispatch; null if there is none. @throws STORE_CORRUPT */
+  /** The row of a dispatch; null if there is none. @throws STORE_CORRUPT, STORE_MISPLACED */
   find(taskDir: string, dispatchId: string): DispatchRow | null {
+    const row = this.findAny(taskDir, dispatchId);
+    if (row !== null) this.assertNamed(row, taskDir, dispatchId);
+    return row;
+  }
+
+  /** The same, under whatever name it was written. @throws STORE_CORRUPT */
+  findAny(taskDir: string, dispatchId: string): DispatchRow | null {
     const row = this.#statements.getDispatch.get(taskDir, dispatchId);
     if (row !== undefined) return this.#checked(row, dispatchId);
     const [slot] = this.#lengths.find(taskDir, dispatchId);
@@ -54,7 +72,10 @@ export class DispatchTable {
       // Another process may have created or removed the dispatch meanwhile.
       const now = this.#statements.getDispatch.get(taskDir, dispatchId);
       if (now !== undefined) return this.#checked(now, dispatchId);
-      if (this.#lengths.read(slot.number, taskDir, dispatchId) !== null)
+      if (
+        this.#lengths.read(slot.number, taskDir, dispatchId) !== null &&
+        !this.#isElsewhere(slot.number, taskDir, dispatchId)
+      )
         throw this.#lostError(taskDir, dispatchId, slot.length);
     }
     return inSnapshot(this.#database, () => this.#missing(taskDir, dispatchId));
@@ -65,12 +86,11 @@ export class DispatchTable {
     const row = this.#statements.getDispatch.get(taskDir, dispatchId);
     if (row !== undefined) return this.#checked(row, dispatchId);
     // From the index, in which the row was looked for.
-    const ids = this.#statements.listIds.all(taskDir);
-    this.#assertComplete(taskDir, ids);
-    if (ids.some((row) => row.dispatchId === dispatchId))
-      throw corrupt(this.#file, `the index of task ${taskDir} does not find dispatch ${dispatchId}`, {
-        details: { dispatchId },
-      });
+    const ids = this.#statements.listIds.all(taskDir).map((row) => row.dispatchId);
+    const elsewhere = this.#assertComplete(taskDir, ids);
+    if (ids.includes(dispatchId)) throw this.#indexError(taskDir, dispatchId);
+    const renamed = elsewhere.find((row) => isWrittenAs(row, taskDir, dispatchId));
+    if (renamed !== undefined) throw this.#misplaced(renamed, renamed);
     return null;
   }
 
@@ -89,15 +109,17 @@ export class DispatchTable {
     );
   }
 
-  /** The same for several tasks, with one query for the dispatches of the whole store. */
+  /** The same for several tasks and those that only misplaced dispatches have, with one query for the dispatches of the whole store. */
   listEach(
     taskDirs: readonly string[],
+    internal: boolean,
     onTask: (list: () => ListedDispatch[], taskDir: string) => void,
   ): void {
     const acknowledged = this.#lengths.ofTasks();
     inSnapshot(this.#database, () => {
       const rows = Map.groupBy(this.#statements.listAllDispatches.all(), (row) => row.taskDir);
-      for (const taskDir of taskDirs)
+      const placesOnly = [...rows.keys()].filter((taskDir) => isInternalTask(String(taskDir)) === internal);
+      for (const taskDir of new Set([...taskDirs, ...placesOnly]))
         onTask(() => this.#list(taskDir, rows.get(taskDir) ?? [], acknowledged), taskDir);
     });
   }
@@ -109,23 +131,27 @@ export class DispatchTable {
       damaged.push({ taskDir, dispatchId, envelope: null, error });
     for (const row of rows) {
       try {
-        envelopes.push(this.decode(this.#checked(row, row.dispatchId)));
+        this.assertNamed(this.#checked(row, row.dispatchId), taskDir, row.dispatchId);
+        envelopes.push(this.decode(row));
       } catch (error) {
         if (!storeErrors.is(error)) throw error;
         fail(String(row.dispatchId), error);
       }
     }
-    if (damaged.length === 0) this.#assertComplete(taskDir, rows);
+    const ids = rows.map(({ dispatchId }) => dispatchId);
+    if (damaged.length === 0) this.#assertComplete(taskDir, ids);
     const numbers = new Set(rows.map(({ number }) => number));
     for (const { number, dispatchId, length } of acknowledged(taskDir, numbers)) {
       // Another process may have removed the dispatch meanwhile.
       if (this.#lengths.read(number, taskDir, dispatchId) === null) continue;
+      // A row that has the entry of its place already.
+      if (ids.includes(dispatchId) || this.#isElsewhere(number, taskDir, dispatchId)) continue;
       fail(dispatchId, this.#lostError(taskDir, dispatchId, length));
     }
     const whole = envelopes
       .sort(compareByStart)
       .map((envelope) => ({ taskDir, dispatchId: envelope.dispatchId, envelope }));
-    return [...whole, ...damaged];
+    return [...whole, ...withRenamedTasks(damaged, `the table dispatches of ${this.#file}`)];
   }
 
   /** @returns the number of the new dispatch @throws STORE_DISPATCH_EXISTS, STORE_CORRUPT */
@@ -139,7 +165,7 @@ export class DispatchTable {
     return this.#insertRow({ taskDir, dispatchId, startedAt, epoch, envelope: text });
   }
 
-  /** Inserts a removed row again under a new number, without events. `envelope` is JSON. */
+  /** Inserts a removed row again under a new number and the name of its place, without events. `envelope` is JSON. */
   insertCopy({ row }: FencedClaim, envelope = row.envelope): number {
     const { taskDir, dispatchId, startedAt, epoch } = row;
     this.#tasks.addDispatch(taskDir, dispatchId);
@@ -151,9 +177,10 @@ export class DispatchTable {
     const hasEventIds = 0;
     const inDatabase = this.#statements.greatestNumber.get()?.number ?? 0;
     const number = Math.max(inDatabase, this.#lengths.greatestNumber()) + 1;
-    const crc = dispatchChecksum({ number, taskDir, dispatchId, epoch, hasEventIds, envelope });
+    const writtenAs = writtenName(taskDir, dispatchId);
+    const crc = dispatchChecksum({ number, writtenAs, epoch, hasEventIds, envelope });
     this.#statements.insertDispatch.run(
-      ...[number, taskDir, dispatchId, startedAt, epoch, 0, hasEventIds, crc, envelope],
+      ...[number, taskDir, dispatchId, writtenAs, startedAt, epoch, 0, hasEventIds, crc, envelope],
     );
     return number;
   }
@@ -171,14 +198,15 @@ export class DispatchTable {
   }
 
   /** Removes the row. @throws STORE_CORRUPT */
-  remove({ row: { number, taskDir, dispatchId } }: FencedClaim): void {
+  remove({ row: { number, writtenAs } }: FencedClaim): void {
     this.#statements.deleteDispatch.run(number);
-    this.#tasks.removeDispatch(taskDir, dispatchId);
+    const at = writtenAs.lastIndexOf('/');
+    this.#tasks.removeDispatch(writtenAs.slice(0, at), writtenAs.slice(at + 1));
   }
 
   /** The envelope of a row that an index of starts found, or null if the row or its place in the index is damaged. */
   indexed(row: DispatchRow): DispatchEnvelope | null {
-    if (!this.#isWhole(row)) return null;
+    if (!this.#isWhole(row) || !isWrittenAs(row, row.taskDir, row.dispatchId)) return null;
     const envelope = this.decode(row);
     return placeInTime(envelope) === row.startedAt ? envelope : null;
   }
@@ -226,6 +254,31 @@ export class DispatchTable {
     }
   }
 
+  /** @throws STORE_MISPLACED if a whole row was written under another name */
+  assertNamed(row: DispatchRow, taskDir: string, dispatchId: string): void {
+    if (isWrittenAs(row, taskDir, dispatchId) || !this.#isWhole(row)) return;
+    throw this.#misplaced(row, { taskDir, dispatchId });
+  }
+
+  #misplaced(
+    { number, writtenAs }: WrittenRow,
+    at: { readonly taskDir: string; readonly dispatchId: string },
+  ): StoreError {
+    return misplacedAs(writtenAs, at, `Row ${number} of the table dispatches of ${this.#file}`);
+  }
+
+  #indexError(taskDir: string, dispatchId: string): StoreError {
+    return corrupt(this.#file, `the index of task ${taskDir} does not find dispatch ${dispatchId}`, {
+      details: { dispatchId },
+    });
+  }
+
+  /** Whether the dispatch of this name and number stands at another place, where it is misplaced. */
+  #isElsewhere(number: number, taskDir: string, dispatchId: string): boolean {
+    const row = this.#statements.getDispatchNumbered.get(number);
+    return row !== undefined && this.#isWhole(row) && isWrittenAs(row, taskDir, dispatchId);
+  }
+
   #checked(row: DispatchRow, dispatchId: string): DispatchRow {
     if (this.#isWhole(row)) return row;
     throw corrupt(this.#file, `the envelope of dispatch ${dispatchId} does not have its checksum`, {
@@ -237,10 +290,24 @@ export class DispatchTable {
     return dispatchChecksum(row) === row.crc;
   }
 
-  #assertComplete(taskDir: string, rows: readonly Pick<DispatchRow, 'dispatchId'>[]): void {
-    const { dispatches, digest } = this.#tasks.find(taskDir) ?? { dispatches: 0, digest: 0 };
-    const ids = rows.map(({ dispatchId }) => dispatchId);
-    if (ids.length === dispatches && ids.reduce(toggleName, 0) === digest) return;
+  /**
+   * Checks that a task has each of its dispatches: at its place, or at another one, where it is misplaced. Returns those at other places.
+   * @throws STORE_CORRUPT
+   */
+  #assertComplete(taskDir: string, ids: readonly string[]): readonly WrittenRow[] {
+    const { dispatches, digest } = this.#tasks.countsOf(taskDir);
+    const isComplete = (names: readonly string[]) =>
+      names.length === dispatches && names.reduce(toggleName, 0) === digest;
+    if (isComplete(ids)) return [];
+    const idOf = ({ writtenAs }: WrittenRow) => writtenAs.slice(taskDir.length + 1);
+    const written = this.#statements.listWrittenIn.all(taskDir).filter((row) => !idOf(row).includes('/'));
+    const [inPlace, elsewhere] = [true, false].map((isIn) =>
+      written.filter((row) => isWrittenAs(row, row.taskDir, row.dispatchId) === isIn),
+    ) as [WrittenRow[], WrittenRow[]];
+    const known = new Set(ids);
+    const unfound = inPlace.find(({ dispatchId }) => !known.has(dispatchId));
+    if (unfound !== undefined) throw this.#indexError(taskDir, unfound.dispatchId);
+    if (isComplete(written.map(idOf))) return elsewhere;
     throw corrupt(
       this.#file,
       `the list of dispatches of ${taskDir} has ${ids.length} of the ${dispatches} that were written`,
@@ -258,4 +325,8 @@ export class DispatchTable {
       },
     );
   }
+}
+
+function isWrittenAs(row: Pick<DispatchRow, 'writtenAs'>, taskDir: string, dispatchId: string): boolean {
+  return row.writtenAs === writtenName(taskDir, dispatchId);
 }

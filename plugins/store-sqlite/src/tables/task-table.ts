@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { TaskRecord } from '@hansard/events';
 import { isInternalTask, storeErrors, type TaskListing } from '@hansard/provider';
-import { knownTask } from '@hansard/store-kit';
+import { dispatchMisplaced, knownTask } from '@hansard/store-kit';
 import { decodeJson, headChecksum, taskChecksum, toggleName } from '../database/decode.ts';
 import type { HeadRow, Statements, TaskRow } from '../database/statements.ts';
 import { inSnapshot } from '../database/transaction.ts';
@@ -62,11 +62,14 @@ export class TaskTable {
 
   /**
    * Creates or replaces the record. A damaged row is written again, with the dispatches that the task has.
-   * @throws STORE_CORRUPT if rows of tasks are missing
+   * @throws STORE_CORRUPT if rows of tasks are missing; STORE_NEWER if a newer version wrote the record; STORE_MISPLACED
    */
   put(taskDir: string, record: TaskRecord): void {
     const row = this.#statements.findTask.get(taskDir) ?? this.find(taskDir);
-    const known = row !== null && taskChecksum(row) === row.crc ? row : this.#count(taskDir);
+    const present = row !== null && isWhole(row) ? this.#checked(row) : null;
+    // One of a newer version is not replaced.
+    if (present !== null) this.#decode(present);
+    const known = present ?? this.#count(taskDir);
     this.#write(taskDir, { ...known, task: JSON.stringify(record) }, row === null);
   }
 
@@ -89,20 +92,34 @@ export class TaskTable {
       return;
     }
     this.#statements.deleteTask.run(taskDir);
-    this.#changeHead(taskDir, -1);
+    this.#changeHead([taskDir], -1);
+  }
+
+  /** Gives a row that was written as another task the name of its place. Its dispatches are to be adopted, too. */
+  adopt(taskDir: string): void {
+    const row = this.#statements.findTask.get(taskDir);
+    if (row === undefined || row.writtenAs === taskDir || !isWhole(row)) return;
+    this.#write(taskDir, { task: row.task, dispatches: 0, digest: 0 }, false);
+    this.#changeHead([row.writtenAs, taskDir], 0);
   }
 
   #write(taskDir: string, { task, dispatches, digest }: TaskFields, isNew: boolean): void {
-    const crc = taskChecksum({ taskDir, task, dispatches, digest });
+    const crc = taskChecksum({ writtenAs: taskDir, task, dispatches, digest });
     this.#statements.putTask.run(taskDir, dispatches, digest, crc, task);
-    if (isNew) this.#changeHead(taskDir, 1);
+    if (isNew) this.#changeHead([taskDir], 1);
   }
 
-  #changeHead(taskDir: string, change: 1 | -1): void {
+  /** `names`: those that come or go. */
+  #changeHead(names: readonly string[], change: 1 | 0 | -1): void {
     const { databaseId, ...head } = this.head();
     const tasks = head.tasks + change;
-    const digest = toggleName(head.digest, taskDir);
+    const digest = names.reduce(toggleName, head.digest);
     this.#statements.setHead.run(tasks, digest, headChecksum({ databaseId, tasks, digest }));
+  }
+
+  /** How many dispatches were written under this name of a task, and the digest of their ids. @throws STORE_CORRUPT */
+  countsOf(taskDir: string): Pick<TaskFields, 'dispatches' | 'digest'> {
+    return this.find(taskDir) ?? { dispatches: 0, digest: 0 };
   }
 
   #count(taskDir: string): Omit<TaskFields, 'task'> {
@@ -114,13 +131,14 @@ export class TaskTable {
   #missing(taskDir: string): TaskRow | null {
     const rows = this.#statements.listTasks.all();
     this.#assertComplete(rows);
-    const row = rows.find((other) => other.taskDir === taskDir);
+    // One that was written as this task is misplaced.
+    const row = rows.find((other) => other.taskDir === taskDir || other.writtenAs === taskDir);
     return row === undefined ? null : this.#checked(row);
   }
 
   #assertComplete(rows: readonly TaskRow[]): void {
     const { tasks, digest } = this.head();
-    const names = rows.map(({ taskDir }) => taskDir);
+    const names = rows.map(({ writtenAs }) => writtenAs);
     if (names.length === tasks && names.reduce(toggleName, 0) === digest) return;
     throw corrupt(
       this.#file,
@@ -128,8 +146,16 @@ export class TaskTable {
     );
   }
 
+  /** @throws STORE_CORRUPT, STORE_MISPLACED */
   #checked(row: TaskRow): TaskRow {
-    if (taskChecksum(row) === row.crc) return row;
+    const { taskDir, writtenAs } = row;
+    const place = `the table tasks of ${this.#file}`;
+    if (isWhole(row) && writtenAs !== taskDir)
+      throw dispatchMisplaced(
+        { taskDir, dispatchId: null, writtenTaskDir: writtenAs, writtenDispatchId: null },
+        place,
+      );
+    if (isWhole(row)) return row;
     throw corrupt(this.#file, `the record of task ${row.taskDir} does not have its checksum`, {
       details: { taskDir: row.taskDir },
     });
@@ -151,6 +177,10 @@ export class TaskTable {
     const record = decodeJson(task, `the record of task ${taskDir}`, file, { taskDir });
     return knownTask(record, `The record of task ${taskDir} in ${file}`, { file, taskDir });
   }
+}
+
+function isWhole(row: TaskRow): boolean {
+  return taskChecksum(row) === row.crc;
 }
 
 function compare(left: string, right: string): number {

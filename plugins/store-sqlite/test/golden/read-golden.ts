@@ -30,7 +30,8 @@ export function putGolden(path: string): void {
     const row = database
       .prepare(`SELECT number, epoch, has_event_ids AS hasEventIds FROM dispatches ${where}`)
       .get(...place) as unknown as Pick<DispatchRow, 'number' | 'epoch' | 'hasEventIds'>;
-    const crc = dispatchChecksum({ ...row, taskDir, dispatchId: envelope.dispatchId, envelope: text });
+    const writtenAs = place.join('/');
+    const crc = dispatchChecksum({ ...row, writtenAs, envelope: text });
     database.prepare(`UPDATE dispatches SET crc = ? ${where}`).run(crc, ...place);
   }
   database.close();

@@ -41,7 +41,7 @@ it('every stored row has the checksum that the documentation describes, and ever
     expect(stored).toBe(last);
   }
   const dispatch = raw.prepare('SELECT * FROM dispatches').get() ?? {};
-  const head = `${dispatch.number} ${dispatch.epoch} ${dispatch.has_event_ids}\n${taskDir}\n${dispatchId}\n`;
+  const head = `${dispatch.number} ${dispatch.epoch} ${dispatch.has_event_ids}\n${taskDir}/${dispatchId}\n`;
   expect(dispatch.has_event_ids).toBe(1);
   expect(dispatch.crc).toBe(crc(String(dispatch.envelope), crc(head, 0)));
   const task = raw.prepare('SELECT * FROM tasks').get() ?? {};

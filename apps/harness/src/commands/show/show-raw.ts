@@ -68,8 +68,9 @@ class RawEvents {
     const { options, request } = this.#shown;
     const filter = await request.forOnly(pagedLog(this.#log, this.#context.readSignal));
     const from = address === undefined ? 0 : await this.#positionOf(address);
-    const only = await askedBranch(this.#context, pagedLog(this.#log, this.#context.readSignal), options);
-    const { follow = false, lines } = options;
+    const { follow = false, lines, branch } = options;
+    const log = pagedLog(this.#log, this.#context.readSignal);
+    const only = branch === undefined ? undefined : await askedBranch(this.#context, log, branch);
     if (!follow && isLive(options)) {
       yield* this.#replayed(filter, from);
       return;

@@ -1,7 +1,7 @@
 import { shownStatus, toTaskName } from '@hansard/compose';
-import { eventNamed, pagedLog } from '@hansard/compose/reading';
+import { eventNamed, type PagedLog, pagedLog } from '@hansard/compose/reading';
 import { copiedEvents } from '@hansard/dispatch';
-import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import type { DispatchEnvelope } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import {
   createDispatchFacts,
@@ -16,13 +16,13 @@ import {
 } from '@hansard/facts';
 import {
   type FoldedRows,
-  filterRows,
-  foldsOf,
   inOrderOfTime,
   isStoredRow,
   type Row,
+  type RowFolds,
   renderEnvelope,
   renderRow,
+  shownRows,
 } from '@hansard/views';
 import type { Answer } from '../../terminal/answer.ts';
 import { type CliContext, letInterrupt, terminalWidth } from '../../terminal/context.ts';
@@ -49,11 +49,17 @@ export async function rowsAnswer(
   shown: Shown,
   event: string | undefined,
 ): Promise<Answer> {
+  const { branch } = shown.options;
   const from = event === undefined ? null : await positionOf(context, shown, event);
+  const only =
+    branch === undefined ? undefined : await askedBranch(context, await logOf(context, shown), branch);
   const printed = shown.envelopes.map((envelope) => ({ envelope, totals: createDispatchFacts() }));
   const all = () =>
     inOrderOfTime(
-      printed.map((of) => ({ envelope: of.envelope, items: () => timedRows(context, shown, of, from) })),
+      printed.map((of) => ({
+        envelope: of.envelope,
+        items: () => timedRows(context, shown, of, { from, only }),
+      })),
     );
   const { lines } = shown.options;
   const rows = () =>
@@ -66,43 +72,62 @@ export async function rowsAnswer(
   };
 }
 
-async function positionOf(
-  context: CliContext,
-  { store, taskDir, envelopes, options }: Shown,
-  event: string,
-): Promise<number> {
+async function positionOf(context: CliContext, shown: Shown, event: string): Promise<number> {
+  return (await eventNamed(await logOf(context, shown), event, context)).position;
+}
+
+/** The log of the only session. */
+async function logOf(context: CliContext, { store, taskDir, envelopes, options }: Shown): Promise<PagedLog> {
   const log = await store.openDispatch(taskDir, envelopes[0]?.dispatchId ?? '', damagedAccess(options));
-  return (await eventNamed(pagedLog(log, context.readSignal), event, context)).position;
+  return pagedLog(log, context.readSignal);
+}
+
+/** The position from which on rows are printed, null for all; and the only positions of events that are printed. */
+interface PrintedPart {
+  readonly from: number | null;
+  readonly only: ReadonlySet<number> | undefined;
 }
 
 async function* timedRows(
   context: CliContext,
   { store, taskDir, envelopes, request, options }: Shown,
   of: Printed,
-  from: number | null,
+  { from, only }: PrintedPart,
 ): AsyncGenerator<{ readonly time: string | null; readonly item: PrintedRow }, undefined> {
   await letInterrupt(context);
   const log = await store.openDispatch(taskDir, of.envelope.dispatchId, damagedAccess(options));
   const paged = pagedLog(log, context.readSignal);
   const filter = await (envelopes.length === 1 ? request.forOnly(paged) : request.forOneOf(paged));
-  const hasEnded = log.envelope.status !== 'running';
-  const pages = async function* (): AsyncGenerator<readonly CapturedEvent[]> {
-    for await (const { events } of paged.pages()) {
-      for (const event of events) of.totals.observe(event);
-      yield events;
-    }
-  };
-  const only = await askedBranch(context, paged, options);
-  const folds = await foldsOf(paged, {}, await copiedEvents(store, log, log.envelope));
-  const isOpen = (folded: FoldedRows) =>
+  const isOpen = (folded: FoldedRows, folds: RowFolds) =>
     options.full === true ||
     only !== undefined ||
     !filter.isOpen ||
-    (from !== null && folds?.at(from) === folded);
-  for await (const whole of filterRows(pages(), filter, { hasEnded, only })) {
-    const row = folds === null ? whole : folds.shown(whole, isOpen);
-    if (row !== null && isFrom(row, from ?? 0)) yield { time: row.timestamp, item: { of, row } };
-  }
+    (from !== null && folds.at(from) === folded);
+  const rows = shownRows(counted(paged, of.totals), filter, {
+    ...{ hasEnded: log.envelope.status !== 'running', only, isOpen },
+    copied: await copiedEvents(store, log, log.envelope),
+    // The order of several sessions depends on the rows before.
+    last: envelopes.length === 1 && from === null ? options.lines : undefined,
+  });
+  for await (const row of rows) if (isFrom(row, from ?? 0)) yield { time: row.timestamp, item: { of, row } };
+}
+
+/** A log whose figures are summed while it is read from the beginning, for the first time. */
+function counted({ envelope, pages }: PagedLog, totals: DispatchFacts): Pick<PagedLog, 'envelope' | 'pages'> {
+  let next = 0;
+  return {
+    envelope,
+    async *pages(options) {
+      for await (const page of pages(options)) {
+        for (const [at, event] of page.events.entries()) {
+          if (page.first + at !== next) continue;
+          totals.observe(event);
+          next += 1;
+        }
+        yield page;
+      }
+    },
+  };
 }
 
 /** Whether a row begins at a position or later, has the event of that position, or stands for later rows. */

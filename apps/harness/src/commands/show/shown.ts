@@ -54,13 +54,12 @@ export function isLive(options: Partial<Record<'follow' | 'speed' | 'step' | 'ma
   return [options.follow, options.speed, options.step, options.maxGap].some((one) => one !== undefined);
 }
 
-/** The positions of the branch that was asked for. Undefined: all events are. */
+/** The positions of the branch with an address. */
 export async function askedBranch(
   context: CliContext,
   log: PagedLog,
-  { branch }: ShowOptions,
-): Promise<ReadonlySet<number> | undefined> {
-  if (branch === undefined) return undefined;
+  branch: string,
+): Promise<ReadonlySet<number>> {
   const { event } = await eventNamed(log, branch, context);
   return (await eventsOfBranch(log, event.id)) ?? new Set();
 }

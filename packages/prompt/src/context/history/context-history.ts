@@ -1,12 +1,30 @@
-import type { CapturedEvent, ContentPart, EventError, EventOf, MediaPart } from '@hansard/events';
-import { eventErrors, isMediaPart, isReadableAs, mediaPartsIn } from '@hansard/events/plain';
-import { putTogether } from '../../transcript/put-together.ts';
+import type {
+  CapturedEvent,
+  ContentPart,
+  EventData,
+  EventError,
+  EventOf,
+  JsonObject,
+  JsonValue,
+  MediaPart,
+} from '@hansard/events';
+import {
+  bytesIn,
+  contentLabel,
+  eventErrors,
+  isMediaPart,
+  isReadableAs,
+  mediaPartsIn,
+  snapshotText,
+} from '@hansard/events/plain';
+import { putTogether } from '../../transcript/gather-transcripts.ts';
 import type { TranscriptEntry, TranscriptMessage } from '../../transcript/transcript-message.ts';
-import { ContextGroup, type GroupKind } from './context-group.ts';
 import { ContextItem, type ItemKind } from './context-item.ts';
 import type { ContextFile } from './context-message.ts';
-import { messageText, outputText } from './output-text.ts';
-import { resultText } from './result-text.ts';
+import { ContextGroup, type GroupKind } from './context-zones.ts';
+
+/** Fields of the results of a provider's own tools. Only the provider can read their content. */
+const encryptedFields = ['encrypted_content', 'encrypted_index', 'encrypted_stdout'] as const;
 
 /** The item for the result of a call, and its group. */
 interface Place {
@@ -231,4 +249,46 @@ function unreadable({ type, id }: CapturedEvent): EventError {
     'EVENT_INVALID',
     `${type} ${id} is part of the prompt, but its data has a shape that this version does not know. Read the log with the version that wrote it.`,
   );
+}
+
+/** Observed output as text for a model. */
+export function outputText({ parts }: EventData<'agent:output'>): string {
+  return parts.map(snapshotText).join('\n');
+}
+
+/** A message with what is attached to it: texts, and the names of images, documents and sounds. */
+function messageText({ content, parts = [] }: Pick<TranscriptMessage, 'content' | 'parts'>): string {
+  const attached = parts.map((part) => {
+    if (part.kind !== 'text') return contentLabel(part);
+    return part.name === undefined ? part.text : `${part.name}:\n${part.text}`;
+  });
+  return [content ?? '', ...attached].filter((text) => text !== '').join('\n');
+}
+
+/** The field with the bytes of a file in the blocks of the Anthropic API and of MCP; null if the block has no bytes. */
+export function bytesField(block: JsonObject): 'data' | 'blob' | null {
+  const { type, data, blob, mimeType, uri } = block;
+  const isSource = type === 'base64';
+  const isContent = (type === 'image' || type === 'audio') && typeof mimeType === 'string';
+  if (typeof data === 'string' && (isSource || isContent)) return 'data';
+  const isResource = typeof blob === 'string' && (typeof mimeType === 'string' || typeof uri === 'string');
+  return isResource ? 'blob' : null;
+}
+
+/** The output of a tool as text for a model, as JSON unless it is text. Images and encoded bytes are only named: no model reads them as text. */
+function resultText(output: JsonValue): string {
+  return typeof output === 'string' ? output : JSON.stringify(output, withoutBytes);
+}
+
+function withoutBytes(_: string, value: JsonValue): JsonValue {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
+  if (isMediaPart(value)) return contentLabel(value);
+  const bytes = bytesField(value);
+  const fields = encryptedFields.filter((field) => typeof value[field] === 'string');
+  if (bytes === null && fields.length === 0) return value;
+  const named = [...(bytes === null ? [] : [bytes]), ...fields];
+  return {
+    ...value,
+    ...Object.fromEntries(named.map((field) => [field, `[${bytesIn(String(value[field]))} bytes]`])),
+  };
 }

@@ -3,7 +3,14 @@ import { freezeDeep } from '@hansard/events/plain';
 import type { TranscriptToolCall } from '../../transcript/transcript-message.ts';
 import type { ContextFile, ContextMessage } from './context-message.ts';
 import { callAt, type Detail, type Substance, textAt } from './detail.ts';
-import { interruption, takenBackText } from './interruption.ts';
+
+/** The text of the result of a tool call without one: its session stopped before the call was done. */
+export const interruption =
+  'interrupted: the session stopped before this call was done. What it had done by then stands.';
+
+/** The text of the result of a tool call that a rewind, or a fork, took back before it had one. */
+export const takenBackText =
+  'taken back: the conversation went back before this call had a result. What it had done by then stands.';
 
 /** The approximate tokens of a message and of a tool call beside their texts, with any provider. */
 const tokensAround = 4;

@@ -223,4 +223,20 @@ export const newerCases = caseFamily('newer', [
       }
     },
   },
+  {
+    name: 'tasks-kept',
+    rule: 7,
+    title: 'a task record that a newer version wrote is not replaced by one of this version',
+    async run({ store }) {
+      for (const [index, record] of newerTasks.entries()) {
+        const place = `lab/later-${index}`;
+        await store.putTask(place, record as TaskRecord);
+        await isNewer(`putTask of ${place}`, () => store.putTask(place, sampleTask('known')));
+        await isNewer(`findTask of ${place} afterwards`, () => store.findTask(place));
+      }
+      await store.putTask('lab/known', sampleTask('known'));
+      await store.putTask('lab/known', sampleTask('replaced'));
+      sameContent(await store.findTask('lab/known'), sampleTask('replaced'), 'a replaced record');
+    },
+  },
 ]);

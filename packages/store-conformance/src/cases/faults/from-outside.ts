@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import { setTimeout } from 'node:timers/promises';
-import { type CapturedEvent, type DispatchStoreProvider, storeErrors } from '@hansard/provider';
+import {
+  type CapturedEvent,
+  type DispatchEnvelope,
+  type DispatchStoreProvider,
+  storeErrors,
+} from '@hansard/provider';
 import { refuses, sameContent } from '../../checks/expectations.ts';
 import {
   dispatchId,
@@ -167,7 +172,11 @@ async function forEachWay(
     });
 }
 
-const [copied, charts] = ['01JQ00000000000000000000CC', 'lab/tasks/charts'];
+const [copied, source, charts] = [
+  '01JQ00000000000000000000CC',
+  '01JQ00000000000000000000DD',
+  'lab/tasks/charts',
+];
 
 /** A log has another name than that under which it was written. */
 export const misplacedCases = caseFamily('misplaced', [
@@ -177,18 +186,25 @@ export const misplacedCases = caseFamily('misplaced', [
     title:
       'a log that was copied over another one is STORE_MISPLACED for each read and write, and an entry of the listing',
     run: async (context) => {
-      const store = await withMisplaced(context, [copied], (taskDir) => ({ taskDir, dispatchId: copied }));
+      const store = await withMisplaced(context, [source], (taskDir) => ({ taskDir, dispatchId: copied }));
       const calls = {
         getDispatchEnvelope: () => store.getDispatchEnvelope(taskDir, copied),
         getDispatchEvents: () => store.getDispatchEvents(taskDir, copied),
         readEvents: () => store.readEvents(taskDir, copied),
         getRecentEvents: () => store.getRecentEvents(taskDir, copied, 1),
         claimDispatch: () => store.claimDispatch(taskDir, copied),
+        deleteDispatch: () => store.deleteDispatch?.(taskDir, copied),
+        rewriteDispatch: () => store.rewriteDispatch?.(taskDir, copied, unchanged),
+        verifyDispatch: () => store.verifyDispatch?.(taskDir, copied),
       };
-      for (const [name, call] of Object.entries(calls))
+      for (const [name, call] of Object.entries(calls)) {
+        if (typeof store[name as keyof typeof calls] !== 'function') continue;
         await refuses('STORE_MISPLACED', `${name} of a log under another name`, call);
+      }
       const { dispatches } = await store.listDispatches({ taskDir });
-      const listed = dispatches.map((listing) => [listing.dispatchId, listing.error?.code]);
+      // The log is still at its own place, if it was copied.
+      const others = dispatches.filter((listing) => listing.dispatchId !== source);
+      const listed = others.map((listing) => [listing.dispatchId, listing.error?.code]);
       sameContent(
         listed.toSorted(),
         [
@@ -244,7 +260,12 @@ export const misplacedCases = caseFamily('misplaced', [
   },
 ]);
 
-/** A store whose prepared dispatch, and its copy, were put elsewhere. `placeOf` gives the place of each id. */
+const unchanged = {
+  envelope: (envelope: DispatchEnvelope) => envelope,
+  event: (event: CapturedEvent) => event,
+};
+
+/** A store whose dispatches with these ids were put elsewhere. `placeOf` gives the place of each. */
 async function withMisplaced(
   context: CaseContext,
   ids: readonly string[],
@@ -253,13 +274,11 @@ async function withMisplaced(
   const { store, misplace } = context;
   if (misplace === undefined) skipCase('the fixture has no `misplace`, which puts a log under another name');
   await prepareStore(store);
-  await store.createDispatch(taskDir, sampleEnvelope(copied));
-  await store.appendEvents(taskDir, copied, prepared.events);
-  await store.close();
-  for (const id of ids) {
-    // A copy over another dispatch is the prepared one.
-    const from = ids.length === 1 ? dispatchId : id;
-    await misplace({ taskDir, dispatchId: from }, placeOf(taskDir, id));
+  for (const id of [copied, source]) {
+    await store.createDispatch(taskDir, sampleEnvelope(id));
+    await store.appendEvents(taskDir, id, prepared.events);
   }
+  await store.close();
+  for (const id of ids) await misplace({ taskDir, dispatchId: id }, placeOf(taskDir, id));
   return context.reopen();
 }

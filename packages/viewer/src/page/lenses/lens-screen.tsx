@@ -1,10 +1,19 @@
+import { formatDuration } from '@hansard/facts';
 import { dispatchedAgent } from '@hansard/views';
 import { Fragment } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { DialogAnswer, HeardAnswer, LensAgent, PerspectiveAnswer, TalkLine } from '../../answers.ts';
+import type {
+  DialogAnswer,
+  HeardAnswer,
+  LensAgent,
+  PerspectiveAnswer,
+  TalkLine,
+  TreeAnswer,
+  TreeLine,
+} from '../../answers.ts';
 import { pathOf, useAnswer } from '../api.ts';
 import { addressOf, goTo, type LensPlace, lensQuery } from '../place-in-address.ts';
-import { clockText, colourOf, countText } from '../words.ts';
+import { clockText, colourOf, countText, timeText } from '../words.ts';
 import { Tabs } from './tabs.tsx';
 
 /** A lens over a longer log is made again only when somebody asks. */
@@ -239,5 +248,119 @@ function Place({ position, time, toEvent }: PlaceProps) {
       </a>{' '}
       <time>{clockText(time)}</time>
     </small>
+  );
+}
+
+/** The dispatches of a task as trees, with what each cost, alone and with those below it. It updates itself. */
+export function TreeScreen({ task }: { readonly task: string }) {
+  const { answer, problem } = useAnswer<TreeAnswer>(`/api/tree?task=${encodeURIComponent(task)}`, () => true);
+  useEffect(() => {
+    document.title = `Tree · ${task} · Hansard`;
+  }, [task]);
+  return (
+    <main class="library">
+      <header>
+        <a href={addressOf({ kind: 'library', task: null })}>Hansard</a>
+        <h1>{task}</h1>
+        <a href={addressOf({ kind: 'library', task })}>Sessions</a>
+      </header>
+      {problem === null ? null : <p role="alert">{problem}</p>}
+      {answer === null ? (
+        problem === null ? (
+          <p aria-busy="true">Reading…</p>
+        ) : null
+      ) : (
+        <Tree task={task} answer={answer} />
+      )}
+    </main>
+  );
+}
+
+function Tree({
+  task,
+  answer: { lines, isCut, cost, notes },
+}: {
+  readonly task: string;
+  readonly answer: TreeAnswer;
+}) {
+  if (lines.length === 0) return <p>There are no sessions yet.</p>;
+  return (
+    <>
+      {isCut ? <p class="note">Made from the newest {countText(lines.length)} sessions.</p> : null}
+      <table class="tree">
+        <thead>
+          <tr>
+            <th scope="col">Session</th>
+            <th scope="col">State</th>
+            <th scope="col">Model</th>
+            <th scope="col">Turns</th>
+            <th scope="col">Tokens in</th>
+            <th scope="col">Tokens out</th>
+            <th scope="col">Cost</th>
+            <th scope="col">With those below</th>
+            <th scope="col">Duration</th>
+            <th scope="col">Started (UTC)</th>
+          </tr>
+        </thead>
+        <tbody>
+          {lines.map((line) => (
+            <Line key={line.dispatchId} task={task} line={line} />
+          ))}
+        </tbody>
+        {lines.length === 1 || cost === null ? null : (
+          <tfoot>
+            <tr>
+              <th scope="row" colSpan={6}>
+                All sessions
+              </th>
+              <td class="number">{cost}</td>
+              <td colSpan={3} />
+            </tr>
+          </tfoot>
+        )}
+      </table>
+      {notes.map((note) => (
+        <p class="dim" key={note}>
+          {note}
+        </p>
+      ))}
+    </>
+  );
+}
+
+function Line({ task, line }: { readonly task: string; readonly line: TreeLine }) {
+  const { dispatchId, depth, name, status, model, startedAt, isOrphan } = line;
+  const figure = (count: number | null) => (count === null ? '–' : countText(count));
+  return (
+    <tr>
+      <th scope="row" style={{ paddingInlineStart: `${Math.min(depth, 8) * 16 + 8}px` }}>
+        {depth === 0 ? '' : '└ '}
+        <a href={addressOf({ kind: 'reader', task, id: dispatchId, at: null })}>{name}</a>
+        {isOrphan ? <span class="dim"> its parent is not here</span> : null}
+      </th>
+      <td class={`state ${status}`}>{status}</td>
+      <td>{model ?? '–'}</td>
+      <td class="number" data-label="turns">
+        {figure(line.turns)}
+      </td>
+      <td class="number" data-label="tokens in">
+        {figure(line.inputTokens)}
+      </td>
+      <td class="number" data-label="tokens out">
+        {figure(line.outputTokens)}
+      </td>
+      <td class="number" data-label="cost">
+        {line.cost ?? '–'}
+      </td>
+      <td class="number" data-label="with those below">
+        {line.subtreeCost ?? ''}
+      </td>
+      <td class="number" data-label="duration">
+        {line.durationMs === null ? '–' : formatDuration(line.durationMs)}
+      </td>
+      <td class="time" data-label="started (UTC)">
+        {timeText(startedAt)}
+      </td>
+    </tr>
   );
 }

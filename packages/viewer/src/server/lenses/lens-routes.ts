@@ -1,6 +1,16 @@
-import { type DispatchRef, type ListedDispatch, usageOf } from '@hansard/dispatch';
-import { explainEstimates, formatSpending } from '@hansard/facts';
+import { setImmediate } from 'node:timers/promises';
 import {
+  type DispatchHits,
+  type DispatchRef,
+  type ListedDispatch,
+  searchDispatches,
+  usageOf,
+} from '@hansard/dispatch';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
+import { explainEstimates, formatSpending } from '@hansard/facts';
+import { EventWords, foldWord, placedWords, stringsOf, unsearchableKeys } from '@hansard/provider';
+import {
+  AgentNames,
   basisNote,
   cellInWords,
   copiesInWords,
@@ -8,6 +18,7 @@ import {
   dialogOf,
   dialogWords,
   dispatchTree,
+  eventWords,
   forkNotes,
   type HearingRow,
   hearingMatrix,
@@ -15,22 +26,36 @@ import {
   perspectiveOf,
   perspectiveWords,
   type Speaker,
+  snippetOf,
   speakerLabel,
+  wordsLine,
 } from '@hansard/views';
 import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
+import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import type {
   DialogAnswer,
   HeardAnswer,
   HeardLine,
   PerspectiveAnswer,
+  SearchEnd,
+  SearchedDispatch,
   TreeAnswer,
   TreeLine,
 } from '../../answers.ts';
 import { wholeNumber } from '../parameters.ts';
 import type { OpenDispatches, ViewedStore } from '../viewed-store.ts';
-import { lastLines, shownText, talkLine } from './lens-page.ts';
+import { lastLines, shownText, talkLine, timeOf } from './lens-page.ts';
 import { type RecentIndex, RecentIndexes } from './recent-index.ts';
+
+/** The most hits of a search. */
+const mostHits = 500;
+
+/** Columns of the text of a hit. */
+const snippetColumns = 160;
+
+/** The most dispatches that cannot be searched and are named. */
+const mostProblems = 20;
 
 /** The most dispatches of a tree. */
 const mostDispatches = 2_000;
@@ -179,4 +204,89 @@ function* linesOf(node: DispatchTreeNode, depth: number): Generator<TreeLine> {
     subtreeCost: children.length === 0 ? null : formatSpending(subtree),
   };
   for (const child of children) yield* linesOf(child, depth + 1);
+}
+
+/**
+ * Finds events by words, below `/api`, in the whole store or a task.
+ *
+ *     GET /search?text=&task=   one message for each dispatch with hits, `searched` for each that was read, `done` at the
+ *                               end, or `failed`, as server-sent events
+ */
+export function searchRoutes(store: ViewedStore, dispatches: OpenDispatches): Hono {
+  const app = new Hono();
+  app.get('/search', (context) => {
+    const { text = '', task } = context.req.query();
+    return streamSSE(context, async (stream) => {
+      const ending = new AbortController();
+      stream.onAbort(() => ending.abort());
+      try {
+        await sendHits(store, dispatches, stream, { text, task, signal: ending.signal });
+      } catch (error) {
+        if (ending.signal.aborted) return;
+        const message = error instanceof Error ? error.message : String(error);
+        await stream.writeSSE({ event: 'failed', data: JSON.stringify({ message }) });
+      }
+    });
+  });
+  return app;
+}
+
+async function sendHits(
+  store: ViewedStore,
+  dispatches: OpenDispatches,
+  stream: SSEStreamingApi,
+  { text, task, signal }: { text: string; task: string | undefined; signal: AbortSignal },
+): Promise<void> {
+  const { words } = new EventWords(text);
+  if (words.length === 0)
+    throw new Error(`${JSON.stringify(text)} has no word. Letters and digits make a word.`);
+  const problems: string[] = [];
+  const found = searchDispatches(store, {
+    query: text,
+    limit: mostHits,
+    ...(task === undefined ? {} : { taskDir: task }),
+    onDispatch: async (searched) => {
+      await stream.writeSSE({ event: 'searched', data: String(searched) });
+      // Other requests are answered between dispatches.
+      await setImmediate();
+      signal.throwIfAborted();
+    },
+    onUnreadable: ({ message }) => {
+      if (problems.length < mostProblems) problems.push(neutraliseControlsInLine(message));
+    },
+  });
+  let count = 0;
+  for await (const one of found) {
+    signal.throwIfAborted();
+    count += one.hits.length;
+    await stream.writeSSE({ data: JSON.stringify(await shownHits(dispatches, one, words)) });
+  }
+  const end: SearchEnd = { isCut: count >= mostHits, problems };
+  await stream.writeSSE({ event: 'done', data: JSON.stringify(end) });
+}
+
+async function shownHits(
+  dispatches: OpenDispatches,
+  { taskDir, dispatchId, envelope, hits }: DispatchHits,
+  words: readonly string[],
+): Promise<SearchedDispatch> {
+  const open = await dispatches.find({ taskDir, dispatchId });
+  const names = new AgentNames();
+  for (const event of (await open?.rows.agentEventsBefore(Number.MAX_SAFE_INTEGER)) ?? []) names.learn(event);
+  return {
+    taskDir,
+    dispatchId,
+    title: neutraliseControlsInLine(envelope?.title ?? envelope?.role ?? dispatchId),
+    startedAt: envelope?.startedAt ?? null,
+    hits: hits.map(({ position, event }) => {
+      const { agent, word } = wordsLine(eventWords(event, names), snippetColumns);
+      const parts = snippetOf(stringsOf(event, unsearchableKeys), {
+        words,
+        fold: foldWord,
+        split: placedWords,
+        width: snippetColumns,
+      });
+      return { position, time: timeOf(event), agent, word, parts };
+    }),
+  };
 }
