@@ -1,12 +1,12 @@
 /**
  * Measures `store-postgres` beside `store-sqlite`, on a server of its own with the disk of the temporary folder. Prints a table; with
- * `--json`, a line of JSON for each result.
+ * `--json`, a line of JSON for each result; with `--roles`, only what the role of a writer costs.
  */
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
 import type { CapturedEvent } from '@hansard/events';
 import type { DispatchStoreProvider } from '@hansard/provider';
-import { openPostgresStore, type PostgresStoreOptions } from '@hansard/store-postgres';
+import { openPostgresStore, type PostgresStoreOptions, setupSql } from '@hansard/store-postgres';
 import { openSqliteStore } from '@hansard/store-sqlite';
 import { startServer } from '@hansard/testing/postgres';
 import { Client } from 'pg';
@@ -176,6 +176,47 @@ async function measureAppends(): Promise<void> {
   }
 }
 
+/** The price of the role of a writer, in one run: its appends go through a function that checks them. */
+async function measureRoles(): Promise<void> {
+  const client = new Client(server.url());
+  await client.connect();
+  for (const role of ['bench_owner', 'bench_writer']) await client.query(`CREATE ROLE ${role} LOGIN`);
+  await client.query(setupSql({ schema: 'roles', owner: 'bench_owner', writer: 'bench_writer' }));
+  /** The microseconds that the server has computed for a role, without those in which it waited. Only Linux says it. */
+  const computed = async (role: string): Promise<number> => {
+    const { rows } = await client.query('SELECT pid FROM pg_stat_activity WHERE usename = $1', [role]);
+    const times = rows.map(({ pid }) => Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[0]));
+    return times.reduce((sum, time) => sum + time, 0) / 1_000;
+  };
+  for (const durability of ['disk', 'process'] as const) {
+    const open = (role: string) =>
+      openPostgres(durability, { url: server.url(role), schema: 'roles', createTables: false });
+    const [owner, writer] = [await open('bench_owner'), await open('bench_writer')];
+    const logs = { owner: await logOf(owner), writer: await logOf(writer) };
+    const awaited = `commit ${durability === 'disk' ? 'awaited' : 'not awaited'}`;
+    for (const [batches, size] of [
+      [200, 1],
+      [40, 256],
+    ] as const) {
+      const kind = `${size === 1 ? 'one append' : 'batches of 256'} by role, ${awaited}`;
+      const times = await inTurn(9, {
+        owner: () => logs.owner.append(batches, size),
+        writer: () => logs.writer.append(batches, size),
+      });
+      note(`${kind}, µs per event`, { ...times, ratio: times.writer / times.owner });
+      if (process.platform !== 'linux') continue;
+      const ofServer = (role: 'owner' | 'writer') => async () => {
+        const before = await computed(`bench_${role}`);
+        await logs[role].append(batches, size);
+        return ((await computed(`bench_${role}`)) - before) / (batches * size);
+      };
+      const server = await inTurn(9, { owner: ofServer('owner'), writer: ofServer('writer') });
+      note(`${kind}, µs of the server's processor`, { ...server, ratio: server.writer / server.owner });
+    }
+  }
+  await client.end();
+}
+
 async function measureSideBySide(): Promise<void> {
   const stores = { sqlite: openSqlite('disk'), postgres: await openPostgres('disk') };
   for (const writers of [1, 8, 32]) {
@@ -324,6 +365,15 @@ async function measureReads(long: string): Promise<void> {
   note('1,000 envelopes, ms', listed, [{ key: 'postgres', atMost: 10 }]);
 }
 
+async function measureAll(): Promise<void> {
+  await measureAppends();
+  await measureSideBySide();
+  await measureDelayed();
+  await measureSeen();
+  await measureListeners();
+  await measureReads(await measureLengths());
+}
+
 function printTable(): void {
   const rows = results.map(([{ benchmark: _, measure, ...figures }, targets]) => {
     const shown = Object.entries(figures).map(([key, value]) => `${key} ${value}`);
@@ -343,12 +393,8 @@ function printTable(): void {
 }
 
 try {
-  await measureAppends();
-  await measureSideBySide();
-  await measureDelayed();
-  await measureSeen();
-  await measureListeners();
-  await measureReads(await measureLengths());
+  await measureRoles();
+  if (!process.argv.includes('--roles')) await measureAll();
   if (process.argv.includes('--json')) for (const [result, targets] of results) report(result, targets);
   else printTable();
 } finally {

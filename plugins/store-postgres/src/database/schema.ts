@@ -105,6 +105,7 @@ export class Schema {
   readonly #database: Database;
   readonly #mayCreate: boolean;
   #isReady = false;
+  #mayInsert = true;
   #creation: Promise<void> | null = null;
 
   constructor(database: Database, name: string, mayCreate: boolean) {
@@ -125,13 +126,19 @@ export class Schema {
     if (server === undefined) return false;
     this.#assertServer(server);
     if (!server.exists) return false;
-    const { rows: versions } = await session.run<{ version: number }>({
+    const { rows: versions } = await session.run<{ version: number; mayInsert: boolean }>({
       name: '',
-      text: `SELECT version FROM ${this.quoted}.meta`,
+      text: `SELECT version, has_table_privilege('${this.quoted}.events', 'INSERT') AS "mayInsert" FROM ${this.quoted}.meta`,
     });
     this.assertVersion(versions[0]?.version);
+    this.#mayInsert = versions[0]?.mayInsert !== false;
     this.#isReady = true;
     return true;
+  }
+
+  /** Whether this role inserts events itself. Otherwise it calls a function; see guards.ts. */
+  get mayInsert(): boolean {
+    return this.#mayInsert;
   }
 
   /** Creates the tables if they do not exist. @throws STORE_UNAVAILABLE */
@@ -223,6 +230,8 @@ export function setupSql({ schema = 'hansard', owner, writer, reader }: SetupSql
   if (writer !== undefined)
     for (const [table, rights] of writerRights)
       grants.push(`GRANT ${rights} ON ${quoted}.${table} TO ${quoteRole(writer)};`);
+  if (writer !== undefined)
+    grants.push(`GRANT EXECUTE ON FUNCTION ${quoted}.append TO ${quoteRole(writer)};`);
   const guards = writer === undefined ? '' : guardsSql(quoted);
   return `${beginning}${tablesSql(schema)}${guards}\n${[...grants, 'COMMIT;'].join('\n')}\n`;
 }
@@ -235,7 +244,6 @@ const writerRights: readonly (readonly [table: string, rights: string])[] = [
     `INSERT (task_dir, dispatch_id, written_as, started_at, status, writer, epoch, checksum, envelope),
   UPDATE (started_at, status, version, writer, epoch, acknowledged, searchable_events, checksum, envelope)`,
   ],
-  ['events', 'INSERT (dispatch, position, checksum, id, line)'],
   ['openings', 'INSERT (token, owner, beat), UPDATE (beat), DELETE'],
   ['event_words', 'INSERT (dispatch, position, at, words)'],
 ];

@@ -284,6 +284,10 @@ function eventStatements({ schema, page, rows }: Parts) {
        WHERE EXISTS (SELECT FROM claim) AND ($3::int = 0
          OR EXISTS (SELECT FROM ${schema}.events WHERE dispatch = $1 AND position = $3::int - 1 AND checksum = $9::int))`,
     ),
+    /** The same, for a role that may not insert. */
+    callAppend: statement<{ added: number }>(
+      `SELECT ${schema}.append($1::bigint, $2::bigint, $3::integer, $4, $5, $6, $7, $8, $9::integer) AS added`,
+    ),
     findEvents: statement<EventRow>(
       `SELECT position, checksum, id, line FROM ${schema}.events
        WHERE dispatch = $1 AND id = ANY (string_to_array($2, ','))`,

@@ -61,6 +61,13 @@ export class Tables {
     return this.#schema.quoted;
   }
 
+  /** The statement that appends, whose parameters are the same for every role. @returns the number of rows */
+  async append(session: Pick<Session, 'run'>, values: readonly Value[]): Promise<number> {
+    const { append, callAppend } = this.statements;
+    if (this.#schema.mayInsert) return (await session.run(append, values)).count;
+    return (await session.run(callAppend, values)).rows[0]?.added ?? 0;
+  }
+
   async rows<Row>(statement: Statement<Row>, values: readonly Value[]): Promise<Row[]> {
     if (!(await this.#schema.isReady())) return [];
     return (await this.database.run(statement, values)).rows;

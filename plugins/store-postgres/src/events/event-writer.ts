@@ -146,7 +146,7 @@ export class EventWriter {
     const [first] = parts;
     const run = async (session: Pick<Session, 'run'>, part: Part) => {
       const { number, epoch } = dispatch;
-      const { count } = await session.run(this.#tables.statements.append, [
+      const count = await this.#tables.append(session, [
         ...[
           number,
           epoch,
