@@ -62,8 +62,9 @@ export const checks: readonly Check[] = [
       `${jsonFile}/stopped-writers.test.ts`,
       `${sqlite}/lease-processes.test.ts`,
       `${postgres}/conformance.test.ts`,
+      'scripts/test/rewrite-attacks.test.ts',
     ],
-    ['stopped'],
+    ['stopped', 'rewrites'],
   ],
   [
     'a process in another PID namespace',
@@ -226,6 +227,8 @@ const attackTexts: Readonly<Record<string, string>> = {
     'three processes claim, append and release one dispatch as fast as they can. The log is the acknowledged batches, each once and whole, in the order of each process.',
   stopped:
     'a process is stopped (SIGSTOP) past its lease, another one takes its dispatch, and it continues. Each of its writes is STORE_LOCKED, and none is in the log.',
+  rewrites:
+    'three openings of a store append, claim, release and rewrite in random order, also inside the rewrite of another one, while owners are stopped past their lease and continue. The log is what was acknowledged, and no rewritten text comes back.',
   namespaces:
     'a process in another PID namespace tries to take the dispatch of a running writer. It is refused, and the writer loses nothing.',
   answers:

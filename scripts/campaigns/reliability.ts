@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { type Attack, type StoreName, storeNames } from './reliability/attack.ts';
 import { cuts, flips } from './reliability/byte-attacks.ts';
 import { kills, namespaces, races, stopped } from './reliability/process-attacks.ts';
+import { rewrites } from './reliability/rewrite-attacks.ts';
 import {
   answers,
   connections,
@@ -34,6 +35,7 @@ const attacks: Readonly<Record<string, (store: StoreName) => Attack>> = {
   tails,
   openings,
   listeners,
+  rewrites,
 };
 /** The attacks of these stores only: files and write-ahead logs are damaged, or connections and servers. */
 const storesOf: Readonly<Record<string, readonly StoreName[]>> = {

@@ -1,4 +1,4 @@
-import { systemClock } from '@hansard/provider';
+import { type Clock, systemClock } from '@hansard/provider';
 import { defaultLeaseMs } from '@hansard/store-kit';
 import { ChangeWatch } from './change-watch.ts';
 import { Database } from './database/database.ts';
@@ -53,22 +53,24 @@ export interface PostgresStoreOptions {
  * Opens the store in a database: connects, and checks the server and the version of the tables. Reading creates nothing.
  * @throws STORE_UNAVAILABLE if the server cannot be reached or used, or the tables were written by a newer version
  */
-export async function openPostgresStore({
-  url,
-  tlsCa,
-  listenUrl = url,
-  schema = 'hansard',
-  createTables = true,
-  durability = 'disk',
-  replicas = false,
-  connections = 8,
-  prepare = true,
-  connectTimeout = 4_000,
-  statementTimeout = 30_000,
-  pollInterval = 250,
-  leaseMs = defaultLeaseMs,
-}: PostgresStoreOptions): Promise<PostgresStore> {
-  const clock = systemClock;
+export async function openPostgresStore(
+  {
+    url,
+    tlsCa,
+    listenUrl = url,
+    schema = 'hansard',
+    createTables = true,
+    durability = 'disk',
+    replicas = false,
+    connections = 8,
+    prepare = true,
+    connectTimeout = 4_000,
+    statementTimeout = 30_000,
+    pollInterval = 250,
+    leaseMs = defaultLeaseMs,
+  }: PostgresStoreOptions,
+  { clock = systemClock }: { readonly clock?: Clock } = {},
+): Promise<PostgresStore> {
   quoteName(schema);
   const addressOf = (of: string) =>
     parseServerAddress({ url: of, ...(tlsCa === undefined ? {} : { tlsCa }) });
