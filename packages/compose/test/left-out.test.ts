@@ -156,6 +156,14 @@ const laws: Readonly<Record<ExportFormatId, (made: Made, text: string, leftOut: 
     const types = [...made.canaries.values()].map(({ type }) => type);
     expect(only(leftOut, types)).toEqual(missing(made, (id) => ids.has(id)));
   },
+  atif: (made, text, leftOut) => {
+    const counts: Record<string, number> = {};
+    for (const [kind, count] of Object.entries(leftOut)) {
+      const type = kind.replace(/ \(.*\)$/, '');
+      counts[type] = (counts[type] ?? 0) + count;
+    }
+    byWord(made, text, counts);
+  },
   sft: trained,
   trl: trained,
   'trl-chat': inRows,

@@ -1,4 +1,12 @@
 export { agentTrace, type TracedFile, type TracedOrigin } from './agent-trace.ts';
+export {
+  type AtifHead,
+  type AtifSource,
+  detectAtif,
+  readAtif,
+  readAtifHead,
+} from './atif/read-atif.ts';
+export { type WrittenAtif, writeAtif } from './atif/write-atif.ts';
 export { detectGameFormat, type GameFormatId, gameFormats } from './game-formats.ts';
 export type { GameLogFile, ReadGame } from './games/game-lines.ts';
 export { gameShares, isWholeGameLog } from './games/game-lines.ts';

@@ -79,15 +79,39 @@ export function stateOf(stored: readonly StoredDispatch[], order: 'of-agents' | 
   const inOrder = (events: readonly CapturedEvent[]) =>
     order === 'any' ? events.toSorted((a, b) => (a.id < b.id ? -1 : 1)) : events;
   return stored.map(({ envelope, events }) => ({
-    envelope: { ...envelope, folded: null, source: { ...envelope.source, kept: null, run: null } },
+    envelope: {
+      ...envelope,
+      folded: null,
+      source: {
+        ...envelope.source,
+        kept: null,
+        run: null,
+        ...(events.some(({ id }) => versionPattern.test(id)) ? { events: lastVersions(events).length } : {}),
+      },
+    },
     byAgent: Object.fromEntries(
       Map.groupBy(
-        inOrder(events).filter(({ type }) => type !== 'agent:created'),
+        inOrder(lastVersions(events)).filter(({ type }) => type !== 'agent:created'),
         ({ agentId = '' }) => agentId,
       ),
     ),
     created: Object.fromEntries(
-      events.filter(({ type }) => type === 'agent:created').map((event) => [event.id, event]),
+      lastVersions(events)
+        .filter(({ type }) => type === 'agent:created')
+        .map((event) => [event.id, event]),
     ),
   }));
+}
+
+const versionPattern = /:rewritten-\d+$/;
+
+/** The last version of each item, at the place of its first one. */
+function lastVersions(events: readonly CapturedEvent[]): CapturedEvent[] {
+  const items = new Map<string, CapturedEvent>();
+  for (const event of events) {
+    const id = event.id.replace(versionPattern, '');
+    const { retracts: _, ...version } = event;
+    items.set(id, id === event.id ? event : { ...version, id });
+  }
+  return [...items.values()];
 }

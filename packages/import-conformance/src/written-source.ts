@@ -9,6 +9,16 @@ export interface WrittenRecord {
   readonly file: string;
   /** One line of JSON, without the line end. */
   readonly text: string;
+  /**
+   * Of the first record of a file: how the records of the file make its text. The file is then a document, which is written again as a whole with
+   * each record. Absent: each record is a line.
+   */
+  readonly layout?: (texts: readonly string[]) => string;
+}
+
+/** Whether a source has documents, which are written again as a whole. */
+export function isRewritten(records: readonly WrittenRecord[]): boolean {
+  return records.some(({ layout }) => layout !== undefined);
 }
 
 /** The object of a record; null if it is none. */
@@ -25,17 +35,26 @@ export function namesOf(records: readonly WrittenRecord[]): string[] {
   return [...new Set(records.map(({ file }) => file))];
 }
 
-/** The bytes of each file after the first bytes of what was written. */
+/** The bytes of each file after the first bytes of what was written. A document has the records that are whole. */
 export function filesAfter(records: readonly WrittenRecord[], bytes = Infinity): Map<string, Buffer> {
+  const layouts = new Map(
+    records.flatMap(({ file, layout }) => (layout === undefined ? [] : [[file, layout]])),
+  );
   const files = new Map<string, Buffer[]>();
   let left = bytes;
   for (const { file, text } of records) {
     if (left <= 0) break;
     const line = Buffer.from(`${text}\n`);
-    files.set(file, [...(files.get(file) ?? []), line.subarray(0, left)]);
+    const isLost = layouts.has(file) && line.length > left;
+    if (!isLost) files.set(file, [...(files.get(file) ?? []), line.subarray(0, left)]);
     left -= line.length;
   }
-  return new Map([...files].map(([name, parts]) => [name, Buffer.concat(parts)]));
+  return new Map(
+    [...files].map(([name, parts]) => {
+      const texts = parts.map((part) => part.toString().slice(0, -1));
+      return [name, layouts.has(name) ? Buffer.from(layouts.get(name)?.(texts) ?? '') : Buffer.concat(parts)];
+    }),
+  );
 }
 
 export function bytesOfAll(records: readonly WrittenRecord[]): number {

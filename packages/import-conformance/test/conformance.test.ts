@@ -1,6 +1,7 @@
 import { logImporters } from '@hansard/import';
 import { describe, it } from 'vitest';
 import { importerConformance } from '../src/index.ts';
+import { atifDocument } from './atif-source.ts';
 import { codexThread } from './codex-source.ts';
 import { notesImporter } from './example-importer.ts';
 import { game, notes, session, stream, transcript } from './sources.ts';
@@ -20,6 +21,7 @@ importerConformance({ ...runner, name: 'session-v1', importer: known('session-v1
 importerConformance({ ...runner, name: 'session-v2', importer: known('session-v2'), write: session('v2') });
 importerConformance({ ...runner, name: 'game-log', importer: known('game-log'), write: game });
 importerConformance({ ...runner, name: 'codex', importer: known('codex'), write: codexThread });
+importerConformance({ ...runner, name: 'atif', importer: known('atif'), write: atifDocument });
 importerConformance({
   ...runner,
   name: 'claude-transcript',

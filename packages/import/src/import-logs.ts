@@ -58,7 +58,7 @@ async function* importEach(
 ): AsyncGenerator<ImportItem, undefined> {
   const { as, importers = logImporters, signal, exclude = [] } = options;
   const named = as === undefined ? undefined : importerNamed(importers, as);
-  const found = findLogs(paths);
+  const found = findLogs(paths, documentsOf(importers));
   const unsupported = new UnsupportedFiles();
   const leftOut = new LeftOut();
   if (named === undefined)
@@ -74,24 +74,24 @@ async function* importEach(
   });
   const all = logs.reduce((sum, { bytes }) => sum + bytes, 0);
   const id = createIdSource(definedOnly({ now: options.now }))();
-  const shared = { taken: new Map<string, string>(), tasks: new TasksOfDispatches(store) };
+  const shared = { taken: new Map(), tasks: new TasksOfDispatches(store), done: new Set<string>() };
   const toGroup = new Map<LogImporterProvider, LogSource[]>();
   const isOnly = logs.length === 1 && paths.length === 1;
   let failed = failures.length;
-  let done = 0;
+  let bytes = 0;
   const importOne = async function* (importer: LogImporterProvider, source: LogSource) {
-    const before = done;
     yield* importSource(store, importer, source, options, {
       id,
       ...shared,
-      onProgress: (read) => options.onProgress?.({ bytes: before + read, of: all }),
+      onProgress: (read) => options.onProgress?.({ bytes: bytes + read, of: all }),
       onLeftOut: (reason, path) => leftOut.add(reason, path),
     });
-    done += source.bytes;
+    bytes += source.bytes;
   };
 
   for (const source of logs) {
     const [path = ''] = source.files;
+    if (shared.done.has(path)) continue;
     try {
       const importer = chooseImporter(path, importers, named);
       if (importer.group === undefined) yield* importOne(importer, source);
@@ -121,6 +121,24 @@ async function* importEach(
   yield* leftOut.items();
   yield* findUnreadFiles(paths, found.logs, (file) => !isExcluded(file, exclude));
 }
+
+/** Whether a file in a folder is a log that is not made of lines, as the importers whose files have its ending see it. */
+function documentsOf(importers: readonly LogImporterProvider[]): (file: string) => boolean {
+  return (file) => {
+    const readers = importers.filter(({ endings = [] }) => endings.some((ending) => file.endsWith(ending)));
+    if (readers.length === 0 || sidecars.test(file)) return false;
+    try {
+      const head = readHead(file, bytesOfSignature);
+      return readers.some((importer) => importer.detect(head));
+    } catch (error) {
+      if (formatErrors.is(error)) return false;
+      throw error;
+    }
+  };
+}
+
+/** How much of a document is read to see whether it is a log. */
+const bytesOfSignature = 64 * 1024;
 
 /** Whether another process writes the session, or has created it meanwhile: two imports at once. */
 function isBusy(error: unknown): boolean {

@@ -157,6 +157,8 @@ export interface ImportRun {
   readonly id: string;
   readonly taken: TakenDispatches;
   readonly tasks: TasksOfDispatches;
+  /** The files whose logs are recorded. A log that others name is opened with each of them. */
+  readonly done: Set<string>;
   readonly onProgress: (bytes: number) => void;
   readonly onLeftOut: (reason: LeftOutReason, path: string) => void;
 }
@@ -167,7 +169,7 @@ export async function* importSource(
   importer: LogImporterProvider,
   source: LogSource,
   options: ImportOptions,
-  { id: run, taken, tasks, onProgress, onLeftOut }: ImportRun,
+  { id: run, taken, tasks, done, onProgress, onLeftOut }: ImportRun,
 ): AsyncGenerator<ImportReport | UnchangedLog, undefined> {
   const { task, project, signal, now = Date.now } = options;
   const { fidelity, prices, reread, quietAfterMs, again } = options;
@@ -201,7 +203,11 @@ export async function* importSource(
       onLeftOut('excluded', source.files[0] ?? '');
       continue;
     }
+    const [file = ''] = files;
+    const isDone = done.has(file);
+    if (importer.group === undefined) done.add(file);
     if (result.kind === 'unchanged') {
+      if (isDone) continue;
       yield { ...place, ...result };
       continue;
     }

@@ -30,7 +30,7 @@ const folders: readonly (readonly [pattern: string, expected: string])[] = [
   ['pi/*.jsonl', 'pi'],
   ['agents/qwen-*/**/*.jsonl', 'Qwen Code'],
   ['agents/copilot-*/**/*.jsonl', 'GitHub Copilot CLI'],
-  ['atif/**/*.json', 'ATIF'],
+  ['atif/**/*.json', 'atif'],
   ['smallchat/*.jsonl', 'smallchat'],
 ];
 const files = folders.flatMap(([pattern, expected]) =>

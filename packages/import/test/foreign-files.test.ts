@@ -178,20 +178,22 @@ describe('a log in another form', () => {
     ['a JSON array over lines', (text) => Buffer.from(`[\n${text.trim().split('\n').join(',\n')}\n]\n`)],
   ];
   const ofLines = formats.filter((format) => format !== 'werewolf-match');
-  it.each(forms.flatMap(([name, form]) => ofLines.map((format) => ({ name, form, format }))))(
-    'is read as its lines are: $format, $name',
-    async ({ form, format }) => {
-      const text = (logOfFormat[format] ?? '').replaceAll('Hello', 'Hello Ünï 🦊');
-      using folder = new LogFolder();
-      const plain = await importOf([folder.put('plain/log.jsonl', text)]);
-      const path = folder.put('packed/log.jsonl', '');
-      writeFileSync(path, form(text));
-      const packed = await importOf([path]);
-      expect(packed.items).toMatchObject([{ kind: 'imported', format }]);
-      const content = ({ events }: typeof plain) => events.map(({ type, data }) => [type, data]);
-      expect(content(packed)).toEqual(content(plain));
-    },
+  // A trajectory is a document, so it has no lines that could be a list.
+  const isForm = (name: string, format: string) => format !== 'atif' || !name.startsWith('a JSON array');
+  const inForms = forms.flatMap(([name, form]) =>
+    ofLines.filter((format) => isForm(name, format)).map((format) => ({ name, form, format })),
   );
+  it.each(inForms)('is read as its lines are: $format, $name', async ({ form, format }) => {
+    const text = (logOfFormat[format] ?? '').replaceAll('Hello', 'Hello Ünï 🦊');
+    using folder = new LogFolder();
+    const plain = await importOf([folder.put('plain/log.jsonl', text)]);
+    const path = folder.put('packed/log.jsonl', '');
+    writeFileSync(path, form(text));
+    const packed = await importOf([path]);
+    expect(packed.items).toMatchObject([{ kind: 'imported', format }]);
+    const content = ({ events }: typeof plain) => events.map(({ type, data }) => [type, data]);
+    expect(content(packed)).toEqual(content(plain));
+  });
 
   it('that grows gives the same events at last, and is found in a folder', async () => {
     using folder = new LogFolder();

@@ -182,12 +182,6 @@ export const foreignSamples: readonly ForeignSample[] = [
     info: { exit_status: 'submitted' },
   }),
   sample('SWE-agent', 'mini.traj.json', { trajectory_format: 'mini-swe-agent-1', messages: [], info: {} }),
-  sample('ATIF', 'trajectory.json', {
-    schema_version: 'ATIF-v1.7',
-    session_id: session,
-    agent: { name: 'terminus-2', version: '2' },
-    steps: [{ step_id: 1, source: 'user', message: 'Hi' }],
-  }),
   sample('Inspect', 'eval.json', {
     version: 2,
     status: 'success',

@@ -38,3 +38,12 @@ it('the page of histories has the signature of Codex', () => {
   expect(kinds.filter((kind) => !codex?.detect(head(kind ?? '')))).toEqual([]);
   expect(codex?.detect(head('message'))).toBe(false);
 });
+
+it('the page of histories has the signature of ATIF', () => {
+  const [, member = '', start = ''] =
+    /whose member `(\w+)` begins with `([^`]+)`/.exec(page.split('## ATIF')[1] ?? '') ?? [];
+  const head = (text: string) => ({ path: 'trajectory.json', text, isCut: false });
+  const importer = logImporters.find(({ id }) => id === 'atif');
+  expect(importer?.detect(head(JSON.stringify({ [member]: `${start}1.7`, steps: [] })))).toBe(true);
+  expect(importer?.detect(head(JSON.stringify({ [member]: 'other-v1', steps: [] })))).toBe(false);
+});

@@ -69,6 +69,15 @@ export const logOfFormat: Readonly<Record<string, string>> = {
     codexRecord('session_meta', { id: 't-1', cwd: '/home/ann/house' }),
     codexRecord('response_item', { type: 'message', role: 'assistant', content: [] }),
   ),
+  atif: `${JSON.stringify({
+    schema_version: 'ATIF-v1.7',
+    session_id: 's',
+    agent: { name: 'terminus-2', version: '2.0.0' },
+    steps: [
+      { step_id: 1, source: 'user', message: 'Hello' },
+      { step_id: 2, source: 'agent', message: 'Bye' },
+    ],
+  })}\n`,
   'session-v1': lines(agent, { ...said, message_id: 'm2' }, { ...said, message_id: 'm3', role: 'assistant' }),
   'session-v2': lines(agent, { ...said, message_id: 'm2', event_type: 'transcript_entry' }),
   'game-log': lines(

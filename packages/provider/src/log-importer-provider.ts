@@ -43,6 +43,12 @@ export interface LogImporterProvider {
   /** The kind of log, for messages, such as `a transcript of Claude Code`. */
   readonly title: string;
 
+  /**
+   * How the names of its files end, beside `.jsonl`, such as `.json`. In a folder, such a file is a log if `detect` says so. Absent: only `.jsonl`,
+   * also compressed.
+   */
+  readonly endings?: readonly string[];
+
   /** Whether the start of a file shows this format, by most of its records. */
   detect(head: LogHead): boolean;
 
@@ -117,6 +123,13 @@ export interface OpenLog {
    * import with the same `dispatchId` are refused. Absent: the log has an id or a time.
    */
   readonly identifiedByPlace?: string;
+
+  /**
+   * Whether the source is written again while it grows, so that what was read before can change. The id of an event then names an item of the
+   * source. An item that has changed is recorded as another event, `ID:rewritten-2`, which retracts the one before; an item that was redacted
+   * stays as it is. Absent: what was read stays.
+   */
+  readonly isMutable?: boolean;
 
   /** The events in batches, each with an id, and with its time if the log records it. */
   read(options?: ReadOpenLogOptions): AsyncIterable<readonly CapturedEvent[]>;

@@ -58,6 +58,7 @@ export type ExportFormatId =
   | 'pages'
   | 'streams'
   | 'agent-trace'
+  | 'atif'
   | TrainingFormatId;
 
 const sessionLog = {
@@ -88,6 +89,7 @@ export const exportFormats: Readonly<Record<ExportFormatId, ExportFormat>> = {
   pages: { scope: 'store', target: 'folder', options: ['project'] },
   streams: { scope: 'task', target: 'folder', options: ['mapping', 'extended', 'follow'] },
   'agent-trace': { scope: 'task', target: 'text', isJson: true, options: [] },
+  atif: { scope: 'session', target: 'folder', options: [] },
   sft: training,
   trl: training,
   'trl-chat': training,

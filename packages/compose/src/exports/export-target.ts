@@ -153,15 +153,15 @@ function openParts(path: string) {
   };
 }
 
-function sinkOf(stream: Writable, fail: (cause: Error) => Promise<never>): TextSink {
+function sinkOf(stream: Writable, fail: (cause: Error) => Promise<never>): Pick<FileSink, 'write'> {
   let failure: Error | null = null;
   stream.on('error', (error) => {
     failure ??= error;
   });
   return {
-    async write(text) {
+    async write(piece) {
       if (failure !== null) await fail(failure);
-      if (stream.write(text)) return;
+      if (stream.write(piece)) return;
       await new Promise<void>((done) => {
         const go = () => {
           for (const event of ['drain', 'close', 'error']) stream.off(event, go);

@@ -4,10 +4,16 @@ import {
   writeGameStreams,
   writeTrainingFiles,
 } from '@hansard/datasets';
-import { addRedactions, type DispatchEnvelope, type JsonObject, type TaskSource } from '@hansard/events';
+import {
+  addRedactions,
+  type CapturedEvent,
+  type DispatchEnvelope,
+  type JsonObject,
+  type TaskSource,
+} from '@hansard/events';
 import { matchesEventType } from '@hansard/events/plain';
 import { formatCount, timeNotRecorded } from '@hansard/facts';
-import { createSessionWriter, type SessionFormatId, type SessionWriter } from '@hansard/formats';
+import { createSessionWriter, type SessionFormatId, type SessionWriter, writeAtif } from '@hansard/formats';
 import { type ReportOptions, writeTaskMarkdown, writeTaskPage, writeTaskPages } from '@hansard/pages';
 import { createTokenCounter, tokenEncodings } from '@hansard/prompt/tokens';
 import { harnessErrors } from '../harness-errors.ts';
@@ -53,6 +59,7 @@ export const formatWriters: Readonly<Record<ExportFormatId, WriteFormat>> = {
   },
   streams: ofOne(writeStreams),
   'agent-trace': ofOne((source, { target }) => writeAgentTrace(source, (text) => target.text.write(text))),
+  atif: ofOne(writeTrajectory),
   sft: ofOne((source, writing) => writeTraining('sft', source, writing)),
   trl: ofOne((source, writing) => writeTraining('trl', source, writing)),
   'trl-chat': ofOne((source, writing) => writeTraining('trl-chat', source, writing)),
@@ -112,6 +119,30 @@ export function sessionLogFacts(
   ];
   const lost = diagnostics.map((diagnostic) => ({ ...diagnostic }));
   return { summary: { omittedKeys, diagnostics: lost }, leftOut, notes };
+}
+
+/** A trajectory of ATIF, with the images and sounds that it names. */
+async function writeTrajectory(
+  { envelopes: [envelope], readEvents }: TaskSource,
+  { target }: Writing,
+): Promise<Written> {
+  if (envelope === undefined) throw new TypeError('There is no session to export.');
+  const events: CapturedEvent[] = [];
+  for await (const event of readEvents(envelope.dispatchId)) events.push(event);
+  const { document, files, leftOut, steps } = writeAtif(events, envelope);
+  const trajectory = target.file('trajectory.json');
+  await trajectory.write(`${JSON.stringify(document, null, 2)}\n`);
+  await trajectory.end();
+  for (const [path, base64] of files) {
+    const file = target.file(path);
+    await file.write(Buffer.from(base64, 'base64'));
+    await file.end();
+  }
+  const notes =
+    envelope.fidelity === 'narrative'
+      ? ['The session was recorded as a narrative: tool input and output are not in the trajectory.']
+      : [];
+  return { summary: { steps, files: files.size }, leftOut, notes };
 }
 
 /** A file of OTLP/JSON, or sent to a receiver, or both. */

@@ -27,6 +27,8 @@ export interface TextSink {
 
 /** A new file of an export. */
 export interface FileSink extends TextSink {
+  /** Resolves when more can be written. A text is written as UTF-8. */
+  write(piece: string | Uint8Array): Promise<void>;
   /** Called once, after the last text. Resolves when the file is whole. */
   end(): Promise<void>;
 }

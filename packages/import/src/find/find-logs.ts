@@ -26,10 +26,13 @@ export interface PathProblem {
 }
 
 /**
- * The logs that some paths mean, each once: a file itself; of a folder, all `.jsonl` files in it and below, also compressed ones. The files of
- * sub-agents come with the session that they belong to.
+ * The logs that some paths mean, each once: a file itself; of a folder, all `.jsonl` files in it and below, also compressed ones, and the
+ * files that `isDocument` takes for logs. The files of sub-agents come with the session that they belong to.
  */
-export function findLogs(paths: readonly string[]): FoundLogs {
+export function findLogs(
+  paths: readonly string[],
+  isDocument: (file: string) => boolean = () => false,
+): FoundLogs {
   const found = new Map<string | undefined, LogSource>();
   const problems: PathProblem[] = [];
   const agentsBeside: AgentsBeside = new Map();
@@ -37,7 +40,8 @@ export function findLogs(paths: readonly string[]): FoundLogs {
     try {
       const onUnreadable = (folder: string, error: Error) =>
         problems.push({ path: folder, error, isNamed: false });
-      for (const log of findLogFiles(path, onUnreadable, agentsBeside)) found.set(log.files[0], log);
+      for (const log of findLogFiles(path, { onUnreadable, isDocument }, agentsBeside))
+        found.set(log.files[0], log);
     } catch (error) {
       if (!(error instanceof Error)) throw error;
       problems.push({ path, error, isNamed: true });
@@ -53,7 +57,11 @@ export function toAbsolute(path: string): string {
   return /^~(?:[\\/]|$)/.test(path) ? join(homedir(), path.slice(1)) : resolve(path);
 }
 
-type OnUnreadable = (path: string, error: Error) => unknown;
+interface Walk {
+  readonly onUnreadable: (path: string, error: Error) => unknown;
+  /** Whether a file with another ending is a log. */
+  readonly isDocument: (file: string) => boolean;
+}
 
 /** The sub-agents' files that lie beside their sessions, by session, of each folder that was read. */
 type AgentsBeside = Map<string, ReadonlyMap<string | null, readonly string[]>>;
@@ -65,21 +73,15 @@ type AgentsBeside = Map<string, ReadonlyMap<string | null, readonly string[]>>;
  * among the files. Many paths share an `agentsBeside`, so that each folder is read once.
  * @throws FORMAT_UNREADABLE, IMPORT_NO_LOGS, IMPORT_LINK_OUTSIDE
  */
-function findLogFiles(
-  path: string,
-  onUnreadable: OnUnreadable,
-  agentsBeside: AgentsBeside = new Map(),
-): LogSource[] {
+function findLogFiles(path: string, walk: Walk, agentsBeside: AgentsBeside = new Map()): LogSource[] {
   const session = `${path}.jsonl`;
   const isFolder = isDirectory(path);
   if (isFolder && existsSync(join(path, 'subagents')) && existsSync(session)) {
     const outside = linkOutside(session, dirname(path));
     if (outside !== null) throw outside;
-    return findLogFiles(session, onUnreadable, agentsBeside);
+    return findLogFiles(session, walk, agentsBeside);
   }
-  const all = isFolder
-    ? listLogs(path, path, onUnreadable)
-    : [path, ...agentsOf(path, onUnreadable, agentsBeside)];
+  const all = isFolder ? listLogs(path, path, walk) : [path, ...agentsOf(path, walk, agentsBeside)];
   const known = new Set(all);
   const subAgents = new Map<string, string[]>();
   const owned: [string, string][] = [];
@@ -126,54 +128,51 @@ function sessionIdIn(file: string): string | null {
 }
 
 /** The files of a session's sub-agents, below it and beside it. */
-function agentsOf(file: string, onUnreadable: OnUnreadable, agentsBeside: AgentsBeside): string[] {
+function agentsOf(file: string, walk: Walk, agentsBeside: AgentsBeside): string[] {
   const parent = dirname(file);
-  const below = listSubAgents(join(file.replace(/\.jsonl$/, ''), 'subagents'), parent, onUnreadable);
+  const below = listSubAgents(join(file.replace(/\.jsonl$/, ''), 'subagents'), parent, walk);
   if (basename(file).startsWith('agent-')) return below;
-  const beside = agentsBeside.get(parent) ?? listAgents(parent, onUnreadable);
+  const beside = agentsBeside.get(parent) ?? listAgents(parent, walk);
   agentsBeside.set(parent, beside);
   return [...below, ...(beside.get(file) ?? [])];
 }
 
-function listSubAgents(folder: string, root: string, onUnreadable: OnUnreadable): string[] {
+function listSubAgents(folder: string, root: string, walk: Walk): string[] {
   if (!existsSync(folder)) return [];
   const outside = linkOutside(folder, root);
-  if (outside === null) return listLogs(folder, root, onUnreadable);
-  onUnreadable(folder, outside);
+  if (outside === null) return listLogs(folder, root, walk);
+  walk.onUnreadable(folder, outside);
   return [];
 }
 
 /** The files of sub-agents in a folder, by the session that each belongs to. */
-function listAgents(
-  folder: string,
-  onUnreadable: OnUnreadable,
-): ReadonlyMap<string | null, readonly string[]> {
+function listAgents(folder: string, walk: Walk): ReadonlyMap<string | null, readonly string[]> {
   const agents = listEntries(folder)
     .filter(({ name }) => name.startsWith('agent-') && name.endsWith('.jsonl'))
     .map((entry) => [entry, join(folder, entry.name)] as const)
-    .filter(([entry, path]) => isFollowed(entry, path, folder, onUnreadable))
+    .filter(([entry, path]) => isFollowed(entry, path, folder, walk))
     .map(([, path]) => path);
   return Map.groupBy(agents.sort(), ownerOf);
 }
 
-function listLogs(folder: string, root: string, onUnreadable: OnUnreadable): string[] {
-  const found = new Set(walk(folder, root, onUnreadable));
+function listLogs(folder: string, root: string, walk: Walk): string[] {
+  const found = new Set(filesBelow(folder, root, walk));
   // Codex compresses a rollout that is idle, and expands it to append: while both exist, the plain file counts.
   const isCopy = (path: string) => path.endsWith('.zst') && found.has(path.slice(0, -'.zst'.length));
   return [...found].filter((path) => !isCopy(path)).sort();
 }
 
-function* walk(folder: string, root: string, onUnreadable: OnUnreadable): Generator<string> {
+function* filesBelow(folder: string, root: string, walk: Walk): Generator<string> {
   for (const entry of listEntries(folder)) {
     const path = join(folder, entry.name);
     if (entry.isDirectory()) {
       try {
-        yield* walk(path, root, onUnreadable);
+        yield* filesBelow(path, root, walk);
       } catch (error) {
         if (!formatErrors.is(error)) throw error;
-        onUnreadable(path, error);
+        walk.onUnreadable(path, error);
       }
-    } else if (isFollowed(entry, path, root, onUnreadable)) yield path;
+    } else if (isFollowed(entry, path, root, walk)) yield path;
   }
 }
 
@@ -189,13 +188,14 @@ function listEntries(folder: string): Dirent[] {
  * Whether an entry of a folder is a log to read. A link is followed to a file below the root only. A link out of the root to
  * a log or a folder is reported; one to a folder below the root is not followed, because that folder is read itself.
  */
-function isFollowed(entry: Dirent, path: string, root: string, onUnreadable: OnUnreadable): boolean {
-  const isLog = /\.jsonl(\.gz|\.zst)?$/.test(entry.name);
-  if (!entry.isSymbolicLink()) return isLog;
+function isFollowed(entry: Dirent, path: string, root: string, walk: Walk): boolean {
+  const isLines = /\.jsonl(\.gz|\.zst)?$/.test(entry.name);
+  if (!entry.isSymbolicLink()) return isLines || (entry.isFile() && walk.isDocument(path));
   const found = resolveOwn(path, root);
+  const isLog = isLines || (found.kind === 'own' && found.stats.isFile() && walk.isDocument(path));
   const isFolder = (found.kind === 'own' || found.kind === 'outside') && found.stats.isDirectory();
   if (found.kind === 'outside' && (isLog || isFolder))
-    onUnreadable(path, outsideOf(path, found.target, root));
+    walk.onUnreadable(path, outsideOf(path, found.target, root));
   return isLog && !isFolder && found.kind !== 'outside';
 }
 

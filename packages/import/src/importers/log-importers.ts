@@ -29,6 +29,7 @@ import {
 import type { LogFile, LogHead, LogImporterProvider, OpenLog } from '@hansard/provider';
 import { readHead, readSource } from '../find/read-source.ts';
 import { importErrors } from '../import-errors.ts';
+import { atifImporter } from './atif-importer.ts';
 import { emptyFile } from './choose-importer.ts';
 import { nameProduct, wholeLines } from './products.ts';
 
@@ -101,6 +102,7 @@ const sessionImporters: readonly LogImporterProvider[] = (
 export const logImporters: readonly LogImporterProvider[] = [
   ...claudeImporters,
   codexImporter,
+  atifImporter,
   ...sessionImporters,
   ...gameImporters,
 ];

@@ -91,9 +91,7 @@ const signed: readonly SignedProduct[] = [
     title: 'ATIF',
     ...elsewhere,
     core: 'mutable',
-    shows: ({ document, text }) =>
-      textOf(document, 'schema_version').startsWith('ATIF-') ||
-      /"schema_version"\s*:\s*"ATIF-/.test(text.slice(0, 300)),
+    shows: null,
   },
   {
     id: 'inspect',

@@ -1,6 +1,12 @@
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { type Dispatch, type DispatchStore, excludedTask, type NewDispatch } from '@hansard/dispatch';
+import {
+  type Dispatch,
+  type DispatchRef,
+  type DispatchStore,
+  excludedTask,
+  type NewDispatch,
+} from '@hansard/dispatch';
 import {
   type CapturedEvent,
   type DispatchEnvelope,
@@ -10,6 +16,7 @@ import {
   type Fidelity,
   type HansardError,
   type OpenCall,
+  redactionsOf,
   toTimestamp,
 } from '@hansard/events';
 import { factsOf, isRewritten, type PriceTable } from '@hansard/facts';
@@ -114,6 +121,9 @@ export async function recordLog(
   if (existing !== null && existing.fidelity !== kept) throw otherFidelity(log, existing.fidelity);
   const files = sourceFiles(log.files);
   const clock = { now, quietAfterMs };
+  const { parentDispatchId } = log;
+  if (existing?.parentDispatchId === null && parentDispatchId !== undefined)
+    await nameParent(store, ref, parentDispatchId);
   if (!reread && existing !== null && areSameFiles(existing.source?.files ?? [], files))
     return { kind: 'unchanged', quietEnd: await endIfQuiet(store, taskDir, existing, clock, importWriter) };
   if (existing === null && !(await mayRecord(store, log.dispatchId, again))) return { kind: 'excluded' };
@@ -128,6 +138,13 @@ export async function recordLog(
   const readOptions = { fidelity: kept, signal, ...definedOnly({ onProgress }) };
   const rest = reread ? null : await recordRest(recording, readOptions);
   return rest ?? (await recordWhole(recording, readOptions));
+}
+
+/** Names the parent of a dispatch that was imported before its parent was known. */
+async function nameParent(store: DispatchStore, ref: DispatchRef, parentDispatchId: string): Promise<void> {
+  await using dispatch = await store.openDispatch(ref, { write: true, ...importWriter });
+  await dispatch.update({ parentDispatchId });
+  await dispatch.release();
 }
 
 /** Whether a log without a dispatch may have one: it is not excluded, or is `again` no longer. */
@@ -189,13 +206,16 @@ async function recordWhole(
   const rewritten = new Set<string>();
   let rewrittenCount = 0;
   let appended = 0;
+  const versions = log.isMutable === true ? await ItemVersions.of(dispatch) : null;
   try {
     for await (const events of log.read(options)) {
       if (signal.aborted) break;
-      await appendEvents(dispatch, log, events, (id) => {
-        rewrittenCount += 1;
-        if (rewritten.size < mostNamed) rewritten.add(id);
-      });
+      if (versions !== null) await versions.append(events);
+      else
+        await appendEvents(dispatch, log, events, (id) => {
+          rewrittenCount += 1;
+          if (rewritten.size < mostNamed) rewritten.add(id);
+        });
       appended += events.length;
     }
   } catch (error) {
@@ -209,6 +229,7 @@ async function recordWhole(
     throw error;
   }
   let summary = withBalance(log.summary());
+  if (versions !== null) summary = versions.reportIn(summary);
   const isInterrupted = signal.aborted;
   // The events of a log have ids of their own, so the events of a new dispatch need no count.
   const added = existing === null ? appended : (await dispatch.count()) - before;
@@ -401,13 +422,97 @@ async function appendIfNew(dispatch: Dispatch, event: CapturedEvent): Promise<vo
   }
 }
 
+/** The types whose events are parts of prompts. */
+const entryTypes =
+  /^(?:user:\w+|session:compaction|agent:(?:given|output|system_prompt|text|thinking|tool_call|tool_result))$/;
+
+/**
+ * Records the items of a source that is written again as a whole. An event names its item by its id. A changed item is another event of the same
+ * name, with a version: `ID:rewritten-2`. It retracts the version before, so that no later prompt has both. An item that was redacted
+ * is frozen: later versions are left out.
+ */
+class ItemVersions {
+  readonly #dispatch: Dispatch;
+  /** The versions of the items that have more than one. */
+  readonly #latest = new Map<string, number>();
+  readonly #redacted = new Set<string>();
+  #changed = 0;
+  readonly #frozen = new Set<string>();
+
+  static async of(dispatch: Dispatch): Promise<ItemVersions> {
+    const versions = new ItemVersions(dispatch);
+    for await (const { events } of dispatch.pages())
+      for (const { id, data } of events) {
+        const [item, version] = itemOf(id);
+        if (version > (versions.#latest.get(item) ?? 1)) versions.#latest.set(item, version);
+        if (redactionsOf(data) !== null) versions.#redacted.add(item);
+      }
+    return versions;
+  }
+
+  private constructor(dispatch: Dispatch) {
+    this.#dispatch = dispatch;
+  }
+
+  async append(events: readonly CapturedEvent[]): Promise<void> {
+    const now = events.map((event) => versionOf(event, this.#latest.get(event.id) ?? 1));
+    try {
+      await this.#dispatch.append(now);
+    } catch (error) {
+      if (!storeErrors.is(error, 'STORE_EVENT_CONFLICT')) throw error;
+      for (const event of events) await this.#appendOne(event);
+    }
+  }
+
+  async #appendOne(event: CapturedEvent): Promise<void> {
+    const known = this.#latest.get(event.id) ?? 1;
+    for (let version = known; ; version += 1) {
+      if (version > known && this.#redacted.has(event.id)) {
+        this.#frozen.add(event.id);
+        return;
+      }
+      try {
+        await this.#dispatch.append(versionOf(event, version));
+        if (version > known) this.#changed += 1;
+        this.#latest.set(event.id, version);
+        return;
+      } catch (error) {
+        if (!storeErrors.is(error, 'STORE_EVENT_CONFLICT') || version === mostVersions) throw error;
+      }
+    }
+  }
+
+  reportIn(summary: LogSummary): LogSummary {
+    const { counts } = summary;
+    const named = { new_version: this.#changed, redacted_before: this.#frozen.size };
+    const added = Object.fromEntries(Object.entries(named).filter(([, count]) => count > 0));
+    return { ...summary, counts: { ...counts, ...added } };
+  }
+}
+
+/** The item that an event is a version of. */
+function itemOf(id: string): readonly [item: string, version: number] {
+  if (!isRewritten(id)) return [id, 1];
+  const at = id.lastIndexOf(':rewritten-');
+  return [id.slice(0, at), Number(id.slice(at + ':rewritten-'.length))];
+}
+
+function versionOf(event: CapturedEvent, version: number): CapturedEvent {
+  if (version === 1) return event;
+  const retracts = entryTypes.test(event.type) ? { retracts: [rewrittenId(event.id, version - 1)] } : {};
+  return { ...event, ...retracts, id: rewrittenId(event.id, version) };
+}
+
+function rewrittenId(id: string, version: number): string {
+  const suffix = version === 1 ? '' : `:rewritten-${version}`;
+  return `${id.slice(0, longestId - suffix.length)}${suffix}`;
+}
+
 /** Appends an event, under another id if the store has other content under its own. Returns whether it had. */
 async function appendUnder(dispatch: Dispatch, event: CapturedEvent): Promise<boolean> {
   for (let version = 1; ; version += 1) {
-    const suffix = version === 1 ? '' : `:rewritten-${version}`;
-    const id = `${event.id.slice(0, longestId - suffix.length)}${suffix}`;
     try {
-      await dispatch.append({ ...event, id });
+      await dispatch.append({ ...event, id: rewrittenId(event.id, version) });
       return version > 1;
     } catch (error) {
       if (!storeErrors.is(error, 'STORE_EVENT_CONFLICT') || version === mostVersions) throw error;

@@ -1,0 +1,171 @@
+import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join } from 'node:path';
+import { dispatchIdOf, resolveOwn } from '@hansard/claude';
+import { formatErrors, longestContent, toNarrative } from '@hansard/events';
+import { type AtifHead, type AtifSource, detectAtif, readAtif, readAtifHead } from '@hansard/formats';
+import type { LogImporterProvider, OpenLog } from '@hansard/provider';
+import { readHead, readSource, unreadable } from '../find/read-source.ts';
+import { importErrors } from '../import-errors.ts';
+
+/** Trajectories of ATIF: one JSON document each, which is written again as a whole during a run. */
+export const atifImporter: LogImporterProvider = {
+  contract: 1,
+  id: 'atif',
+  title: 'a trajectory of ATIF',
+  endings: ['.json'],
+  detect: ({ text }) => detectAtif(text),
+  open({ files: [file = ''] }) {
+    const opened: OpenLog[] = [];
+    openWithOthers(file, { opened, files: new Set([file]) });
+    return opened;
+  },
+};
+
+interface Opening {
+  readonly opened: OpenLog[];
+  readonly files: Set<string>;
+}
+
+const mostFiles = 1_000;
+
+/** Opens a trajectory, and those that it names: its sub-agents, and the one that continues it. */
+function openWithOthers(file: string, { opened, files }: Opening, parent?: OpenLog): void {
+  const source = sourceOf(file);
+  const head = readAtifHead(source);
+  const log = openTrajectory(file, source, head, parent);
+  opened.push(log);
+  const { subAgents, continuation } = head;
+  for (const path of continuation === null ? subAgents : [...subAgents, continuation]) {
+    const other = besideDocument(file, path);
+    if (other === null || files.has(other) || files.size > mostFiles || !isTrajectory(other)) continue;
+    files.add(other);
+    openWithOthers(other, { opened, files }, log);
+  }
+}
+
+function isTrajectory(file: string): boolean {
+  try {
+    return detectAtif(readHead(file, 64 * 1024).text) && readAtifHead(sourceOf(file)).firstStep === 'known';
+  } catch (error) {
+    if (formatErrors.is(error)) return false;
+    throw error;
+  }
+}
+
+/** A file below the folder of a document. Null: the path leads elsewhere, or to no regular file. */
+function besideDocument(file: string, path: string): string | null {
+  if (isAbsolute(path) || path.includes('://')) return null;
+  const wanted = join(dirname(file), path);
+  const found = resolveOwn(wanted, dirname(file));
+  return found.kind === 'own' && found.stats.isFile() ? wanted : null;
+}
+
+/** The bytes of a file that is large is never in memory as a whole. */
+function sourceOf(file: string): AtifSource {
+  return function* chunks() {
+    const buffer = Buffer.allocUnsafe(1024 * 1024);
+    let descriptor: number | undefined;
+    try {
+      descriptor = openSync(file, 'r');
+      let isFirst = true;
+      for (let count = readSync(descriptor, buffer); count > 0; count = readSync(descriptor, buffer)) {
+        const chunk = buffer.subarray(0, count);
+        if (isFirst && !isPlain(chunk)) {
+          yield readSource(file);
+          return;
+        }
+        isFirst = false;
+        yield chunk;
+      }
+    } catch (error) {
+      throw formatErrors.is(error) || !(error instanceof Error && 'syscall' in error)
+        ? error
+        : unreadable(file, error);
+    } finally {
+      if (descriptor !== undefined) closeSync(descriptor);
+    }
+  };
+}
+
+/** Whether bytes begin an object in UTF-8, neither compressed nor in UTF-16. */
+function isPlain([first = 0, second = 0]: Uint8Array): boolean {
+  return [0x7b, 0x20, 0x09, 0x0a, 0x0d, 0xef].includes(first) && second !== 0;
+}
+
+function mediaBeside(file: string): (path: string) => Uint8Array | null {
+  return (path) => {
+    const found = besideDocument(file, path);
+    try {
+      return found === null || statSync(found).size > longestContent ? null : readFileSync(found);
+    } catch {
+      // A part whose bytes cannot be read names them.
+      return null;
+    }
+  };
+}
+
+function openTrajectory(file: string, source: AtifSource, head: AtifHead, parent?: OpenLog): OpenLog {
+  if (head.firstStep === null) refuse(file);
+  const { schemaVersion, name, isNamed, startedAt } = head;
+  if (head.firstStep === 'unknown' && schemaVersion?.startsWith('ATIF-') !== true)
+    throw importErrors.error(
+      'IMPORT_FOREIGN',
+      `${file} is not a trajectory of ATIF: its steps have no step_id, source and message.`,
+      {
+        details: { file, as: 'atif' },
+      },
+    );
+  const place = isNamed ? [] : [basename(dirname(file)), basename(file)];
+  const dispatchId = dispatchIdOf(['atif', name, ...place].join('\n'), 0);
+  const reading = readAtif(source, { head, media: mediaBeside(file) });
+  return {
+    format: 'atif',
+    files: [file],
+    dispatchId,
+    ...(parent === undefined ? {} : { parentDispatchId: parent.dispatchId }),
+    startedAt,
+    taskDir: parent?.taskDir ?? taskOf(head, dispatchId),
+    isMutable: true,
+    ...(isNamed ? {} : { identifiedByPlace: file }),
+    async *read({ fidelity = 'full', signal, onProgress } = {}) {
+      for (const batch of reading.read()) {
+        if (signal?.aborted) return;
+        yield fidelity === 'full' ? batch : batch.map((event) => toNarrative(event));
+        onProgress?.(reading.summary().bytes);
+      }
+    },
+    summary() {
+      const { bytes: _, isAnswered, ...summary } = reading.summary();
+      return {
+        ...summary,
+        status: 'running',
+        statusIfQuiet: isAnswered ? 'completed' : 'crashed',
+        lastRecordAt: summary.completedAt,
+      };
+    },
+  };
+}
+
+function refuse(file: string): never {
+  const { size } = statSync(file);
+  const [code, problem] =
+    size === 0
+      ? (['FORMAT_EMPTY', 'is empty'] as const)
+      : (['FORMAT_NO_RECORDS', 'has no step that is whole'] as const);
+  throw formatErrors.error(code, `${file} ${problem}.`, { details: { file } });
+}
+
+const longestName = 80;
+
+/** The task of a run. A continuation and the summaries of terminus-2 name the run that they belong to. */
+function taskOf({ sessionId, parentSessionId }: AtifHead, dispatchId: string): string {
+  const run = (parentSessionId ?? sessionId ?? dispatchId).replace(
+    /-(?:cont-\d+|summarization-\d+-[a-z]+)$/,
+    '',
+  );
+  const slug = run
+    .replace(/[^A-Za-z0-9._-]/g, '-')
+    .slice(-longestName)
+    .replace(/^[._-]+|[._-]+$/g, '');
+  return `atif/tasks/${slug === '' ? dispatchId : slug}`;
+}
