@@ -93,7 +93,7 @@ describe('hansard compare', () => {
     const lines = out.split('\n').map((line) => line.trim().replaceAll(/ {2,}/g, '|'));
     for (const line of [
       '|dev first|dev fails|difference'.slice(1),
-      'task|lab/tasks/one|lab/tasks/two|differs',
+      'task|lab/one|lab/two|differs',
       'events|7|9|+2 (+29 %)',
       'tokens out|20|30|+10 (+50 %)',
       'cost|$0.20|$0.30|+$0.10 (+50 %)',

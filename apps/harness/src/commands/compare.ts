@@ -1,3 +1,4 @@
+import { toTaskName } from '@hansard/compose';
 import {
   type ComparedSession,
   compareBranches,
@@ -142,8 +143,8 @@ function tableRows(one: ComparedSession, two: ComparedSession): string[][] {
   return [
     ...words(
       'task',
-      one.taskDir === two.taskDir ? null : one.taskDir,
-      one.taskDir === two.taskDir ? null : two.taskDir,
+      one.taskDir === two.taskDir ? null : toTaskName(one.taskDir),
+      one.taskDir === two.taskDir ? null : toTaskName(two.taskDir),
     ),
     ...(one.branch === undefined ? words('status', first.status, second.status) : []),
     ...words('model', first.model, second.model),

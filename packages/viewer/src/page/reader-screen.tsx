@@ -1,5 +1,5 @@
 import { formatCost } from '@hansard/facts';
-import { dispatchedAgent, openRewindInWords } from '@hansard/views';
+import { dispatchedAgent, forkNotes, openRewindInWords } from '@hansard/views';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ReaderRow } from '../answers.ts';
 import type { DispatchName } from './api.ts';
@@ -30,7 +30,7 @@ export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
   }, [reader, open, version]);
   const { envelope, unseen } = reader;
   const classes = ['reader', open !== null && 'with-panel', reader.agents.length === 0 && 'alone'];
-  const rewind = envelope === null ? null : openRewindInWords(envelope);
+  const notes = envelope === null ? [] : [forkNotes([envelope]), openRewindInWords(envelope) ?? []].flat();
   useEffect(() => {
     document.title = `${envelope?.title ?? envelope?.role ?? id} · Hansard`;
   });
@@ -52,7 +52,11 @@ export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
           onNext={next}
         />
         {reader.problem === null ? null : <p role="alert">{reader.problem}</p>}
-        {rewind === null ? null : <p class="note">{rewind}</p>}
+        {notes.map((note) => (
+          <p class="note" key={note}>
+            {note}
+          </p>
+        ))}
       </header>
       <Beside reader={reader} place={screen} />
       <RowList reader={reader} onOpen={choose} />

@@ -99,12 +99,15 @@ it('folds a branch that is left while the page is open', async () => {
   expect(await page.locator(`${rowAt(5)} .what`).textContent()).toContain('abandoned by a rewind');
 });
 
-it('says that a rewind was requested, how much is copied, and what each figure of a narrow list is', async () => {
+it('says where a session comes from, that a rewind was requested, how much is copied, and what each figure of a narrow list is', async () => {
   await using opened = await viewer.open('/d/lab%2Ftasks%2Fbuns/d2');
   const { page } = opened;
   await expect
     .poll(() => page.locator('.reader header .note').allTextContents(), patient)
-    .toEqual(['a rewind to b1 was requested; nothing has followed it yet']);
+    .toEqual([
+      'd2 repeats 1 call of d1 (derived: no log names the origin)',
+      'a rewind to b1 was requested; nothing has followed it yet',
+    ]);
   await page.setViewportSize({ width: 400, height: 900 });
   await page.goto(page.url().replace(/#.*/, '#/'));
   const row = page.locator('tr', { hasText: 'lab/tasks/buns' });
