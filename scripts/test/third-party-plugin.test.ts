@@ -44,7 +44,7 @@ describe('a store plugin outside the repository, written against the packed pack
     ]);
     cpSync(join(project, 'node_modules/@hansard/store-conformance/template'), plugin, { recursive: true });
     run('tsc', ['-p', '.'], plugin);
-  }, 120_000);
+  }, 600_000);
 
   it('uses the helpers for stores by its own choice: nothing else that is installed needs them', () => {
     const dependents = globSync('node_modules/@hansard/*/package.json', { cwd: project }).filter((manifest) =>
