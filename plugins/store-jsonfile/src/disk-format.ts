@@ -47,7 +47,7 @@ import { join } from 'node:path';
  *    new lines and the closing brackets, over the old brackets. A line that begins with a space counts only if the rest of
  *    its batch follows.
  * 5. THE CLOSING BRACKETS are `\n]}\n` if each id is greater than all before it, and `\n] }\n` otherwise. So opening a file
- *    with growing ids reads one event to know the greatest id.
+ *    with growing ids reads one event to know the greatest id. Ids that are digests (`isDigest`) do not count here: they have no order.
  * 6. A TORN TAIL, left by a kill or a loss of power in the middle of an append, is after the acknowledged events. Either no whole event
  *    follows it and it does not end with the closing brackets; or a sector of it (512 bytes) was not written: it still has the old closing
  *    brackets, or the zeros that a file system leaves where bytes were never written.
@@ -105,6 +105,14 @@ export const checksumEnd = '"}';
 /** The closing brackets, by the order of the ids. */
 export const closings = { growing: '\n]}\n', mixed: '\n] }\n' } as const;
 export type IdOrder = keyof typeof closings;
+
+/** No digest is shorter. */
+export const digestLength = 64;
+
+/** Whether an id is the digest of its event, such as that of stored content or of a stored request. */
+export function isDigest(id: string): boolean {
+  return id.length >= digestLength && /^(?:sha256:)?[0-9a-f]{64}$/.test(id);
+}
 
 /** The limits of the age of `acknowledged` while a dispatch is written. */
 export const acknowledgedAge = { events: 256, ms: 1_000 } as const;

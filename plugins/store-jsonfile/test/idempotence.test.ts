@@ -1,6 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { type CapturedEvent, encodeEvent } from '@hansard/events';
 import { describe, expect, it } from 'vitest';
+import type { JsonFileDispatchStore } from '../src/index.ts';
 import { EventIndex } from '../src/lines/stored-lines.ts';
 import { makeEnvelope } from './envelope.ts';
 import {
@@ -61,6 +62,38 @@ describe('an event that is appended again', () => {
     expect(store.getDispatchEvents(taskDir, 'd1').map(({ id }) => Number(id.slice(1)))).toEqual([
       10, 5, 12, 3,
     ]);
+  });
+
+  it('is found among stored requests and contents, whose ids have no order, and these are found, too', () => {
+    const root = makeRoot();
+    const named = (number: number): CapturedEvent => {
+      const digest = number.toString(16).padStart(64, number % 3 === 0 ? 'f' : '0');
+      const id = number % 2 === 0 ? digest : `sha256:${digest}`;
+      return { ...makeEvent(number), id, type: 'request:stored', timestamp: null };
+    };
+    const all = Array.from({ length: 2_600 }, (_, at) => (at % 1_300 === 3 ? named(at) : makeEvent(at)));
+    for (const isBatch of [false, true])
+      for (const opensAgainAfter of [4, 1_304, 2_600]) {
+        const dispatchId = `d-${isBatch}-${opensAgainAfter}`;
+        const first = openStore(root);
+        first.createDispatch(taskDir, makeEnvelope(dispatchId));
+        const append = (store: JsonFileDispatchStore, events: readonly CapturedEvent[]) =>
+          isBatch
+            ? [...(store.appendEvents(taskDir, dispatchId, events) ?? [])]
+            : events.map((event) => store.appendEvent(taskDir, dispatchId, event));
+        append(first, all.slice(0, opensAgainAfter));
+        first.close();
+        const again = openClaimed(root, dispatchId);
+        append(again, all.slice(opensAgainAfter));
+        for (const at of [3, 1_303, 4, 2_599, 1_200])
+          expect([at, append(again, [all[at] as CapturedEvent])]).toEqual([at, [at]]);
+        expect(codeOf(() => append(again, [{ ...named(1_303), data: { text: 'other' } }]))).toBe(
+          'STORE_EVENT_CONFLICT',
+        );
+        expect(again.getDispatchEvents(taskDir, dispatchId)).toEqual(all);
+        again.close();
+        expect(readFileSync(dispatchFile(root, dispatchId), 'utf8').endsWith('\n]}\n')).toBe(true);
+      }
   });
 
   it('counts as the same with its keys in another order', () => {

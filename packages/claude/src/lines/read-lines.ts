@@ -166,6 +166,8 @@ const newline = 0x0a;
 const keptOfTooLong = 16 * 1024;
 const nothing = Buffer.alloc(0);
 const chunkSize = 256 * 1024;
+/** The longest line whose bytes are used again. */
+const longestKept = 8 * 1024 * 1024;
 
 /** The longest line that is read: 100 MB. */
 const longestLine = 100 * 1024 * 1024;
@@ -196,7 +198,7 @@ export async function* readLineGroups(
   { offset, line, checksum }: ReadFrom = wholeFile,
   longest = longestLine,
 ): AsyncGenerator<FileLine[]> {
-  let collector = new LineCollector(longest);
+  const collector = new LineCollector(longest);
   let number = line;
   let position = offset;
   // A file is continued only where its bytes are its text.
@@ -215,11 +217,10 @@ export async function* readLineGroups(
       else {
         collector.add(bytes);
         lines.push(collector.take(number, true));
-        collector = new LineCollector(longest);
       }
       start = end + 1;
     }
-    collector.add(Buffer.from(chunk.subarray(start)));
+    collector.add(chunk.subarray(start));
     if (lines.length > 0) yield lines;
   }
   if (collector.bytes > 0) yield [collector.take(number + 1, false)];
@@ -276,11 +277,15 @@ function lineOf(bytes: Buffer, number: number, isSound: boolean): FileLine {
   };
 }
 
-/** Collects a line that spans several chunks, or is too long. */
+/**
+ * Collects a line that spans several chunks, or is too long. The next line is collected in the same bytes: bytes of their own for each long line
+ * would be resident until they are collected.
+ */
 class LineCollector {
   bytes = 0;
   readonly #longest: number;
-  #pieces: Buffer[] = [];
+  #collected = nothing;
+  #length = 0;
 
   constructor(longest: number) {
     this.#longest = longest;
@@ -289,20 +294,29 @@ class LineCollector {
   add(piece: Buffer): void {
     const wasTooLong = this.bytes > this.#longest;
     this.bytes += piece.length;
-    if (!wasTooLong && piece.length > 0) this.#pieces.push(piece);
-    if (!wasTooLong && this.bytes > this.#longest) {
-      this.#pieces = [Buffer.concat(this.#pieces).subarray(0, keptOfTooLong)];
+    if (wasTooLong || piece.length === 0) return;
+    const length = this.#length + piece.length;
+    if (length > this.#collected.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(length, Math.min(2 * this.#collected.length, this.#longest)));
+      this.#collected.copy(grown, 0, 0, this.#length);
+      this.#collected = grown;
     }
+    piece.copy(this.#collected, this.#length);
+    this.#length = this.bytes > this.#longest ? keptOfTooLong : length;
   }
 
+  /** The line. What is added next is another one. */
   take(number: number, isEnded: boolean): FileLine {
     const isTooLong = this.bytes > this.#longest;
-    const [piece = nothing] = this.#pieces;
-    const line = this.#pieces.length > 1 ? Buffer.concat(this.#pieces) : piece;
+    const line = this.#collected.subarray(0, Math.min(this.#length, isTooLong ? keptOfTooLong : this.#length));
+    const { bytes } = this;
+    this.bytes = 0;
+    this.#length = 0;
+    if (this.#collected.length > longestKept) this.#collected = nothing;
     return {
       number,
       text: line.toString('utf8'),
-      bytes: this.bytes,
+      bytes,
       isTooLong,
       isEnded,
       checksum: zlib.crc32(line),

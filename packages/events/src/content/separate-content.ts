@@ -112,14 +112,16 @@ class Separation {
     const sha256 = nodeModule('node:crypto').createHash('sha256').update(bytes).digest('hex');
     const size = bytes.length;
     const isKept = size <= this.#limit;
-    if (isKept && !this.contents.has(sha256)) this.contents.set(sha256, storedContent(sha256, bytes));
+    if (isKept && !this.contents.has(sha256)) this.contents.set(sha256, storedContent(sha256, bytes, base64));
     const { name, url, details } = facts;
     return defined({ kind, mediaType, sha256, size, isKept: isKept ? undefined : false, name, url, details });
   }
 }
 
-function storedContent(sha256: string, bytes: Bytes): StoredContent {
-  const data = { sha256, size: bytes.length, base64: bytes.toString('base64') };
+/** `given`: the bytes as the source writes them. */
+function storedContent(sha256: string, bytes: Bytes, given: string): StoredContent {
+  const base64 = isUsualBase64(given, bytes) ? given : bytes.toString('base64');
+  const data = { sha256, size: bytes.length, base64 };
   return { id: sha256, type: 'content:stored', timestamp: null, data };
 }
 
@@ -232,12 +234,21 @@ function bytesOf(base64: string): Bytes | null {
   return nodeModule('node:buffer').Buffer.from(base64, 'base64');
 }
 
+/** Whether a text is what an encoder makes of bytes. The last digits can be written in several ways. */
+function isUsualBase64(text: string, bytes: Bytes): boolean {
+  const rest = bytes.length % 3 === 0 ? 3 : bytes.length % 3;
+  const last = nodeModule('node:buffer').Buffer.from(bytes.subarray(bytes.length - rest)).toString('base64');
+  return text.length === 4 * Math.ceil(bytes.length / 3) && text.endsWith(last) && !/[-_\s]/.test(text);
+}
+
 /** What is used of a Buffer. */
 type Bytes = Uint8Array & { toString(encoding: 'base64'): string };
 
 /** What is used of Node, which is absent where pages read the types of this package. */
 interface NodeModules {
-  readonly 'node:buffer': { readonly Buffer: { from(text: string, encoding: 'base64'): Bytes } };
+  readonly 'node:buffer': {
+    readonly Buffer: { from(text: string, encoding: 'base64'): Bytes; from(bytes: Uint8Array): Bytes };
+  };
   readonly 'node:crypto': {
     createHash(name: 'sha256'): { update(bytes: Uint8Array): { digest(encoding: 'hex'): string } };
   };

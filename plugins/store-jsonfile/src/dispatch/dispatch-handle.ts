@@ -1,7 +1,7 @@
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
 import type { DispatchClaim, EventPage, ReadEventsOptions } from '@hansard/provider';
 import { dispatchNotFound } from '@hansard/store-kit';
-import { closings, type IdOrder } from '../disk-format.ts';
+import { closings, type IdOrder, isDigest } from '../disk-format.ts';
 import { type DispatchHead, readHead } from '../head/dispatch-head.ts';
 import { HeadKeeper } from '../head/head-keeper.ts';
 import { keptDamaged } from '../integrity/accept-loss.ts';
@@ -239,7 +239,7 @@ function prepareAppend(
   const { end, count, crc } = tail;
   const range = { file, start, seed, end, count };
   if (tail.idOrder !== null) {
-    const greatestId = tail.idOrder === 'growing' ? readIds(range, findLastLines(range, 1)).greatestId : null;
+    const greatestId = tail.idOrder === 'growing' ? greatestOfGrowing(range) : null;
     return { point: { end, count, crc, idOrder: tail.idOrder, greatestId }, repair: null };
   }
   const ids = readIds(range, start + 1);
@@ -247,6 +247,14 @@ function prepareAppend(
   restoreClosing(file, tail.end, closings[ids.idOrder]);
   if (sync) file.syncData();
   return { point: { end, count, crc, ...ids }, repair };
+}
+
+/** The last id that is not a digest. */
+function greatestOfGrowing(range: EventRange & { readonly count: number }): string {
+  for (let lines = 1; ; lines *= 8) {
+    const { greatestId } = readIds(range, findLastLines(range, lines));
+    if (greatestId !== '' || lines >= range.count) return greatestId;
+  }
 }
 
 function readIds(
@@ -257,6 +265,7 @@ function readIds(
   let greatestId = '';
   scanLines(range, from, (line) => {
     const id = eventIdOf(line.bytes, line.start, line.end) ?? parseLine(range, line).id;
+    if (isDigest(id)) return true;
     if (id > greatestId) greatestId = id;
     else idOrder = 'mixed';
     return true;

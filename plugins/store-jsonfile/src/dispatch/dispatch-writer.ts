@@ -6,7 +6,7 @@ import {
 } from '@hansard/events';
 import { storeErrors } from '@hansard/provider';
 import { isSystemError } from '@hansard/store-kit';
-import { closings, type IdOrder, lineSeparator } from '../disk-format.ts';
+import { closings, digestLength, type IdOrder, isDigest, lineSeparator } from '../disk-format.ts';
 import { type Acknowledged, fitHead } from '../head/head-codec.ts';
 import { type HeadChanges, HeadKeeper } from '../head/head-keeper.ts';
 import { type AppendBytes, appendBytes, appendLine } from '../lines/append-bytes.ts';
@@ -32,7 +32,7 @@ export interface AppendPoint {
   /** The checksum of the last event; 0 without events. */
   readonly crc: number;
   readonly idOrder: IdOrder;
-  /** The greatest id of all events, `''` without events; null if it cannot be known without reading all of them. */
+  /** The greatest id of all events, digests left out, `''` without one; null if it cannot be known without reading all of them. */
   readonly greatestId: string | null;
 }
 
@@ -57,7 +57,7 @@ interface Lines {
  * A claimed dispatch that is open for writing. Each append:
  *
  * 1. Checks the claim and the place of the file, if the last check is old.
- * 2. Encodes the events and looks for those that are stored already. An id that is greater than all before it is new.
+ * 2. Encodes the events and looks for those that are stored already. An id that is greater than all before it, digests left out, is new.
  * 3. Writes the new lines and the closing brackets over the old brackets, in one write.
  * 4. Looks at the clock: a process that was stopped since the last check checks the claim again before it acknowledges the write.
  * 5. Writes the acknowledged length, now or within a second, and notifies the listeners of this opening.
@@ -116,18 +116,20 @@ export class DispatchWriter {
     this.#checkIfDue(checkInterval);
     const text = encodeEvent(event);
     const { id } = event;
-    const isGreatest = id > this.#greatestId;
+    // Nearly every id is shorter, and a call costs more than a comparison.
+    const isOrdered = id.length < digestLength || !isDigest(id);
+    const isGreatest = isOrdered && id > this.#greatestId;
     const stored = isGreatest ? null : this.#positionOf(id, text);
     const position = stored ?? this.#count;
     if (stored === null) {
-      const idOrder = isGreatest ? this.#idOrder : 'mixed';
+      const idOrder = isGreatest || !isOrdered ? this.#idOrder : 'mixed';
       const line = position === 0 ? null : appendLine(text, this.#crc, idOrder);
       if (line === null) this.#writeAll([id], [text], idOrder);
       else {
         const offset = this.#end - this.#file.start + lineSeparator.length;
         this.#write(line, 1, idOrder);
         // `isGreatest` does not know the ids that the search has read.
-        if (id > this.#greatestId) this.#greatestId = id;
+        if (isOrdered && id > this.#greatestId) this.#greatestId = id;
         this.#stored?.add(id, { offset, position });
       }
     }
@@ -245,6 +247,7 @@ export class DispatchWriter {
     if (this.#idOrder === 'mixed') return 'mixed';
     let greatestId = this.#greatestId;
     for (const id of ids) {
+      if (id.length >= digestLength && isDigest(id)) continue;
       if (id <= greatestId) return 'mixed';
       greatestId = id;
     }
@@ -253,7 +256,8 @@ export class DispatchWriter {
 
   /** The position of an event that is stored with this text; null: it is new. @throws STORE_EVENT_CONFLICT */
   #positionOf(id: string, text: string): number | null {
-    if (id > this.#greatestId) return null;
+    const isOrdered = id.length < digestLength || !isDigest(id);
+    if (this.#count === 0 || (isOrdered && id > this.#greatestId)) return null;
     this.#stored ??= new StoredLines();
     const isLast = this.#idOrder === 'growing' && id === this.#greatestId;
     const position = this.#stored.find(this.#range, id, text, isLast);
@@ -267,7 +271,8 @@ export class DispatchWriter {
     const [offset, position] = [this.#end - this.#file.start, this.#count];
     this.#write(lines, ids.length, idOrder);
     for (const [at, id] of ids.entries()) {
-      if (id > this.#greatestId) this.#greatestId = id;
+      const isOrdered = id.length < digestLength || !isDigest(id);
+      if (isOrdered && id > this.#greatestId) this.#greatestId = id;
       this.#stored?.add(id, { offset: offset + (lines.starts[at] as number), position: position + at });
     }
   }

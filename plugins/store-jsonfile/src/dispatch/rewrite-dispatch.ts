@@ -1,7 +1,7 @@
 import { type CapturedEvent, type DispatchEnvelope, encodeEvent } from '@hansard/events';
 import { storeErrors } from '@hansard/provider';
 import { chainStart, isSystemError } from '@hansard/store-kit';
-import { closings, type IdOrder } from '../disk-format.ts';
+import { closings, type IdOrder, isDigest } from '../disk-format.ts';
 import { encodeHead, nothingAcknowledged, slotFor } from '../head/head-codec.ts';
 import { appendBytes } from '../lines/append-bytes.ts';
 import { OpenFile, syncFolder } from '../lines/open-file.ts';
@@ -41,8 +41,10 @@ export class EventCopier {
 
   /** `text` is the event as it is stored, with its id. */
   add(id: string, text: string, continues: boolean): void {
-    if (id > this.#greatestId) this.#greatestId = id;
-    else this.#idOrder = 'mixed';
+    if (!isDigest(id)) {
+      if (id > this.#greatestId) this.#greatestId = id;
+      else this.#idOrder = 'mixed';
+    }
     this.#texts.push(text);
     this.#marks.push(continues);
     this.#waiting += text.length;

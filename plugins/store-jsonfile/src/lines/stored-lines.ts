@@ -1,5 +1,5 @@
 import { eventConflict, hasSameContent } from '@hansard/store-kit';
-import { lineSeparator } from '../disk-format.ts';
+import { isDigest, lineSeparator } from '../disk-format.ts';
 import {
   checksumSize,
   continuesBatch,
@@ -22,6 +22,9 @@ interface StoredLine {
   readonly next: number;
 }
 
+/** How many added lines wait for the next search. After more, the search reads them from the file. */
+const mostAdded = 1_000;
+
 /**
  * Finds the stored lines of the events that are appended again. The first id that is neither on the expected line nor on the last one
  * causes one scan of the events, which fills an index of the ids.
@@ -30,8 +33,13 @@ export class StoredLines {
   readonly #cursor = new LineCursor();
   #index: EventIndex | null = null;
   #greatestId: string | null = null;
+  /** The lines that were added since the last search: most logs that have stored requests never search again. */
+  readonly #addedIds: string[] = [];
+  readonly #addedPlaces: LinePlace[] = [];
+  /** The first line that the index lacks and that does not wait. Null: there is none. */
+  #unread: LinePlace | null = null;
 
-  /** The greatest id when the index was filled. Null: it was not. */
+  /** The greatest id, digests left out, when the index was filled. Null: it was not. */
   get greatestId(): string | null {
     return this.#greatestId;
   }
@@ -51,14 +59,27 @@ export class StoredLines {
 
   /** A line that was added. Its offset is counted from the opening bracket. */
   add(id: string, place: LinePlace): void {
-    this.#index?.add(id, place);
+    if (this.#index === null || this.#unread !== null) return;
+    if (this.#addedIds.length < mostAdded) {
+      this.#addedIds.push(id);
+      this.#addedPlaces.push(place);
+      return;
+    }
+    this.#unread = this.#addedPlaces[0] ?? place;
+    this.#addedIds.length = 0;
+    this.#addedPlaces.length = 0;
   }
 
   #find(range: EventRange, id: string, isLast: boolean): StoredLine | null {
-    if (this.#index === null && isLast && range.count !== null)
-      return readLine(range, findLineStart(range.file, range.start, range.end), range.count - 1);
-    this.#index ??= this.#fillIndex(range);
-    for (const { offset, position } of this.#index.candidates(id)) {
+    if (this.#index === null && isLast && range.count !== null) {
+      const last = readLine(range, findLineStart(range.file, range.start, range.end), range.count - 1);
+      // Lines whose ids are digests can follow the greatest id.
+      if (last.id === id) return last;
+    }
+    const index = this.#index ?? this.#fillIndex(range);
+    this.#index = index;
+    this.#indexAdded(index, range);
+    for (const { offset, position } of index.candidates(id)) {
       const line = readLine(range, range.start + offset, position);
       if (line.id !== id) continue;
       this.#cursor.moveTo({ offset: line.next, position: position + 1 });
@@ -69,18 +90,31 @@ export class StoredLines {
 
   #fillIndex(range: EventRange): EventIndex {
     const index = new EventIndex();
-    let greatestId = '';
-    let position = 0;
-    scanLines(range, range.start + 1, (line) => {
-      const id = eventIdOf(line.bytes, line.start, line.end) ?? parse(range, line).id;
-      index.add(id, { offset: line.offset - range.start, position });
-      position += 1;
-      if (id > greatestId) greatestId = id;
-      return true;
-    });
-    this.#greatestId = greatestId;
+    this.#greatestId = indexLines(index, range, { offset: 1, position: 0 });
     return index;
   }
+
+  #indexAdded(index: EventIndex, range: EventRange): void {
+    for (const [at, id] of this.#addedIds.entries()) index.add(id, this.#addedPlaces[at] as LinePlace);
+    this.#addedIds.length = 0;
+    this.#addedPlaces.length = 0;
+    if (this.#unread !== null) indexLines(index, range, this.#unread);
+    this.#unread = null;
+  }
+}
+
+/** Adds the lines from a place on to an index. Returns the greatest id, digests left out. */
+function indexLines(index: EventIndex, range: EventRange, from: LinePlace): string {
+  let greatestId = '';
+  let { position } = from;
+  scanLines(range, range.start + from.offset, (line) => {
+    const id = eventIdOf(line.bytes, line.start, line.end) ?? parse(range, line).id;
+    index.add(id, { offset: line.offset - range.start, position });
+    position += 1;
+    if (id > greatestId && !isDigest(id)) greatestId = id;
+    return true;
+  });
+  return greatestId;
 }
 
 /** @throws STORE_EVENT_CONFLICT if the texts of an id are not of the same event */
