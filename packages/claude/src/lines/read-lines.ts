@@ -297,18 +297,20 @@ class LineCollector {
     if (wasTooLong || piece.length === 0) return;
     const length = this.#length + piece.length;
     if (length > this.#collected.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(length, Math.min(2 * this.#collected.length, this.#longest)));
+      const grown = Buffer.allocUnsafeSlow(
+        Math.max(length, Math.min(2 * this.#collected.length, this.#longest)),
+      );
       this.#collected.copy(grown, 0, 0, this.#length);
       this.#collected = grown;
     }
     piece.copy(this.#collected, this.#length);
-    this.#length = this.bytes > this.#longest ? keptOfTooLong : length;
+    this.#length = this.bytes > this.#longest ? Math.min(length, keptOfTooLong) : length;
   }
 
   /** The line. What is added next is another one. */
   take(number: number, isEnded: boolean): FileLine {
     const isTooLong = this.bytes > this.#longest;
-    const line = this.#collected.subarray(0, Math.min(this.#length, isTooLong ? keptOfTooLong : this.#length));
+    const line = this.#collected.subarray(0, this.#length);
     const { bytes } = this;
     this.bytes = 0;
     this.#length = 0;

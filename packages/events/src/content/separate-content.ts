@@ -237,7 +237,9 @@ function bytesOf(base64: string): Bytes | null {
 /** Whether a text is what an encoder makes of bytes. The last digits can be written in several ways. */
 function isUsualBase64(text: string, bytes: Bytes): boolean {
   const rest = bytes.length % 3 === 0 ? 3 : bytes.length % 3;
-  const last = nodeModule('node:buffer').Buffer.from(bytes.subarray(bytes.length - rest)).toString('base64');
+  const last = nodeModule('node:buffer')
+    .Buffer.from(bytes.subarray(bytes.length - rest))
+    .toString('base64');
   return text.length === 4 * Math.ceil(bytes.length / 3) && text.endsWith(last) && !/[-_\s]/.test(text);
 }
 
