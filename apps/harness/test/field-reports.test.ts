@@ -41,13 +41,15 @@ describe('projects', () => {
 describe('whose words', () => {
   it('a teammate says are the words of the teammate (c62)', async () => {
     const { out } = await answerOf('c62', 'dialog', 'latest');
-    expect(out).toContain('5  alice: There are seven owls.\n');
+    expect(out).toContain(
+      '4  dispatched agent: Count the owls\n      sent to alice\n   6  alice: There are seven owls.\n',
+    );
     const users = out.match(/^ *\d+ {2}user: .*$/gm);
     expect(users?.map((line) => line.trim())).toEqual([
       '0  user: Start the team.',
-      '8  user: ! ls -la',
-      '10  user: /cost',
-      '14  user: What next?',
+      '9  user: ! ls -la',
+      '11  user: /cost',
+      '15  user: What next?',
     ]);
   });
 });
@@ -62,10 +64,10 @@ describe('the sub-agents of a session', () => {
   it('are linked to their calls by the files beside them, if the session was killed before their results (c50)', async () => {
     const { out, err } = await answerOf('c50', 'tree', 'latest');
     expect(agentLines(out)).toEqual([
-      'dispatched agent       –  2 messages',
-      '├─ Explore        aa1  –  2 messages',
-      '└─ Explore        bb2  –  2 messages',
-      '   └─ Explore     cc3  –  2 messages',
+      'dispatched agent       claude-sonnet-4-5-20250929  2 messages',
+      '├─ Explore        aa1  claude-sonnet-4-5-20250929  2 messages',
+      '└─ Explore        bb2  claude-sonnet-4-5-20250929  2 messages',
+      '   └─ Explore     cc3  claude-sonnet-4-5-20250929  2 messages  depth 2',
       '',
     ]);
     expect(err).toBe('hansard: 3 agents are named Explore: aa1, bb2, cc3.\n');
@@ -80,8 +82,8 @@ describe('the sub-agents of a session', () => {
   it('of a workflow are below the agent that called it, and created before their first word (c10)', async () => {
     const { out, err } = await answerOf('c10', 'tree', 'latest');
     expect(agentLines(out)).toEqual([
-      'dispatched agent      –  4 messages',
-      '└─ auditor        w1  –  2 messages',
+      'dispatched agent      claude-sonnet-4-5-20250929  4 messages',
+      '└─ auditor        w1  claude-haiku-4-5-20251001   2 messages',
       '',
     ]);
     expect(err).toBe('');

@@ -15,7 +15,7 @@ export interface WordsLine {
   readonly text: string;
   /** What came back from a call. */
   readonly outcome: string;
-  /** What hooks did, and who heard it. */
+  /** What hooks did, who heard it, how many records there are. */
   readonly notes: string;
 }
 
@@ -23,7 +23,7 @@ export interface WordsLine {
 export function wordsLine(words: Words, most = Number.POSITIVE_INFINITY): WordsLine {
   const { blocks } = words;
   const span = (...labels: Parameters<typeof spanText>[1][]) => inLine(spanText(words, ...labels), most);
-  const isNote = ({ source }: WordBlock) => source === 'hook' || source === 'hearing';
+  const isNote = ({ source }: WordBlock) => source !== 'content' && source !== 'outcome';
   return {
     agent: span('agent'),
     word: span('word'),
