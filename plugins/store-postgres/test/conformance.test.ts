@@ -3,6 +3,7 @@ import { useServer } from '@hansard/testing/postgres-in-tests';
 import { Client } from 'pg';
 import { describe, it } from 'vitest';
 import { openPostgresStore } from '../src/index.ts';
+import { censusOf } from './census.ts';
 import { newSchema } from './server/new-schema.ts';
 
 const server = useServer();
@@ -33,6 +34,7 @@ defineStoreConformance({
       elsewhere: { module: new URL('./processes/open-store.ts', import.meta.url), args: [options] },
       // The whole server is removed after the tests.
       hasServer: true,
+      census: () => censusOf(options.url, options.schema),
       misplace: async (from, to) => {
         const client = new Client({ connectionString: server().url() });
         await client.connect();

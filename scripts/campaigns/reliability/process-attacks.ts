@@ -10,9 +10,12 @@ import {
 } from '../../../packages/store-conformance/src/index.ts';
 import { openCase } from '../../../packages/store-conformance/src/run/case-context.ts';
 import { jsonFileStoreCapabilities, openJsonFileStore } from '../../../plugins/store-jsonfile/src/index.ts';
+import { censusOf as censusOfFiles } from '../../../plugins/store-jsonfile/test/census.ts';
 import { openPostgresStore, type PostgresStoreOptions } from '../../../plugins/store-postgres/src/index.ts';
+import { censusOf as censusOfSchema } from '../../../plugins/store-postgres/test/census.ts';
 import { newSchema } from '../../../plugins/store-postgres/test/server/new-schema.ts';
 import { openSqliteStore } from '../../../plugins/store-sqlite/src/index.ts';
+import { censusOf as censusOfDatabase } from '../../../plugins/store-sqlite/test/census.ts';
 import type { Attack, Figures, StoreName } from './attack.ts';
 import { serverOfAttacks } from './server-attacks.ts';
 
@@ -23,18 +26,21 @@ const stores = {
     module: new URL('../../../plugins/store-jsonfile/test/processes/open-store.ts', import.meta.url),
     argsOf: (root: string, leaseMs: number) => [root, leaseMs],
     placeIn: (folder: string) => folder,
+    census: censusOfFiles,
   },
   sqlite: {
     open: (path: string, leaseMs: number) => openSqliteStore({ path, leaseMs }),
     module: new URL('../../../plugins/store-sqlite/test/processes/open-store.ts', import.meta.url),
     argsOf: (path: string, leaseMs: number) => [path, leaseMs],
     placeIn: (folder: string) => join(folder, 'hansard.sqlite'),
+    census: censusOfDatabase,
   },
   postgres: {
     open: async (schema: string, leaseMs: number) => openPostgresStore(await onServer(schema, leaseMs)),
     module: new URL('../../../plugins/store-postgres/test/processes/open-store.ts', import.meta.url),
     argsOf: async (schema: string, leaseMs: number) => [await onServer(schema, leaseMs)],
     placeIn: () => newSchema(),
+    census: async (schema: string) => censusOfSchema((await serverOfAttacks()).url(), schema),
   },
 } as const;
 
@@ -49,7 +55,7 @@ async function onServer(schema: string, leaseMs: number) {
 
 /** A store for the kit. When a case has ended, `verifyDispatch` checks every byte of each of its dispatches. */
 function storeUnderTest(name: StoreName, leaseMs: number, seed: number) {
-  const { open, module, argsOf, placeIn } = stores[name];
+  const { open, module, argsOf, placeIn, census } = stores[name];
   const checked = { events: 0 };
   const store: StoreUnderTest = {
     // All of these stores have the same ones.
@@ -64,6 +70,7 @@ function storeUnderTest(name: StoreName, leaseMs: number, seed: number) {
         reopen: () => open(place, leaseMs),
         elsewhere: { module, args: await argsOf(place, leaseMs) },
         hasServer: name === 'postgres',
+        census: () => census(place),
         dispose: async () => {
           const reader = await open(place, leaseMs);
           for (const { taskDir } of await reader.listTasks())

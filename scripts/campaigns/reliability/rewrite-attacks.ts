@@ -14,9 +14,12 @@ import { sampleEnvelope, sampleEvent } from '../../../packages/store-conformance
 import { createRandom } from '../../../packages/store-conformance/src/model/random.ts';
 import { openJsonFileStore } from '../../../plugins/store-jsonfile/src/index.ts';
 import { thisSystem } from '../../../plugins/store-jsonfile/src/store-system.ts';
+import { censusOf as censusOfFiles } from '../../../plugins/store-jsonfile/test/census.ts';
 import { openPostgresStore } from '../../../plugins/store-postgres/src/open-postgres-store.ts';
+import { censusOf as censusOfSchema } from '../../../plugins/store-postgres/test/census.ts';
 import { newSchema } from '../../../plugins/store-postgres/test/server/new-schema.ts';
 import { openStoreOn } from '../../../plugins/store-sqlite/src/sqlite-store.ts';
+import { censusOf as censusOfDatabase } from '../../../plugins/store-sqlite/test/census.ts';
 import type { Attack, StoreName } from './attack.ts';
 import { serverOfAttacks } from './server-attacks.ts';
 
@@ -70,6 +73,13 @@ class ProcessClock implements Clock {
   }
 }
 
+/** What belongs to nothing, found without the code of the store. */
+const census: Readonly<Record<StoreName, (place: string) => Awaitable<readonly string[]>>> = {
+  jsonfile: censusOfFiles,
+  sqlite: (root) => censusOfDatabase(join(root, 'hansard.sqlite')),
+  postgres: async (schema) => censusOfSchema((await serverOfAttacks()).url(), schema),
+};
+
 interface Opening {
   readonly store: Store;
   readonly clock: ProcessClock;
@@ -120,7 +130,11 @@ export function rewrites(name: StoreName, change: (store: Store) => Store = (sto
         await holds(reader, log);
         assert.deepEqual((await reader.verifyDispatch(taskDir, log.dispatchId)).damages, []);
       }
+      const remains = (await reader.findRemains?.()) ?? [];
       await reader.close();
+      const found = await census[name](place);
+      const unnamed = found.filter((one) => !remains.some((line) => line.includes(one)));
+      assert.deepEqual(unnamed, [], 'something in the storage belongs to nothing, and is not named');
       rmSync(folder, { recursive: true });
       return counts;
     },
