@@ -31,6 +31,8 @@ type TruthFigures = Campaign & {
   readonly compared: Readonly<Record<string, number>>;
 };
 
+type TreesFigures = Omit<TruthFigures, 'events'> & { readonly sessions: number; readonly records: number };
+
 const jsonFile = 'plugins/store-jsonfile/test';
 const sqlite = 'plugins/store-sqlite/test';
 const postgres = 'plugins/store-postgres/test';
@@ -188,6 +190,14 @@ export function reliabilityDoc(): string {
     '',
     ...truthTable(),
     '',
+    '## Trees and copies',
+    '',
+    '`pnpm campaign:trees` compares what is read of random sessions of Claude Code with what their writer knows: rewinds to any entry, returns to branches that were left,',
+    'second programs, compactions, sub-agents and forks of them, late records, and eight kinds of copies, all of them together. The files are imported while they grow, in a',
+    'random order. The tests do the same for 24 seeds, and find 31 faults that are planted in six packages.',
+    '',
+    ...treesTable(),
+    '',
   ].join('\n');
 }
 
@@ -304,6 +314,17 @@ function truthTable(): string[] {
       const numbers = [one.seeds, one.events, comparisons, one.wrong, one.seconds].map(count);
       return `| ${[store, ...numbers, runOf(one)].join(' | ')} |`;
     }),
+  ];
+}
+
+function treesTable(): string[] {
+  const one = read<TreesFigures>('trees.json');
+  const comparisons = Object.values(one.compared).reduce((sum, number) => sum + number, 0);
+  const numbers = [one.seeds, one.sessions, one.records, comparisons, one.wrong, one.seconds].map(count);
+  return [
+    '| seeds | sessions | records | comparisons | wrong | seconds | run |',
+    '|--:|--:|--:|--:|--:|--:|---|',
+    `| ${[...numbers, runOf(one)].join(' | ')} |`,
   ];
 }
 

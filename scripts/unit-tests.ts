@@ -14,6 +14,7 @@ export type HeavyReason = 'engine' | 'server' | 'package' | 'process' | 'mock' |
 /** Files that need more than four seconds of a processor by themselves, where no import says so. */
 export const slowTests: readonly string[] = [
   'apps/harness/test/commands.test.ts',
+  'apps/harness/test/trees/random-trees.test.ts',
   'apps/harness/test/plugins-named-twice.test.ts',
   'apps/harness/test/run-view.test.ts',
   'packages/datasets/test/training/training-properties.test.ts',

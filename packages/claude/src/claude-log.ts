@@ -4,7 +4,6 @@ import { basename, extname } from 'node:path';
 import {
   type CapturedEvent,
   type DispatchStatus,
-  type EventOf,
   type Fidelity,
   formatErrors,
   type JsonObject,
@@ -15,6 +14,7 @@ import type { ClaudeDiagnostic, DiagnosticCounts } from './lines/claude-diagnost
 import { asName, asObject, recordedTime } from './lines/json-fields.ts';
 import { readParts } from './lines/log-parts.ts';
 import type { IsRecord } from './lines/split-records.ts';
+import type { OpenCallEvent } from './map/inferences.ts';
 import type { OpenRewind } from './map/transcript-branches.ts';
 
 const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
@@ -204,7 +204,7 @@ export interface ClaudeLog {
   summary(): ClaudeLogSummary;
   /**
    * See `OpenLog` of `@hansard/provider`: true for a message of a sub-agent that both its file and the progress of
-   * its caller hold.
+   * its caller hold, and for a prompt of an agent that another sub-agent called.
    */
   isInSeveralRecords?(eventId: string): boolean;
   /**
@@ -252,8 +252,8 @@ export interface ClaudeLogSummary {
   readonly status: DispatchStatus;
   /** The status of a `running` session if no record follows. */
   readonly statusIfQuiet: Exclude<DispatchStatus, 'running'>;
-  /** The `agent:inference` events that messages become which may continue, as they would be now. By time. */
-  readonly openCalls: readonly EventOf<'agent:inference'>[];
+  /** The `agent:inference` events that messages become which may continue, as they would be now, and what messages with an event used more. By time. */
+  readonly openCalls: readonly OpenCallEvent[];
   readonly structuredResult: JsonValue | null;
   /** The uuid of the last message of the session itself; null: none has one. */
   readonly lastMessage: string | null;

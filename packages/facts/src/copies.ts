@@ -1,5 +1,6 @@
-import type { CapturedEvent, DispatchEnvelope, EventOf } from '@hansard/events';
+import type { CapturedEvent, DispatchEnvelope, EventOf, Usage } from '@hansard/events';
 import { isPlainObject, isReadableAs } from '@hansard/events/plain';
+import { addUsage } from './totals/tokens-of.ts';
 
 /** A session whose events are compared with those of others. */
 export interface SessionToCompare {
@@ -222,7 +223,7 @@ export class CopyFinder {
       const owner = this.#ownerOf(left);
       const own = left.get(owner) ?? [];
       const equal = [...left].filter(([session, items]) => session === owner || areEqual(items, own));
-      parts.push({ name, shared: new Map(equal.sort(([one]) => (one === owner ? -1 : 0))) });
+      parts.push({ name, shared: this.#fromOwner(new Map(equal)) });
       left = new Map([...left].filter(([session]) => !equal.some(([one]) => one === session)));
     }
     return parts;
@@ -234,22 +235,34 @@ export class CopyFinder {
     const [owner, own] = first;
     const { dispatchId } = this.#session(owner);
     const isKnown = copies.every(([session]) => this.#originsOf(session).includes(owner));
-    const ownCall = own.find(({ call }) => call !== undefined)?.call;
+    const [ownCall, ...more] = own.flatMap(({ call }) => call ?? []);
     const byName = new Map(own.map(({ names: [name], id }) => [name, id]));
+    const lacking = new Map<number, Item[]>();
     for (const [session, items] of copies) {
       const found = of(session);
       found.isOriginKnown &&= isKnown;
-      for (const { id, names, messageId, call } of items) {
-        if (call !== undefined && ownCall === undefined) continue;
-        found.copied.set(id, dispatchId);
+      for (const item of items) {
+        const { id, names, messageId } = item;
         const original = messageId === undefined ? own[0]?.id : byName.get(names[0]);
-        if (original !== undefined) found.originals.set(id, original);
-        if (call === undefined || ownCall === undefined) continue;
-        // The copy was written when the answer was complete.
-        if (sizeOf(call) > sizeOf(of(owner).raised.get(ownCall.id) ?? ownCall))
-          of(owner).raised.set(ownCall.id, { ...ownCall, data: { ...ownCall.data, usage: call.data.usage } });
+        if (original === undefined) {
+          addTo(lacking, item);
+          continue;
+        }
+        found.copied.set(id, dispatchId);
+        found.originals.set(id, original);
       }
+      const [copy, ...others] = items.flatMap(({ call }) => call ?? []);
+      if (copy !== undefined && ownCall !== undefined)
+        raise(of(owner).raised, [ownCall, ...more], [copy, ...others]);
     }
+    // The copy at the owner can end within the answer.
+    if (lacking.size > 0) this.#note({ name: '', shared: this.#fromOwner(lacking) }, of);
+  }
+
+  /** The same, with the first session at the beginning. */
+  #fromOwner(having: ReadonlyMap<number, Item[]>): Map<number, Item[]> {
+    const owner = this.#ownerOf(having);
+    return new Map([...having].sort(([one], [other]) => Number(other === owner) - Number(one === owner)));
   }
 
   /** The answers of sessions that have the id of an answer of a session of another group. */
@@ -298,6 +311,19 @@ export class CopyFinder {
     return [...origins];
   }
 }
+
+/** Gives a call what its copy used, if that is more: the copy was written when the answer was complete. Each may be several events, which add up. */
+function raise(raised: CopiesOfSession['raised'], own: Calls, copy: Calls): void {
+  const [first, ...more] = own;
+  const usage = copy.slice(1).reduce((sum, { data }) => addUsage(sum, data.usage), copy[0].data.usage);
+  const known = own.map((call) => raised.get(call.id) ?? call);
+  if (tokensIn(usage) <= known.reduce((sum, { data }) => sum + tokensIn(data.usage), 0)) return;
+  raised.set(first.id, { ...first, data: { ...first.data, usage } });
+  const nothing = { inputTokens: 0, outputTokens: 0 };
+  for (const call of more) raised.set(call.id, { ...call, data: { ...call.data, usage: nothing } });
+}
+
+type Calls = readonly [EventOf<'agent:inference'>, ...EventOf<'agent:inference'>[]];
 
 /** What sessions have in common: a record, or the blocks and the call of an answer. */
 interface Shared {
@@ -350,7 +376,8 @@ class SessionReading {
 
   add(event: CapturedEvent): void {
     const { type, id, messageId, agentId, data } = event;
-    if (agentId === undefined) this.#turn(event);
+    const isPlaced = agentId === undefined && !this.#isLate(event);
+    if (isPlaced) this.#turn(event);
     if (type === 'agent:inference') {
       if (messageId === undefined) return;
       const call = event as EventOf<'agent:inference'>;
@@ -363,21 +390,30 @@ class SessionReading {
     if (uuid !== null && typeof from === 'string' && from !== uuid) this.sources.set(uuid, from);
     this.#isOld = isOldVersion(details.version);
     if (blockTypes.has(type) && messageId !== undefined) {
-      this.#addBlock(event, messageId, uuid);
+      this.#addBlock(event, messageId, uuid, isPlaced);
       return;
     }
     const isRow = type === 'user:message' || type === 'agent:tool_result';
     if (uuid === null && !(isRow && isPlace(id))) return;
     const item = this.#item(event, uuid === null ? [] : [`u:${uuid} ${type}${id.slice(uuid.length)}`], {});
-    if (isRow && uuid !== null) this.#prove(uuid, event, item);
+    if ((isRow || type === 'session:compaction') && uuid !== null) this.#prove(uuid, event, item);
     this.#items.push(item);
-    if (!isRow || agentId !== undefined) return;
+    if (!isRow || !isPlaced) return;
     const content = JSON.stringify([...item.content]);
     if (this.#between.length === 0) this.#prompt = content;
     this.#between.push({ item, place: `${this.#answer} ${this.#between.length} ${type} ${content}` });
   }
 
-  /** Goes where the session's own agent goes back to, or where a record of another branch is. */
+  /** Whether an event stands on another branch than the next one: a record other than a prompt that says what it follows. */
+  #isLate({ id, type, messageId, follows, data }: CapturedEvent): boolean {
+    const { kind, hook } = isPlainObject(data.source) ? data.source : {};
+    if (follows === undefined || (type === 'user:message' && kind !== 'system' && hook === undefined))
+      return false;
+    this.#answers.set(id, blockTypes.has(type) ? (messageId ?? '') : (this.#answers.get(follows) ?? ''));
+    return true;
+  }
+
+  /** Goes where the session's own agent goes back to, or where a prompt on another branch is. */
   #turn(event: CapturedEvent): void {
     const { id, messageId, follows } = event;
     const isRewind = isReadableAs(event, 'session:rewind');
@@ -395,8 +431,8 @@ class SessionReading {
     return this.#items;
   }
 
-  #addBlock(event: CapturedEvent, messageId: string, uuid: string | null): void {
-    const { type, agentId, data } = event;
+  #addBlock(event: CapturedEvent, messageId: string, uuid: string | null, isPlaced: boolean): void {
+    const { type, data } = event;
     const key = `${messageId} ${type}`;
     const number = this.#blocks.get(key) ?? 0;
     this.#blocks.set(key, number + 1);
@@ -404,7 +440,7 @@ class SessionReading {
     const item = this.#item(event, [`a:${key} ${name}`], { messageId });
     if (uuid !== null) this.#prove(uuid, event, item);
     this.#items.push(item);
-    if (agentId !== undefined || messageId === this.#answer) return;
+    if (!isPlaced || messageId === this.#answer) return;
     if (this.#isOld && this.#between.length > 0)
       this.evidence.add(`p:${messageId} ${this.#prompt} ${JSON.stringify([...item.content])}`);
     this.#endPlaces(messageId);
@@ -471,8 +507,7 @@ function isEqual(one: Item['content'], other: Item['content']): boolean {
   return true;
 }
 
-function sizeOf({ data }: EventOf<'agent:inference'>): number {
-  const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = data.usage;
+function tokensIn({ inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 }: Usage): number {
   return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
 }
 

@@ -72,6 +72,51 @@ const own = (name: string) => [
 const copiedHead = (from: string) => ({ u1: from, a1: from, 'm1:inference': from });
 
 describe('the copies among sessions of Claude Code', () => {
+  it('include blocks of an answer of which the first session has only a part', () => {
+    const [asked, whole] = [prompt('u1', 'Plan it.'), answer('a1', 'm1', 'Plan')];
+    const part = [asked, whole];
+    const both = (copy: string) => [...part, answer(`a2-${copy}`, 'm1', 'ned.', { tokens: 9 })];
+    const found = copiesIn({ a: { rows: part }, b: { rows: both('b') }, c: { rows: both('c') } });
+    expect(found.B?.copied).toEqual(copiedHead('A'));
+    expect(found.C?.copied).toEqual({ ...copiedHead('A'), 'a2-c': 'B' });
+  });
+
+  it('are a prompt of 1.x in its place, also after a late record of another branch', () => {
+    const details = { version: '1.0.56' };
+    const events = (name: string, late: CapturedEvent[]) => {
+      const rows = [
+        prompt(`u1${name}`, 'Plan it.', details),
+        answer(`a1${name}`, 'm1', 'Planned.', { details }),
+      ];
+      const more = [prompt(`u2${name}`, 'Go on.', details), answer(`a2${name}`, 'm2', 'Done.', { details })];
+      return [...eventsOf(rows), ...late, ...eventsOf(more)];
+    };
+    const data = { text: 'late', source: { kind: 'system' }, details };
+    const late = { id: 'l', type: 'user:message' as const, timestamp: null, follows: 'u1a', data };
+    const finder = new CopyFinder();
+    for (const [name, all] of [
+      ['a', events('a', [late])],
+      ['b', events('b', [])],
+    ] as const) {
+      finder.begin({ dispatchId: name, sessionId: name, origin: null });
+      for (const event of all) finder.add(event);
+    }
+    expect([...(finder.find().get('b')?.copied.keys() ?? [])]).toContain('u2b');
+  });
+
+  it('are sessions that share only the summary of a compaction', () => {
+    const summary: CapturedEvent = {
+      ...{ id: 's1', type: 'session:compaction', timestamp: null },
+      data: { trigger: 'auto', summary: 'All.' },
+    };
+    const finder = new CopyFinder();
+    for (const name of ['a', 'b']) {
+      finder.begin({ dispatchId: name, sessionId: name, origin: null });
+      finder.add(summary);
+    }
+    expect(finder.find().get('b')?.copied).toEqual(new Map([['s1', 'a']]));
+  });
+
   it('belong to the session that the log names, in any order', () => {
     const sessions = {
       a: { rows: [...head, ...own('a')], origin: 'B' },

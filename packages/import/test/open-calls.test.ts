@@ -56,6 +56,40 @@ const answers = (
   });
 const calls = { content: [{ type: 'tool_use', id: 'toolu_1', name: 'Bash', input: { command: 'make' } }] };
 
+describe('a message whose later lines come after those of another one', () => {
+  it('is one call, with what its last line says, after each import', async () => {
+    using folder = new LogFolder();
+    await using store = openDispatchStore(createMemoryStore());
+    const said = (text: string) => ({ content: [{ type: 'text', text }] });
+    const rows = [
+      asks(1),
+      answers(2, { ...said('One'), id: 'mA' }, { input_tokens: 5, output_tokens: 10 }),
+      answers(
+        3,
+        { ...said('Two'), id: 'mB', stop_reason: 'end_turn' },
+        { input_tokens: 7, output_tokens: 1 },
+      ),
+      answers(
+        4,
+        { ...said('and'), id: 'mA', stop_reason: 'end_turn' },
+        { input_tokens: 5, output_tokens: 30 },
+      ),
+    ];
+    const right = { modelCalls: 2, inputTokens: 12, outputTokens: 31 };
+    const path = folder.put('session-1.jsonl', lines(...rows));
+    for (const more of [[], [asks(5)]]) {
+      appendFileSync(path, lines(...more));
+      await importAll(store, [path], { task });
+      const [envelope] = await store.getDispatchEnvelopes(task);
+      if (envelope === undefined) throw new Error('nothing was imported');
+      expect(totalBy((sums) => addParts(sums, usageParts(envelope), (part) => part.model))).toEqual(right);
+      const logged = new LoggedUsage(envelope);
+      for (const event of await store.getDispatchEvents(task, envelope.dispatchId)) logged.observe(event);
+      expect(totalBy((sums) => addParts(sums, logged.parts, (part) => part.model))).toMatchObject(right);
+    }
+  });
+});
+
 describe('the last call of a file that ends in it', () => {
   it('counts in every sum: two sessions that end in a call, and after an interruption (c49)', async () => {
     using folder = new LogFolder();

@@ -190,9 +190,10 @@ export interface LogSummary {
   readonly lastRecordAt?: number | null;
   /**
    * The model calls at the end that can still change, as the events that they would be now. They are not among the events
-   * that were read. No `session:complete` of the log has counted them. Absent: none.
+   * that were read. No `session:complete` of the log has counted them. With `isMore`: what a call with an event of its own has used more than that
+   * event says; it does not count as a further call. Absent: none.
    */
-  readonly openCalls?: readonly EventOf<'agent:inference'>[];
+  readonly openCalls?: readonly (EventOf<'agent:inference'> & { readonly isMore?: true })[];
   /** The latest time that the log records, in milliseconds since 1970. Null: it records none. */
   readonly completedAt: number | null;
   /** What was unusual; long lists may be cut. */

@@ -15,13 +15,18 @@ export function noteImport(context: CliContext, report: ImportReport): void {
 /** The diagnostics of a log that is read line by line can be many: they are only in the JSON. */
 function noteDiagnostics(
   context: CliContext,
-  { files, lines, diagnostics, rewritten, isIdentifiedByPlace }: ImportReport,
+  { files, lines, diagnostics, rewritten, redactedCount, isIdentifiedByPlace }: ImportReport,
 ): void {
   const name = lines === undefined ? files.join(', ') : (files[0] ?? '');
   if (lines === undefined)
     for (const { file = name, line, message } of diagnostics) note(context, `${file}:${line}: ${message}`);
   for (const id of rewritten)
     note(context, `${name}: an earlier import of the event ${id} has other content; the store keeps both.`);
+  if (redactedCount > 0)
+    note(
+      context,
+      `${name}: events that were redacted in the store stay as they are there: ${redactedCount}.`,
+    );
   if (rewritten.length > 0 && isIdentifiedByPlace)
     note(context, `${name}: if this is a different log, import it into another task (--task).`);
 }
@@ -30,8 +35,8 @@ function noteDiagnostics(
 export function importLine(report: ImportReport | UnchangedLog): string {
   if (report.kind === 'unchanged')
     return `${toTaskName(report.taskDir)} ${shortId(report.dispatchId)}: ${report.format}, unchanged since its last import${endOf(report)}`;
-  const { taskDir, counts, rewrittenCount } = report;
-  const all = { ...counts, ...(rewrittenCount > 0 ? { rewritten: rewrittenCount } : {}) };
+  const { taskDir, counts, rewrittenCount: rewritten, redactedCount: redacted } = report;
+  const all = { ...counts, ...(rewritten > 0 && { rewritten }), ...(redacted > 0 && { redacted }) };
   const diagnostics = Object.entries(all).map(([code, count]) => `${code} ${count}`);
   return [
     `${toTaskName(taskDir)} ${shortId(report.dispatchId)}: ${report.format}`,
@@ -148,8 +153,9 @@ export function importRow(report: ImportReport | UnchangedLog): object {
   if (report.kind === 'unchanged')
     return pick({ ...report, file, added: 0, unchanged: true }, columnsOfUnchanged);
   const kind = report.lines !== undefined ? 'lines' : report.role === 'game' ? 'game' : 'session';
-  const { number: game, rewrittenCount: rewritten } = report;
-  return pick({ ...report, file, game, rewritten }, [...columns[kind], ...lastColumns[kind]]);
+  const { number: game, rewrittenCount: rewritten, redactedCount: redacted } = report;
+  const last = redacted > 0 ? (['redacted', ...lastColumns[kind]] as const) : lastColumns[kind];
+  return pick({ ...report, file, game, rewritten, redacted }, [...columns[kind], ...last]);
 }
 
 function pick<Row extends object>(row: Row, keys: readonly (keyof Row)[]): object {

@@ -196,8 +196,8 @@ const mutants: readonly (readonly [fault: string, piece: string, instead: string
   ['old versions are new ones', "version.startsWith('1.')", "version === ''"],
   [
     'calls are never copies',
-    'if (call !== undefined && ownCall === undefined) continue;',
-    'if (call !== undefined) continue;',
+    'if (original === undefined) {',
+    'if (original === undefined || item.call !== undefined) {',
   ],
   ['the number of a block does not matter', '[`a:${key} ${name}`]', '[`a:${key}`]'],
 ];

@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import {
-  type EventOf,
   eventProblem,
   type Fidelity,
   type FileChange,
@@ -14,6 +13,7 @@ import {
 } from '@hansard/events';
 import { asName, asObject, without } from '../lines/json-fields.ts';
 import type { ClaudeActivity } from './event-writer.ts';
+import type { OpenCallEvent } from './inferences.ts';
 import { linksToUtterances, MappingState } from './mapping-state.ts';
 import {
   ephemeralKind,
@@ -37,7 +37,7 @@ export interface ClaudeMapping {
   /** Adds facts about the outcome of a call that the stream does not have (see `ToolOutcome` of `@hansard/provider`). */
   noteOutcome(toolCallId: string, outcome: ClaudeToolOutcome): void;
   /** The events that model messages which are not over become. */
-  readonly openCalls: readonly EventOf<'agent:inference'>[];
+  readonly openCalls: readonly OpenCallEvent[];
   /** Ends the stream: gives the usage of model messages that were still open. */
   finish(end?: StreamEnd): ClaudeActivity[];
 }

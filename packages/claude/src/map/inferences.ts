@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isId, type JsonObject, type JsonValue } from '@hansard/events';
+import { type EventOf, isId, type JsonObject, type JsonValue } from '@hansard/events';
 import { asObject, hasFields, withoutNull } from '../lines/json-fields.ts';
 import { RecentMap } from './horizon.ts';
 import type { SubAgent } from './sub-agents.ts';
@@ -30,7 +30,12 @@ export interface LateUsage {
   readonly model: string | undefined;
   readonly usage: JsonObject;
   readonly timestamp: string | null;
+  /** Whether an event has the message, which used more than that event says. */
+  readonly isMore?: true;
 }
+
+/** A call that the events do not have; with `isMore`, what a call of the events used more. */
+export type OpenCallEvent = EventOf<'agent:inference'> & { readonly isMore?: true };
 
 const mostCounted = 2_000;
 
@@ -133,7 +138,8 @@ export class Inferences {
 
   /** The usage that no event has. `isEvent`: whether an event has an id. */
   lateUsage(isEvent: (id: string) => boolean): LateUsage[] {
-    return [...this.#again.values(), ...this.onlyElsewhere(isEvent)];
+    const more = [...this.#again.values()].map((late) => ({ ...late, isMore: true as const }));
+    return [...more, ...this.onlyElsewhere(isEvent)];
   }
 
   /** The usage of messages that only the records of other agents hold. */

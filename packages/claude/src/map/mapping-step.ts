@@ -22,7 +22,7 @@ import {
 } from '../lines/json-fields.ts';
 import { EventWriter } from './event-writer.ts';
 import { asEventId } from './ids.ts';
-import type { Inference } from './inferences.ts';
+import type { Inference, OpenCallEvent } from './inferences.ts';
 import { type AnswerLinks, linksToAnswer, type MappingState } from './mapping-state.ts';
 import type { SubAgent } from './sub-agents.ts';
 import { otherUsage, usageOf } from './usage.ts';
@@ -196,8 +196,8 @@ function inferenceData({
 }
 
 /** The events that the messages which are not over become, as far as the source has them: one for each id, by time. */
-export function openCallsOf({ inferences, ids }: MappingState): EventOf<'agent:inference'>[] {
-  const events = new Map<string, EventOf<'agent:inference'>>();
+export function openCallsOf({ inferences, ids }: MappingState): OpenCallEvent[] {
+  const events = new Map<string, OpenCallEvent>();
   for (const inference of inferences.open) {
     const { id, agent, messageId, timestamp } = inference;
     const data = inferenceData(inference);
@@ -208,12 +208,12 @@ export function openCallsOf({ inferences, ids }: MappingState): EventOf<'agent:i
     // Two agents can have one message, because one began with the other's.
     if (other === undefined || isLess(other, event)) events.set(id, event);
   }
-  for (const { id, agentId, messageId, model = 'unknown', usage, timestamp } of inferences.lateUsage((id) =>
-    ids.has(id),
-  )) {
+  for (const late of inferences.lateUsage((id) => ids.has(id))) {
+    const { id, agentId, messageId, model = 'unknown', usage, timestamp, isMore } = late;
     const counted = usageOf(usage);
     if (counted === undefined) continue;
-    const links = withoutUndefined({ agentId, messageId }) as EventLinks;
+    const links = withoutUndefined({ agentId, messageId, isMore }) as EventLinks &
+      Pick<OpenCallEvent, 'isMore'>;
     events.set(id, { id, type: 'agent:inference', timestamp, ...links, data: { model, usage: counted } });
   }
   const placeOf = ({ timestamp, id }: CapturedEvent) => `${timestamp ?? ''} ${id}`;

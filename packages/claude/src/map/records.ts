@@ -258,6 +258,7 @@ function sourceOf(step: TranscriptStep, block: JsonValue, agent: SubAgent | unde
   if (agent === undefined) return { kind: 'user' };
   if (isFirst && text === 'Warmup' && String(version).startsWith('2.0.')) return { kind: 'system' };
   const caller = step.state.calls.get(agent.toolCallId)?.agentId;
+  if (caller !== undefined) step.transcript.ofNested.add(asName(step.message.uuid) ?? '');
   return { kind: 'agent', ...definedOnly({ agentId: caller }) };
 }
 

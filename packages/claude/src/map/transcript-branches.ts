@@ -26,6 +26,8 @@ export interface KeptBranches {
    */
   readonly rows: readonly (readonly [uuid: string, said: number, isPrompt: boolean])[];
   readonly marker: RewindMarker | null;
+  /** The rewind that the marker announces. */
+  readonly open: OpenRewind | null;
   /** The text of the last marker that a row has followed. */
   readonly followed: string | null;
   /** Whether a prompt without a parent can go back to nothing. */
@@ -90,6 +92,8 @@ export class TranscriptBranches {
   #rows = new BranchRows();
   readonly #horizon: Horizon;
   #marker: RewindMarker | null = null;
+  /** The rewind of the marker that the part before ends with. */
+  #openBefore: OpenRewind | null = null;
   #followed: string | null = null;
   #session: JsonValue | undefined;
   /** The first row of the session that the last row names. What stands before it belongs to another session. */
@@ -112,6 +116,7 @@ export class TranscriptBranches {
     { id, place, claim }: { readonly id: string; readonly place: string; readonly claim: Claim },
   ): readonly CapturedEvent[] {
     if (record.isSidechain === true) return events;
+    if (this.#openBefore !== null) this.#horizon.missed();
     if (record.type === 'last-prompt') this.#noteMarker(record, place);
     const row = rowOf(record, events, id, place, this.#parentOf(record));
     if (row === null) return events;
@@ -129,6 +134,7 @@ export class TranscriptBranches {
   get open(): OpenRewind | null {
     const marker = this.#marker;
     if (marker === null) return null;
+    if (this.#openBefore !== null) return this.#openBefore;
     const leaf = marker.leaf === null ? null : this.#rows.find(marker.leaf);
     if (leaf === unknown) return null;
     const leaving = this.#leaving(marker);
@@ -155,6 +161,7 @@ export class TranscriptBranches {
         return [this.#rows.idOf(row), at, isPrompt(row)];
       }),
       marker: this.#marker,
+      open: this.open,
       followed: this.#followed,
       isLinked: this.#isLinked,
       isCompacted: this.#isCompacted,
@@ -184,6 +191,7 @@ export class TranscriptBranches {
       if (isPrompt) current.prompts.push({ row, time: undefined });
       if (isPrompt) this.#rows.lastPrompt = row;
     }
+    this.#openBefore = kept.open;
   }
 
   #previousOn(row: number): number {
@@ -201,7 +209,17 @@ export class TranscriptBranches {
     const leaf = leafUuid === null ? null : asName(leafUuid);
     const text = JSON.stringify([leafUuid, cutUuid, lastPrompt]);
     if (leaf === undefined || text === this.#followed || text === this.#marker?.text) return;
-    this.#marker = { id: `${place}:rewind`, leaf, cut: asName(cutUuid) ?? null, text };
+    if (this.#isPartial) this.#horizon.missed();
+    const cut = this.#cutBy(asName(cutUuid) ?? null);
+    this.#marker = { id: `${place}:rewind`, leaf, cut, text };
+  }
+
+  /** The first row that a marker cuts. After a marker that no row has followed, it can go back further from there. Then it leaves what that one left. */
+  #cutBy(cut: string | null): string | null {
+    const [row, leaf] = [cut, this.#marker?.leaf].map((one) => this.#rows.find(one ?? undefined));
+    if (row === undefined || leaf === undefined || row === unknown || leaf === unknown) return cut;
+    const isFrom = row <= leaf && this.#rows.isOn(row, this.#rows.branchWith(leaf));
+    return isFrom && !this.#rows.isOn(row, this.#rows.current) ? (this.#marker?.cut ?? null) : cut;
   }
 
   #moveOf(row: Row): Move {

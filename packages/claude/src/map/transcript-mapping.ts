@@ -1,6 +1,5 @@
 import {
   type CapturedEvent,
-  type EventOf,
   eventProblem,
   type Fidelity,
   type JsonObject,
@@ -15,8 +14,7 @@ import { asName, asObject, longestStepBack, rawFields, recordedTime } from '../l
 import type { LogPart } from '../lines/log-parts.ts';
 import { asBlocks, isToolResult } from './blocks.ts';
 import { asEventId, asId } from './ids.ts';
-import type { LateUsage } from './inferences.ts';
-import { inferenceIdOf } from './inferences.ts';
+import { inferenceIdOf, type LateUsage, type OpenCallEvent } from './inferences.ts';
 import { MappingStep, openCallsOf } from './mapping-step.ts';
 import { noModel } from './model-message.ts';
 import { isOfCaller, mapRecord, notifiedTask, progressMessage } from './records.ts';
@@ -328,11 +326,12 @@ export class TranscriptMapping {
 
   /** See `ClaudeLog`. */
   isInSeveralRecords(eventId: string): boolean {
-    return this.#state.progress.has(eventId);
+    const { progress, ofNested } = this.#state;
+    return progress.has(eventId) || ofNested.has(eventId.replace(/\.\d+$/, ''));
   }
 
   /** The events that model messages which are not over become. */
-  get openCalls(): EventOf<'agent:inference'>[] {
+  get openCalls(): OpenCallEvent[] {
     return openCallsOf(this.#state);
   }
 
@@ -556,12 +555,12 @@ interface KeptHeads {
 }
 
 /** The first one, and the latest. */
-const mostHeads = 32;
+const mostHeads = 64;
 const mostRows = 8;
 
 /**
  * The ids of the first answers of a session: of the file, and those with no answer above them up to a root or a compaction. A file that begins with a
- * copy of another file, or of one branch of it, begins with one of these.
+ * copy of another file, or of one branch of it, begins with one of these, or with a summary that no answer follows yet: its uuid is one, too.
  */
 class Heads {
   readonly #ids: Set<string>;
@@ -573,20 +572,21 @@ class Heads {
     this.#rows = new Set(rows);
   }
 
-  observe({ type, subtype, uuid, parentUuid, message }: JsonObject): void {
+  observe({ type, subtype, uuid, parentUuid, message, isCompactSummary }: JsonObject): void {
     const row = asName(uuid);
     if (row === undefined) return;
     const parent = asName(parentUuid);
     const isFirst = parent === undefined || this.#rows.has(parent) || subtype === 'compact_boundary';
     if (type !== 'assistant') {
       if (isFirst) this.#rows.add(row);
+      if (isCompactSummary === true) this.#ids.add(row);
       if (this.#rows.size > mostRows) dropAt(this.#rows, 0);
       return;
     }
     const { id, model } = asObject(message) ?? {};
     const answer = asId(id);
     if (answer !== undefined && model !== noModel && (isFirst || this.#ids.size === 0)) this.#ids.add(answer);
-    if (this.#ids.size > mostHeads) dropAt(this.#ids, 1);
+    while (this.#ids.size > mostHeads) dropAt(this.#ids, 1);
   }
 
   get kept(): KeptHeads {

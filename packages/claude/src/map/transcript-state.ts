@@ -33,7 +33,7 @@ class SeenRecords {
 
   /** Reserves the uuid for the record's event, if it is new. `lineChecksum`: of the bytes of the record. */
   see(uuid: string, record: JsonObject, lineChecksum: number): Sighting {
-    const checksum = messageChecksum(record) ?? lineChecksum;
+    const checksum = messageChecksum(record) ?? noteChecksum(record) ?? lineChecksum;
     for (let number = 1; ; number += 1) {
       const key = number === 1 ? uuid : `${uuid}\n${number}`;
       if (this.#ids.take(key, checksum)) return number === 1 ? first : { kind: 'other', number };
@@ -61,6 +61,25 @@ function contentChecksum(content: JsonValue | undefined): number {
   latestChecksum = crc32(JSON.stringify(content ?? null));
   latestContent = content;
   return latestChecksum;
+}
+
+/** What differs in a record that another file, program or agent writes again. */
+const placeFields: ReadonlySet<string> = new Set([
+  'isSidechain',
+  'agentId',
+  'sessionId',
+  'version',
+  'cwd',
+  'gitBranch',
+  'sessionKind',
+  'slug',
+]);
+
+/** The same of an attachment or a record of the engine, which the head of a forked agent repeats, too. */
+function noteChecksum(record: JsonObject): number | undefined {
+  if (record.type !== 'attachment' && record.type !== 'system') return undefined;
+  const fields = Object.entries(record).filter(([name]) => !placeFields.has(name));
+  return crc32(JSON.stringify(fields.sort(([one], [other]) => (one < other ? -1 : 1))));
 }
 
 const mostWaiting = 1_000;
@@ -249,6 +268,8 @@ export class TranscriptState extends MappingState {
   /** Agents that have a file of their own. */
   readonly agentsWithFile = new Set<string>();
   readonly progress = new ProgressMessages();
+  /** The prompts of agents that another agent called. Without the record of that call, they do not name the other agent. */
+  readonly ofNested = new Set<string>();
   /** Sessions with a `session:init`. */
   readonly begun = new Set<string>();
   /** The content of the metadata file beside a sub-agent's transcript. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { JsonObject } from '@hansard/events';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openClaudeTranscript } from '../../src/index.ts';
-import { answer, lines, prompt, readToEnd, text } from './transcripts.ts';
+import { answer, lines, prompt, readToEnd, record, text } from './transcripts.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'hansard-continuation-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -106,7 +106,12 @@ describe('a file that begins with the records of another session', () => {
 
 describe('a forked agent', () => {
   const call = { type: 'tool_use', id: 'toolu_1', name: 'Agent', input: { prompt: 'Go.' } };
-  const head = [asked, answered, answer(3, call, { stop_reason: 'tool_use' }, of(first))];
+  const note = { type: 'attachment', attachment: { type: 'hook_success', hookName: 'Stop' } };
+  const head = [
+    ...[asked, answered],
+    record(7, { ...note, parentUuid: answered.uuid ?? null, ...of(first) }),
+    answer(3, call, { stop_reason: 'tool_use' }, of(first)),
+  ];
   const asAgent = (record: JsonObject): JsonObject => ({ ...record, isSidechain: true, agentId: 'afork' });
   const own = [
     asAgent(prompt(8, 'Go.', of(first))),
@@ -120,7 +125,7 @@ describe('a forked agent', () => {
   };
 
   it.each([
-    ['repeats', [...head.map(asAgent), ...own], head[2]?.uuid],
+    ['repeats', [...head.map(asAgent), ...own], head.at(-1)?.uuid],
     ['refers to', [reference, ...own], answered.uuid],
   ])('begins with the transcript of its caller, which its file %s', async (_, records, through) => {
     const folder = mkdtempSync(join(tmpdir(), 'hansard-forked-agent-'));

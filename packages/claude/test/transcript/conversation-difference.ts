@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
 import { TranscriptTree } from '@hansard/prompt';
-import type { ClaudeLogRest, openClaudeTranscript } from '../../src/index.ts';
+import type { ClaudeLogRest, ClaudeLogSummary, openClaudeTranscript } from '../../src/index.ts';
 import type { WrittenConversation } from './random-conversations.ts';
 
 type Open = typeof openClaudeTranscript;
@@ -63,7 +63,7 @@ export async function conversationDifference(
     return (
       pathDifference(written, events) ??
       abandonedDifference(written, events, openRewind) ??
-      (await growthDifference(path, bytes, cuts, events, open))
+      (await growthDifference(path, bytes, cuts, { events, openRewind }, open))
     );
   } finally {
     rmSync(folder, { recursive: true });
@@ -104,7 +104,7 @@ async function growthDifference(
   path: string,
   bytes: Buffer,
   cuts: readonly number[],
-  events: readonly CapturedEvent[],
+  { events, openRewind }: { readonly events: readonly CapturedEvent[]; readonly openRewind: object | null },
   open: Open,
 ): Promise<string | null> {
   let known: CapturedEvent[] = [];
@@ -116,7 +116,12 @@ async function growthDifference(
     const more = rest === null ? [] : await eventsOf(rest);
     const isContinued: boolean = rest !== null && !rest.isLost();
     known = isContinued ? [...known, ...more] : await eventsOf(log);
-    kept = (isContinued ? (rest ?? log) : log).summary().kept;
+    const summary: Pick<ClaudeLogSummary, 'kept' | 'openRewind'> = (
+      isContinued ? (rest ?? log) : log
+    ).summary();
+    kept = summary.kept;
+    if (cut === bytes.length && JSON.stringify(summary.openRewind) !== JSON.stringify(openRewind))
+      return `the open rewind is ${JSON.stringify(summary.openRewind)}, not ${JSON.stringify(openRewind)}`;
     const wrong = known.findIndex((event, at) => JSON.stringify(event) !== JSON.stringify(events[at]));
     if (wrong >= 0)
       return `after ${cut} bytes (${isContinued ? 'continued' : 'whole'}), event ${wrong} is ${JSON.stringify(known[wrong])}`;

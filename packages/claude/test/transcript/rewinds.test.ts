@@ -155,6 +155,29 @@ describe('a row of a transcript', () => {
     expect(rewindsOf(await readTranscript(lines(...rows)))).toEqual([]);
   });
 
+  it('rewinds from where a marker went that no row has followed, and leaves what that one left', async () => {
+    const marker = (leaf: string, cut: string, lastPrompt: string) => ({
+      ...{
+        type: 'last-prompt',
+        leafUuid: leaf,
+        cutUuid: cut,
+        lastPrompt,
+        rewound: true,
+        sessionId: 'session-1',
+      },
+    });
+    const rows = [
+      marker(uuid(2), uuid(3), 'one'),
+      prompt(5, 'again', { parentUuid: uuid(2) }),
+      answer(6, text('c')),
+      marker(uuid(4), uuid(5), 'two'),
+      marker(uuid(3), uuid(4), 'three'),
+      prompt(9, 'on', { parentUuid: uuid(3) }),
+    ];
+    const { events } = await readTranscript(lines(...begun, ...rows));
+    expect(abandonedRows(events)).toEqual([uuid(4), uuid(5), uuid(6)]);
+  });
+
   it('of a background task follows the branch of its parent', async () => {
     const rows = [
       prompt(6, 'again', { parentUuid: uuid(2) }),

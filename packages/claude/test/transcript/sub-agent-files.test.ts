@@ -105,7 +105,7 @@ describe('the files of sub-agents', () => {
       { ...reported(13, 'toolu_2', 'deep', 'a2'), ...side('a1'), timestamp: at(4) },
       answer(14, text('found'), {}, { ...side('a1'), timestamp: at(5) }),
     );
-    const { events } = await readTranscript(
+    const { events, log } = await readTranscript(
       lines(answer(1, task('toolu_1')), reported(6, 'toolu_1', 'found', 'a1')),
       {
         beside: {
@@ -122,6 +122,8 @@ describe('the files of sub-agents', () => {
     expect(events.find(({ id }) => id === uuid(21))).toMatchObject({
       data: { source: { kind: 'agent', agentId: 'a1' } },
     });
+    // Before the result, nothing says who called it: the prompt that a store has by then stays.
+    expect(log.isInSeveralRecords?.(uuid(21))).toBe(true);
   });
 
   it('whose agent no record names are read last, and have no cause', async () => {

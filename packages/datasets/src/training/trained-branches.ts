@@ -66,7 +66,9 @@ export class TrainedBranches {
     const tree = this.#tree;
     if (tree.isRetracted(id)) return 'retracted';
     const path = this.#pathOf(agentId);
-    if (!tree.isCurrent(id) || path.cut.has(messageId)) return 'abandoned';
+    const standing = tree.standing(id);
+    if (standing === 'parallel') return 'parallel';
+    if (standing !== 'current' || path.cut.has(messageId)) return 'abandoned';
     // The rows of one agent have no events of another.
     if (this.#inheriting.has(agentId)) return 'not_reproducible';
     if (tree.retractions.length === 0) return null;

@@ -51,6 +51,8 @@ const dropReasons = [
   'copied',
   /** A rewind took the answer back, or a part of it. */
   'abandoned',
+  /** It stands on a branch beside the current one, such as that of a second program on the same session. */
+  'parallel',
   /** The engine took the answer back, or a message that the prompt had. */
   'retracted',
   /** The prompt holds earlier answers, which this format would train a second time. */

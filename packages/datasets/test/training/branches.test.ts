@@ -23,6 +23,21 @@ describe('the rows of an agent that went back', () => {
     expect(manifest.dropped).toEqual({ abandoned: { count: 1, first: [cut] } });
   });
 
+  it('leave out a branch beside the current one, with a reason of its own', async () => {
+    const talk = annAlone();
+    talk.tell(ann, 'One');
+    talk.say(ann, 'First', { isRecorded: false });
+    const shared = talk.events.findLast(({ type }) => type === 'agent:text')?.id ?? '';
+    talk.tell(ann, 'Two');
+    talk.say(ann, 'Second', { isRecorded: false });
+    const beside = talk.events.findLast(({ type }) => type === 'agent:text')?.id ?? '';
+    talk.add('user:message', { text: 'Three', source: { kind: 'user' } }, { agentId: ann, follows: shared });
+    talk.say(ann, 'Third', { isRecorded: false });
+    const { rows, manifest } = await write(talk, { format: 'trl' });
+    expect(answersOf(rows)).toEqual(['First', 'Third']);
+    expect(manifest.dropped).toEqual({ parallel: { count: 1, first: [beside] } });
+  });
+
   it('have no answer that the engine took back, and none that was given one', async () => {
     const talk = annAlone();
     talk.tell(ann, 'One');

@@ -91,7 +91,7 @@ export class CopiesAmong {
     if (!isSame) for await (const { event } of log.events()) observe(event);
     const openCalls: OpenCall[] = [];
     for (const call of envelope.openCalls ?? []) {
-      if (copied.has(call.id)) calls += 1;
+      if (copied.has(call.id)) calls += call.usage.calls;
       else openCalls.push(raisedCall(call, raised.get(call.id), table));
     }
     const { usage, costUsd, models, periods, prices } = facts;
@@ -138,7 +138,8 @@ function raisedCall(
 ): OpenCall {
   if (larger === undefined) return call;
   const { models, prices } = factsOf([larger], { prices: table });
-  return { ...call, usage: models?.[0] ?? call.usage, prices };
+  const [usage = call.usage] = models ?? [];
+  return { ...call, usage: { ...usage, calls: call.usage.calls }, prices };
 }
 
 /** Dispatches that are compared. Their logs are read once. */

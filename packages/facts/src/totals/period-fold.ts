@@ -141,9 +141,10 @@ export class PeriodFold {
     { model, usage, costUsd }: ModelCall,
     timestamp: string | null,
     estimatedUsd: number | null,
+    calls = 1,
   ): ModelPeriod {
     const row = this.#rowOf(model, usage, timestamp) as ModelPeriod;
-    row.modelCalls = (row.modelCalls ?? 0) + 1;
+    row.modelCalls = (row.modelCalls ?? 0) + calls;
     row.inputTokens ??= 0;
     row.outputTokens ??= 0;
     addToSum(row, usage);

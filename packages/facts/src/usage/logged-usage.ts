@@ -49,7 +49,8 @@ export class LoggedUsage {
     this.#envelope = envelope;
   }
 
-  observe(event: CapturedEvent): void {
+  /** `calls`: how many calls an `agent:inference` is; 0 for what a call has used more. */
+  observe(event: CapturedEvent, calls = 1): void {
     this.#roster.learn(event);
     const { agentId = '', messageId } = event;
     const at: Place = { start: quarterOf(event.timestamp), agentId, tool: null, model: '' };
@@ -59,7 +60,7 @@ export class LoggedUsage {
       const { model, usage, costUsd = null, durationMs = null } = event.data;
       const named = modelInWords({ model, ...specialTerms(usage) });
       if (messageId !== undefined) this.#models.set(messageId, named);
-      this.#add({ ...at, model: named }, { modelCalls: 1, ...tokenFigures(usage), costUsd, durationMs });
+      this.#add({ ...at, model: named }, { modelCalls: calls, ...tokenFigures(usage), costUsd, durationMs });
     } else if (isReadableAs(event, 'agent:tool_call')) {
       const { tool, toolCallId } = event.data;
       const call = { ...at, tool, message: messageId };
@@ -74,7 +75,9 @@ export class LoggedUsage {
 
   /** After the last event. */
   get parts(): LoggedPart[] {
-    for (const event of openCallEvents(this.#envelope, (id) => this.#counted.has(id))) this.observe(event);
+    const calls = new Map(this.#envelope.openCalls?.map(({ id, usage }) => [id, usage.calls]));
+    for (const event of openCallEvents(this.#envelope, (id) => this.#counted.has(id)))
+      this.observe(event, calls.get(event.id));
     const names = new Map(this.#roster.agents.map(({ agentId, name }) => [agentId, name]));
     return this.#sums.rows('key').map(({ key, ...figures }) => {
       const { start, agentId, tool, model, message = '' } = JSON.parse(key) as Place;

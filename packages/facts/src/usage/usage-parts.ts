@@ -78,8 +78,9 @@ export function addParts<Part extends UsagePart>(
 function periodsOf(envelope: DispatchEnvelope): PeriodFold {
   const fold = new PeriodFold(envelope.periods);
   for (const { timestamp, usage } of envelope.openCalls ?? []) {
-    const { model, costUsd, estimatedUsd = null } = usage;
-    fold.count({ model, usage, ...(costUsd === undefined ? {} : { costUsd }) }, timestamp, estimatedUsd);
+    const { model, costUsd, estimatedUsd = null, calls } = usage;
+    const call = { model, usage, ...(costUsd === undefined ? {} : { costUsd }) };
+    fold.count(call, timestamp, estimatedUsd, calls);
   }
   // They name the model of their calls of tools.
   for (const event of openCallEvents(envelope, () => false)) fold.nameTools(event);

@@ -12,7 +12,6 @@ import {
   type DispatchEnvelope,
   type DispatchSource,
   definedOnly,
-  type EventOf,
   type Fidelity,
   type HansardError,
   type OpenCall,
@@ -80,6 +79,8 @@ export interface RecordedLog {
   /** Events whose ids have other content in the store, by their ids in the log: the first 20. They were added under other ids. */
   readonly rewritten: readonly string[];
   readonly rewrittenCount: number;
+  /** How many events have other content in the store because they were redacted there. They stay as they are. */
+  readonly redactedCount: number;
   /** How many events the store has of the dispatch that the log does not have; null after an interruption, when that is not known. */
   readonly notInLog: number | null;
   readonly isInterrupted: boolean;
@@ -192,6 +193,7 @@ async function recordRest(
     added,
     rewritten: [],
     rewrittenCount: 0,
+    redactedCount: 0,
     notInLog,
     isInterrupted,
     isContinued: true,
@@ -204,6 +206,7 @@ async function recordWhole(
   options: ReadOpenLogOptions,
 ): Promise<RecordedLog> {
   const rewritten = new Set<string>();
+  const redacted = new RedactedEvents(dispatch);
   let rewrittenCount = 0;
   let appended = 0;
   const versions = log.isMutable === true ? await ItemVersions.of(dispatch) : null;
@@ -212,7 +215,7 @@ async function recordWhole(
       if (signal.aborted) break;
       if (versions !== null) await versions.append(events);
       else
-        await appendEvents(dispatch, log, events, (id) => {
+        await appendEvents(dispatch, log, events, redacted, (id) => {
           rewrittenCount += 1;
           if (rewritten.size < mostNamed) rewritten.add(id);
         });
@@ -252,6 +255,7 @@ async function recordWhole(
     added,
     rewritten: [...rewritten],
     rewrittenCount,
+    redactedCount: redacted.kept,
     notInLog,
     isInterrupted,
     isContinued: false,
@@ -363,15 +367,18 @@ async function openCallsBeside(
   return listed([...calls.values()]);
 }
 
-function openCallOf(event: EventOf<'agent:inference'>, table: PriceTable | null): OpenCall[] {
-  const { id, agentId, messageId, timestamp } = event;
+function openCallOf(
+  event: NonNullable<LogSummary['openCalls']>[number],
+  table: PriceTable | null,
+): OpenCall[] {
+  const { id, agentId, messageId, timestamp, isMore = false } = event;
   const { models, prices } = factsOf([event], { prices: table });
   return (models ?? []).map((usage) => ({
     id,
     ...(agentId === undefined ? {} : { agentId }),
     ...(messageId === undefined ? {} : { messageId }),
     timestamp,
-    usage,
+    usage: isMore ? { ...usage, calls: 0 } : usage,
     prices,
   }));
 }
@@ -383,12 +390,13 @@ function listed(calls: readonly OpenCall[]): OpenCall[] | null {
 /**
  * Appends events of a log. An event that already exists stays as it is. If the store has other content under its id, the
  * event is added under an id of its own, and `onRewritten` gets the id that it has in the log. An event of a message that the source holds
- * twice is not added.
+ * twice is not added, and none that was redacted in the store.
  */
 async function appendEvents(
   dispatch: Dispatch,
   log: OpenLog,
   events: readonly CapturedEvent[],
+  redacted: RedactedEvents,
   onRewritten: (id: string) => void,
 ): Promise<void> {
   try {
@@ -397,6 +405,7 @@ async function appendEvents(
     if (!storeErrors.is(error, 'STORE_EVENT_CONFLICT')) throw error;
     for (const event of events) {
       if (log.isInSeveralRecords?.(event.id) === true) await appendIfNew(dispatch, event);
+      else if ((await appendIfNew(dispatch, event)) || (await redacted.keeps(event.id))) continue;
       else if (await appendUnder(dispatch, event)) onRewritten(event.id);
     }
   }
@@ -414,11 +423,41 @@ async function countRewritten(dispatch: Dispatch): Promise<number> {
   return count;
 }
 
-async function appendIfNew(dispatch: Dispatch, event: CapturedEvent): Promise<void> {
+/** Whether the store has the event now: not if it has other content under its id. */
+async function appendIfNew(dispatch: Dispatch, event: CapturedEvent): Promise<boolean> {
   try {
     await dispatch.append(event);
+    return true;
   } catch (error) {
     if (!storeErrors.is(error, 'STORE_EVENT_CONFLICT')) throw error;
+    return false;
+  }
+}
+
+/** The events of a dispatch that were redacted in its store. Another version of such an event would bring the secret back. */
+class RedactedEvents {
+  readonly #dispatch: Dispatch;
+  #ids: Promise<ReadonlySet<string>> | null = null;
+  /** How many events of the log were left out because of it. */
+  kept = 0;
+
+  constructor(dispatch: Dispatch) {
+    this.#dispatch = dispatch;
+  }
+
+  async keeps(id: string): Promise<boolean> {
+    this.#ids ??= this.#read();
+    const isKept = (await this.#ids).has(id.slice(0, longestId));
+    if (isKept) this.kept += 1;
+    return isKept;
+  }
+
+  async #read(): Promise<ReadonlySet<string>> {
+    const ids = new Set<string>();
+    for await (const { events } of this.#dispatch.pages())
+      for (const { id, data } of events)
+        if (JSON.stringify(data).includes('[REDACTED:')) ids.add(id.replace(/:rewritten-\d+$/, ''));
+    return ids;
   }
 }
 
