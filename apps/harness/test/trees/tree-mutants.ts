@@ -233,7 +233,7 @@ export const mutated: readonly Mutated[] = [
         'const fate = this.#fateOf(node);\n    const hearing',
         'const fate = null as never;\n    const hearing',
       ],
-      ['a report carries nothing', 4, 'log/substances.ts', 'substanceAt[node.position] = carried;', ''],
+      ['a report carries nothing', 4, 'log/log-index.ts', 'substanceAt[node.position] = carried;', ''],
     ],
   },
   {
