@@ -8,7 +8,7 @@ import { branchedLog, randomFrom, randomLog } from '@hansard/testing';
 import { columnsOf } from '@hansard/views';
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ReadLog } from '../src/commands/show/reader/read-log.ts';
-import { sideSessions } from '../src/commands/show/reader/side-list.ts';
+import { sideSessions } from '../src/commands/show/reader/reader-frame.ts';
 import { TerminalReader } from '../src/commands/show/reader/terminal-reader.ts';
 import { commandLine } from './command-line.ts';
 import { forbiddenIn } from './hostile-texts.ts';

@@ -6,7 +6,6 @@ export {
   type FileEvent,
   type FileHistoryStep,
 } from './reading/blame-file.ts';
-export { type CausesAcross, type CausesInSession, causesAcross } from './reading/causes-across.ts';
 export {
   type ComparedSession,
   compareBranches,
@@ -18,6 +17,9 @@ export { EventRequest, type RequestedEvents } from './reading/event-request.ts';
 export { type ModelCallWords, renderModelCall } from './reading/model-call.ts';
 export { eventNamed, type ReadingClock, type RequestedTimes, timeLimitsOf } from './reading/names.ts';
 export {
+  type CausesAcross,
+  type CausesInSession,
+  causesAcross,
   type OpenedSession,
   type OpenedSessions,
   readSession,

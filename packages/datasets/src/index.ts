@@ -33,17 +33,15 @@ export {
   createJudgePacket,
   type JudgePacketOptions,
   type JudgePacketWriter,
+  type JudgePass,
+  judgePasses,
+  type PacketLine,
+  type PacketManifest,
   type WrittenLine,
   type WrittenPackets,
   writeJudgePackets,
 } from './judging/judge-packets.ts';
 export type { NameSuspect, NameSuspects } from './judging/names/name-suspects.ts';
-export {
-  type JudgePass,
-  judgePasses,
-  type PacketLine,
-  type PacketManifest,
-} from './judging/packet-forms.ts';
 export { type Player, playersOf } from './judging/players-of.ts';
 export {
   createPseudonyms,
@@ -66,9 +64,9 @@ export type { ReasoningMode } from './training/rows.ts';
 export type { DropReason } from './training/training-call.ts';
 export type { TrainingEstimate } from './training/training-estimate.ts';
 export { type TrainingFormatId, trainingFormatIds, trainingFormats } from './training/training-formats.ts';
-export type { TrainingManifest } from './training/training-manifest.ts';
 export {
   defaultMaxBytes,
+  type TrainingManifest,
   type TrainingOptions,
   writeTrainingData,
   writeTrainingFiles,

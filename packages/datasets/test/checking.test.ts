@@ -33,7 +33,7 @@ describe('the check of packets', () => {
       .filter((line) => /(?:datasets\/checking|[./]checking(?:\.ts|\/[\w-]+\.ts))$/.test(line))
       .map((line) => line.split(' ')[0] ?? '');
     expect(users.filter((file) => !file.startsWith('packages/datasets/src/checking'))).toEqual([
-      'apps/harness/src/commands/judge/check.ts',
+      'apps/harness/src/commands/judge/judge.ts',
     ]);
   });
 });

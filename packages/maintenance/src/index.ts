@@ -11,5 +11,13 @@ export {
   type StoredSecret,
   scanSecrets,
 } from './scan-secrets.ts';
-export { compareSeal, isSeal, type Seal, type SealedState, sealDispatch } from './seals.ts';
-export { type VerifiedDispatch, type VerifyScope, verifyDispatches } from './verify-dispatches.ts';
+export {
+  compareSeal,
+  isSeal,
+  type Seal,
+  type SealedState,
+  sealDispatch,
+  type VerifiedDispatch,
+  type VerifyScope,
+  verifyDispatches,
+} from './verify-dispatches.ts';

@@ -1,11 +1,14 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { definedOnly } from '@hansard/events';
-import { type Clock, type PluginError, systemClock } from '@hansard/provider';
-import { readDenials } from './checks/check-plugin.ts';
+import { type Clock, type Plugin, type PluginError, systemClock } from '@hansard/provider';
+import { checkConfiguration } from './checks/check-configuration.ts';
+import { checkApiVersion, checkDenied, checkExport, readDenials } from './checks/check-plugin.ts';
 import { type FolderPlugin, findFolderPlugins, resolvePlugin } from './find-plugins.ts';
+import { importEntry } from './import-entry.ts';
 import { type LoadContext, type LoadOutcome, loadPlugin } from './load-plugin.ts';
 import { DiscardedProviders, type LoadedPlugins, ProviderSet } from './loaded-plugins.ts';
+import { readManifestFiles, validateManifest } from './plugin-manifest.ts';
 
 export interface PluginReference {
   /** A package name, a path (absolute, or beginning with `./` or `../`), or the id of a plugin in one of the folders. */
@@ -39,7 +42,7 @@ export interface LoadPluginsOptions {
 }
 
 /** Milliseconds. */
-export const defaultCreateTimeout = 10_000;
+const defaultCreateTimeout = 10_000;
 
 /** The greatest `createTimeoutMs`, because no timer takes longer. */
 export const longestTimeout = 2 ** 31 - 1;
@@ -126,7 +129,7 @@ function failureOf(folder: string, error: PluginError): LoadOutcome {
  * that only `configurations` name are left out. If two configurations differ, both references stay, and the second is
  * refused later. `locate` returns null for a plugin that is not found.
  */
-export async function mergeReferences(
+async function mergeReferences(
   plugins: readonly PluginReference[],
   configurations: readonly PluginReference[],
   locate: (reference: string) => Promise<string | null>,
@@ -152,4 +155,41 @@ export async function mergeReferences(
     if (earlier.config !== undefined && config !== undefined && !isDeepStrictEqual(earlier.config, config))
       merged.push(reference);
   }
+}
+
+/** A plugin whose code is loaded, and that has created nothing. */
+export interface ImportedPlugin {
+  readonly plugin: Plugin<string>;
+  /** Checked, with defaults. */
+  readonly config: unknown;
+}
+
+/**
+ * Finds, checks and imports one plugin, and creates no provider, so that nothing is opened or connected.
+ * @throws the PluginError of the first check that refuses it
+ */
+export async function importPlugin(
+  reference: PluginReference,
+  options: Omit<LoadPluginsOptions, 'plugins'>,
+): Promise<ImportedPlugin> {
+  const { configurations = [], folders = [], deny = [], clock = systemClock } = options;
+  const baseDir = resolve(options.baseDir);
+  const found = await Promise.all(folders.map((folder) => findFolderPlugins(resolve(baseDir, folder))));
+  const find = (name: string) => resolvePlugin(name, [baseDir, ...(options.packageDirs ?? [])], found.flat());
+  const [merged = reference] = await mergeReferences([reference], configurations, (name) =>
+    find(name).then(
+      ({ location }) => location,
+      () => null,
+    ),
+  );
+  const { location } = await find(merged.plugin);
+  const files = await readManifestFiles(location);
+  const manifest = validateManifest(files);
+  checkApiVersion(manifest);
+  const named = { id: manifest.id, packageName: files.packageJson?.name, location };
+  checkDenied(named, await readDenials(deny, baseDir));
+  const config = await checkConfiguration(manifest, merged.config);
+  const limitMs = merged.createTimeoutMs ?? options.createTimeoutMs ?? defaultCreateTimeout;
+  const module = await importEntry(manifest, files, clock, limitMs);
+  return { plugin: checkExport(module, manifest), config };
 }

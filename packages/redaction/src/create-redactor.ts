@@ -1,23 +1,11 @@
-import {
-  addRedactions,
-  type DispatchEnvelope,
-  type EnvelopeUpdates,
-  type JsonObject,
-  type JsonValue,
-  otherFieldsOf,
-  type RedactionCounts,
-  redactionsField,
-  redactionsOf,
-  type TaskRecord,
-  withoutOtherFields,
-} from '@hansard/events';
+import { type CapturedEvent, type DispatchEnvelope, type EnvelopeUpdates, type JsonObject, type JsonValue, type RedactionCounts, type TaskRecord, addRedactions, otherFieldsOf, redactionsField, redactionsOf, withoutOtherFields } from '@hansard/events';
 import { type RecordFinding, type RecordKind, SecretFinder, type SecretFinding } from './find-secrets.ts';
-import { isNamedSecret, KnownKeys } from './known-keys.ts';
-import { keptOfEnvelope, keptOfTask, redactRecord, ValueRedaction, withoutBytes } from './redact-value.ts';
+import { KnownKeys, isNamedSecret } from './known-keys.ts';
+import { ValueRedaction, keptOfEnvelope, keptOfTask, redactRecord, withoutBytes } from './redact-value.ts';
 import { searchFormats } from './search/format-search.ts';
-import { compilePatterns, type OwnPattern, type OwnPatterns } from './search/own-patterns.ts';
+import { type OwnPattern, type OwnPatterns, compilePatterns } from './search/own-patterns.ts';
 import { secretFormats } from './search/secret-formats.ts';
-import type { SecretRange, SecretSearch } from './search/secret-search.ts';
+import { type SecretRange, type SecretSearch, markersIn } from './search/secret-search.ts';
 
 /** Longer texts are seldom repeated. */
 const longestRepeated = 200;
@@ -281,4 +269,49 @@ function mayHaveKeysIn(
 
 function isObject(value: JsonValue): value is JsonObject | JsonValue[] {
   return typeof value === 'object' && value !== null;
+}
+
+/** Whether a text holds the marker of a redaction. */
+function hasMarker(text: string): boolean {
+  return markersIn(text).length > 0;
+}
+
+/**
+ * Whether an event differs from a stored one only in what was redacted: a text that the redactor changes in the stored event, or
+ * a text with a marker on both sides. So a log that is imported again under newer patterns has no conflict.
+ */
+export function differsInSecretsOnly(
+  stored: CapturedEvent,
+  event: CapturedEvent,
+  redactor: Pick<Redactor, 'event'>,
+): boolean {
+  const { data: storedData, ...storedFields } = redactor.event(stored);
+  const { data, ...fields } = event;
+  return (
+    isSame(storedFields as unknown as JsonObject, fields as unknown as JsonObject) &&
+    isSame(withoutCounts(storedData), withoutCounts(data))
+  );
+}
+
+/** Counts of secrets and, in a narrative, of omitted characters differ where markers do. */
+function withoutCounts({ [redactionsField]: _, leftOut, ...data }: JsonObject): JsonObject {
+  const omitted = typeof leftOut === 'object' && leftOut !== null ? Object.keys(leftOut) : (leftOut ?? null);
+  return { ...data, leftOut: omitted };
+}
+
+/** Equal, with the order of keys, but for texts with a marker on both sides. */
+function isSame(one: JsonValue | undefined, other: JsonValue | undefined): boolean {
+  if (typeof one === 'string' && typeof other === 'string')
+    return one === other || (hasMarker(one) && hasMarker(other));
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null)
+    return Object.is(one, other);
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const [ours, theirs] = [Object.entries(one), Object.entries(other)];
+  return (
+    ours.length === theirs.length &&
+    ours.every(([key, value], index) => {
+      const [otherKey = '', otherValue] = theirs[index] ?? [];
+      return isSame(key, otherKey) && isSame(value as JsonValue, otherValue as JsonValue);
+    })
+  );
 }

@@ -8,7 +8,7 @@ import {
 import { type CapturedEvent, isEvent, newEvent } from '@hansard/events';
 import { type AgentBranch, AgentMemory } from './agents/agent-memory.ts';
 import { AgentRegistry, readBranches } from './agents/agent-registry.ts';
-import { sayLoss } from './log/lost-content.ts';
+import { sayLoss } from './log/diagnostic.ts';
 import { SessionLog, sessionWasClosed } from './log/session-log.ts';
 import type { SessionRecord } from './log/session-record.ts';
 import { contextOptions, type SessionDefaults, type SessionRunOptions } from './session-options.ts';

@@ -22,8 +22,12 @@ import {
 import { textOf } from './agents/given-transcript.ts';
 import { checkAgentStart } from './check-options.ts';
 import type { SessionDiagnostic } from './log/diagnostic.ts';
-import { logOutput, type ObservationLinks } from './log/log-output.ts';
-import { logTranscriptEntry, type TranscriptLinks } from './log/log-transcript-entry.ts';
+import {
+  logOutput,
+  logTranscriptEntry,
+  type ObservationLinks,
+  type TranscriptLinks,
+} from './log/log-transcript-entry.ts';
 import { sessionWasClosed } from './log/session-log.ts';
 import { invalidOption, noRoot, sessionErrors } from './session-errors.ts';
 import type { AgentStart } from './session-options.ts';

@@ -2,7 +2,14 @@ import { type Harness, listAll, resolveScope } from '@hansard/compose';
 import { readSession, renderModelCall } from '@hansard/compose/reading';
 import { type DispatchStatus, dispatchStatuses, replacedBy } from '@hansard/events';
 import { neutraliseControls, neutraliseControlsInLine } from '@hansard/events/plain';
-import { compareContexts, type RenderedCall, redactionNote, verificationOf } from '@hansard/prompt';
+import {
+  type ContextPolicy,
+  compareContexts,
+  parseContextPolicy,
+  type RenderedCall,
+  redactionNote,
+  verificationOf,
+} from '@hansard/prompt';
 import { type PriorOutcomes, renderContextText } from '@hansard/views';
 import { InvalidArgumentError, Option } from 'commander';
 import { agentOption } from '../tasks/filter-options.ts';
@@ -10,7 +17,6 @@ import { readableSessions } from '../tasks/unreadable.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions, withExamples } from '../terminal/command.ts';
-import { parsePolicy } from '../terminal/parse-policy.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 import { sessionReading } from './questions.ts';
 
@@ -155,4 +161,15 @@ function verifiedAnswer(rendered: RenderedCall, isRedactedLater: boolean): Answe
     text: isSame ? text : [],
     failure: isSame ? null : failure,
   };
+}
+
+/** A context policy, as an option's value. */
+function parsePolicy(text: string): ContextPolicy {
+  try {
+    return parseContextPolicy(text);
+  } catch (error) {
+    if (error instanceof TypeError)
+      throw new InvalidArgumentError(`${error.message} Such as last:20 or faded:8000.`);
+    throw error;
+  }
 }

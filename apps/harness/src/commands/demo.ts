@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createReplayAgent } from '@hansard/agent-claude';
 import { type Harness, toTaskName } from '@hansard/compose';
-import { toTimestamp } from '@hansard/events';
-import { shortId } from '@hansard/facts';
-import { demoFile } from '../demo/demo-file.ts';
-import { playStreams, type Say } from '../demo/streams-scene.ts';
+import { type DispatchRun, startDispatch } from '@hansard/dispatch';
+import { definedOnly, toTimestamp } from '@hansard/events';
+import { formatCost, shortId } from '@hansard/facts';
 import { withHarness } from '../harness.ts';
 import { withChatModel } from '../session/chat-model.ts';
 import { ensureTask } from '../tasks/ensure-task.ts';
@@ -11,6 +13,11 @@ import { exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, withExamples, withPlaceOptions } from '../terminal/command.ts';
 import { type CliContext, printLine, terminalWidth } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
+
+const workers = [
+  { role: 'ts-dev', stream: 'tools-and-thinking.jsonl' },
+  { role: 'reviewer', stream: 'hook-deny.jsonl' },
+] as const;
 
 interface DemoOptions {
   readonly config?: string;
@@ -126,4 +133,51 @@ async function playCafe(harness: Harness, taskDir: string, say: Say): Promise<vo
     await session.close();
   });
   say('  host             Jack, Jill and her inner voice in one session');
+}
+
+/** Prints a line of a scene. */
+type Say = (line?: string) => void;
+
+interface StreamsScene {
+  readonly harness: Harness;
+  readonly taskDir: string;
+  readonly delayMs: number;
+  readonly signal: AbortSignal;
+  readonly say: Say;
+}
+
+/** Plays an analyst and its two workers into the log, and prints a line for each. Returns the run of the last worker. */
+async function playStreams(scene: StreamsScene): Promise<DispatchRun> {
+  const analyst = await start(scene, 'product-analyst', 'subagent.jsonl');
+  const started = [{ role: 'product-analyst', run: analyst }];
+  for (const { role, stream } of workers)
+    started.push({ role, run: await start(scene, role, stream, analyst.dispatchId) });
+  for (const { role, run } of started) {
+    const { status, cost } = await run.ended;
+    scene.say(`  ${role.padEnd(15)}  ${status}, ${cost === null ? 'cost not recorded' : formatCost(cost)}`);
+  }
+  return started.at(-1)?.run ?? analyst;
+}
+
+function start(
+  { harness: { store, communication }, taskDir, delayMs, signal }: StreamsScene,
+  role: string,
+  stream: string,
+  parentDispatchId?: string,
+): Promise<DispatchRun> {
+  return startDispatch({
+    store,
+    communication,
+    taskDir,
+    role,
+    signal,
+    agent: createReplayAgent({ path: demoFile(stream), delayMs }),
+    ...definedOnly({ parentDispatchId }),
+  });
+}
+
+/** The path of a file of the demo. The folder is one level above the built code, and two above the source. */
+function demoFile(name: string): string {
+  const beside = fileURLToPath(new URL(`../demo/${name}`, import.meta.url));
+  return existsSync(beside) ? beside : fileURLToPath(new URL(`../../demo/${name}`, import.meta.url));
 }

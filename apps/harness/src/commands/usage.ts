@@ -1,4 +1,4 @@
-import { listAll, listingsOf, resolveScope } from '@hansard/compose';
+import { listAll, listingsOf, resolveScope, toTaskName } from '@hansard/compose';
 import { type RequestedTimes, timeLimitsOf } from '@hansard/compose/reading';
 import {
   type DispatchEntry,
@@ -10,8 +10,12 @@ import {
 } from '@hansard/dispatch';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import {
+  blockMs,
+  callsIn,
   explainEstimates,
+  formatCost,
   formatCount,
+  formatDuration,
   formatTokens,
   quarterMs,
   shortId,
@@ -20,19 +24,34 @@ import {
   type UsageFigures,
 } from '@hansard/facts';
 import { copiesInWords, forkInWords } from '@hansard/views';
-import { Option } from 'commander';
+import { InvalidArgumentError, Option } from 'commander';
 import { withTimeLimits } from '../tasks/filter-options.ts';
 import { forksBeside } from '../tasks/forks-beside.ts';
 import { incomplete } from '../tasks/unreadable.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
-import { type CliContext, letInterrupt } from '../terminal/context.ts';
+import { type CliContext, letInterrupt, terminalWidth } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
+import { plainTable } from '../terminal/plain-table.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { shownTime } from '../terminal/shown-time.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
-import { isTimeKey, notKnown, parseUsageKeys, usageValue } from './usage-keys.ts';
-import { usageTable } from './usage-table.ts';
+
+/** Stands for what nothing recorded says. */
+const notKnown = '–';
+
+const timeKeys: readonly UsageKey[] = ['day', 'week', 'month', 'block'];
+
+const barColumns = 12;
+
+const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** From this width on, the heads of the counts are whole words. */
+const wideColumns = 120;
+
+const counts = ['calls', 'failed', 'tools', 'errors'];
+
+const wideCounts = ['model calls', 'failed', 'tool calls', 'tool errors'];
 
 interface UsageOptions extends CommonOptions, RequestedTimes {
   readonly by: readonly UsageKey[];
@@ -200,4 +219,122 @@ function limitsInWords(context: CliContext, { since, until }: Limits): string {
 /** The name of the zone that local times are of, such as `Europe/Berlin`. */
 function localZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'local';
+}
+
+/** Sums of usage for a terminal: the rows, then the total. */
+async function usageTable(
+  context: CliContext,
+  rows: readonly UsageOfKeys[],
+  total: UsageFigures,
+  by: readonly UsageKey[],
+): Promise<string> {
+  const width = terminalWidth(context);
+  const zone = context.zone ?? 'local';
+  const largest = Math.max(...rows.map(weightOf));
+  const wide = width === undefined || width >= wideColumns;
+  const head = [
+    ...by,
+    'sessions',
+    ...(wide ? wideCounts : counts),
+    ...['in', 'out', 'cache read', 'written', 'cost', 'estimated', 'time', ''],
+  ];
+  const lines = [
+    ...rows.map((row) => [
+      ...row.values.map((value, at) => inWords(by[at], value, zone)),
+      ...cells(row),
+      bar(weightOf(row), largest),
+    ]),
+    [...by.map((_, at) => (at === 0 ? 'all' : '')), ...cells(total), ''],
+  ];
+  const always = by.length + 1 + counts.length;
+  // Other columns without a known figure are left out.
+  const shown = head.map(
+    (_, index) => index < always || lines.some((line) => ![notKnown, ''].includes(line[index] ?? '')),
+  );
+  const keep = (line: readonly string[]) => line.filter((_, index) => shown[index]);
+  return plainTable(keep(head), lines.map(keep), {
+    width,
+    cut: [
+      ...['', 'time', 'sessions'].map((column) => ({ column, least: 0 })),
+      ...keyCuts(by, 24),
+      ...['written', 'cache read'].map((column) => ({ column, least: 0 })),
+      ...keyCuts(by, 12),
+    ],
+  });
+}
+
+function inWords(key: UsageKey | undefined, value: string, zone: 'utc' | 'local'): string {
+  return key === undefined ? notKnown : usageValueInWords(key, value, zone);
+}
+
+/** Names of tasks differ at their ends, and those of models and tools at their beginnings. */
+function keyCuts(by: readonly UsageKey[], least: number) {
+  return by.map((key) => ({ column: key, least, keep: isPath(key) ? ('end' as const) : ('start' as const) }));
+}
+
+function isPath(key: UsageKey): boolean {
+  return key === 'task' || key === 'project';
+}
+
+/** What the bars compare: tokens, or calls where no tokens are known. */
+function weightOf(figures: UsageFigures): number {
+  return tokensIn(figures) || callsIn(figures);
+}
+
+function cells(figures: UsageFigures): string[] {
+  const count = (value: number | null) => (value === null ? notKnown : value.toLocaleString('en'));
+  const tokens = (value: number | null) => (value === null ? notKnown : formatTokens(value));
+  const cost = (value: number | null) => (value === null ? notKnown : formatCost(value));
+  return [
+    count(figures.dispatches),
+    ...[count(figures.modelCalls), count(figures.failedModelCalls)],
+    ...[count(figures.toolCalls), count(figures.failedToolCalls)],
+    ...[tokens(figures.inputTokens), tokens(figures.outputTokens)],
+    ...[tokens(figures.cacheReadTokens), tokens(figures.cacheWriteTokens)],
+    // A lower bound is marked as in every other listing.
+    ...[cost(figures.costUsd), `${cost(figures.estimatedUsd)}${isLowerBound(figures) ? '+' : ''}`],
+    figures.durationMs === null ? notKnown : formatDuration(figures.durationMs),
+  ];
+}
+
+function isLowerBound({ estimatedUsd, unpriced }: UsageFigures): boolean {
+  return estimatedUsd !== null && unpriced.length > 0;
+}
+
+function bar(value: number, largest: number): string {
+  if (largest === 0 || value === 0) return '';
+  const parts = Math.max(1, Math.round((value / largest) * barColumns * 8));
+  return '█'.repeat(Math.floor(parts / 8)) + (eighths[parts % 8] ?? '');
+}
+
+function isTimeKey(key: UsageKey | undefined): boolean {
+  return timeKeys.some((one) => one === key);
+}
+
+/** The value of `--by`: a key, or two. */
+function parseUsageKeys(text: string): readonly UsageKey[] {
+  const words = text.split(',').map((word) => word.trim());
+  const keys = words.flatMap((word) => usageKeys.find((key) => key === word) ?? []);
+  if (keys.length === words.length && keys.length <= 2 && new Set(keys).size === keys.length) return keys;
+  throw new InvalidArgumentError(
+    `Give one key, or two with a comma, such as day,model: ${usageKeys.join(', ')}.`,
+  );
+}
+
+/** A value as JSON has it: tasks have their short names, and a time that is not recorded is null. */
+function usageValue(key: UsageKey | undefined, value: string): string | null {
+  if (value === '' && isTimeKey(key)) return null;
+  return key === 'task' ? toTaskName(value) : value;
+}
+
+/** A value as people read it. */
+function usageValueInWords(key: UsageKey, value: string, zone: 'utc' | 'local'): string {
+  if (value === '' && isTimeKey(key)) return timeNotRecorded;
+  if (value === '') return notKnown;
+  // A scenario is named by its path, whose end says more.
+  if (key === 'model') return value.replace(/^(scripted:).*[\\/](?=[^\\/]+[\\/][^\\/]+$)/, '$1');
+  if (key !== 'block') return usageValue(key, value) ?? notKnown;
+  const end = new Date(Date.parse(value) + blockMs).toISOString();
+  const [from, to] = [value, end].map((time) => shownTime({ zone }, time));
+  return `${from?.slice(0, 16).replace('T', ' ')}–${to?.slice(11, 16)}`;
 }

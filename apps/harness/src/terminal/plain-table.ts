@@ -1,6 +1,7 @@
 import { neutraliseControlsInLine } from '@hansard/events/plain';
-import { columnWidths, drawTable, tableGap } from './draw-table.ts';
-import type { TableFit } from './table-fit.ts';
+
+/** Columns between columns. */
+const tableGap = 2;
 
 /** Characters that are one column wide: those of ASCII, and the signs that listings use. */
 const narrow = /^[ -~≈↳…–]*$/;
@@ -84,4 +85,34 @@ function drawOnTwoLines(
 
 function tableWidth(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width + tableGap, -tableGap);
+}
+
+/** Rows as aligned columns without lines or colours. `columnsOf` measures a cell. */
+function drawTable(rows: readonly (readonly string[])[], columnsOf: (cell: string) => number): string {
+  const widths = columnWidths(rows, columnsOf);
+  const pad = (cell: string, index: number) =>
+    cell + ' '.repeat((widths[index] ?? 0) - columnsOf(cell) + tableGap);
+  return rows.map((row) => row.map(pad).join('').trimEnd()).join('\n');
+}
+
+/** The width of each column: that of its widest cell. */
+function columnWidths(rows: readonly (readonly string[])[], columnsOf: (cell: string) => number): number[] {
+  const [head = []] = rows;
+  return head.map((_, index) =>
+    rows.reduce((widest, row) => Math.max(widest, columnsOf(row[index] ?? '')), 0),
+  );
+}
+
+interface TableFit {
+  /** The columns of the terminal; undefined: no limit. */
+  readonly width: number | undefined;
+  /**
+   * The columns that are cut if the rows do not fit, in this order, each to at least this width. A column with a least
+   * width of 0 is removed when it would become unreadable.
+   */
+  readonly cut: readonly {
+    readonly column: string;
+    readonly least: number;
+    readonly keep?: 'start' | 'end';
+  }[];
 }

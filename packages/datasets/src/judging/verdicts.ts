@@ -11,8 +11,14 @@ import {
 import { z } from 'zod';
 import { readCast } from '../game-streams/cast.ts';
 import type { GameMapping } from '../game-streams/game-mapping.ts';
-import { createJudgePacket, type JudgePacketOptions, type WrittenLine } from './judge-packets.ts';
-import { type JudgePass, judgePasses, type PacketManifest } from './packet-forms.ts';
+import {
+  createJudgePacket,
+  type JudgePacketOptions,
+  type JudgePass,
+  judgePasses,
+  type PacketManifest,
+  type WrittenLine,
+} from './judge-packets.ts';
 import { type Pseudonyms, readPseudonyms, sha256 } from './pseudonyms.ts';
 
 /** One line of a judge's answer. */

@@ -1,11 +1,23 @@
 import { type CapturedEvent, type EventOf, isEventOf, type JsonValue } from '@hansard/events';
 import { isMediaPart } from '@hansard/events/plain';
-import { bytesField, type ContextMessage, type TokenCounter } from '@hansard/prompt';
-import { GatheredAnswer, isAnswerBlock, type TrainedAnswer } from './answer-block.ts';
-import { fullRecipe, type InferenceRecords, type RecordedPrompt } from './inference-records.ts';
+import {
+  bytesField,
+  type ContextMessage,
+  isStraightEvent,
+  type TokenCounter,
+  type TranscriptPath,
+  TranscriptTree,
+} from '@hansard/prompt';
+import {
+  fullRecipe,
+  GatheredAnswer,
+  type InferenceRecords,
+  isAnswerBlock,
+  type RecordedPrompt,
+  type TrainedAnswer,
+} from './inference-records.ts';
 import { holdsEncodedBytes, isShortened, type Prompt, PromptRenderer } from './prompt-renderer.ts';
 import type { MeasureMessage } from './rows.ts';
-import type { TrainedBranches } from './trained-branches.ts';
 import type { CallFacts, CallOrDropped, DropReason } from './training-call.ts';
 
 /** Blocks of a message to an agent that are events of their own and not part of a rendered prompt. */
@@ -287,4 +299,78 @@ function isReference({ type, source }: { readonly [key: string]: JsonValue | und
   if (type !== 'image' && type !== 'document') return false;
   if (typeof source !== 'object' || source === null || Array.isArray(source)) return false;
   return source.type === 'url' || source.type === 'file';
+}
+
+/** The current branches of the agents of a dispatch: what may be trained. */
+export class TrainedBranches {
+  readonly #tree: TranscriptTree<string>;
+  readonly #dropped = new Set<string>();
+  readonly #inheriting = new Set<string>();
+  readonly #paths = new Map<string, TranscriptPath<string>>();
+
+  private constructor(tree: TranscriptTree<string>) {
+    this.#tree = tree;
+  }
+
+  /** Null: no event of the log begins a branch. */
+  static async read(events: AsyncIterable<CapturedEvent>, count: number): Promise<TrainedBranches | null> {
+    const tree = new TranscriptTree<string>();
+    const branches = new TrainedBranches(tree);
+    let read = 0;
+    let isStraight = true;
+    for await (const event of events) {
+      if (read === count) break;
+      read += 1;
+      tree.add(event, event.id);
+      isStraight &&= isStraightEvent(event);
+      if (event.type === 'agent:created' && event.data.inherits !== undefined)
+        branches.#inheriting.add(event.agentId ?? '');
+    }
+    return isStraight ? null : branches;
+  }
+
+  takenBackOf(agentId: string): ReadonlySet<string> {
+    return this.#pathOf(agentId).takenBack;
+  }
+
+  /** Whether no prompt and no answer of a row may have an event. */
+  leavesOut({ id }: CapturedEvent): boolean {
+    return this.#tree.isRetracted(id) || !this.#tree.isCurrent(id);
+  }
+
+  /** Why the answer that an event is a block of is not trained; null: it can be, or its reason was given before. */
+  reasonToDrop(event: CapturedEvent): DropReason | null {
+    const { id, agentId = '', messageId = id } = event;
+    const key = `${agentId} ${messageId}`;
+    if (!isAnswerBlock(event) || this.#dropped.has(key)) return null;
+    const reason = this.#reasonOf(id, agentId, messageId);
+    if (reason !== null) this.#dropped.add(key);
+    return reason;
+  }
+
+  /** Whether an answer was dropped. Its blocks are still part of later prompts. */
+  isDropped({ id, agentId = '', messageId = id }: CapturedEvent): boolean {
+    return this.#dropped.has(`${agentId} ${messageId}`);
+  }
+
+  /** The tree is whole: the current path of an agent no longer changes. */
+  #pathOf(agentId: string): TranscriptPath<string> {
+    const path = this.#paths.get(agentId) ?? this.#tree.currentPath(agentId);
+    this.#paths.set(agentId, path);
+    return path;
+  }
+
+  #reasonOf(id: string, agentId: string, messageId: string): DropReason | null {
+    const tree = this.#tree;
+    if (tree.isRetracted(id)) return 'retracted';
+    const path = this.#pathOf(agentId);
+    const standing = tree.standing(id);
+    if (standing === 'parallel') return 'parallel';
+    if (standing !== 'current' || path.cut.has(messageId)) return 'abandoned';
+    // The rows of one agent have no events of another.
+    if (this.#inheriting.has(agentId)) return 'not_reproducible';
+    if (tree.retractions.length === 0) return null;
+    const given = tree.pathBefore(id)?.values ?? [];
+    return given.some((one) => tree.isRetracted(one)) ? 'retracted' : null;
+  }
 }

@@ -1,5 +1,5 @@
 import type { CallRequest } from '@hansard/prompt';
-import type { TrainedAnswer } from './answer-block.ts';
+import type { TrainedAnswer } from './inference-records.ts';
 import type { Prompt } from './prompt-renderer.ts';
 
 /** The agent and the time of a call, and how well its prompt is known. */

@@ -10,11 +10,10 @@ import {
 import { matchesEventType } from '@hansard/events/plain';
 import type { TokenCounter } from '@hansard/prompt';
 import { type GameMapping, type GameMappingInput, parseGameMapping } from '../game-streams/game-mapping.ts';
-import { AgentCalls, type CallSetting } from './agent-calls.ts';
+import { AgentCalls, type CallSetting, TrainedBranches } from './agent-calls.ts';
 import { type CallRun, CallRuns, runOf } from './conversation.ts';
 import { InferenceRecords } from './inference-records.ts';
 import { type MeasureMessage, type ReasoningMode, RowFiles, type RowOptions } from './rows.ts';
-import { TrainedBranches } from './trained-branches.ts';
 import type { CallOrDropped, DroppedCall } from './training-call.ts';
 import { type TrainingFormat, type TrainingFormatId, trainingFormats } from './training-formats.ts';
 

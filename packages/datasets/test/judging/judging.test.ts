@@ -11,7 +11,7 @@ import {
   readVerdicts,
   verdictMoves,
 } from '../../src/index.ts';
-import { packetLineSchema, packetManifestSchema } from '../../src/judging/packet-forms.ts';
+import { packetLineSchema, packetManifestSchema } from '../../src/judging/judge-packets.ts';
 import { canary, dispatchId, events, log, mapping } from './judged-game.ts';
 
 const players = await playersOf(log(), mapping, dispatchId);

@@ -236,8 +236,8 @@ const mutants: readonly (readonly [name: string, file: string, piece: string, in
     "files.hasImages && source.format.id.startsWith('trl')",
     'false',
   ],
-  ['counts shown images as named', 'training-manifest.ts', 'if (!shown.includes(file)) add', 'add'],
-  ['counts no image', 'training-manifest.ts', 'this.#images += shown.length', 'this.#images += 0'],
+  ['counts shown images as named', 'write-training-data.ts', 'if (!shown.includes(file)) add', 'add'],
+  ['counts no image', 'write-training-data.ts', 'this.#images += shown.length', 'this.#images += 0'],
   ['keeps the files of the dispatch before', 'training-source.ts', 'files.add(event);', ''],
 ];
 

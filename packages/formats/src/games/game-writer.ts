@@ -14,8 +14,7 @@ import { createNamePool } from '../lines/name-pool.ts';
 import { describeDamage, fileName } from '../lines/parse-lines.ts';
 import type { LineOf, LogLine, ReadGame, StreamLogLine } from './game-lines.ts';
 import { type JoinedLines, joinLines } from './join-lines.ts';
-import { isAgentRequest } from './trace-line.ts';
-import { type TraceParts, tracedEvent } from './traced-event.ts';
+import { isAgentRequest, type TraceParts, tracedEvent } from './trace-line.ts';
 
 /** The lines of one game. */
 export interface GameLines {

@@ -1,7 +1,9 @@
-import { BalanceSheet, formatErrors } from '@hansard/events';
+import { BalanceSheet, definedOnly, formatErrors } from '@hansard/events';
 import { bytesOf } from '../lines/parse-lines.ts';
+import { isWerewolfMatch, readWerewolfMatch } from '../werewolf-match/read-werewolf-match.ts';
 import {
   type GameLogFile,
+  isGameLog,
   isOfStream,
   type LineOf,
   type LogLine,
@@ -10,6 +12,22 @@ import {
   type StreamLogLine,
 } from './game-lines.ts';
 import { type GameLines, readGame } from './game-writer.ts';
+
+export const gameFormats: Readonly<
+  Record<
+    GameFormatId,
+    {
+      readonly id: GameFormatId;
+      readonly read: (files: readonly GameLogFile[]) => ReadGame[];
+    }
+  >
+> = {
+  'game-log': { id: 'game-log', read: readGameLog },
+  'werewolf-match': {
+    id: 'werewolf-match',
+    read: (files) => files.map(({ source, file }) => readWerewolfMatch(source, definedOnly({ file }))),
+  },
+};
 
 /**
  * Reads the files of a game log (`game_events`, `chat`, `agent_actions`, `agent_reasoning`, `inference_trace`) as games, in the
@@ -95,4 +113,12 @@ function refuseOthers(files: readonly GameLogFile[], lines: readonly LogLine[]):
     `${name} does not hold any line of a game log: no line has the keys of one of its five streams.`,
     { details: { file: name, lines: lines.length } },
   );
+}
+
+export type GameFormatId = 'game-log' | 'werewolf-match';
+
+/** The format of a recorded game, detected from the start of its file; null if it is not a game. A match needs its whole file. */
+export function detectGameFormat(start: string): GameFormatId | null {
+  if (isGameLog(start)) return 'game-log';
+  return isWerewolfMatch(start) ? 'werewolf-match' : null;
 }

@@ -1,6 +1,16 @@
 import type { RE2JS } from 're2js';
-import { redactionErrors } from '../redaction-errors.ts';
-import { markersIn, type SecretRange } from './secret-search.ts';
+import { type SecretRange, markersIn } from './secret-search.ts';
+import { defineErrors } from '@hansard/events/hansard-error';
+
+/** The errors of redaction. */
+export const redactionErrors = defineErrors('redaction', {
+  REDACTION_PATTERN_INVALID: {
+    when: 'A pattern of your own has a wrong name, is not a regular expression of RE2, is too large, or matches an empty text.',
+    advice:
+      'Correct the pattern that the message names. RE2 has no backreferences and no lookaround; a name has small letters, digits and `-`.',
+    details: ['name'],
+  },
+});
 
 /** Patterns of a user, by the kind of secret that each finds. */
 export type OwnPatterns = Readonly<Record<string, string>>;

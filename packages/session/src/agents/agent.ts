@@ -1,9 +1,13 @@
 import type { ContentPart, EventData } from '@hansard/events';
 import type { TranscriptMessage } from '@hansard/prompt';
 import type { AgentInfo, DeliveryOutcome, LoggedString } from '@hansard/provider';
-import { type CompactionOptions, logCompaction } from '../log/log-compaction.ts';
-import { logOutput, type ObservationLinks } from '../log/log-output.ts';
-import { logTranscriptEntry } from '../log/log-transcript-entry.ts';
+import {
+  type CompactionOptions,
+  logCompaction,
+  logOutput,
+  logTranscriptEntry,
+  type ObservationLinks,
+} from '../log/log-transcript-entry.ts';
 import { answer } from '../turn/answer.ts';
 import { deliver } from '../turn/deliver.ts';
 import type { TurnResources } from '../turn/turn-resources.ts';

@@ -21,7 +21,7 @@ import {
 import { type AgentRecord, inWords } from '../agents/agent-record.ts';
 import { createAgent, terminateAgent } from '../agents/create-agent.ts';
 import { checkedText, substanceOf, textOf } from '../agents/given-transcript.ts';
-import { logOutput } from '../log/log-output.ts';
+import { logOutput } from '../log/log-transcript-entry.ts';
 import type { Answer } from './ask-model.ts';
 import { deliver } from './deliver.ts';
 import { interruption } from './interruption.ts';

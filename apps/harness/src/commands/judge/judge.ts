@@ -1,7 +1,19 @@
-import { countMoves, type VerdictMove, verdictMoves } from '@hansard/datasets';
-import type { CapturedEvent } from '@hansard/events';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { ExportReading, Harness, PackedSession } from '@hansard/compose';
+import {
+  countMoves,
+  type NameSuspect,
+  type VerdictMove,
+  verdictMoves,
+  type WrittenPackets,
+} from '@hansard/datasets';
+import { type CheckedPacket, checkPacket, type PacketMapping } from '@hansard/datasets/checking';
+import { type CapturedEvent, type DispatchEnvelope, messageOf } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import type { Command } from 'commander';
+import { parse } from 'yaml';
+import type { Answer } from '../../terminal/answer.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
 import {
   type AddCommand,
@@ -11,9 +23,21 @@ import {
 } from '../../terminal/command.ts';
 import type { CliContext } from '../../terminal/context.ts';
 import { plainTable } from '../../terminal/plain-table.ts';
-import { addCheck } from './check.ts';
-import { answerOnJudged, type MappedOptions, withMapping } from './judged.ts';
-import { addPack } from './pack.ts';
+import { createProgress } from '../../terminal/progress.ts';
+import { answerFromStore } from '../../terminal/with-store.ts';
+import { redactionNotes } from '../export.ts';
+
+const passes = ['external', 'internal'];
+
+const reasons: Readonly<Record<NameSuspect['reason'], string>> = {
+  near: 'is spelled almost like',
+  contains: 'begins or ends with',
+  short: 'is the beginning of',
+  unclear: 'is a common word, and',
+  initials: 'has the initials of',
+};
+
+const shownSuspects = 10;
 
 export const addJudge: AddCommand = (command, context) => {
   command.addHelpText(
@@ -98,4 +122,221 @@ async function verdictsIn(events: AsyncIterable<CapturedEvent>): Promise<Capture
   const verdicts: CapturedEvent[] = [];
   for await (const event of events) if (event.type === 'judge:verdict') verdicts.push(event);
   return verdicts;
+}
+
+interface PackOptions extends MappedOptions {
+  readonly out: string;
+  readonly strict?: boolean;
+}
+
+function addPack(judge: Command, context: CliContext): void {
+  withMapping(withCommonOptions(judge.command('pack').argument('<session>', sessionHelp)))
+    .description('write two packets of a dispatch: speech and actions, and the same with the reasoning')
+    .requiredOption('--out <folder>', 'write to this new folder')
+    .option(
+      '--strict',
+      'write nothing and exit with 1 if a word of the packets still looks like the name of a player',
+    )
+    .addHelpText(
+      'after',
+      '\nExample:\n  hansard judge pack game/village --mapping village.yaml --out packets',
+    )
+    .action((word: string, { mapping, out, strict = false, ...options }: PackOptions) =>
+      answerOnJudged(context, word, options, async (harness, reading) => {
+        const accept = (packets: WrittenPackets) => assertFit(packets, strict);
+        return packedAnswer(
+          await harness.packForJudges(word, { ...(mapping && { mapping }), out, accept, ...reading }),
+        );
+      }),
+    );
+}
+
+/** @throws CliError if there is nothing to judge, or if `isStrict` and a word still looks like a name */
+function assertFit({ dispatchId, manifests, suspects }: WrittenPackets, isStrict: boolean): void {
+  if (manifests.every(({ lines }) => lines === 0))
+    throw new CliError(
+      exitCode.failed,
+      `There is nothing to judge in ${dispatchId}: the mapping finds no speech, action or reasoning in it.`,
+      'Nothing was written. Check the mapping, and that the dispatch was recorded with --fidelity full.',
+    );
+  if (isStrict && suspects.length > 0)
+    throw new CliError(
+      exitCode.failed,
+      `${suspects.length} words of ${dispatchId} still look like names of players:\n${suspects.map(suspectLine).join('\n')}`,
+      'Nothing was written. Add the names to `names` in the mapping, or leave out --strict.',
+    );
+}
+
+function suspectLine({ word, reason, names, count, places }: NameSuspect): string {
+  const more = places.length < count ? ' …' : '';
+  return neutraliseControlsInLine(
+    `  ${word} (${count} times: ${places.join(', ')}${more}) ${reasons[reason]} ${names.join(', ')}`,
+  );
+}
+
+/** The first words that still look like names, for the notes after a packet. */
+function suspectNotes(suspects: readonly NameSuspect[]): string[] {
+  if (suspects.length === 0) return [];
+  const more = suspects.length - shownSuspects;
+  return [
+    `hansard: ${suspects.length} words of the internal packet still look like names of players. Read them, and add names to \`names\` in the mapping:`,
+    ...suspects.slice(0, shownSuspects).map(suspectLine),
+    ...(more > 0 ? [`  and ${more} more; --json lists all`] : []),
+  ];
+}
+
+/** The answer about written packets, with notes. */
+function packedAnswer(packed: PackedSession): Answer {
+  const { dispatchId, manifests, leftOut, unmatchedPlayers, suspects, notes, path, redactions } = packed;
+  const [external, internal] = manifests;
+  return {
+    rows: [{ path, dispatchId, packets: manifests, suspects, unmatchedPlayers, secrets: redactions }],
+    text: [
+      `Packets of ${dispatchId}:`,
+      ...manifests.map(
+        ({ pass, lines, players, redactions: hidden }) =>
+          `${pass}: ${lines} lines, ${players.length} players, ${hidden} names replaced in texts`,
+      ),
+    ],
+    notesAfter: [
+      ...suspectNotes(suspects),
+      ...notes.map((line) => `hansard: ${line}`),
+      ...redactionNotes(redactions),
+      ...Object.entries(leftOut).map(
+        ([tool, count]) => `hansard: ${count} calls of ${tool} omitted: the log does not have their input.`,
+      ),
+      ...(packed.envelope.status === 'running'
+        ? [
+            'hansard: the dispatch is still running: verdicts on these packets are refused after its log has grown. Pack again when it has ended.',
+          ]
+        : []),
+      ...(external?.lines === internal?.lines
+        ? ['hansard: the log has no reasoning: both packets have the same lines.']
+        : []),
+    ],
+  };
+}
+
+function addCheck(judge: Command, context: CliContext): void {
+  withMapping(
+    withCommonOptions(
+      judge
+        .command('check')
+        .argument('<session>', sessionHelp)
+        .argument('<folder>', 'the folder that `judge pack` wrote'),
+    ),
+  )
+    .description('check packets against the log that they are of, with other code than wrote them')
+    .addHelpText(
+      'after',
+      [
+        '',
+        'Checked are the numbers and checksums of the manifests, that each line cites an event that may be in it,',
+        'that nobody who took part missed what is said in it, that no words of private texts and no names are in it,',
+        'and that no public line is missing. Exits with 1 if there is a fault.',
+        '',
+        'Example:',
+        '  hansard judge check game/village packets --mapping village.yaml',
+      ].join('\n'),
+    )
+    .action((word: string, folder: string, options: MappedOptions) =>
+      answerOnJudged(context, word, options, async (harness, reading) => {
+        const { log, source } = await harness.openSource(word, reading);
+        const { dispatchId } = log;
+        const mapping = readMapping(context, log.envelope, options.mapping);
+        const copied = (await source.copiedEvents?.(dispatchId)) ?? null;
+        const checked: CheckedPacket[] = [];
+        for (const pass of passes) {
+          const [lines, manifest] = [`${pass}.jsonl`, `${pass}.manifest.json`].map((name) =>
+            readPart(resolve(context.cwd, folder), name),
+          ) as [string, string];
+          const readOwn = () => source.readEvents(dispatchId);
+          checked.push(
+            await checkPacket({ lines, manifest, dispatchId, mapping, copied, readEvents: readOwn }),
+          );
+        }
+        const faults = checked.reduce((sum, { problems }) => sum + problems.length, 0);
+        return {
+          rows: checked,
+          text: checked.flatMap(({ pass, lines, problems }) => [
+            `${pass}: ${lines} lines, ${problems.length === 0 ? 'no fault' : `${problems.length} faults`}`,
+            ...problems.map(({ kind, message }) => `  ${kind}: ${message}`),
+          ]),
+          failure:
+            faults === 0
+              ? null
+              : new CliError(
+                  exitCode.failed,
+                  `The packets of ${dispatchId} have ${faults} ${faults === 1 ? 'fault' : 'faults'}.`,
+                  'Do not give them to a judge. If the dispatch has grown since, pack it again.',
+                ),
+        };
+      }),
+    );
+}
+
+/** The mapping as it is written: the check reads it by itself. */
+function readMapping(
+  { cwd }: CliContext,
+  { source }: DispatchEnvelope,
+  name: string | undefined,
+): PacketMapping {
+  const recorded = source?.format === 'game-log';
+  if (name === undefined) {
+    if (recorded) return { recorded };
+    throw new CliError(
+      exitCode.usage,
+      'The check needs the mapping that the packets were written with.',
+      'Name it: --mapping FILE. Only imported game logs need none.',
+    );
+  }
+  const file = resolve(cwd, name);
+  try {
+    const mapping: unknown = parse(readFileSync(file, 'utf8'));
+    if (typeof mapping === 'object' && mapping !== null) return { ...mapping, recorded };
+    throw new TypeError(`${file} is not a mapping`);
+  } catch (cause) {
+    throw new CliError(
+      exitCode.failed,
+      `The mapping can't be used: ${messageOf(cause)}`,
+      'Give the one that the packets were written with.',
+      { cause },
+    );
+  }
+}
+
+function readPart(folder: string, name: string): string {
+  try {
+    return readFileSync(join(folder, name), 'utf8');
+  } catch (cause) {
+    throw new CliError(
+      exitCode.failed,
+      `${join(folder, name)} can't be read: ${messageOf(cause)}`,
+      'Name the folder that `hansard judge pack` wrote.',
+      { cause },
+    );
+  }
+}
+
+interface MappedOptions extends CommonOptions {
+  readonly mapping?: string;
+}
+
+/** Asks about the judged session, and prints the answer after the progress line is removed. */
+function answerOnJudged(
+  context: CliContext,
+  word: string,
+  options: CommonOptions,
+  ask: (harness: Harness, reading: ExportReading) => Promise<Answer>,
+): Promise<void> {
+  const progress = createProgress(context, `judging ${word}: events`);
+  const reading = { signal: context.readSignal, onEvents: (count: number) => progress.update(count) };
+  return answerFromStore(context, options, (harness) => ask(harness, reading).finally(() => progress.end()));
+}
+
+function withMapping(command: Command): Command {
+  return command.option(
+    '--mapping <file>',
+    'use this game mapping (JSON or YAML), as for `export --as streams`; imported game logs need none',
+  );
 }

@@ -8,7 +8,7 @@ import { EndedBySignal } from '../../../terminal/cli-error.ts';
 import type { CliContext } from '../../../terminal/context.ts';
 import { nothingTaken, type ShowOptions } from '../shown.ts';
 import { ReadLog } from './read-log.ts';
-import { sideSessions } from './side-list.ts';
+import { sideSessions } from './reader-frame.ts';
 import { TerminalReader } from './terminal-reader.ts';
 import { TerminalScreen } from './terminal-screen.ts';
 

@@ -11,9 +11,16 @@ import { createPainter } from '../../../terminal/painter.ts';
 import { atShownTime } from '../../../terminal/shown-time.ts';
 import type { ShowOptions } from '../shown.ts';
 import { ReadLog, type RowScan } from './read-log.ts';
-import { detailLines, paneSizes, type ReaderPicture, readerFrame } from './reader-frame.ts';
+import {
+  detailLines,
+  paneSizes,
+  type ReaderPicture,
+  readerFrame,
+  type SideEntry,
+  type SideSession,
+  sideEntries,
+} from './reader-frame.ts';
 import { RowWindow } from './row-window.ts';
-import { type SideEntry, type SideSession, sideEntries } from './side-list.ts';
 import type { PressedKey, ScreenFrame } from './terminal-screen.ts';
 
 /** What a line at the bottom asks for: a text to search forwards or backwards, a filter, an event. */
