@@ -18,12 +18,12 @@ const bounded: Readonly<Record<string, string>> = {
 /** Files that build expressions of texts, and why no text makes one slow. */
 const built: Readonly<Record<string, string>> = {
   'packages/datasets/src/judging/pseudonyms.ts': 'of letters only',
-  'packages/events/src/fidelity/command-output.ts': 'of names in the source, joined by |',
+  'packages/events/src/fidelity/narrative.ts': 'of names in the source, joined by |',
   'packages/events/src/plain/check-shape.ts': 'of schemas in the source',
   'packages/pages/src/task-markdown.ts': 'of characters in the source',
   'packages/plugin-loader/src/plugin-manifest.ts': 'each part of a path ends at a /',
-  'packages/provider/src/store/event-words.ts': 'of letters and digits, with one character on each side',
-  'packages/provider/src/store/search-text.ts': 'of runs of letters of one script each',
+  'packages/provider/src/store/search-text.ts':
+    'of letters and digits with one character on each side, or of runs of letters of one script each',
   'packages/redaction/src/search/secret-formats.ts': 'tested here',
   'packages/events/src/neutralise-controls.ts': 'of expressions for one character',
   'plugins/hook-redact/src/create-redact-hook.ts': 'of a user; ended after a second',

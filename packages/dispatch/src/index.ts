@@ -14,7 +14,6 @@ export { LetterInbox } from './communication/letter-inbox.ts';
 export { describeFailure } from './describe-failure.ts';
 export { dispatchErrors } from './dispatch-errors.ts';
 export { HeapRestraint } from './heap-restraint.ts';
-export { HookChains } from './hooks/hook-chains.ts';
 export { HookObservers } from './hooks/hook-observers.ts';
 export { type HookPart, HookTime, hookLinks } from './hooks/hook-part.ts';
 export type { EventDiagnostic } from './intake/event-intake.ts';
@@ -22,18 +21,22 @@ export { defaultLoopLimits, type LoopLimits } from './limits/loop-detector.ts';
 export { openTaskSource, type TaskSourceOptions } from './open-task-source.ts';
 export { checkOptions, type OptionCheck, optionChecks } from './option-checks.ts';
 export type { DispatchRedaction } from './redaction/dispatch-redaction.ts';
-export { familyOf } from './run/begin-dispatch.ts';
+export { familyOf, runDispatch, startDispatch } from './run/begin-dispatch.ts';
 export {
   type CloseAbandonedOptions,
   closeAbandonedDispatches,
 } from './run/close-abandoned-dispatches.ts';
 export { completionUpdates } from './run/completion.ts';
 export type { DispatchRun, MessageSource } from './run/dispatch-run.ts';
-export { runDispatch, startDispatch } from './run/run-dispatch.ts';
-export type { RunLimits } from './run/run-limits.ts';
+export { HookChains } from './run/run-hooks.ts';
 export { type GivenOutcomes, type RunDispatchOptions, watchedChecks } from './run/run-options.ts';
 export { uncountedModels, Watch } from './run/watch.ts';
-export { defaultMaxDepth, defaultMaxRunning, type WorkerOptions } from './run/worker-options.ts';
+export {
+  defaultMaxDepth,
+  defaultMaxRunning,
+  type RunLimits,
+  type WorkerOptions,
+} from './run/worker-options.ts';
 export {
   type DispatchHits,
   type SearchedStore,
@@ -52,6 +55,8 @@ export type {
   DispatchEntries,
   DispatchEntry,
   ListedDispatch,
+  TaskFollowItem,
+  TaskFollowOptions,
   UnreadableDispatch,
 } from './store/dispatch-entry.ts';
 export type {
@@ -80,7 +85,6 @@ export type { FollowItem, FollowOptions } from './store/follow-item.ts';
 export { findMalformedEvent } from './store/malformed-events.ts';
 export { openDispatchStore } from './store/open-dispatch-store.ts';
 export type { DispatchStoreOptions, StoreOutage } from './store/store-options.ts';
-export type { TaskFollowItem, TaskFollowOptions } from './store/task-follow-item.ts';
 export type {
   DispatchStream,
   LiveStreamOptions,
@@ -88,10 +92,19 @@ export type {
   StreamItem,
   StreamOptions,
 } from './streams/dispatch-stream.ts';
-export { type HandleStreamOptions, handleStream, type StreamHandlers } from './streams/handle-stream.ts';
-export { type Replay, type ReplayOptions, replayDispatch } from './streams/replay-dispatch.ts';
-export type { ReplayPace } from './streams/replay-schedule.ts';
-export { describeStreamProblem, type StreamProblem } from './streams/stream-problem.ts';
+export {
+  describeStreamProblem,
+  type HandleStreamOptions,
+  handleStream,
+  type StreamHandlers,
+  type StreamProblem,
+} from './streams/handle-stream.ts';
+export {
+  type Replay,
+  type ReplayOptions,
+  type ReplayPace,
+  replayDispatch,
+} from './streams/replay-dispatch.ts';
 export { type AnswerTime, defaultHookTimeoutMs } from './tools/answer-in-time.ts';
 export {
   askAboutCall,

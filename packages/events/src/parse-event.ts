@@ -1,12 +1,37 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { type EventError, eventErrors } from './event-errors.ts';
 import { describeIssues, preview } from './json/describe-issues.ts';
 import { findNotJson, holdsOnlyJson, isPlainObject } from './json/json.ts';
-import { jsonObjectSchema } from './json/json-value-schema.ts';
-import { messageOf } from './message-of.ts';
-import { compileCheck, type QuickCheck } from './types/compile-check.ts';
+import { jsonObjectSchema, jsonValueSchema } from './json/json-value-schema.ts';
+import { isPlainEnvelope, isPlainTask } from './plain/is-readable.ts';
+import {
+  type DispatchEnvelope,
+  type EnvelopeUpdates,
+  envelopeSchema,
+  type TaskRecord,
+  taskRecordSchema,
+} from './types/envelope.ts';
 import { type CapturedEvent, eventDataSchemas, eventFieldsSchema, isEventType } from './types/event.ts';
-import { isId, isTimestamp } from './types/fields.ts';
+import { costSchema, countSchema, idSchema, isId, isTimestamp, millisecondsSchema } from './types/fields.ts';
+
+const isDuration: QuickCheck = (value) => Number.isFinite(value) && (value as number) >= 0;
+
+/** For a value that holds only JSON, the schemas of JSON always pass. */
+const ownChecks: ReadonlyMap<z.ZodType, QuickCheck> = new Map<z.ZodType, QuickCheck>([
+  [jsonValueSchema, () => true],
+  [jsonObjectSchema, isPlainObject],
+  [idSchema, isId],
+  [countSchema, (value) => Number.isSafeInteger(value) && (value as number) >= 0],
+  [millisecondsSchema, isDuration],
+  [costSchema, isDuration],
+]);
+
+const updatesSchema = envelopeSchema.partial().extend({
+  dispatchId: z.never().optional(),
+  taskSlug: z.never().optional(),
+  letter: z.never().optional(),
+  schemaVersion: z.never().optional(),
+});
 
 /** Schemas for the data of event types, by type. A plugin adds its own beside `eventDataSchemas`. */
 export type EventDataSchemas = Readonly<Record<string, z.ZodType>>;
@@ -137,4 +162,87 @@ function invalid(error: z.ZodError, value: unknown, prefix: string): EventError 
     typeof type === 'string' ? `Not a valid ${preview(type).slice(1, -1)} event` : 'Not an event';
   const { text, details } = describeIssues(error, value, prefix);
   return eventErrors.error('EVENT_INVALID', `${problem}: ${text}`, { cause: error, details });
+}
+
+/** Checks that a value is an envelope and returns it unchanged. @throws EVENT_ENVELOPE_INVALID */
+export function parseEnvelope(value: unknown): DispatchEnvelope {
+  if (isPlainEnvelope(value)) return value as DispatchEnvelope;
+  return check(envelopeSchema, value, 'EVENT_ENVELOPE_INVALID', 'an envelope');
+}
+
+/** Checks a change to an envelope. Its identity (dispatch, task, letter, schema version) never changes. @throws EVENT_ENVELOPE_INVALID */
+export function parseEnvelopeUpdates(value: unknown): EnvelopeUpdates {
+  return check(updatesSchema, value, 'EVENT_ENVELOPE_INVALID', 'a change to an envelope') as EnvelopeUpdates;
+}
+
+/** Checks that a value is a task record and returns it unchanged. @throws EVENT_TASK_INVALID */
+export function parseTaskRecord(value: unknown): TaskRecord {
+  if (isPlainTask(value)) return value as TaskRecord;
+  return check(taskRecordSchema, value, 'EVENT_TASK_INVALID', 'a task record');
+}
+
+function check<T>(schema: z.ZodType<T>, value: unknown, code: EventError['code'], what: string): T {
+  const result = schema.safeParse(value);
+  if (result.success) return value as T;
+  const { text, details } = describeIssues(result.error, value);
+  throw eventErrors.error(code, `Not ${what}: ${text}`, { cause: result.error, details });
+}
+
+/**
+ * A fast check of a value that holds only JSON. True if it passes the schema. After false, the schema decides and gives
+ * the reasons.
+ */
+type QuickCheck = (value: unknown) => boolean;
+
+/** Compiles a schema to a function that is ten times faster. It calls the schema for kinds that it cannot compile. */
+function compileCheck(schema: z.ZodType): QuickCheck {
+  const own = ownChecks.get(schema);
+  if (own !== undefined) return own;
+  if (hasMore(schema)) return (value) => schema.safeParse(value).success;
+  if (schema instanceof z.ZodString) return (value) => typeof value === 'string';
+  if (schema instanceof z.ZodBoolean) return (value) => typeof value === 'boolean';
+  if (schema instanceof z.ZodObject) return compileObject(schema.shape);
+  if (schema instanceof z.ZodArray) {
+    const isItem = compileCheck(schema.element as z.ZodType);
+    return (value) => Array.isArray(value) && value.every((item) => isItem(item));
+  }
+  return (value) => schema.safeParse(value).success;
+}
+
+/** Whether a schema has additional checks beyond its kind. */
+function hasMore({ def }: z.ZodType): boolean {
+  const { checks, format, coerce, catchall } = def as unknown as Readonly<Record<string, unknown>>;
+  const isBare = checks === undefined || (Array.isArray(checks) && checks.length === 0);
+  return !isBare || format !== undefined || coerce === true || catchall !== undefined;
+}
+
+function compileObject(shape: Readonly<Record<string, z.ZodType>>): QuickCheck {
+  const fields = Object.entries(shape).map(([key, schema]) => {
+    const mayBeAbsent = schema.def.type === 'optional';
+    const isValid = compileCheck(mayBeAbsent ? (schema as z.ZodOptional<z.ZodType>).unwrap() : schema);
+    return { key, mayBeAbsent, isValid };
+  });
+  return (value) => {
+    if (!isPlainObject(value)) return false;
+    for (const { key, mayBeAbsent, isValid } of fields) {
+      const field = value[key];
+      if (field === undefined ? !mayBeAbsent : !isValid(field)) return false;
+    }
+    return true;
+  };
+}
+
+/**
+ * The text of a thrown value: its message if it has one, a string unchanged, else a short form of the value. An error
+ * of another realm is not an `Error` here, but has a message. Never throws.
+ */
+export function messageOf(thrown: unknown): string {
+  if (typeof thrown === 'string' || thrown === undefined) return String(thrown);
+  let message: unknown;
+  try {
+    message = (thrown as { readonly message?: unknown } | null)?.message;
+  } catch {
+    // A proxy that was revoked, or a getter that throws.
+  }
+  return typeof message === 'string' ? message : preview(thrown);
 }

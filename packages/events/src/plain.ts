@@ -10,14 +10,11 @@ export {
 } from './content/content-label.ts';
 export { eventErrors } from './event-errors.ts';
 export { defineErrors } from './hansard-error.ts';
-export { freezeDeep } from './json/freeze-deep.ts';
-export { findNotJson, isPlainObject } from './json/json.ts';
+export { findNotJson, freezeDeep, isPlainObject } from './json/json.ts';
 export { matchesEventType } from './matches-event-type.ts';
 export { neutraliseControls, neutraliseControlsInLine } from './neutralise-controls.ts';
-export { isDataOf, isPlainEnvelope, isPlainEvent, isPlainTask } from './plain/is-readable.ts';
-export { isReadableAs } from './plain/is-readable-as.ts';
+export { isDataOf, isPlainEnvelope, isPlainEvent, isPlainTask, isReadableAs } from './plain/is-readable.ts';
 export { shortened } from './shortened.ts';
 export { ObservedInstance } from './snapshots/observed-instance.ts';
-export { PrintedForm, reviveSnapshot } from './snapshots/snapshot.ts';
-export { snapshotText } from './snapshots/snapshot-text.ts';
+export { PrintedForm, reviveSnapshot, snapshotText } from './snapshots/snapshot.ts';
 export { isEventOf, newEvent } from './types/new-event.ts';

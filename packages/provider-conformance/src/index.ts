@@ -1,8 +1,8 @@
-export type { AgentFixture, AgentScenario } from './cases/agent-run.ts';
+export type { AgentFixture, AgentScenario } from './cases/agent-cases.ts';
 export type { CommunicationFixture, CommunicationScenario } from './cases/communication-run.ts';
-export type { HookFixture, HookScenario } from './cases/hook-run.ts';
-export type { ModelFixture, ModelScenario } from './cases/model-run.ts';
-export type { ToolFixture, ToolScenario } from './cases/tool-run.ts';
+export type { HookFixture, HookScenario } from './cases/hook-cases.ts';
+export type { ModelFixture, ModelScenario } from './cases/model-cases.ts';
+export type { ToolFixture, ToolScenario } from './cases/tool-cases.ts';
 export type {
   ProviderConformanceCase,
   ProviderConformanceResult,

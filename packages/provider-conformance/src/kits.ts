@@ -1,13 +1,9 @@
-import { agentCases } from './cases/agent-cases.ts';
-import type { AgentFixture, AgentScenario } from './cases/agent-run.ts';
+import { type AgentFixture, type AgentScenario, agentCases } from './cases/agent-cases.ts';
 import { communicationCases } from './cases/communication-cases.ts';
 import type { CommunicationFixture, CommunicationScenario } from './cases/communication-run.ts';
-import { hookCases } from './cases/hook-cases.ts';
-import type { HookFixture, HookScenario } from './cases/hook-run.ts';
-import { modelCases } from './cases/model-cases.ts';
-import type { ModelFixture, ModelScenario } from './cases/model-run.ts';
-import { toolCases } from './cases/tool-cases.ts';
-import type { ToolFixture, ToolScenario } from './cases/tool-run.ts';
+import { type HookFixture, type HookScenario, hookCases } from './cases/hook-cases.ts';
+import { type ModelFixture, type ModelScenario, modelCases } from './cases/model-cases.ts';
+import { type ToolFixture, type ToolScenario, toolCases } from './cases/tool-cases.ts';
 import {
   ConformanceKit,
   type ProviderConformanceCase,

@@ -47,7 +47,6 @@ export type {
   IncomingTask,
 } from './communication-provider.ts';
 export { type ContractVersion, contractVersion, describeContractProblem } from './contract-version.ts';
-export { definePlugin, type Plugin, type PluginContext, type SetupRoles } from './define-plugin.ts';
 export type { DispatchHost, NewWorker, OutgoingMessage, ReachableDispatch } from './dispatch-host.ts';
 export type { HookAgents, HookHost, HookObservation } from './hook-host.ts';
 export type {
@@ -81,9 +80,21 @@ export type {
 } from './log-importer-provider.ts';
 export { LoggedString } from './logged-string.ts';
 export { type PluginError, pluginErrors } from './plugin-errors.ts';
-export { type ProviderType, type ProviderTypes, requiredMethods } from './provider-type.ts';
-export { compareByStart } from './store/compare-by-start.ts';
-export type { DispatchListing, DispatchPage, ListDispatchesOptions } from './store/dispatch-listing.ts';
+export {
+  definePlugin,
+  type Plugin,
+  type PluginContext,
+  type ProviderType,
+  type ProviderTypes,
+  requiredMethods,
+  type SetupRoles,
+} from './provider-type.ts';
+export {
+  compareByStart,
+  type DispatchListing,
+  type DispatchPage,
+  type ListDispatchesOptions,
+} from './store/dispatch-listing.ts';
 export type {
   ClaimState,
   DispatchClaim,
@@ -99,14 +110,15 @@ export type {
   StoreServer,
   TaskListing,
 } from './store/dispatch-store-provider.ts';
-export type { SearchEventsOptions, SearchHit } from './store/event-search.ts';
-export { EventWords } from './store/event-words.ts';
 export {
+  EventWords,
   foldWord,
   indexedText,
   type PlacedWord,
   placedWords,
   queryWords,
+  type SearchEventsOptions,
+  type SearchHit,
   splitWords,
   stringsOf,
   unsearchableKeys,

@@ -1,11 +1,24 @@
-import { type CapturedEvent, type DispatchEnvelope, type EnvelopeUpdates, type JsonObject, type JsonValue, type RedactionCounts, type TaskRecord, addRedactions, otherFieldsOf, redactionsField, redactionsOf, withoutOtherFields } from '@hansard/events';
+import {
+  addRedactions,
+  type CapturedEvent,
+  type DispatchEnvelope,
+  type EnvelopeUpdates,
+  type JsonObject,
+  type JsonValue,
+  otherFieldsOf,
+  type RedactionCounts,
+  redactionsField,
+  redactionsOf,
+  type TaskRecord,
+  withoutOtherFields,
+} from '@hansard/events';
 import { type RecordFinding, type RecordKind, SecretFinder, type SecretFinding } from './find-secrets.ts';
-import { KnownKeys, isNamedSecret } from './known-keys.ts';
-import { ValueRedaction, keptOfEnvelope, keptOfTask, redactRecord, withoutBytes } from './redact-value.ts';
+import { isNamedSecret, KnownKeys } from './known-keys.ts';
+import { keptOfEnvelope, keptOfTask, redactRecord, ValueRedaction, withoutBytes } from './redact-value.ts';
 import { searchFormats } from './search/format-search.ts';
-import { type OwnPattern, type OwnPatterns, compilePatterns } from './search/own-patterns.ts';
+import { compilePatterns, type OwnPattern, type OwnPatterns } from './search/own-patterns.ts';
 import { secretFormats } from './search/secret-formats.ts';
-import { type SecretRange, type SecretSearch, markersIn } from './search/secret-search.ts';
+import { markersIn, type SecretRange, type SecretSearch } from './search/secret-search.ts';
 
 /** Longer texts are seldom repeated. */
 const longestRepeated = 200;

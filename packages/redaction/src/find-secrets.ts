@@ -1,8 +1,16 @@
-import { type CapturedEvent, type JsonObject, type JsonValue, type RedactionCounts, addRedactions, eventFields, isPlainObject } from '@hansard/events';
-import { type KnownKeys, isNamedSecret } from './known-keys.ts';
+import {
+  addRedactions,
+  type CapturedEvent,
+  eventFields,
+  isPlainObject,
+  type JsonObject,
+  type JsonValue,
+  type RedactionCounts,
+} from '@hansard/events';
+import { isReadableAs, mediaPartsIn } from '@hansard/events/plain';
+import { isNamedSecret, type KnownKeys } from './known-keys.ts';
 import { keptOfEnvelope, keptOfLetter, keptOfTask, redactKeyLines, withoutBytes } from './redact-value.ts';
 import type { SecretSearch } from './search/secret-search.ts';
-import { isReadableAs, mediaPartsIn } from '@hansard/events/plain';
 
 /** A secret in a value, without the secret. */
 export interface SecretFinding {

@@ -1,4 +1,17 @@
-export { type RedactedText, type RedactedValue, type Redactor, type RedactorOptions, createRedactor, differsInSecretsOnly } from './create-redactor.ts';
-export { type RecordFinding, type RecordKind, type SecretFinding, type UnreadContent, UnreadContents } from './find-secrets.ts';
+export {
+  createRedactor,
+  differsInSecretsOnly,
+  type RedactedText,
+  type RedactedValue,
+  type Redactor,
+  type RedactorOptions,
+} from './create-redactor.ts';
+export {
+  type RecordFinding,
+  type RecordKind,
+  type SecretFinding,
+  type UnreadContent,
+  UnreadContents,
+} from './find-secrets.ts';
 export { redactSource } from './redact-source.ts';
 export { type OwnPatterns, redactionErrors } from './search/own-patterns.ts';

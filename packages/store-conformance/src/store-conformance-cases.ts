@@ -14,16 +14,20 @@ import { faultCases } from './cases/faults/faults.ts';
 import { displacedCases, misplacedCases, powerCases } from './cases/faults/from-outside.ts';
 import { appendAtOnceCases, appendCases } from './cases/log/appends.ts';
 import { idempotenceCases, retryCases } from './cases/log/idempotence.ts';
-import { longReadCases, pageCases } from './cases/log/pages.ts';
-import { positionCases, reopenedPositionCases, repeatedPositionCases } from './cases/log/positions.ts';
+import {
+  longReadCases,
+  pageCases,
+  positionCases,
+  reopenedPositionCases,
+  repeatedPositionCases,
+} from './cases/log/pages.ts';
 import { lastEventCases, readCases } from './cases/log/reads.ts';
 import { keptValueCases, valueCases } from './cases/log/values.ts';
 import { killedCases } from './cases/processes/killed.ts';
 import { processCases, racingCases } from './cases/processes/processes.ts';
 import { seenClaimCases, watchedCases } from './cases/processes/seen-by-others.ts';
-import { capabilityCases } from './cases/store/capabilities.ts';
 import { modelCases } from './cases/store/model.ts';
-import { closedCases, openCases, reopenedCases } from './cases/store/opened-and-closed.ts';
+import { capabilityCases, closedCases, openCases, reopenedCases } from './cases/store/opened-and-closed.ts';
 import type { RunnableCase, StoreConformanceCase } from './run/conformance-case.ts';
 
 export const runnableCases: readonly RunnableCase[] = [

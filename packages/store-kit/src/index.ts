@@ -23,7 +23,9 @@ export {
 } from './file-system.ts';
 export {
   createLease,
+  currentProcess,
   defaultLeaseMs,
+  describeOwner,
   encodeLease,
   HeartbeatTimer,
   HeartbeatWatch,
@@ -31,7 +33,11 @@ export {
   type Lease,
   type LeaseState,
   leaseRefused,
+  type Processes,
+  type ProcessOwner,
   parseLease,
+  systemProcesses,
+  toOwner,
   unlockCommand,
 } from './lease.ts';
 export {
@@ -46,14 +52,6 @@ export {
   placeInTime,
   readListingCursor,
 } from './pages.ts';
-export {
-  currentProcess,
-  describeOwner,
-  type Processes,
-  type ProcessOwner,
-  systemProcesses,
-  toOwner,
-} from './process-owner.ts';
 export {
   cursorAfterEnd,
   dispatchExists,

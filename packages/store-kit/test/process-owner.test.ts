@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { currentProcess, describeOwner, isRunning, type ProcessOwner } from '../src/process-owner.ts';
+import { currentProcess, describeOwner, isRunning, type ProcessOwner } from '../src/lease.ts';
 
 describe('isRunning', () => {
   const me = currentProcess();
@@ -89,7 +89,7 @@ describe('the record of a process on macOS', () => {
       vi.doUnmock('node:child_process');
       vi.resetModules();
     });
-    const owners = await import('../src/process-owner.ts');
+    const owners = await import('../src/lease.ts');
     expect(sysctl).not.toHaveBeenCalled();
     const owner = owners.currentProcess();
     expect(owner).toMatchObject({ bootId: '1772357400', pidNamespace: null });

@@ -22,9 +22,8 @@ import {
   type Words,
 } from '@hansard/views';
 import picocolors from 'picocolors';
-import { RunningDispatches } from './running-dispatches.ts';
 import { type ConsoleOutput, Screen } from './screen.ts';
-import { readTypedLines } from './typed-lines.ts';
+import { RunningDispatches, readTypedLines } from './typed-lines.ts';
 
 const noTime = ' '.repeat('HH:MM:SS'.length);
 

@@ -1,9 +1,36 @@
-import type { CapturedEvent } from '@hansard/events';
+import type { CapturedEvent, Delta, NewEvent } from '@hansard/events';
 import { type Awaitable, storeErrors } from '@hansard/provider';
 import type { Redactor } from '@hansard/redaction';
 import { isPromise } from '../async/is-promise.ts';
 import type { PositionedEvent } from '../store/dispatch-log.ts';
 import type { ProviderDispatch } from '../store/provider-dispatch.ts';
+
+/** The event that holds a text once it is complete. */
+const ownEvents: Readonly<Record<Delta['type'], string>> = {
+  'delta:text': 'agent:text',
+  'delta:thinking': 'agent:thinking',
+  'delta:tool_input': 'agent:tool_call',
+};
+
+/** Characters that all growing texts of a dispatch withhold together, at most. */
+const mostHeld = 4 * 1024 * 1024;
+
+/** Above this length, held text is searched again when it has grown by an eighth. */
+const alwaysSearched = 256;
+
+/**
+ * White space inside a secret and what introduces it, such as `Authorization: Bearer TOKEN`, divides it into three words at most.
+ * The beginning of a private key has four before it is recognized.
+ */
+const words = 4;
+
+/** White space, characters that no format of a secret has, and what begins a format that can have them. */
+const marks = /\s+|"|:\/\/|[^\0-\x7f]/gu;
+
+const keyBegins = /-----BEGIN (?:[A-Z]{1,10} ){0,2}PRIVATE KEY/g;
+
+/** On a line of its own: an END in a header of the key does not end it. */
+const keyEnds = /(?:\n|\\[nr])[ \t]{0,40}-----END (?:[A-Z]{1,10} ){0,2}PRIVATE KEY(?: BLOCK)?-----/g;
 
 /**
  * Appends to a dispatch whose events are redacted. An event whose stored form differs only in what was redacted is stored
@@ -75,4 +102,220 @@ function orElse<T>(call: () => Awaitable<T>, again: (error: unknown) => Promise<
   } catch (error) {
     return again(error);
   }
+}
+
+/** Appends events and returns the position of each. */
+interface Appends {
+  append(events: readonly CapturedEvent[]): Awaitable<readonly number[]>;
+}
+
+/**
+ * Appends to a dispatch that may have contents whose bytes were redacted. A content with the digest of a stored one is stored already,
+ * also if its bytes are gone: an import of the same source does not bring them back.
+ */
+export class ContentAppends implements Appends {
+  readonly #stored: ProviderDispatch;
+  readonly #appends: Appends;
+  /** The positions of the stored contents through `#searched`. */
+  readonly #found = new Map<string, number>();
+  #searched = -1;
+
+  constructor(stored: ProviderDispatch, appends: Appends) {
+    this.#stored = stored;
+    this.#appends = appends;
+  }
+
+  append(events: readonly CapturedEvent[]): Awaitable<readonly number[]> {
+    try {
+      const positions = this.#appends.append(events);
+      return isPromise(positions) ? positions.catch((error) => this.#again(events, error)) : positions;
+    } catch (error) {
+      return this.#again(events, error);
+    }
+  }
+
+  async #again(events: readonly CapturedEvent[], conflict: unknown): Promise<readonly number[]> {
+    if (!events.some(isContent) || !storeErrors.is(conflict, 'STORE_EVENT_CONFLICT')) throw conflict;
+    const known = await this.#find();
+    const missing = events.filter((event) => !isContent(event) || !known.has(event.id));
+    if (missing.length === events.length) throw conflict;
+    const added = missing.length > 0 ? await this.#appends.append(missing) : [];
+    let next = 0;
+    return events.map((event) => {
+      const position = isContent(event) ? known.get(event.id) : undefined;
+      return position ?? (added[next++] as number);
+    });
+  }
+
+  /** The positions of all stored contents. */
+  async #find(): Promise<ReadonlyMap<string, number>> {
+    for (;;) {
+      const { events, first, next } = await this.#stored.readPage({ after: this.#searched });
+      if (events.length === 0) return this.#found;
+      for (const [index, event] of events.entries())
+        if (isContent(event) && event.data.sha256 === event.id) this.#found.set(event.id, first + index);
+      this.#searched = next;
+    }
+  }
+}
+
+function isContent({ type }: CapturedEvent): boolean {
+  return type === 'content:stored';
+}
+
+interface GrowingText {
+  /** Everything of its deltas but the text. */
+  readonly block: Delta;
+  /** The end of the text, as the model wrote it: what was not published. */
+  held: string;
+  hasPublished: boolean;
+  /** The length of `held` at which it is searched next. */
+  nextSearch: number;
+  /** Whether nothing more of it is published: the event has the text. */
+  isMuted: boolean;
+}
+
+/**
+ * Removes secrets from streamed texts. A growing text is one type of deltas of one agent, message and tool call.
+ * Invariant: what was published of a text, joined, is a beginning of the redacted whole text. For each delta:
+ * 1. Its text is added to the held text. 2. `findCut` finds a place that no secret spans as soon as it is visible. 3. If the held text,
+ * redacted, is the same as its two parts, redacted, then no secret spans the place. 4. The part before the place is published and forgotten.
+ * The rest is published before the event that holds the whole text; other events change nothing. A text is muted if it must hold too
+ * much, or if an event of its kind does not hold it: it may continue, in the middle of a secret. The next event of its kind ends that.
+ */
+export class RedactedDeltas {
+  readonly #redactor: Pick<Redactor, 'text' | 'reach'>;
+  readonly #growing = new Map<string, GrowingText>();
+  #held = 0;
+
+  constructor(redactor: Pick<Redactor, 'text' | 'reach'>) {
+    this.#redactor = redactor;
+  }
+
+  /** What is published in place of a delta. */
+  take(delta: Delta): Delta[] {
+    const key = JSON.stringify([delta.agentId ?? '', delta.type, delta.messageId, delta.toolCallId]);
+    const growing = this.#growing.get(key) ?? begin(delta);
+    this.#growing.set(key, growing);
+    if (growing.isMuted) return [];
+    this.#hold(growing, growing.held + delta.text);
+    if (this.#held > mostHeld) {
+      this.#mute(growing);
+      return [];
+    }
+    return this.#release(growing);
+  }
+
+  /** The rest of the text that an event holds, before the event is recorded. It can be any value: it is not checked yet. */
+  finish(event: NewEvent): Delta[] {
+    const published: Delta[] = [];
+    for (const [key, growing] of this.#growing) {
+      if (!isOfKind(event, growing.block)) continue;
+      if (!growing.isMuted && !isWhole(event, growing)) {
+        this.#mute(growing);
+        continue;
+      }
+      const text = this.#redactor.text(growing.held).text;
+      this.#hold(growing, '');
+      this.#growing.delete(key);
+      if (text !== '') published.push({ ...growing.block, text });
+    }
+    return published;
+  }
+
+  #release(growing: GrowingText): Delta[] {
+    const { held } = growing;
+    if (held.length < growing.nextSearch) return [];
+    const cut = findCut(held, this.#redactor.reach);
+    const text = cut === 0 ? null : this.#before(held, cut);
+    if (text !== null) this.#hold(growing, held.slice(cut));
+    const { length } = growing.held;
+    growing.nextSearch = length < alwaysSearched ? 0 : length + Math.floor(length / 8);
+    if (text === null || text === '') return [];
+    growing.hasPublished = true;
+    return [{ ...growing.block, text }];
+  }
+
+  /** The text before a place, redacted. Null: a secret spans the place. */
+  #before(text: string, cut: number): string | null {
+    const redacted = this.#redactor.text(text).text;
+    const before = text.slice(0, cut);
+    if (redacted === text) return before;
+    const first = this.#redactor.text(before).text;
+    return redacted === first + this.#redactor.text(text.slice(cut)).text ? first : null;
+  }
+
+  #mute(growing: GrowingText): void {
+    this.#hold(growing, '');
+    growing.isMuted = true;
+  }
+
+  #hold(growing: GrowingText, held: string): void {
+    this.#held += held.length - growing.held.length;
+    growing.held = held;
+  }
+}
+
+function begin(delta: Delta): GrowingText {
+  return { block: delta, held: '', hasPublished: false, nextSearch: 0, isMuted: false };
+}
+
+/** Whether an event is of the agent and kind of a text, and no id of it is another. */
+function isOfKind(event: NewEvent, { type, agentId, messageId, toolCallId }: Delta): boolean {
+  if (event?.type !== ownEvents[type] || (event.agentId ?? '') !== (agentId ?? '')) return false;
+  const isOther = (id: unknown, own: string | undefined) =>
+    id !== undefined && own !== undefined && id !== own;
+  return !isOther(event.messageId, messageId) && !isOther(event.data?.toolCallId, toolCallId);
+}
+
+/** Whether an event shows that a text is complete. White space around the text may differ. */
+function isWhole({ data }: NewEvent, { block, held, hasPublished }: GrowingText): boolean {
+  const end = held.trim();
+  // The input of a call is an object, and can be written in many ways.
+  if (block.type === 'delta:tool_input')
+    return block.toolCallId !== undefined && (end.endsWith('}') || (end === '' && !hasPublished));
+  if (typeof data?.text !== 'string') return false;
+  const text = data.text.trim();
+  return hasPublished ? text.endsWith(end) : text === end;
+}
+
+/**
+ * The last place in a growing text such that a secret that begins before it can be recognized, however the text continues: 1. At least four whole
+ * words follow. 2. At least the longest other secret (`reach`), but one character, follows. 3. No private key without its
+ * end is before it. 4. It is after white space, or after a character that no secret can have there. 0: there is none.
+ */
+function findCut(text: string, reach: number): number {
+  const beforeReach = text.length - Math.max(0, reach - 1);
+  if (beforeReach <= 0) return 0;
+  const most = Math.min(beforeReach, openKey(text));
+  const places = endsOfWords(text);
+  for (let at = places.length - 1 - words; at >= 0; at -= 1) {
+    const place = places[at] as number;
+    if (place <= most) return place;
+  }
+  return 0;
+}
+
+function endsOfWords(text: string): number[] {
+  const places: number[] = [];
+  // Passwords in JSON and in URLs can have any character.
+  let mayBePassword = false;
+  for (const { 0: found, index } of text.matchAll(marks)) {
+    if (found === '"' || found === '://') mayBePassword = true;
+    else if (found.trim() === '') mayBePassword = false;
+    // A key and its value stay together: a value that is not a secret can itself be a key.
+    if (!mayBePassword && text[index - 1] !== ':') places.push(index + found.length);
+  }
+  return places;
+}
+
+/** Where the first private key begins that has no end yet. */
+function openKey(text: string): number {
+  keyBegins.lastIndex = 0;
+  for (let begin = keyBegins.exec(text); begin !== null; begin = keyBegins.exec(text)) {
+    keyEnds.lastIndex = keyBegins.lastIndex;
+    if (keyEnds.exec(text) === null) return begin.index;
+    keyBegins.lastIndex = keyEnds.lastIndex;
+  }
+  return text.length;
 }

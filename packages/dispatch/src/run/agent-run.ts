@@ -7,7 +7,7 @@ import {
 } from '@hansard/events';
 import { type AgentRunRequest, type Clock, systemClock } from '@hansard/provider';
 import { Notifier } from '../async/notifier.ts';
-import { onAbort } from '../async/on-abort.ts';
+import { onAbort } from '../async/until-aborted.ts';
 import { LetterInbox } from '../communication/letter-inbox.ts';
 import { describeFailure } from '../describe-failure.ts';
 import { dispatchErrors, textOfMessage } from '../dispatch-errors.ts';

@@ -1,6 +1,5 @@
 import { type CapturedEvent, type NewEvent, toTimestamp } from '@hansard/events';
 import type { Dispatch } from '../store/dispatch.ts';
-import type { RecordedTime } from './recorded-time.ts';
 
 /** The log of one run: its dispatch, and the time that a recording has reached. */
 export class RunLog {
@@ -29,5 +28,23 @@ export class RunLog {
   /** The end time of a run that ends now. */
   endsAt(now: number): string {
     return toTimestamp(this.#recordedTime?.now() ?? now);
+  }
+}
+
+/** The time that a recording has reached while it is played. What the harness adds to the recording gets this time. */
+export class RecordedTime {
+  #latest: number;
+
+  /** RFC 3339. */
+  constructor(start: string) {
+    this.#latest = Date.parse(start);
+  }
+
+  now(): number {
+    return this.#latest;
+  }
+
+  observe({ timestamp }: CapturedEvent): void {
+    if (timestamp !== null) this.#latest = Math.max(this.#latest, Date.parse(timestamp));
   }
 }

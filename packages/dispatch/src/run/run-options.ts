@@ -7,8 +7,7 @@ import { checkOptions, type OptionCheck, optionChecks } from '../option-checks.t
 import type { DispatchStore } from '../store/dispatch-store.ts';
 import type { TaskProblemListener } from '../store/ensure-task-record.ts';
 import type { MessageSource } from './dispatch-run.ts';
-import type { RunLimits } from './run-limits.ts';
-import type { WorkerOptions } from './worker-options.ts';
+import type { RunLimits, WorkerOptions } from './worker-options.ts';
 
 /** The outcomes of earlier dispatches of the task, such as `priorOutcomes` of `@hansard/views` gives them. */
 export interface GivenOutcomes {

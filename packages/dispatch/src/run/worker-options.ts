@@ -1,5 +1,4 @@
 import type { AgentProvider } from '@hansard/provider';
-import type { RunLimits } from './run-limits.ts';
 
 /** The workers that a dispatch and the dispatches below it may start (D4). */
 export interface WorkerOptions {
@@ -28,3 +27,15 @@ export const defaultMaxMessages = 50;
 
 /** A lead, its workers and their helpers. Deeper trees are hard to follow. */
 export const defaultMaxDepth = 2;
+
+/** An absent limit does not apply. */
+export interface RunLimits {
+  /** The longest time that the dispatch may take. */
+  readonly timeMs?: number;
+  /** The longest time without anything but heartbeats. Must be longer than the longest tool call. */
+  readonly stallMs?: number;
+  /** The highest cost, in US dollars. An agent that continues above it is stopped. */
+  readonly costUsd?: number;
+  /** The most turns that the agent may take. Its provider enforces it. */
+  readonly turns?: number;
+}

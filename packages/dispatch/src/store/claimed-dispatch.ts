@@ -19,11 +19,9 @@ import { isPromise } from '../async/is-promise.ts';
 import { WriteQueue } from '../async/write-queue.ts';
 import { describeFailure } from '../describe-failure.ts';
 import { checkUpdates } from '../intake/envelope-intake.ts';
-import { ContentAppends } from '../redaction/content-appends.ts';
-import { RedactedAppends } from '../redaction/redacted-appends.ts';
-import { RedactedDeltas } from '../redaction/redacted-deltas.ts';
+import { ContentAppends, RedactedAppends, RedactedDeltas } from '../redaction/redacted-appends.ts';
 import type { DispatchStream, LiveStreamOptions } from '../streams/dispatch-stream.ts';
-import type { OpenFeed } from '../streams/live-feeds.ts';
+import type { OpenFeed } from '../streams/live-feed.ts';
 import { streamDispatch } from '../streams/stream-dispatch.ts';
 import type {
   AcceptedEvents,

@@ -22,11 +22,10 @@ import type {
 import type { Redactor } from '@hansard/redaction';
 import type { DispatchRedaction } from '../redaction/dispatch-redaction.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
-import type { DispatchEntries, DispatchEntry } from './dispatch-entry.ts';
+import type { DispatchEntries, DispatchEntry, TaskFollowItem, TaskFollowOptions } from './dispatch-entry.ts';
 import type { DispatchLog } from './dispatch-log.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
 import type { FollowItem, FollowOptions } from './follow-item.ts';
-import type { TaskFollowItem, TaskFollowOptions } from './task-follow-item.ts';
 
 /** Claims the dispatch that is opened. */
 export interface WriteAccess extends WriterOptions {

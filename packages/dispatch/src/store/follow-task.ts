@@ -1,13 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isUnreadable, type StoreError, storeErrors } from '@hansard/provider';
 import { Notifier } from '../async/notifier.ts';
-import type { DispatchEntry, ListedDispatch } from './dispatch-entry.ts';
+import type { DispatchEntry, ListedDispatch, TaskFollowItem, TaskFollowOptions } from './dispatch-entry.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
 import { defaultPageSize } from './follow.ts';
 import { type Following, following, pollWatchedMs } from './following.ts';
 import { ProviderDispatch } from './provider-dispatch.ts';
 import { type EntrySource, entriesOf } from './stored-entries.ts';
-import type { TaskFollowItem, TaskFollowOptions } from './task-follow-item.ts';
 
 /**
  * Follows all dispatches of a task, also those that begin later.

@@ -25,12 +25,13 @@ import {
   type WatchScope,
 } from '@hansard/provider';
 import type { Redactor } from '@hansard/redaction';
-import { WriteOrder } from '../async/write-order.ts';
+import { WriteOrder } from '../async/write-queue.ts';
 import { assertCount, assertNotInbox, assertScope, checkFollow, checkListing } from '../check-arguments.ts';
 import { checkTask } from '../intake/envelope-intake.ts';
 import type { DispatchRedaction } from '../redaction/dispatch-redaction.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
-import type { DispatchEntries, DispatchEntry } from './dispatch-entry.ts';
+import { OpenStoreContext } from './dispatch-claims.ts';
+import type { DispatchEntries, DispatchEntry, TaskFollowItem, TaskFollowOptions } from './dispatch-entry.ts';
 import type { DispatchLog } from './dispatch-log.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
 import type {
@@ -45,14 +46,11 @@ import type {
 import { follow } from './follow.ts';
 import type { FollowItem, FollowOptions } from './follow-item.ts';
 import { followTask } from './follow-task.ts';
-import { OpenStoreContext } from './open-store-context.ts';
-import { ProviderDispatch } from './provider-dispatch.ts';
+import { ProviderDispatch, unsupported } from './provider-dispatch.ts';
 import type { RetriedProvider } from './retries.ts';
 import type { DispatchStoreOptions } from './store-options.ts';
 import { StoredDispatch } from './stored-dispatch.ts';
 import { type EntrySource, entriesOf } from './stored-entries.ts';
-import type { TaskFollowItem, TaskFollowOptions } from './task-follow-item.ts';
-import { unsupported } from './unsupported.ts';
 
 /**
  * Opens a provider as a {@link DispatchStore}, with its checks and followers. Reads and writes nothing by itself.

@@ -10,6 +10,8 @@ import {
   type EventPage,
   type ReadEventsOptions,
   type StopWatching,
+  type StoreCapabilities,
+  type StoreError,
   storeErrors,
 } from '@hansard/provider';
 import { isPromise } from '../async/is-promise.ts';
@@ -17,7 +19,6 @@ import { isInbox } from '../check-arguments.ts';
 import { type DispatchRef, toDispatchRef } from './dispatch-ref.ts';
 import { orNotice } from './malformed-events.ts';
 import type { RetriedProvider } from './retries.ts';
-import { unsupported } from './unsupported.ts';
 
 /** One dispatch of a provider. Every call of the provider that names a dispatch is made here. */
 export class ProviderDispatch implements DispatchRef {
@@ -260,4 +261,10 @@ function hasIntegrity(
   Required<Pick<DispatchStoreProvider, 'verifyDispatch' | 'acceptLoss'>> {
   const { capabilities, verifyDispatch, acceptLoss } = provider;
   return capabilities.integrity === 'checksum' && verifyDispatch !== undefined && acceptLoss !== undefined;
+}
+
+export function unsupported(capability: keyof StoreCapabilities, instead: string): StoreError {
+  return storeErrors.error('STORE_UNSUPPORTED', `This store has no ${capability}; ${instead}.`, {
+    details: { capability },
+  });
 }

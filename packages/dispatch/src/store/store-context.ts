@@ -3,7 +3,7 @@ import type { Clock } from '@hansard/provider';
 import type { Notifiers } from '../async/notifier.ts';
 import type { EventIntake } from '../intake/event-intake.ts';
 import type { StoreRedaction } from '../redaction/store-redaction.ts';
-import type { LiveFeeds } from '../streams/live-feeds.ts';
+import type { LiveFeeds } from '../streams/live-feed.ts';
 import type { Dispatch, NewDispatch, WriterOptions } from './dispatch.ts';
 import type { DispatchRef } from './dispatch-ref.ts';
 import type { RetriedProvider, Retries } from './retries.ts';

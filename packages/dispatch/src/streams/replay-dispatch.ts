@@ -5,7 +5,6 @@ import { Notifier } from '../async/notifier.ts';
 import { assertCount, assertCursor } from '../check-arguments.ts';
 import type { DispatchLog } from '../store/dispatch-log.ts';
 import type { DispatchStream, StreamedEvent, StreamItem, StreamOptions } from './dispatch-stream.ts';
-import { type ReplayPace, ReplaySchedule } from './replay-schedule.ts';
 
 export interface ReplayOptions extends StreamOptions {
   /** Absent: `fast`. A number is a factor: 2 is twice as fast as it was. */
@@ -171,4 +170,28 @@ function checkOptions({ after = -1, pageSize = 1, pace = 'fast', maxGapMs = 0 }:
   if (typeof pace === 'number' && !(Number.isFinite(pace) && pace > 0))
     throw new TypeError(`pace must be 'fast', 'original' or a factor above 0; it is ${String(pace)}.`);
   if (!(maxGapMs >= 0)) throw new TypeError(`maxGapMs must be a number from 0; it is ${String(maxGapMs)}.`);
+}
+
+/** The speed of a replay: without waiting, as recorded, or faster by this factor. */
+export type ReplayPace = 'fast' | 'original' | number;
+
+/** How long each event of a log waits for its turn after the one before, by their timestamps. */
+class ReplaySchedule {
+  readonly #factor: number;
+  readonly #maxGapMs: number;
+  #latest: number | null = null;
+
+  constructor(pace: ReplayPace, maxGapMs: number) {
+    this.#factor = pace === 'original' ? 1 : pace === 'fast' ? Number.POSITIVE_INFINITY : pace;
+    this.#maxGapMs = maxGapMs;
+  }
+
+  /** In milliseconds of the replay. An event that is older than its predecessor, or whose time is not recorded, does not wait and does not delay the events after it. */
+  gapBefore(timestamp: string | null): number {
+    const time = timestamp === null ? Number.NaN : Date.parse(timestamp);
+    if (Number.isNaN(time)) return 0;
+    const gap = this.#latest === null ? 0 : Math.max(0, time - this.#latest);
+    this.#latest = Math.max(time, this.#latest ?? time);
+    return Math.min(gap / this.#factor, this.#maxGapMs);
+  }
 }

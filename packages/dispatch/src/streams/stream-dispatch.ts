@@ -4,8 +4,7 @@ import { assertCount, assertCursor } from '../check-arguments.ts';
 import type { DispatchLog } from '../store/dispatch-log.ts';
 import type { FollowItem } from '../store/follow-item.ts';
 import type { DispatchStream, LiveStreamOptions, StreamedEvent, StreamItem } from './dispatch-stream.ts';
-import type { DeltaSubscription, LiveFeed } from './live-feed.ts';
-import type { OpenFeed } from './live-feeds.ts';
+import type { DeltaSubscription, LiveFeed, OpenFeed } from './live-feed.ts';
 
 /**
  * A dispatch live: the events stored after the cursor, then those that any process appends. Ends when the dispatch has ended

@@ -11,7 +11,7 @@ import {
   secretCanaries,
 } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { RedactedDeltas } from '../../src/redaction/redacted-deltas.ts';
+import { RedactedDeltas } from '../../src/redaction/redacted-appends.ts';
 import { begin, say } from '../support/route-models.ts';
 
 const seed = 77;

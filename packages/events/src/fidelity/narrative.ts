@@ -3,10 +3,8 @@ import type { JsonObject, JsonValue } from '../json/json.ts';
 import { eventKeys, otherFieldsOf, withoutOtherFields } from '../other-fields.ts';
 import type { EventDataSchemas } from '../parse-event.ts';
 import { shortened } from '../shortened.ts';
-import { contentPartSchema, type MediaPart } from '../types/content-part.ts';
+import { contentPartSchema, type MediaPart, outputPartSchema } from '../types/content-part.ts';
 import type { NewEvent } from '../types/event.ts';
-import { outputPartSchema } from '../types/output-part.ts';
-import { withoutCommandOutput } from './command-output.ts';
 import {
   type KeptFields,
   mappedCategories,
@@ -15,6 +13,20 @@ import {
   type Treatment,
 } from './narrative-fields.ts';
 import { isRedactionCounts, redactionsField } from './redaction-counts.ts';
+
+/** Tags around text that Claude Code writes in the name of the user: shell commands, their output, contents of files. */
+const marks = [
+  'bash-input',
+  'bash-stdout',
+  'bash-stderr',
+  'local-command-stdout',
+  'local-command-stderr',
+  'system-reminder',
+];
+
+const opening = new RegExp(`<(${marks.join('|')})>`, 'g');
+
+const closing = new RegExp(`</(?:${marks.join('|')})>`, 'g');
 
 /** The maximum length in characters of a line or a short text that a narrative keeps. */
 export const longestLine = 200;
@@ -363,4 +375,21 @@ function isCount(value: JsonValue | undefined): value is Record<string, number> 
   return Object.entries(value).every(
     ([key, count]) => namePattern.test(key) && Number.isSafeInteger(count) && (count as number) >= 0,
   );
+}
+
+/**
+ * Removes the text between such tags and keeps the tags. The text may hold tags itself, so everything from the first
+ * opening tag to the last closing tag is removed; without a closing tag, everything to the end.
+ */
+function withoutCommandOutput(text: string): string {
+  if (!text.includes('<')) return text;
+  const opened = [...text.matchAll(opening)];
+  const [first] = opened;
+  if (first === undefined) return text;
+  const last = [...text.matchAll(closing)].at(-1);
+  const isClosed = last !== undefined && last.index > first.index;
+  const end = isClosed ? last.index + last[0].length : text.length;
+  const names = [...new Set(opened.filter(({ index }) => index < end).map(([, name]) => name))];
+  const emptied = names.map((name) => `<${name}></${name}>`).join('');
+  return `${text.slice(0, first.index)}${emptied}${text.slice(end)}`;
 }

@@ -1,5 +1,5 @@
 import { findNotJson, isPlainObject } from '../json/json.ts';
-import type { CapturedEvent, KnownEventType } from '../types/event.ts';
+import type { CapturedEvent, EventOf, KnownEventType } from '../types/event.ts';
 import { compileShape } from './check-shape.ts';
 import { shapes } from './shapes.ts';
 
@@ -39,4 +39,16 @@ function lazyCheck(name: 'event' | 'envelope' | 'task'): Check {
     check ??= compileShape(shapes[name]);
     return check(value);
   };
+}
+
+/**
+ * Whether an event has this type, and data in the shape that this version knows; a newer version may have changed the shape.
+ * `isChecked`: its data has been checked already.
+ */
+export function isReadableAs<T extends KnownEventType>(
+  event: CapturedEvent,
+  type: T,
+  isChecked = false,
+): event is EventOf<T> {
+  return event.type === type && (isChecked || isDataOf(type, event.data));
 }

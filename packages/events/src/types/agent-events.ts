@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { jsonObjectSchema, jsonValueSchema } from '../json/json-value-schema.ts';
-import { contentPartSchema } from './content-part.ts';
+import { contentPartSchema, outputPartSchema } from './content-part.ts';
 import { costSchema, idSchema, millisecondsSchema, usageSchema } from './fields.ts';
-import { outputPartSchema } from './output-part.ts';
 
 const toolFields = {
   toolCallId: z.string().min(1),

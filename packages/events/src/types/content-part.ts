@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { jsonObjectSchema } from '../json/json-value-schema.ts';
+import { jsonObjectSchema, jsonValueSchema } from '../json/json-value-schema.ts';
 import { countSchema } from './fields.ts';
 
 /** The digest of bytes, and the id of the `content:stored` event that holds them. */
@@ -9,7 +9,7 @@ const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/, 'not a SHA-256 in lower-
  * An image, a document or a sound of a message, a result or an observation. Its bytes are in the `content:stored` event whose id is
  * `sha256`, which precedes the event with the part.
  */
-export const mediaPartSchema = z.object({
+const mediaPartSchema = z.object({
   kind: z.enum(['image', 'document', 'audio']),
   /** For example `image/png`. Absent: not stated. */
   mediaType: z.string().optional(),
@@ -28,6 +28,18 @@ export const mediaPartSchema = z.object({
   /** Further fields of the source. */
   details: jsonObjectSchema.optional(),
 });
+
+/**
+ * One part of an agent's observation. `value` holds values that JSON cannot, encoded by the devalue library; `repr` is the
+ * printed form of a value that cannot be encoded.
+ */
+export const outputPartSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('text'), text: z.string() }),
+  z.object({ kind: z.literal('json'), json: jsonValueSchema }),
+  mediaPartSchema,
+  z.object({ kind: z.literal('value'), encoding: z.literal('devalue'), encoded: z.string() }),
+  z.object({ kind: z.literal('repr'), repr: z.string() }),
+]);
 
 /** A text that is attached to a message, such as a text file. */
 const textPartSchema = z.object({
@@ -56,3 +68,5 @@ export const contentEventData = {
       .optional(),
   }),
 } as const;
+
+export type OutputPart = z.infer<typeof outputPartSchema>;

@@ -1,10 +1,125 @@
 import { z } from 'zod';
 import type { JsonObject } from '../json/json.ts';
+import { jsonObjectSchema, jsonValueSchema } from '../json/json-value-schema.ts';
 import { agentEventData, requestEventData, userEventData } from './agent-events.ts';
 import { contentEventData } from './content-part.ts';
-import { idSchema, recordedTimeSchema } from './fields.ts';
-import { harnessEventData, systemEventData } from './harness-events.ts';
-import { sessionEventData } from './session-events.ts';
+import {
+  costSchema,
+  countSchema,
+  forkSchema,
+  idSchema,
+  millisecondsSchema,
+  recordedTimeSchema,
+  statedModelUsageSchema,
+  usageSchema,
+} from './fields.ts';
+
+/** The boundaries of a dispatch and of the session that runs in it (D2, D3). */
+const sessionEventData = {
+  'session:init': z.object({
+    model: z.string(),
+    sessionId: z.string(),
+    cwd: z.string().optional(),
+    tools: z.array(z.string()).optional(),
+  }),
+  /** Cost, usage, models, turns and duration are totals of the dispatch so far, so the last one of a dispatch is authoritative. */
+  'session:complete': z.object({
+    status: z.enum(['completed', 'aborted', 'failed']),
+    /** The reason for the end in the source's own term, such as `error_max_turns`. */
+    reason: z.string().optional(),
+    result: z.string().optional(),
+    structuredResult: jsonValueSchema.optional(),
+    costUsd: costSchema.optional(),
+    usage: usageSchema.optional(),
+    /** The parts of `usage` and `costUsd` by model. It names every model that the dispatch has used. */
+    models: z.array(statedModelUsageSchema).optional(),
+    durationMs: millisecondsSchema.optional(),
+    turns: countSchema.optional(),
+    errors: z.array(z.string()).optional(),
+  }),
+  'session:compaction': z.object({
+    trigger: z.string(),
+    preTokens: countSchema.optional(),
+    postTokens: countSchema.optional(),
+    summary: z.string().optional(),
+    /** The first event that the model still sees unchanged. The ones before it stay in the log. */
+    keptFrom: idSchema.optional(),
+  }),
+  /** The agent goes back: its current branch ends with another entry now. What the rewind leaves stays in the log. */
+  'session:rewind': z.object({
+    /** The last event that stays on the current branch. Null: none, so the transcript is empty. */
+    keptThrough: idSchema.nullable(),
+    /** The last entry of the branch that it leaves. Absent: the branch that was current. */
+    left: idSchema.optional(),
+  }),
+  /** This session repeats the head of another one, or refers to it with `through`. The other session did not create it. */
+  'session:fork': forkSchema,
+  'session:rate_limit': jsonObjectSchema,
+  'session:status': jsonObjectSchema,
+} as const;
+
+const calledTool = z.object({ tool: z.string(), target: z.string().optional() });
+
+const loop = calledTool.extend({
+  /** How often the same call, or the same `calls` in a row, occur in the latest `window` calls of the agent. */
+  count: countSchema,
+  /** The count at which the harness acts. */
+  limit: countSchema,
+  window: countSchema,
+  /** Two to four calls that were repeated in this order. Absent: one call was repeated. */
+  calls: z.array(calledTool).optional(),
+  /** The latest results of the repeated calls, which are equal to those before: the ids of their events. */
+  results: z.array(idSchema).optional(),
+});
+
+/** Interventions of the harness (D2), and decisions of its hooks. */
+const harnessEventData = {
+  'harness:loop_warning': loop,
+  'harness:loop_kill': loop,
+  'harness:stall': z.object({ idleMs: millisecondsSchema, limitMs: millisecondsSchema }),
+  'harness:timeout': z.object({ elapsedMs: millisecondsSchema, limitMs: millisecondsSchema }),
+  'harness:abort': z.object({ reason: z.string().optional(), by: z.string().optional() }),
+  'harness:error': z.object({
+    message: z.string(),
+    code: z.string().optional(),
+    stack: z.string().optional(),
+    /** The hook that failed. */
+    hook: z.string().optional(),
+  }),
+  'harness:hook_decision': z.object({
+    hook: z.string(),
+    /** The subject of the decision: `tool_call`, `tool_result`, `delivery` … */
+    on: z.string(),
+    decision: z.enum(['allow', 'deny', 'alter']),
+    reason: z.string().optional(),
+    toolCallId: z.string().optional(),
+    /** The event that was decided on: the tool call, or the content of the delivery. */
+    subject: idSchema.optional(),
+    /** The decision before this one on the same call or delivery. This one was given what that one made. */
+    previous: idSchema.optional(),
+    /** The text that was decided on, if no event or decision has it: a tool result, or a delivery in other words than its subject. */
+    given: z.string().optional(),
+    /** The utterances from which a tool result was made. */
+    madeFrom: z.array(idSchema).optional(),
+    /** The new input of an altered tool call. */
+    input: jsonValueSchema.optional(),
+    /** The new text of an altered delivery or tool result. */
+    text: z.string().optional(),
+  }),
+} as const;
+
+/** Observations of the system, as they were captured. */
+const systemEventData = {
+  'system:files_persisted': jsonObjectSchema,
+  'system:hook_started': jsonObjectSchema,
+  'system:hook_progress': jsonObjectSchema,
+  'system:hook_response': jsonObjectSchema,
+  'system:task_started': jsonObjectSchema,
+  'system:task_progress': jsonObjectSchema,
+  'system:task_updated': jsonObjectSchema,
+  'system:task_notification': jsonObjectSchema,
+  'system:notice': jsonObjectSchema,
+} as const;
 
 /** The data of every event type that Hansard knows. An event of any other type holds any JSON object. */
 export const eventDataSchemas = {
@@ -95,3 +210,15 @@ export type NewEvent = Omit<CapturedEvent, 'id' | 'timestamp'> & {
   readonly id?: string;
   readonly timestamp?: string | null;
 };
+
+/**
+ * A piece of text that a model streams (D8). Deltas reach communication providers and live streams and are never
+ * recorded: their types are not valid event types, so the log cannot hold them.
+ */
+export interface Delta {
+  readonly type: 'delta:text' | 'delta:thinking' | 'delta:tool_input';
+  readonly text: string;
+  readonly agentId?: string;
+  readonly messageId?: string;
+  readonly toolCallId?: string;
+}

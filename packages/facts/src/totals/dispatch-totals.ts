@@ -12,8 +12,7 @@ import type { PriceTable } from '../prices/price-table.ts';
 import { isUsual } from './call-terms.ts';
 import { ModelUsages } from './model-usages.ts';
 import { type ModelPeriod, PeriodFold, type Quarter } from './period-fold.ts';
-import { addAmounts, mostAmount, mostCount } from './sums.ts';
-import { addToSum, type Tokens, tokensOf } from './tokens-of.ts';
+import { addAmounts, addToSum, mostAmount, mostCount, type Tokens, tokensOf } from './tokens-of.ts';
 
 type ModelCall = EventData<'agent:inference'>;
 type Completion = EventData<'session:complete'>;

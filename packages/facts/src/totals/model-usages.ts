@@ -1,8 +1,7 @@
 import type { DispatchEnvelope, EventData, ModelUsage, PriceSource, StatedModelUsage } from '@hansard/events';
 import type { Price, PriceTable } from '../prices/price-table.ts';
 import { type CallTerms, isUsual, specialTerms } from './call-terms.ts';
-import { addAmounts, addCounts } from './sums.ts';
-import { addToSum, addUsage, isUsed, tokensOf } from './tokens-of.ts';
+import { addAmounts, addCounts, addToSum, addUsage, isUsed, tokensOf } from './tokens-of.ts';
 
 /**
  * What each model of a dispatch used: a fold over its `agent:inference` events, whichever agent made the call, and over what

@@ -11,8 +11,7 @@ import type {
 import { isReadableAs } from '@hansard/events/plain';
 import { type CallTerms, isUsual, modelInWords, specialTerms } from './call-terms.ts';
 import { failedModelCall } from './failed-model-call.ts';
-import { addAmounts, addCounts } from './sums.ts';
-import { addToSum, optionalCounts, type Tokens } from './tokens-of.ts';
+import { addAmounts, addCounts, addToSum, optionalCounts, type Tokens } from './tokens-of.ts';
 
 export const quarterMs = 15 * 60_000;
 

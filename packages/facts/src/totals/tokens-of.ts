@@ -1,5 +1,9 @@
 import type { Usage } from '@hansard/events';
-import { addCounts } from './sums.ts';
+
+/** The largest count and the largest amount that an envelope can have. A sum above it stays there. */
+export const mostCount = Number.MAX_SAFE_INTEGER;
+
+export const mostAmount = Number.MAX_VALUE;
 
 /** The counts of a usage that a source may leave out. */
 export const optionalCounts = [
@@ -63,4 +67,12 @@ export function isUsed({ webSearchRequests = 0, webFetchRequests = 0, ...tokens 
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = tokens;
   const counts = [inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens];
   return [...counts, webSearchRequests, webFetchRequests].some((count) => count > 0);
+}
+
+export function addCounts(one: number, other: number): number {
+  return Math.min(one + other, mostCount);
+}
+
+export function addAmounts(one: number, other: number): number {
+  return Math.min(one + other, mostAmount);
 }

@@ -1,8 +1,7 @@
 import type { DispatchEnvelope, EventOf, ModelUsage, OpenCall } from '@hansard/events';
 import { specialTerms } from './call-terms.ts';
 import { addRows, rowKey } from './model-usages.ts';
-import { addAmounts } from './sums.ts';
-import { addUsage, tokensOf } from './tokens-of.ts';
+import { addAmounts, addUsage, tokensOf } from './tokens-of.ts';
 
 type Figures = Pick<DispatchEnvelope, 'usage' | 'cost' | 'models' | 'prices' | 'openCalls'>;
 

@@ -1,5 +1,4 @@
-import { addCounts } from '../totals/sums.ts';
-import { optionalCounts } from '../totals/tokens-of.ts';
+import { addCounts, optionalCounts } from '../totals/tokens-of.ts';
 
 /** What was used under one key, such as a model or a day. Null: nothing that was added says it; never 0 for it. */
 export interface UsageFigures {

@@ -8,7 +8,7 @@ import {
   type TermPrices,
   type UsageParts,
   unpricedCounts,
-} from './usage-parts.ts';
+} from './price-file.ts';
 
 const batch = { batch: 0.5 } as const;
 

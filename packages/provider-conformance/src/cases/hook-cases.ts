@@ -1,24 +1,48 @@
 import assert from 'node:assert/strict';
-import { caseFamily } from '../conformance-case.ts';
+import type { CapturedEvent } from '@hansard/events';
+import { freezeDeep } from '@hansard/events/plain';
+import {
+  type AgentInfo,
+  type HookDecision,
+  type HookHost,
+  type HookObservation,
+  type HookProvider,
+  type HookQuestion,
+  LoggedString,
+  type ToolCallQuestion,
+} from '@hansard/provider';
+import { type CommonFixture, caseFamily } from '../conformance-case.ts';
 import {
   expectClosesTwice,
   expectContract,
+  expectJson,
   expectText,
   expectUnchanged,
   letPass,
   preview,
+  returns,
 } from '../expectations.ts';
-import {
-  CountingHost,
-  decide,
-  everyObservation,
-  expectDecision,
-  type HookFixture,
-  type HookScenario,
-  observe,
-  unknownObservation,
-  unknownQuestion,
-} from './hook-run.ts';
+
+const dispatchId = 'dispatch-1';
+
+const caller: AgentInfo = {
+  agentId: 'agent_001',
+  name: null,
+  languageModel: null,
+  parentAgentId: null,
+  state: 'active',
+};
+
+const callOfTool: ToolCallQuestion = {
+  on: 'tool_call',
+  dispatchId,
+  agentId: caller.agentId,
+  toolCallId: 'call-1',
+  tool: 'conformance_tool',
+  input: { text: 'Hello.' },
+  agents: [caller],
+  running: [],
+};
 
 export const hookCases = caseFamily<HookScenario, HookFixture>('hooks', [
   {
@@ -113,3 +137,130 @@ export const hookCases = caseFamily<HookScenario, HookFixture>('hooks', [
     run: ({ provider }, patienceMs) => expectClosesTwice(provider, patienceMs),
   },
 ]);
+
+/** `decides`: the hook decides about `question`. `observes`: it observes. */
+export type HookScenario = 'decides' | 'observes';
+
+export interface HookFixture extends CommonFixture {
+  readonly provider: HookProvider;
+  /** A question that the hook decides. Absent: a call of the tool `conformance_tool`. */
+  readonly question?: HookQuestion;
+  /** What an agent of the hook answers. Absent: `Yes.` */
+  readonly answer?: string;
+}
+
+/** A host that counts what a hook does after its time. `hasAgents`: as in a session. */
+class CountingHost {
+  late = 0;
+  #isOver = false;
+  readonly #answer: string;
+  #asked = 0;
+  readonly host: HookHost;
+
+  constructor({ answer = 'Yes.' }: HookFixture, hasAgents: boolean) {
+    this.#answer = answer;
+    const own: AgentInfo = { ...caller, agentId: 'agent_002', name: 'Own', hook: 'conformance' };
+    this.host = {
+      inform: () => this.#act('message-1'),
+      ...(hasAgents && {
+        agents: {
+          listAgents: () => [caller],
+          createAgent: () => this.#act(own),
+          harken: () => this.#act('message-2'),
+          response: () => this.#act(new LoggedString(this.#answer, `answer-${++this.#asked}`)),
+        },
+      }),
+    };
+  }
+
+  end(): void {
+    this.#isOver = true;
+  }
+
+  async #act<T>(result: T): Promise<T> {
+    if (this.#isOver) this.late += 1;
+    return result;
+  }
+}
+
+function decide(
+  fixture: HookFixture,
+  patienceMs: number,
+  {
+    question = fixture.question ?? callOfTool,
+    hasAgents = true,
+  }: { readonly question?: HookQuestion; readonly hasAgents?: boolean } = {},
+): Promise<HookDecision> {
+  const { host } = new CountingHost(fixture, hasAgents);
+  return returns(`decide on ${question.on}`, patienceMs, () => {
+    if (fixture.provider.decide === undefined) assert.fail('it has no decide');
+    return fixture.provider.decide(structuredClone(question), host);
+  });
+}
+
+function observe(
+  { provider }: HookFixture,
+  patienceMs: number,
+  observation: HookObservation,
+  host: HookHost,
+): Promise<void> {
+  return returns(`observe of ${observation.what}`, patienceMs, () => {
+    if (provider.observe === undefined) assert.fail('it has no observe');
+    return provider.observe(observation, host);
+  });
+}
+
+type MadeObservation = readonly [what: string, type: CapturedEvent['type'], data: CapturedEvent['data']];
+
+/** An observation of each kind. Their events are frozen. */
+function everyObservation(): HookObservation[] {
+  const tool = { toolCallId: 'call-1', tool: 'conformance_tool', metadata: {} };
+  const made: readonly MadeObservation[] = [
+    ['message', 'user:message', { text: 'Hello.', source: { kind: 'user' } }],
+    ['delivery', 'user:message', { text: 'Hello.', source: { kind: 'agent', agentId: 'agent_003' } }],
+    ['utterance', 'agent:text', { text: 'Hello.' }],
+    ['call', 'agent:tool_call', { ...tool, input: { text: 'Hello.' } }],
+    ['result', 'agent:tool_result', { ...tool, status: 'completed', output: 'Hello.' }],
+    ['end', 'session:complete', { status: 'completed' }],
+    ['notification', 'harness:abort', { reason: 'enough' }],
+  ];
+  return made.map(observationOf);
+}
+
+function unknownObservation(): HookObservation {
+  return observationOf(['conformance_unknown', 'harness:conformance_unknown', {}]);
+}
+
+function observationOf([what, type, data]: MadeObservation): HookObservation {
+  return {
+    what: what as HookObservation['what'],
+    dispatchId,
+    event: freezeDeep({
+      id: `event-${what}`,
+      type,
+      timestamp: '2026-03-01T09:30:00.000Z',
+      agentId: caller.agentId,
+      data,
+    }),
+  };
+}
+
+function unknownQuestion(): HookQuestion {
+  return { ...callOfTool, on: 'conformance_unknown' as 'tool_call' };
+}
+
+function expectDecision(decision: HookDecision, question: HookQuestion = callOfTool): void {
+  switch (decision?.decision) {
+    case 'allow':
+      return;
+    case 'deny':
+      expectText(decision.reason, 'the reason of the denial');
+      return;
+    case 'alter':
+      if (question.on === 'tool_call') expectJson(decision.input, 'the input of the alteration');
+      else expectText(decision.text, 'the text of the alteration');
+      return;
+    default:
+      assert.fail(`the decision is ${preview(decision)}, expected allow, deny or alter`);
+  }
+}

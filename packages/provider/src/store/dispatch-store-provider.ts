@@ -2,7 +2,7 @@ import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } fro
 import type { Awaitable } from '../awaitable.ts';
 import type { ContractVersion } from '../contract-version.ts';
 import type { DispatchPage, ListDispatchesOptions } from './dispatch-listing.ts';
-import type { SearchEventsOptions, SearchHit } from './event-search.ts';
+import type { SearchEventsOptions, SearchHit } from './search-text.ts';
 import type { StoreCapabilities } from './store-capabilities.ts';
 import type { StoreError } from './store-errors.ts';
 import type { StopWatching, WatchScope } from './watch-scope.ts';

@@ -1,6 +1,6 @@
-import type { RE2JS } from 're2js';
-import { type SecretRange, markersIn } from './secret-search.ts';
 import { defineErrors } from '@hansard/events/hansard-error';
+import type { RE2JS } from 're2js';
+import { markersIn, type SecretRange } from './secret-search.ts';
 
 /** The errors of redaction. */
 export const redactionErrors = defineErrors('redaction', {

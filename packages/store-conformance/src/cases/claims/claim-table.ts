@@ -1,7 +1,7 @@
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/provider';
 import { dispatchId, late, prepared, taskDir } from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent, sampleEvents } from '../../checks/sample-data.ts';
-import { type ClaimStep, type OpeningName, readsOf, runClaimSteps } from '../../model/run-claim-steps.ts';
+import { type ClaimStep, type OpeningName, readsOf, runClaimSteps } from '../../model/model-steps.ts';
 import { type CapabilityFlag, caseFamily } from '../../run/conformance-case.ts';
 
 /** A case as steps of openings. The model says what each step must answer; at the end every opening reads everything. */
