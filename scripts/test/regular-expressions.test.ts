@@ -26,7 +26,7 @@ const built: Readonly<Record<string, string>> = {
     'of letters and digits with one character on each side, or of runs of letters of one script each',
   'packages/redaction/src/search/secret-formats.ts': 'tested here',
   'packages/events/src/neutralise-controls.ts': 'of expressions for one character',
-  'plugins/hook-redact/src/create-redact-hook.ts': 'of a user; ended after a second',
+  'plugins/hook-redact/src/index.ts': 'of a user; ended after a second',
   'plugins/model-scripted/src/open-scripted-model.ts': "of the user's own scenario",
   'plugins/model-scripted/src/scenario.ts': "of the user's own scenario; only parsed",
   'plugins/store-jsonfile/src/search-events.ts': 'of letters and digits only',
