@@ -2,9 +2,9 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
-  agentConformanceCases,
-  modelConformanceCases,
-  toolConformanceCases,
+  agentConformance,
+  modelConformance,
+  toolConformance,
 } from '../../packages/provider-conformance/src/index.ts';
 import { storeConformanceCases } from '../../packages/store-conformance/src/index.ts';
 import { brokenLinks } from '../markdown-links.ts';
@@ -86,9 +86,9 @@ describe('the documents', () => {
   it('name only cases that the kits have', () => {
     const ids = [
       storeConformanceCases,
-      modelConformanceCases,
-      toolConformanceCases,
-      agentConformanceCases,
+      modelConformance.cases,
+      toolConformance.cases,
+      agentConformance.cases,
     ].flatMap((cases) => cases.map(({ id }) => id));
     const families = new Set(ids.map((id) => id.split('/')[0]));
     for (const document of documents) {

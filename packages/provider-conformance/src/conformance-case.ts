@@ -70,8 +70,9 @@ export function caseFamily<Scenario extends string, Fixture>(
 
 const defaultPatienceMs = 5_000;
 
-/** The cases for one provider type, and the two ways to run them. */
+/** The cases for one provider type, and the two ways to run them: under a test runner, and without one. */
 export class ConformanceKit<Scenario extends string, Fixture extends ProviderFixture> {
+  /** Every case, in the order in which they run. */
   readonly cases: readonly ProviderConformanceCase<Scenario>[];
   readonly #cases: readonly RunnableCase<Scenario, Fixture>[];
 
@@ -80,6 +81,7 @@ export class ConformanceKit<Scenario extends string, Fixture extends ProviderFix
     this.cases = cases.map(({ id, title, scenario }) => ({ id, title, scenario }));
   }
 
+  /** Defines a test for each case that applies to a provider with these scenarios. */
   define({ name, describe, it, ...subject }: TestRunner & ProviderUnderTest<Scenario, Fixture>): void {
     const cases = this.#casesFor(subject);
     const [family = ''] = cases[0]?.id.split('/') ?? [];
@@ -88,6 +90,10 @@ export class ConformanceKit<Scenario extends string, Fixture extends ProviderFix
     });
   }
 
+  /**
+   * Runs cases one after the other, without a test runner, and returns the result of each: all that apply to the provider, or those
+   * with the ids in `only`. An unknown id is a TypeError.
+   */
   async run(
     subject: ProviderUnderTest<Scenario, Fixture>,
     only?: readonly string[],

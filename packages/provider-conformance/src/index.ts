@@ -1,33 +1,13 @@
-export type { AgentFixture, AgentScenario } from './cases/agent-cases.ts';
+export { type AgentFixture, type AgentScenario, agentConformance } from './cases/agent-cases.ts';
+export { communicationConformance } from './cases/communication-cases.ts';
 export type { CommunicationFixture, CommunicationScenario } from './cases/communication-run.ts';
-export type { HookFixture, HookScenario } from './cases/hook-cases.ts';
-export type { ModelFixture, ModelScenario } from './cases/model-cases.ts';
-export type { ToolFixture, ToolScenario } from './cases/tool-cases.ts';
+export { type HookFixture, type HookScenario, hookConformance } from './cases/hook-cases.ts';
+export { type ModelFixture, type ModelScenario, modelConformance } from './cases/model-cases.ts';
+export { type ToolFixture, type ToolScenario, toolConformance } from './cases/tool-cases.ts';
 export type {
+  ConformanceKit,
   ProviderConformanceCase,
   ProviderConformanceResult,
   ProviderUnderTest,
   TestRunner,
 } from './conformance-case.ts';
-export {
-  type AgentUnderTest,
-  agentConformanceCases,
-  type CommunicationUnderTest,
-  communicationConformanceCases,
-  defineAgentConformance,
-  defineCommunicationConformance,
-  defineHookConformance,
-  defineModelConformance,
-  defineToolConformance,
-  type HooksUnderTest,
-  hookConformanceCases,
-  type ModelUnderTest,
-  modelConformanceCases,
-  runAgentConformance,
-  runCommunicationConformance,
-  runHookConformance,
-  runModelConformance,
-  runToolConformance,
-  type ToolsUnderTest,
-  toolConformanceCases,
-} from './kits.ts';

@@ -1,6 +1,11 @@
 import type { AgentActivity, AgentRunRequest } from '@hansard/provider';
 import { expect, it } from 'vitest';
-import { type AgentUnderTest, agentConformanceCases, runAgentConformance } from '../src/index.ts';
+import {
+  type AgentFixture,
+  type AgentScenario,
+  agentConformance,
+  type ProviderUnderTest,
+} from '../src/index.ts';
 import { agentUnderTest, complete, event, goodRun, ownCall, text, type World } from './good-providers.ts';
 
 type Items = AsyncGenerator<AgentActivity, void>;
@@ -25,7 +30,9 @@ const withId = (item: AgentActivity, id: string): AgentActivity =>
 
 const forever = () => new Promise<never>(() => {});
 
-const faults: ReadonlyArray<readonly [fault: string, caseId: string, agent: AgentUnderTest]> = [
+const faults: ReadonlyArray<
+  readonly [fault: string, caseId: string, agent: ProviderUnderTest<AgentScenario, AgentFixture>]
+> = [
   ['has a text as contract version', 'contract', agentUnderTest(goodRun, { contract: '1' as never })],
   [
     'yields a result without a tool',
@@ -184,17 +191,17 @@ const faults: ReadonlyArray<readonly [fault: string, caseId: string, agent: Agen
 ];
 
 it('an agent that keeps the contract passes every case', async () => {
-  const results = await runAgentConformance(agentUnderTest());
+  const results = await agentConformance.run(agentUnderTest());
   expect(results.filter(({ error }) => error !== null)).toEqual([]);
 });
 
 it.each(faults)('an agent that %s fails exactly the case %s', async (_, caseId, agent) => {
-  const results = await runAgentConformance(agent);
+  const results = await agentConformance.run(agent);
   expect(results.filter(({ error }) => error !== null).map(({ id }) => id)).toEqual([`agents/${caseId}`]);
 });
 
 it('every case for a agent has a fault that it names', () => {
-  const ids = agentConformanceCases.map(({ id }) => id);
+  const ids = agentConformance.cases.map(({ id }) => id);
   expect(new Set(faults.map(([, caseId]) => `agents/${caseId}`))).toEqual(new Set(ids));
   expect(new Set(ids).size).toBe(ids.length);
 });

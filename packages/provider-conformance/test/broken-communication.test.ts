@@ -1,9 +1,10 @@
 import type { CommunicationHost, CommunicationProvider } from '@hansard/provider';
 import { expect, it } from 'vitest';
 import {
-  type CommunicationUnderTest,
-  communicationConformanceCases,
-  runCommunicationConformance,
+  type CommunicationFixture,
+  type CommunicationScenario,
+  communicationConformance,
+  type ProviderUnderTest,
 } from '../src/index.ts';
 import { patienceMs } from './good-providers.ts';
 
@@ -26,7 +27,9 @@ type Changes = (
 ) => Partial<CommunicationProvider> & Partial<Actions>;
 type Actions = Pick<Channel, 'write' | 'stop' | 'begin'>;
 
-function underTest(changes: Changes = () => ({})): CommunicationUnderTest {
+function underTest(
+  changes: Changes = () => ({}),
+): ProviderUnderTest<CommunicationScenario, CommunicationFixture> {
   return {
     scenarios: ['shows', 'delivers', 'aborts', 'startsTasks'],
     patienceMs,
@@ -217,18 +220,18 @@ const faults: ReadonlyArray<readonly [fault: string, cases: string | readonly st
 ];
 
 it('a provider that keeps the contract passes every case', async () => {
-  const results = await runCommunicationConformance(underTest());
+  const results = await communicationConformance.run(underTest());
   expect(results.filter(({ error }) => error !== null)).toEqual([]);
 });
 
 it.each(faults)('a communication provider that %s fails exactly the case %s', async (_, cases, changes) => {
-  const results = await runCommunicationConformance(underTest(changes));
+  const results = await communicationConformance.run(underTest(changes));
   const failed = results.filter(({ error }) => error !== null).map(({ id }) => id);
   expect(failed).toEqual([cases].flat().map((name) => `communication/${name}`));
 });
 
 it('every case for a communication provider has a fault that it names', () => {
-  const ids = communicationConformanceCases.map(({ id }) => id);
+  const ids = communicationConformance.cases.map(({ id }) => id);
   expect(
     new Set(faults.flatMap(([, cases]) => [cases].flat().map((name) => `communication/${name}`))),
   ).toEqual(new Set(ids));

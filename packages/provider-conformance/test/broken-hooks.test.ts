@@ -1,6 +1,11 @@
 import type { HookDecision, HookProvider } from '@hansard/provider';
 import { expect, it } from 'vitest';
-import { type HooksUnderTest, hookConformanceCases, runHookConformance } from '../src/index.ts';
+import {
+  type HookFixture,
+  type HookScenario,
+  hookConformance,
+  type ProviderUnderTest,
+} from '../src/index.ts';
 import { patienceMs } from './good-providers.ts';
 
 /** A hook that keeps the contract: it denies the tool of the kit, and informs the agent that received a message. */
@@ -17,7 +22,7 @@ function goodHook(changes: Partial<HookProvider> = {}): HookProvider {
   };
 }
 
-const hookUnderTest = (open: () => HookProvider): HooksUnderTest => ({
+const hookUnderTest = (open: () => HookProvider): ProviderUnderTest<HookScenario, HookFixture> => ({
   scenarios: ['decides', 'observes'],
   patienceMs,
   create: () => ({ provider: open() }),
@@ -112,16 +117,16 @@ const faults: ReadonlyArray<readonly [fault: string, caseId: string, open: () =>
 ];
 
 it('a hook that keeps the contract passes every case', async () => {
-  const results = await runHookConformance(hookUnderTest(goodHook));
+  const results = await hookConformance.run(hookUnderTest(goodHook));
   expect(results.filter(({ error }) => error !== null)).toEqual([]);
 });
 
 it.each(faults)('a hook that %s fails exactly the case %s', async (_, caseId, open) => {
-  const results = await runHookConformance(hookUnderTest(open));
+  const results = await hookConformance.run(hookUnderTest(open));
   expect(results.filter(({ error }) => error !== null).map(({ id }) => id)).toEqual([`hooks/${caseId}`]);
 });
 
 it('every case for a hook has a fault that it names', () => {
-  const ids = hookConformanceCases.map(({ id }) => id);
+  const ids = hookConformance.cases.map(({ id }) => id);
   expect(new Set(faults.map(([, caseId]) => `hooks/${caseId}`))).toEqual(new Set(ids));
 });

@@ -1,6 +1,6 @@
 import type { LanguageModelProvider, ModelMessage, ModelRequest, ModelResponse } from '@hansard/provider';
 import { expect, it } from 'vitest';
-import { modelConformanceCases, runModelConformance } from '../src/index.ts';
+import { modelConformance } from '../src/index.ts';
 import { answer, goodModel, modelUnderTest, say, untilAborted } from './good-providers.ts';
 
 type Change = (response: ModelResponse) => object;
@@ -150,17 +150,17 @@ const faults: ReadonlyArray<readonly [fault: string, caseId: string, open: () =>
 ];
 
 it('a model that keeps the contract passes every case', async () => {
-  const results = await runModelConformance(modelUnderTest(goodModel));
+  const results = await modelConformance.run(modelUnderTest(goodModel));
   expect(results.filter(({ error }) => error !== null)).toEqual([]);
 });
 
 it.each(faults)('a model that %s fails exactly the case %s', async (_, caseId, open) => {
-  const results = await runModelConformance(modelUnderTest(open));
+  const results = await modelConformance.run(modelUnderTest(open));
   expect(results.filter(({ error }) => error !== null).map(({ id }) => id)).toEqual([`models/${caseId}`]);
 });
 
 it('every case for a model has a fault that it names', () => {
-  const ids = modelConformanceCases.map(({ id }) => id);
+  const ids = modelConformance.cases.map(({ id }) => id);
   expect(new Set(faults.map(([, caseId]) => `models/${caseId}`))).toEqual(new Set(ids));
   expect(new Set(ids).size).toBe(ids.length);
 });

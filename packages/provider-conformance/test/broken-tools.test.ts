@@ -1,6 +1,6 @@
 import type { JsonValue, ToolCall, ToolOutcome, ToolProvider } from '@hansard/provider';
 import { expect, it } from 'vitest';
-import { runToolConformance, toolConformanceCases } from '../src/index.ts';
+import { toolConformance } from '../src/index.ts';
 import { goodTools, lookAt, toolsUnderTest } from './good-providers.ts';
 
 const listed = (change: object) => () => {
@@ -137,17 +137,17 @@ const faults: ReadonlyArray<readonly [fault: string, caseId: string, open: () =>
 ];
 
 it('tools that keep the contract pass every case', async () => {
-  const results = await runToolConformance(toolsUnderTest(goodTools));
+  const results = await toolConformance.run(toolsUnderTest(goodTools));
   expect(results.filter(({ error }) => error !== null)).toEqual([]);
 });
 
 it.each(faults)('a tool provider that %s fails exactly the case %s', async (_, caseId, open) => {
-  const results = await runToolConformance(toolsUnderTest(open));
+  const results = await toolConformance.run(toolsUnderTest(open));
   expect(results.filter(({ error }) => error !== null).map(({ id }) => id)).toEqual([`tools/${caseId}`]);
 });
 
 it('every case for a tool provider has a fault that it names', () => {
-  const ids = toolConformanceCases.map(({ id }) => id);
+  const ids = toolConformance.cases.map(({ id }) => id);
   expect(new Set(faults.map(([, caseId]) => `tools/${caseId}`))).toEqual(new Set(ids));
   expect(new Set(ids).size).toBe(ids.length);
 });
@@ -160,7 +160,7 @@ it('passes a slow call that fails before it is stopped, without an unhandled rej
     const hasty = calling((call) =>
       call.input === undefined ? lookAt(call) : Promise.reject(new Error('no')),
     );
-    const results = await runToolConformance(toolsUnderTest(hasty), ['tools/aborted-during']);
+    const results = await toolConformance.run(toolsUnderTest(hasty), ['tools/aborted-during']);
     expect(results).toEqual([{ id: 'tools/aborted-during', error: null }]);
   } finally {
     process.off('unhandledRejection', note);

@@ -11,7 +11,15 @@ import type {
   ToolOutcome,
   ToolProvider,
 } from '@hansard/provider';
-import type { AgentFixture, AgentUnderTest, ModelUnderTest, ToolsUnderTest } from '../src/index.ts';
+import type {
+  AgentFixture,
+  AgentScenario,
+  ModelFixture,
+  ModelScenario,
+  ProviderUnderTest,
+  ToolFixture,
+  ToolScenario,
+} from '../src/index.ts';
 
 /** Short, as only broken providers use it up. */
 export const patienceMs = 100;
@@ -51,7 +59,9 @@ export async function answer({
   return say('Good day.', { thinking: { text: 'Hm.' } });
 }
 
-export function modelUnderTest(open: () => LanguageModelProvider): ModelUnderTest {
+export function modelUnderTest(
+  open: () => LanguageModelProvider,
+): ProviderUnderTest<ModelScenario, ModelFixture> {
   return {
     scenarios: ['toolCall', 'slow', 'repeatable'],
     patienceMs,
@@ -91,7 +101,7 @@ function placeIn(input: JsonValue): string | null {
   return typeof at === 'string' ? at : null;
 }
 
-export function toolsUnderTest(open: () => ToolProvider): ToolsUnderTest {
+export function toolsUnderTest(open: () => ToolProvider): ProviderUnderTest<ToolScenario, ToolFixture> {
   const inputs = { plain: { at: 'table' }, wrongInput: { at: 1 }, slow: { at: 'far' } };
   return {
     scenarios: ['wrongInput', 'slow'],
@@ -152,7 +162,10 @@ export async function* goodRun(request: AgentRunRequest, world: World): AsyncGen
   yield complete;
 }
 
-export function agentUnderTest(run: Run = goodRun, changes: Partial<AgentProvider> = {}): AgentUnderTest {
+export function agentUnderTest(
+  run: Run = goodRun,
+  changes: Partial<AgentProvider> = {},
+): ProviderUnderTest<AgentScenario, AgentFixture> {
   return {
     scenarios: ['slow', 'ownTool', 'offeredTool', 'messages', 'recording'],
     patienceMs,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { defineAgentConformance } from '@hansard/provider-conformance';
+import { agentConformance } from '@hansard/provider-conformance';
 import { describe, it } from 'vitest';
 import { createReplayAgent } from '../src/index.ts';
 import { fixtures } from './run-agent.ts';
@@ -19,7 +19,7 @@ function waitOnce(): (ms: number, signal: AbortSignal) => Promise<void> {
   };
 }
 
-defineAgentConformance({
+agentConformance.define({
   name: 'the replay agent',
   describe,
   it,

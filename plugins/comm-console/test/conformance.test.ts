@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
-import { defineCommunicationConformance } from '@hansard/provider-conformance';
+import { communicationConformance } from '@hansard/provider-conformance';
 import { describe, it } from 'vitest';
 import { createConsole } from '../src/index.ts';
 import { FakeOutput } from './make.ts';
 
 for (const columns of [undefined, 80])
-  defineCommunicationConformance({
+  communicationConformance.define({
     name: columns === undefined ? 'comm-console without a terminal' : `comm-console at ${columns} columns`,
     describe,
     it,

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDispatchStore } from '@hansard/dispatch';
-import { defineCommunicationConformance } from '@hansard/provider-conformance';
+import { communicationConformance } from '@hansard/provider-conformance';
 import { createMemoryStore } from '@hansard/store-memory';
 import { canaryMapping } from '@hansard/testing';
 import { describe, it } from 'vitest';
 import { createStreamsWriter } from '../src/index.ts';
 
-defineCommunicationConformance({
+communicationConformance.define({
   name: 'comm-streams',
   describe,
   it,

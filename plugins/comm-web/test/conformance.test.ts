@@ -1,5 +1,5 @@
 import { openDispatchStore } from '@hansard/dispatch';
-import { defineCommunicationConformance } from '@hansard/provider-conformance';
+import { communicationConformance } from '@hansard/provider-conformance';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, it } from 'vitest';
 import { createRunPage } from '../src/index.ts';
@@ -13,7 +13,7 @@ async function post(address: URL, place: string, path: string, body: object): Pr
   return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).status;
 }
 
-defineCommunicationConformance({
+communicationConformance.define({
   name: 'comm-web',
   describe,
   it,

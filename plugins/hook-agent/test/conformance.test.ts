@@ -1,10 +1,10 @@
-import { defineHookConformance } from '@hansard/provider-conformance';
+import { hookConformance } from '@hansard/provider-conformance';
 import { describe, it } from 'vitest';
 import { createAgentHook } from '../src/index.ts';
 
 const observe = ['message', 'delivery', 'utterance', 'call', 'result', 'end', 'notification'] as const;
 
-defineHookConformance({
+hookConformance.define({
   name: 'hook-agent',
   describe,
   it,

@@ -1,8 +1,8 @@
-import { defineHookConformance } from '@hansard/provider-conformance';
+import { hookConformance } from '@hansard/provider-conformance';
 import { describe, it } from 'vitest';
 import { createRedactHook } from '../src/index.ts';
 
-defineHookConformance({
+hookConformance.define({
   name: 'hook-redact',
   describe,
   it,

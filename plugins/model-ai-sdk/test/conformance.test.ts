@@ -1,4 +1,4 @@
-import { defineModelConformance } from '@hansard/provider-conformance';
+import { modelConformance } from '@hansard/provider-conformance';
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, it } from 'vitest';
 import { createAiSdkModel } from '../src/index.ts';
@@ -32,7 +32,7 @@ const models = {
   toolCall: () => mockModel([call('c1'), call('c2'), finish('tool-calls')]),
 };
 
-defineModelConformance({
+modelConformance.define({
   name: 'model-ai-sdk',
   describe,
   it,

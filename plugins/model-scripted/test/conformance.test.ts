@@ -1,4 +1,4 @@
-import { defineModelConformance } from '@hansard/provider-conformance';
+import { modelConformance } from '@hansard/provider-conformance';
 import { describe, it } from 'vitest';
 import { openScriptedModel } from '../src/index.ts';
 
@@ -9,7 +9,7 @@ const turns = {
   toolCall: { call: [{ tool: 'look', input: { at: 'table' } }, { tool: 'look' }] },
 };
 
-defineModelConformance({
+modelConformance.define({
   name: 'model-scripted',
   describe,
   it,

@@ -1,6 +1,6 @@
 import type { DispatchEnvelope } from '@hansard/events';
 import type { DispatchHost } from '@hansard/provider';
-import { defineToolConformance } from '@hansard/provider-conformance';
+import { toolConformance } from '@hansard/provider-conformance';
 import { describe, it } from 'vitest';
 import { createDispatchTools } from '../src/index.ts';
 
@@ -57,7 +57,7 @@ const calls = {
 };
 
 for (const tool of ['dispatch_agent', 'await_dispatch', 'message_dispatch'] as const)
-  defineToolConformance({
+  toolConformance.define({
     name: `tools-dispatch (${tool})`,
     describe,
     it,

@@ -1,4 +1,4 @@
-import { defineToolConformance } from '@hansard/provider-conformance';
+import { toolConformance } from '@hansard/provider-conformance';
 import { describe, it } from 'vitest';
 import { createSessionTools } from '../src/index.ts';
 import { agent, fakeHost } from './fake-host.ts';
@@ -13,7 +13,7 @@ const calls = {
 
 // Without `slow`: these tools wait only for the host, which the session stops with the same signal.
 for (const tool of ['discuss', 'tell'] as const)
-  defineToolConformance({
+  toolConformance.define({
     name: `tools-session (${tool})`,
     describe,
     it,

@@ -10,7 +10,7 @@ import type {
   OfferedTool,
   ToolCallVerdict,
 } from '@hansard/provider';
-import { type CommonFixture, caseFamily } from '../conformance-case.ts';
+import { type CommonFixture, ConformanceKit, caseFamily } from '../conformance-case.ts';
 import { expectClosesTwice, expectContract, expectText, preview, returns, settles } from '../expectations.ts';
 
 /** The text of the message that the kit sends in the scenario `messages`. */
@@ -48,7 +48,7 @@ async function effectOf({ hasEffect }: AgentFixture, text: string): Promise<bool
   return hasEffect(text);
 }
 
-export const agentCases = caseFamily<AgentScenario, AgentFixture>('agents', [
+const agentCases = caseFamily<AgentScenario, AgentFixture>('agents', [
   {
     name: 'contract',
     title: 'names the version of the contract and has its methods',
@@ -255,6 +255,9 @@ export const agentCases = caseFamily<AgentScenario, AgentFixture>('agents', [
     run: ({ provider }, patienceMs) => expectClosesTwice(provider, patienceMs),
   },
 ]);
+
+/** The cases for an `AgentProvider`. */
+export const agentConformance = new ConformanceKit(agentCases);
 
 /**
  * `slow`: the agent yields at least one item, and then continues for longer than `patienceMs`, unless the signal aborts.

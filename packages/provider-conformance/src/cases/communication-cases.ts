@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { freezeDeep } from '@hansard/events/plain';
 import { requiredMethods } from '@hansard/provider';
-import { caseFamily } from '../conformance-case.ts';
+import { ConformanceKit, caseFamily } from '../conformance-case.ts';
 import { expectClosesTwice, expectContract, letPass, settles } from '../expectations.ts';
 import {
   type CommunicationFixture,
@@ -13,7 +13,7 @@ import {
   needed,
 } from './communication-run.ts';
 
-export const communicationCases = caseFamily<CommunicationScenario, CommunicationFixture>('communication', [
+const communicationCases = caseFamily<CommunicationScenario, CommunicationFixture>('communication', [
   {
     name: 'contract',
     title: 'has the version of this contract, and the method that it needs',
@@ -235,3 +235,6 @@ export const communicationCases = caseFamily<CommunicationScenario, Communicatio
     },
   },
 ]);
+
+/** The cases for a `CommunicationProvider`. */
+export const communicationConformance = new ConformanceKit(communicationCases);

@@ -11,7 +11,7 @@ import {
   LoggedString,
   type ToolCallQuestion,
 } from '@hansard/provider';
-import { type CommonFixture, caseFamily } from '../conformance-case.ts';
+import { type CommonFixture, ConformanceKit, caseFamily } from '../conformance-case.ts';
 import {
   expectClosesTwice,
   expectContract,
@@ -44,7 +44,7 @@ const callOfTool: ToolCallQuestion = {
   running: [],
 };
 
-export const hookCases = caseFamily<HookScenario, HookFixture>('hooks', [
+const hookCases = caseFamily<HookScenario, HookFixture>('hooks', [
   {
     name: 'contract',
     title: 'names the version of the contract, has a name, and decides or observes',
@@ -137,6 +137,9 @@ export const hookCases = caseFamily<HookScenario, HookFixture>('hooks', [
     run: ({ provider }, patienceMs) => expectClosesTwice(provider, patienceMs),
   },
 ]);
+
+/** The cases for a `HookProvider`. */
+export const hookConformance = new ConformanceKit(hookCases);
 
 /** `decides`: the hook decides about `question`. `observes`: it observes. */
 export type HookScenario = 'decides' | 'observes';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { freezeDeep } from '@hansard/events/plain';
 import type { Delta, LanguageModelProvider, ModelRequest, ModelResponse } from '@hansard/provider';
-import { type CommonFixture, caseFamily } from '../conformance-case.ts';
+import { type CommonFixture, ConformanceKit, caseFamily } from '../conformance-case.ts';
 import {
   expectClosesTwice,
   expectContract,
@@ -15,7 +15,7 @@ import {
   settling,
 } from '../expectations.ts';
 
-export const modelCases = caseFamily<ModelScenario, ModelFixture>('models', [
+const modelCases = caseFamily<ModelScenario, ModelFixture>('models', [
   {
     name: 'contract',
     title: 'names the version of the contract and has its methods',
@@ -222,6 +222,9 @@ export const modelCases = caseFamily<ModelScenario, ModelFixture>('models', [
     run: ({ provider }, patienceMs) => expectClosesTwice(provider, patienceMs),
   },
 ]);
+
+/** The cases for a `LanguageModelProvider`. */
+export const modelConformance = new ConformanceKit(modelCases);
 
 /**
  * `toolCall`: the request is answered with tool calls. `slow`: the answer takes longer than `patienceMs`, unless the signal

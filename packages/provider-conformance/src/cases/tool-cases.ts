@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { freezeDeep } from '@hansard/events/plain';
 import type { ToolCall, ToolDefinition, ToolOutcome, ToolProvider } from '@hansard/provider';
-import { type CommonFixture, caseFamily } from '../conformance-case.ts';
+import { type CommonFixture, ConformanceKit, caseFamily } from '../conformance-case.ts';
 import {
   expectClosesTwice,
   expectContract,
@@ -16,7 +16,7 @@ import {
   settling,
 } from '../expectations.ts';
 
-export const toolCases = caseFamily<ToolScenario, ToolFixture>('tools', [
+const toolCases = caseFamily<ToolScenario, ToolFixture>('tools', [
   {
     name: 'contract',
     title: 'names the version of the contract and has its methods',
@@ -188,6 +188,9 @@ export const toolCases = caseFamily<ToolScenario, ToolFixture>('tools', [
     run: ({ provider }, patienceMs) => expectClosesTwice(provider, patienceMs),
   },
 ]);
+
+/** The cases for a `ToolProvider`. */
+export const toolConformance = new ConformanceKit(toolCases);
 
 /**
  * `wrongInput`: the call has an input that the tool cannot accept. `slow`: the call takes longer than `patienceMs`, unless the

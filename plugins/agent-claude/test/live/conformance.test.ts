@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AgentScenario, defineAgentConformance } from '@hansard/provider-conformance';
+import { type AgentScenario, agentConformance } from '@hansard/provider-conformance';
 import { describe, it } from 'vitest';
 import { cleanClaudeEnvironment, requireClaudeEngine } from '../../../../scripts/engines/claude-engine.ts';
 import { type MessagesScript, toolResultsIn } from '../../../../scripts/engines/scripted-messages-api.ts';
@@ -21,7 +21,7 @@ const scripts: Readonly<Partial<Record<AgentScenario | 'plain', MessagesScript>>
   offeredTool: callOnce('mcp__hansard__conformance_echo', { text: 'echo' }),
 };
 
-defineAgentConformance({
+agentConformance.define({
   name: 'the live agent',
   describe,
   it,
