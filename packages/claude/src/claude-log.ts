@@ -66,7 +66,7 @@ export interface LogHead {
 }
 
 /** The session that a file continues: Claude Code 1.x copied its records to the start of a new file. */
-export interface ContinuedSession {
+interface ContinuedSession {
   /** The first session of the chain. */
   readonly rootSessionId: string;
   /** The session before, and its dispatch. */

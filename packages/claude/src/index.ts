@@ -1,12 +1,6 @@
-export type {
-  ClaudeLog,
-  ClaudeLogRest,
-  ClaudeLogSummary,
-  ContinuedSession,
-  ReadLogOptions,
-} from './claude-log.ts';
+export type { ClaudeLog, ClaudeLogRest, ClaudeLogSummary } from './claude-log.ts';
 export { dispatchIdOf } from './claude-log.ts';
-export { type OwnPath, resolveOwn } from './continue/beside-session.ts';
+export { resolveOwn } from './continue/beside-session.ts';
 export {
   type ClaudeFormatId,
   claudeShares,
@@ -16,7 +10,6 @@ export {
 export {
   type ClaudeDiagnostic,
   type ClaudeDiagnosticCode,
-  type DiagnosticCounts,
   DiagnosticLog,
 } from './lines/claude-diagnostic.ts';
 export {
@@ -34,13 +27,9 @@ export {
 export { bytesCut } from './lines/line-balance.ts';
 export { isStorable, type LogPart, readParts } from './lines/log-parts.ts';
 export { bytesOfPackedStart, type FileLine, isPacked, readLines, unpack } from './lines/read-lines.ts';
-export {
-  type ClaudeMapping,
-  createClaudeMapping,
-} from './map/create-claude-mapping.ts';
+export { type ClaudeMapping, createClaudeMapping } from './map/create-claude-mapping.ts';
 export { type ClaudeActivity, unknownEventType, withDetails } from './map/event-writer.ts';
 export { RecentMap } from './map/horizon.ts';
 export { EventIds } from './map/ids.ts';
-export type { RecordPlace } from './map/mapping-step.ts';
 export { findClaudeStreamStart, openClaudeStream, readClaudeStream } from './open-claude-stream.ts';
 export { findSubAgents, openClaudeTranscript } from './open-claude-transcript.ts';

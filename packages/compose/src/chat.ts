@@ -18,7 +18,7 @@ import { toTaskDir } from './sessions/task-name.ts';
 const longestWait = 60_000;
 
 /** A language model of the program, with the name that the log keeps. */
-export interface NamedModel {
+interface NamedModel {
   readonly model: LanguageModelProvider;
   readonly languageModel: string;
 }

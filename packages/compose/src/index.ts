@@ -1,4 +1,4 @@
-export type { ChatOptions, NamedModel, ResumeChatOptions } from './chat.ts';
+export type { ChatOptions } from './chat.ts';
 export {
   configJsonSchema,
   configSchema,
@@ -6,44 +6,21 @@ export {
   type LoadedConfig,
   loadConfig,
   type PlaceOptions,
-  type PluginUse,
 } from './configuration.ts';
-export type { RedactorLoader } from './configured-redactor.ts';
 export type { HarnessContext } from './context.ts';
-export {
-  type ExportFormat,
-  type ExportFormatId,
-  exportFormats,
-  type FormatOptions,
-} from './exports/export-formats.ts';
+export { type ExportFormatId, exportFormats, type FormatOptions } from './exports/export-formats.ts';
 export type { Exported, ExportOptions } from './exports/export-in-harness.ts';
-export type { ExportReading, ExportSource, OpenedSource } from './exports/export-source.ts';
-export type { ImportedVerdicts, JudgingOptions, PackedSession, PackOptions } from './exports/judging.ts';
-export {
-  Harness,
-  importStore,
-  loadConfigured,
-  type OpenHarnessOptions,
-  openHarness,
-} from './harness.ts';
+export type { ExportReading, OpenedSource } from './exports/export-source.ts';
+export type { ImportedVerdicts, PackedSession } from './exports/judging.ts';
+export { Harness, importStore, loadConfigured, type OpenHarnessOptions, openHarness } from './harness.ts';
 export { type HarnessError, harnessErrors, modelNotRecorded } from './harness-errors.ts';
-export type { HarnessImportOptions } from './import-logs.ts';
 export type { Chat } from './open-parts.ts';
-export {
-  lookedIn,
-  noteUncountedCost,
-  type PluginReport,
-  reportPlugins,
-  storePlace,
-} from './open-parts.ts';
+export { lookedIn, noteUncountedCost, reportPlugins, storePlace } from './open-parts.ts';
 export { LeftRunning } from './run/left-running.ts';
 export type { RunOptions } from './run/run-in-harness.ts';
 export {
   activeAt,
-  type ListedSessions,
   type ListedTask,
-  type ListedTasks,
-  type ListingChoice,
   listSessions,
   listTasks,
   type SessionOrder,
@@ -52,7 +29,6 @@ export {
   sessionTitle,
   shownStatus,
   shownStatuses,
-  type TaskChoice,
   taskFigures,
   taskTitle,
 } from './sessions/list-sessions.ts';

@@ -78,16 +78,13 @@ export function noteUncountedCost(
   );
 }
 
-/** What was loaded, and what could not be. */
-export interface PluginReport {
+/** Asks the servers of the loaded stores, and reports the plugins. */
+export async function reportPlugins(plugins: LoadedPlugins): Promise<{
   /** With the server of each loaded store that has one. */
   readonly report: LoadReport;
   /** The plugins that could not be loaded, without stores whose server cannot be reached now. */
   readonly failed: readonly string[];
-}
-
-/** Asks the servers of the loaded stores, and reports the plugins. */
-export async function reportPlugins(plugins: LoadedPlugins): Promise<PluginReport> {
+}> {
   const servers = new Map<string, ServerReport | undefined>();
   for (const { id, provider } of plugins.providers('DispatchStoreProvider'))
     servers.set(id, await askServer(provider));

@@ -14,10 +14,9 @@ export {
   type SessionComparison,
 } from './reading/compare-sessions.ts';
 export { EventRequest, type RequestedEvents } from './reading/event-request.ts';
-export { type ModelCallWords, renderModelCall } from './reading/model-call.ts';
-export { eventNamed, type ReadingClock, type RequestedTimes, timeLimitsOf } from './reading/names.ts';
+export { renderModelCall } from './reading/model-call.ts';
+export { eventNamed, type RequestedTimes, timeLimitsOf } from './reading/names.ts';
 export {
-  type CausesAcross,
   type CausesInSession,
   causesAcross,
   type OpenedSession,
@@ -25,7 +24,6 @@ export {
   readSession,
   readSessions,
   type SessionReading,
-  type SessionsReading,
 } from './reading/opened-session.ts';
 export { type PagedLog, pagedLog } from './reading/paged-log.ts';
-export { type SessionHits, type SessionSearch, SessionsFound } from './reading/search-sessions.ts';
+export { type SessionHits, SessionsFound } from './reading/search-sessions.ts';

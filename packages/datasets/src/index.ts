@@ -1,9 +1,5 @@
 export { Cast, readCast } from './game-streams/cast.ts';
-export {
-  createGameStreams,
-  type GameStreams,
-  type GameStreamsOptions,
-} from './game-streams/create-game-streams.ts';
+export { createGameStreams } from './game-streams/create-game-streams.ts';
 export {
   type GameMapping,
   type GameMappingInput,
@@ -20,22 +16,12 @@ export {
   streamLineSchemas,
   streamText,
 } from './game-streams/stream-lines.ts';
-export {
-  type LiveStreams,
-  type LiveStreamsOptions,
-  openLiveStreams,
-  type StreamedRun,
-  type StreamsOptions,
-  type WrittenStreams,
-  writeGameStreams,
-} from './game-streams/write-game-streams.ts';
+export { type LiveStreams, openLiveStreams, writeGameStreams } from './game-streams/write-game-streams.ts';
 export {
   createJudgePacket,
-  type JudgePacketOptions,
   type JudgePacketWriter,
   type JudgePass,
   judgePasses,
-  type PacketLine,
   type PacketManifest,
   type WrittenLine,
   type WrittenPackets,
@@ -43,31 +29,21 @@ export {
 } from './judging/judge-packets.ts';
 export type { NameSuspect, NameSuspects } from './judging/names/name-suspects.ts';
 export { type Player, playersOf } from './judging/players-of.ts';
-export {
-  createPseudonyms,
-  type Pseudonyms,
-  readPseudonyms,
-} from './judging/pseudonyms.ts';
+export { createPseudonyms, type Pseudonyms, readPseudonyms } from './judging/pseudonyms.ts';
 export {
   countMoves,
   indexPackets,
-  type JudgeVerdictData,
-  type NewVerdicts,
   newVerdicts,
-  type PacketIndex,
-  type ReadVerdictsOptions,
   readVerdicts,
   type VerdictMove,
   verdictMoves,
 } from './judging/verdicts.ts';
 export type { ReasoningMode } from './training/rows.ts';
-export type { DropReason } from './training/training-call.ts';
 export type { TrainingEstimate } from './training/training-estimate.ts';
 export { type TrainingFormatId, trainingFormatIds, trainingFormats } from './training/training-formats.ts';
 export {
   defaultMaxBytes,
   type TrainingManifest,
-  type TrainingOptions,
   writeTrainingData,
   writeTrainingFiles,
 } from './training/write-training-data.ts';

@@ -1,6 +1,5 @@
 export {
   longestContent,
-  type StoredContent,
   type StoredRequest,
   separateContent,
   storedRequest,
@@ -32,7 +31,7 @@ export { describeIssues, preview } from './json/describe-issues.ts';
 export { findNotJson, isPlainObject, type JsonObject, type JsonValue } from './json/json.ts';
 export { jsonObjectSchema, jsonValueSchema } from './json/json-value-schema.ts';
 export { matchesEventType } from './matches-event-type.ts';
-export { neutraliseControls, neutraliseControlsInLine } from './neutralise-controls.ts';
+export { neutraliseControls } from './neutralise-controls.ts';
 export { type DefinedOnly, definedOnly, otherFieldsOf, withoutOtherFields } from './other-fields.ts';
 export {
   type EventDataSchemas,
@@ -47,12 +46,11 @@ export {
   quickCheckOf,
 } from './parse-event.ts';
 export { shortened } from './shortened.ts';
-export type { ObservedImage } from './snapshots/observed-image.ts';
-export { ObservedInstance, registerSnapshotType, type SnapshotType } from './snapshots/observed-instance.ts';
+export { ObservedInstance, registerSnapshotType } from './snapshots/observed-instance.ts';
 export { newOutput, PrintedForm, reviveSnapshot, snapshot } from './snapshots/snapshot.ts';
 export { toTimestamp } from './timestamp.ts';
 export type { FileChange, RequestTool } from './types/agent-events.ts';
-export { type ContentPart, type MediaPart, type OutputPart, outputPartSchema } from './types/content-part.ts';
+export type { ContentPart, MediaPart, OutputPart } from './types/content-part.ts';
 export {
   type CopiesOfSource,
   type DispatchEnvelope,
@@ -61,7 +59,6 @@ export {
   type DispatchStatus,
   dispatchStatuses,
   type EnvelopeUpdates,
-  envelopeSchema,
   envelopeSchemaVersion,
   type Fidelity,
   type FileSink,
@@ -70,7 +67,6 @@ export {
   type TaskRecord,
   type TaskSource,
   type TextSink,
-  taskRecordSchema,
 } from './types/envelope.ts';
 export {
   type CapturedEvent,
@@ -91,12 +87,10 @@ export {
   isId,
   isTimestamp,
   type ModelUsage,
-  modelUsageSchema,
   type OpenCall,
   type OpenToolCall,
   type PriceSource,
   type StatedModelUsage,
-  statedModelUsageSchema,
   timestampSchema,
   type Usage,
   type UsagePeriods,
@@ -104,9 +98,4 @@ export {
 } from './types/fields.ts';
 export { envelopeJsonSchema, eventJsonSchema, taskJsonSchema } from './types/json-schema.ts';
 export { isEventOf, newEvent } from './types/new-event.ts';
-export {
-  BalanceSheet,
-  type BalanceUnit,
-  balanceProblem,
-  type SourceBalance,
-} from './types/source-balance.ts';
+export { BalanceSheet, balanceProblem, type SourceBalance } from './types/source-balance.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { newOutput, outputPartSchema, PrintedForm, parseEvent, reviveSnapshot } from '../src/index.ts';
+import { newOutput, PrintedForm, parseEvent, reviveSnapshot } from '../src/index.ts';
+import { outputPartSchema } from '../src/types/content-part.ts';
 
 const recorded = (values: readonly unknown[]) => {
   const event = { id: 'e1', timestamp: '2026-03-01T09:30:00.000Z', ...newOutput(values) };

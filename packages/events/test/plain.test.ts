@@ -1,13 +1,8 @@
-import {
-  envelopeSchema,
-  eventDataSchemas,
-  isEvent,
-  type KnownEventType,
-  taskRecordSchema,
-} from '@hansard/events';
+import { eventDataSchemas, isEvent, type KnownEventType } from '@hansard/events';
 import { isDataOf, isPlainEnvelope, isPlainEvent, isPlainTask } from '@hansard/events/plain';
 import { sampleEvents } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
+import { envelopeSchema, taskRecordSchema } from '../src/types/envelope.ts';
 
 const oddValues = [
   undefined,

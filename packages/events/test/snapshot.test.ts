@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest';
 import {
   jsonObjectSchema,
   ObservedInstance,
-  outputPartSchema,
   PrintedForm,
   parseEvent,
   registerSnapshotType,
@@ -10,6 +9,7 @@ import {
   snapshot,
 } from '../src/index.ts';
 import { snapshotText } from '../src/plain.ts';
+import { outputPartSchema } from '../src/types/content-part.ts';
 
 /** A handle: it leads back to itself. */
 class Connection {

@@ -1,12 +1,6 @@
 export { AgentRoster, findNamed, type NamedAgent, type NamedAnswer } from './agents/agent-roster.ts';
 export { CopyFinder, type SessionCopies, type SessionToCompare, sessionToCompare } from './copies.ts';
-export {
-  createDispatchFacts,
-  type DispatchFacts,
-  type FactsOptions,
-  factsOf,
-  isPricedBy,
-} from './dispatch-facts.ts';
+export { createDispatchFacts, type DispatchFacts, factsOf, isPricedBy } from './dispatch-facts.ts';
 export { type LoggedEnd, stops } from './logged-ending.ts';
 export { MessageNumbers, numberMessages } from './message-numbers.ts';
 export type { Price, PricedCall, PriceTable } from './prices/price-table.ts';
@@ -25,7 +19,6 @@ export {
   timeNotRecorded,
 } from './spending/format.ts';
 export {
-  addFigure,
   addFigures,
   addSpending,
   costInWords,

@@ -16,21 +16,10 @@ export {
 } from './games/game-lines.ts';
 export { detectGameFormat, type GameFormatId, gameFormats, readGameLog } from './games/read-game-log.ts';
 export { type TraceContent, traceOf } from './games/trace-line.ts';
-export type {
-  FormatDiagnostic,
-  FormatDiagnosticCode,
-  FormatReport,
-  WriteDiagnostic,
-} from './lines/format-diagnostic.ts';
+export type { FormatDiagnostic, FormatReport } from './lines/format-diagnostic.ts';
 export type { LogOrigin } from './lines/log-origin.ts';
-export {
-  detectSessionFormat,
-  hasSessionRecord,
-  type SessionFormat,
-  sessionFormats,
-  sessionShares,
-} from './session-formats.ts';
-export { type ReadOptions, type ReadSession, readSessionV1, readSessionV2 } from './sessions/read-session.ts';
+export { detectSessionFormat, hasSessionRecord, sessionFormats, sessionShares } from './session-formats.ts';
+export { type ReadSession, readSessionV1, readSessionV2 } from './sessions/read-session.ts';
 export type { SessionFormatId } from './sessions/session-dialect.ts';
 export {
   createSessionWriter,

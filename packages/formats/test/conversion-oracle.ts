@@ -1,5 +1,7 @@
 import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
-import type { SessionFormat, SessionFormatId, WriteDiagnostic } from '../src/index.ts';
+import type { SessionFormatId } from '../src/index.ts';
+import type { WriteDiagnostic } from '../src/lines/format-diagnostic.ts';
+import type { SessionFormat } from '../src/session-formats.ts';
 import { logOf, recordsIn } from './make.ts';
 
 /** A log converted to the other dialect and back. Each original record has its number as `n`. */

@@ -1,7 +1,8 @@
 import type { JsonObject } from '@hansard/events';
 import { randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { type SessionFormat, sessionFormats } from '../src/index.ts';
+import { sessionFormats } from '../src/index.ts';
+import type { SessionFormat } from '../src/session-formats.ts';
 import { bookClubV1, bookClubV2, call, logOf } from './make.ts';
 import { type RecordShape, randomRecords } from './random-records.ts';
 

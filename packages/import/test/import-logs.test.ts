@@ -5,7 +5,8 @@ import { BalanceSheet } from '@hansard/events';
 import type { LogImporterProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
-import { findLogs, type ImportProgress, logImporters } from '../src/index.ts';
+import type { ImportProgress } from '../src/import-source.ts';
+import { findLogs, logImporters } from '../src/index.ts';
 import { importAll, LogFolder, lines, logOfFormat, prompts } from './logs.ts';
 
 const task = 'lab/tasks/logs';

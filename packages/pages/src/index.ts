@@ -1,7 +1,3 @@
 export type { ReportOptions } from './dispatch-report.ts';
 export { writeTaskMarkdown } from './task-markdown.ts';
-export {
-  type TaskPagesOptions,
-  writeTaskPage,
-  writeTaskPages,
-} from './task-pages.ts';
+export { writeTaskPage, writeTaskPages } from './task-pages.ts';

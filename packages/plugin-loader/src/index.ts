@@ -2,19 +2,10 @@ export { previewWithoutSecrets } from './checks/hide-secrets.ts';
 export {
   type ImportedPlugin,
   importPlugin,
-  type LoadPluginsOptions,
   loadPlugins,
   longestTimeout,
   type PluginReference,
 } from './load-plugins.ts';
-export {
-  type LoadCheck,
-  type LoadReport,
-  type PluginReportEntry,
-  type PluginSource,
-  type PluginState,
-  renderLoadReport,
-  type ServerReport,
-} from './load-report.ts';
+export { type LoadReport, renderLoadReport, type ServerReport } from './load-report.ts';
 export type { LoadedPlugins, LoadedProvider } from './loaded-plugins.ts';
 export { pluginManifestJsonSchema } from './plugin-manifest.ts';

@@ -52,7 +52,7 @@ export type ServerReport =
  * `loaded`: it has a provider. `failed`: a check refused it. `denied`: the configuration forbids it.
  * `off`: found in a folder, and the configuration does not name it.
  */
-export type PluginState = 'loaded' | 'failed' | 'denied' | 'off';
+type PluginState = 'loaded' | 'failed' | 'denied' | 'off';
 
 export interface PluginSource {
   /** How it was found: as a package, below one of the `folders`, or at a path that the configuration gives. */

@@ -1,7 +1,8 @@
 import { type PluginError, pluginErrors } from '@hansard/provider';
 import { ManualClock } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { type LoadPluginsOptions, loadPlugins } from '../src/index.ts';
+import { loadPlugins } from '../src/index.ts';
+import type { LoadPluginsOptions } from '../src/load-plugins.ts';
 import { type LoadCheck, loadChecks } from '../src/load-report.ts';
 import { createWorkspace, creating, type PluginWorkspace, toolProvider } from './plugin-workspace.ts';
 

@@ -1,6 +1,5 @@
 export {
   type ContextManifest,
-  type ContextPart,
   contextErrors,
   contextRendererVersion,
   readContextManifest,
@@ -8,9 +7,6 @@ export {
 export {
   type ContextPolicy,
   checkContextPolicy,
-  type FadedPolicy,
-  type FullPolicy,
-  type LastMessagesPolicy,
   parseContextPolicy,
   type TokenCounter,
 } from './context/context-policy.ts';
@@ -25,12 +21,10 @@ export { GivenOrder, givenThrough } from './context/given-order.ts';
 export { bytesField, outputText } from './context/history/context-history.ts';
 export { interruption, takenBackText } from './context/history/context-item.ts';
 export type { ContextMessage } from './context/history/context-message.ts';
-export type { Detail } from './context/history/detail.ts';
 export { type CallRequest, LoggedRequests, rootOf } from './context/logged-requests.ts';
 export {
   type Basis,
   compareContexts,
-  type RenderCallsOptions,
   type RenderedCall,
   redactionNote,
   renderCalls,

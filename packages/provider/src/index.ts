@@ -10,14 +10,7 @@ export type {
   TaskRecord,
   Usage,
 } from '@hansard/events';
-export {
-  defineErrors,
-  type ErrorFamily,
-  type ErrorOf,
-  type ErrorRow,
-  type HansardError,
-  isHansardError,
-} from '@hansard/events/hansard-error';
+export { defineErrors, type HansardError, isHansardError } from '@hansard/events/hansard-error';
 export type {
   AgentHost,
   AgentInfo,

@@ -14,4 +14,4 @@ export {
   UnreadContents,
 } from './find-secrets.ts';
 export { redactSource } from './redact-source.ts';
-export { type OwnPatterns, redactionErrors } from './search/own-patterns.ts';
+export { redactionErrors } from './search/own-patterns.ts';

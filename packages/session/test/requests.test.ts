@@ -309,8 +309,8 @@ describe('a mutant in which', () => {
   ])('%s: ids of parts', async (fault, piece, instead) => {
     const made = await importMutated(
       home('events'),
-      ['content/stored-request.ts', piece, instead],
-      'content/stored-request.ts',
+      ['content/separate-content.ts', piece, instead],
+      'content/separate-content.ts',
     );
     const { storedRequest: stored } = made as { storedRequest: typeof storedRequest };
     const ids = [

@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import { otlpLines, type TraceOptions, traceDispatches } from '../src/index.ts';
+import { otlpLines, traceDispatches } from '../src/index.ts';
+import type { TraceOptions } from '../src/trace-options.ts';
 import { decodeLogs, decodeSpans, type ReceivedLog, type ReceivedSpan } from './decode-otlp.ts';
 import type { sampleRun } from './sample-run.ts';
 

@@ -1,10 +1,4 @@
-export {
-  type Instant,
-  type LimitReading,
-  parseInstant,
-  parseTimeLimit,
-  type TimeReading,
-} from './addresses/instant.ts';
+export { type Instant, parseTimeLimit } from './addresses/instant.ts';
 export {
   type AddressedLog,
   addressedEvents,
@@ -20,12 +14,7 @@ export { type AgentTreeNode, agentTree, readAgentTree, renderAgentTree } from '.
 export { type Audience, audienceOf, OpenAudience } from './audience/audience-of.ts';
 export { PresentAgents } from './audience/present-agents.ts';
 export { type CausalRow, causesOf, effectsOf } from './causes/causality.ts';
-export {
-  type HearingCell,
-  type HearingMatrix,
-  type HearingRow,
-  hearingMatrix,
-} from './causes/hearing-matrix.ts';
+export { type HearingMatrix, type HearingRow, hearingMatrix } from './causes/hearing-matrix.ts';
 export { type Intervention, interventionsOf } from './causes/interventions.ts';
 export {
   renderCauses,
@@ -44,27 +33,19 @@ export {
 export {
   type BlamedLine,
   FileBlame,
-  type LineOrigin,
   type ReplayedStep,
   type ReplayOrder,
   replayOrder,
-  type SessionStep,
 } from './files/file-blame.ts';
 export { changedWithoutContents, type FileRecord, fileRecordsOf } from './files/file-records.ts';
 export { type FileStep, stepOf } from './files/file-step.ts';
 export { LineTable } from './files/line-table.ts';
-export { type EventCriteria, EventFilter, filterRows } from './filters/event-filter.ts';
+export { EventFilter, filterRows } from './filters/event-filter.ts';
 export { parseTextPattern, type TextPattern } from './filters/text-pattern.ts';
-export { type AgentKnowledge, basisNote } from './knowledge/agent-knowledge.ts';
+export { basisNote } from './knowledge/agent-knowledge.ts';
 export type { GivenAnswer } from './knowledge/given-answer.ts';
 export { type Knowledge, knowledgeOf } from './knowledge/knowledge-of.ts';
-export {
-  type KnowledgeStep,
-  type KnownRow,
-  knownBy,
-  type NeverHeardRow,
-  neverHeard,
-} from './knowledge/known-by.ts';
+export { type KnownRow, knownBy, type NeverHeardRow, neverHeard } from './knowledge/known-by.ts';
 export { type ItemState, type KnownItem, textOfItem } from './knowledge/known-item.ts';
 export {
   contextMessageText,
@@ -72,12 +53,10 @@ export {
   renderManifest,
   requestLines,
 } from './knowledge/render-context-text.ts';
-export { type LogDiagnostic, type LogDiagnosticCode, renderDiagnostics } from './log/diagnostic.ts';
 export { agentNamed, agentsNamed, type LogAgent } from './log/log-agents.ts';
 export { createLogIndex, findEvent, type LogIndex } from './log/log-index.ts';
-export type { Hearing, HowHeard, Saying, Speaker } from './log/saying.ts';
+export type { Hearing, Saying, Speaker } from './log/saying.ts';
 export { isNoise, isStoredRow } from './rows/noise.ts';
-export type { RowReach } from './rows/open-groups.ts';
 export { readRows, rowsOf } from './rows/read-rows.ts';
 export {
   type Ink,
@@ -86,23 +65,8 @@ export {
   type RenderLineOptions,
   renderLine,
 } from './rows/render-line.ts';
-export { type RenderRowOptions, renderRow } from './rows/render-row.ts';
-export {
-  type DiffLine,
-  type Row,
-  type RowAgent,
-  type RowCall,
-  type RowDecision,
-  type RowFold,
-  type RowHearing,
-  type RowKind,
-  type RowModel,
-  type RowPart,
-  type RowSpeaker,
-  type RowText,
-  rowKinds,
-  type Tone,
-} from './rows/row.ts';
+export { renderRow } from './rows/render-row.ts';
+export { type Row, type RowFold, type RowKind, type RowPart, rowKinds, type Tone } from './rows/row.ts';
 export {
   eventsOfBranch,
   type FoldedRows,
@@ -110,26 +74,15 @@ export {
   type RowFolds,
   readFolds,
 } from './rows/row-folds.ts';
-export { rowText, type WordsLine, wordsLine } from './rows/row-line.ts';
+export { type WordsLine, wordsLine } from './rows/row-line.ts';
 export { type RowConditions, RowQuery } from './rows/row-query.ts';
-export { RowReader, type RowReaderOptions } from './rows/row-reader.ts';
+export { RowReader } from './rows/row-reader.ts';
 export { shownRows } from './rows/shown-rows.ts';
 export { type DialogRow, dialogOf } from './session/dialog.ts';
-export { type AgentRef, type IndexedSession, JointLog, type JointRow } from './session/joint-log.ts';
-export {
-  type FlowStep,
-  flowMermaid,
-  type MessageFlow,
-  messageFlow,
-  renderFlow,
-} from './session/message-flow.ts';
+export { type AgentRef, JointLog, type JointRow } from './session/joint-log.ts';
+export { flowMermaid, type MessageFlow, messageFlow, renderFlow } from './session/message-flow.ts';
 export { type PerspectiveRow, perspectiveOf } from './session/perspective.ts';
-export {
-  renderSessionView,
-  type SessionFacts,
-  type SessionSource,
-  sessionFacts,
-} from './session/render-session-view.ts';
+export { renderSessionView, type SessionFacts, sessionFacts } from './session/render-session-view.ts';
 export { SessionViewer } from './session/session-viewer.ts';
 export { type DeliveryDiff, type DiffPart, deliveryDiffs, wordDiff } from './session/word-diff.ts';
 export {
@@ -141,11 +94,10 @@ export {
   forkNotes,
   renderDispatchTree,
 } from './task/dispatch-tree.ts';
-export { inOrderOfTime, type TimedSource } from './task/in-order-of-time.ts';
+export { inOrderOfTime } from './task/in-order-of-time.ts';
 export {
   type DispatchEnding,
   dispatchEnding,
-  type PriorDispatch,
   type PriorOutcomes,
   priorOutcomes,
 } from './task/prior-outcomes.ts';
@@ -161,16 +113,9 @@ export {
   type TalkWords,
 } from './words/dialog-words.ts';
 export { cellInWords, dispatchedAgent } from './words/hearing-words.ts';
-export {
-  eventWords,
-  foldInWords,
-  openRewindInWords,
-  type RowWordsOptions,
-  rowWords,
-} from './words/row-words.ts';
+export { eventWords, foldInWords, openRewindInWords, rowWords } from './words/row-words.ts';
 export {
   type RowWords,
-  type SpanLabel,
   spanText,
   type WordBlock,
   type WordSource,

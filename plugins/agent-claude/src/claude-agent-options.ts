@@ -37,7 +37,7 @@ export interface ClaudeAgentOptions {
   readonly loadSdk?: () => Promise<unknown>;
 }
 
-export type ClaudePermissionMode =
+type ClaudePermissionMode =
   | 'default'
   | 'acceptEdits'
   | 'bypassPermissions'

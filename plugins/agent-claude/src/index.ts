@@ -5,9 +5,8 @@ import { createClaudeAgent } from './create-claude-agent.ts';
 import { createReplayAgent } from './create-replay-agent.ts';
 
 export { claudeAgentErrors } from './agent-failures.ts';
-export type { ClaudeAgentOptions, ClaudePermissionMode } from './claude-agent-options.ts';
 export { createClaudeAgent } from './create-claude-agent.ts';
-export { createReplayAgent, type ReplayAgentOptions } from './create-replay-agent.ts';
+export { createReplayAgent } from './create-replay-agent.ts';
 
 interface AgentClaudeConfig extends Omit<ClaudeAgentOptions, 'env' | 'loadSdk' | 'sessionStore'> {
   readonly replay?: string;

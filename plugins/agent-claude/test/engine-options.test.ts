@@ -3,7 +3,8 @@ import type { Options, SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
 import type { CapturedEvent } from '@hansard/events';
 import type { AgentRunRequest } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
-import plugin, { type ClaudeAgentOptions, createClaudeAgent } from '../src/index.ts';
+import type { ClaudeAgentOptions } from '../src/claude-agent-options.ts';
+import plugin, { createClaudeAgent } from '../src/index.ts';
 import { ofType, runAgent } from './run-agent.ts';
 
 interface Asked {

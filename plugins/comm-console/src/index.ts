@@ -1,11 +1,10 @@
 import { definePlugin } from '@hansard/provider';
 import { createConsole } from './create-console.ts';
 
-export { type ConsoleOptions, type ConsoleProvider, createConsole } from './create-console.ts';
-export type { ConsoleOutput } from './screen.ts';
+export { type ConsoleProvider, createConsole } from './create-console.ts';
 
 /** The configuration of the plugin; `plugin.json` says what each means and has the defaults. */
-export interface ConsoleConfig {
+interface ConsoleConfig {
   readonly color?: 'auto' | 'always' | 'never';
   readonly deltas?: boolean;
 }

@@ -5,7 +5,7 @@ import {
   type JsonObject,
 } from '@hansard/events';
 import type { EventNotice } from '@hansard/provider';
-import type { ConsoleOutput } from '../src/index.ts';
+import type { ConsoleOutput } from '../src/screen.ts';
 
 export const taskDir = 'research-lab/tasks/route-models';
 

@@ -1,7 +1,8 @@
 import { PassThrough } from 'node:stream';
 import type { CommunicationHost, IncomingMessage } from '@hansard/provider';
 import { describe, expect, it } from 'vitest';
-import { type ConsoleOptions, createConsole } from '../src/index.ts';
+import type { ConsoleOptions } from '../src/create-console.ts';
+import { createConsole } from '../src/index.ts';
 import { envelope, FakeOutput, taskDir } from './make.ts';
 
 function setUp(deliver: CommunicationHost['deliver'], options: Partial<ConsoleOptions> = {}) {

@@ -13,7 +13,7 @@ import {
 } from '@hansard/provider';
 
 /** The configuration of the plugin; `plugin.json` says what each means. */
-export interface StreamsConfig {
+interface StreamsConfig {
   readonly folder?: string;
   readonly mapping?: GameMappingInput;
   readonly sessionLogs?: readonly SessionFormatId[];
@@ -27,7 +27,7 @@ export default definePlugin({
     createStreamsWriter({ folder: resolve(baseDir, folder), isExtended: extended, ...written }),
 });
 
-export interface StreamsWriterOptions {
+interface StreamsWriterOptions {
   /** An absolute path. The files of a dispatch are in `TASK/DISPATCH` below it. */
   readonly folder: string;
   /** Writes the five streams of a game. Absent: it writes none. */

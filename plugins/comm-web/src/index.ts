@@ -5,7 +5,7 @@ export { createRunPage, type RunPage } from './create-run-page.ts';
 export { webErrors } from './web-errors.ts';
 
 /** The configuration of the plugin; `plugin.json` says what it means and has the default. */
-export interface WebConfig {
+interface WebConfig {
   readonly port?: number;
 }
 

@@ -18,7 +18,7 @@ export default definePlugin({
 });
 
 /** The configuration of the plugin; `plugin.json` says what each means. */
-export interface AgentHookConfig {
+interface AgentHookConfig {
   readonly name?: string;
   readonly systemPrompt: string;
   readonly languageModel?: string;

@@ -7,7 +7,7 @@ import {
 } from '@hansard/provider';
 import { event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { type AgentHookConfig, createAgentHook } from '../src/index.ts';
+import { createAgentHook } from '../src/index.ts';
 
 const own: AgentInfo = {
   agentId: 'agent_009',
@@ -47,7 +47,7 @@ function hostWith(...answers: string[]) {
 }
 
 const systemPrompt = 'You watch.';
-const watching = (config: Partial<AgentHookConfig>) =>
+const watching = (config: Partial<Parameters<typeof createAgentHook>[0]>) =>
   createAgentHook({ systemPrompt, name: 'Watch', ...config });
 const at = { agentId: 'agent_001' };
 const utterance = (text: string, agentId = 'agent_001'): HookObservation => ({
@@ -84,7 +84,7 @@ describe('what its agent hears', () => {
 
   const ofHook = event('user:message', { text: 'Hm.', source: { kind: 'system', hook: 'Other' } }, at);
   const look = event('agent:tool_call', { toolCallId: 'c', tool: 'look', metadata: {} }, at);
-  it.each<[string, Partial<AgentHookConfig>, HookObservation]>([
+  it.each<[string, Partial<Parameters<typeof createAgentHook>[0]>, HookObservation]>([
     ['another kind', { observe: ['message'] }, utterance('Yes.')],
     [
       'an agent that it does not watch',

@@ -13,7 +13,7 @@ export default definePlugin({
 });
 
 /** The configuration of the plugin; `plugin.json` says what each means. */
-export interface LimitsConfig {
+interface LimitsConfig {
   readonly name?: string;
   readonly maxAgents?: number;
   readonly createTools?: readonly string[];

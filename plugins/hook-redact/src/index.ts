@@ -22,7 +22,7 @@ export default definePlugin({
   create: createRedactHook,
 });
 
-export interface RedactPattern {
+interface RedactPattern {
   readonly pattern: string;
   readonly flags?: string;
   readonly replacement?: string;

@@ -3,12 +3,7 @@ import { definePlugin } from '@hansard/provider';
 import { createAiSdkModel } from './create-ai-sdk-model.ts';
 import { importResolver } from './import-resolver.ts';
 
-export {
-  type AiSdkModelOptions,
-  type AiSdkSettings,
-  createAiSdkModel,
-  type ModelResolver,
-} from './create-ai-sdk-model.ts';
+export { createAiSdkModel, type ModelResolver } from './create-ai-sdk-model.ts';
 
 export default definePlugin({
   id: 'model-ai-sdk',

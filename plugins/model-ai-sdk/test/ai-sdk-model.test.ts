@@ -2,7 +2,8 @@ import type { JsonObject } from '@hansard/events';
 import type { Delta } from '@hansard/provider';
 import { MockLanguageModelV4 } from 'ai/test';
 import { describe, expect, it } from 'vitest';
-import { type AiSdkSettings, createAiSdkModel } from '../src/index.ts';
+import type { AiSdkSettings } from '../src/create-ai-sdk-model.ts';
+import { createAiSdkModel } from '../src/index.ts';
 import {
   type CallOptions,
   finish,

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { definePlugin } from '@hansard/provider';
 import { openScriptedModel } from './open-scripted-model.ts';
 
-export { openScriptedModel, type ScriptedModelOptions } from './open-scripted-model.ts';
+export { openScriptedModel } from './open-scripted-model.ts';
 export { readScenario } from './read-scenario.ts';
 export type { Scenario, ScenarioInput, ScriptedTurn } from './scenario.ts';
 export { scenarioErrors } from './scenario-errors.ts';

@@ -3,11 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { raceForDispatch } from '../../../packages/store-conformance/src/cases/processes/processes.ts';
-import {
-  type CaseCounts,
-  runStoreConformance,
-  type StoreUnderTest,
-} from '../../../packages/store-conformance/src/index.ts';
+import { runStoreConformance, type StoreConformanceResult, type StoreUnderTest } from '../../../packages/store-conformance/src/index.ts';
 import { openCase } from '../../../packages/store-conformance/src/run/case-context.ts';
 import { jsonFileStoreCapabilities, openJsonFileStore } from '../../../plugins/store-jsonfile/src/index.ts';
 import { censusOf as censusOfFiles } from '../../../plugins/store-jsonfile/test/census.ts';
@@ -93,7 +89,7 @@ function casesInTurn(
   name: StoreName,
   ids: readonly [string, ...string[]],
   leaseMs: number,
-  figuresOf: (counts: CaseCounts) => Figures,
+  figuresOf: (counts: StoreConformanceResult['counts']) => Figures,
 ): Attack['round'] {
   return async (seed) => {
     const id = ids[seed % ids.length] ?? ids[0];
@@ -105,7 +101,7 @@ function casesInTurn(
   };
 }
 
-const appends = ({ acknowledgedEvents, refused }: CaseCounts): Figures => ({
+const appends = ({ acknowledgedEvents, refused }: StoreConformanceResult['counts']): Figures => ({
   'events acknowledged': acknowledgedEvents,
   'calls refused as STORE_LOCKED': refused,
 });

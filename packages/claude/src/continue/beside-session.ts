@@ -15,17 +15,17 @@ import {
 } from '@hansard/events';
 import { isStorable } from '../lines/log-parts.ts';
 
-/** What a path below a folder leads to, after links are resolved. */
-export type OwnPath =
+/** Resolves the links of a path, and checks whether it leads out of a folder. The links of the folder itself do not count. */
+export function resolveOwn(
+  path: string,
+  folder: string,
+):
   | { readonly kind: 'own'; readonly stats: Stats }
   /** A link to a place outside of the folder. */
   | { readonly kind: 'outside'; readonly target: string; readonly stats: Stats }
   /** Nothing can be examined, as for a link in a circle. */
   | { readonly kind: 'unreadable' }
-  | { readonly kind: 'absent' };
-
-/** Resolves the links of a path, and checks whether it leads out of a folder. The links of the folder itself do not count. */
-export function resolveOwn(path: string, folder: string): OwnPath {
+  | { readonly kind: 'absent' } {
   try {
     const target = realpathSync(path);
     const stats = statSync(target);

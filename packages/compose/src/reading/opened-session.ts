@@ -37,13 +37,6 @@ export async function readSession(
   return session;
 }
 
-/** The sessions that a word names, with what could not be read. */
-export interface SessionsReading {
-  readonly sessions: OpenedSessions;
-  /** What was looked at, oldest first: a session that could not be read has its error. */
-  readonly entries: readonly DispatchEntry[];
-}
-
 /**
  * Reads the logs that a word names into memory: of a task, all its sessions. A session that cannot be read does not hide the others.
  * @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS; the error of a session if none can be read
@@ -59,7 +52,11 @@ export async function readSessions(
     /** Which sessions are read. Absent: all. */
     readonly takes?: (envelope: DispatchEnvelope) => boolean;
   } = {},
-): Promise<SessionsReading> {
+): Promise<{
+  readonly sessions: OpenedSessions;
+  /** What was looked at, oldest first: a session that could not be read has its error. */
+  readonly entries: readonly DispatchEntry[];
+}> {
   const { taskDir, dispatchId, listings } = await resolveScope(store, word);
   const named = dispatchId === null ? listings : listings.filter((one) => one.dispatchId === dispatchId);
   const sessions: OpenedSession[] = [];
@@ -215,17 +212,6 @@ export interface CausesInSession {
   readonly rows: readonly CausalRow[];
 }
 
-export interface CausesAcross {
-  /** The session that was asked first, then those from which messages came. */
-  readonly sessions: readonly CausesInSession[];
-  /** The events of other sessions at which the search ends, because the store does not have them. */
-  readonly lost: readonly {
-    readonly dispatchId: string;
-    readonly id: string;
-    readonly hasSession: boolean;
-  }[];
-}
-
 interface Place {
   readonly dispatchId: string;
   readonly id: string;
@@ -243,7 +229,16 @@ export async function causesAcross(
   asked: OpenedSession,
   id: string,
   depth: number,
-): Promise<CausesAcross> {
+): Promise<{
+  /** The session that was asked first, then those from which messages came. */
+  readonly sessions: readonly CausesInSession[];
+  /** The events of other sessions at which the search ends, because the store does not have them. */
+  readonly lost: readonly {
+    readonly dispatchId: string;
+    readonly id: string;
+    readonly hasSession: boolean;
+  }[];
+}> {
   const first = causesOf(asked.index, id);
   const found = new Map([[asked, new Map(first.map((row) => [row.position, row]))]]);
   const opened = new Map<string, OpenedSession | null>([[asked.envelope.dispatchId, asked]]);

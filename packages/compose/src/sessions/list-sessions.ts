@@ -29,22 +29,6 @@ export interface TaskChoice extends ListingChoice {
   readonly status?: string | undefined;
 }
 
-export interface ListedSessions {
-  readonly sessions: readonly ListedDispatch[];
-  /** What was looked at, also what cannot be read. */
-  readonly entries: readonly DispatchEntry[];
-  /** How many more there are; null: some, which were not counted. */
-  readonly more: number | null;
-  /** The task that the word names, or the task of the session. Null: all. */
-  readonly taskDir: string | null;
-}
-
-export interface ListedTasks {
-  readonly tasks: readonly ListedTask[];
-  /** How many more there are. */
-  readonly more: number;
-}
-
 const orders = {
   newest: () => 0,
   active: (one, other) => compareTexts(activeAt(other) ?? '', activeAt(one) ?? ''),
@@ -63,7 +47,15 @@ export const sessionOrders = Object.keys(orders) as readonly SessionOrder[];
 export async function listSessions(
   store: DispatchStore,
   { word, project, sort = 'newest', limit = Number.POSITIVE_INFINITY }: ListingChoice = {},
-): Promise<ListedSessions> {
+): Promise<{
+  readonly sessions: readonly ListedDispatch[];
+  /** What was looked at, also what cannot be read. */
+  readonly entries: readonly DispatchEntry[];
+  /** How many more there are; null: some, which were not counted. */
+  readonly more: number | null;
+  /** The task that the word names, or the task of the session. Null: all. */
+  readonly taskDir: string | null;
+}> {
   const scope = word === undefined ? null : await resolveScope(store, word);
   const { entries, isMore } =
     scope === null
@@ -85,7 +77,11 @@ export async function listSessions(
 export async function listTasks(
   store: DispatchStore,
   { word, project, status, sort = 'newest', limit = Number.POSITIVE_INFINITY }: TaskChoice = {},
-): Promise<ListedTasks> {
+): Promise<{
+  readonly tasks: readonly ListedTask[];
+  /** How many more there are. */
+  readonly more: number;
+}> {
   const taskDir = word === undefined ? undefined : (await resolveScope(store, word)).taskDir;
   const wanted = status?.toLowerCase();
   const all = (await listAllTasks(store)).filter(

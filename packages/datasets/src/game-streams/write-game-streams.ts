@@ -25,12 +25,6 @@ export interface StreamedRun {
   readonly untimedLines: number;
 }
 
-export interface WrittenStreams {
-  /** The number of lines of each file. */
-  readonly lines: Readonly<Partial<Record<GameStream, number>>>;
-  readonly runs: readonly StreamedRun[];
-}
-
 export interface StreamsOptions {
   /** The meaning of events and tools. Imported game logs need none. */
   readonly mapping?: GameMappingInput;
@@ -46,7 +40,11 @@ export async function writeGameStreams(
   { envelopes, readEvents }: TaskSource,
   open: (name: string) => TextSink,
   { mapping: given, isExtended = false }: StreamsOptions,
-): Promise<WrittenStreams> {
+): Promise<{
+  /** The number of lines of each file. */
+  readonly lines: Readonly<Partial<Record<GameStream, number>>>;
+  readonly runs: readonly StreamedRun[];
+}> {
   const mappings = envelopes.map((envelope) => mappingFor(envelope, given));
   const streams = isExtended ? gameStreams : specifiedStreams;
   const sinks = new Map(streams.map((stream) => [stream as GameStream, open(`${stream}.jsonl`)]));

@@ -313,6 +313,6 @@ function packetKind(stream: GameStream, pass: JudgePass): PacketKind | null {
   return kind === 'reasoning' && pass === 'external' ? null : kind;
 }
 
-export type PacketLine = z.infer<typeof packetLineSchema>;
+type PacketLine = z.infer<typeof packetLineSchema>;
 
 export type PacketManifest = z.infer<typeof packetManifestSchema>;

@@ -53,7 +53,7 @@ const judgeVerdictData = z.object({
   packetSha256: z.string(),
 });
 
-export type JudgeVerdictData = z.infer<typeof judgeVerdictData>;
+type JudgeVerdictData = z.infer<typeof judgeVerdictData>;
 
 /** The index of a packet that verdicts may cite, rebuilt from the log of the judged dispatch. */
 export interface PacketIndex {
@@ -181,13 +181,6 @@ function createIndexer(options: JudgePacketOptions) {
   };
 }
 
-export interface NewVerdicts {
-  /** The verdicts that the log does not have yet, to be appended. */
-  readonly events: readonly NewEvent[];
-  /** How many verdicts of the file the log has already. */
-  readonly existing: number;
-}
-
 /**
  * The verdicts of a file on the packets of a dispatch, with the names and events of its log. The packets are made again, and must be those
  * that the verdicts are about. `file`: its name, for messages.
@@ -197,7 +190,12 @@ export async function newVerdicts(
   { readEvents, copiedEvents }: Pick<TaskSource, 'readEvents' | 'copiedEvents'>,
   dispatchId: string,
   { text, file, mapping }: { readonly text: string; readonly file: string; readonly mapping: GameMapping },
-): Promise<NewVerdicts> {
+): Promise<{
+  /** The verdicts that the log does not have yet, to be appended. */
+  readonly events: readonly NewEvent[];
+  /** How many verdicts of the file the log has already. */
+  readonly existing: number;
+}> {
   const cast = await readCast(readEvents(dispatchId), mapping);
   const pseudonyms = await readPseudonyms(readEvents(dispatchId), mapping, dispatchId);
   const known = new Set<string>();

@@ -1,6 +1,7 @@
 import { randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { type DropReason, trainingFormatIds } from '../../src/index.ts';
+import { trainingFormatIds } from '../../src/index.ts';
+import type { DropReason } from '../../src/training/training-call.ts';
 import { documentedSchemas } from './documented-schemas.ts';
 import { Talk, write } from './talk.ts';
 

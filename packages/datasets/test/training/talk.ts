@@ -14,7 +14,8 @@ import {
   renderContext,
   type TokenCounter,
 } from '@hansard/prompt';
-import { type TrainingManifest, type TrainingOptions, writeTrainingData } from '../../src/index.ts';
+import { type TrainingManifest, writeTrainingData } from '../../src/index.ts';
+import type { TrainingOptions } from '../../src/training/write-training-data.ts';
 
 export const words: TokenCounter = { id: 'words', count: (text) => text.split(/\s+/).length };
 

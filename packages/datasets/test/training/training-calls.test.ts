@@ -1,7 +1,8 @@
 import { formatErrors } from '@hansard/events';
 import type { ContextPolicy } from '@hansard/prompt';
 import { describe, expect, it } from 'vitest';
-import { type DropReason, trainingFormatIds } from '../../src/index.ts';
+import { trainingFormatIds } from '../../src/index.ts';
+import type { DropReason } from '../../src/training/training-call.ts';
 import { ann, annAlone, envelopeOf, type Row, Talk, words, write } from './talk.ts';
 
 const prompts = (rows: readonly Row[]) =>

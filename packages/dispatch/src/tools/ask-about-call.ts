@@ -17,14 +17,6 @@ export interface HookedCall {
   readonly callId?: string | undefined;
 }
 
-export interface HookedOutcome {
-  readonly outcome: ToolOutcome;
-  /** The last decision on the call or its result. */
-  readonly via: string | null;
-  /** As `HookVerdict.events`. */
-  readonly events: readonly NewEvent[];
-}
-
 /** May the call be made, and with which input? Rejects only when the signal aborts. */
 export function askAboutCall(asking: HookAsking, call: HookedCall): Promise<HookVerdict<JsonValue>> {
   return askHooks<JsonValue>(asking, {
@@ -52,7 +44,13 @@ export async function askAboutResult(
   call: HookedCall,
   outcome: ToolOutcome,
   previous: string | null,
-): Promise<HookedOutcome> {
+): Promise<{
+  readonly outcome: ToolOutcome;
+  /** The last decision on the call or its result. */
+  readonly via: string | null;
+  /** As `HookVerdict.events`. */
+  readonly events: readonly NewEvent[];
+}> {
   const { status, text, madeFrom = [] } = outcome;
   const { input } = call;
   const { events, value, denied, via } = await askHooks<string>(asking, {

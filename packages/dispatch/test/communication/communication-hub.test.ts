@@ -1,15 +1,10 @@
-import {
-  type CommunicationProblem,
-  createCommunicationHub,
-  openDispatchStore,
-  runDispatch,
-  startDispatch,
-} from '@hansard/dispatch';
+import { createCommunicationHub, openDispatchStore, runDispatch, startDispatch } from '@hansard/dispatch';
 import { type CapturedEvent, type DispatchEnvelope, newEvent } from '@hansard/events';
 import type { AgentProvider, CommunicationHost, CommunicationProvider } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { ManualClock } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
+import type { CommunicationProblem } from '../../src/communication/communication-problem.ts';
 import { changedStore } from '../support/changed-store.ts';
 import { Gate, turn } from '../support/gate.ts';
 import { agent, delta, says, yields } from '../support/scripted-agent.ts';

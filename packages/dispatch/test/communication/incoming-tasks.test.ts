@@ -1,5 +1,4 @@
 import {
-  type CommunicationProblem,
   createCommunicationHub,
   type IncomingTasks,
   openDispatchStore,
@@ -8,6 +7,7 @@ import {
 import type { AgentRunRequest, CommunicationHost, IncomingTask } from '@hansard/provider';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
+import type { CommunicationProblem } from '../../src/communication/communication-problem.ts';
 import { changedStore } from '../support/changed-store.ts';
 import { Gate, turn } from '../support/gate.ts';
 import { agent, says, stopped } from '../support/scripted-agent.ts';

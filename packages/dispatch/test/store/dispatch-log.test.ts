@@ -1,12 +1,8 @@
-import {
-  type Dispatch,
-  type DispatchLog,
-  openDispatchStore,
-  type ReadDispatchOptions,
-} from '@hansard/dispatch';
+import { type Dispatch, type DispatchLog, openDispatchStore } from '@hansard/dispatch';
 import { type NewEvent, newEvent } from '@hansard/events';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
+import type { ReadDispatchOptions } from '../../src/store/dispatch-log.ts';
 import { changedStore } from '../support/changed-store.ts';
 import { codeOf } from '../support/code-of.ts';
 import { turn } from '../support/gate.ts';

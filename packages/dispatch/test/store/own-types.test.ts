@@ -1,9 +1,10 @@
-import { type EventDiagnostic, openDispatchStore, runDispatch } from '@hansard/dispatch';
+import { openDispatchStore, runDispatch } from '@hansard/dispatch';
 import { isEvent, type JsonObject, type NewEvent } from '@hansard/events';
 import { createMemoryStore } from '@hansard/store-memory';
 import { createDispatch, updateDispatch } from '@hansard/testing';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
+import type { EventDiagnostic } from '../../src/intake/event-intake.ts';
 import { agent } from '../support/scripted-agent.ts';
 
 const taskDir = 'lab/tasks/game';

@@ -1,14 +1,8 @@
-import {
-  describeStreamProblem,
-  handleStream,
-  openDispatchStore,
-  replayDispatch,
-  type StreamProblem,
-  startDispatch,
-} from '@hansard/dispatch';
+import { handleStream, openDispatchStore, replayDispatch, startDispatch } from '@hansard/dispatch';
 import { createMemoryStore } from '@hansard/store-memory';
 import { ManualClock, startOfTest } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
+import { describeStreamProblem, type StreamProblem } from '../../src/streams/handle-stream.ts';
 import { Gate, turn } from '../support/gate.ts';
 import { agent, delta, says, yields } from '../support/scripted-agent.ts';
 import { inWords } from '../support/stream-words.ts';

@@ -1,4 +1,4 @@
-import { type DispatchLog, openDispatchStore, type ReplayOptions, replayDispatch } from '@hansard/dispatch';
+import { type DispatchLog, openDispatchStore, replayDispatch } from '@hansard/dispatch';
 import { newEvent, type OutputPart, snapshot, toTimestamp } from '@hansard/events';
 import { createMemoryStore } from '@hansard/store-memory';
 import {
@@ -10,6 +10,7 @@ import {
   updateDispatch,
 } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
+import type { ReplayOptions } from '../../src/streams/replay-dispatch.ts';
 import { changedStore } from '../support/changed-store.ts';
 import { turn } from '../support/gate.ts';
 import { gather, inWords } from '../support/stream-words.ts';

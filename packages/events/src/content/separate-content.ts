@@ -13,7 +13,7 @@ interface SeparatedContent<E extends NewEvent = NewEvent> {
 }
 
 /** The bytes as an event: its id is their digest, and it has no time, so the same bytes are the same event. */
-export type StoredContent = NewEvent & {
+type StoredContent = NewEvent & {
   readonly type: 'content:stored';
   readonly data: EventData<'content:stored'>;
 };

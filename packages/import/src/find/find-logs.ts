@@ -17,7 +17,7 @@ export interface FoundLogs {
   readonly problems: readonly PathProblem[];
 }
 
-export interface PathProblem {
+interface PathProblem {
   readonly path: string;
   /** FORMAT_UNREADABLE, IMPORT_NO_LOGS or IMPORT_LINK_OUTSIDE. */
   readonly error: Error;

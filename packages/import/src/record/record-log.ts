@@ -66,11 +66,6 @@ export interface UnchangedRecord {
   readonly quietEnd: QuietEnd | null;
 }
 
-/** A log whose dispatch was deleted and excluded. Nothing was read. */
-export interface ExcludedRecord {
-  readonly kind: 'excluded';
-}
-
 export interface RecordedLog {
   readonly kind: 'recorded';
   readonly summary: LogSummary;
@@ -115,7 +110,13 @@ export async function recordLog(
     again = false,
     run,
   }: RecordLogOptions = {},
-): Promise<RecordedLog | UnchangedRecord | ExcludedRecord> {
+): Promise<
+  | RecordedLog
+  | UnchangedRecord
+  | {
+      readonly kind: 'excluded';
+    }
+> {
   const ref = { taskDir, dispatchId: log.dispatchId };
   const existing = (await store.findDispatch(ref))?.envelope ?? null;
   const kept = fidelity ?? existing?.fidelity ?? 'full';

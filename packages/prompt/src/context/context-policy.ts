@@ -14,7 +14,7 @@ interface OutputPolicy {
 }
 
 /** All messages. */
-export interface FullPolicy extends OutputPolicy {
+interface FullPolicy extends OutputPolicy {
   readonly name: 'full';
 }
 

@@ -68,7 +68,7 @@ export interface StoreFixture {
   readonly dispose: () => Awaitable<void>;
 }
 
-export interface DispatchName {
+interface DispatchName {
   readonly taskDir: string;
   readonly dispatchId: string;
 }

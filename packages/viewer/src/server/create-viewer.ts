@@ -27,14 +27,6 @@ const files = {
 /** The built page: beside the built server, or from the sources in the folder of the build. */
 const folder = new URL(import.meta.url.endsWith('.ts') ? '../../dist/page/' : './page/', import.meta.url);
 
-export interface Viewer {
-  /** The routes, guarded. Until it is started, every host is another one. */
-  readonly app: Hono;
-  readonly token: string;
-  /** Listens. @throws VIEW_TOKEN_NEEDED, VIEW_PORT_UNUSABLE, VIEW_ADDRESS_UNKNOWN */
-  start(options?: StartOptions): Promise<RunningViewer>;
-}
-
 /** The page and its answers for one store. Without `runs` it reads only; it claims nothing and ends no dispatch. */
 export function createViewer({
   store,
@@ -49,7 +41,13 @@ export function createViewer({
    * viewer answers GET and HEAD only.
    */
   readonly runs?: ViewedRuns;
-}): Viewer {
+}): {
+  /** The routes, guarded. Until it is started, every host is another one. */
+  readonly app: Hono;
+  readonly token: string;
+  /** Listens. @throws VIEW_TOKEN_NEEDED, VIEW_PORT_UNUSABLE, VIEW_ADDRESS_UNKNOWN */
+  start(options?: StartOptions): Promise<RunningViewer>;
+} {
   const token = ownToken ?? randomToken();
   let hosts: readonly string[] = [];
   const viewed = viewedStore(store);

@@ -5,7 +5,7 @@ import { isSameContent, type Lines, type LineTable } from './line-table.ts';
 const nothing = keyOf(null);
 
 /** What wrote a line. */
-export interface LineOrigin<By> {
+interface LineOrigin<By> {
   readonly by: By;
   /** The number of the line, from 1, in the content that the edit wrote. */
   readonly line: number;

@@ -2,7 +2,7 @@ import type { Diagnostic } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import type { TreeProblemCode } from '@hansard/prompt';
 
-export type LogDiagnosticCode =
+type LogDiagnosticCode =
   | 'id_repeated'
   | 'event_unreadable'
   | 'agent_not_created'

@@ -46,7 +46,7 @@ interface FlowLane {
 }
 
 /** One saying. `from` and `lane` are indexes of `lanes`. */
-export interface FlowStep {
+interface FlowStep {
   readonly id: string;
   readonly position: number;
   readonly text: string;

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { parseInstant, parseTimeLimit, type TimeReading } from '../../src/index.ts';
+import { parseInstant, type TimeReading } from '../../src/addresses/instant.ts';
+import { parseTimeLimit } from '../../src/index.ts';
 
 const day = '2026-03-01T23:30:00.000Z';
 

@@ -1,6 +1,7 @@
 import { anyEvent } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { agentNamed, agentsNamed, createLogIndex, findEvent, renderDiagnostics } from '../../src/index.ts';
+import { agentNamed, agentsNamed, createLogIndex, findEvent } from '../../src/index.ts';
+import { renderDiagnostics } from '../../src/log/diagnostic.ts';
 import { calls, created, decides, heard, marketLog, piece, says, thinks } from '../market-log.ts';
 
 describe('createLogIndex', () => {

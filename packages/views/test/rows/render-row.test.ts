@@ -1,7 +1,8 @@
 import type { CapturedEvent, EventData, JsonObject, JsonValue } from '@hansard/events';
 import { anyEvent, event } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { columnsOf, type RenderRowOptions, renderRow, rowsOf } from '../../src/index.ts';
+import { columnsOf, renderRow, rowsOf } from '../../src/index.ts';
+import type { RenderRowOptions } from '../../src/rows/render-row.ts';
 import { wrapColumns } from '../../src/text/columns.ts';
 
 function call(toolCallId: string, tool: string, input: JsonValue, target?: string): CapturedEvent {

@@ -1,7 +1,8 @@
 import type { CapturedEvent, JsonValue } from '@hansard/events';
 import { randomFrom } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { type Row, RowQuery, RowReader, rowKinds, rowsOf, rowText } from '../../src/index.ts';
+import { type Row, RowQuery, RowReader, rowKinds, rowsOf } from '../../src/index.ts';
+import { rowText } from '../../src/rows/row-line.ts';
 import { RandomLog } from './random-log.ts';
 
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 2 ** 30));

@@ -1,6 +1,7 @@
 import { randomFrom } from '@hansard/testing';
 import { expect, it } from 'vitest';
-import { type Row, RowReader, rowsOf, rowText, rowWords, wordsLine } from '../../src/index.ts';
+import { type Row, RowReader, rowsOf, rowWords, wordsLine } from '../../src/index.ts';
+import { rowText } from '../../src/rows/row-line.ts';
 import { RandomLog } from './random-log.ts';
 
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 2 ** 30));

@@ -1,7 +1,8 @@
 import type { CapturedEvent, JsonObject } from '@hansard/events';
 import { envelope } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
-import { dispatchEnding, type PriorDispatch, priorOutcomes } from '../../src/index.ts';
+import { dispatchEnding, priorOutcomes } from '../../src/index.ts';
+import type { PriorDispatch } from '../../src/task/prior-outcomes.ts';
 
 const at = (
   day: number,

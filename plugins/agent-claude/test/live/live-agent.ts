@@ -22,7 +22,8 @@ import {
   type ScriptedMessagesApi,
   startMessagesApi,
 } from '../../../../scripts/engines/scripted-messages-api.ts';
-import { type ClaudeAgentOptions, createClaudeAgent } from '../../src/index.ts';
+import type { ClaudeAgentOptions } from '../../src/claude-agent-options.ts';
+import { createClaudeAgent } from '../../src/index.ts';
 
 export interface LiveOptions extends Partial<RunDispatchOptions> {
   readonly agentOptions?: ClaudeAgentOptions;
