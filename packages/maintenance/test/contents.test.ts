@@ -192,14 +192,14 @@ const mutants: readonly (readonly [name: string, file: string, piece: string, in
   [
     'stores the removed bytes again',
     'dispatch/redaction/redacted-appends.ts',
-    "!storeErrors.is(conflict, 'STORE_EVENT_CONFLICT')",
+    "!events.some(isContent) || !storeErrors.is(conflict, 'STORE_EVENT_CONFLICT')",
     'true',
   ],
   [
     'loses events beside a removed content',
     'dispatch/redaction/redacted-appends.ts',
-    '!isContent(event) || !known.has(event.id)',
-    '!known.size',
+    'known[index] === null',
+    'known.every((one) => one === null)',
   ],
 ];
 

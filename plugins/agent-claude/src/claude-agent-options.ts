@@ -37,10 +37,4 @@ export interface ClaudeAgentOptions {
   readonly loadSdk?: () => Promise<unknown>;
 }
 
-type ClaudePermissionMode =
-  | 'default'
-  | 'acceptEdits'
-  | 'bypassPermissions'
-  | 'plan'
-  | 'dontAsk'
-  | 'auto';
+type ClaudePermissionMode = 'default' | 'acceptEdits' | 'bypassPermissions' | 'plan' | 'dontAsk' | 'auto';

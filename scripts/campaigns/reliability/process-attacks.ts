@@ -3,7 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { raceForDispatch } from '../../../packages/store-conformance/src/cases/processes/processes.ts';
-import { runStoreConformance, type StoreConformanceResult, type StoreUnderTest } from '../../../packages/store-conformance/src/index.ts';
+import {
+  runStoreConformance,
+  type StoreConformanceResult,
+  type StoreUnderTest,
+} from '../../../packages/store-conformance/src/index.ts';
 import { openCase } from '../../../packages/store-conformance/src/run/case-context.ts';
 import { jsonFileStoreCapabilities, openJsonFileStore } from '../../../plugins/store-jsonfile/src/index.ts';
 import { censusOf as censusOfFiles } from '../../../plugins/store-jsonfile/test/census.ts';

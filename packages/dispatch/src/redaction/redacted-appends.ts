@@ -74,11 +74,7 @@ export class RedactedAppends {
         ? stored.position
         : null;
     });
-    const missing = events.filter((_, index) => known[index] === null);
-    if (missing.length === events.length) throw conflict;
-    const added = missing.length > 0 ? await this.#stored.appendEvents(missing) : [];
-    let next = 0;
-    return known.map((position) => position ?? (added[next++] as number));
+    return appendMissing(events, known, (missing) => this.#stored.appendEvents(missing), conflict);
   }
 
   async #findRedacted(): Promise<ReadonlyMap<string, PositionedEvent>> {
@@ -102,6 +98,20 @@ function orElse<T>(call: () => Awaitable<T>, again: (error: unknown) => Promise<
   } catch (error) {
     return again(error);
   }
+}
+
+/** Appends the events without a known position, and returns the position of each. Throws `conflict` if no position is known. */
+async function appendMissing(
+  events: readonly CapturedEvent[],
+  known: readonly (number | null)[],
+  append: (missing: readonly CapturedEvent[]) => Awaitable<readonly number[]>,
+  conflict: unknown,
+): Promise<readonly number[]> {
+  const missing = events.filter((_, index) => known[index] === null);
+  if (missing.length === events.length) throw conflict;
+  const added = missing.length > 0 ? await append(missing) : [];
+  let next = 0;
+  return known.map((position) => position ?? (added[next++] as number));
 }
 
 /** Appends events and returns the position of each. */
@@ -136,15 +146,9 @@ export class ContentAppends implements Appends {
 
   async #again(events: readonly CapturedEvent[], conflict: unknown): Promise<readonly number[]> {
     if (!events.some(isContent) || !storeErrors.is(conflict, 'STORE_EVENT_CONFLICT')) throw conflict;
-    const known = await this.#find();
-    const missing = events.filter((event) => !isContent(event) || !known.has(event.id));
-    if (missing.length === events.length) throw conflict;
-    const added = missing.length > 0 ? await this.#appends.append(missing) : [];
-    let next = 0;
-    return events.map((event) => {
-      const position = isContent(event) ? known.get(event.id) : undefined;
-      return position ?? (added[next++] as number);
-    });
+    const found = await this.#find();
+    const known = events.map((event) => (isContent(event) ? (found.get(event.id) ?? null) : null));
+    return appendMissing(events, known, (missing) => this.#appends.append(missing), conflict);
   }
 
   /** The positions of all stored contents. */
