@@ -19,6 +19,8 @@ export interface Counts {
   readonly exportedNames: number;
   /** Source files that exactly one other source file imports. */
   readonly importedByOne: number;
+  /** Those of them that an entry names, or another file loads when it is needed: they are public, or apart to be loaded late. */
+  readonly importedByEntryOrLate: number;
   readonly longFunctions: readonly LongFunction[];
   readonly changesets: number;
   /** Files that make a fold of the facts of a log. */
@@ -35,11 +37,16 @@ const otherPatterns = ['{scripts,benchmarks}/**/*.{ts,tsx}', 'examples/*/src/**/
 export function countRepository(): Counts {
   const sources = filesOf(sourcePatterns);
   const imported = importersOf(sources);
+  const byOne = sources.filter((file) => imported.get(file)?.size === 1);
+  const entries = new Set(workspacePackages().flatMap(({ folder }) => entriesOf(folder)));
   return {
     sourceFiles: sources.length,
     sourceLines: sources.reduce((sum, file) => sum + linesOf(file), 0),
     exportedNames: exportedNames().size,
-    importedByOne: sources.filter((file) => imported.get(file)?.size === 1).length,
+    importedByOne: byOne.length,
+    importedByEntryOrLate: byOne.filter((file) =>
+      [...(imported.get(file) ?? [])].every((importer) => entries.has(importer) || loadsLate(importer, file)),
+    ).length,
     longFunctions: longFunctions(),
     changesets: globSync('.changeset/*.md', { cwd: root }).filter((file) => !file.endsWith('README.md'))
       .length,
@@ -115,7 +122,8 @@ function exportedNames(): Set<string> {
   return names;
 }
 
-function entriesOf(folder: string): string[] {
+/** The source files that other packages import by the name of this one. */
+export function entriesOf(folder: string): string[] {
   const { exports = {} } = JSON.parse(read(join(folder, 'package.json')));
   return Object.values(exports as Record<string, unknown>).flatMap((entry) => {
     const source = (entry as Record<string, unknown> | null)?.['@hansard/source'];
@@ -148,6 +156,12 @@ function importersOf(files: readonly string[]): Map<string, Set<string>> {
     }
   }
   return importers;
+}
+
+function loadsLate(importer: string, file: string): boolean {
+  return [...read(importer).matchAll(/import\('(\.[^']+)'\)/g)].some(
+    ([, specifier = '']) => relative(root, resolve(root, dirname(importer), specifier)) === file,
+  );
 }
 
 function filesOf(patterns: readonly string[]): string[] {

@@ -1,5 +1,5 @@
 export { Cast, readCast } from './game-streams/cast.ts';
-export { createGameStreams } from './game-streams/create-game-streams.ts';
+export { createGameStreams, type GameStreams } from './game-streams/create-game-streams.ts';
 export {
   type GameMapping,
   type GameMappingInput,

@@ -21,17 +21,8 @@ import {
   streamLineSchemas,
 } from './stream-lines.ts';
 
-export interface GameStreamsOptions {
-  readonly runId: string;
-  /** The cast of the whole log. It learns what `add` receives. */
-  readonly cast: Cast;
-}
-
-/** @throws FORMAT_MAPPING_INVALID */
-export function createGameStreams(
-  input: GameMappingInput,
-  { runId, cast }: GameStreamsOptions,
-): {
+/** The streams of one dispatch, written while its events arrive. Memory does not grow with the number of events. */
+export interface GameStreams {
   /**
    * The lines that an event adds. The line of a call comes when the call was carried out, the line of thoughts when their
    * message is over, and the line of an utterance when all possible receivers have received it, or some will not. Lines
@@ -46,7 +37,16 @@ export function createGameStreams(
    * The players that events of the game name, but that match no agent. If there are any, only what all agents have received is public.
    */
   readonly unmatchedPlayers: readonly string[];
-} {
+}
+
+export interface GameStreamsOptions {
+  readonly runId: string;
+  /** The cast of the whole log. It learns what `add` receives. */
+  readonly cast: Cast;
+}
+
+/** @throws FORMAT_MAPPING_INVALID */
+export function createGameStreams(input: GameMappingInput, { runId, cast }: GameStreamsOptions): GameStreams {
   const mapping = parseGameMapping(input);
   const names = new Map<string, string>();
   const company = new Company(mapping, cast);
