@@ -7,7 +7,7 @@ export {
 export type { Diagnostic } from './diagnostic.ts';
 export { didYouMean } from './did-you-mean.ts';
 export { encodeEvent, inLineOrder } from './encode-event.ts';
-export { type EventError, eventErrors, formatErrors } from './event-errors.ts';
+export { type EventError, eventErrors } from './event-errors.ts';
 export { firstLine, isTypeOfProgram, narrowWith, toNarrative } from './fidelity/narrative.ts';
 export {
   addRedactions,
@@ -18,6 +18,7 @@ export {
   replacedBy,
   replacedField,
 } from './fidelity/redaction-counts.ts';
+export { formatErrors } from './format-errors.ts';
 export {
   defineErrors,
   type ErrorFamily,
