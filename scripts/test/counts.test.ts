@@ -42,10 +42,10 @@ it('at most 33 % of the source files have one importer', () => {
   expect((importedByOne - importedByEntryOrLate) / sourceFiles).toBeLessThanOrEqual(0.18);
 });
 
-it('packages export at most 1,125 names, and functions return at most 29 types that have no exported name', () => {
+it('packages export at most 1,125 names, and functions return at most 34 types that have no exported name', () => {
   expect(repository.exportedNames).toBeGreaterThan(500);
   expect(repository.exportedNames).toBeLessThanOrEqual(1_125);
   const unnamed = unnamedAnswers();
   expect(unnamed).toContain('packages/views: LogNode');
-  expect(unnamed.length).toBeLessThanOrEqual(29);
+  expect(unnamed.length).toBeLessThanOrEqual(34);
 });

@@ -234,7 +234,7 @@ function sortTasks(tasks: readonly ListedTask[], order: SessionOrder): ListedTas
 }
 
 /** All its tokens, also those from a cache; null: not known. */
-export function tokensOf({ usage }: DispatchEnvelope): number | null {
+function tokensOf({ usage }: DispatchEnvelope): number | null {
   if (usage === null) return null;
   const { inputTokens, outputTokens, cacheReadTokens = 0, cacheWriteTokens = 0 } = usage;
   return inputTokens + outputTokens + cacheReadTokens + cacheWriteTokens;
