@@ -19,7 +19,7 @@ import type { OpenParts } from './open-parts.ts';
 import { toTaskDir } from './sessions/task-name.ts';
 
 /** Sessions of a `SessionStore` of the Claude Agent SDK. */
-export interface StoredSessions {
+interface StoredSessions {
   readonly projectKey: string;
   readonly sessionIds: readonly string[];
   readonly source: ReadableSessionStore;

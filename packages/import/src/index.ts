@@ -5,7 +5,14 @@ export type { UnreadFiles } from './find/unread-files.ts';
 export { importErrors } from './import-errors.ts';
 export { type ImportItem, importLogs } from './import-logs.ts';
 export { importSessions, type ReadableSessionKey, type ReadableSessionStore } from './import-sessions.ts';
-export type { ImportOptions, ImportReport, LeftOutLogs, LogFilter, UnchangedLog } from './import-source.ts';
+export type {
+  ImportOptions,
+  ImportProgress,
+  ImportReport,
+  LeftOutLogs,
+  LogFilter,
+  UnchangedLog,
+} from './import-source.ts';
 export { logImporters } from './importers/log-importers.ts';
 export { readPriceFile } from './prices/price-file.ts';
 export { standardPrices } from './prices/standard-prices.ts';

@@ -21,7 +21,7 @@ import type * as viewer from '@hansard/viewer';
 import { type Row, renderRow } from '@hansard/views';
 import { afterAll, describe, expect, it } from 'vitest';
 import type * as reader from '../../src/commands/show/reader/read-log.ts';
-import type * as trial from '../../src/import/run-import.ts';
+import type * as trial from '../../src/import/trial-import.ts';
 import { CopiedSessions, currentRows, type MadeSession, ownedEntries, recordsOf } from './copied-sessions.ts';
 
 const first = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1_000_000));
@@ -444,11 +444,11 @@ const consumers: readonly Consumer[] = [
     ],
   },
   {
-    ...{ name: 'a trial', home: homes.harness, entry: 'import/run-import.ts', look: inTrials },
+    ...{ name: 'a trial', home: homes.harness, entry: 'import/trial-import.ts', look: inTrials },
     mutants: [
       [
         'counts the head twice',
-        'import/run-import.ts',
+        'import/trial-import.ts',
         '(await copies.without(entry))?.envelope ?? entry.envelope',
         'entry.envelope',
       ],
