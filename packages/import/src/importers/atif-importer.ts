@@ -6,6 +6,7 @@ import { type AtifHead, type AtifSource, detectAtif, readAtif, readAtifHead } fr
 import type { LogImporterProvider, OpenLog } from '@hansard/provider';
 import { readHead, readSource, unreadable } from '../find/read-source.ts';
 import { importErrors } from '../import-errors.ts';
+import { toName } from './task-names.ts';
 
 /** Trajectories of ATIF: one JSON document each, which is written again as a whole during a run. */
 export const atifImporter: LogImporterProvider = {
@@ -155,17 +156,11 @@ function refuse(file: string): never {
   throw formatErrors.error(code, `${file} ${problem}.`, { details: { file } });
 }
 
-const longestName = 80;
-
 /** The task of a run. A continuation and the summaries of terminus-2 name the run that they belong to. */
 function taskOf({ sessionId, parentSessionId }: AtifHead, dispatchId: string): string {
   const run = (parentSessionId ?? sessionId ?? dispatchId).replace(
     /-(?:cont-\d+|summarization-\d+-[a-z]+)$/,
     '',
   );
-  const slug = run
-    .replace(/[^A-Za-z0-9._-]/g, '-')
-    .slice(-longestName)
-    .replace(/^[._-]+|[._-]+$/g, '');
-  return `atif/tasks/${slug === '' ? dispatchId : slug}`;
+  return `atif/tasks/${toName(run) ?? dispatchId}`;
 }

@@ -32,6 +32,7 @@ import { importErrors } from '../import-errors.ts';
 import { atifImporter } from './atif-importer.ts';
 import { emptyFile } from './choose-importer.ts';
 import { nameProduct, wholeLines } from './products.ts';
+import { toName } from './task-names.ts';
 
 const gameImporters: readonly LogImporterProvider[] = [
   {
@@ -43,8 +44,6 @@ const gameImporters: readonly LogImporterProvider[] = [
   },
   { ...gameImporter('werewolf-match'), title: 'a werewolf match' },
 ];
-
-const longestName = 80;
 
 const claudeImporters: readonly LogImporterProvider[] = [
   {
@@ -177,15 +176,6 @@ function projectOf(cwd: string): string {
 
 function taskOf(project: string, slug: string, dispatchId: string): string {
   return `${toName(project) ?? 'imported'}/tasks/${toName(slug) ?? dispatchId}`;
-}
-
-/** Letters, digits and `._-`, a letter or digit first and not a whole path; of a long name, the end. */
-function toName(text: string): string | null {
-  const name = text
-    .replace(/[^A-Za-z0-9._-]/g, '-')
-    .slice(-longestName)
-    .replace(/^[._-]+|[._-]+$/g, '');
-  return name === '' ? null : name;
 }
 
 function gameImporter(id: GameFormatId): Pick<LogImporterProvider, 'contract' | 'id' | 'detect' | 'open'> {
