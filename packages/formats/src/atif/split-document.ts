@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer';
 /** The lists of a trajectory whose items are parts of their own. */
 const lists = ['steps', 'subagent_trajectories'] as const;
 
-export type ListName = (typeof lists)[number];
+type ListName = (typeof lists)[number];
 
 /**
  * A part of a document that is one JSON object: a member, an item of one of its lists, or what could not be read. `bytes` are those since the part
