@@ -45,6 +45,7 @@ class Twins implements AsyncDisposable {
   #time = 1_000;
   imported = 0;
   continued = 0;
+  rewritten = 0;
 
   /** Imports the files and compares what both stores have. `bytes` are Latin-1, so that a cut may be inside a character. */
   async importAndCompare(snapshot: Snapshot, label: string): Promise<void> {
@@ -57,6 +58,7 @@ class Twins implements AsyncDisposable {
     if (item?.kind === 'imported') {
       this.imported += 1;
       if (item.isContinued) this.continued += 1;
+      this.rewritten += item.rewrittenCount;
     }
     expect(await stateOf(this.#continuing), label).toEqual(await stateOf(this.#rereading));
   }
@@ -173,7 +175,8 @@ describe('a log that grew since its last import', () => {
 });
 
 describe('a session whose file was rewritten instead of grown', () => {
-  it.each([1, 2, 3, 4, 5])('has the events and totals of an import of the whole (seed %i)', async (seed) => {
+  // With seed 1, only prompts change that no event has yet: their agents have no known call.
+  it.each([2, 3, 4, 5, 6])('has the events and totals of an import of the whole (seed %i)', async (seed) => {
     const random = randomFrom(seed);
     let lines = randomSession(seed, 60);
     await using twins = new Twins();
@@ -193,6 +196,7 @@ describe('a session whose file was rewritten instead of grown', () => {
       }));
     }
     expect(twins.imported).toBe(5);
+    expect(twins.rewritten).toBeGreaterThan(0);
     expect(twins.continued).toBe(0);
   });
 });
