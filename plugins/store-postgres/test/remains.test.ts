@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import type { CapturedEvent } from '@hansard/provider';
+import type { CapturedEvent, TaskRecord } from '@hansard/provider';
 import { currentProcess } from '@hansard/store-kit';
 import { useServer } from '@hansard/testing/postgres-in-tests';
 import { expect, it } from 'vitest';
@@ -17,6 +17,14 @@ const event = (id: string, text: string): CapturedEvent => ({
   data: { text },
 });
 
+const taskNamed = (name: string): TaskRecord => ({
+  slug: 'a',
+  name,
+  project: 'lab',
+  status: 'open',
+  created: '2026-03-01T09:00:00.000Z',
+});
+
 /** A rewritten dispatch with the secret in each event, of which the server has made statistics. */
 async function rewritten(
   stores: Stores,
@@ -25,7 +33,7 @@ async function rewritten(
   await store.createDispatch(taskDir, { ...envelope(), title: secret });
   const events = Array.from({ length: 40 }, (_, at) => event(`event-${at + 10}`, `${secret} ${at}`));
   await store.appendEvents(taskDir, dispatchId, events);
-  await store.putTask(taskDir, { slug: 'a', name: secret } as never);
+  await store.putTask(taskDir, taskNamed(secret));
   expect(await store.searchEvents(secret)).toHaveLength(40);
   await stores.sql('ANALYZE S.events');
   await stores.sql('ANALYZE S.event_words');
@@ -34,7 +42,7 @@ async function rewritten(
     event: (old) => ({ ...old, data: { text: 'closed' } }),
     notice: () => event('z-notice', 'replaced'),
   });
-  await store.putTask(taskDir, { slug: 'a', name: 'closed' } as never);
+  await store.putTask(taskDir, taskNamed('closed'));
   return { store, remains };
 }
 
