@@ -10,7 +10,10 @@ const tables = {
   claims: 'SELECT dispatch AS number FROM claims',
 };
 
-/** The rows that no dispatch has, the heartbeats without a claim, and the files beside the database that are none of its own. */
+/**
+ * The rows that no dispatch has, the heartbeats without a claim, and the files beside the database that are none of its own. Of a database whose
+ * bytes a case has damaged, only the files.
+ */
 export function censusOf(file: string): string[] {
   if (!existsSync(file)) return [];
   const database = new DatabaseSync(file, { readOnly: true });
@@ -41,9 +44,17 @@ export function censusOf(file: string): string[] {
       .all()
       .map(({ token }) => String(token));
     return [...rows, ...openings.filter((token) => !claiming.has(token)), ...filesBeside(file)];
+  } catch (error) {
+    if (isDamage(error)) return filesBeside(file);
+    throw error;
   } finally {
     database.close();
   }
+}
+
+/** Whether SQLite says that bytes of the database are not what it wrote: the low byte of its code is that of SQLITE_CORRUPT. */
+function isDamage(error: unknown): boolean {
+  return error instanceof Error && 'errcode' in error && (Number(error.errcode) & 0xff) === 11;
 }
 
 function filesBeside(file: string): string[] {
