@@ -51,8 +51,9 @@ export function checkFlippedBit(
     expect.unreachable(`bit ${bit & 7} of byte ${bit >> 3}: ${error instanceof Error ? error.stack : error}`);
   }
   for (const { code, details } of refusals) {
-    expect(['STORE_CORRUPT', 'STORE_UNAVAILABLE'], `byte ${bit >> 3}`).toContain(code);
-    expect(details.file).toBe(path);
+    // A changed bit of a name reads as a log under another name.
+    expect(['STORE_CORRUPT', 'STORE_UNAVAILABLE', 'STORE_MISPLACED'], `byte ${bit >> 3}`).toContain(code);
+    expect(details.file).toContain(path);
   }
   // A database that cannot be opened refuses all reads at once.
   return { refused: refusals.length, equal };

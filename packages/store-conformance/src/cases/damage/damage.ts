@@ -3,6 +3,7 @@ import {
   type CapturedEvent,
   type DispatchListing,
   type DispatchStoreProvider,
+  type StoreError,
   storeErrors,
 } from '@hansard/provider';
 import { describeError, errorsOf, sameContent } from '../../checks/expectations.ts';
@@ -72,7 +73,7 @@ async function reopened(context: CaseContext, isShared: boolean): Promise<Dispat
   }
 }
 
-/** Fails unless everything that is read is equal, or refused as STORE_CORRUPT with its place. Returns whether all is equal. */
+/** Fails unless everything that is read is equal, or refused with its place. Returns whether all is equal. */
 async function isWholeOrRefused(store: DispatchStoreProvider): Promise<boolean> {
   const reads = {
     getDispatchEvents: async () =>
@@ -93,9 +94,9 @@ async function isWholeOrRefused(store: DispatchStoreProvider): Promise<boolean> 
     try {
       await read();
     } catch (error) {
-      if (!storeErrors.is(error, 'STORE_CORRUPT')) throw error;
+      if (!isDamageRefusal(error)) throw error;
       const { file } = error.details as { readonly file?: unknown };
-      assert.equal(typeof file, 'string', `the STORE_CORRUPT of ${what} has no details.file`);
+      assert.equal(typeof file, 'string', `the ${error.code} of ${what} has no details.file`);
       refusals += 1;
     }
   }
@@ -107,9 +108,14 @@ async function unlessRefused<Answer>(read: () => Promise<Answer> | Answer): Prom
   try {
     return await read();
   } catch (error) {
-    if (storeErrors.is(error, 'STORE_CORRUPT')) return null;
+    if (isDamageRefusal(error)) return null;
     throw error;
   }
+}
+
+/** Whether an error refuses damage. A changed byte of a name reads as a log under another name. */
+function isDamageRefusal(error: unknown): error is StoreError {
+  return storeErrors.is(error, 'STORE_CORRUPT') || storeErrors.is(error, 'STORE_MISPLACED');
 }
 
 /** The appended events that these are, each as it was appended. */
