@@ -353,6 +353,25 @@ class CopiesOfSession implements SessionCopies {
   isOriginKnown = true;
 }
 
+/** A record after an answer, and the records between the two. */
+interface RecordBetween {
+  readonly item: Item;
+  /** The answer, how many records come between, and what the record is. */
+  readonly place: string;
+  readonly number: number;
+  /** The content of the first record after the answer. */
+  readonly first: string;
+  readonly before: RecordBetween | null;
+}
+
+/** A place in the conversation of the session's own agent: its last answer, and the last record since then. */
+interface Place {
+  readonly answer: string;
+  readonly between: RecordBetween | null;
+}
+
+const beginning: Place = { answer: '', between: null };
+
 /** One session while its events are added. */
 class SessionReading {
   readonly number: number;
@@ -361,14 +380,11 @@ class SessionReading {
   readonly #items: Item[] = [];
   /** How many blocks of each kind a message has so far. */
   readonly #blocks = new Map<string, number>();
-  /** The records between two answers, whose names also have the answer after them. */
-  #between: { readonly item: Item; readonly place: string }[] = [];
-  /** The last answer on the current branch of the session's own agent. */
-  #answer = '';
-  /** By event of that agent: the answer that it is part of or stands after. */
-  readonly #answers = new Map<string, string>();
+  /** The end of the current branch. */
+  #place = beginning;
+  /** By event of the session's own agent: the conversation through that event. */
+  readonly #places = new Map<string, Place>();
   #isOld = false;
-  #prompt = '';
 
   constructor(number: number) {
     this.number = number;
@@ -376,8 +392,8 @@ class SessionReading {
 
   add(event: CapturedEvent): void {
     const { type, id, messageId, agentId, data } = event;
-    const isPlaced = agentId === undefined && !this.#isLate(event);
-    if (isPlaced) this.#turn(event);
+    const place = agentId === undefined ? this.#placeOf(event) : null;
+    if (place !== null) this.#put(event, place);
     if (type === 'agent:inference') {
       if (messageId === undefined) return;
       const call = event as EventOf<'agent:inference'>;
@@ -390,7 +406,7 @@ class SessionReading {
     if (uuid !== null && typeof from === 'string' && from !== uuid) this.sources.set(uuid, from);
     this.#isOld = isOldVersion(details.version);
     if (blockTypes.has(type) && messageId !== undefined) {
-      this.#addBlock(event, messageId, uuid, isPlaced);
+      this.#addBlock(event, messageId, uuid, place);
       return;
     }
     const isRow = type === 'user:message' || type === 'agent:tool_result';
@@ -398,40 +414,35 @@ class SessionReading {
     const item = this.#item(event, uuid === null ? [] : [`u:${uuid} ${type}${id.slice(uuid.length)}`], {});
     if ((isRow || type === 'session:compaction') && uuid !== null) this.#prove(uuid, event, item);
     this.#items.push(item);
-    if (!isRow || !isPlaced) return;
+    if (!isRow || place === null) return;
+    const { answer, between: before } = place;
     const content = JSON.stringify([...item.content]);
-    if (this.#between.length === 0) this.#prompt = content;
-    this.#between.push({ item, place: `${this.#answer} ${this.#between.length} ${type} ${content}` });
+    const number = before === null ? 0 : before.number + 1;
+    const of = { item, place: `${answer} ${number} ${type} ${content}`, number };
+    this.#put(event, { answer, between: { ...of, first: before?.first ?? content, before } });
   }
 
-  /** Whether an event stands on another branch than the next one: a record other than a prompt that says what it follows. */
-  #isLate({ id, type, messageId, follows, data }: CapturedEvent): boolean {
-    const { kind, hook } = isPlainObject(data.source) ? data.source : {};
-    if (follows === undefined || (type === 'user:message' && kind !== 'system' && hook === undefined))
-      return false;
-    this.#answers.set(id, blockTypes.has(type) ? (messageId ?? '') : (this.#answers.get(follows) ?? ''));
-    return true;
-  }
-
-  /** Goes where the session's own agent goes back to, or where a prompt on another branch is. */
-  #turn(event: CapturedEvent): void {
-    const { id, messageId, follows } = event;
+  /** Where an event of the session's own agent stands. */
+  #placeOf(event: CapturedEvent): Place {
     const isRewind = isReadableAs(event, 'session:rewind');
-    const to = isRewind ? event.data.keptThrough : follows;
-    if (to !== undefined) {
-      this.#endPlaces('');
-      this.#answer = to === null ? '' : (this.#answers.get(to) ?? this.#answer);
-    }
-    this.#answers.set(id, blockTypes.has(event.type) ? (messageId ?? '') : this.#answer);
+    const after = isRewind ? event.data.keptThrough : event.follows;
+    if (after === undefined) return this.#place;
+    if (after === null) return beginning;
+    return this.#places.get(after) ?? { ...this.#place, between: null };
+  }
+
+  /** The conversation through an event. The next event follows it, unless it is on another branch. */
+  #put(event: CapturedEvent, place: Place): void {
+    this.#places.set(event.id, place);
+    if (!isLate(event)) this.#place = place;
   }
 
   /** The items, after the last event. */
   items(): readonly Item[] {
-    this.#endPlaces('');
     return this.#items;
   }
 
-  #addBlock(event: CapturedEvent, messageId: string, uuid: string | null, isPlaced: boolean): void {
+  #addBlock(event: CapturedEvent, messageId: string, uuid: string | null, place: Place | null): void {
     const { type, data } = event;
     const key = `${messageId} ${type}`;
     const number = this.#blocks.get(key) ?? 0;
@@ -440,11 +451,14 @@ class SessionReading {
     const item = this.#item(event, [`a:${key} ${name}`], { messageId });
     if (uuid !== null) this.#prove(uuid, event, item);
     this.#items.push(item);
-    if (!isPlaced || messageId === this.#answer) return;
-    if (this.#isOld && this.#between.length > 0)
-      this.evidence.add(`p:${messageId} ${this.#prompt} ${JSON.stringify([...item.content])}`);
-    this.#endPlaces(messageId);
-    this.#answer = messageId;
+    if (place === null || messageId === place.answer) return;
+    const { between } = place;
+    if (this.#isOld && between !== null)
+      this.evidence.add(`p:${messageId} ${between.first} ${JSON.stringify([...item.content])}`);
+    // Without an answer after it, nothing shows that a record is not said again.
+    for (let one = between; one !== null; one = one.before)
+      (one.item.names as string[]).push(`p:${one.place} ${messageId}`);
+    this.#put(event, { answer: messageId, between: null });
   }
 
   /** Records with the same id, or with the same time and content, were written once. */
@@ -454,18 +468,18 @@ class SessionReading {
       this.evidence.add(`t:${timestamp} ${messageId} ${JSON.stringify([...content])}`);
   }
 
-  #endPlaces(next: string): void {
-    // Without an answer, nothing shows that it is not said again.
-    if (next !== '')
-      for (const { item, place } of this.#between) (item.names as string[]).push(`p:${place} ${next}`);
-    this.#between = [];
-  }
-
   #item(event: CapturedEvent, names: string[], more: Partial<Pick<Item, 'messageId' | 'call'>>): Item {
     const { messageId, call } = more;
     const content = call === undefined ? contentOf(event) : new Map();
     return { session: this.number, id: event.id, names, content, messageId, call };
   }
+}
+
+/** Whether an event stands on another branch than the next one: a record other than a prompt that says what it follows. */
+function isLate({ type, follows, data }: CapturedEvent): boolean {
+  if (follows === undefined) return false;
+  const { kind, hook } = isPlainObject(data.source) ? data.source : {};
+  return type !== 'user:message' || kind === 'system' || hook !== undefined;
 }
 
 /** The uuid of the record that an event was made of; null if the record has none. */

@@ -104,6 +104,36 @@ describe('the copies among sessions of Claude Code', () => {
     expect([...(finder.find().get('b')?.copied.keys() ?? [])]).toContain('u2b');
   });
 
+  it('are prompts of 1.x in their place, also on a branch that the session left and returned to', () => {
+    const details = { version: '1.0.56' };
+    const said = (name: string, id: string, text: string) =>
+      eventsOf([prompt(`${id}${name}`, text, details)]);
+    const answered = (name: string, id: string) =>
+      eventsOf([answer(`${id}${name}`, `m-${id}`, 'Done.', { details })]);
+    const rewind = (id: string, keptThrough: string): CapturedEvent => ({
+      ...{ id, type: 'session:rewind', timestamp: null, data: { keptThrough } },
+    });
+    const begun = (name: string) => [...said(name, 'u1', 'Plan it.'), ...answered(name, 'a1')];
+    // The second prompt was taken back before its answer, and has the next one after a return.
+    const left = [
+      rewind('r1', 'a1a'),
+      ...said('a', 'u3', 'No.'),
+      ...answered('a', 'a3'),
+      rewind('r2', 'u2a'),
+    ];
+    const ended = (name: string) => [...said(name, 'u4', 'Go on.'), ...answered(name, 'a4')];
+    const finder = new CopyFinder();
+    for (const [name, events] of [
+      ['a', [...begun('a'), ...said('a', 'u2', 'Wait.'), ...left, ...ended('a')]],
+      ['b', [...begun('b'), ...said('b', 'u2', 'Wait.'), ...ended('b')]],
+    ] as const) {
+      finder.begin({ dispatchId: name, sessionId: name, origin: null });
+      for (const event of events) finder.add(event);
+    }
+    const rows = [...(finder.find().get('b')?.copied.keys() ?? [])].filter((id) => !id.startsWith('m-'));
+    expect(rows.sort()).toEqual(['a1b', 'a4b', 'u1b', 'u2b', 'u4b']);
+  });
+
   it('are sessions that share only the summary of a compaction', () => {
     const summary: CapturedEvent = {
       ...{ id: 's1', type: 'session:compaction', timestamp: null },

@@ -191,7 +191,7 @@ const mutants: readonly (readonly [fault: string, piece: string, instead: string
     'left = new Map();',
   ],
   ['equal times prove nothing', 'if (timestamp !== null && content.size > 0)', 'if (timestamp === uuid)'],
-  ['records have no place', '(item.names as string[]).push(`p:${place} ${next}`);', ';'],
+  ['records have no place', '(one.item.names as string[]).push(`p:${one.place} ${messageId}`);', ';'],
   ['new versions are old ones', "version.startsWith('1.')", "version !== ''"],
   ['old versions are new ones', "version.startsWith('1.')", "version === ''"],
   [
