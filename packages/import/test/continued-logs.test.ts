@@ -37,6 +37,15 @@ function snapshotAt(lines: readonly WrittenLine[], bytes: number): Snapshot {
   return files;
 }
 
+/** The same lines, but the metadata of sub-agents come some lines later. */
+function withLateMetadata(lines: readonly WrittenLine[], seed: number): WrittenLine[] {
+  const random = randomFrom(seed);
+  return lines
+    .map((line, at) => ({ line, at: line.file.endsWith('.meta.json') ? at + random() * 20 : at }))
+    .sort((one, other) => one.at - other.at)
+    .map(({ line }) => line);
+}
+
 /** Two stores that import the same files: one continues where it can, the other reads everything again. */
 class Twins implements AsyncDisposable {
   readonly #folder = new LogFolder();
@@ -61,6 +70,12 @@ class Twins implements AsyncDisposable {
       this.rewritten += item.rewrittenCount;
     }
     expect(await stateOf(this.#continuing), label).toEqual(await stateOf(this.#rereading));
+  }
+
+  /** The types of the events of an agent, in the store that continues. */
+  async typesOf(agentId: string): Promise<readonly string[]> {
+    const { events } = await stateOf(this.#continuing);
+    return events.flat().flatMap((event) => (event.agentId === agentId ? [event.type] : []));
   }
 
   #write(name: string, bytes: Buffer): void {
@@ -134,7 +149,9 @@ describe('a session that is imported while it grows', () => {
       let imported = 0;
       let continued = 0;
       for (let seed = first; seed < first + seedsOfBlock; seed += 1) {
-        const counts = await growAndCompare(randomSession(seed, 120), seed, 10);
+        const lines = randomSession(seed, 120);
+        const isLate = seed % seedsOfBlock === 1;
+        const counts = await growAndCompare(isLate ? withLateMetadata(lines, seed) : lines, seed, 10);
         imported += counts.imported;
         continued += counts.continued;
       }
@@ -160,6 +177,34 @@ describe('a log that grew since its last import', () => {
     expect(given() - ofWhole).toBe(3);
     const [envelope] = await store.getDispatchEnvelopes(task);
     expect(JSON.stringify(envelope?.source).length).toBeLessThan(4_000);
+  });
+
+  it('has the beginning of a sub-agent whose metadata came after its first lines', async () => {
+    const [asked, calls, given, answers, result] = prompts(5);
+    const says = (id: string, content: readonly object[]) => ({
+      type: 'assistant',
+      message: { id, role: 'assistant', content },
+    });
+    const call = { type: 'tool_use', id: 'toolu_1', name: 'Agent', input: { prompt: 'Look.' } };
+    const content = [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'Found.' }];
+    const ends = { message: { role: 'user', content }, toolUseResult: { agentId: 'a1', content: [] } };
+    const ofAgent = { isSidechain: true, agentId: 'a1' };
+    const answer = { ...answers, ...ofAgent, ...says('msg_2', [{ type: 'text', text: 'Found.' }]) };
+    const main = [{ ...asked }, { ...calls, ...says('msg_1', [call]) }];
+    const agent = 'session/subagents/agent-a1';
+    const begun = new Map([
+      ['session.jsonl', lines(...main)],
+      [`${agent}.jsonl`, lines({ ...given, ...ofAgent }, answer)],
+    ]);
+    await using twins = new Twins();
+    await twins.importAndCompare(begun, 'without metadata');
+    const grown = new Map([
+      ...begun,
+      ['session.jsonl', lines(...main, { ...result, ...ends })],
+      [`${agent}.meta.json`, JSON.stringify({ agentType: 'Explore', toolUseId: 'toolu_1' })],
+    ]);
+    await twins.importAndCompare(grown, 'with metadata');
+    expect(await twins.typesOf('a1')).toContain('agent:created');
   });
 
   it('is read as a whole if that is asked for', async () => {

@@ -108,7 +108,7 @@ export const mutated: readonly Mutated[] = [
       ],
       [
         'usage of other records is forgotten when it continues',
-        10,
+        40,
         mapping,
         'this.#state.inferences.again = facts.again;',
         '',
@@ -135,6 +135,13 @@ export const mutated: readonly Mutated[] = [
         'map/records.ts',
         'agent.inherits = step.transcript.lastEventOf(through);',
         '',
+      ],
+      [
+        'metadata that comes after the lines of its agent change nothing',
+        3276,
+        'continue/kept-reading.ts',
+        'before.metadata !== metadataOf(file)',
+        'before.metadata < 0',
       ],
       ['a fork names no origin', 3, mapping, 'if (origin === null ||', 'if (origin !== undefined ||'],
     ],

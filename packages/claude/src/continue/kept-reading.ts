@@ -35,7 +35,7 @@ export function isTranscriptRecord(value: JsonValue): boolean {
 }
 
 /** Changes with each change of the mapping, because a session is continued only by the mapping that began it. */
-export const keptVersion = 9;
+export const keptVersion = 10;
 
 /**
  * What a reading needs to continue an earlier one: places in the files, ids and counts, but no content. JSON, because it is
@@ -84,6 +84,8 @@ export interface KeptFile {
   readonly latestUuid: string | null;
   readonly conversation: string | null;
   readonly balance: KeptBalance;
+  /** Of a sub-agent's file: the checksum of what the mapping takes from the metadata file beside it. */
+  readonly metadata: number;
 }
 
 /** What was kept, if this version of the mapping kept it. */
@@ -97,13 +99,24 @@ export function isUnchanged({ bytes, modifiedAt }: KeptFile, file: SessionFile):
   return file.bytes === bytes && file.modifiedAt === modifiedAt;
 }
 
-/** The numbers of the kept files among these, if each is as it was or has grown; otherwise null. */
+/** What the mapping takes from the metadata file of a sub-agent. Claude Code also notes there that the agent has ended. */
+const mappedMetadata = ['toolUseId', 'name', 'agentType', 'description', 'taskKind'] as const;
+
+function metadataOf({ sidecar }: SessionFile): number {
+  return crc32(JSON.stringify(mappedMetadata.map((field) => sidecar?.metadata?.[field] ?? null)));
+}
+
+/**
+ * The numbers of the kept files among these, if each is as it was or has grown; otherwise null. A metadata file that came after the lines of its
+ * agent says other things about lines that were mapped.
+ */
 export function findKept(kept: KeptReading, files: readonly SessionFile[]): number[] | null {
   const found = kept.files.map((file) => files.findIndex(({ name }) => name === file.name));
   const isWhole = kept.files.every((before, at) => {
     const file = files[found[at] ?? -1];
     if (file === undefined || file.bytes < before.bytes) return false;
-    if (before.bytes > 0 && file.problem !== undefined) return false;
+    if (before.bytes > 0 && (file.problem !== undefined || before.metadata !== metadataOf(file)))
+      return false;
     return (
       isUnchanged(before, file) || new PrefixChecksum(before.bytes, before.checksum).isStartOf(file.path)
     );
@@ -202,6 +215,7 @@ export class OpenFile {
       latestUuid,
       conversation,
       balance: this.balance.kept,
+      metadata: metadataOf(this.file),
     };
   }
 
