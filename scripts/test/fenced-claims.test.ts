@@ -24,6 +24,7 @@ const others: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'lines/open-file.ts replaceFile':
       'files of the store beside its dispatches: records of tasks, listings, heartbeats',
     'lines/open-file.ts createFile': 'a new dispatch: a link that never replaces a file',
+    'lines/open-file.ts openNew': 'the name of a temporary file, which no dispatch has as its own',
     'dispatch/dispatch-writer.ts restoreClosing':
       'of the open file of a writer, or of the one that `prepareAppend` repairs',
     'dispatch/dispatch-handle.ts prepareAppend':

@@ -87,7 +87,7 @@ export class JsonFileDispatchStore implements DispatchStoreProvider {
     this.#integrity = new DispatchIntegrity(this.#context);
     this.#remains = new StoreRemains(this.#context, this.#locks);
     this.#listings = new Listings(system, root);
-    this.#index = new TaskIndex(system, this.#locks, later, sync);
+    this.#index = new TaskIndex(system, root, this.#locks, later, sync);
   }
 
   createDispatch(taskDir: string, envelope: DispatchEnvelope): void {

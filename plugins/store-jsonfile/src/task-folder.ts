@@ -41,7 +41,7 @@ export function parseDispatchFile(name: string): string | null {
 export function* walkTaskDirs(files: Files, folder: string, prefix = ''): Generator<string> {
   let entries: Dirent[];
   try {
-    entries = orMissing(() => files.list(folder)) ?? [];
+    entries = listAgain(files, folder);
   } catch (error) {
     if (prefix === '' || isTransientSystemError(error)) throw error;
     yield prefix;
@@ -57,6 +57,16 @@ export function* walkTaskDirs(files: Files, folder: string, prefix = ''): Genera
       join(folder, entry.name),
       prefix === '' ? entry.name : `${prefix}/${entry.name}`,
     );
+  }
+}
+
+/** A failure that has passed must not hide the tasks below a folder. */
+function listAgain(files: Files, folder: string): Dirent[] {
+  try {
+    return orMissing(() => files.list(folder)) ?? [];
+  } catch (error) {
+    if (isTransientSystemError(error)) throw error;
+    return orMissing(() => files.list(folder)) ?? [];
   }
 }
 

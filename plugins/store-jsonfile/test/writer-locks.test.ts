@@ -286,3 +286,56 @@ describe('the right to write a dispatch', () => {
     expect(store.listTasks()).toEqual([{ taskDir, task: null }]);
   });
 });
+
+describe('two creations at once', () => {
+  it('leave no lock that keeps the id from being used after a deletion', () => {
+    const root = makeRoot();
+    const first = openStore(root);
+    let isFirstLink = true;
+    const files: Files = {
+      ...systemFiles,
+      link(from, to) {
+        if (isFirstLink && to.endsWith('.lock.1')) {
+          isFirstLink = false;
+          first.createDispatch(taskDir, makeEnvelope('d1'));
+          first.releaseDispatch(taskDir, 'd1');
+          first.claimDispatch(taskDir, 'd1');
+        }
+        systemFiles.link(from, to);
+      },
+    };
+    first.createDispatch(taskDir, makeEnvelope('d0'));
+    const second = openStore(root, {}, { files });
+    expect(codeOf(() => second.createDispatch(taskDir, makeEnvelope('d1')))).toBe('STORE_DISPATCH_EXISTS');
+    expect(existsSync(lockFile(root, 'd1', 1))).toBe(false);
+    first.deleteDispatch(taskDir, 'd1');
+    first.createDispatch(taskDir, makeEnvelope('d1'));
+  });
+});
+
+describe('a creation after one whose last step failed', () => {
+  it('is refused, and does not write into the dispatch that was created', () => {
+    const root = makeRoot();
+    const refused = Object.assign(new Error('EIO'), { code: 'EIO', syscall: 'unlink' });
+    const remove = (path: string) => {
+      if (path.endsWith('.tmp') && path.includes('.d1.')) throw refused;
+      return systemFiles.remove(path);
+    };
+    const second = openStore(root);
+    second.createDispatch(taskDir, makeEnvelope('d0'));
+    const first = openStore(root, {}, { files: { ...systemFiles, remove } });
+    let isFirstLook = true;
+    const stat = (path: string) => {
+      const stats = systemFiles.stat(path);
+      if (isFirstLook && path === dispatchFile(root, 'd1')) {
+        isFirstLook = false;
+        codeOf(() => first.createDispatch(taskDir, makeEnvelope('d1', { title: 'of the first' })));
+      }
+      return stats;
+    };
+    const third = openStore(root, {}, { files: { ...systemFiles, stat } });
+    const create = () => third.createDispatch(taskDir, makeEnvelope('d1', { title: 'of the third' }));
+    expect(codeOf(create)).toBe('STORE_DISPATCH_EXISTS');
+    expect(second.getDispatchEnvelope(taskDir, 'd1')?.title).toBe('of the first');
+  });
+});

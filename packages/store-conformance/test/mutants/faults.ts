@@ -244,6 +244,11 @@ export const faultMutants: ReadonlyArray<readonly [fault: string, caseId: string
       machine.forget(taskDir, dispatchId);
     }),
   ],
+  [
+    'does not wait for the record of a task',
+    'power/new-dispatches',
+    (good) => ({ putTask: (taskDir, task) => good.putTask(taskDir, task) }),
+  ],
   ['writes to a file that was moved', 'displaced/while-writing', lookingAtItsFile(() => false)],
   [
     'reports a moved file once, and writes on',

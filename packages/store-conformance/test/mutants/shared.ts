@@ -483,5 +483,15 @@ export const sharedMutants: readonly Mutant[] = [
     'claims/broken-and-taken',
     (good) => ({ releaseDispatch: (taskDir, dispatchId) => good.breakClaim(taskDir, dispatchId) }),
   ],
+  [
+    'creates again under the claim that it lost',
+    'shared/created-after-loss',
+    (good, world) => ({
+      createDispatch: (taskDir, envelope) => {
+        good.createDispatch(taskDir, envelope);
+        if (envelope.role === 'second') world.claims.delete(keyOf(taskDir, envelope.dispatchId));
+      },
+    }),
+  ],
   ['breaks all claims', 'claims/broken-one-only', (_, world) => ({ breakClaim: () => world.claims.clear() })],
 ];

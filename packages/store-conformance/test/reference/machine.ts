@@ -90,6 +90,7 @@ export function onMachine(good: ReferenceStore, machine: Machine): DispatchStore
     updateDispatch: needing(good.updateDispatch),
     appendEvent: needing(good.appendEvent),
     appendEvents: needing(good.appendEvents),
+    putTask: needing(good.putTask),
     close: () => {
       good.close();
       if (isReported) return;

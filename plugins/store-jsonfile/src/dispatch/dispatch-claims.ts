@@ -99,10 +99,12 @@ export class DispatchClaims {
       if (this.#system.files.stat(paths.file) === null) return 0;
       throw dispatchExists(taskDir, dispatchId);
     };
-    // The claim of a dispatch that exists is not touched.
+    // The claim of a dispatch that exists is not touched. One of a deleted dispatch can have been taken over.
     if (this.has(name)) recorded();
+    if (this.has(name) && !this.isKept(name)) this.release(name);
     try {
-      this.#locks.take({ ...this.#placeOf(name), recorded, isNew: true });
+      const place = this.#placeOf(name);
+      this.#locks.take({ ...place, recorded, recordedNow: place.recorded, isNew: true });
     } catch (error) {
       throw storeErrors.is(error, 'STORE_LOCKED') ? dispatchExists(taskDir, dispatchId, error) : error;
     }

@@ -65,14 +65,14 @@ export function readRecordedEpoch(files: Files, path: string): number {
 
 /** The envelope in a file, under whatever name it was written; null if there is no file. @throws STORE_CORRUPT */
 export function readStoredEnvelope(files: Files, path: string): DispatchEnvelope | null {
-  return readHeadAt(files, path)?.envelope ?? null;
+  return readHeadAt(files, path)?.record.envelope ?? null;
 }
 
 /** The envelope of a dispatch, or null if there is no file. @throws STORE_CORRUPT, STORE_MISPLACED */
 export function readDispatchEnvelope(files: Files, name: DispatchName): DispatchEnvelope | null {
   const head = readHeadAt(files, name.paths.file);
   if (head !== null) assertNamed(files, head, name);
-  return head?.envelope ?? null;
+  return head?.record.envelope ?? null;
 }
 
 /** The same for the file at the place. One whose head is damaged has no name. @throws STORE_MISPLACED */

@@ -51,7 +51,7 @@ export class DispatchHandle {
   /** Claims the dispatch, unless this opening still has its claim, and repairs a torn tail. @throws STORE_LOCKED, STORE_CORRUPT */
   claim(isForced = false): Required<DispatchClaim> {
     const { claims } = this.#context;
-    if (claims.has(this.name) && !claims.isKept(this.name)) this.#drop();
+    this.dropIfLost();
     if (this.#openWriter() === null)
       claims.whileTaking(this.name, (claim) => this.#beginWriting(claim), { isForced });
     const { envelope } = this.writing();
@@ -98,7 +98,7 @@ export class DispatchHandle {
   remove(): void {
     const { files, claims, sync } = this.#context;
     const { taskDir, dispatchId, paths } = this.name;
-    if (claims.has(this.name) && !claims.isKept(this.name)) this.#drop();
+    this.dropIfLost();
     claims.whileOwning(this.name, (claim) => {
       claim.assertKept();
       assertOwnFile(files, this.name);
@@ -128,7 +128,12 @@ export class DispatchHandle {
   }
 
   #openWriter(): DispatchWriter | null {
-    return this.writer?.isOver === false ? this.writer : null;
+    const { writer } = this;
+    if (writer === null || writer.isOver) return null;
+    if (this.#context.claims.has(this.name)) return writer;
+    // A deletion has noticed that another opening has taken the dispatch over.
+    writer.end();
+    return null;
   }
 
   #beginWriting(claim: FencedClaim): DispatchWriter {
@@ -139,6 +144,11 @@ export class DispatchHandle {
   }
 
   /** Gives up a claim that another opening has taken over. */
+  dropIfLost(): void {
+    const { claims } = this.#context;
+    if (claims.has(this.name) && !claims.isKept(this.name)) this.#drop();
+  }
+
   #drop(): void {
     const writer = this.#openWriter();
     if (writer === null) this.#context.claims.release(this.name);

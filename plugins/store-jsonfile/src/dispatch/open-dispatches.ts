@@ -72,6 +72,8 @@ export class OpenDispatches {
   /** Creates a dispatch, and keeps a `running` one open. @throws STORE_DISPATCH_EXISTS */
   create(name: DispatchName, envelope: DispatchEnvelope): void {
     const { taskDir, dispatchId, paths } = name;
+    // One of a dispatch that another opening has taken over, and then deleted.
+    this.#find(taskDir, dispatchId)?.dropIfLost();
     let writer: DispatchWriter | null;
     try {
       writer = createDispatchFile(this.#context, name, envelope);

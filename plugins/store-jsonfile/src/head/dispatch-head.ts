@@ -1,4 +1,3 @@
-import type { DispatchEnvelope } from '@hansard/events';
 import { chainStart, writtenByNewer } from '@hansard/store-kit';
 import { copyKey, diskFormatVersion, eventsLine, smallestSlot } from '../disk-format.ts';
 import { corrupt } from '../errors.ts';
@@ -10,7 +9,6 @@ const mostReads = 3;
 
 /** The heads of a dispatch file. */
 export interface DispatchHead extends DecodedHead {
-  readonly envelope: DispatchEnvelope;
   /** The size of each slot. */
   readonly slot: number;
   /** The offset after the bracket that opens the events. */
@@ -19,7 +17,7 @@ export interface DispatchHead extends DecodedHead {
   readonly seed: number;
 }
 
-/** Reads the head of an open dispatch file. @throws STORE_CORRUPT, STORE_NEWER */
+/** Reads the head of an open dispatch file. @throws STORE_CORRUPT; STORE_NEWER for a newer format */
 export function readHead(file: OpenFile): DispatchHead {
   const head = findHead(file);
   if (head !== null) {
@@ -89,6 +87,6 @@ function searchSlots(file: OpenFile): number[] {
 function decode(bytes: Buffer, slot: number, { path }: OpenFile): DispatchHead | null {
   const head = decodeHead(bytes, slot, path);
   if (head === null) return null;
-  const { envelope, taskDir, dispatchId } = head.record;
-  return { ...head, envelope, slot, start: startOfEvents(slot), seed: chainStart(taskDir, dispatchId) };
+  const { taskDir, dispatchId } = head.record;
+  return { ...head, slot, start: startOfEvents(slot), seed: chainStart(taskDir, dispatchId) };
 }

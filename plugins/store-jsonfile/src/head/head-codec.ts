@@ -30,6 +30,7 @@ export interface HeadRecord {
   readonly revision: number;
   readonly epoch: number;
   readonly acknowledged: Acknowledged;
+  /** @throws STORE_NEWER for one that this version does not know */
   readonly envelope: DispatchEnvelope;
 }
 
@@ -103,7 +104,7 @@ function headOf(text: string, slot: number): Buffer {
   return bytes;
 }
 
-/** Decodes both slots of this size from the beginning of `file`; null if neither is whole. @throws STORE_NEWER for an unknown envelope */
+/** Decodes both slots of this size from the beginning of `file`; null if neither is whole. */
 export function decodeHead(bytes: Buffer, slot: number, file: string): DecodedHead | null {
   const firstText = wholeText(bytes.subarray(0, slot), '', '', slot);
   const secondText = wholeText(bytes.subarray(slot, slot * 2), copyKey, closingBrace, slot);
@@ -167,13 +168,18 @@ function parseRecord(bytes: Buffer, file: string): HeadRecord | null {
   const { bytes: length, events, crc } = acknowledged;
   const checksum = typeof crc === 'string' ? readChecksum(Buffer.from(crc), 0) : null;
   if (!isCount(length) || !isCount(events) || checksum === null) return null;
+  let envelope: DispatchEnvelope | null = null;
   return {
     taskDir,
     dispatchId,
     revision,
     epoch,
     acknowledged: { bytes: length, events, crc: checksum },
-    envelope: knownEnvelope(value.envelope, file, { file }),
+    // The events can be read without it.
+    get envelope() {
+      envelope ??= knownEnvelope(value.envelope, file, { file });
+      return envelope;
+    },
   };
 }
 

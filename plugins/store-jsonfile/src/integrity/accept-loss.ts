@@ -33,7 +33,7 @@ export function acceptLossOf(
   rewriteDispatch(
     context,
     claim,
-    { revision: head.record.revision + 1, envelope: head.envelope },
+    { revision: head.record.revision + 1, envelope: head.record.envelope },
     (copier) => {
       inspectLines(lines, {
         onEvent(event) {

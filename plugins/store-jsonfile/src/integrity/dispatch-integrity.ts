@@ -169,7 +169,7 @@ function rewriteContentOf(
   if (head === null) throw corrupt(file.path, 0, 'the envelope cannot be read');
   // A loss of power can leave a torn sector before complete closing brackets.
   const lines = { ...settledLines(examined), to: findTail(file, head).end };
-  const envelope = rewrite.envelope(head.envelope);
+  const envelope = rewrite.envelope(head.record.envelope);
   rewriteDispatch(context, claim, { revision: head.record.revision + 1, envelope }, (copier) => {
     inspectLines(lines, {
       onEvent(inspected) {

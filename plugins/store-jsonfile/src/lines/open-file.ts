@@ -6,7 +6,7 @@ import { isSystemError, linkIfFree } from '@hansard/store-kit';
 import { notAFile } from '../errors.ts';
 import type { FileStats, Files } from '../files.ts';
 
-const { O_CREAT, O_RDONLY, O_RDWR, O_TRUNC } = constants;
+const { O_CREAT, O_EXCL, O_RDONLY, O_RDWR, O_TRUNC } = constants;
 /** Undefined on Windows, which does not have them. */
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Partial<typeof constants>;
 
@@ -16,6 +16,7 @@ const flags = {
   'read linked': O_RDONLY,
   write: O_RDWR | O_NOFOLLOW,
   replace: O_RDWR | O_NOFOLLOW | O_CREAT | O_TRUNC,
+  create: O_RDWR | O_NOFOLLOW | O_CREAT | O_EXCL,
 } as const;
 
 /** The codes with which systems refuse to open links, folders, FIFOs and sockets. */
@@ -173,6 +174,19 @@ export function replaceFile(
   files.rename(temporary, path);
 }
 
+/** A temporary file that somebody left can be the second name of a file that was created. So it is never written. */
+function openNew(files: Files, path: string): OpenFile {
+  try {
+    return OpenFile.open(files, path, 'create');
+  } catch (error) {
+    if (!isSystemError(error) || error.code !== 'EEXIST') throw error;
+    // Something else than a file stays where it is.
+    OpenFile.open(files, path, 'write').close();
+    files.remove(path);
+    return OpenFile.open(files, path, 'create');
+  }
+}
+
 /**
  * Creates a file with complete content: writes a temporary file and gives it the path as its second name. A rename would
  * replace the file that another process created meanwhile. @returns the open file; null if there is such a file
@@ -184,7 +198,7 @@ export function createFile(
   content: Buffer,
   sync: boolean,
 ): OpenFile | null {
-  const file = OpenFile.open(files, temporary, 'replace');
+  const file = openNew(files, temporary);
   let isCreated = false;
   try {
     file.write(content, content.length, 0);

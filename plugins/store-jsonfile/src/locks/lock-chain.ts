@@ -22,6 +22,8 @@ export interface LockPlace {
   readonly details: Readonly<Record<string, unknown>>;
   /** The number that the thing itself has recorded, read now; 0 if it does not exist or records none. */
   readonly recorded: () => number;
+  /** The same for a thing that is created now, whose `recorded` fails if another opening has created it. */
+  readonly recordedNow?: () => number;
   /**
    * Whether it is created now, so that its first number is free as a rule. Then a taker tries that number before it looks for
    * locks, and does not read the recorded number again: of several that create a thing, exactly one creates its file.

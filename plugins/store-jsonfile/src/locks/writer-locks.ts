@@ -44,7 +44,8 @@ export interface TakenLock {
  * 2. If the lease of the last lock has not expired (`LockChain`), refuse with STORE_LOCKED. A lock that is not a lease
  *    counts as taken; a torn one, which a loss of power leaves, until a lease has passed.
  * 3. Link a heartbeat of this opening to the free number. Of several openings exactly one succeeds; the others begin again.
- * 4. Look for the number above the new link. If it is taken, the new link has filled a gap: leave it as a lost lock, and begin again.
+ * 4. Look for the number above the new link. If it is taken, the new link has filled a gap: leave it as a lost lock, or remove it if its number is
+ *    recorded by now, and begin again.
  *    Read the recorded number again. If it has changed, the numbers of step 1 were old: remove the link and begin again.
  * 5. If the owner of a lost lock is not proven to have exited, fence it: see `fenceDispatch`.
  * 6. Record the own number in the dispatch, then remove the lost locks.
@@ -186,9 +187,14 @@ export class WriterLocks {
     const file = lockPath(place.path, epoch);
     const heartbeat = this.#heartbeats.link(file);
     if (heartbeat === null) return null;
-    if (this.#system.files.lstat(lockPath(place.path, epoch + 1)) !== null) return null;
+    const isGap = this.#system.files.lstat(lockPath(place.path, epoch + 1)) !== null;
     const isFreeOfWriters = lost.every((lock) => this.#isOwnRemainder(lock) || this.#chain.hasExited(lock));
     const lock = { place, epoch, file, heartbeat, lost, isFreeOfWriters };
+    if (isGap) {
+      // Nobody follows the locks from before a recorded number, so the link would stay as long as this process.
+      if ((place.recordedNow ?? place.recorded)() >= epoch) this.#giveUp(lock);
+      return null;
+    }
     let isCurrent = false;
     try {
       isCurrent = place.isNew === true || place.recorded() === recorded;

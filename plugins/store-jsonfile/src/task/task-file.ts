@@ -7,7 +7,7 @@ import { readStoredEnvelope } from '../dispatch/dispatch-file.ts';
 import { corrupt } from '../errors.ts';
 import type { Files } from '../files.ts';
 import type { LaterWork } from '../later-work.ts';
-import { readText, replaceFile, syncFolder } from '../lines/open-file.ts';
+import { readText, replaceFile, syncFolders } from '../lines/open-file.ts';
 import type { LockPlace } from '../locks/lock-chain.ts';
 import type { WriterLocks } from '../locks/writer-locks.ts';
 import type { StoreSystem } from '../store-system.ts';
@@ -179,14 +179,16 @@ const waitBetween = 2;
  */
 export class TaskIndex {
   readonly #system: StoreSystem;
+  readonly #root: string;
   readonly #locks: WriterLocks;
   readonly #later: LaterWork;
   readonly #sync: boolean;
   /** The ids of changed dispatches that are not in the index yet, by the folder of their task. */
   readonly #changed = new Map<string, Set<string>>();
 
-  constructor(system: StoreSystem, locks: WriterLocks, later: LaterWork, sync: boolean) {
+  constructor(system: StoreSystem, root: string, locks: WriterLocks, later: LaterWork, sync: boolean) {
     this.#system = system;
+    this.#root = root;
     this.#locks = locks;
     this.#later = later;
     this.#sync = sync;
@@ -197,7 +199,7 @@ export class TaskIndex {
     return [...this.#changed.keys()];
   }
 
-  /** Writes the record of a task. @throws STORE_LOCKED if other processes write it for 100 milliseconds */
+  /** Writes the record of a task. @throws STORE_NEWER; STORE_LOCKED if other processes write it for 100 milliseconds */
   putRecord(taskFolder: string, task: TaskRecord): void {
     this.#writeNow(taskFolder, { task });
   }
@@ -219,7 +221,8 @@ export class TaskIndex {
       }
       pause(waitBetween);
     }
-    if (this.#sync) syncFolder(files, taskFolder);
+    // Also the names of the folders, which can be new.
+    if (this.#sync) syncFolders(files, taskFolder, this.#root);
   }
 
   /** Updates the index for one dispatch, later. The index is derived: after a failure, the next change updates it. */

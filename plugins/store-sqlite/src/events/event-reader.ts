@@ -34,7 +34,7 @@ export interface EventReaderSetup {
 /**
  * Reads events by position. Each answer is compared with the position of the last event, which SQLite finds by another path
  * through its tree, with the acknowledged length, and with the chain of checksums, from the row before the first event of a page.
- * A read that finds damage is repeated in a transaction: its statements may have read before and after a write of another process.
+ * A read that finds damage, or no dispatch, is repeated in a transaction: its statements may have read before and after a write of another process.
  */
 export class EventReader {
   readonly #database: DatabaseSync;
@@ -91,7 +91,10 @@ export class EventReader {
     try {
       return work(this.find(taskDir, dispatchId));
     } catch (error) {
-      if (this.#database.isTransaction || !storeErrors.is(error, 'STORE_CORRUPT')) throw error;
+      // A rewrite beside the read gives the dispatch another row.
+      const isChanged =
+        storeErrors.is(error, 'STORE_CORRUPT') || storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND');
+      if (this.#database.isTransaction || !isChanged) throw error;
     }
     return this.#inOneState(taskDir, dispatchId, (found) => work(this.#assertLength(found)));
   }

@@ -537,6 +537,22 @@ const rowsOfHandovers: readonly ClaimRow[] = [
       a.append(sampleEvent('event-0', 'of the replacement')),
     ],
   },
+  {
+    name: 'created-after-loss',
+    title:
+      'an opening that lost a dispatch, which was then deleted, creates it again with a claim that counts',
+    needs: ['deleteDispatch'],
+    steps: [
+      b.call('open'),
+      a.begin(prepared.events),
+      b.breakClaim(),
+      b.claim(),
+      b.remove(),
+      a.create({ role: 'second' }),
+      b.claim(),
+      a.append(late),
+    ],
+  },
 ];
 
 /** One table: what openings do with the claims of a dispatch, each step with the outcome that the model computes. */

@@ -116,7 +116,8 @@ export const newerCases = caseFamily('newer', [
   {
     name: 'listed',
     rule: 7,
-    title: 'an envelope that a newer version wrote is the error of its own dispatch in every listing',
+    title:
+      'an envelope that a newer version wrote is the error of its own dispatch in every listing, and ends no search',
     async run({ store }) {
       await fill(store);
       for (const limit of [1, 2, 3, 100])
@@ -135,6 +136,15 @@ export const newerCases = caseFamily('newer', [
             );
           }
       sameContent(await store.listTasks(), [{ taskDir, task: null }], 'listTasks');
+      if (store.searchEvents === undefined) return;
+      await store.claimDispatch(taskDir, 'KNOWN-2');
+      await store.appendEvent(taskDir, 'KNOWN-2', sampleEvent('beside', 'beside later ones'));
+      const hits = await store.searchEvents('beside');
+      sameContent(
+        hits.map(({ event }) => event.id),
+        ['beside'],
+        'searchEvents',
+      );
     },
   },
   {

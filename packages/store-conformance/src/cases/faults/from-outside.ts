@@ -15,7 +15,7 @@ import {
   prepareStore,
   taskDir,
 } from '../../checks/prepared-store.ts';
-import { sampleEnvelope, sampleEvent, sampleEvents } from '../../checks/sample-data.ts';
+import { sampleEnvelope, sampleEvent, sampleEvents, sampleTask } from '../../checks/sample-data.ts';
 import { chooseSeed, createRandom } from '../../model/random.ts';
 import type { CaseContext } from '../../run/case-context.ts';
 import { caseFamily, skipCase } from '../../run/conformance-case.ts';
@@ -53,7 +53,8 @@ export const powerCases = caseFamily('power', [
   {
     name: 'new-dispatches',
     rule: 2,
-    title: 'after a loss of power each dispatch with acknowledged events can be read, and is listed',
+    title:
+      'after a loss of power each dispatch with acknowledged events can be read, and is listed, and each task has its record',
     needs: ['durability'],
     atEachDurability: true,
     run: async (context) => {
@@ -61,13 +62,20 @@ export const powerCases = caseFamily('power', [
       let { store } = context;
       const ids: string[] = [];
       for (let round = 0; round < 12; round += 1) {
+        const places = Array.from({ length: round + 1 }, (_, number) => `lab/records/task-${number}`);
+        const putRecord = () => store.putTask(places[round] as string, sampleTask(`task-${round}`));
+        // What comes last has no later change that could wait for the disk.
+        if (round % 2 === 0) await putRecord();
         for (let count = 1 + random.below(3); count > 0; count -= 1) {
           const id = `D${String(ids.length).padStart(3, '0')}`;
           await store.createDispatch(taskDir, sampleEnvelope(id));
           await store.appendEvent(taskDir, id, sampleEvent(`of-${id}`));
           ids.push(id);
         }
+        if (round % 2 === 1) await putRecord();
         store = await lose();
+        for (const [number, place] of places.entries())
+          sameContent(await store.findTask(place), sampleTask(`task-${number}`), `the record of ${place}`);
         const listed = (await store.getDispatchEnvelopes(taskDir)).map((envelope) => envelope.dispatchId);
         sameContent(listed.toSorted(), ids, 'the dispatches after a loss of power');
         for (const id of ids)
