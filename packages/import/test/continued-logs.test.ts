@@ -156,7 +156,8 @@ describe('a session that is imported while it grows', () => {
         continued += counts.continued;
       }
       expect(imported).toBeGreaterThan(40);
-      expect(continued / imported).toBeGreaterThan(0.3);
+      // Metadata that come late make an import read everything.
+      expect(continued / imported).toBeGreaterThan(0.2);
     },
   );
 });
