@@ -29,6 +29,7 @@ const notRun: readonly (readonly [words: RegExp, reason: string])[] = [
   [/^view\b/, 'serves a page until Ctrl-C'],
   [/~/, 'is about the home folder'],
   [/^import --undo/, 'asks before it deletes anything'],
+  [/^import --mirrored/, 'needs a session that the Agent SDK mirrored: `sessions-both-ways` runs it'],
   [/^store delete/, 'deletes what the others need'],
   [/^store verify --against/, 'reads a file that `store seal` wrote'],
   [/^secrets redact(?!.*--yes)/, 'asks before it changes anything'],
