@@ -87,6 +87,6 @@ function readFigures(): Record<string, Figures | undefined> {
 function sumOf(left: SimulationCounts, right: SimulationCounts): SimulationCounts {
   const names = Object.keys(noSimulationCounts) as (keyof SimulationCounts)[];
   return Object.fromEntries(
-    names.map((name) => [name, left[name] + right[name]]),
+    names.map((name) => [name, (left[name] ?? 0) + right[name]]),
   ) as unknown as SimulationCounts;
 }

@@ -1,3 +1,5 @@
+import { BrokenPromise, isSecret } from '@hansard/testing/simulation';
+
 /** An append. The events of one are all in the log, or none. Times are numbers of calls. */
 export interface Append {
   readonly process: number;
@@ -10,12 +12,15 @@ export interface Append {
   readonly rewritten: readonly string[];
   /** Infinity until it is acknowledged. */
   acknowledgedAt: number;
+  /** Whether some of its events were appended again without the others. */
+  isSplit: boolean;
 }
 
 /** A read, from its begin to its end. */
 export interface ReadInProgress {
   readonly process: number;
   readonly dispatch: number;
+  readonly beganAt: number;
   /** The events that were acknowledged when it began. */
   readonly acknowledged: readonly string[];
 }
@@ -55,10 +60,11 @@ interface DispatchFacts {
   /** Events whose old text must never be in the file again. */
   readonly rewritten: Set<string>;
   claim: Claim | null;
+  /** How many deletions are in progress. The file can be gone. */
+  deleting: number;
+  /** When the last deletion ended that had an effect, as a number of calls. */
+  deletedAt: number;
 }
-
-/** A promise of the store that did not hold. */
-export class BrokenPromise extends Error {}
 
 /**
  * Knows what the log must hold from the calls and their results alone. It shares no code with the store: it finds events in the
@@ -115,8 +121,19 @@ export class LogOracle {
     if (this.#idleOf(owner, claim, monotonic) >= this.#leaseMs) owner.isSure = false;
   }
 
-  /** A rewrite has ended, or the acceptance of a loss: it can have taken the dispatch from an owner, and has released it. */
-  endTaking(claim: ClaimInProgress, monotonic: number): void {
+  /**
+   * A rewrite has ended, a deletion, or the acceptance of a loss: it can have taken the dispatch from an owner, and has released it.
+   * A process that did it had to have the claim, or to get it.
+   */
+  endTaking(process: number, claim: ClaimInProgress, hasSucceeded: boolean, monotonic: number): void {
+    const owner = this.#facts(claim.dispatch).claim;
+    if (hasSucceeded && owner?.isSure === true && owner.process !== process && !claim.isUnsure) {
+      const idleMs = this.#idleOf(owner, claim, monotonic);
+      if (idleMs < this.#leaseMs)
+        throw new BrokenPromise(
+          `process ${process} changed dispatch ${claim.dispatch} of process ${owner.process}, which was idle for ${idleMs} ms only`,
+        );
+    }
     this.endClaim(claim, false, monotonic);
     for (const other of this.#claiming) if (other.dispatch === claim.dispatch) other.isUnsure = true;
   }
@@ -189,8 +206,30 @@ export class LogOracle {
   }
 
   /** A rewrite appends its notice, and needs no claim before. */
-  beginRewrite(process: number, dispatch: number, ids: readonly string[]): Append {
-    return this.#begin(process, dispatch, ids, true, [...this.#facts(dispatch).acknowledged]);
+  beginRewrite(process: number, dispatch: number, ids: readonly string[], what: 'all' | 'secret'): Append {
+    const rewritten = this.#facts(dispatch).acknowledged.filter((id) => what === 'all' || isSecret(id));
+    return this.#begin(process, dispatch, ids, true, rewritten);
+  }
+
+  beginDelete(dispatch: number): void {
+    this.#facts(dispatch).deleting += 1;
+  }
+
+  /** Without an acknowledgement, the disk says whether it had an effect. */
+  endDelete(dispatch: number, isAcknowledged: boolean, isThere: boolean): void {
+    const facts = this.#facts(dispatch);
+    facts.deleting -= 1;
+    if (!isAcknowledged && (isThere || !facts.isCreated)) return;
+    facts.isCreated = isThere;
+    facts.deletedAt = this.#tick();
+    // One that nobody knows about can still end after the deletion.
+    for (const [id, append] of facts.appendOf)
+      if (isAcknowledged && append.acknowledgedAt < Infinity) facts.appendOf.delete(id);
+      else append.acknowledgedAt = Infinity;
+    facts.appends.length = 0;
+    facts.acknowledged.length = 0;
+    facts.rewritten.clear();
+    facts.claim = null;
   }
 
   #begin(
@@ -200,7 +239,7 @@ export class LogOracle {
     isOfOwner: boolean,
     rewritten: readonly string[],
   ): Append {
-    const { appends, appendOf } = this.#facts(dispatch);
+    const { appends, appendOf, refused } = this.#facts(dispatch);
     const append = {
       process,
       dispatch,
@@ -209,9 +248,16 @@ export class LogOracle {
       rewritten,
       beganAt: this.#tick(),
       acknowledgedAt: Number.POSITIVE_INFINITY,
+      isSplit: false,
     };
     appends.push(append);
-    for (const id of ids) appendOf.set(id, append);
+    for (const id of ids) {
+      // It can be appended again.
+      const earlier = appendOf.get(id);
+      if (earlier === undefined) appendOf.set(id, append);
+      else if (earlier.ids.join() !== ids.join()) earlier.isSplit = true;
+      refused.delete(id);
+    }
     return append;
   }
 
@@ -223,40 +269,51 @@ export class LogOracle {
         `an append of process ${process} was acknowledged without a claim of dispatch ${dispatch}`,
       );
     append.acknowledgedAt = this.#tick();
+    // A deletion that ran at the same time can have come after it.
+    if (append.beganAt < this.#facts(dispatch).deletedAt || this.#facts(dispatch).deleting > 0) return;
     for (const id of append.rewritten) this.#facts(dispatch).rewritten.add(id);
     this.#facts(dispatch).acknowledged.push(...ids);
   }
 
   /** An append was refused because another opening has the dispatch. Its events must never be in the log. */
-  refused({ dispatch, ids }: Append): void {
-    for (const id of ids) this.#facts(dispatch).refused.add(id);
+  refused(append: Append): void {
+    const { refused, appendOf } = this.#facts(append.dispatch);
+    // One that was appended before can be there.
+    for (const id of append.ids) if (appendOf.get(id) === append) refused.add(id);
   }
 
   beginRead(process: number, dispatch: number): ReadInProgress {
-    return { process, dispatch, acknowledged: [...this.#facts(dispatch).acknowledged] };
+    return {
+      process,
+      dispatch,
+      acknowledged: [...this.#facts(dispatch).acknowledged],
+      beganAt: this.#tick(),
+    };
   }
 
   /** Checks what a read returned. */
-  read({ process, dispatch, acknowledged }: ReadInProgress, ids: readonly string[]): void {
+  read({ process, dispatch, acknowledged, beganAt }: ReadInProgress, ids: readonly string[]): void {
     const place = `the read of dispatch ${dispatch} by process ${process}`;
+    const { appends, appendOf, refused, deleting, deletedAt } = this.#facts(dispatch);
+    if (deleting > 0 || deletedAt > beganAt) return;
     this.#check(place, dispatch, acknowledged, ids);
-    const { appends, appendOf, refused } = this.#facts(dispatch);
     const found = new Set(ids);
     for (const id of ids) {
       if (!appendOf.has(id)) throw new BrokenPromise(`${place} has ${id}, which nobody wrote`);
       if (refused.has(id)) throw new BrokenPromise(`${place} has ${id}, which was refused`);
     }
     for (const append of appends) {
-      const count = append.ids.filter((id) => found.has(id)).length;
-      if (count > 0 && count < append.ids.length)
-        throw new BrokenPromise(`${place} has ${count} of a batch of ${append.ids.length}`);
+      const own = append.ids.filter((id) => appendOf.get(id) === append);
+      const count = own.filter((id) => found.has(id)).length;
+      if (count > 0 && count < own.length && !append.isSplit)
+        throw new BrokenPromise(`${place} has ${count} of a batch of ${own.length}`);
     }
   }
 
   /** Checks the bytes at the path of a dispatch: it has every acknowledged event once, and in order. */
   checkFile(dispatch: number, bytes: Buffer | null): void {
-    const { acknowledged, isCreated, rewritten } = this.#facts(dispatch);
-    if (!isCreated) return;
+    const { acknowledged, isCreated, rewritten, deleting } = this.#facts(dispatch);
+    if (!isCreated || deleting > 0) return;
     if (bytes === null) throw new BrokenPromise(`the file of dispatch ${dispatch} is gone`);
     const found = [...bytes.toString('latin1').matchAll(/<(p\d+-\d+)> (.)/g)];
     const place = `the file of dispatch ${dispatch}`;
@@ -305,6 +362,8 @@ export class LogOracle {
         refused: new Set(),
         rewritten: new Set(),
         claim: null,
+        deleting: 0,
+        deletedAt: 0,
       };
       this.#dispatches.set(dispatch, facts);
     }

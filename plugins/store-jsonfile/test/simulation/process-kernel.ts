@@ -30,7 +30,7 @@ export const livesAt = 2;
  */
 export class ProcessKernel implements Files {
   readonly #clocks: Clocks;
-  readonly #takeTurn: (report: Omit<Report, 'outcome' | 'nextTimer'>) => Grant;
+  readonly #takeTurn: (report: Omit<Report, 'outcome' | 'nextTimer' | 'heard'>) => Grant;
   #disk = new SimulatedDisk();
   #files = new Map<number, number>();
   #nextFile = 3;
@@ -39,7 +39,7 @@ export class ProcessKernel implements Files {
   #grant: Grant = { changes: [], steps: 0, fault: null };
   #hasCrashed = false;
 
-  constructor(clocks: Clocks, takeTurn: (report: Omit<Report, 'outcome' | 'nextTimer'>) => Grant) {
+  constructor(clocks: Clocks, takeTurn: (report: Omit<Report, 'outcome' | 'nextTimer' | 'heard'>) => Grant) {
     this.#clocks = clocks;
     this.#takeTurn = takeTurn;
   }
@@ -72,7 +72,7 @@ export class ProcessKernel implements Files {
   }
 
   /** What was done since the last report. */
-  report(): Omit<Report, 'outcome' | 'nextTimer'> {
+  report(): Omit<Report, 'outcome' | 'nextTimer' | 'heard'> {
     const report = { changes: this.#changes, steps: this.#used };
     this.#changes = [];
     this.#used = 0;

@@ -1,4 +1,4 @@
-import { BrokenPromise } from './log-oracle.ts';
+import { BrokenPromise } from '@hansard/testing/simulation';
 import { type Decision, randomSchedule, shrink } from './schedule.ts';
 import { Simulation, type SimulationCounts, type SimulationOptions } from './simulation.ts';
 
@@ -15,6 +15,8 @@ export interface SearchOptions extends SimulationOptions {
   readonly firstSeed: number;
   /** The search ends with the first schedule that ends after this number of steps. */
   readonly steps: number;
+  /** Whether the shortest schedule is looked for; true without it. */
+  readonly isShrunk?: boolean;
   readonly onProgress?: (counts: SimulationCounts) => void;
 }
 
@@ -26,7 +28,13 @@ export interface SearchResult {
 }
 
 /** Runs one random schedule after the other, until a promise is broken. */
-export function search({ firstSeed, steps, onProgress, ...options }: SearchOptions): SearchResult {
+export function search({
+  firstSeed,
+  steps,
+  isShrunk = true,
+  onProgress,
+  ...options
+}: SearchOptions): SearchResult {
   using simulation = new Simulation(options);
   const { counts } = simulation;
   let schedules = 0;
@@ -35,7 +43,11 @@ export function search({ firstSeed, steps, onProgress, ...options }: SearchOptio
     const canLosePower = options.durability === 'disk';
     const schedule = randomSchedule(seed, { ...options, decisions, canLosePower });
     const problem = problemOf(simulation, schedule);
-    if (problem !== null) return { schedules, counts, found: describe(simulation, seed, schedule, problem) };
+    if (problem !== null) {
+      const text = `seed ${seed}: ${problem}`;
+      const found = isShrunk ? describe(simulation, seed, schedule, problem) : { seed, text };
+      return { schedules, counts, found };
+    }
     schedules += 1;
     onProgress?.(counts);
   }

@@ -1,9 +1,17 @@
+import { constants } from 'node:fs';
 import { workerData } from 'node:worker_threads';
-import { type CapturedEvent, type DispatchEnvelope, newEvent } from '@hansard/events';
 import { type Clock, storeErrors } from '@hansard/provider';
-import type { Processes, ProcessOwner } from '@hansard/store-kit';
+import { type Processes, type ProcessOwner, withFile } from '@hansard/store-kit';
+import {
+  type ContractAnswer,
+  callStore,
+  type EventText,
+  type OpeningState,
+  taskDir,
+  withContractFault,
+} from '@hansard/testing/simulation';
+import type { Files } from '../../src/files.ts';
 import { type JsonFileDispatchStore, openJsonFileStore } from '../../src/json-file-store.ts';
-import { makeEnvelope } from '../envelope.ts';
 import type { Command, Grant, Operation, Outcome, Report } from './messages.ts';
 import { plantFault } from './planted-faults.ts';
 import { type Clocks, livesAt, ProcessKernel } from './process-kernel.ts';
@@ -12,7 +20,6 @@ import { Turns } from './turns.ts';
 
 // The thread of one simulated process: it runs the store on a simulated kernel, one operation after the other.
 
-const taskDir = 'lab/tasks/one';
 const { process: number, turns: memory, clocks: shared, options } = workerData as WorkerData;
 const clocks: Clocks = new Float64Array(shared);
 const turns = new Turns(memory, 'process');
@@ -34,12 +41,30 @@ const clock: Clock = {
 };
 
 const kernel = new ProcessKernel(clocks, (report) => {
-  const command = turns.pass({ ...report, outcome: null, nextTimer: null } satisfies Report) as Command;
+  const command = turns.pass({
+    ...report,
+    heard: [],
+    outcome: null,
+    nextTimer: null,
+  } satisfies Report) as Command;
   if (command.kind !== 'continue') throw new Error(`${command.kind} in the middle of an operation`);
   return command;
 });
 
 let store: JsonFileDispatchStore | null = null;
+let state: OpeningState = { cursors: new Map(), watches: 0, onHeard: () => undefined };
+let heard: number[] = [];
+let copies = 0;
+
+/** This thread never returns to its event loop. */
+let microtasks: (() => void)[] = [];
+globalThis.queueMicrotask = (work) => void microtasks.push(work);
+
+function runMicrotasks(): void {
+  const works = microtasks;
+  microtasks = [];
+  for (const work of works) work();
+}
 
 /** The first two processes can check each other; the others are in namespaces of their own. A crash ends a life of a process. */
 const processes: Processes = {
@@ -63,7 +88,7 @@ function livesOf(process: number): number {
   return clocks[livesAt + process] ?? 0;
 }
 
-function openStore(): JsonFileDispatchStore {
+function openStore(root: string): JsonFileDispatchStore {
   const system = plantFault(options.planted, {
     files: kernel.files,
     clock,
@@ -72,13 +97,17 @@ function openStore(): JsonFileDispatchStore {
     mostLinks: 4,
     fileSystemOf: () => null,
   });
-  return openJsonFileStore(
-    { root: '/store', durability: options.durability, leaseMs: options.leaseMs },
+  const opened = openJsonFileStore(
+    { root, durability: options.durability, leaseMs: options.leaseMs },
     system,
   );
+  return withContractFault(opened, options.contractFault);
 }
 
 function reset(): void {
+  copies = 0;
+  heard = [];
+  microtasks = [];
   kernel.reset();
   timers = new Set();
   store = null;
@@ -86,6 +115,7 @@ function reset(): void {
 
 function crash(): void {
   timers = new Set();
+  microtasks = [];
   store = null;
 }
 
@@ -114,82 +144,64 @@ function call(operation: Operation): Outcome {
     const open = store;
     store = null;
     open?.close();
-    return { kind: 'returned' };
+    return { kind: 'returned', answer: { kind: 'nothing' } };
   }
-  store ??= openStore();
-  const dispatchId = `d${operation.dispatch}`;
-  switch (operation.kind) {
-    case 'create':
-      store.createDispatch(taskDir, makeEnvelope(dispatchId) as DispatchEnvelope);
-      break;
-    case 'claim':
-      store.claimDispatch(taskDir, dispatchId);
-      break;
-    case 'release':
-      store.releaseDispatch(taskDir, dispatchId);
-      break;
-    case 'append':
-      append(store, dispatchId, operation.ids);
-      break;
-    case 'end':
-      store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
-      break;
-    case 'grow':
-      grow(store, dispatchId, operation.by);
-      break;
-    case 'rewrite':
-      rewrite(store, dispatchId, operation.ids);
-      break;
-    case 'accept loss':
-      for (const id of operation.ids) store.acceptLoss(taskDir, dispatchId, eventOf(id));
-      break;
-    case 'break claim':
-      store.breakClaim(taskDir, dispatchId);
-      break;
-    case 'read':
-      return { kind: 'returned', ids: store.getDispatchEvents(taskDir, dispatchId).map(({ id }) => id) };
-    case 'verify':
-      return { kind: 'returned', damages: lossesOf(store, dispatchId) };
+  if (operation.kind === 'copy') return { kind: 'returned', answer: readCopy() };
+  if (store === null) {
+    store = openStore('/store');
+    state = { cursors: new Map(), watches: 0, onHeard: (watch) => heard.push(watch) };
   }
-  return { kind: 'returned' };
+  return { kind: 'returned', answer: callStore(store, operation, state) };
 }
 
-function append(open: JsonFileDispatchStore, dispatchId: string, ids: readonly string[]): void {
-  const events = ids.map(eventOf);
-  const [first] = events;
-  if (events.length === 1 && first !== undefined) open.appendEvent(taskDir, dispatchId, first);
-  else open.appendEvents(taskDir, dispatchId, events);
-}
-
-/** A loss of power can tear one copy of a head, which loses nothing: the next claim repairs it. */
-function lossesOf(open: JsonFileDispatchStore, dispatchId: string): number {
-  const { damages } = open.verifyDispatch(taskDir, dispatchId);
-  return damages.filter(({ lostEvents }) => lostEvents !== 0).length;
-}
-
-function grow(open: JsonFileDispatchStore, dispatchId: string, by: number): void {
-  const { structuredResult } = open.getDispatchEnvelope(taskDir, dispatchId) ?? {};
-  open.updateDispatch(taskDir, dispatchId, {
-    structuredResult: `${structuredResult ?? ''}${'r'.repeat(by)}`,
+/** Copies the folder of the store, as `cp -r` does it while other processes run, and reads the copy. */
+function readCopy(): ContractAnswer {
+  const { files } = kernel;
+  const root = `/copies/${number}-${copies}`;
+  copies += 1;
+  withFile('copy', root, () => copyFolder(files, '/store', root));
+  const copy = openStore(root);
+  const dispatches = Array.from({ length: options.dispatches }, (_, dispatch) => {
+    try {
+      return copy
+        .getDispatchEvents(taskDir, `d${dispatch}`)
+        .map(({ id, data }): EventText => [id, (data as { text: string }).text]);
+    } catch (error) {
+      if (storeErrors.is(error, 'STORE_DISPATCH_NOT_FOUND') || storeErrors.is(error, 'STORE_CORRUPT'))
+        return error.code;
+      throw error;
+    }
   });
+  copy.close();
+  return { kind: 'copy', dispatches };
 }
 
-/** The new text of an event is `<id> rewritten`, by which the oracle knows it. */
-function rewrite(open: JsonFileDispatchStore, dispatchId: string, ids: readonly string[]): void {
-  open.rewriteDispatch(taskDir, dispatchId, {
-    envelope: (envelope) => envelope,
-    event: (event) => ({ ...event, data: { text: `<${event.id}> rewritten` } }),
-    notice: () => ({ ...eventOf(`${ids[0]}`), data: { text: `<${ids[0]}> rewritten` } }),
-  });
+function copyFolder(files: Files, from: string, to: string): void {
+  files.makeFolder(to);
+  for (const entry of files.list(from)) {
+    const [source, target] = [`${from}/${entry.name}`, `${to}/${entry.name}`];
+    if (entry.isDirectory()) copyFolder(files, source, target);
+    else copyFile(files, source, target);
+  }
 }
 
-/** The text has the id between brackets, by which the oracle finds the event in a file. */
-function eventOf(id: string): CapturedEvent {
-  return newEvent(
-    'agent:text',
-    { text: `<${id}> ${'x'.repeat(id.length * 8)}` },
-    { id, timestamp: '2026-01-01T00:00:00.000Z' },
-  ) as CapturedEvent;
+/** Other processes have their turns between two reads. A file that is gone since its folder was listed is not copied. */
+function copyFile(files: Files, from: string, to: string): void {
+  if (files.stat(from) === null) return;
+  const source = files.open(from, constants.O_RDONLY);
+  const target = files.open(to, constants.O_RDWR | constants.O_CREAT);
+  const parts: Buffer[] = [];
+  for (let at = 0; ; ) {
+    const part = Buffer.alloc(1_024);
+    const length = files.read(source, part, 0, part.length, at);
+    if (length === 0) break;
+    parts.push(part.subarray(0, length));
+    at += length;
+  }
+  const bytes = Buffer.concat(parts);
+  files.write(target, bytes, 0, bytes.length, 0);
+  files.close(source);
+  files.close(target);
 }
 
 /** Runs the timers that are due. One that fails does not stop the process. */
@@ -199,7 +211,7 @@ function runTimers(): Outcome {
     timers.delete(timer);
     timer.action();
   }
-  return { kind: 'returned' };
+  return { kind: 'returned', answer: { kind: 'nothing' } };
 }
 
 function nextTimer(): number | null {
@@ -215,5 +227,8 @@ for (;;) {
     crash();
     outcome = { kind: 'crashed' };
   } else if (command.kind === 'start') outcome = perform(command.operation, command);
-  command = turns.pass({ ...kernel.report(), outcome, nextTimer: nextTimer() } satisfies Report) as Command;
+  runMicrotasks();
+  const report: Report = { ...kernel.report(), heard, outcome, nextTimer: nextTimer() };
+  heard = [];
+  command = turns.pass(report) as Command;
 }

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads';
+import { type BegunCall, BrokenPromise, ContractOracle } from '@hansard/testing/simulation';
 import {
   type Append,
   type BreakInProgress,
-  BrokenPromise,
   type ClaimInProgress,
   LogOracle,
   type ReadInProgress,
@@ -13,6 +13,8 @@ import type { Decision, ProcessDecision } from './schedule.ts';
 import { type DiskChange, SimulatedDisk } from './simulated-disk.ts';
 import { Turns } from './turns.ts';
 
+/** Milliseconds. A listener is called at the latest then after a change. */
+const longestLook = 6_000;
 /** More steps than any operation makes. One that makes more does not end. */
 const mostSteps = 20_000;
 const mostProcesses = 8;
@@ -27,6 +29,8 @@ export interface SimulationOptions {
   readonly leaseMs: number;
   readonly durability: 'process' | 'disk';
   readonly planted?: PlantedFault;
+  /** The name of a fault of `contract-faults.ts`. */
+  readonly contractFault?: string;
 }
 
 /** What the worker of a process is given. */
@@ -46,6 +50,13 @@ export interface SimulationCounts {
   crashes: number;
   faults: number;
   reads: number;
+  /** Calls that returned. */
+  rewrites: number;
+  deletions: number;
+  listings: number;
+  searches: number;
+  letters: number;
+  copies: number;
 }
 
 export const noSimulationCounts: Readonly<SimulationCounts> = {
@@ -57,6 +68,21 @@ export const noSimulationCounts: Readonly<SimulationCounts> = {
   crashes: 0,
   faults: 0,
   reads: 0,
+  rewrites: 0,
+  deletions: 0,
+  listings: 0,
+  searches: 0,
+  letters: 0,
+  copies: 0,
+};
+
+const counted: Partial<Record<Operation['kind'], keyof SimulationCounts>> = {
+  rewrite: 'rewrites',
+  delete: 'deletions',
+  list: 'listings',
+  search: 'searches',
+  'take letters': 'letters',
+  copy: 'copies',
 };
 
 interface SimulatedProcess {
@@ -70,6 +96,7 @@ interface SimulatedProcess {
   claim: ClaimInProgress | null;
   breaking: BreakInProgress | null;
   append: Append | null;
+  begun: BegunCall | null;
   isStopped: boolean;
   nextTimer: number | null;
 }
@@ -83,10 +110,12 @@ export class Simulation implements Disposable {
   #disk = new SimulatedDisk();
   #changes: DiskChange[] = [];
   #oracle: LogOracle;
+  #contract: ContractOracle;
 
   constructor(options: SimulationOptions) {
     this.#options = options;
     this.#oracle = new LogOracle(options.leaseMs);
+    this.#contract = new ContractOracle(options.dispatches);
     this.#processes = Array.from({ length: options.processes }, (_, number) => this.#start(number));
   }
 
@@ -123,6 +152,7 @@ export class Simulation implements Disposable {
       claim: null,
       breaking: null,
       append: null,
+      begun: null,
       isStopped: false,
       nextTimer: null,
     };
@@ -132,6 +162,7 @@ export class Simulation implements Disposable {
     this.#disk = new SimulatedDisk();
     this.#changes = [];
     this.#oracle = new LogOracle(this.#options.leaseMs);
+    this.#contract = new ContractOracle(this.#options.dispatches);
     this.#clocks.fill(0);
     this.#clocks[0] = 1_000;
     this.#clocks[1] = startOfWallClock;
@@ -145,6 +176,7 @@ export class Simulation implements Disposable {
         claim: null,
         breaking: null,
         append: null,
+        begun: null,
         isStopped: false,
         nextTimer: null,
       });
@@ -188,7 +220,8 @@ export class Simulation implements Disposable {
     if (operation.kind !== 'append' || !operation.isSensible) return operation;
     const { dispatch } = operation;
     if (this.#oracle.hasClaimed(number, dispatch)) return operation;
-    return { kind: this.#oracle.isCreated(dispatch) ? 'claim' : 'create', dispatch };
+    if (this.#oracle.isCreated(dispatch)) return { kind: 'claim', dispatch };
+    return { kind: 'create', dispatch, mark: `${operation.ids[0]}` };
   }
 
   /** At the end, every process ends its operation, and one of them reads everything when all leases are over. */
@@ -196,8 +229,10 @@ export class Simulation implements Disposable {
     for (const process of this.#processes) {
       process.isStopped = false;
       this.#finish(process);
-      this.#complete(process, { kind: 'close' });
     }
+    if (this.#contract.isOwed) this.#wait(longestLook);
+    this.#contract.assertHeard();
+    for (const process of this.#processes) this.#complete(process, { kind: 'close' });
     this.#wait(this.#options.leaseMs * 2);
     const [reader] = this.#processes;
     if (reader === undefined) return;
@@ -259,6 +294,7 @@ export class Simulation implements Disposable {
   #losePower(seed: number): void {
     for (const process of this.#processes) this.#crash(process);
     this.#apply({ kind: 'power loss', seed });
+    this.#contract.lostPower();
     this.#turnClock(1, 60_000);
     this.#checkFiles();
   }
@@ -274,6 +310,7 @@ export class Simulation implements Disposable {
 
   #ended(process: number): void {
     this.counts.crashes += 1;
+    this.#contract.ended(this.#tokenOf(this.#processes[process] as SimulatedProcess));
     this.#clocks[livesAt + process] = (this.#clocks[livesAt + process] ?? 0) + 1;
     this.#oracle.ended(process);
   }
@@ -293,10 +330,19 @@ export class Simulation implements Disposable {
     if (operation.kind === 'release' && this.#oracle.hasClaimed(process.number, operation.dispatch))
       this.#oracle.beginRelease(operation.dispatch);
     if (operation.kind === 'close') this.#oracle.beginEnd(process.number);
+    if (operation.kind === 'delete') this.#oracle.beginDelete(operation.dispatch);
+    process.begun = this.#contract.begin(this.#tokenOf(process), operation);
     if (operation.kind === 'append')
       process.append = this.#oracle.beginAppend(process.number, operation.dispatch, operation.ids);
-    if (operation.kind === 'rewrite')
-      process.append = this.#oracle.beginRewrite(process.number, operation.dispatch, operation.ids);
+    if (operation.kind === 'conflict')
+      process.append = this.#oracle.beginAppend(process.number, operation.dispatch, [operation.id]);
+    if (operation.kind === 'rewrite' && operation.what !== 'fail')
+      process.append = this.#oracle.beginRewrite(
+        process.number,
+        operation.dispatch,
+        operation.ids,
+        operation.what,
+      );
     // Its notice is appended only if a loss of power has torn a copy of the head.
     if (operation.kind === 'accept loss')
       this.#oracle.beginAppend(process.number, operation.dispatch, operation.ids);
@@ -306,6 +352,7 @@ export class Simulation implements Disposable {
 
   #step(process: SimulatedProcess, steps: number, fault: Fault | null): Outcome | null {
     if (fault !== null) this.counts.faults += 1;
+    if (fault !== null && process.begun !== null) process.begun.isDisturbed = true;
     return this.#receive(
       process,
       this.#send(process, { kind: 'continue', ...this.#grant(process, steps, fault) }),
@@ -328,9 +375,15 @@ export class Simulation implements Disposable {
     return process.turns.pass(command) as Report;
   }
 
-  #receive(process: SimulatedProcess, { changes, steps, outcome, nextTimer }: Report): Outcome | null {
+  /** Names this life of a process. */
+  #tokenOf({ number }: SimulatedProcess): string {
+    return `process ${number} life ${this.#clocks[livesAt + number]}`;
+  }
+
+  #receive(process: SimulatedProcess, { changes, steps, outcome, nextTimer, heard }: Report): Outcome | null {
     this.counts.steps += steps;
     process.nextTimer = nextTimer;
+    for (const watch of heard) this.#contract.heard(this.#tokenOf(process), watch);
     for (const change of changes) {
       if (change.kind === 'times') this.#oracle.renewed(process.number, this.#clocks[0] ?? 0);
       this.#apply(change);
@@ -339,15 +392,22 @@ export class Simulation implements Disposable {
     }
     process.known = this.#changes.length;
     if (outcome === null) return null;
-    const { operation, read, claim, breaking, append } = process;
-    Object.assign(process, { operation: null, read: null, claim: null, breaking: null, append: null });
+    const { operation, read, claim, breaking, append, begun } = process;
+    const idle = { operation: null, read: null, claim: null, breaking: null, append: null, begun: null };
+    Object.assign(process, idle);
     if (claim !== null && operation !== null && isTaking(operation))
-      this.#oracle.endTaking(claim, this.#clocks[0] ?? 0);
+      this.#oracle.endTaking(process.number, claim, outcome.kind === 'returned', this.#clocks[0] ?? 0);
     else if (claim !== null) this.#oracle.endClaim(claim, outcome.kind === 'returned', this.#clocks[0] ?? 0);
+    if (operation?.kind === 'delete') {
+      const isThere = this.#disk.find(pathOf(operation.dispatch)) !== null;
+      this.#oracle.endDelete(operation.dispatch, outcome.kind === 'returned', isThere);
+    }
     if (breaking !== null) this.#oracle.endBreak(breaking);
     if (operation !== null)
       this.#judge(process.number, operation, outcome, { read, claim, breaking, append });
     if (append !== null) this.#checkFiles();
+    if (begun !== null) this.#contract.end(begun, outcome);
+    if (operation?.kind === 'close' && begun !== null) this.#contract.ended(begun.token);
     return outcome;
   }
 
@@ -378,44 +438,41 @@ export class Simulation implements Disposable {
     const oracle = this.#oracle;
     if (outcome.kind === 'crashed') this.#ended(process);
     else if (operation.kind === 'close') oracle.ended(process);
-    if (outcome.kind === 'crashed' || operation.kind === 'close' || operation.kind === 'timers') return;
-    const { dispatch } = operation;
+    if (outcome.kind === 'crashed') return;
     if (outcome.kind === 'failed') {
       this.counts.refused += 1;
-      assertExpected(operation, outcome);
       if (begun.append !== null && outcome.code === 'STORE_LOCKED') oracle.refused(begun.append);
       return;
     }
+    const count = counted[operation.kind];
+    if (count !== undefined) this.counts[count] += 1;
     if (operation.kind === 'create' && begun.claim !== null) oracle.created(process, begun.claim);
     else if (operation.kind === 'claim' && begun.claim !== null) {
       if (oracle.claimed(process, begun.claim, this.#clocks[0] ?? 0)) this.counts.takeovers += 1;
-    } else if (operation.kind === 'release') oracle.released(process, dispatch);
+    } else if (operation.kind === 'release') oracle.released(process, operation.dispatch);
     else if (begun.breaking !== null) oracle.broken(begun.breaking);
     else if (begun.append !== null) {
       this.counts.acknowledged += begun.append.ids.length;
       oracle.acknowledged(begun.append);
-    } else if (operation.kind === 'read' && begun.read !== null) {
+    } else if (begun.read !== null && outcome.answer.kind === 'events') {
       this.counts.reads += 1;
-      oracle.read(begun.read, outcome.ids ?? []);
-    } else if (operation.kind === 'verify' && (outcome.damages ?? 0) > 0)
-      throw new BrokenPromise(`dispatch ${dispatch} is damaged`);
+      const ids = outcome.answer.events.map(([id]) => id);
+      oracle.read(
+        begun.read,
+        ids.filter((id) => id.startsWith('p')),
+      );
+    }
   }
 }
 
 /** Whether an operation claims a dispatch, and releases it again. */
 function isTaking(
   operation: Operation,
-): operation is Extract<Operation, { readonly kind: 'rewrite' | 'accept loss' }> {
-  return operation.kind === 'rewrite' || operation.kind === 'accept loss';
+): operation is Extract<Operation, { readonly kind: 'rewrite' | 'accept loss' | 'delete' }> {
+  return operation.kind === 'rewrite' || operation.kind === 'accept loss' || operation.kind === 'delete';
 }
 
 /** The path of a dispatch in the store of the simulation. */
 export function pathOf(dispatch: number): string {
   return `/store/lab/tasks/one/dispatches/d${dispatch}.json`;
-}
-
-/** Failing system calls are STORE_UNAVAILABLE, and other openings are in the way. Nothing else can fail. */
-function assertExpected({ kind }: Operation, { code, message }: Extract<Outcome, { kind: 'failed' }>): void {
-  const expected = ['STORE_LOCKED', 'STORE_UNAVAILABLE', 'STORE_DISPATCH_NOT_FOUND', 'STORE_DISPATCH_EXISTS'];
-  if (!expected.includes(code)) throw new BrokenPromise(`${kind} failed with ${code}: ${message}`);
 }

@@ -1,9 +1,7 @@
 import type { ProcessOwner } from '@hansard/store-kit';
+import { BrokenPromise } from '@hansard/testing/simulation';
 import { whyUnchecked } from './simulated-process.ts';
 import type { Snapshot, StoredClaim } from './snapshot.ts';
-
-/** A promise of the store that did not hold. */
-export class BrokenPromise extends Error {}
 
 /** An opening of the store by a process. */
 export interface Opening {

@@ -1,4 +1,5 @@
-import { BrokenPromise, type LeaseOracle, type Opening } from './lease-oracle.ts';
+import { BrokenPromise, type ContractAnswer } from '@hansard/testing/simulation';
+import type { LeaseOracle, Opening } from './lease-oracle.ts';
 import type { Operation } from './schedule.ts';
 import type { Outcome } from './simulated-process.ts';
 import { emptySnapshot, type Snapshot, type StoredClaim, type StoredDispatch } from './snapshot.ts';
@@ -15,6 +16,30 @@ export interface CallInProgress {
   isDisturbed: boolean;
   /** Whether it has changed a dispatch. */
   hasEffect: boolean;
+}
+
+/** The calls whose results the database shows; `ContractOracle` judges all calls by their results alone. */
+const judged: readonly Operation['kind'][] = [
+  'create',
+  'claim',
+  'append',
+  'update',
+  'end',
+  'release',
+  'break claim',
+  'delete',
+  'read',
+  'verify',
+];
+
+function idsOf(operation: Operation): readonly string[] {
+  if (operation.kind === 'conflict') return [operation.id];
+  return 'ids' in operation ? operation.ids : [];
+}
+
+function changesOf(operation: Operation): object {
+  if (operation.kind === 'update') return { [operation.field]: operation.value };
+  return operation.kind === 'rewrite' ? { botId: operation.ids[0] } : { status: 'completed' };
 }
 
 /** The calls that change a dispatch or its claim, and do nothing in part. */
@@ -84,27 +109,29 @@ export class LogOracle {
       else if (old?.claim) this.#assertFree(old.claim, call, now);
       return;
     }
-    if (old.number !== changed.number) throw broken('replaced');
+    if (old.number !== changed.number && !is('rewrite', 'accept loss')) throw broken('replaced');
     const isWriter =
       this.#leases.isOf(old.claim, opening) &&
       this.#leases.isOf(changed.claim, opening) &&
       old.claim?.epoch === changed.claim?.epoch;
     const added = changed.ids.slice(old.ids.length);
+    const isTaking = is('rewrite', 'accept loss');
+    if (isTaking && old.claim !== null) this.#assertFree(old.claim, call, now);
     if (added.length > 0 || changed.ids.length < old.ids.length) {
       call.hasEffect = true;
-      const wanted = operation.kind === 'append' && is('append') ? operation.ids : [];
+      const wanted = is('append', 'conflict', 'rewrite', 'accept loss') ? idsOf(operation) : [];
       if (!isEqual(changed.ids.slice(0, old.ids.length), old.ids)) throw broken('changed the events of');
       const missing = wanted.filter((event) => !old.ids.includes(event));
-      if (!isEqual(added, missing)) throw broken(`added ${added} and not ${missing} to`);
-      if (!isWriter) throw broken(`added ${added} without a claim to`);
+      const isLetter = is('take letters') && added.every((event) => event.startsWith('letter_'));
+      if (!isLetter && !isEqual(added, missing)) throw broken(`added ${added} and not ${missing} to`);
+      if (!isWriter && !isTaking) throw broken(`added ${added} without a claim to`);
     }
     if (old.envelope !== changed.envelope) {
       call.hasEffect = true;
-      if (!isWriter) throw broken('changed, without a claim, the envelope of');
-      const fields =
-        operation.kind === 'update' ? { [operation.field]: operation.value } : { status: 'completed' };
-      const wanted = JSON.stringify({ ...JSON.parse(old.envelope), ...fields });
-      if (!is('update', 'end') || wanted !== changed.envelope) throw broken('changed other fields of');
+      if (!isWriter && !isTaking) throw broken('changed, without a claim, the envelope of');
+      const wanted = JSON.stringify({ ...JSON.parse(old.envelope), ...changesOf(operation) });
+      if (!is('update', 'end', 'rewrite') || wanted !== changed.envelope)
+        throw broken('changed other fields of');
     }
     if (changed.epoch < old.epoch || (changed.claim !== null && changed.claim.epoch !== changed.epoch))
       throw broken('left a wrong epoch in');
@@ -123,11 +150,15 @@ export class LogOracle {
     call.hasEffect = true;
     const wasOwn = this.#leases.isOf(old.claim, opening);
     if (changed.claim === null) {
-      const mayEnd = wasOwn ? is('release') || operation.kind === 'close' : is('break claim');
+      const mayEnd = wasOwn
+        ? is('release') || operation.kind === 'close'
+        : is('break claim', 'rewrite', 'accept loss');
       if (!mayEnd) throw broken('ended the claim of');
       return;
     }
     if (!this.#leases.isOf(changed.claim, opening)) throw broken('gave to another process');
+    // Which gives the dispatch a new row.
+    if (wasOwn && is('rewrite', 'accept loss')) return;
     if (!is('claim') || wasOwn) throw broken('claimed');
     if (changed.epoch <= old.epoch) throw broken('claimed with an old epoch');
     if (old.claim === null) return;
@@ -145,34 +176,36 @@ export class LogOracle {
   /** Judges the result of a call that has ended. */
   end(call: CallInProgress, outcome: Outcome, now: number): void {
     const { operation, opening, before } = call;
-    if (operation.kind === 'timers' || outcome.kind === 'crashed') return;
+    if (outcome.kind === 'crashed') return;
     if (operation.kind === 'close') {
       if (outcome.kind === 'failed') assertDisturbed(call, outcome);
       else if ([...this.#latest.dispatches.values()].some(({ claim }) => this.#leases.isOf(claim, opening)))
         throw new BrokenPromise(`process ${opening.process} closed the store, and has claims`);
       return;
     }
+    if (!('dispatch' in operation) || !judged.includes(operation.kind)) return;
     const id = `d${operation.dispatch}`;
     const first = before.dispatches.get(id);
     const last = this.#latest.dispatches.get(id);
     if (outcome.kind === 'failed') this.#judgeFailure(call, outcome, first, last, now);
     else if (!this.#isTrue(call, outcome.answer, first, last))
       throw new BrokenPromise(
-        `${operation.kind} of process ${opening.process} on dispatch ${id} returned ${JSON.stringify(outcome.answer ?? null)}, but the database does not say so`,
+        `${operation.kind} of process ${opening.process} on dispatch ${id} returned ${JSON.stringify(outcome.answer)}, but the database does not say so`,
       );
   }
 
   /** Whether the database agrees with a call that returned. */
   #isTrue(
     { operation, opening, hasEffect }: CallInProgress,
-    answer: unknown,
+    answer: ContractAnswer,
     first: StoredDispatch | undefined,
     last: StoredDispatch | undefined,
   ): boolean {
     const isSame = first !== undefined && first.number === last?.number;
     switch (operation.kind) {
       case 'claim':
-        if (this.#leases.isOf(last?.claim, opening)) return last?.claim?.epoch === answer;
+        if (this.#leases.isOf(last?.claim, opening))
+          return answer.kind === 'envelope' && last?.claim?.epoch === answer.epoch;
         return hasEffect || this.#leases.isOf(first?.claim, opening);
       case 'append':
         return (
@@ -190,14 +223,14 @@ export class LogOracle {
           !isSameClaim(first.claim, last.claim)
         );
       case 'read': {
-        const ids = answer as string[];
-        if (!isSame) return true;
+        if (!isSame || answer.kind !== 'events') return true;
+        const ids = answer.events.map(([event]) => event);
         return (
           isEqual(ids.slice(0, first.ids.length), first.ids) && isEqual(last.ids.slice(0, ids.length), ids)
         );
       }
       case 'verify':
-        return isEqual(answer as unknown[], []);
+        return answer.kind === 'damages' && answer.losses === 0;
       default:
         return hasEffect;
     }
@@ -221,7 +254,8 @@ export class LogOracle {
       if (isSame) throw broken();
     } else if (code === 'STORE_DISPATCH_EXISTS') {
       if (operation.kind !== 'create' || (first === undefined && last === undefined)) throw broken();
-    } else if (code !== 'STORE_LOCKED') throw broken();
+    } else if (code === 'STORE_EVENT_CONFLICT' && operation.kind === 'append') return;
+    else if (code !== 'STORE_LOCKED') throw broken();
     else if (operation.kind === 'append' || operation.kind === 'update' || operation.kind === 'end') {
       const isOwn = isSame && this.#leases.isOf(first.claim, opening);
       if (isOwn && isSameClaim(first.claim, last.claim)) throw broken();

@@ -1,28 +1,7 @@
-/** A call of a store. `dispatch` is a number. */
-export type Operation =
-  | { readonly kind: 'create'; readonly dispatch: number }
-  | { readonly kind: 'claim'; readonly dispatch: number }
-  /** With `isSensible`, a process that has not claimed the dispatch creates or claims it instead. */
-  | {
-      readonly kind: 'append';
-      readonly dispatch: number;
-      readonly ids: readonly string[];
-      readonly isSensible: boolean;
-    }
-  | {
-      readonly kind: 'update';
-      readonly dispatch: number;
-      readonly field: 'title' | 'model';
-      readonly value: string;
-    }
-  | { readonly kind: 'end'; readonly dispatch: number }
-  | { readonly kind: 'release'; readonly dispatch: number }
-  | { readonly kind: 'break claim'; readonly dispatch: number }
-  | { readonly kind: 'delete'; readonly dispatch: number }
-  | { readonly kind: 'read'; readonly dispatch: number }
-  | { readonly kind: 'verify'; readonly dispatch: number }
-  | { readonly kind: 'timers' }
-  | { readonly kind: 'close' };
+import { type ContractCall, type SimulatedCall, searched, tasks } from '@hansard/testing/simulation';
+
+/** A call of a store, or of the process itself. */
+export type Operation = SimulatedCall;
 
 /** What happens to the last step of a grant. The last two are errors of SQLite. */
 export type Fault = 'crash before' | 'crash after' | 'full disk' | 'failing disk';
@@ -58,7 +37,7 @@ export interface ScheduleOptions {
 
 const decisions = 300;
 const toTheEnd = 1_000;
-const faults: readonly Fault[] = ['crash before', 'crash after', 'full disk', 'failing disk'];
+export const faults: readonly Fault[] = ['crash before', 'crash after', 'full disk', 'failing disk'];
 
 /** Decisions that are the same for the same seed. */
 export function randomSchedule(
@@ -85,20 +64,30 @@ export function randomSchedule(
     const dispatch = focus[of] ?? 0;
     const chance = random();
     const isSensible = random() < 0.85;
-    if (chance < 0.05) return { kind: 'create', dispatch };
-    if (chance < 0.22) return { kind: 'claim', dispatch };
-    if (chance < 0.5) return { kind: 'append', dispatch, ids: batch(of, 1), isSensible };
-    if (chance < 0.58) return { kind: 'append', dispatch, ids: batch(of, 2 + below(3)), isSensible };
+    if (chance < 0.05) return { kind: 'create', dispatch, mark: next(of) };
+    if (chance < 0.2) return { kind: 'claim', dispatch };
+    if (chance < 0.42) return { kind: 'append', dispatch, ids: batch(of, 1), isSensible };
+    if (chance < 0.49) return { kind: 'append', dispatch, ids: batch(of, 2 + below(3)), isSensible };
     // As a caller that repeats a call after an error.
-    if (chance < 0.62) return { kind: 'append', dispatch, ids: latest.get(of) ?? batch(of, 2), isSensible };
-    if (chance < 0.7)
-      return { kind: 'update', dispatch, field: random() < 0.5 ? 'title' : 'model', value: next(of) };
-    if (chance < 0.72) return { kind: 'end', dispatch };
-    if (chance < 0.78) return { kind: 'release', dispatch };
-    if (chance < 0.8) return { kind: 'break claim', dispatch };
-    if (chance < 0.82) return { kind: 'delete', dispatch };
-    if (chance < 0.92) return { kind: 'read', dispatch };
-    if (chance < 0.95) return { kind: 'verify', dispatch };
+    if (chance < 0.53) return { kind: 'append', dispatch, ids: latest.get(of) ?? batch(of, 2), isSensible };
+    if (chance < 0.54) return { kind: 'conflict', dispatch, id: latest.get(of)?.[0] ?? next(of) };
+    if (chance < 0.59) {
+      const field = random() < 0.5 ? 'structuredResult' : 'model';
+      return { kind: 'update', dispatch, field, value: next(of) };
+    }
+    if (chance < 0.61) return { kind: 'end', dispatch };
+    if (chance < 0.67) return { kind: 'release', dispatch };
+    if (chance < 0.69) return { kind: 'break claim', dispatch };
+    if (chance < 0.71) return { kind: 'delete', dispatch };
+    if (chance < 0.76) return { kind: 'read', dispatch };
+    if (chance < 0.78) return { kind: 'verify', dispatch };
+    if (chance < 0.82) {
+      const what = (['all', 'secret', 'secret', 'fail'] as const)[below(4)] ?? 'all';
+      return { kind: 'rewrite', dispatch, what, ids: [next(of)] };
+    }
+    if (chance < 0.825) return { kind: 'accept loss', dispatch, ids: [next(of)] };
+    if (chance < 0.83) return { kind: 'copy' };
+    if (chance < 0.955) return otherCall(dispatch, () => next(of), random);
     if (chance < 0.98) return { kind: 'timers' };
     return { kind: 'close' };
   };
@@ -119,6 +108,29 @@ export function randomSchedule(
     return { kind: 'set clock', process, byMs: Math.floor((random() - 0.5) * 7_200_000) };
   };
   return Array.from({ length: decisions }, decide);
+}
+
+/** A call beside the owner of a dispatch. */
+function otherCall(dispatch: number, next: () => string, random: () => number): ContractCall {
+  const below = (limit: number) => Math.floor(random() * limit);
+  const chance = random();
+  const scope = (['store', 'task', 'dispatch'] as const)[below(3)] ?? 'store';
+  if (chance < 0.12) return { kind: 'put task', task: below(tasks), mark: next(), isNewer: false };
+  if (chance < 0.14) return { kind: 'put task', task: tasks - 1, mark: next(), isNewer: true };
+  if (chance < 0.2) return { kind: 'read tasks' };
+  if (chance < 0.4) {
+    const listed = (['store', 'task', 'internal'] as const)[below(3)] ?? 'store';
+    const status = ([null, null, 'running', 'completed'] as const)[below(4)] ?? null;
+    const order = random() < 0.5 ? 'oldest' : 'newest';
+    return { kind: 'list', scope: listed, limit: 1 + below(3), order, status };
+  }
+  if (chance < 0.56) return { kind: 'search', word: searched[below(searched.length)] ?? 'secret', scope };
+  if (chance < 0.7) return { kind: 'follow', dispatch, limit: 1 + below(20) };
+  if (chance < 0.86) return { kind: 'send letter', dispatch, id: `letter_${next()}` };
+  if (chance < 0.94) return { kind: 'take letters', dispatch };
+  if (chance < 0.96) return { kind: 'create newer', mark: next() };
+  const how = (['read', 'claim', 'rewrite', 'verify'] as const)[below(4)] ?? 'read';
+  return { kind: 'use newer', how };
 }
 
 /** A shortest schedule that still fails: no decision of it can be left out. */

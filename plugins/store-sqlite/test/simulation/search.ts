@@ -1,4 +1,4 @@
-import { BrokenPromise } from './lease-oracle.ts';
+import { BrokenPromise } from '@hansard/testing/simulation';
 import { type Decision, randomSchedule, shrink } from './schedule.ts';
 import { Simulation, type SimulationCounts, type SimulationOptions } from './simulation.ts';
 
@@ -6,6 +6,8 @@ export interface SearchOptions extends SimulationOptions {
   readonly firstSeed: number;
   /** The search ends with the first schedule that ends after this number of steps. */
   readonly steps: number;
+  /** Whether the shortest schedule is looked for; true without it. */
+  readonly isShrunk?: boolean;
   readonly onProgress?: (counts: SimulationCounts) => void;
 }
 
@@ -17,15 +19,24 @@ export interface SearchResult {
 }
 
 /** Runs one random schedule after the other, until a promise is broken. */
-export function search({ firstSeed, steps, onProgress, ...options }: SearchOptions): SearchResult {
+export function search({
+  firstSeed,
+  steps,
+  isShrunk = true,
+  onProgress,
+  ...options
+}: SearchOptions): SearchResult {
   using simulation = new Simulation(options);
   const { counts } = simulation;
   let schedules = 0;
   while (counts.steps < steps) {
     const seed = firstSeed + schedules;
     const schedule = randomSchedule(seed, options);
-    if (problemOf(simulation, schedule) !== null)
-      return { schedules, counts, found: describe(simulation, seed, schedule) };
+    const problem = problemOf(simulation, schedule);
+    if (problem !== null) {
+      const found = isShrunk ? describe(simulation, seed, schedule) : `seed ${seed}: ${problem}`;
+      return { schedules, counts, found };
+    }
     schedules += 1;
     onProgress?.(counts);
   }

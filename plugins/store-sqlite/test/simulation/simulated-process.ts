@@ -1,18 +1,21 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { type Clock, storeErrors } from '@hansard/provider';
 import type { Processes, ProcessOwner } from '@hansard/store-kit';
+import {
+  type ContractAnswer,
+  callStore,
+  type OpeningState,
+  withContractFault,
+} from '@hansard/testing/simulation';
 import { SqliteStore } from '../../src/sqlite-store.ts';
 import { openConnection, type StoreConnection } from '../../src/store-connection.ts';
-import { envelope, textEvent } from '../sample-data.ts';
 import { type PlantedFault, plantInStatements, plantInSystem } from './planted-faults.ts';
 import type { Fault, Operation } from './schedule.ts';
 import { SimulatedDatabase, type Step } from './simulated-database.ts';
 
-export const taskDir = 'lab/tasks/one';
-
 /** The result of a call. */
 export type Outcome =
-  | { readonly kind: 'returned'; readonly answer?: unknown }
+  | { readonly kind: 'returned'; readonly answer: ContractAnswer }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string }
   | { readonly kind: 'crashed' };
 
@@ -21,10 +24,15 @@ export interface Machine {
   readonly path: string;
   readonly leaseMs: number;
   readonly planted: PlantedFault | undefined;
+  readonly contractFault: string | undefined;
   /** Milliseconds. */
   time(): number;
   wallClock(host: string): number;
   isRunning(owner: ProcessOwner): boolean;
+  /** A listener was called. */
+  heard(process: SimulatedProcess, watch: number): void;
+  /** Copies the files of the database as they are, and reads the copy. */
+  readCopy(): ContractAnswer;
   /** Returns when the process may make its next step, with what happens to it. */
   waitForTurn(process: SimulatedProcess): Fault | null;
 }
@@ -43,6 +51,7 @@ export class SimulatedProcess {
   #owner: ProcessOwner;
   #connection: StoreConnection | null = null;
   #store: SqliteStore | null = null;
+  #state: OpeningState = { cursors: new Map(), watches: 0, onHeard: () => undefined };
   #hasCrashed = false;
   #timers = new Set<{ readonly due: number; readonly action: () => void }>();
   readonly #clock: Clock = {
@@ -99,53 +108,23 @@ export class SimulatedProcess {
     this.#connection = null;
   }
 
-  #call(operation: Operation): unknown {
-    if (operation.kind === 'timers') return this.#runTimers();
-    if (operation.kind === 'close') {
+  #call(operation: Operation): ContractAnswer {
+    if (operation.kind === 'timers') this.#runTimers();
+    else if (operation.kind === 'close') {
       const store = this.#store;
       this.#store = null;
       store?.close();
       this.#connection = null;
-      return null;
+    } else if (operation.kind === 'copy') return this.#machine.readCopy();
+    else {
+      this.#store ??= this.#open();
+      return callStore(this.#store, operation, this.#state);
     }
-    this.#store ??= this.#open();
-    return this.#callStore(this.#store, `d${operation.dispatch}`, operation);
-  }
-
-  #callStore(
-    store: SqliteStore,
-    dispatchId: string,
-    operation: Exclude<Operation, { readonly kind: 'timers' | 'close' }>,
-  ): unknown {
-    switch (operation.kind) {
-      case 'create':
-        return store.createDispatch(taskDir, envelope({ dispatchId }));
-      case 'claim':
-        return store.claimDispatch(taskDir, dispatchId).epoch;
-      case 'append': {
-        const events = operation.ids.map((id) => textEvent(id));
-        const [first] = events;
-        if (events.length === 1 && first !== undefined) return store.appendEvent(taskDir, dispatchId, first);
-        return store.appendEvents(taskDir, dispatchId, events);
-      }
-      case 'update':
-        return store.updateDispatch(taskDir, dispatchId, { [operation.field]: operation.value });
-      case 'end':
-        return store.updateDispatch(taskDir, dispatchId, { status: 'completed' });
-      case 'release':
-        return store.releaseDispatch(taskDir, dispatchId);
-      case 'break claim':
-        return store.breakClaim(taskDir, dispatchId);
-      case 'delete':
-        return store.deleteDispatch(taskDir, dispatchId);
-      case 'read':
-        return store.getDispatchEvents(taskDir, dispatchId).map(({ id }) => id);
-      case 'verify':
-        return store.verifyDispatch(taskDir, dispatchId).damages;
-    }
+    return { kind: 'nothing' };
   }
 
   #open(): SqliteStore {
+    this.#state = { cursors: new Map(), watches: 0, onHeard: (watch) => this.#machine.heard(this, watch) };
     const { path, leaseMs, planted } = this.#machine;
     const processes: Processes = {
       current: () => this.#owner,
@@ -165,7 +144,14 @@ export class SimulatedProcess {
         new SimulatedDatabase(location, options, this.#step, plantInStatements(planted)),
     });
     this.#connection = connection;
-    return new SqliteStore({ connection, file: path, durability: 'process', processes, watchInterval: 100 });
+    const store = new SqliteStore({
+      connection,
+      file: path,
+      durability: 'process',
+      processes,
+      watchInterval: 100,
+    });
+    return withContractFault(store, this.#machine.contractFault);
   }
 
   readonly #step: Step = <T>(work: () => T, database?: DatabaseSync): T => {

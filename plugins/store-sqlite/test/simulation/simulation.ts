@@ -2,13 +2,22 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { storeErrors } from '@hansard/provider';
 import type { ProcessOwner } from '@hansard/store-kit';
+import {
+  type BegunCall,
+  BrokenPromise,
+  type ContractAnswer,
+  ContractOracle,
+  type EventText,
+  taskDir,
+} from '@hansard/testing/simulation';
 import { openSqliteStore } from '../../src/index.ts';
-import { BrokenPromise, LeaseOracle, type Opening } from './lease-oracle.ts';
+import { LeaseOracle, type Opening } from './lease-oracle.ts';
 import { type CallInProgress, LogOracle } from './log-oracle.ts';
 import type { PlantedFault } from './planted-faults.ts';
 import type { Decision, Fault, Operation } from './schedule.ts';
-import { type Machine, type Outcome, SimulatedProcess, taskDir } from './simulated-process.ts';
+import { type Machine, type Outcome, SimulatedProcess } from './simulated-process.ts';
 import { SnapshotReader } from './snapshot.ts';
 
 const startOfWallClock = Date.UTC(2026, 0, 1);
@@ -18,6 +27,8 @@ export interface SimulationOptions {
   readonly dispatches: number;
   readonly leaseMs: number;
   readonly planted?: PlantedFault;
+  /** The name of a fault of `contract-faults.ts`. */
+  readonly contractFault?: string;
 }
 
 const noCounts = {
@@ -44,6 +55,7 @@ interface ProcessState {
   life: { hasEnded: boolean };
   opening: Opening | null;
   call: CallInProgress | null;
+  begun: BegunCall | null;
   /** The steps that it may make before another process has its turn. */
   steps: number;
   /** What happens to the last one. */
@@ -60,6 +72,7 @@ export class Simulation implements Disposable, Machine {
   readonly path: string;
   readonly leaseMs: number;
   readonly planted: PlantedFault | undefined;
+  readonly contractFault: string | undefined;
   readonly #folder: string;
   readonly #template: string;
   readonly #options: SimulationOptions;
@@ -69,6 +82,9 @@ export class Simulation implements Disposable, Machine {
   #lives = 0;
   #reader: SnapshotReader | null = null;
   #oracle: LogOracle;
+  #contract: ContractOracle;
+  #microtasks: (() => void)[] = [];
+  #copies = 0;
   #schedule: readonly Decision[] = [];
   #next = 0;
   #problem: BrokenPromise | null = null;
@@ -77,12 +93,14 @@ export class Simulation implements Disposable, Machine {
     this.#options = options;
     this.leaseMs = options.leaseMs;
     this.planted = options.planted;
+    this.contractFault = options.contractFault;
     this.#folder = mkdtempSync(
       join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'hansard-sqlite-simulation-'),
     );
     this.path = join(this.#folder, 'hansard.sqlite');
     this.#template = join(this.#folder, 'template.sqlite');
     this.#oracle = new LogOracle(new LeaseOracle(this.leaseMs));
+    this.#contract = new ContractOracle(options.dispatches);
     const store = openSqliteStore({ path: this.#template });
     store.putTask(taskDir, { createdAt: '2026-01-01T00:00:00.000Z' } as never);
     store.close();
@@ -90,11 +108,43 @@ export class Simulation implements Disposable, Machine {
 
   /** Runs a schedule from the start, on a database without dispatches. @throws BrokenPromise */
   run(schedule: readonly Decision[]): void {
-    this.#reset();
-    this.#schedule = schedule;
-    for (let decision = this.#take(); decision !== undefined; decision = this.#take()) this.#decide(decision);
-    this.#settle();
-    this.#assertKept();
+    const { queueMicrotask } = globalThis;
+    // The calls of listeners: a schedule runs without a pause.
+    globalThis.queueMicrotask = (work) => void this.#microtasks.push(work);
+    try {
+      this.#reset();
+      this.#schedule = schedule;
+      for (let decision = this.#take(); decision !== undefined; decision = this.#take())
+        this.#decide(decision);
+      this.#settle();
+      this.#assertKept();
+    } finally {
+      globalThis.queueMicrotask = queueMicrotask;
+    }
+  }
+
+  heard(process: SimulatedProcess, watch: number): void {
+    this.#contract.heard(tokenOf(process), watch);
+  }
+
+  readCopy(): ContractAnswer {
+    this.#copies += 1;
+    const path = join(this.#folder, `copy-${this.#copies}.sqlite`);
+    for (const suffix of ['', '-wal', '-lengths'])
+      if (existsSync(`${this.path}${suffix}`)) copyFileSync(`${this.path}${suffix}`, `${path}${suffix}`);
+    const store = openSqliteStore({ path });
+    const dispatches = Array.from({ length: this.#options.dispatches }, (_, dispatch) => {
+      try {
+        const events = store.getDispatchEvents(taskDir, `d${dispatch}`);
+        return events.map(({ id, data }): EventText => [id, (data as { text: string }).text]);
+      } catch (error) {
+        if (storeErrors.is(error)) return error.code;
+        throw error;
+      }
+    });
+    store.close();
+    for (const suffix of ['', '-wal', '-shm', '-lengths']) rmSync(`${path}${suffix}`, { force: true });
+    return { kind: 'copy', dispatches };
   }
 
   [Symbol.dispose](): void {
@@ -138,6 +188,7 @@ export class Simulation implements Disposable, Machine {
     state.fault = null;
     this.counts.faults += 1;
     if (state.call !== null) state.call.isDisturbed = true;
+    if (state.begun !== null) state.begun.isDisturbed = true;
     return fault;
   }
 
@@ -203,7 +254,8 @@ export class Simulation implements Disposable, Machine {
     if (operation.kind !== 'append' || !operation.isSensible) return operation;
     const { dispatch } = operation;
     if (this.#oracle.hasClaimed(opening, `d${dispatch}`)) return operation;
-    return { kind: this.#oracle.latest.dispatches.has(`d${dispatch}`) ? 'claim' : 'create', dispatch };
+    if (this.#oracle.latest.dispatches.has(`d${dispatch}`)) return { kind: 'claim', dispatch };
+    return { kind: 'create', dispatch, mark: `${operation.ids[0]}` };
   }
 
   #begin(state: ProcessState, operation: Operation, steps: number): Outcome | null {
@@ -231,7 +283,10 @@ export class Simulation implements Disposable, Machine {
     };
     Object.assign(state, { call, steps, fault: null });
     this.counts.calls += 1;
+    const token = tokenOf(process);
+    state.begun = this.#contract.begin(token, operation);
     const outcome = process.perform(operation);
+    this.#runMicrotasks();
     this.#assertKept();
     this.#observe(state);
     state.call = null;
@@ -243,7 +298,16 @@ export class Simulation implements Disposable, Machine {
     }
     this.#count(operation, outcome);
     this.#oracle.end(call, outcome, this.#time);
+    this.#contract.end(state.begun, outcome);
+    state.begun = null;
+    if (outcome.kind === 'crashed' || operation.kind === 'close') this.#contract.ended(token);
     return outcome;
+  }
+
+  #runMicrotasks(): void {
+    const works = this.#microtasks;
+    this.#microtasks = [];
+    for (const work of works) work();
   }
 
   #count(operation: Operation, outcome: Outcome): void {
@@ -279,10 +343,8 @@ export class Simulation implements Disposable, Machine {
 
   /** At the end, every process closes its store. Then the first one must get every dispatch, after a lease at most. */
   #settle(): void {
-    for (const state of this.#states) {
-      state.isStopped = false;
-      this.#begin(state, { kind: 'close' }, Infinity);
-    }
+    for (const state of this.#states) state.isStopped = false;
+    for (const state of this.#states) this.#begin(state, { kind: 'close' }, Infinity);
     const [last] = this.#states;
     if (last === undefined) return;
     const dispatches = Array.from({ length: this.#options.dispatches }, (_, number) => number).filter(
@@ -299,6 +361,7 @@ export class Simulation implements Disposable, Machine {
 
   /** The process ends without releasing anything, and another one begins in its place. */
   #restart(state: ProcessState): void {
+    this.#contract.ended(tokenOf(state.process));
     state.life.hasEnded = true;
     state.life = { hasEnded: false };
     this.counts.crashes += 1;
@@ -332,11 +395,13 @@ export class Simulation implements Disposable, Machine {
     this.#next = 0;
     this.#problem = null;
     this.#oracle = new LogOracle(new LeaseOracle(this.leaseMs));
+    this.#contract = new ContractOracle(this.#options.dispatches);
+    this.#microtasks = [];
     this.#oracle.start(this.#reader.read());
     this.#states = Array.from({ length: this.#options.processes }, (_, number) => {
       const place = { host: 'one', namespace: number < 2 ? 'first' : 'second' };
       const process = new SimulatedProcess(number, this.#newOwner(number, place), this);
-      const idle = { opening: null, call: null, steps: 0, fault: null, isStopped: false };
+      const idle = { opening: null, call: null, begun: null, steps: 0, fault: null, isStopped: false };
       return { process, ...place, life: { hasEnded: false }, ...idle };
     });
   }
@@ -347,6 +412,11 @@ export class Simulation implements Disposable, Machine {
     this.#reader?.close();
     this.#reader = null;
   }
+}
+
+/** Names one life of a process. */
+function tokenOf({ number, owner }: SimulatedProcess): string {
+  return `process ${number} life ${owner.startTime}`;
 }
 
 function isHindered({ isStopped, call }: ProcessState): boolean {

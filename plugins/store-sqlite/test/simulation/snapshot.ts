@@ -45,7 +45,7 @@ export class SnapshotReader {
     const version = this.#database.prepare('SELECT data_version AS version FROM pragma_data_version');
     this.#version = () => version.get()?.version;
     this.#all = [
-      'SELECT number, dispatch_id AS id, epoch, envelope FROM dispatches',
+      `SELECT number, dispatch_id AS id, epoch, envelope FROM dispatches WHERE dispatch_id GLOB 'd[0-9]'`,
       'SELECT dispatch, epoch, token FROM claims',
       `SELECT dispatch, json_extract(line, '$.id') AS id FROM events ORDER BY dispatch, position`,
       'SELECT token, beat FROM openings',

@@ -1,0 +1,87 @@
+import { writeFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { contractFaults } from '@hansard/testing/simulation';
+import { search as searchFiles } from '../../plugins/store-jsonfile/test/simulation/search.ts';
+import { plantedFaults as faultsOfSqlite } from '../../plugins/store-sqlite/test/simulation/planted-faults.ts';
+import { search as searchSqlite } from '../../plugins/store-sqlite/test/simulation/search.ts';
+
+/**
+ * Plants each fault into each store, and looks for it with random schedules, from seed 1 on. Writes `planted-faults.json`: for each fault the first
+ * seed that finds it, and the steps until then. The tests run that seed.
+ *
+ *     nice -n 19 node --conditions=@hansard/source scripts/campaigns/planted-faults.ts --steps 1000000
+ */
+const { values } = parseArgs({
+  options: {
+    steps: { type: 'string', default: '1000000' },
+    store: { type: 'string', multiple: true, default: ['jsonfile', 'sqlite'] },
+  },
+});
+const steps = Number(values.steps);
+const base = { processes: 3, dispatches: 2, leaseMs: 1_500, firstSeed: 1, steps, isShrunk: false } as const;
+
+interface Row {
+  readonly store: string;
+  readonly fault: string;
+  readonly from: 'contract' | 'code';
+  readonly durability: 'process' | 'disk';
+  /** Null: not found. */
+  readonly seed: number | null;
+  readonly steps: number;
+  readonly said: string;
+}
+
+const codeFaults = [
+  ['missing sync', 'disk'],
+  ['wall clock', 'process'],
+  ['early rename', 'process'],
+  ['late check', 'process'],
+  ['kept copies', 'process'],
+] as const;
+
+const ofFiles = [
+  ...contractFaults.map(({ name }) => ({ fault: name, from: 'contract', durability: 'process' }) as const),
+  ...codeFaults.map(([fault, durability]) => ({ fault, from: 'code', durability }) as const),
+];
+const ofSqlite = [
+  ...contractFaults.map(({ name }) => ({ fault: name, from: 'contract', durability: 'process' }) as const),
+  ...faultsOfSqlite.map((fault) => ({ fault, from: 'code', durability: 'process' }) as const),
+];
+
+const rows: Row[] = [];
+const add = (row: Row) => {
+  rows.push(row);
+  process.stderr.write(
+    `${row.store}: ${row.fault}: ${row.seed === null ? 'NOT FOUND' : `seed ${row.seed}`} in ${row.steps} steps\n`,
+  );
+  writeFileSync(new URL('planted-faults.json', import.meta.url), `${JSON.stringify(rows, null, 2)}\n`);
+};
+
+if (values.store.includes('jsonfile'))
+  for (const { fault, from, durability } of ofFiles) {
+    const planted = from === 'code' ? { planted: fault } : { contractFault: fault };
+    const { found, counts } = searchFiles({ ...base, ...planted, durability });
+    add({
+      store: 'jsonfile',
+      fault,
+      from,
+      durability,
+      seed: found?.seed ?? null,
+      steps: counts.steps,
+      said: found?.text.split('\n')[0]?.slice(0, 160) ?? '',
+    });
+  }
+if (values.store.includes('sqlite'))
+  for (const { fault, from, durability } of ofSqlite) {
+    const planted = from === 'code' ? { planted: fault } : { contractFault: fault };
+    const { found, counts, schedules } = searchSqlite({ ...base, ...planted });
+    add({
+      store: 'sqlite',
+      fault,
+      from,
+      durability,
+      seed: found === null ? null : 1 + schedules,
+      steps: counts.steps,
+      said: found?.split('\n')[0]?.slice(0, 160) ?? '',
+    });
+  }
