@@ -220,7 +220,7 @@ inTmux('ends without a screen for what it cannot show, as show does', async () =
     ['lab/cafe/ended 999', 'has no event 999'],
   ]) {
     await terminal.until('ready>');
-    // The words end what is waited for: a slow shell has not cleared the end of the last command yet.
+    // The awaited line ends with the words of this command. A slow shell may still show the end of the command before.
     terminal.command(`clear; ${hansard} show ${words} -i; echo "exit $?: ${words}"`);
     const text = await terminal.until(new RegExp(`^exit 1: ${words}$`, 'm'));
     expect(text).toContain(message);

@@ -422,7 +422,7 @@ class SessionReading {
     this.#put(event, { answer, between: { ...of, first: before?.first ?? content, before } });
   }
 
-  /** Where an event of the session's own agent stands. */
+  /** The place of an event of the session's own agent. */
   #placeOf(event: CapturedEvent): Place {
     const isRewind = isReadableAs(event, 'session:rewind');
     const after = isRewind ? event.data.keptThrough : event.follows;
@@ -455,7 +455,7 @@ class SessionReading {
     const { between } = place;
     if (this.#isOld && between !== null)
       this.evidence.add(`p:${messageId} ${between.first} ${JSON.stringify([...item.content])}`);
-    // Without an answer after it, nothing shows that a record is not said again.
+    // Without a later answer, nothing shows that a record is not repeated.
     for (let one = between; one !== null; one = one.before)
       (one.item.names as string[]).push(`p:${one.place} ${messageId}`);
     this.#put(event, { answer: messageId, between: null });
@@ -475,7 +475,7 @@ class SessionReading {
   }
 }
 
-/** Whether an event stands on another branch than the next one: a record other than a prompt that says what it follows. */
+/** Whether an event is on another branch than the next event: a record other than a prompt that states what it follows. */
 function isLate({ type, follows, data }: CapturedEvent): boolean {
   if (follows === undefined) return false;
   const { kind, hook } = isPlainObject(data.source) ? data.source : {};

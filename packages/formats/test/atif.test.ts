@@ -34,7 +34,7 @@ const document = (steps: readonly object[], more: object = {}) =>
     ...more,
   });
 
-/** Without fields that are null: ATIF has them equal to absent ones. */
+/** Without null fields, which ATIF treats as absent. */
 function withoutNull(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNull);
   if (typeof value !== 'object' || value === null) return value;

@@ -75,7 +75,7 @@ export async function readWorld(seed: number, tools: Readers = readers): Promise
   }
 }
 
-/** What is wrong in the reading of a world. Null: nothing. */
+/** The first difference in the reading of a world. Null if there is none. */
 export async function differenceOf(read: ReadWorld, tools: Readers = readers): Promise<string | null> {
   const { made, sessions } = read;
   if (sessions.length !== made.sessions.length)
@@ -92,7 +92,7 @@ export async function differenceOf(read: ReadWorld, tools: Readers = readers): P
   );
 }
 
-/** What is wrong in the reading of the world of a seed. Null: nothing. */
+/** The first difference in the reading of a seed's world. Null if there is none. */
 export async function differenceIn(seed: number, tools: Readers = readers): Promise<string | null> {
   const read = await readWorld(seed, tools);
   await using _ = read.store;

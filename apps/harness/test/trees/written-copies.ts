@@ -22,7 +22,7 @@ const kinds = {
 
 export type CopyKind = (typeof kinds)['old' | 'chain' | 'all'][number];
 
-/** How a session can be copied as it is. */
+/** The kinds of copies that the session allows in its current state. */
 function kindsFor(
   { isOld, open, needsMarkers, hasKept, programs }: WrittenSession,
   { isChain, path }: Program,

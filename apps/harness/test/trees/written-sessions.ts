@@ -217,7 +217,7 @@ export class SessionWriter {
     else if (!this.#happens(program)) this.#turn(program);
   }
 
-  /** Whether something else than a turn happens. */
+  /** Whether something other than a turn happens. */
   #happens(program: Program): boolean {
     const dice = this.#world.random();
     if (dice < 0.34 || program.path.length === 0) return false;
@@ -556,7 +556,7 @@ export class SessionWriter {
     const holds = ({ path }: { readonly path: Path }) => path.includes(launchedIn as WrittenRow);
     const holder = this.session.programs.find(holds);
     const left = this.session.left.find((one) => one.late !== 'within' && holds(one));
-    // Where nobody knows whose marker waits, nothing comes between.
+    // While programs share the session, it is unknown whose marker waits, so no row comes between.
     if (holder === undefined && (left === undefined || this.#isShared)) return false;
     if (holder === undefined && left !== undefined) {
       const row = this.#lateRow(left, left.path.at(-1) as WrittenRow, fields, block);

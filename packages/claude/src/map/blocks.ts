@@ -123,7 +123,7 @@ function isToolCall({ type, id, name }: JsonObject): boolean {
   return isCall && asName(id) !== undefined && asName(name) !== undefined;
 }
 
-/** What a call of `SendMessage` sends to a teammate; null: it names none, or sends a signal. Older versions have other keys. */
+/** What a call of `SendMessage` sends to a teammate. Null if it names no teammate or sends a signal. Older versions use other keys. */
 function sentIn({ to, recipient, message, content }: JsonObject): EventData<'agent:message_sent'> | null {
   const name = asName(to ?? recipient)?.replace(/^@/, '');
   const text = asText(message ?? content);

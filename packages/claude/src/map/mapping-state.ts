@@ -106,7 +106,7 @@ export interface ToolCallRecord {
   readonly time: number;
   /** Whether the message of the call has a time. */
   readonly isTimed: boolean;
-  /** The message to another agent that the call sends; null: none. */
+  /** The message that the call sends to another agent. Null if it sends none. */
   readonly sends: EventData<'agent:message_sent'> | null;
 }
 

@@ -51,7 +51,7 @@ const dropReasons = [
   'copied',
   /** A rewind took the answer back, or a part of it. */
   'abandoned',
-  /** It stands on a branch beside the current one, such as that of a second program on the same session. */
+  /** It is on a branch beside the current one, such as the branch of a second program on the same session. */
   'parallel',
   /** The engine took the answer back, or a message that the prompt had. */
   'retracted',

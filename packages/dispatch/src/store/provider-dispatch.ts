@@ -205,7 +205,7 @@ export class InboxClaim {
     this.#dispatch = dispatch;
   }
 
-  /** Null: the letter does not say to which dispatch it was written. @throws STORE_LOCKED, STORE_CORRUPT */
+  /** Null if the letter does not name its dispatch. @throws STORE_LOCKED, STORE_CORRUPT */
   static async take(provider: RetriedProvider, dispatch: DispatchRef | null): Promise<InboxClaim> {
     if (dispatch === null) return new InboxClaim(provider, null);
     const stored = new ProviderDispatch(provider, dispatch);

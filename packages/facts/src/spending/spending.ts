@@ -196,7 +196,7 @@ export function dispatchDuration({ usage, startedAt, completedAt }: DispatchEnve
     : Math.max(0, Date.parse(completedAt) - Date.parse(startedAt));
 }
 
-/** All tokens of a dispatch, cached ones too, and how many of them are copied from another one. Null: not known. */
+/** All tokens of a dispatch, with cached tokens, and how many of them are copied from another dispatch. Null if not known. */
 export function tokensInWords(envelope: DispatchEnvelope): string | null {
   const { usage, source } = envelope;
   if (usage === null) return null;

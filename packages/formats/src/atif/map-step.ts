@@ -20,7 +20,7 @@ import { type AtifHansard, asObject, asText, isNothing, usageOf, withoutNothing 
 
 /** What the trajectories of one document share. */
 export interface AtifLog {
-  /** The bytes of a file that a part names. Null: it is not in the folder of the document, or cannot be read. */
+  /** The bytes of a file that a part names. Null if the file is outside of the document's folder or cannot be read. */
   readonly media: (path: string) => Uint8Array | null;
   readonly report: (code: 'wrong_value' | 'unknown_kind' | 'time_missing', message: string) => void;
   /** Whether Hansard has written the document, so that `extra.hansard` says what ATIF has no field for. */
@@ -311,7 +311,7 @@ class StepMapping {
     return { kind: this.#trajectory.prefix === '' ? 'user' : 'external' };
   }
 
-  /** A text with what is attached to it. `layout`: the parts in their order, with the length of each text. Null: the message is one text. */
+  /** A text with its attachments. `layout` has the parts in their order, with the length of each text. It is null if the message is one text. */
   #content(
     message: JsonValue | undefined,
     attached: JsonObject = {},
@@ -446,7 +446,7 @@ class StepMapping {
     return content.map((part) => (this.#media(part) as JsonObject | null) ?? part);
   }
 
-  /** Null: there is nothing, or nothing that is known. */
+  /** Null if there is nothing, or nothing that is known. */
   #observedParts(content: JsonValue | undefined): EventData<'agent:output'>['parts'] | null {
     if (typeof content === 'string') return [{ kind: 'text', text: content }];
     if (!Array.isArray(content)) return null;
@@ -506,7 +506,7 @@ class StepMapping {
     return calls;
   }
 
-  /** An image or a sound, with its bytes if they lie beside the document. Null: the part is something else. */
+  /** An image or a sound, with its bytes if they are beside the document. Null for every other part. */
   #media(part: JsonValue): MediaPart | null {
     const { type, source, text, ...others } = asObject(part) ?? {};
     if ((type !== 'image' && type !== 'audio') || !isNothing(text)) return null;
@@ -589,7 +589,7 @@ function listOf(value: JsonValue | undefined): JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The text of a part that has nothing else. */
+/** The text of a part without other content. */
 function textOfPart(part: JsonValue): string | undefined {
   const { type, text, ...others } = asObject(part) ?? {};
   return type === 'text' && typeof text === 'string' && isNothing(withoutNothing(others)) ? text : undefined;

@@ -10,6 +10,7 @@ import {
   newEvent,
   storedRequest,
 } from '@hansard/events';
+import { formatCount } from '@hansard/facts';
 import type { FormatDiagnostic, FormatDiagnosticCode, FormatReport } from '../lines/format-diagnostic.ts';
 import { timeOf } from '../lines/log-origin.ts';
 import { parseJson } from '../lines/parse-lines.ts';
@@ -32,9 +33,9 @@ export interface AtifHead {
   /** Whether `name` has an id or a time. Otherwise two trajectories that begin in the same way have the same one. */
   readonly isNamed: boolean;
   readonly model: string | null;
-  /** Milliseconds since 1970: the time of the first step. Null: it has none. */
+  /** The time of the first step, in milliseconds since 1970. Null if the step has no time. */
   readonly startedAt: number | null;
-  /** `unknown`: it is unlike the steps of ATIF. Null: the document has no step that is whole. */
+  /** `unknown` if the first step does not look like a step of ATIF. Null if the document has no complete step. */
   readonly firstStep: 'known' | 'unknown' | null;
   /** The paths of the trajectories that results name. */
   readonly subAgents: readonly string[];
@@ -145,7 +146,7 @@ interface AtifSummary extends FormatReport {
   readonly counts: Readonly<Record<string, number>>;
   readonly bytes: number;
   readonly model: string | null;
-  /** Milliseconds since 1970: the latest time of all steps. Null: none has one. */
+  /** The latest time of all steps, in milliseconds since 1970. Null if no step has a time. */
   readonly completedAt: number | null;
   /** Whether the last step is an answer, or the document names the one that continues it. */
   readonly isAnswered: boolean;
@@ -153,7 +154,7 @@ interface AtifSummary extends FormatReport {
 
 interface ReadAtifOptions {
   readonly head: AtifHead;
-  /** The bytes of a file that a part names. Null: it is not in the folder of the document, or cannot be read. */
+  /** The bytes of a file that a part names. Null if the file is outside of the document's folder or cannot be read. */
   readonly media?: (path: string) => Uint8Array | null;
 }
 
@@ -293,7 +294,7 @@ class Reading {
     this.#sheet.take('records');
     this.#sheet.leaveOut('records', code === 'unfinished' ? code : 'damaged');
     this.#sheet.leaveOut('bytes', code === 'unfinished' ? code : 'damaged', bytes);
-    const where = `after ${this.#steps} steps, with ${bytes} bytes`;
+    const where = `after ${formatCount(this.#steps, 'step')}, with ${formatCount(bytes, 'byte')}`;
     if (code === 'unfinished') {
       this.#report(code, `The document ends within a value, ${where}. They are left out until it is whole.`);
       return [];
@@ -478,7 +479,7 @@ class Reading {
   }
 }
 
-/** The definitions of tools in the form of OpenAI. Null: they are none. */
+/** The definitions of tools in the form of OpenAI. Null if there are none. */
 function toolsOf(definitions: JsonValue | undefined): ReturnType<typeof storedRequest> {
   if (!Array.isArray(definitions) || definitions.length === 0) return null;
   const tools = definitions.map((definition) => {

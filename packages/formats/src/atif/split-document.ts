@@ -104,7 +104,7 @@ class Scanner {
     this.#at += 1;
   }
 
-  /** The text of the value at the place, which moves behind it. Null: the document ends before the value does, or there is no value. */
+  /** The text of the value at the current place, which moves behind the value. Null if the document ends first, or has no value there. */
   value(): Buffer | null {
     const first = this.next();
     if (isOpening(first)) return this.#closed();
@@ -171,7 +171,7 @@ class Scanner {
     return { kind: 'damage', code: code ?? (isOpen ? 'unfinished' : 'not_json'), ...this.part(value) };
   }
 
-  /** Reads the next chunk, and drops the bytes before `keep`, unless they are few. False: there is none. */
+  /** Reads the next chunk, and drops the bytes before `keep` unless they are few. False at the end of the document. */
   #more(keep: number): boolean {
     const { done, value } = this.#chunks.next();
     if (done === true) return false;

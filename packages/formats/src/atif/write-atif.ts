@@ -366,7 +366,7 @@ class AtifWriting {
     return kind === 'image' || kind === 'audio' ? this.#media(part as MediaPart) : null;
   }
 
-  /** A part that names its file. Null: ATIF has no such part. */
+  /** A part that names its file. Null if ATIF has no such part. */
   #media({ kind, mediaType = '', sha256, url, details }: MediaPart): JsonObject | null {
     const types = kind === 'image' ? imageTypes : kind === 'audio' ? audioTypes : new Map<string, string>();
     const ending = types.get(mediaType);

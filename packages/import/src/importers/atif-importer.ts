@@ -53,7 +53,7 @@ function isTrajectory(file: string): boolean {
   }
 }
 
-/** A file below the folder of a document. Null: the path leads elsewhere, or to no regular file. */
+/** A file below the folder of a document. Null if the path leads out of it, or not to a regular file. */
 function besideDocument(file: string, path: string): string | null {
   if (isAbsolute(path) || path.includes('://')) return null;
   const wanted = join(dirname(file), path);
