@@ -16,11 +16,24 @@ export function splitRecords(line: string, isRecord: IsRecord = looksLikeMessage
   const text = line.startsWith('\uFEFF') ? line.slice(1) : line;
   const record = parse(text);
   if (record !== undefined) return [{ kind: 'record', record }];
-  const pieces = text.split(/\0+/);
+  const pieces = piecesBetweenNuls(text);
   const parts = pieces.flatMap((piece) => (piece.trim() === '' ? [] : splitPiece(piece, isRecord)));
   const nulBytes = pieces.reduce((left, piece) => left - piece.length, text.length);
   const problem = `${nulBytes} NUL bytes, as after a crash`;
   return nulBytes === 0 ? parts : [...parts, { kind: 'damaged', problem }];
+}
+
+/** By loop: an expression that repeats over millions of NUL bytes can exceed the stack. */
+function piecesBetweenNuls(text: string): string[] {
+  const pieces: string[] = [];
+  let start = 0;
+  while (start < text.length) {
+    const nul = text.indexOf('\0', start);
+    const end = nul === -1 ? text.length : nul;
+    if (end > start) pieces.push(text.slice(start, end));
+    start = end + 1;
+  }
+  return pieces;
 }
 
 function splitPiece(text: string, isRecord: IsRecord): LinePart[] {
