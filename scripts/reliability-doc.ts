@@ -214,7 +214,7 @@ function simulations(): string[] {
     'clocks run. After each turn, SQL that shares nothing with the store reads the tables: each change is that of the call that had its turn,',
     'made with a claim, whole and in order; a claim is taken only from an owner that has exited or was idle for a whole lease, and not refused when it is free;',
     'each result agrees with the tables. A process that is interrupted continues after those that were started since have ended their calls,',
-    'and power is not lost (the tests of the write-ahead log cut it). The processes make the same calls as those of the file store but `watch`, and the same oracle',
+    'and power is not lost (the tests of the write-ahead log cut it). The processes make the same calls as those of the file store, and the same oracle',
     'judges them. The tests run 50,000 steps, and the seeds of the planted faults below. Another test cuts each call before and after each of its statements, and',
     'fails each with a full and a failing disk. `pnpm campaign:leases` ran before these calls were added, without a broken promise:',
     '',
@@ -268,8 +268,7 @@ function plantedFaults(): string[] {
   return [
     'Each fault is a store that breaks one promise. Those from the contract were planted from `docs/contract.md` alone, before the simulation made the calls that are',
     'named above; it then found 8 of these 21 in the file store and 12 in SQLite, in the size that the tests had. Those from the code are changes of the store. A row',
-    'says which seed finds the fault now, in how many steps, and whether these are within the size of the tests or of the campaign. A fault of a',
-    'listener is not found in SQLite, because the simulation of SQLite does not call `watch`.',
+    'says which seed finds the fault now, in how many steps, and whether these are within the size of the tests or of the campaign.',
     '',
     '| fault | planted from | store | found by | size |',
     '|---|---|---|---|---|',

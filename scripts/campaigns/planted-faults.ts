@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { contractFaults } from '@hansard/testing/simulation';
 import { search as searchFiles } from '../../plugins/store-jsonfile/test/simulation/search.ts';
@@ -48,13 +48,15 @@ const ofSqlite = [
   ...faultsOfSqlite.map((fault) => ({ fault, from: 'code', durability: 'process' }) as const),
 ];
 
-const rows: Row[] = [];
+const resultsFile = new URL('planted-faults.json', import.meta.url);
+const isKept = ({ store }: Row) => !values.store.includes(store);
+const rows = (JSON.parse(readFileSync(resultsFile, 'utf8')) as Row[]).filter(isKept);
 const add = (row: Row) => {
   rows.push(row);
   process.stderr.write(
     `${row.store}: ${row.fault}: ${row.seed === null ? 'NOT FOUND' : `seed ${row.seed}`} in ${row.steps} steps\n`,
   );
-  writeFileSync(new URL('planted-faults.json', import.meta.url), `${JSON.stringify(rows, null, 2)}\n`);
+  writeFileSync(resultsFile, `${JSON.stringify(rows, null, 2)}\n`);
 };
 
 if (values.store.includes('jsonfile'))

@@ -1,4 +1,4 @@
-import type { StopWatching, WatchScope } from '@hansard/provider';
+import type { Clock, StopWatching, WatchScope } from '@hansard/provider';
 import { dispatchNotFound, type MergedCalls, mergeCalls } from '@hansard/store-kit';
 import type { Statements } from './database/statements.ts';
 import type { StoreConnection } from './store-connection.ts';
@@ -17,13 +17,15 @@ interface Watcher {
 export class ChangeWatch {
   readonly #connection: StoreConnection;
   readonly #interval: number;
+  readonly #clock: Clock;
   readonly #watchers = new Set<Watcher>();
-  #timer: NodeJS.Timeout | undefined;
+  #cancelTimer: (() => void) | undefined;
   #seen: { readonly statements: Statements; readonly dataVersion: number | undefined } | undefined;
 
-  constructor(connection: StoreConnection, interval: number) {
+  constructor(connection: StoreConnection, interval: number, clock: Clock) {
     this.#connection = connection;
     this.#interval = interval;
+    this.#clock = clock;
   }
 
   /** @throws STORE_DISPATCH_NOT_FOUND */
@@ -38,7 +40,7 @@ export class ChangeWatch {
       throw dispatchNotFound(taskDir, dispatchId);
     const watcher = { scope, calls: mergeCalls(onChange), fingerprint };
     this.#watchers.add(watcher);
-    this.#timer ??= setInterval(() => this.#poll(), this.#interval);
+    if (this.#cancelTimer === undefined) this.#pollLater();
     return () => {
       watcher.calls.stop();
       this.#watchers.delete(watcher);
@@ -58,9 +60,16 @@ export class ChangeWatch {
   stopAll(): void {
     for (const { calls } of this.#watchers) calls.stop();
     this.#watchers.clear();
-    clearInterval(this.#timer);
-    this.#timer = undefined;
+    this.#cancelTimer?.();
+    this.#cancelTimer = undefined;
     this.#seen = undefined;
+  }
+
+  #pollLater(): void {
+    this.#cancelTimer = this.#clock.after(this.#interval, () => {
+      this.#pollLater();
+      this.#poll();
+    });
   }
 
   #poll(): void {

@@ -4,6 +4,7 @@ import {
   assertDispatchId,
   assertTaskDir,
   type ClaimState,
+  type Clock,
   type DispatchClaim,
   type DispatchPage,
   type DispatchRewrite,
@@ -48,6 +49,7 @@ export interface SqliteStoreSetup {
   readonly durability: 'process' | 'disk';
   readonly watchInterval: number;
   readonly processes: Processes;
+  readonly clock: Clock;
 }
 
 /** A store in one SQLite database. Every method is synchronous. Created by {@link openSqliteStore}. */
@@ -60,7 +62,7 @@ export class SqliteStore implements DispatchStoreProvider {
   readonly #watch: ChangeWatch;
   #closed = false;
 
-  constructor({ connection, file, durability, watchInterval, processes }: SqliteStoreSetup) {
+  constructor({ connection, file, durability, watchInterval, processes, clock }: SqliteStoreSetup) {
     this.capabilities = {
       durability,
       writers: 'dispatch',
@@ -73,7 +75,7 @@ export class SqliteStore implements DispatchStoreProvider {
     this.#connection = connection;
     this.#file = file;
     this.#place = { file, processes };
-    this.#watch = new ChangeWatch(connection, watchInterval);
+    this.#watch = new ChangeWatch(connection, watchInterval, clock);
   }
 
   createDispatch(taskDir: string, envelope: DispatchEnvelope): void {
@@ -369,6 +371,6 @@ export function openStoreOn(
     ...thisSystem,
     ...system,
   });
-  const { processes } = { ...thisSystem, ...system };
-  return new SqliteStore({ connection, file, durability, watchInterval, processes });
+  const { processes, clock } = { ...thisSystem, ...system };
+  return new SqliteStore({ connection, file, durability, watchInterval, processes, clock });
 }

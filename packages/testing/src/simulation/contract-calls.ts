@@ -5,8 +5,9 @@ import {
   newEvent,
   type TaskRecord,
 } from '@hansard/events';
-import { storeErrors } from '@hansard/provider';
+import { type DispatchPage, storeErrors } from '@hansard/provider';
 import type { SynchronousStore } from './contract-faults.ts';
+import { got, type Steps } from './steps.ts';
 
 /** The task of the dispatches. */
 export const taskDir = 'lab/tasks/one';
@@ -187,116 +188,125 @@ function textsOf(events: readonly CapturedEvent[]): EventText[] {
   return events.map(({ id, data }) => [id, (data as { text: string }).text]);
 }
 
-/** Makes a call of a store. @throws StoreError */
-export function callStore(store: SynchronousStore, call: ContractCall, state: OpeningState): ContractAnswer {
-  if (!('dispatch' in call) || call.dispatch === null) return callForAll(store, call, state);
+/** Makes a call of a store, in steps. @throws StoreError */
+export function* callStore(
+  store: SynchronousStore,
+  call: ContractCall,
+  state: OpeningState,
+): Steps<ContractAnswer> {
+  if (!('dispatch' in call) || call.dispatch === null) return yield* callForAll(store, call, state);
   const id = `d${call.dispatch}`;
   switch (call.kind) {
     case 'create':
-      store.createDispatch(taskDir, envelopeOf(id, call.mark));
+      yield* got(store.createDispatch(taskDir, envelopeOf(id, call.mark)));
       break;
     case 'claim': {
-      const { envelope, epoch } = store.claimDispatch(taskDir, id);
+      const { envelope, epoch } = yield* got(store.claimDispatch(taskDir, id));
       return { kind: 'envelope', fields: fieldsOf(envelope), epoch };
     }
     case 'release':
-      store.releaseDispatch(taskDir, id);
+      yield* got(store.releaseDispatch(taskDir, id));
       break;
     case 'break claim':
-      store.breakClaim(taskDir, id);
+      yield* got(store.breakClaim(taskDir, id));
       break;
     case 'delete':
-      store.deleteDispatch(taskDir, id);
+      yield* got(store.deleteDispatch(taskDir, id));
       break;
     case 'end':
-      return updated(store, id, { status: 'completed' });
+      return yield* updated(store, id, { status: 'completed' });
     case 'update':
-      return updated(store, id, { [call.field]: call.value });
+      return yield* updated(store, id, { [call.field]: call.value });
     case 'accept loss':
-      for (const notice of call.ids) store.acceptLoss(taskDir, id, eventOf(notice));
+      for (const notice of call.ids) yield* got(store.acceptLoss(taskDir, id, eventOf(notice)));
       break;
     case 'verify': {
       // A loss of power can tear one copy of a head, which loses nothing: the next claim repairs it.
-      const { damages } = store.verifyDispatch(taskDir, id);
+      const { damages } = yield* got(store.verifyDispatch(taskDir, id));
       return { kind: 'damages', losses: damages.filter(({ lostEvents }) => lostEvents !== 0).length };
     }
     default:
-      return callLog(store, call, id, state);
+      return yield* callLog(store, call, id, state);
   }
   return { kind: 'nothing' };
 }
 
-function updated(store: SynchronousStore, id: string, changes: object): ContractAnswer {
-  return { kind: 'envelope', fields: fieldsOf(store.updateDispatch(taskDir, id, changes)), epoch: null };
+function* updated(store: SynchronousStore, id: string, changes: object): Steps<ContractAnswer> {
+  const envelope = yield* got(store.updateDispatch(taskDir, id, changes));
+  return { kind: 'envelope', fields: fieldsOf(envelope), epoch: null };
 }
 
 type CallOf<Kind extends ContractCall['kind']> = Extract<ContractCall, { readonly kind: Kind }>;
 
-function callLog(
+function* callLog(
   store: SynchronousStore,
   call: CallOf<
     'append' | 'conflict' | 'rewrite' | 'read' | 'follow' | 'watch' | 'send letter' | 'take letters'
   >,
   id: string,
   state: OpeningState,
-): ContractAnswer {
+): Steps<ContractAnswer> {
   switch (call.kind) {
     case 'append': {
       const events = call.ids.map((one) => eventOf(one));
       const [first] = events;
       if (events.length === 1 && first !== undefined)
-        return { kind: 'positions', positions: [store.appendEvent(taskDir, id, first)] };
-      return { kind: 'positions', positions: store.appendEvents(taskDir, id, events) };
+        return { kind: 'positions', positions: [yield* got(store.appendEvent(taskDir, id, first))] };
+      return { kind: 'positions', positions: yield* got(store.appendEvents(taskDir, id, events)) };
     }
     case 'conflict':
       return {
         kind: 'positions',
-        positions: [store.appendEvent(taskDir, id, eventOf(call.id, `<${call.id}> other`))],
+        positions: [yield* got(store.appendEvent(taskDir, id, eventOf(call.id, `<${call.id}> other`)))],
       };
     case 'rewrite':
-      return rewrite(store, id, call);
+      return yield* rewrite(store, id, call);
     case 'read': {
-      const envelope = store.getDispatchEnvelope(taskDir, id);
+      const envelope = yield* got(store.getDispatchEnvelope(taskDir, id));
       const fields = envelope === null ? null : fieldsOf(envelope);
-      return { kind: 'events', events: textsOf(store.getDispatchEvents(taskDir, id)), fields };
+      const events = yield* got(store.getDispatchEvents(taskDir, id));
+      return { kind: 'events', events: textsOf(events), fields };
     }
     case 'follow': {
       const after = state.cursors.get(call.dispatch) ?? -1;
-      const { first, next, events } = store.readEvents(taskDir, id, { after, limit: call.limit });
+      const page = store.readEvents(taskDir, id, { after, limit: call.limit });
+      const { first, next, events } = yield* got(page);
       state.cursors.set(call.dispatch, next);
       return { kind: 'page', after, first, next, events: textsOf(events) };
     }
     case 'watch':
-      return watch(store, { taskDir, dispatchId: id }, state);
+      return yield* watch(store, { taskDir, dispatchId: id }, state);
     case 'send letter': {
       const message = { from: call.id, taskDir, source: { kind: 'user' }, text: call.id };
       const letter = envelopeOf(call.id, call.id, { status: 'completed', letter: message });
-      store.createDispatch(inboxOf(call.dispatch), letter);
+      yield* got(store.createDispatch(inboxOf(call.dispatch), letter));
       return { kind: 'nothing' };
     }
     case 'take letters':
-      return takeLetters(store, id, call.dispatch);
+      return yield* takeLetters(store, id, call.dispatch);
   }
 }
 
-function watch(
+function* watch(
   store: SynchronousStore,
   scope: Parameters<SynchronousStore['watch']>[0],
   state: OpeningState,
-): ContractAnswer {
-  const number = state.watches;
-  store.watch(scope, () => state.onHeard(number));
+): Steps<ContractAnswer> {
+  // By the order of the calls that succeeded: another one can be added meanwhile.
+  let number: number | null = null;
+  yield* got(store.watch(scope, () => number !== null && state.onHeard(number)));
+  number = state.watches;
   state.watches += 1;
   return { kind: 'nothing' };
 }
 
 class Refusal extends Error {}
 
-function rewrite(
+function* rewrite(
   store: SynchronousStore,
   id: string,
   { what, ids: [notice = ''] }: CallOf<'rewrite'>,
-): ContractAnswer {
+): Steps<ContractAnswer> {
   const changed = (event: CapturedEvent): CapturedEvent => {
     if (what === 'secret' && !isSecret(event.id)) return event;
     return {
@@ -305,35 +315,40 @@ function rewrite(
     };
   };
   try {
-    store.rewriteDispatch(taskDir, id, {
-      envelope: (envelope) => ({ ...envelope, botId: notice }),
-      event: changed,
-      notice() {
-        if (what === 'fail') throw new Refusal('no notice');
-        return eventOf(notice, `<${notice}> rewritten notice`);
-      },
-    });
+    yield* got(
+      store.rewriteDispatch(taskDir, id, {
+        envelope: (envelope) => ({ ...envelope, botId: notice }),
+        event: changed,
+        notice() {
+          if (what === 'fail') throw new Refusal('no notice');
+          return eventOf(notice, `<${notice}> rewritten notice`);
+        },
+      }),
+    );
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
   }
   return { kind: 'nothing' };
 }
 
-function takeLetters(store: SynchronousStore, id: string, dispatch: number): ContractAnswer {
-  const listed = listAll(store, { taskDir: inboxOf(dispatch) }).flatMap(({ dispatchId }) => dispatchId ?? []);
-  const known = new Set(store.getDispatchEvents(taskDir, id).map((event) => event.id));
+function* takeLetters(store: SynchronousStore, id: string, dispatch: number): Steps<ContractAnswer> {
+  const letters = yield* listAll(store, { taskDir: inboxOf(dispatch) });
+  const listed = letters.flatMap(({ dispatchId }) => dispatchId ?? []);
+  const known = new Set((yield* got(store.getDispatchEvents(taskDir, id))).map((event) => event.id));
   const taken = listed.filter((letter) => !known.has(letter));
-  for (const letter of taken) store.appendEvent(taskDir, id, eventOf(letter));
+  for (const letter of taken) yield* got(store.appendEvent(taskDir, id, eventOf(letter)));
   return { kind: 'letters', listed, taken };
 }
 
-function listAll(
+function* listAll(
   store: SynchronousStore,
   options: NonNullable<Parameters<SynchronousStore['listDispatches']>[0]>,
-): ListedEntry[] {
+): Steps<ListedEntry[]> {
   const entries: ListedEntry[] = [];
   for (let after: string | null = null, pages = 0; pages < 100; pages += 1) {
-    const page = store.listDispatches(after === null ? options : { ...options, after });
+    const page: DispatchPage = yield* got(
+      store.listDispatches(after === null ? options : { ...options, after }),
+    );
     for (const { taskDir: task, dispatchId, envelope, error } of page.dispatches)
       entries.push({
         taskDir: task,
@@ -348,13 +363,17 @@ function listAll(
   return entries;
 }
 
-function callForAll(store: SynchronousStore, call: ContractCall, state: OpeningState): ContractAnswer {
+function* callForAll(
+  store: SynchronousStore,
+  call: ContractCall,
+  state: OpeningState,
+): Steps<ContractAnswer> {
   switch (call.kind) {
     case 'put task':
-      store.putTask(taskOf(call.task), taskRecord(call.mark, call.isNewer));
+      yield* got(store.putTask(taskOf(call.task), taskRecord(call.mark, call.isNewer)));
       return { kind: 'nothing' };
     case 'read tasks':
-      return { kind: 'tasks', marks: readTasks(store) };
+      return { kind: 'tasks', marks: yield* readTasks(store) };
     case 'list': {
       const { scope, limit, order, status } = call;
       const options = {
@@ -364,26 +383,28 @@ function callForAll(store: SynchronousStore, call: ContractCall, state: OpeningS
         ...(scope === 'internal' && { internal: true }),
         ...(status !== null && { status: [status] }),
       };
-      return { kind: 'listing', entries: listAll(store, options) };
+      return { kind: 'listing', entries: yield* listAll(store, options) };
     }
     case 'search': {
       const scope = {
         ...(call.scope !== 'store' && { taskDir }),
         ...(call.scope === 'dispatch' && { dispatchId: 'd0' }),
       };
-      const hits = store.searchEvents(call.word, { ...scope, limit: 10_000 });
+      const hits = yield* got(store.searchEvents(call.word, { ...scope, limit: 10_000 }));
       return {
         kind: 'hits',
         hits: hits.map(({ dispatchId, event }) => [dispatchId, ...(textsOf([event])[0] as EventText)]),
       };
     }
     case 'watch':
-      return watch(store, call.scope === 'store' ? {} : { taskDir }, state);
+      return yield* watch(store, call.scope === 'store' ? {} : { taskDir }, state);
     case 'create newer':
-      store.createDispatch(taskDir, envelopeOf(newerId, call.mark, { status: 'paused', schemaVersion: 2 }));
+      yield* got(
+        store.createDispatch(taskDir, envelopeOf(newerId, call.mark, { status: 'paused', schemaVersion: 2 })),
+      );
       return { kind: 'nothing' };
     case 'use newer':
-      return { kind: 'code', code: codeOf(() => useNewer(store, call.how)) };
+      return { kind: 'code', code: yield* codeOf(() => useNewer(store, call.how)) };
     default:
       throw new Error(`${call.kind} without a dispatch`);
   }
@@ -395,30 +416,33 @@ function taskRecord(mark: string, isNewer: boolean): TaskRecord {
 }
 
 /** The mark of each task, from its record and from the listing. */
-function readTasks(store: SynchronousStore): (string | null)[] {
-  const alone = Array.from({ length: tasks }, (_, task) => {
+function* readTasks(store: SynchronousStore): Steps<(string | null)[]> {
+  const alone: (string | null)[] = [];
+  for (let task = 0; task < tasks; task += 1) {
     let mark: string | null = null;
-    const code = codeOf(() => {
-      mark = store.findTask(taskOf(task))?.name ?? null;
+    const code = yield* codeOf(function* () {
+      mark = (yield* got(store.findTask(taskOf(task))))?.name ?? null;
     });
-    return code === 'none' ? mark : code;
-  });
+    alone.push(code === 'none' ? mark : code);
+  }
   const listed = new Map(
-    store.listTasks().map((one) => [one.taskDir, one.error?.code ?? one.task?.name ?? null]),
+    (yield* got(store.listTasks())).map((one) => [one.taskDir, one.error?.code ?? one.task?.name ?? null]),
   );
   return [...alone, ...Array.from({ length: tasks }, (_, task) => listed.get(taskOf(task)) ?? null)];
 }
 
-function useNewer(store: SynchronousStore, how: CallOf<'use newer'>['how']): unknown {
+function* useNewer(store: SynchronousStore, how: CallOf<'use newer'>['how']): Steps<unknown> {
   switch (how) {
     case 'read':
-      return store.getDispatchEnvelope(taskDir, newerId) === null ? missing() : null;
+      return (yield* got(store.getDispatchEnvelope(taskDir, newerId))) === null ? missing() : null;
     case 'claim':
-      return store.claimDispatch(taskDir, newerId);
+      return yield* got(store.claimDispatch(taskDir, newerId));
     case 'rewrite':
-      return store.rewriteDispatch(taskDir, newerId, { envelope: (one) => one, event: (one) => one });
+      return yield* got(
+        store.rewriteDispatch(taskDir, newerId, { envelope: (one) => one, event: (one) => one }),
+      );
     case 'verify':
-      return store.verifyDispatch(taskDir, newerId);
+      return yield* got(store.verifyDispatch(taskDir, newerId));
   }
 }
 
@@ -427,9 +451,9 @@ function missing(): never {
 }
 
 /** The code of the error; `none` without one. A failing step of the machine is an error of the call. */
-function codeOf(work: () => unknown): string {
+function* codeOf(work: () => Steps<unknown>): Steps<string> {
   try {
-    work();
+    yield* work();
     return 'none';
   } catch (error) {
     if (!storeErrors.is(error) || error.code === 'STORE_UNAVAILABLE') throw error;

@@ -1,5 +1,6 @@
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
 import { type DispatchStoreProvider, storeErrors } from '@hansard/provider';
+import { got, isSteps, runLater, runNow, type Steps } from './steps.ts';
 
 type Synchronous<T> = T extends (...values: infer A) => infer R ? (...values: A) => Awaited<R> : T;
 
@@ -11,8 +12,12 @@ export type SynchronousStore = {
   >]: Synchronous<Required<DispatchStoreProvider>[K]>;
 };
 
+type InSteps<T> = T extends (...values: infer A) => infer R ? (...values: A) => R | Steps<R> : T;
+
+type FaultyMethods = { [K in keyof SynchronousStore]?: InSteps<SynchronousStore[K]> };
+
 /** The methods that a fault replaces, which call the whole store. */
-type Plant = (store: SynchronousStore) => Partial<SynchronousStore>;
+type Plant = (store: SynchronousStore) => FaultyMethods;
 
 export interface ContractFault {
   readonly name: string;
@@ -31,16 +36,17 @@ export const contractFaults: readonly ContractFault[] = [
     rule: '1: to create an existing dispatch is a coded error',
     plant: (store) => ({
       createDispatch: (taskDir, envelope) =>
-        unless('STORE_DISPATCH_EXISTS', () => store.createDispatch(taskDir, envelope), undefined),
+        unless('STORE_DISPATCH_EXISTS', () => got(store.createDispatch(taskDir, envelope)), undefined),
     }),
   },
   {
     name: 'an update without a claim is dropped',
     rule: '1: nothing is dropped silently',
     plant: (store) => ({
-      updateDispatch(taskDir, id, updates) {
-        const given = { ...store.getDispatchEnvelope(taskDir, id), ...updates } as DispatchEnvelope;
-        return unless('STORE_LOCKED', () => store.updateDispatch(taskDir, id, updates), given);
+      *updateDispatch(taskDir, id, updates) {
+        const stored = yield* got(store.getDispatchEnvelope(taskDir, id));
+        const given = { ...stored, ...updates } as DispatchEnvelope;
+        return yield* unless('STORE_LOCKED', () => got(store.updateDispatch(taskDir, id, updates)), given);
       },
     }),
   },
@@ -48,7 +54,11 @@ export const contractFaults: readonly ContractFault[] = [
     name: 'a batch is written event by event',
     rule: '2: a batch is all or nothing',
     plant: (store) => ({
-      appendEvents: (taskDir, id, events) => events.map((event) => store.appendEvent(taskDir, id, event)),
+      *appendEvents(taskDir, id, events) {
+        const positions: number[] = [];
+        for (const event of events) positions.push(yield* got(store.appendEvent(taskDir, id, event)));
+        return positions;
+      },
     }),
   },
   {
@@ -60,9 +70,9 @@ export const contractFaults: readonly ContractFault[] = [
     name: 'an event that is appended again has the last position',
     rule: '3: an append returns the position of an event which is stored already',
     plant: (store) => ({
-      appendEvent(taskDir, id, event) {
-        const position = store.appendEvent(taskDir, id, event);
-        const { first, events } = store.readEvents(taskDir, id, { last: 1 });
+      *appendEvent(taskDir, id, event) {
+        const position = yield* got(store.appendEvent(taskDir, id, event));
+        const { first, events } = yield* got(store.readEvents(taskDir, id, { last: 1 }));
         return Math.max(position, first + events.length - 1);
       },
     }),
@@ -72,16 +82,16 @@ export const contractFaults: readonly ContractFault[] = [
     rule: '3: the same id with different content is an error',
     plant: (store) => ({
       appendEvent: (taskDir, id, event) =>
-        unless('STORE_EVENT_CONFLICT', () => store.appendEvent(taskDir, id, event), 0),
+        unless('STORE_EVENT_CONFLICT', () => got(store.appendEvent(taskDir, id, event)), 0),
     }),
   },
   {
     name: 'an append claims',
     rule: 'Claims: an append never claims',
     plant: (store) => ({
-      appendEvent(taskDir, id, event) {
-        store.claimDispatch(taskDir, id);
-        return store.appendEvent(taskDir, id, event);
+      *appendEvent(taskDir, id, event) {
+        yield* got(store.claimDispatch(taskDir, id));
+        return yield* got(store.appendEvent(taskDir, id, event));
       },
     }),
   },
@@ -89,9 +99,9 @@ export const contractFaults: readonly ContractFault[] = [
     name: 'an ended dispatch is released',
     rule: 'Claims: a claim lasts until its release, whatever the status becomes',
     plant: (store) => ({
-      updateDispatch(taskDir, id, updates) {
-        const envelope = store.updateDispatch(taskDir, id, updates);
-        if (envelope.status !== 'running') store.releaseDispatch(taskDir, id);
+      *updateDispatch(taskDir, id, updates) {
+        const envelope = yield* got(store.updateDispatch(taskDir, id, updates));
+        if (envelope.status !== 'running') yield* got(store.releaseDispatch(taskDir, id));
         return envelope;
       },
     }),
@@ -110,10 +120,10 @@ export const contractFaults: readonly ContractFault[] = [
     name: 'a rewrite leaves the last event',
     rule: 'Rewrites: replaces the envelope and the events by their new forms',
     plant: (store) => ({
-      rewriteDispatch(taskDir, id, rewrite) {
-        const last = store.getRecentEvents(taskDir, id, 1)[0]?.id;
+      *rewriteDispatch(taskDir, id, rewrite) {
+        const last = (yield* got(store.getRecentEvents(taskDir, id, 1)))[0]?.id;
         const event = (one: CapturedEvent) => (one.id === last ? one : rewrite.event(one));
-        return store.rewriteDispatch(taskDir, id, { ...rewrite, event });
+        return yield* got(store.rewriteDispatch(taskDir, id, { ...rewrite, event }));
       },
     }),
   },
@@ -121,8 +131,9 @@ export const contractFaults: readonly ContractFault[] = [
     name: 'a rewrite takes a dispatch from its owner',
     rule: 'Claims: a claim of what another opening has claimed is STORE_LOCKED',
     plant: (store) => ({
-      rewriteDispatch(taskDir, id, rewrite) {
-        return insisting(store, taskDir, id, () => store.rewriteDispatch(taskDir, id, rewrite));
+      *rewriteDispatch(taskDir, id, rewrite) {
+        const work = () => got(store.rewriteDispatch(taskDir, id, rewrite));
+        return yield* insisting(store, taskDir, id, work);
       },
     }),
   },
@@ -130,8 +141,8 @@ export const contractFaults: readonly ContractFault[] = [
     name: 'a deletion takes a dispatch from its owner',
     rule: '6: only the opening that has claimed a dispatch writes to it',
     plant: (store) => ({
-      deleteDispatch(taskDir, id) {
-        insisting(store, taskDir, id, () => store.deleteDispatch(taskDir, id));
+      *deleteDispatch(taskDir, id) {
+        yield* insisting(store, taskDir, id, () => got(store.deleteDispatch(taskDir, id)));
       },
     }),
   },
@@ -149,15 +160,17 @@ export const contractFaults: readonly ContractFault[] = [
     name: 'a listing of all ends with its first page',
     rule: 'Listings: its next is the after of the next page',
     plant: (store) => ({
-      listDispatches: (options) => ({ ...store.listDispatches(options), next: null }),
+      *listDispatches(options) {
+        return { ...(yield* got(store.listDispatches(options))), next: null };
+      },
     }),
   },
   {
     name: 'a listing omits what it cannot read',
     rule: 'Newer versions: the listing has an entry with that error',
     plant: (store) => ({
-      listDispatches(options) {
-        const { dispatches, next } = store.listDispatches(options);
+      *listDispatches(options) {
+        const { dispatches, next } = yield* got(store.listDispatches(options));
         return { dispatches: dispatches.filter(({ envelope }) => envelope !== null), next };
       },
     }),
@@ -166,10 +179,11 @@ export const contractFaults: readonly ContractFault[] = [
     name: 'a listing of the store has the letters',
     rule: 'Listings: the whole store without what is below _hansard',
     plant: (store) => ({
-      listDispatches(options = {}) {
-        const page = store.listDispatches(options);
+      *listDispatches(options = {}) {
+        const page = yield* got(store.listDispatches(options));
         if (options.taskDir !== undefined || page.next !== null || options.internal === true) return page;
-        const letters = store.listDispatches({ ...options, internal: true, after: undefined as never });
+        const ofLetters = { ...options, internal: true, after: undefined as never };
+        const letters = yield* got(store.listDispatches(ofLetters));
         return { ...page, dispatches: [...page.dispatches, ...letters.dispatches] };
       },
     }),
@@ -188,10 +202,10 @@ export const contractFaults: readonly ContractFault[] = [
     name: 'a page begins one event late',
     rule: '5: a page has its first position and the cursor of the next',
     plant: (store) => ({
-      readEvents(taskDir, id, options = {}) {
+      *readEvents(taskDir, id, options = {}) {
         const { after } = options;
-        if (after === undefined || after < 0) return store.readEvents(taskDir, id, options);
-        const { first, events, next } = store.readEvents(taskDir, id, options);
+        const { first, events, next } = yield* got(store.readEvents(taskDir, id, options));
+        if (after === undefined || after < 0) return { first, events, next };
         return events.length < 2
           ? { first, events, next }
           : { first: first + 1, events: events.slice(1), next };
@@ -200,26 +214,26 @@ export const contractFaults: readonly ContractFault[] = [
   },
 ];
 
-function unless<T>(
+function* unless<T>(
   code: 'STORE_DISPATCH_EXISTS' | 'STORE_LOCKED' | 'STORE_EVENT_CONFLICT',
-  work: () => T,
+  work: () => Steps<T>,
   instead: T,
-): T {
+): Steps<T> {
   try {
-    return work();
+    return yield* work();
   } catch (error) {
     if (storeErrors.is(error, code)) return instead;
     throw error;
   }
 }
 
-function insisting<T>(store: SynchronousStore, taskDir: string, id: string, work: () => T): T {
+function* insisting<T>(store: SynchronousStore, taskDir: string, id: string, work: () => Steps<T>): Steps<T> {
   try {
-    return work();
+    return yield* work();
   } catch (error) {
     if (!storeErrors.is(error, 'STORE_LOCKED')) throw error;
-    store.breakClaim(taskDir, id);
-    return work();
+    yield* got(store.breakClaim(taskDir, id));
+    return yield* work();
   }
 }
 
@@ -228,38 +242,39 @@ function placeOf(taskDir: string, id: string): string {
 }
 
 /** The last event of each dispatch is in memory until the next call of the dispatch. */
-function lateAppends(store: SynchronousStore): Partial<SynchronousStore> {
+function lateAppends(store: SynchronousStore): FaultyMethods {
   const waiting = new Map<string, CapturedEvent>();
-  const flush = (taskDir: string, id: string) => {
+  function* flush(taskDir: string, id: string): Steps<void> {
     const event = waiting.get(placeOf(taskDir, id));
     waiting.delete(placeOf(taskDir, id));
-    if (event !== undefined) store.appendEvent(taskDir, id, event);
-  };
+    if (event !== undefined) yield* got(store.appendEvent(taskDir, id, event));
+  }
   return {
-    appendEvent(taskDir, id, event) {
-      flush(taskDir, id);
-      const { first, events } = store.readEvents(taskDir, id, { last: 1 });
-      if (store.findClaim(taskDir, id)?.isOwn !== true) return store.appendEvent(taskDir, id, event);
+    *appendEvent(taskDir, id, event) {
+      yield* flush(taskDir, id);
+      const { first, events } = yield* got(store.readEvents(taskDir, id, { last: 1 }));
+      const claim = yield* got(store.findClaim(taskDir, id));
+      if (claim?.isOwn !== true) return yield* got(store.appendEvent(taskDir, id, event));
       waiting.set(placeOf(taskDir, id), event);
       return first + events.length;
     },
-    appendEvents(taskDir, id, events) {
-      flush(taskDir, id);
-      return store.appendEvents(taskDir, id, events);
+    *appendEvents(taskDir, id, events) {
+      yield* flush(taskDir, id);
+      return yield* got(store.appendEvents(taskDir, id, events));
     },
-    releaseDispatch(taskDir, id) {
-      flush(taskDir, id);
-      store.releaseDispatch(taskDir, id);
+    *releaseDispatch(taskDir, id) {
+      yield* flush(taskDir, id);
+      yield* got(store.releaseDispatch(taskDir, id));
     },
   };
 }
 
-function rememberedEnvelopes(store: SynchronousStore): Partial<SynchronousStore> {
+function rememberedEnvelopes(store: SynchronousStore): FaultyMethods {
   const known = new Map<string, EnvelopeUpdates>();
   return {
-    updateDispatch(taskDir, id, updates) {
+    *updateDispatch(taskDir, id, updates) {
       const before = known.get(placeOf(taskDir, id)) ?? {};
-      const envelope = store.updateDispatch(taskDir, id, { ...before, ...updates });
+      const envelope = yield* got(store.updateDispatch(taskDir, id, { ...before, ...updates }));
       const { title, model, structuredResult } = envelope;
       known.set(placeOf(taskDir, id), { title, model, structuredResult });
       return envelope;
@@ -267,31 +282,31 @@ function rememberedEnvelopes(store: SynchronousStore): Partial<SynchronousStore>
   };
 }
 
-function hiddenDispatches(store: SynchronousStore): Partial<SynchronousStore> {
+function hiddenDispatches(store: SynchronousStore): FaultyMethods {
   const hidden = new Set<string>();
   return {
-    deleteDispatch(taskDir, id) {
-      store.claimDispatch(taskDir, id);
-      store.releaseDispatch(taskDir, id);
+    *deleteDispatch(taskDir, id) {
+      yield* got(store.claimDispatch(taskDir, id));
+      yield* got(store.releaseDispatch(taskDir, id));
       hidden.add(placeOf(taskDir, id));
     },
     getDispatchEnvelope: (taskDir, id) =>
       hidden.has(placeOf(taskDir, id)) ? null : store.getDispatchEnvelope(taskDir, id),
-    createDispatch(taskDir, envelope) {
+    *createDispatch(taskDir, envelope) {
       if (hidden.delete(placeOf(taskDir, envelope.dispatchId)))
-        store.deleteDispatch(taskDir, envelope.dispatchId);
-      store.createDispatch(taskDir, envelope);
+        yield* got(store.deleteDispatch(taskDir, envelope.dispatchId));
+      yield* got(store.createDispatch(taskDir, envelope));
     },
   };
 }
 
 /** Reads only the events after those that it has read. */
-function rememberedEvents(store: SynchronousStore): Partial<SynchronousStore> {
+function rememberedEvents(store: SynchronousStore): FaultyMethods {
   const known = new Map<string, CapturedEvent[]>();
   return {
-    getDispatchEvents(taskDir, id) {
+    *getDispatchEvents(taskDir, id) {
       const before = known.get(placeOf(taskDir, id)) ?? [];
-      const all = store.getDispatchEvents(taskDir, id);
+      const all = yield* got(store.getDispatchEvents(taskDir, id));
       const events = [...before, ...all.slice(before.length)];
       known.set(placeOf(taskDir, id), events);
       return structuredClone(events);
@@ -299,17 +314,15 @@ function rememberedEvents(store: SynchronousStore): Partial<SynchronousStore> {
   };
 }
 
-function rememberedHits(store: SynchronousStore): Partial<SynchronousStore> {
+function rememberedHits(store: SynchronousStore): FaultyMethods {
   const known = new Map<string, ReturnType<SynchronousStore['searchEvents']>>();
   return {
-    searchEvents(query, options = {}) {
+    *searchEvents(query, options = {}) {
       const key = JSON.stringify([query, options]);
       const before = known.get(key) ?? [];
       const ids = new Set(before.map(({ event }) => event.id));
-      const hits = [
-        ...before,
-        ...store.searchEvents(query, options).filter(({ event }) => !ids.has(event.id)),
-      ];
+      const found = yield* got(store.searchEvents(query, options));
+      const hits = [...before, ...found.filter(({ event }) => !ids.has(event.id))];
       known.set(key, hits);
       return hits;
     },
@@ -317,12 +330,11 @@ function rememberedHits(store: SynchronousStore): Partial<SynchronousStore> {
 }
 
 /** Calls its listeners after the changes that it makes itself. */
-function ownChanges(store: SynchronousStore): Partial<SynchronousStore> {
+function ownChanges(store: SynchronousStore): FaultyMethods {
   const listeners = new Set<() => void>();
-  const after =
-    <A extends unknown[], R>(call: (...values: A) => R) =>
-    (...values: A) => {
-      const result = call.apply(store, values);
+  const after = <A extends unknown[], R>(call: (...values: A) => R) =>
+    function* (...values: A): Steps<R> {
+      const result = yield* got(call.apply(store, values));
       for (const listener of listeners) listener();
       return result;
     };
@@ -341,14 +353,20 @@ function ownChanges(store: SynchronousStore): Partial<SynchronousStore> {
   };
 }
 
-/** A store with the fault of this name; the store itself without one. */
-export function withContractFault<S extends SynchronousStore>(store: S, name: string | undefined): S {
+/** A store with the fault of this name; the store itself without one. `isLater`: its methods return promises. */
+export function withContractFault<S extends object>(store: S, name: string | undefined, isLater = false): S {
   const fault = contractFaults.find((one) => one.name === name);
   if (fault === undefined) return store;
-  const replaced = fault.plant(store);
+  const replaced = fault.plant(store as unknown as SynchronousStore);
+  const run = (result: unknown) => {
+    if (isSteps(result)) return isLater ? runLater(result) : runNow(result);
+    return isLater ? Promise.resolve(result) : result;
+  };
   return new Proxy(store, {
     get(target, key) {
-      if (Object.hasOwn(replaced, key)) return replaced[key as keyof SynchronousStore];
+      const method = Object.hasOwn(replaced, key) && replaced[key as keyof SynchronousStore];
+      if (typeof method === 'function')
+        return (...values: never[]) => run((method as (...of: never[]) => unknown)(...values));
       const member: unknown = Reflect.get(target, key, target);
       return typeof member === 'function' ? member.bind(target) : member;
     },

@@ -5,10 +5,10 @@ export {
   type EventText,
   isSecret,
   type OpeningState,
-  searched,
   taskDir,
-  tasks,
 } from './contract-calls.ts';
 export { contractFaults, withContractFault } from './contract-faults.ts';
 export { type BegunCall, ContractOracle, type SimulatedCall } from './contract-oracle.ts';
+export { RandomCalls, randomFrom, shrink } from './random-calls.ts';
 export { BrokenPromise } from './registers.ts';
+export { runLater, runNow } from './steps.ts';

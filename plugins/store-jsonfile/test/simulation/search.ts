@@ -1,5 +1,5 @@
-import { BrokenPromise } from '@hansard/testing/simulation';
-import { type Decision, randomSchedule, shrink } from './schedule.ts';
+import { BrokenPromise, shrink } from '@hansard/testing/simulation';
+import { type Decision, randomSchedule } from './schedule.ts';
 import { Simulation, type SimulationCounts, type SimulationOptions } from './simulation.ts';
 
 const decisions = 400;

@@ -1,4 +1,4 @@
-import { randomFrom } from './random-from.ts';
+import { randomFrom } from '@hansard/testing/simulation';
 
 /** The facts about a file that a store reads. */
 export interface FileFacts {

@@ -7,6 +7,7 @@ import {
   callStore,
   type EventText,
   type OpeningState,
+  runNow,
   taskDir,
   withContractFault,
 } from '@hansard/testing/simulation';
@@ -151,7 +152,7 @@ function call(operation: Operation): Outcome {
     store = openStore('/store');
     state = { cursors: new Map(), watches: 0, onHeard: (watch) => heard.push(watch) };
   }
-  return { kind: 'returned', answer: callStore(store, operation, state) };
+  return { kind: 'returned', answer: runNow(callStore(store, operation, state)) };
 }
 
 /** Copies the folder of the store, as `cp -r` does it while other processes run, and reads the copy. */

@@ -5,6 +5,7 @@ import {
   type ContractAnswer,
   callStore,
   type OpeningState,
+  runNow,
   withContractFault,
 } from '@hansard/testing/simulation';
 import { SqliteStore } from '../../src/sqlite-store.ts';
@@ -38,6 +39,9 @@ export interface Machine {
 }
 
 class Crash extends Error {}
+
+/** Milliseconds between two looks of a listener. */
+export const watchMs = 400;
 
 const sqliteErrors: Partial<Record<Fault, readonly [errcode: number, message: string]>> = {
   'full disk': [13, 'database or disk is full'],
@@ -118,7 +122,7 @@ export class SimulatedProcess {
     } else if (operation.kind === 'copy') return this.#machine.readCopy();
     else {
       this.#store ??= this.#open();
-      return callStore(this.#store, operation, this.#state);
+      return runNow(callStore(this.#store, operation, this.#state));
     }
     return { kind: 'nothing' };
   }
@@ -149,7 +153,8 @@ export class SimulatedProcess {
       file: path,
       durability: 'process',
       processes,
-      watchInterval: 100,
+      watchInterval: watchMs,
+      clock: this.#clock,
     });
     return withContractFault(store, this.#machine.contractFault);
   }

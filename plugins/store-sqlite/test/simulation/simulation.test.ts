@@ -12,7 +12,7 @@ it(`no schedule of ${steps} steps loses, doubles or undoes an event, has two wri
 }, () => {
   const { found, counts } = search({ ...base, firstSeed, steps });
   expect(found).toBeNull();
-  for (const [name, count] of Object.entries(counts)) expect(count, name).toBeGreaterThan(steps / 2_500);
+  for (const [name, count] of Object.entries(counts)) expect(count, name).toBeGreaterThan(steps / 5_000);
 });
 
 it('a seed that breaks a promise prints its shortest schedule', () => {

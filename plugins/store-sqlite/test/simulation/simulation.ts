@@ -17,7 +17,7 @@ import { LeaseOracle, type Opening } from './lease-oracle.ts';
 import { type CallInProgress, LogOracle } from './log-oracle.ts';
 import type { PlantedFault } from './planted-faults.ts';
 import type { Decision, Fault, Operation } from './schedule.ts';
-import { type Machine, type Outcome, SimulatedProcess } from './simulated-process.ts';
+import { type Machine, type Outcome, SimulatedProcess, watchMs } from './simulated-process.ts';
 import { SnapshotReader } from './snapshot.ts';
 
 const startOfWallClock = Date.UTC(2026, 0, 1);
@@ -344,6 +344,8 @@ export class Simulation implements Disposable, Machine {
   /** At the end, every process closes its store. Then the first one must get every dispatch, after a lease at most. */
   #settle(): void {
     for (const state of this.#states) state.isStopped = false;
+    if (this.#contract.isOwed) this.#wait(2 * watchMs);
+    this.#contract.assertHeard();
     for (const state of this.#states) this.#begin(state, { kind: 'close' }, Infinity);
     const [last] = this.#states;
     if (last === undefined) return;
