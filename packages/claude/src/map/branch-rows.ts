@@ -167,6 +167,13 @@ export class BranchRows {
     return undefined;
   }
 
+  /** The first prompt, answer or compaction after a row on the path of a branch. */
+  saidAfter(row: number, branch: RowBranch): number | undefined {
+    for (let one = row + 1; one <= branch.last; one += 1)
+      if (this.saidOf(one) === one && this.isOn(one, branch)) return one;
+    return undefined;
+  }
+
   /** The last compaction on the path of a branch. */
   compactionOn(branch: RowBranch): CompactionRow | undefined {
     return lineageOf(branch)

@@ -83,8 +83,8 @@ type Claim = (id: string) => string | undefined;
  * A *row* is a record that names its parent. P is the nearest prompt, answer or compaction at the parent of a row, or above.
  * 1. The next row after a marker (`last-prompt` with `rewound`) whose parent is the leaf of the marker rewinds to it.
  * 2. A prompt whose P is on the current branch, with a prompt after P there, rewinds to its parent. So does a person's prompt without a
- *    parent, to nothing, if the branch has no compaction and the answers of the session name their parents. A prompt at the time of the first one after P is a repetition of it, and does not.
- * 3. A prompt whose P is on another branch continues that one if it is live: it got a row since it was left, or nobody left it. Otherwise it rewinds.
+ *    parent, to nothing, if the branch has no compaction and the prompts and answers of the session name their parents. A prompt at the time of the first one after P is a repetition of it, and does not.
+ * 3. A prompt whose P, or a result between P and the prompt, is on another branch continues that one if it is live: it got a row since it was left, or nobody left it. Otherwise it rewinds.
  * 4. The boundary of a compaction rewinds if it is its own anchor.
  * Any other row follows its parent; the boundary of a compaction, the branch of its logical parent if that is live. Rows that a compaction kept stand after its summary. A parent that is unknown, or comes later, does nothing.
  */
@@ -98,7 +98,7 @@ export class TranscriptBranches {
   #session: JsonValue | undefined;
   /** The first row of the session that the last row names. What stands before it belongs to another session. */
   #sessionBegan = head;
-  /** Whether an answer has named its parent. In a file without links between its rows, a row without a parent says nothing. */
+  /** Whether a prompt or an answer has named its parent. In a file without links between its rows, a row without a parent says nothing. */
   #isLinked = false;
   /** Whether only the last rows of the part before are known. */
   #isPartial = false;
@@ -253,7 +253,9 @@ export class TranscriptBranches {
 
   #leaving({ cut }: RewindMarker): RowBranch {
     const row = this.#rows.find(cut ?? undefined);
-    return row === unknown ? this.#rows.current : this.#rows.branchWith(row);
+    const branch = row === unknown ? this.#rows.current : this.#rows.branchWith(row);
+    // A branch that was left cannot be left again: the cut row is one that the current branch does not have, such as a hook's.
+    return isLive(branch) ? branch : this.#rows.current;
   }
 
   #behindCompaction(record: JsonObject): Move {
@@ -294,7 +296,7 @@ export class TranscriptBranches {
   #prompt(row: Row): Move {
     const { parent } = row;
     if (parent === unknown) return this.#isPartial ? this.#beyond() : stays;
-    const said = this.#rows.saidOf(parent);
+    const said = this.#followedBy(parent);
     if (said === unknown) return this.#beyond();
     const { current, lastPrompt } = this.#rows;
     const isHere = this.#rows.isOn(said, current);
@@ -305,8 +307,21 @@ export class TranscriptBranches {
     const next = this.#rows.promptAfter(said, branch);
     if (isLive(branch) && next === undefined) return { kind: 'turns', branch };
     if (isLive(branch)) return this.#backOn(branch, said, row);
-    if (next === undefined) return { kind: 'rewinds', to: branch.last };
-    return { kind: 'rewinds', to: this.#kept(branch, next.row, parent) ?? said };
+    const cut = next?.row ?? this.#rows.saidAfter(parent, branch);
+    return {
+      kind: 'rewinds',
+      to: cut === undefined ? branch.last : (this.#kept(branch, cut, parent) ?? said),
+    };
+  }
+
+  /** What a prompt follows: P, or a result below P where a rewind into a turn has left that result. */
+  #followedBy(parent: number): number {
+    const said = this.#rows.saidOf(parent);
+    let entry = parent;
+    while (entry > said && this.#rows.entryOf(entry) !== entry) entry = this.#rows.parentOf(entry);
+    const { current } = this.#rows;
+    const isLeft = entry > said && this.#rows.isOn(said, current) && !this.#rows.isOn(entry, current);
+    return isLeft ? entry : said;
   }
 
   /** A prompt that stands after an earlier row of a branch than its last prompt. */
@@ -394,7 +409,7 @@ export class TranscriptBranches {
     const { sessionId = this.#session } = record;
     if (this.#session !== undefined && sessionId !== this.#session) this.#sessionBegan = number;
     this.#session = sessionId;
-    this.#isLinked ||= record.type === 'assistant' && parent > head;
+    this.#isLinked ||= (record.type === 'assistant' || isPrompt) && parent > head;
   }
 
   /** What a row without a known parent follows. */

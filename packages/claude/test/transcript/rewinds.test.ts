@@ -5,7 +5,18 @@ import { corpus } from '@hansard/testing';
 import { describe, expect, it } from 'vitest';
 import { openClaudeTranscript } from '../../src/index.ts';
 import { abandonedRows, rowOf, rowsBefore, treeOf } from './conversation-difference.ts';
-import { answer, lines, prompt, readToEnd, readTranscript, record, text, uuid } from './transcripts.ts';
+import {
+  answer,
+  call,
+  lines,
+  outcome,
+  prompt,
+  readToEnd,
+  readTranscript,
+  record,
+  text,
+  uuid,
+} from './transcripts.ts';
 
 interface Truth {
   readonly lastAnswer: string;
@@ -176,6 +187,64 @@ describe('a row of a transcript', () => {
     ];
     const { events } = await readTranscript(lines(...begun, ...rows));
     expect(abandonedRows(events)).toEqual([uuid(4), uuid(5), uuid(6)]);
+  });
+
+  it('leaves the current branch if the first row that a marker cuts is on a branch that was left before', async () => {
+    const kept = { anchorUuid: uuid(8), uuids: [1, 2, 3, 4].map(uuid) };
+    const marker = { type: 'last-prompt', leafUuid: uuid(4), cutUuid: uuid(5), rewound: true };
+    const rows = [
+      record(5, { type: 'attachment', attachment: { type: 'hook_success' } }),
+      prompt(6, 'three'),
+      answer(7, text('c')),
+      record(8, {
+        ...{ type: 'system', subtype: 'compact_boundary', parentUuid: null },
+        compactMetadata: { trigger: 'manual', durationMs: 0, preservedMessages: kept },
+      }),
+      prompt(9, 'four'),
+      answer(10, text('d')),
+      { ...marker, sessionId: 'session-1' },
+      prompt(12, 'again', { parentUuid: uuid(4) }),
+    ];
+    const { events } = await readTranscript(lines(...begun, ...rows));
+    expect(abandonedRows(events)).toEqual([6, 7, 9, 10].map(uuid));
+  });
+
+  it('goes back to a result that a rewind into its turn has left', async () => {
+    const calls = [2, 3].map((number) =>
+      answer(number, call(`call-${number}`, 'Read', {}), { id: 'msg_calls' }),
+    );
+    const results = [2, 3].map((number) =>
+      outcome(number + 2, `call-${number}`, 'x', { parentUuid: uuid(number) }),
+    );
+    const rows = [
+      answer(6, text('a')),
+      { type: 'last-prompt', leafUuid: uuid(3), cutUuid: uuid(4), rewound: true, sessionId: 'session-1' },
+      prompt(8, 'again', { parentUuid: uuid(3) }),
+      answer(9, text('b')),
+      prompt(10, 'once more', { parentUuid: uuid(4) }),
+      answer(11, text('c')),
+    ];
+    const { events } = await readTranscript(lines(prompt(1, 'one'), ...calls, ...results, ...rows));
+    expect(rowsBefore(treeOf(events), uuid(11))).toEqual([1, 2, 3, 4, 10].map(uuid));
+  });
+
+  it('goes back to a part of an answer on a branch that was left, though no prompt came after that answer', async () => {
+    const rows = [
+      answer(3, text('b'), { id: 'msg_2' }),
+      prompt(4, 'anew', { parentUuid: null }),
+      answer(5, text('c')),
+      prompt(6, 'back', { parentUuid: uuid(2) }),
+      answer(7, text('d')),
+    ];
+    const { events } = await readTranscript(lines(...begun.slice(0, 2), ...rows));
+    expect(rowsBefore(treeOf(events), uuid(7))).toEqual([1, 2, 6].map(uuid));
+  });
+
+  it('goes back to nothing where a prompt has named its parent, and none was answered', async () => {
+    const log = await readTranscript(
+      lines(prompt(1, 'one'), prompt(2, 'two'), prompt(3, 'anew', { parentUuid: null })),
+    );
+    expect(rewindsOf(log)).toMatchObject([{ data: { keptThrough: null } }]);
   });
 
   it('of a background task follows the branch of its parent', async () => {
