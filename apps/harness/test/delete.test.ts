@@ -67,8 +67,14 @@ describe.each(durableStores)('hansard store delete in the $name store', (kind) =
     expect([answer.code, answer.json()]).toEqual([
       0,
       [
-        { taskDir: 'a/tasks/one', dispatchId: 'D1FIRST', deleted: true, excluded: false },
-        { taskDir: 'a/tasks/imported', dispatchId: expect.any(String), deleted: true, excluded: true },
+        { taskDir: 'a/tasks/one', dispatchId: 'D1FIRST', deleted: true, excluded: false, copies: [] },
+        {
+          taskDir: 'a/tasks/imported',
+          dispatchId: expect.any(String),
+          deleted: true,
+          excluded: true,
+          copies: [],
+        },
       ],
     ]);
     expect((await line.hansard('ls', '--json')).json()).toMatchObject([{ dispatchId: 'D2WORKER' }]);

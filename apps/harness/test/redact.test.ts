@@ -100,6 +100,7 @@ describe.each(durableStores)('hansard secrets redact in the $name store', (store
         letters: 0,
         unread: [],
         kept: {},
+        copies: [],
         error: null,
       },
     ]);

@@ -1,6 +1,8 @@
 export {
+  type CopiesElsewhere,
   type FoundContent,
   findContents,
+  findCopiesElsewhere,
   type RedactedDispatch,
   type RedactedTask,
   redactDispatches,

@@ -1,5 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { DispatchRedaction, DispatchRef, DispatchStore } from '@hansard/dispatch';
+import {
+  CopiesAmong,
+  type DispatchEntry,
+  type DispatchRedaction,
+  type DispatchRef,
+  type DispatchStore,
+} from '@hansard/dispatch';
 import { addRedactions, type JsonObject, type RedactionCounts } from '@hansard/events';
 import { isReadableAs, isRemovedContent, mediaPartsIn } from '@hansard/events/plain';
 import { type StoreError, storeErrors } from '@hansard/provider';
@@ -144,6 +150,66 @@ export async function findContents(
           if (!storeErrors.is(error)) throw error;
         });
   return [...found.values()];
+}
+
+/** A dispatch that has copies of another one's events. */
+export interface CopiesElsewhere {
+  readonly taskDir: string;
+  readonly dispatchId: string;
+  /** The dispatch whose events it has. */
+  readonly of: DispatchRef;
+  /** How many of its events are such copies. */
+  readonly events: number;
+}
+
+/**
+ * The dispatches outside of a part of the store that have copies of events of the dispatches inside: forks, continuations and their origins. With a
+ * redactor, only copies with secrets count, and contents that it removes. A dispatch that cannot be read is omitted: `verifyDispatches` reports it.
+ */
+export async function findCopiesElsewhere(
+  store: DispatchStore,
+  isInside: (dispatch: DispatchRef) => boolean,
+  { redactor, signal }: { readonly redactor?: Redactor; readonly signal?: AbortSignal | undefined } = {},
+): Promise<readonly CopiesElsewhere[]> {
+  const entries: DispatchEntry[] = [];
+  for await (const entry of store.dispatches()) entries.push(entry);
+  const among = new CopiesAmong(entries);
+  const found: CopiesElsewhere[] = [];
+  for (const entry of entries) {
+    if ('error' in entry || !isInside(entry)) continue;
+    const of = { taskDir: entry.taskDir, dispatchId: entry.dispatchId };
+    for (const { events, ...other } of await among.shared(of)) {
+      if (isInside(other)) continue;
+      const count =
+        redactor === undefined ? events.size : await withSecrets(store, other, events, redactor, signal);
+      if (count > 0) found.push({ ...other, of, events: count });
+    }
+  }
+  return found;
+}
+
+/** How many of some events have secrets, or bytes that are removed. */
+async function withSecrets(
+  store: DispatchStore,
+  dispatch: DispatchRef,
+  copies: ReadonlySet<string>,
+  redactor: Redactor,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let count = 0;
+  try {
+    const log = await store.openDispatch(dispatch);
+    for await (const { events } of log.pages()) {
+      await nextTurn(undefined, signal === undefined ? {} : { signal });
+      // Bytes have no identity of their own: equal ones are copies.
+      for (const event of events)
+        if ((copies.has(event.id) || event.type === 'content:stored') && redactor.event(event) !== event)
+          count += 1;
+    }
+  } catch (error) {
+    if (!storeErrors.is(error)) throw error;
+  }
+  return count;
 }
 
 /** The result for the record of one task that has a secret, or whose folder has one, or that cannot be read. */

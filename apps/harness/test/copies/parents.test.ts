@@ -197,3 +197,45 @@ it('a fork of a deleted parent is whole, and the parent does not come back', asy
     expect([await family.tokens(), await family.found('apples')]).toEqual([130, ['aaaa', ...seven]]);
   }
 });
+
+it.each(['parent', 'fork'] as const)(
+  'a redacted %s names the copies of its secrets in the other session',
+  async (which) => {
+    using family = new Family();
+    family.write('parent');
+    family.write('fork');
+    for (const one of ['parent', 'fork'] as const) await family.import(one);
+    const other = which === 'parent' ? ids.fork : ids.parent;
+    const redact = (id: string, ...more: string[]) =>
+      family.hansard('secrets', 'redact', id, ...pattern, '--yes', ...more);
+    const { code, err } = await redact(ids[which]);
+    expect(code).toBe(0);
+    expect(err).toMatch(
+      new RegExp(`Not covered: srv-shop/${other}/\\S+ has 1 event with secrets that srv-shop/${ids[which]}`),
+    );
+    const json = (await redact(ids[which], '--json', '--pattern', 'apple=apples')).json();
+    expect(json).toMatchObject([{ copies: [{ taskDir: expect.stringContaining(other), events: 3 }] }]);
+    await redact(other);
+    expect((await redact(ids[which])).err).not.toContain('that srv-shop');
+  },
+);
+
+it('a deletion names the sessions that keep copies of the deleted events, whichever is deleted', async () => {
+  using family = new Family();
+  family.write('parent');
+  family.write('fork');
+  for (const one of ['parent', 'fork'] as const) await family.import(one);
+  const remove = (...words: string[]) => family.hansard('store', 'delete', ...words);
+  expect((await remove(ids.parent)).err).toMatch(
+    new RegExp(`\\n\\d of its events are also in srv-shop/${ids.fork}/\\S+, and stay there\\.\\n`),
+  );
+  expect((await remove(ids.parent, ids.fork)).err).not.toContain('also in');
+  const answer = await remove(ids.fork, '--yes', '--json');
+  expect(answer.json()).toMatchObject([
+    {
+      deleted: true,
+      copies: [{ taskDir: expect.stringContaining(ids.parent), events: 6 }],
+    },
+  ]);
+  expect((await remove(ids.parent, '--yes', '--json')).json()).toMatchObject([{ copies: [] }]);
+});

@@ -59,6 +59,32 @@ export class CopiesAmong {
     return (await this.#groupOf(ref)?.found())?.get(ref.dispatchId) ?? null;
   }
 
+  /** The other dispatches that have events of a dispatch, whichever has a copy, and the ids of those events there. The logs are read. */
+  async shared(
+    ref: DispatchRef,
+  ): Promise<readonly (DispatchRef & { readonly events: ReadonlySet<string> })[]> {
+    const group = this.#groupOf(ref);
+    const found = (await group?.found()) ?? new Map<string, SessionCopies>();
+    const shared = new Map<string, Set<string>>();
+    const note = (dispatchId: string, id: string) =>
+      shared.set(dispatchId, (shared.get(dispatchId) ?? new Set()).add(id));
+    const { copied = new Map(), originals = new Map() } = found.get(ref.dispatchId) ?? {};
+    const own = new Set<string>();
+    for (const [id, owner] of copied) {
+      const original = originals.get(id) ?? id;
+      own.add(`${owner} ${original}`);
+      note(owner, original);
+    }
+    for (const [dispatchId, other] of found)
+      for (const [id, owner] of dispatchId === ref.dispatchId ? [] : other.copied)
+        if (owner === ref.dispatchId || own.has(`${owner} ${other.originals.get(id) ?? id}`))
+          note(dispatchId, id);
+    return [...shared].flatMap(([dispatchId, events]) => {
+      const entry = group?.entries.find((one) => one.dispatchId === dispatchId);
+      return entry === undefined ? [] : [{ taskDir: entry.taskDir, dispatchId, events }];
+    });
+  }
+
   /** Names the dispatches that a dispatch is compared with, as they are now. Null: it is compared with none. */
   nameOf(ref: DispatchRef): string | null {
     return this.#groupOf(ref)?.name ?? null;

@@ -1,10 +1,12 @@
 import { partOfStore, resolveScope, toTaskName } from '@hansard/compose';
-import type { DispatchStore } from '@hansard/dispatch';
+import type { DispatchRef, DispatchStore } from '@hansard/dispatch';
 import { addRedactions, type RedactionCounts } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import {
+  type CopiesElsewhere,
   type FoundContent,
   findContents,
+  findCopiesElsewhere,
   type RedactedDispatch,
   type RedactedTask,
   redactDispatches,
@@ -12,7 +14,7 @@ import {
   type VerifyScope,
 } from '@hansard/maintenance';
 import { type StoreError, storeErrors } from '@hansard/provider';
-import { createRedactor, type UnreadContent } from '@hansard/redaction';
+import { createRedactor, type Redactor, type UnreadContent } from '@hansard/redaction';
 import type { Command } from 'commander';
 import { printAnswer } from '../../terminal/answer.ts';
 import { CliError, exitCode } from '../../terminal/cli-error.ts';
@@ -53,7 +55,7 @@ export function addRedact(parent: Command, context: CliContext): void {
     .option(...yesOption)
     .addHelpText(
       'after',
-      "\nReplaces each secret in task records, and in the envelopes, events and letters of ended dispatches, by [REDACTED:kind]. Ids, positions and times stay. Each dispatch is replaced in one step, and gets a notice with the counts at its end. Its letters follow. Then cleans unused parts of the store once, which can take as long as writing the whole store again. This cannot be undone. Dispatches that are running are skipped. Secrets in ids, types, times and names of folders stay, and are counted. The bytes of images, documents and sounds are not searched for secrets: they are counted, with the events that have them. --content removes such bytes; their digest, type and size stay, and the same source does not bring them back. Exports, backups and copies elsewhere keep the secrets, too: revoke them at their issuers.\n\nExit codes: 0 done, 1 some dispatches were skipped, or the store could not be cleaned.\n\nExamples:\n  hansard secrets scan\n  hansard secrets redact\n  hansard secrets redact research/route-models --yes\n  hansard secrets redact --pattern 'acme-key=acme_[0-9a-f]{32}' --yes --json\n  hansard secrets redact research/route-models --content 1a2b3c4d",
+      "\nReplaces each secret in task records, and in the envelopes, events and letters of ended dispatches, by [REDACTED:kind]. Ids, positions and times stay. Each dispatch is replaced in one step, and gets a notice with the counts at its end. Its letters follow. Then cleans unused parts of the store once, which can take as long as writing the whole store again. This cannot be undone. Dispatches that are running are skipped. Secrets in ids, types, times and names of folders stay, and are counted. The bytes of images, documents and sounds are not searched for secrets: they are counted, with the events that have them. --content removes such bytes; their digest, type and size stay, and the same source does not bring them back. Forks and continuations of a session repeat its events: with a session or a task, the command names the other sessions that have copies with secrets, and does not change them. Exports, backups and copies elsewhere keep the secrets, too: revoke them at their issuers.\n\nExit codes: 0 done, 1 some dispatches were skipped, or the store could not be cleaned.\n\nExamples:\n  hansard secrets scan\n  hansard secrets redact\n  hansard secrets redact research/route-models --yes\n  hansard secrets redact --pattern 'acme-key=acme_[0-9a-f]{32}' --yes --json\n  hansard secrets redact research/route-models --content 1a2b3c4d",
     )
     .action((word: string | undefined, options: RedactOptions) =>
       withStore(context, options, async ({ store, loaded }) => {
@@ -77,7 +79,8 @@ export function addRedact(parent: Command, context: CliContext): void {
           note(context, 'Nothing was changed.');
           return;
         }
-        const summary = new Summary(contents !== null);
+        const copies = await copiesOutside(store, redactor, scope);
+        const summary = new Summary(contents !== null, copies);
         const progress = createProgress(context, 'Read dispatches');
         const results = async function* (): AsyncGenerator<Result> {
           if (scope.dispatchId === undefined && contents === null)
@@ -96,12 +99,28 @@ export function addRedact(parent: Command, context: CliContext): void {
           await summary.clean(store);
           if (summary.remains.size > 0) yield { remains: [...summary.remains] };
         };
-        await printAnswer(context, options, { rows: jsonRows(results()), text: lines(results(), summary) });
+        await printAnswer(context, options, {
+          rows: jsonRows(results(), copies),
+          text: lines(results(), summary),
+        });
         for (const remains of summary.notCovered()) note(context, `Not covered: ${remains}`);
         if (options.json === true) note(context, summary.text);
         summary.assertAllDone();
       }),
     );
+}
+
+/** The other sessions that have copies of events with secrets. Found before the change: equal copies can differ after it. */
+async function copiesOutside(
+  store: DispatchStore,
+  redactor: Redactor,
+  { taskDir, dispatchId, signal }: VerifyScope,
+): Promise<readonly CopiesElsewhere[]> {
+  if (taskDir === undefined) return [];
+  const isInside = (one: DispatchRef) =>
+    one.taskDir === taskDir && (dispatchId === undefined || one.dispatchId === dispatchId);
+  const copies = await findCopiesElsewhere(store, isInside, { redactor, signal });
+  return copies.map((copy) => ({ ...printable(redactor, copy), of: printable(redactor, copy.of) }));
 }
 
 /** The contents that `--content` names. @throws CliError if a digest names none, or several */
@@ -148,7 +167,10 @@ type Result =
   | { readonly remains: readonly string[] };
 
 /** Of an error only the code: a message can quote what is stored. */
-async function* jsonRows(results: AsyncIterable<Result>): AsyncGenerator<unknown> {
+async function* jsonRows(
+  results: AsyncIterable<Result>,
+  copies: readonly CopiesElsewhere[],
+): AsyncGenerator<unknown> {
   for await (const result of results) {
     if ('remains' in result) {
       yield { taskDir: null, dispatchId: null, remains: result.remains };
@@ -167,6 +189,7 @@ async function* jsonRows(results: AsyncIterable<Result>): AsyncGenerator<unknown
         letters,
         unread,
         kept,
+        copies: copies.filter(({ of }) => of.dispatchId === dispatchId).map(({ of: _, ...copy }) => copy),
         error: error?.code ?? null,
       };
     }
@@ -231,6 +254,12 @@ function reasonOf(code: string): string {
   return code === 'STORE_LOCKED' ? 'it is running, or another process has it' : code;
 }
 
+const mostCopies = 10;
+
+function addressOf({ taskDir, dispatchId }: DispatchRef): string {
+  return `${toTaskName(taskDir)}/${dispatchId}`;
+}
+
 /** Counts what was replaced and skipped. */
 class Summary {
   dispatches = 0;
@@ -247,8 +276,11 @@ class Summary {
   readonly #isOfContents: boolean;
   readonly #counts: Record<string, number> = {};
 
-  constructor(isOfContents: boolean) {
+  readonly #copies: readonly CopiesElsewhere[];
+
+  constructor(isOfContents: boolean, copies: readonly CopiesElsewhere[]) {
     this.#isOfContents = isOfContents;
+    this.#copies = copies;
   }
 
   addTask({ counts, kept, error }: RedactedTask): void {
@@ -277,7 +309,18 @@ class Summary {
     const kept = hasAny(this.#kept)
       ? [`${kindsInWords(this.#kept)} in ${keptPlaces}, which stay. Revoke them at their issuers.`]
       : [];
-    return [...kept, ...this.remains];
+    const shown = this.#copies.slice(0, mostCopies).map(({ of, events, ...copy }) => {
+      const [one, several] = this.#isOfContents
+        ? ['image, document or sound', 'images, documents and sounds']
+        : ['event with secrets', 'events with secrets'];
+      return `${addressOf(copy)} has ${counted(events, one, several)} that ${addressOf(of)} has, too. Redact that session as well.`;
+    });
+    const more = this.#copies.length - shown.length;
+    const others =
+      more === 0
+        ? []
+        : [`copies in ${counted(more, 'more session', 'more sessions')}. \`--json\` names them.`];
+    return [...kept, ...shown, ...others, ...this.remains];
   }
 
   /** Cleans the unused parts of the store, including after a run that was killed, which leaves nothing to replace. */

@@ -10,6 +10,7 @@ import {
 } from '@hansard/compose';
 import { type DispatchRef, type DispatchStore, excludedTask } from '@hansard/dispatch';
 import { findNamed, formatCount } from '@hansard/facts';
+import { type CopiesElsewhere, findCopiesElsewhere } from '@hansard/maintenance';
 import { type ClaimState, type SetupRoles, type StoreError, storeErrors } from '@hansard/provider';
 import type { Command } from 'commander';
 import { packageDirs } from '../../harness.ts';
@@ -253,7 +254,15 @@ async function deleteSessions(
     named.set(`${ref.taskDir} ${ref.dispatchId}`, await describe(store, ref));
   }
   const doomed = [...named.values()];
-  for (const { words: line } of doomed) note(context, line);
+  const copies = await findCopiesElsewhere(store, ({ taskDir, dispatchId }) =>
+    named.has(`${taskDir} ${dispatchId}`),
+  );
+  const copiesOf = ({ ref }: Doomed) =>
+    copies.filter(({ of }) => of.dispatchId === ref.dispatchId && of.taskDir === ref.taskDir);
+  for (const one of doomed) {
+    note(context, one.words);
+    for (const copy of copiesOf(one)) note(context, copyInWords(copy));
+  }
   const question = `Delete ${doomed.length === 1 ? 'it' : `these ${doomed.length} sessions`}?`;
   const isWanted = await confirm(context, question, options);
   const refused = new Map<Doomed, StoreError>();
@@ -273,6 +282,7 @@ async function deleteSessions(
       ...one.ref,
       deleted: isDeleted(one),
       excluded: one.isImported && isDeleted(one),
+      copies: copiesOf(one).map(({ of: _, ...copy }) => copy),
       ...(refused.has(one) ? { error: refused.get(one)?.message } : {}),
     })),
     text: doomed.map((one) => `${one.name} ${isDeleted(one) ? 'is deleted' : 'is unchanged'}.`),
@@ -283,6 +293,10 @@ async function deleteSessions(
       : [],
     failure: refusal ?? null,
   });
+}
+
+function copyInWords({ taskDir, dispatchId, events }: CopiesElsewhere): string {
+  return `${formatCount(events, 'of its events is', 'of its events are')} also in ${toTaskName(taskDir)}/${dispatchId}, and ${events === 1 ? 'stays' : 'stay'} there.`;
 }
 
 /** What is lost with a session, and what stays. */
