@@ -72,7 +72,9 @@ describe('chat -i on a terminal', () => {
     const { code, out, err } = await typeInto(line, args, ['One?', 'Two?', '/end'], { isTTY: true });
     expect(code).toBe(0);
     expect(out).toBe('\nYes.\n\n\nYes.\n\n');
-    expect(err).toMatch(/^Type a line and Enter; \/end or Ctrl-D ends the session\.\n> > > \nRecorded as /);
+    expect(err).toMatch(
+      /^Type a line and Enter; \/end or Ctrl-D ends the session\.\n\/undo .*\n> > > \nRecorded as /,
+    );
   });
 });
 

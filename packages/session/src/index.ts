@@ -1,7 +1,14 @@
 export { LoggedString } from '@hansard/provider';
 export { Agent } from './agents/agent.ts';
 export type { SessionDiagnostic } from './log/diagnostic.ts';
-export { openSession, readSessionState } from './open-session.ts';
+export { openSession } from './open-session.ts';
+export {
+  type ForkOptions,
+  forkSession,
+  loadSession,
+  type PastAgent,
+  readSessionState,
+} from './past-session.ts';
 export { Session } from './session.ts';
 export { sessionErrors } from './session-errors.ts';
 export type { OpenSessionOptions } from './session-options.ts';

@@ -1,23 +1,14 @@
-import {
-  type Dispatch,
-  type DispatchLog,
-  type DispatchRef,
-  type DispatchStore,
-  describeFailure,
-  ensureTaskOf,
-  openToolbox,
-  toDispatchRef,
-} from '@hansard/dispatch';
-import { type CapturedEvent, isEvent, isEventOf, newEvent } from '@hansard/events';
-import { takeApart } from '@hansard/prompt';
+import { type Dispatch, describeFailure, ensureTaskOf, openToolbox, toDispatchRef } from '@hansard/dispatch';
+import { type CapturedEvent, newEvent } from '@hansard/events';
 import { storeErrors } from '@hansard/provider';
-import { AgentRegistry, settleBranches } from './agents/agent-registry.ts';
+import { settleBranches } from './agents/branches.ts';
 import { createAgent, createPeers } from './agents/create-agent.ts';
 import { checkSessionOptions } from './check-options.ts';
 import { DiagnosticFinder, type SessionDiagnostic } from './log/diagnostic.ts';
 import type { SessionRecord } from './log/session-record.ts';
+import { assertContinuable, type ForkOptions, forkSession, resultsOfOpenCalls } from './past-session.ts';
 import { Session } from './session.ts';
-import { noAgents, noRoot, sessionErrors } from './session-errors.ts';
+import { noAgents, noRoot } from './session-errors.ts';
 import {
   type OpenSessionOptions,
   type SessionDefaults,
@@ -50,7 +41,7 @@ export async function openSession(given: OpenSessionOptions): Promise<Session> {
   try {
     parts = createSessionParts(options, dispatch, toolbox);
     const diagnostics = await restoreOrBegin(parts, dispatch, options, isNew);
-    return new Session(parts, { diagnostics, isNew });
+    return new Session(parts, { diagnostics, isNew, fork: (fork) => openFork(given, dispatch, fork) });
   } catch (error) {
     parts?.life.stop(error);
     if (isNew || parts?.life.hasBegun === true)
@@ -58,6 +49,14 @@ export async function openSession(given: OpenSessionOptions): Promise<Session> {
     else await dispatch.release();
     throw error;
   }
+}
+
+/** Forks a session, and opens the fork with the options of the session. */
+async function openFork(given: OpenSessionOptions, origin: Dispatch, fork: ForkOptions): Promise<Session> {
+  const { store, createId } = withDefaults(given);
+  const { taskDir, dispatchId } = await forkSession({ store, ...toDispatchRef(origin) }, fork, createId);
+  const { events: _, wait: __, ...options } = given;
+  return openSession({ ...options, taskDir, dispatchId, expect: 'existing' });
 }
 
 /**
@@ -183,88 +182,8 @@ async function restore(
   return length === 0 ? nothing : { diagnostics: finder.finish(), length, hasAgents };
 }
 
-/** A narrative of a session has its agents; that of a run can have some of them. @throws SESSION_NOT_FULL */
-function assertContinuable(log: DispatchLog, { principals }: AgentRegistry): void {
-  const { fidelity } = log.envelope;
-  if (fidelity === 'full' || principals.some(({ wasCreated, causes }) => wasCreated && causes.length === 0))
-    return;
-  throw sessionErrors.error(
-    'SESSION_NOT_FULL',
-    `The dispatch ${log.dispatchId} was recorded with fidelity ${fidelity}, and not by a session: its log does not contain the input and output of tools, so no transcript can be continued. Start a new session.`,
-    { details: { ...toDispatchRef(log) } },
-  );
-}
-
 /** Appends the result `interrupted` to each tool call that was open when the session stopped. */
 async function closeOpenCalls({ log, registry }: SessionRecord): Promise<void> {
-  const results = registry.all.flatMap(({ agentId, openCalls }) =>
-    openCalls.flatMap(({ toolCallId, tool }) => {
-      const message = { role: 'tool', content: interruption, toolCallId, tool, isError: true } as const;
-      return takeApart(message, { id: log.createId(), agentId }).map((event) => ({
-        ...event,
-        data: { ...event.data, error: interruption },
-      }));
-    }),
-  );
+  const results = resultsOfOpenCalls(registry, log.createId, interruption);
   if (results.length > 0) await log.append(results);
-}
-
-/** A session of a store, or the events with which one could begin. */
-type SessionSource =
-  | (DispatchRef & {
-      readonly store: DispatchStore;
-      /** The events from which it was copied, such as those of a file. They do not count as heard. */
-      readonly copied?: readonly CapturedEvent[] | undefined;
-    })
-  | { readonly events: readonly CapturedEvent[] };
-
-/**
- * Reads the open work of a session without resuming it: it claims nothing and writes nothing.
- * @throws SESSION_NOT_FULL, SESSION_LOG_INVALID, STORE_DISPATCH_NOT_FOUND
- */
-export async function readSessionState(source: SessionSource): Promise<{
-  /** See `Agent.awaitsResponse`, of the root; of any peer if there is no root. */
-  readonly awaitsResponse: boolean;
-  /** Whether a tool call of any agent has no result. */
-  readonly hasOpenCalls: boolean;
-  /** How many messages the root, or the peers, received that do not come from agents. */
-  readonly heard: number;
-  /** Whether its agents have a root, and are not peers. */
-  readonly hasRoot: boolean;
-  /** The model that the log names for the root, otherwise for the first agent. */
-  readonly languageModel: string | null;
-  /** The ids of `copied` that the log does not have. */
-  readonly notInLog: readonly string[];
-}> {
-  const log = 'store' in source ? await source.store.openDispatch(source) : null;
-  const copied = new Set('store' in source ? source.copied?.map(({ id }) => id) : []);
-  const notInLog = new Set(copied);
-  const registry = new AgentRegistry();
-  const heard = new Map<string | undefined, number>();
-  let hasAgents = false;
-  for await (const { event, position } of log?.events() ?? positioned(source)) {
-    notInLog.delete(event.id);
-    if (!isEvent(event)) continue;
-    registry.observe(event, position);
-    hasAgents ||= event.type === 'agent:created';
-    if (isEventOf(event, 'user:message') && event.data.source.kind !== 'agent' && !copied.has(event.id))
-      heard.set(event.agentId, (heard.get(event.agentId) ?? 0) + 1);
-  }
-  await settleBranches(registry, log?.events() ?? positioned(source));
-  if (log !== null) assertContinuable(log, registry);
-  if (!hasAgents) throw noAgents(log?.dispatchId ?? null);
-  const { principals, root } = registry;
-  const heardBy = [...principals.map(({ agentId }) => agentId), ...(root === null ? [] : [undefined])];
-  return {
-    awaitsResponse: principals.some(({ awaitsResponse }) => awaitsResponse),
-    hasOpenCalls: registry.all.some(({ openCalls }) => openCalls.length > 0),
-    heard: heardBy.reduce((sum, agentId) => sum + (heard.get(agentId) ?? 0), 0),
-    hasRoot: root !== null,
-    languageModel: root?.languageModel ?? registry.defaultModel,
-    notInLog: [...notInLog],
-  };
-}
-
-function* positioned(source: SessionSource): Generator<{ event: CapturedEvent; position: number }> {
-  if ('events' in source) for (const [position, event] of source.events.entries()) yield { event, position };
 }

@@ -58,6 +58,22 @@ export const sessionErrors = defineErrors('session', {
     advice: 'Wait for the answer that is under way.',
     details: ['agentId'],
   },
+  SESSION_REWIND_INVALID: {
+    when: '`rewind` names an event that the agent does not have.',
+    advice:
+      'Name an event of the agent, such as the id that `harken` gave, or null for the beginning of its transcript.',
+    details: ['agentId', 'eventId'],
+  },
+  SESSION_EVENT_NOT_FOUND: {
+    when: '`loadSession`, `forkSession` or `fork` names in `at` an event or a position that the log does not have.',
+    advice: 'Name an event by its whole id or its position, as `hansard show` prints them.',
+    details: ['dispatchId', 'eventId'],
+  },
+  SESSION_FORK_INVALID: {
+    when: 'A fork has `edit`, and `at` names no message that an agent received.',
+    advice: 'Name in `at` the message that should have another text, or leave `edit` out.',
+    details: ['eventId'],
+  },
   SESSION_COMPACTION_INVALID: {
     when: '`compact` was called without a text, names in `keptFrom` a message or event that the agent does not have, or leaves `keptFrom` out while the agent has a message to answer.',
     advice: 'Name in `keptFrom` the first message or event of the agent that its model still needs to see.',

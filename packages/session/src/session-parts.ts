@@ -7,7 +7,8 @@ import {
 } from '@hansard/dispatch';
 import { type CapturedEvent, isEvent, newEvent } from '@hansard/events';
 import { type AgentBranch, AgentMemory } from './agents/agent-memory.ts';
-import { AgentRegistry, readBranches } from './agents/agent-registry.ts';
+import { AgentRegistry } from './agents/agent-registry.ts';
+import { currentBranch, readBranches } from './agents/branches.ts';
 import { sayLoss } from './log/diagnostic.ts';
 import { SessionLog, sessionWasClosed } from './log/session-log.ts';
 import type { SessionRecord } from './log/session-record.ts';
@@ -92,11 +93,16 @@ export function createSessionParts(
     },
     { clock, timeoutMs },
   );
-  const turn = turnResources(options, { record, toolbox, memory, hooks, watch, stopSignal, timeoutMs });
+  const turn = turnResources(options, {
+    ...{ record, toolbox, memory, hooks, watch, stopSignal, timeoutMs },
+    branches: () => readBranches(registry, recordedBy(dispatch, log)()),
+  });
   return { record, turn, memory, hooks, watch, life };
 }
 
-interface PartsOfTurns extends Pick<SessionParts, 'record' | 'memory' | 'hooks' | 'watch'> {
+interface PartsOfTurns
+  extends Pick<SessionParts, 'record' | 'memory' | 'hooks' | 'watch'>,
+    Pick<TurnResources, 'branches'> {
   readonly toolbox: Toolbox;
   /** Aborts when the session is stopped. */
   readonly stopSignal: AbortSignal;
@@ -105,7 +111,7 @@ interface PartsOfTurns extends Pick<SessionParts, 'record' | 'memory' | 'hooks' 
 
 function turnResources(
   options: SessionRunOptions & SessionDefaults,
-  { record, toolbox, memory, hooks, watch, stopSignal, timeoutMs }: PartsOfTurns,
+  { record, toolbox, memory, hooks, watch, stopSignal, timeoutMs, branches }: PartsOfTurns,
 ): TurnResources {
   const { clock, createId } = options;
   return {
@@ -131,6 +137,7 @@ function turnResources(
     signal: stopSignal,
     answering: new Map(),
     settled: () => hooks.settled(),
+    branches,
     contextOf: (agentId) => memory.contextOf(agentId),
   };
 }
@@ -161,9 +168,8 @@ async function readBranchOf(
   const agent = registry.get(agentId);
   if (registry.isBranched) {
     const tree = await readBranches(registry, recorded());
-    const path = tree.currentPath(agentId);
-    const last = tree.lastOf(agentId);
-    return { ...path, values: path.values.map(sayLoss), last: last === path.values.at(-1) ? null : last };
+    const branch = currentBranch(tree, agentId);
+    return { ...branch, values: branch.values.map(sayLoss) };
   }
   const isRoot = registry.root === agent;
   // An event without an agent belongs to the root, including events before the root's own first event.

@@ -29,6 +29,7 @@ import {
   type TranscriptLinks,
 } from './log/log-transcript-entry.ts';
 import { sessionWasClosed } from './log/session-log.ts';
+import type { ForkOptions } from './past-session.ts';
 import { invalidOption, noRoot, sessionErrors } from './session-errors.ts';
 import type { AgentStart } from './session-options.ts';
 import type { SessionParts } from './session-parts.ts';
@@ -47,6 +48,7 @@ export class Session implements AsyncDisposable {
   readonly #parts: SessionParts;
   /** One object for each agent that was asked for. */
   readonly #agents = new Map<string, Agent>();
+  readonly #fork: (fork: ForkOptions) => Promise<Session>;
   #diagnostics: readonly SessionDiagnostic[];
   /** Whether it was created, and not continued. */
   readonly isNew: boolean;
@@ -54,9 +56,18 @@ export class Session implements AsyncDisposable {
 
   constructor(
     parts: SessionParts,
-    { diagnostics, isNew }: { readonly diagnostics: readonly SessionDiagnostic[]; readonly isNew: boolean },
+    {
+      diagnostics,
+      isNew,
+      fork,
+    }: {
+      readonly diagnostics: readonly SessionDiagnostic[];
+      readonly isNew: boolean;
+      readonly fork: (fork: ForkOptions) => Promise<Session>;
+    },
   ) {
     this.#parts = parts;
+    this.#fork = fork;
     this.#diagnostics = diagnostics;
     this.isNew = isNew;
   }
@@ -242,6 +253,16 @@ export class Session implements AsyncDisposable {
       this.#diagnostics = [...this.#diagnostics, { code: 'tools_gone', eventId, position, message }];
     }
     return { agent: this.#agent(agentId), missed };
+  }
+
+  /**
+   * Begins another session, whose agents stand where they stood after an event of this one, and opens it with the options of this one. See `forkSession`.
+   * This session continues as it is.
+   * @throws SESSION_EVENT_NOT_FOUND, SESSION_FORK_INVALID, STORE_DISPATCH_EXISTS; the errors of `openSession` and of a failed write
+   */
+  async fork(fork: ForkOptions = {}): Promise<Session> {
+    await this.#parts.record.log.flushed();
+    return this.#fork(fork);
   }
 
   /**

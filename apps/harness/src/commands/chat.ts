@@ -61,7 +61,7 @@ export const addChat: AddCommand = (command, context) => {
       )
       .option(
         '-i, --interactive',
-        'continue with typed lines after the lines of the scenario; /end or Ctrl-D ends the session',
+        'continue with typed lines after the lines of the scenario; /undo takes the last message back, /retry asks for another answer, /fork copies the session, /end or Ctrl-D ends it',
       )
       .option(
         '--parallel <n>',
@@ -109,6 +109,7 @@ async function chat(context: CliContext, scenario: string | undefined, options: 
         ...definedOnly({ bot, withHistory, fidelity, systemPrompt, parallelToolCalls }),
       });
       await converse(context, {
+        store: harness.store,
         session,
         root,
         inputs,
@@ -207,6 +208,7 @@ async function resumeSession(
         ...(typed === null ? {} : { onIncoming: (text: string) => typed.onIncoming(text) }),
       });
       await converse(context, {
+        store,
         ...resumed,
         inputs,
         typed,

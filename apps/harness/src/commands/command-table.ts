@@ -31,6 +31,13 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./send.ts')).addSend,
   },
   {
+    name: 'fork',
+    group: 'Record',
+    description: 'begin a session that repeats another one up to an event',
+    arguments: [session, event],
+    load: async () => (await import('./fork.ts')).addFork,
+  },
+  {
     name: 'import',
     group: 'Record',
     description: 'import logs of other tools; a repeated import adds only what is new',

@@ -1,17 +1,19 @@
 import { toTaskName } from '@hansard/compose';
+import type { DispatchStore } from '@hansard/dispatch';
 import { neutraliseControls } from '@hansard/events/plain';
 import { scenarioErrors } from '@hansard/model-scripted';
-import { type Agent, type Session, sessionErrors } from '@hansard/session';
+import { type Agent, forkSession, type Session, sessionErrors } from '@hansard/session';
 import { printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type CliContext, note } from '../terminal/context.ts';
 import { explainError } from '../terminal/explain-error.ts';
 import type { ChatModel } from './chat-model.ts';
-import type { TypedLine, TypedLines } from './typed-lines.ts';
+import { type ChatWord, chatWordOf, type TypedLine, type TypedLines } from './typed-lines.ts';
 
 type Input = ChatModel['inputs'][number] | TypedLine;
 
 export interface Conversation {
+  readonly store: DispatchStore;
   readonly session: Session;
   readonly root: Agent;
   /** The lines of the scenario, said first. */
@@ -53,7 +55,7 @@ export async function converse(context: CliContext, conversation: Conversation):
 
 async function talk(
   context: CliContext,
-  { session, root, inputs, typed, json }: Conversation,
+  { store, session, root, inputs, typed, json }: Conversation,
 ): Promise<string | undefined> {
   let last: string | undefined;
   const answer = async () => {
@@ -92,13 +94,47 @@ async function talk(
   let isTyped = false;
   for await (const line of typed === null ? [] : promptedLines(context, typed.of(session))) {
     isTyped = true;
+    const word = line.isHeard === true ? null : chatWordOf(line.text);
     // A terminal already shows typed text.
-    await tryTo(() => send(line, context.stdin.isTTY === true));
+    if (word === null) await tryTo(() => send(line, context.stdin.isTTY === true));
+    else if (await doWord(context, { store, session, root }, word)) await tryTo(answerAll);
   }
   // A line that is missing in a scenario is not an error of the session; a failed model is, if it was the last one.
   if (unanswered !== undefined && !session.signal.aborted && !isUnknownLine(unanswered)) throw unanswered;
   if (last === undefined && !isTyped && !session.signal.aborted) noteNothingLeft(context);
   return last;
+}
+
+/** Does what a word for the chat says. True: the agent has something to answer. */
+async function doWord(
+  context: CliContext,
+  { store, session, root }: Pick<Conversation, 'store' | 'session' | 'root'>,
+  word: ChatWord,
+): Promise<boolean> {
+  const { taskDir, dispatchId } = session;
+  if (word === '/fork') {
+    await session.flushed();
+    const fork = await forkSession({ store, taskDir, dispatchId });
+    const name = `${toTaskName(fork.taskDir)}/${fork.dispatchId}`;
+    note(
+      context,
+      `Forked as ${name}. \`hansard chat --resume ${name}\` continues the fork; this chat stays in the session.`,
+    );
+    return false;
+  }
+  const entries = await root.entries();
+  const last = entries.findLast(
+    ({ message: { role, source } }) => role === 'user' && source?.kind !== 'agent',
+  );
+  if (last === undefined) {
+    note(context, 'There is no message to go back to.');
+    return false;
+  }
+  const { messageId, message } = last;
+  await root.rewind(word === '/undo' ? { before: messageId } : { keptThrough: messageId });
+  const text = neutraliseControls(message.content ?? '');
+  note(context, word === '/undo' ? `Taken back: ${text}` : `Asked again: ${text}`);
+  return root.awaitsResponse;
 }
 
 /** Typed lines. On a terminal with a prompt for each, after a word on how to end. */
@@ -107,7 +143,10 @@ async function* promptedLines(
   typed: AsyncIterable<TypedLine>,
 ): AsyncGenerator<TypedLine> {
   const isTerminal = stdin.isTTY === true;
-  if (isTerminal) stderr.write('Type a line and Enter; /end or Ctrl-D ends the session.\n');
+  if (isTerminal)
+    stderr.write(
+      'Type a line and Enter; /end or Ctrl-D ends the session.\n/undo takes your last message back, /retry asks for another answer, /fork copies the session.\n',
+    );
   const lines = typed[Symbol.asyncIterator]();
   try {
     for (;;) {

@@ -7,6 +7,14 @@ import type { Session } from '@hansard/session';
 import type { CliContext } from '../terminal/context.ts';
 
 const endWord = '/end';
+/** Typed words that are for the chat, and that the agent does not receive. */
+const chatWords = ['/undo', '/retry', '/fork'] as const;
+export type ChatWord = (typeof chatWords)[number];
+
+/** Null: it is a line for the agent. */
+export function chatWordOf(text: string): ChatWord | null {
+  return chatWords.find((word) => word === text.trim()) ?? null;
+}
 
 /** A line with its source: a person who types, or what a communication provider names. */
 export interface TypedLine {
@@ -26,6 +34,9 @@ export class TypedLines {
   /** Aborts when nothing more is typed. */
   readonly #over = new AbortController();
   readonly #typed: AsyncIterator<TypedLine>;
+  /** The words for the chat that the console delivered. */
+  readonly #words: ChatWord[] = [];
+  #wake = () => {};
   #first: Promise<IteratorResult<TypedLine>> | null = null;
 
   constructor(context: CliContext, harness: Harness) {
@@ -35,10 +46,14 @@ export class TypedLines {
     this.#typed = (this.#isConsole ? this.#untilEnd() : this.#read())[Symbol.asyncIterator]();
   }
 
-  /** For the session: takes `/end`, and what is typed after it. */
+  /** For the session: takes the words for the chat, `/end`, and what is typed after it. */
   onIncoming(text: string): boolean {
-    if (!this.#isConsole || (!this.#over.signal.aborted && text.trim() !== endWord)) return false;
-    this.#over.abort();
+    if (!this.#isConsole) return false;
+    const word = chatWordOf(text);
+    if (this.#over.signal.aborted || text.trim() === endWord) this.#over.abort();
+    else if (word === null) return false;
+    else this.#words.push(word);
+    this.#wake();
     return true;
   }
 
@@ -89,15 +104,20 @@ export class TypedLines {
     }
   }
 
-  /** No line: the session receives them. */
+  /** The words for the chat: the session receives the lines. */
   async *#untilEnd(): AsyncGenerator<TypedLine> {
     const { stdin } = this.#context;
     const signal = AbortSignal.any([this.#context.signal, this.#over.signal]);
-    await new Promise<void>((resolve) => {
-      signal.addEventListener('abort', () => resolve());
-      stdin.on('end', () => resolve());
-      if (signal.aborted || stdin.readableEnded) resolve();
-    });
+    signal.addEventListener('abort', () => this.#wake());
+    stdin.on('end', () => this.#wake());
+    for (;;) {
+      for (const text of this.#words.splice(0)) yield { text, source: { kind: 'user' } };
+      if (signal.aborted || stdin.readableEnded) return;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        if (this.#words.length > 0 || signal.aborted || stdin.readableEnded) resolve();
+      });
+    }
   }
 }
 

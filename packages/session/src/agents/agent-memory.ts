@@ -82,6 +82,11 @@ export class AgentMemory {
     );
   }
 
+  /** As `transcriptOf`, with ids and links. */
+  entriesOf(agentId: string): Promise<readonly TranscriptEntry[]> {
+    return this.#inOrder(async () => structuredClone(await this.#transcripts.of(agentId)));
+  }
+
   /** As `TurnResources.contextOf`. @throws CONTEXT_BUDGET_TOO_SMALL */
   contextOf(agentId: string): Promise<ModelContext> {
     return this.#inOrder(async () => (await this.#contexts.of(agentId)).render());

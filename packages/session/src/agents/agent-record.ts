@@ -1,6 +1,7 @@
 import { type CapturedEvent, type EventData, isEventOf } from '@hansard/events';
-import { givenThrough, type TranscriptPath } from '@hansard/prompt';
+import { givenThrough } from '@hansard/prompt';
 import { LoggedString } from '@hansard/provider';
+import type { AgentBranch } from './agent-memory.ts';
 
 /** A tool call that has no result yet. */
 export interface OpenCall {
@@ -101,14 +102,16 @@ export class AgentRecord {
   }
 
   /**
-   * Sets its open work from a path: messages without an answer there, and calls without a result that no rewind took back. The record has observed
+   * Sets its open work from a branch: messages without an answer there, and calls without a result that no rewind took back. The record has observed
    * all its events.
    */
-  standOn({ values, takenBack }: TranscriptPath<CapturedEvent>): void {
+  standOn({ values, takenBack, last }: AgentBranch): void {
     const onPath = new AgentRecord(this.agentId, this.after);
     for (const event of values) onPath.observe(event);
     this.#latestAnswer = onPath.#latestAnswer;
     this.#sinceAnswer = onPath.#sinceAnswer;
+    // A model call says that it was given everything through this event.
+    if (last !== null) this.#sinceAnswer.ids.push(last.id);
     this.#beforeAnswer = onPath.#beforeAnswer;
     this.#openCalls.clear();
     for (const call of onPath.openCalls)

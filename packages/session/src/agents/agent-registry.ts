@@ -1,5 +1,5 @@
-import { type CapturedEvent, type HansardError, isEvent, preview } from '@hansard/events';
-import { isStraightEvent, TranscriptTree } from '@hansard/prompt';
+import { type CapturedEvent, type HansardError, preview } from '@hansard/events';
+import { isStraightEvent } from '@hansard/prompt';
 import type { AgentInfo } from '@hansard/provider';
 import { sessionErrors } from '../session-errors.ts';
 import { AgentRecord, inWords } from './agent-record.ts';
@@ -208,30 +208,4 @@ export function notOfSession(registry: AgentRegistry, given: unknown): HansardEr
 
 function idOf(number: number): string {
   return `agent_${String(number).padStart(3, '0')}`;
-}
-
-type PlacedEvent = { readonly event: CapturedEvent; readonly position: number };
-type PlacedEvents = AsyncIterable<PlacedEvent> | Iterable<PlacedEvent>;
-
-/** The transcripts of all agents up to a position as trees. Read when a log has branches: most have none. */
-export async function readBranches(
-  registry: AgentRegistry,
-  events: PlacedEvents,
-  through = Number.POSITIVE_INFINITY,
-): Promise<TranscriptTree<CapturedEvent>> {
-  const root = registry.root?.agentId ?? '';
-  const tree = new TranscriptTree<CapturedEvent>(({ agentId = root }) => agentId);
-  for await (const { event, position } of events) {
-    if (position > through) break;
-    if (isEvent(event)) tree.add(event, event);
-  }
-  return tree;
-}
-
-/** Sets the open work of each agent to the open work of its current branch. The registry has observed the log. */
-export async function settleBranches(registry: AgentRegistry, events: PlacedEvents): Promise<void> {
-  if (!registry.isBranched) return;
-  const tree = await readBranches(registry, events);
-  for (const record of registry.all)
-    if (!tree.isStraight(record.agentId)) record.standOn(tree.currentPath(record.agentId));
 }

@@ -1,5 +1,5 @@
 import type { ContentPart, EventData } from '@hansard/events';
-import type { TranscriptMessage } from '@hansard/prompt';
+import type { TranscriptEntry, TranscriptMessage } from '@hansard/prompt';
 import type { AgentInfo, DeliveryOutcome, LoggedString } from '@hansard/provider';
 import {
   type CompactionOptions,
@@ -14,6 +14,7 @@ import type { TurnResources } from '../turn/turn-resources.ts';
 import type { AgentMemory } from './agent-memory.ts';
 import type { AgentRecord } from './agent-record.ts';
 import { notOfSession } from './agent-registry.ts';
+import { type RewindTarget, rewindAgent } from './branches.ts';
 import { refuseMessage } from './create-agent.ts';
 import { checkedText, substanceOf, textOf } from './given-transcript.ts';
 
@@ -51,9 +52,14 @@ export class Agent {
     return this.#record.awaitsResponse;
   }
 
-  /** Its messages so far, rebuilt from the log if they are not in memory. */
+  /** Its messages on its current branch, rebuilt from the log if they are not in memory. */
   transcript(): Promise<readonly TranscriptMessage[]> {
     return this.#memory.transcriptOf(this.agentId);
+  }
+
+  /** The transcript with the ids and the links of its messages, such as for `rewind`. */
+  entries(): Promise<readonly TranscriptEntry[]> {
+    return this.#memory.entriesOf(this.agentId);
   }
 
   /**
@@ -123,6 +129,17 @@ export class Agent {
     const { eventId, recorded } = logCompaction(this.#turn, this.agentId, textOf(summary), options);
     await recorded;
     return eventId;
+  }
+
+  /**
+   * Takes the agent back to an earlier place of its transcript, and returns the id of the `session:rewind`. Durable when it resolves. What comes after
+   * that place stays in the log, and in no later prompt of this agent. `keptThrough`: the last event that the agent keeps (null: none). `before`: the first that
+   * it does not keep, such as a message to be said in other words. A later rewind can return to what was left. The README says what a rewind means for
+   * what came after the place.
+   * @throws SESSION_REWIND_INVALID, SESSION_AGENT_BUSY while the agent answers, SESSION_AGENT_TERMINATED, SESSION_CLOSED
+   */
+  async rewind(target: RewindTarget): Promise<string> {
+    return rewindAgent(this.#turn, this.agentId, target);
   }
 
   /**

@@ -1,4 +1,6 @@
 import type { HookAsking, Toolbox } from '@hansard/dispatch';
+import type { CapturedEvent } from '@hansard/events';
+import type { TranscriptTree } from '@hansard/prompt';
 import type { Clock, LanguageModelProvider } from '@hansard/provider';
 import type { ModelContext } from '../agents/agent-memory.ts';
 import type { SessionRecord } from '../log/session-record.ts';
@@ -27,6 +29,8 @@ export interface TurnResources extends SessionRecord {
   readonly answering: Map<string, Promise<unknown>>;
   /** Resolves when the hooks have observed everything. Null: they have, or a hook waits for this turn. */
   readonly settled: () => Promise<void> | null;
+  /** The transcripts through the last event that is recorded. */
+  readonly branches: () => Promise<TranscriptTree<CapturedEvent>>;
   /**
    * What the model of an agent is given, with everything that was logged so far.
    * @throws CONTEXT_BUDGET_TOO_SMALL
