@@ -4,11 +4,12 @@ import { shortened } from '@hansard/events/plain';
 const longestTitle = 80;
 const unreadable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu;
 
-/** The titles that Claude Code and Codex give their sessions, by the kind of their `session:status`: the field, and which one counts more. */
+/** The titles that products give their sessions, by the kind of their `session:status`: the field, and which one counts more. */
 const statusTitles: ReadonlyMap<unknown, readonly [field: string, rank: number]> = new Map([
   ['ai-title', ['aiTitle', 3]],
   ['custom-title', ['customTitle', 4]],
   ['thread_name_updated', ['thread_name', 4]],
+  ['title', ['title', 4]],
 ]);
 /** A message that a file watcher, a timer or a service sent is a title only until somebody says something. */
 const rankOfTrigger = 1;

@@ -6,6 +6,7 @@ export {
   readAtif,
   readAtifHead,
 } from './atif/read-atif.ts';
+export { splitDocument } from './atif/split-document.ts';
 export { type WrittenAtif, writeAtif } from './atif/write-atif.ts';
 export {
   type GameLogFile,

@@ -4,6 +4,7 @@ import { importerConformance } from '../src/index.ts';
 import { atifDocument } from './atif-source.ts';
 import { codexThread } from './codex-source.ts';
 import { notesImporter } from './example-importer.ts';
+import { geminiDocument, geminiLines } from './gemini-source.ts';
 import { game, notes, session, stream, transcript } from './sources.ts';
 
 const known = (id: string) => {
@@ -21,6 +22,18 @@ importerConformance({ ...runner, name: 'session-v1', importer: known('session-v1
 importerConformance({ ...runner, name: 'session-v2', importer: known('session-v2'), write: session('v2') });
 importerConformance({ ...runner, name: 'game-log', importer: known('game-log'), write: game });
 importerConformance({ ...runner, name: 'codex', importer: known('codex'), write: codexThread });
+importerConformance({
+  ...runner,
+  name: 'gemini-cli, lines',
+  importer: known('gemini-cli'),
+  write: geminiLines,
+});
+importerConformance({
+  ...runner,
+  name: 'gemini-cli, document',
+  importer: known('gemini-cli'),
+  write: geminiDocument,
+});
 importerConformance({ ...runner, name: 'atif', importer: known('atif'), write: atifDocument });
 importerConformance({
   ...runner,

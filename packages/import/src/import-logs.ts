@@ -3,7 +3,7 @@ import { join, sep } from 'node:path';
 import type { DispatchStore } from '@hansard/dispatch';
 import { createIdSource, definedOnly, formatErrors } from '@hansard/events';
 import { type LogFile, type LogImporterProvider, type LogSource, storeErrors } from '@hansard/provider';
-import { type FoundLogs, findLogs, toAbsolute } from './find/find-logs.ts';
+import { documentsOf, type FoundLogs, findLogs, sidecars, toAbsolute } from './find/find-logs.ts';
 import { readHead, refuseWiped } from './find/read-source.ts';
 import { findUnreadFiles, type UnreadFiles } from './find/unread-files.ts';
 import { importErrors } from './import-errors.ts';
@@ -121,24 +121,6 @@ async function* importEach(
   yield* leftOut.items();
   yield* findUnreadFiles(paths, found.logs, (file) => !isExcluded(file, exclude));
 }
-
-/** Whether a file in a folder is a log that is not made of lines, as the importers whose files have its ending see it. */
-function documentsOf(importers: readonly LogImporterProvider[]): (file: string) => boolean {
-  return (file) => {
-    const readers = importers.filter(({ endings = [] }) => endings.some((ending) => file.endsWith(ending)));
-    if (readers.length === 0 || sidecars.test(file)) return false;
-    try {
-      const head = readHead(file, bytesOfSignature);
-      return readers.some((importer) => importer.detect(head));
-    } catch (error) {
-      if (formatErrors.is(error)) return false;
-      throw error;
-    }
-  };
-}
-
-/** How much of a document is read to see whether it is a log. */
-const bytesOfSignature = 64 * 1024;
 
 /** Whether another process writes the session, or has created it meanwhile: two imports at once. */
 function isBusy(error: unknown): boolean {
@@ -293,7 +275,6 @@ function productOf(file: string): string | null {
 
 /** Where products keep sessions, beside `.jsonl` files. */
 const sessionNames = /\.(json|db|vscdb|sqlite3?|eval|traj)$|^\.aider\.(chat|llm)\.history(\.md)?$/;
-const sidecars = /\.meta\.json$/;
 const mostFiles = 10_000;
 
 /** The other files of a folder and below that may be of a product, at most 10,000. What cannot be read is left out. */

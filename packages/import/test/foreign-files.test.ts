@@ -71,11 +71,11 @@ describe('a file of another product', () => {
       ['IMPORT_PRODUCT_UNSUPPORTED', '58 files of Codex: not supported yet.'],
     ]);
     for (const { name, content, product } of foreignSamples)
-      if (product === 'Gemini CLI') folder.put(`gemini/${name}`, content);
+      if (product === 'SWE-agent') folder.put(`runs/${name}`, content);
     folder.put('ours.jsonl', lines(...prompts(2)));
     const { items, stored } = await importOf([folder.path]);
     expect(errorsOf(items).map(([, message]) => message)).toEqual([
-      '2 files of Gemini CLI: not supported yet.',
+      '2 files of SWE-agent: not supported yet.',
       '58 files of Codex: not supported yet.',
     ]);
     expect(stored).toHaveLength(1);

@@ -31,15 +31,9 @@ export const foreignSamples: readonly ForeignSample[] = [
       item: { id: `item_${n}`, type: 'agent_message', text: 'Hi' },
     })),
   ]),
-  sample('Gemini CLI', 'session.json', {
-    sessionId: session,
-    projectHash: 'ab12',
-    startTime: time,
-    messages: numbers.map((n) => ({ id: `m${n}`, timestamp: time, type: 'gemini', content: 'Hello' })),
-  }),
-  sample('Gemini CLI', 'session.jsonl', [
-    { sessionId: session, projectHash: 'ab12', startTime: time, kind: 'main' },
-    ...numbers.map((n) => ({ id: `m${n}`, timestamp: time, type: 'user', content: [{ text: 'Hello' }] })),
+  sample('Gemini CLI', 'stream.jsonl', [
+    { type: 'init', session_id: session, model: 'gemini-2.5-pro', timestamp: time },
+    ...numbers.map((n) => ({ type: 'message', role: 'user', content: `Prompt ${n}`, timestamp: time })),
   ]),
   sample('Qwen Code', 'chat.jsonl', [
     ...numbers.map((n) => ({

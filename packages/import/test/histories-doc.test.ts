@@ -7,7 +7,11 @@ import { logImporters } from '../src/index.ts';
 const page = readFileSync(join(import.meta.dirname, '../../../docs/histories.md'), 'utf8');
 
 /** The products whose files an importer reads. */
-const readable: Readonly<Record<string, string>> = { 'claude-code': 'claude-transcript', codex: 'codex' };
+const readable: Readonly<Record<string, string>> = {
+  'claude-code': 'claude-transcript',
+  codex: 'codex',
+  'gemini-cli': 'gemini-cli',
+};
 
 const quoted = (names: readonly string[]) => [...new Set(names)].map((name) => `\`${name}\``).join(', ');
 
@@ -47,3 +51,20 @@ it('the page of histories has the signature of ATIF', () => {
   expect(importer?.detect(head(JSON.stringify({ [member]: `${start}1.7`, steps: [] })))).toBe(true);
   expect(importer?.detect(head(JSON.stringify({ [member]: 'other-v1', steps: [] })))).toBe(false);
 });
+
+/** The sample of a signature that the page has: JSON lines after **Signature.** */
+const sampleOf = (section: string) =>
+  /```jsonl\n([^`]*)```/.exec(page.split(`## ${section}\n`)[1] ?? '')?.[1] ?? '';
+
+it.each([['Gemini CLI', 'gemini-cli', ['sessionId', 'projectHash']]] as const)(
+  'the page of histories has the signature of %s',
+  (section, id, keys) => {
+    const importer = logImporters.find((one) => one.id === id);
+    const text = sampleOf(section);
+    const detect = (start: string) => importer?.detect({ path: 'log', text: start, isCut: false });
+    expect(detect(text)).toBe(true);
+    for (const key of keys)
+      expect([key, detect(text.replaceAll(`"${key}"`, '"other"'))]).toEqual([key, false]);
+    expect(page.split(`## ${section}\n`)[1]).toContain(`The importer is called \`${id}\``);
+  },
+);

@@ -78,6 +78,11 @@ export const logOfFormat: Readonly<Record<string, string>> = {
       { step_id: 2, source: 'agent', message: 'Bye' },
     ],
   })}\n`,
+  'gemini-cli': lines(
+    { sessionId: 's', projectHash: 'ab12', startTime: '2026-03-01T09:30:00.000Z', kind: 'main' },
+    { id: uuid(1), timestamp: '2026-03-01T09:30:00.000Z', type: 'user', content: [{ text: 'Hello' }] },
+    { id: uuid(2), timestamp: '2026-03-01T09:30:01.000Z', type: 'gemini', content: 'Bye' },
+  ),
   'session-v1': lines(agent, { ...said, message_id: 'm2' }, { ...said, message_id: 'm3', role: 'assistant' }),
   'session-v2': lines(agent, { ...said, message_id: 'm2', event_type: 'transcript_entry' }),
   'game-log': lines(

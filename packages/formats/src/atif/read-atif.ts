@@ -45,6 +45,8 @@ export interface AtifHead {
   readonly members: Readonly<Record<string, JsonValue>>;
 }
 
+/** The lists of a trajectory whose items are parts of their own. */
+const lists = ['steps', 'subagent_trajectories'];
 const mostReferences = 1_000;
 
 /** Reads what a trajectory of ATIF says beside its steps, which are not parsed. */
@@ -52,7 +54,7 @@ export function readAtifHead(source: AtifSource): AtifHead {
   const root = new Map<string, JsonValue>();
   const subAgents = new Set<string>();
   let first: JsonValue | undefined;
-  for (const part of splitDocument(source())) {
+  for (const part of splitDocument(source(), lists)) {
     if (part.kind === 'member' && !root.has(part.key)) {
       const value = parsed(part.value);
       if (value !== undefined) root.set(part.key, value);
@@ -122,7 +124,7 @@ function isStep(value: JsonValue): boolean {
 /** Whether the start of a file shows a trajectory of ATIF: an object that states its version. */
 export function detectAtif(start: string): boolean {
   if (!/^\uFEFF?\s*\{/.test(start)) return false;
-  for (const part of splitDocument([Buffer.from(start)])) {
+  for (const part of splitDocument([Buffer.from(start)], lists)) {
     if (part.kind === 'member' && part.key === 'schema_version')
       return /^"ATIF-v\d/.test(part.value.toString());
     // Its version may come last.
@@ -221,7 +223,7 @@ class Reading {
     this.#sheet.take('files');
     let batch = this.#begin();
     let bytes = 0;
-    for (const part of splitDocument(this.#source())) {
+    for (const part of splitDocument(this.#source(), lists)) {
       this.#sheet.take('bytes', part.bytes);
       this.#bytes += part.bytes;
       bytes += part.bytes;

@@ -1,17 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 
-/** The lists of a trajectory whose items are parts of their own. */
-const lists = ['steps', 'subagent_trajectories'] as const;
-
-type ListName = (typeof lists)[number];
-
 /**
  * A part of a document that is one JSON object: a member, an item of one of its lists, or what could not be read. `bytes` are those since the part
  * before, so that the parts of a document have all of its bytes. `value` is the text of the value, and stays what it is until the next part is asked for.
  */
 export type DocumentPart = { readonly value: Buffer; readonly bytes: number; readonly isUtf8: boolean } & (
   | { readonly kind: 'member'; readonly key: string }
-  | { readonly kind: 'item'; readonly of: ListName }
+  | { readonly kind: 'item'; readonly of: string }
   /** `unfinished`: the document ends within a value, so that more of it may follow. */
   | { readonly kind: 'damage'; readonly code: 'unfinished' | 'not_json' }
   | { readonly kind: 'end' }
@@ -22,8 +17,11 @@ const [listStart, listEnd, objectStart, objectEnd] = [0x5b, 0x5d, 0x7b, 0x7d];
 const nothing = -1;
 const noBytes = Buffer.alloc(0);
 
-/** Splits a document while it is read, so that only one part has to fit in memory. Values are not checked. */
-export function* splitDocument(chunks: Iterable<Uint8Array>): Generator<DocumentPart> {
+/** Splits a document while it is read, so that only one part has to fit in memory. The items of the named lists are parts. Values are not checked. */
+export function* splitDocument(
+  chunks: Iterable<Uint8Array>,
+  lists: readonly string[],
+): Generator<DocumentPart> {
   const scanner = new Scanner(chunks);
   scanner.skipByteOrderMark();
   if (scanner.next() !== objectStart) {

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { resolveOwn } from '@hansard/claude';
 import { formatErrors, type HansardError } from '@hansard/events';
-import type { LogSource } from '@hansard/provider';
+import type { LogImporterProvider, LogSource } from '@hansard/provider';
 import { importErrors } from '../import-errors.ts';
 import { readHead, unreadable } from './read-source.ts';
 
@@ -52,6 +52,26 @@ export function findLogs(
   const logs = [...found.values()].filter(({ files: [file = ''] }) => !owned.has(file));
   return { logs, problems };
 }
+
+export const sidecars = /\.meta\.json$/;
+
+/** Whether a file in a folder is a log that is not made of lines, as the importers whose files have its ending see it. */
+export function documentsOf(importers: readonly LogImporterProvider[]): (file: string) => boolean {
+  return (file) => {
+    const readers = importers.filter(({ endings = [] }) => endings.some((ending) => file.endsWith(ending)));
+    if (readers.length === 0 || sidecars.test(file)) return false;
+    try {
+      const head = readHead(file, bytesOfSignature);
+      return readers.some((importer) => importer.detect(head));
+    } catch (error) {
+      if (formatErrors.is(error)) return false;
+      throw error;
+    }
+  };
+}
+
+/** How much of a document is read to see whether it is a log. */
+const bytesOfSignature = 64 * 1024;
 
 export function toAbsolute(path: string): string {
   return /^~(?:[\\/]|$)/.test(path) ? join(homedir(), path.slice(1)) : resolve(path);

@@ -22,6 +22,38 @@ export function readSource(file: string): Buffer {
   });
 }
 
+/** The bytes of a file in pieces. A compressed file, or one in UTF-16, is one piece. */
+export function chunksOf(file: string): () => Generator<Uint8Array> {
+  return function* chunks() {
+    const buffer = Buffer.allocUnsafe(1024 * 1024);
+    let descriptor: number | undefined;
+    try {
+      descriptor = openSync(file, 'r');
+      let isFirst = true;
+      for (let count = readSync(descriptor, buffer); count > 0; count = readSync(descriptor, buffer)) {
+        const chunk = buffer.subarray(0, count);
+        if (isFirst && !isPlain(chunk)) {
+          yield readSource(file);
+          return;
+        }
+        isFirst = false;
+        yield chunk;
+      }
+    } catch (error) {
+      throw formatErrors.is(error) || !(error instanceof Error && 'syscall' in error)
+        ? error
+        : unreadable(file, error);
+    } finally {
+      if (descriptor !== undefined) closeSync(descriptor);
+    }
+  };
+}
+
+/** Whether bytes begin an object in UTF-8, neither compressed nor in UTF-16. */
+function isPlain([first = 0, second = 0]: Uint8Array): boolean {
+  return [0x7b, 0x20, 0x09, 0x0a, 0x0d, 0xef].includes(first) && second !== 0;
+}
+
 /** The start of a file. Its first line is whole, up to 32 MiB: a first prompt can hold an image. */
 export function readHead(path: string, length: number = bytesOfHead): LogHead {
   const head = readStart(path, length);

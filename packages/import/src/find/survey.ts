@@ -14,7 +14,7 @@ import { formatErrors, messageOf, toTimestamp } from '@hansard/events';
 import type { LogImporterProvider } from '@hansard/provider';
 import { logImporters } from '../importers/log-importers.ts';
 import { type Product, type ProductFolders, products } from '../importers/products.ts';
-import { findLogs } from './find-logs.ts';
+import { documentsOf, findLogs } from './find-logs.ts';
 import { readHead } from './read-source.ts';
 import { findUnreadFiles, type UnreadFiles } from './unread-files.ts';
 
@@ -93,7 +93,7 @@ function survey(product: Product, folder: string, importers: readonly LogImporte
   const times = files.flatMap(({ path }) => timesAtEnds(path)).sort();
   const span = { first: times[0] ?? null, last: times.at(-1) ?? null };
   if (isReadable) {
-    const { logs, problems: ofLogs } = findLogs([folder]);
+    const { logs, problems: ofLogs } = findLogs([folder], documentsOf(importers));
     problems.push(...ofLogs.map(({ error }) => error.message));
     const bytes = logs.reduce((sum, log) => sum + log.bytes, 0);
     return { ...facts, sessions: logs.length, bytes, ...span, notRead: findUnreadFiles([folder], logs) };

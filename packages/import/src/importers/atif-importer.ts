@@ -1,10 +1,10 @@
-import { closeSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { dispatchIdOf, resolveOwn } from '@hansard/claude';
 import { formatErrors, longestContent, toNarrative } from '@hansard/events';
 import { type AtifHead, type AtifSource, detectAtif, readAtif, readAtifHead } from '@hansard/formats';
 import type { LogImporterProvider, OpenLog } from '@hansard/provider';
-import { readHead, readSource, unreadable } from '../find/read-source.ts';
+import { chunksOf, readHead } from '../find/read-source.ts';
 import { importErrors } from '../import-errors.ts';
 import { toName } from './task-names.ts';
 
@@ -31,7 +31,7 @@ const mostFiles = 1_000;
 
 /** Opens a trajectory, and those that it names: its sub-agents, and the one that continues it. */
 function openWithOthers(file: string, { opened, files }: Opening, parent?: OpenLog): void {
-  const source = sourceOf(file);
+  const source = chunksOf(file);
   const head = readAtifHead(source);
   const log = openTrajectory(file, source, head, parent);
   opened.push(log);
@@ -46,7 +46,7 @@ function openWithOthers(file: string, { opened, files }: Opening, parent?: OpenL
 
 function isTrajectory(file: string): boolean {
   try {
-    return detectAtif(readHead(file, 64 * 1024).text) && readAtifHead(sourceOf(file)).firstStep === 'known';
+    return detectAtif(readHead(file, 64 * 1024).text) && readAtifHead(chunksOf(file)).firstStep === 'known';
   } catch (error) {
     if (formatErrors.is(error)) return false;
     throw error;
@@ -59,38 +59,6 @@ function besideDocument(file: string, path: string): string | null {
   const wanted = join(dirname(file), path);
   const found = resolveOwn(wanted, dirname(file));
   return found.kind === 'own' && found.stats.isFile() ? wanted : null;
-}
-
-/** The bytes of a file that is large is never in memory as a whole. */
-function sourceOf(file: string): AtifSource {
-  return function* chunks() {
-    const buffer = Buffer.allocUnsafe(1024 * 1024);
-    let descriptor: number | undefined;
-    try {
-      descriptor = openSync(file, 'r');
-      let isFirst = true;
-      for (let count = readSync(descriptor, buffer); count > 0; count = readSync(descriptor, buffer)) {
-        const chunk = buffer.subarray(0, count);
-        if (isFirst && !isPlain(chunk)) {
-          yield readSource(file);
-          return;
-        }
-        isFirst = false;
-        yield chunk;
-      }
-    } catch (error) {
-      throw formatErrors.is(error) || !(error instanceof Error && 'syscall' in error)
-        ? error
-        : unreadable(file, error);
-    } finally {
-      if (descriptor !== undefined) closeSync(descriptor);
-    }
-  };
-}
-
-/** Whether bytes begin an object in UTF-8, neither compressed nor in UTF-16. */
-function isPlain([first = 0, second = 0]: Uint8Array): boolean {
-  return [0x7b, 0x20, 0x09, 0x0a, 0x0d, 0xef].includes(first) && second !== 0;
 }
 
 function mediaBeside(file: string): (path: string) => Uint8Array | null {

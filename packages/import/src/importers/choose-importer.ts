@@ -1,5 +1,6 @@
 import { formatErrors, type HansardError } from '@hansard/events';
 import type { LogHead, LogImporterProvider } from '@hansard/provider';
+import { readHead } from '../find/read-source.ts';
 import { importErrors } from '../import-errors.ts';
 import { nameProduct } from './products.ts';
 
@@ -70,4 +71,47 @@ export function refuseOtherFormat(
     `${head.path} looks like ${other.title}, and no record of it like one of ${importer.title}.`,
     { details: { file: head.path, as: importer.id, detected: other.id } },
   );
+}
+
+/** How many records a file has, how many are of a known type, and how many lack the agent that they must name. */
+interface RecordShares {
+  readonly records: number;
+  readonly known: number;
+  /** Absent: records of the format need not name an agent. */
+  readonly withoutAgent?: number;
+}
+
+/**
+ * Refuses a file before anything of it is recorded: less than half of its records are known, or more than a tenth lack
+ * their agent.
+ * @throws IMPORT_FOREIGN
+ */
+export function assertKnown(
+  file: string,
+  as: string,
+  { records, known, withoutAgent = 0 }: RecordShares,
+): void {
+  const problems = [
+    ...(known < records / 2 ? [`only ${shareOf(known, records)} are of a known type`] : []),
+    ...(isMost(withoutAgent, records) ? [`${shareOf(withoutAgent, records)} do not name their agent`] : []),
+  ];
+  if (problems.length === 0) return;
+  const product = nameProduct(readHead(file));
+  const real = product === null ? '' : ` It is a file of ${product}, which is not supported yet.`;
+  throw importErrors.error(
+    'IMPORT_FOREIGN',
+    `${file} is not a log of ${as}: ${problems.join(', and ')}.${real}`,
+    {
+      details: { file, as, ...(product === null ? {} : { product }) },
+    },
+  );
+}
+
+/** More than a tenth of the records, and more than two: no record stops a file. Of fewer than five records, more than half. */
+function isMost(withoutAgent: number, records: number): boolean {
+  return withoutAgent > (records < 5 ? records / 2 : Math.max(2, records / 10));
+}
+
+function shareOf(some: number, all: number): string {
+  return `${some} of ${all} records (${Math.round((100 * some) / all)} %)`;
 }

@@ -28,11 +28,11 @@ import {
 } from '@hansard/formats';
 import type { LogFile, LogHead, LogImporterProvider, OpenLog } from '@hansard/provider';
 import { readHead, readSource } from '../find/read-source.ts';
-import { importErrors } from '../import-errors.ts';
+import { geminiImporter } from '../histories/gemini.ts';
 import { atifImporter } from './atif-importer.ts';
-import { emptyFile } from './choose-importer.ts';
-import { nameProduct, wholeLines } from './products.ts';
-import { toName } from './task-names.ts';
+import { assertKnown, emptyFile } from './choose-importer.ts';
+import { wholeLines } from './products.ts';
+import { projectOf, taskOf, toName } from './task-names.ts';
 
 const gameImporters: readonly LogImporterProvider[] = [
   {
@@ -102,6 +102,7 @@ export const logImporters: readonly LogImporterProvider[] = [
   ...claudeImporters,
   codexImporter,
   atifImporter,
+  geminiImporter,
   ...sessionImporters,
   ...gameImporters,
 ];
@@ -169,15 +170,6 @@ function taskOfLog({ files, cwd, sessionId, continues, dispatchId }: ClaudeLog):
   return taskOf(toName(project) === null ? 'claude' : project, slug, dispatchId);
 }
 
-/** The project of a folder, written as Claude Code writes it. */
-function projectOf(cwd: string): string {
-  return cwd.replace(/[^A-Za-z0-9]/g, '-');
-}
-
-function taskOf(project: string, slug: string, dispatchId: string): string {
-  return `${toName(project) ?? 'imported'}/tasks/${toName(slug) ?? dispatchId}`;
-}
-
 function gameImporter(id: GameFormatId): Pick<LogImporterProvider, 'contract' | 'id' | 'detect' | 'open'> {
   return {
     contract: 1,
@@ -236,45 +228,6 @@ function groupGameLogs(files: readonly LogFile[], isByItself: (file: LogFile) =>
     }
   }
   return logs;
-}
-
-/** How many records a file has, how many are of a known type, and how many lack the agent that they must name. */
-interface RecordShares {
-  readonly records: number;
-  readonly known: number;
-  /** Absent: records of the format need not name an agent. */
-  readonly withoutAgent?: number;
-}
-
-/**
- * Refuses a file before anything of it is recorded: less than half of its records are known, or more than a tenth lack
- * their agent.
- * @throws IMPORT_FOREIGN
- */
-function assertKnown(file: string, as: string, { records, known, withoutAgent = 0 }: RecordShares): void {
-  const problems = [
-    ...(known < records / 2 ? [`only ${shareOf(known, records)} are of a known type`] : []),
-    ...(isMost(withoutAgent, records) ? [`${shareOf(withoutAgent, records)} do not name their agent`] : []),
-  ];
-  if (problems.length === 0) return;
-  const product = nameProduct(readHead(file));
-  const real = product === null ? '' : ` It is a file of ${product}, which is not supported yet.`;
-  throw importErrors.error(
-    'IMPORT_FOREIGN',
-    `${file} is not a log of ${as}: ${problems.join(', and ')}.${real}`,
-    {
-      details: { file, as, ...(product === null ? {} : { product }) },
-    },
-  );
-}
-
-/** More than a tenth of the records, and more than two: no record stops a file. Of fewer than five records, more than half. */
-function isMost(withoutAgent: number, records: number): boolean {
-  return withoutAgent > (records < 5 ? records / 2 : Math.max(2, records / 10));
-}
-
-function shareOf(some: number, all: number): string {
-  return `${some} of ${all} records (${Math.round((100 * some) / all)} %)`;
 }
 
 /**

@@ -142,14 +142,13 @@ const signed: readonly SignedProduct[] = [
     whereItLies: [{ variable: 'QWEN_HOME', home: '.qwen', below: ['projects', 'tmp'] }],
     sessions: /\/chats\/[^/]*\.jsonl?$/,
     core: 'append-only',
-    shows: (sample) =>
-      sample.lines.some(isQwen) || (isGemini(sample) && /[\\/]\.qwen[\\/]/.test(sample.path)),
+    shows: (sample) => sample.lines.some(isQwen) || (isOfGemini(sample) && isOfQwen(sample.path)),
   },
   {
     id: 'gemini-cli',
     title: 'Gemini CLI',
     whereItLies: [{ home: '.gemini', below: ['tmp'] }],
-    sessions: /\/chats\/(?:[^/]+\/)?session-[^/]*\.jsonl?$/,
+    sessions: /\/chats\/(?:session-[^/]*|[^/]+\/[^/]+)\.jsonl?$/,
     core: 'mutable',
     shows: isGemini,
   },
@@ -310,6 +309,11 @@ function isCodex({
   );
 }
 
+/** Whether a file lies in the folder of Qwen Code. */
+export function isOfQwen(path: string): boolean {
+  return /[\\/]\.qwen[\\/]/.test(path);
+}
+
 function isQwen({ uuid, sessionId, message, type, ...record }: JsonObject): boolean {
   if (typeof sessionId !== 'string') return false;
   if (typeof uuid !== 'string') return 'totalLatencyMs' in record && 'models' in record;
@@ -317,9 +321,15 @@ function isQwen({ uuid, sessionId, message, type, ...record }: JsonObject): bool
   return isParts || 'systemPayload' in record || (type === 'tool_result' && 'toolCallResult' in record);
 }
 
-function isGemini({ has, lines: [first], items }: Sample): boolean {
-  if (has('sessionId', 'projectHash')) return true;
-  if (first !== undefined && 'sessionId' in first && 'projectHash' in first) return true;
+/** A session in the form of Gemini CLI, which Qwen Code had in its first versions. */
+function isOfGemini({ has, lines: [first] }: Sample): boolean {
+  return (
+    has('sessionId', 'projectHash') || (first !== undefined && 'sessionId' in first && 'projectHash' in first)
+  );
+}
+
+/** What Gemini CLI writes beside its sessions: a stream of its output, the history of prompts, and checkpoints. */
+function isGemini({ lines: [first], items }: Sample): boolean {
   if (first?.type === 'init' && 'session_id' in first && 'model' in first) return true;
   return (
     items.some(

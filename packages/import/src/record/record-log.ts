@@ -463,7 +463,7 @@ class RedactedEvents {
 }
 
 /** The types whose events are parts of prompts. */
-const entryTypes =
+export const entryTypes =
   /^(?:user:\w+|session:compaction|agent:(?:given|output|system_prompt|text|thinking|tool_call|tool_result))$/;
 
 /**

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import type { CapturedEvent } from '@hansard/events';
+import type { LogImporterProvider } from '@hansard/provider';
+import { importAll, openStore, pathsOf, storedIn } from '../src/importing.ts';
+import type { RandomChoices, WrittenRecord } from '../src/index.ts';
+import { filesAfter, SourceFolder } from '../src/written-source.ts';
+import { geminiDocument, geminiLines } from './gemini-source.ts';
+
+export type Fields = Record<string, unknown>;
+
+/** A format of histories, with a writer of random sources and a second counter of what a source says. Both share no code with its importer. */
+export interface HistoryFormat {
+  readonly name: string;
+  readonly importer: string;
+  readonly write: (random: RandomChoices) => readonly WrittenRecord[];
+  /** Real files, below the folder of fixtures. */
+  readonly files: readonly string[];
+  /** The records of a real file. */
+  readonly read: (path: string) => readonly Fields[];
+  /** The kind of a record, for a comparison with real ones. */
+  readonly kind: (record: Fields) => string;
+  /** The model calls of a source and their tokens, of input and output together, and the calls of tools. */
+  readonly count: (records: readonly Fields[]) => Counted;
+}
+
+export interface Counted {
+  readonly calls: number;
+  readonly tokens: number;
+  readonly toolCalls: number;
+}
+
+const sum = (amounts: readonly unknown[]) =>
+  amounts.reduce<number>((total, amount) => total + Number(amount ?? 0), 0);
+
+/** The last tokens of each message, also of those that a resume writes again without them. */
+function countGemini(records: readonly Fields[]): Counted {
+  const last = new Map<unknown, Fields>();
+  const toolCalls = new Set<unknown>();
+  for (const { id, tokens, toolCalls: calls = [] } of records) {
+    if (Number((tokens as Fields | undefined)?.total ?? 0) > 0) last.set(id, tokens as Fields);
+    for (const call of calls as Fields[]) toolCalls.add(call.id);
+  }
+  const tokens = sum([...last.values()].map(({ total }) => total));
+  return { calls: last.size, tokens, toolCalls: toolCalls.size };
+}
+
+const typeOf = ({ type, $set }: Fields) =>
+  typeof type === 'string' ? type : $set === undefined ? 'head' : 'set';
+
+/** The events of one import of a source. */
+export async function eventsOf(
+  importer: LogImporterProvider,
+  records: readonly WrittenRecord[],
+): Promise<readonly CapturedEvent[]> {
+  using folder = new SourceFolder();
+  await using store = openStore();
+  folder.put(filesAfter(records));
+  await importAll(store, importer, pathsOf(importer, folder, records));
+  return (await storedIn(store)).flatMap(({ events }) => events);
+}
+
+/** The calls of events, as sums count them. */
+export function countEvents(events: readonly CapturedEvent[]): Counted {
+  const of = (wanted: string) =>
+    events.filter(({ type, id }) => type === wanted && !/:rewritten-\d+$/.test(id));
+  const calls = of('agent:inference');
+  const tokens = calls.map(({ data }) => {
+    const usage = data.usage as Fields;
+    return sum([usage.inputTokens, usage.outputTokens, usage.cacheReadTokens, usage.cacheWriteTokens]);
+  });
+  return { calls: calls.length, tokens: sum(tokens), toolCalls: of('agent:tool_call').length };
+}
+
+const linesOf = (text: string): Fields[] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+export const historyFormats: readonly HistoryFormat[] = [
+  {
+    name: 'gemini-cli, document',
+    importer: 'gemini-cli',
+    write: geminiDocument,
+    files: ['gemini/*.json'],
+    read(path) {
+      const { messages, ...members } = JSON.parse(readFileSync(path, 'utf8'));
+      return [members, ...messages];
+    },
+    kind: typeOf,
+    count: countGemini,
+  },
+  {
+    name: 'gemini-cli, lines',
+    importer: 'gemini-cli',
+    write: geminiLines,
+    files: ['agents/gemini-*/**/*.jsonl'],
+    read: (path) => linesOf(readFileSync(path, 'utf8')),
+    kind: typeOf,
+    count: countGemini,
+  },
+];

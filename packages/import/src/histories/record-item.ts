@@ -1,0 +1,260 @@
+import { hash } from 'node:crypto';
+import { asList, asObject, unknownEventType, withDetails } from '@hansard/claude';
+import {
+  type CapturedEvent,
+  type EventData,
+  type EventLinks,
+  type EventType,
+  eventProblem,
+  type JsonObject,
+  type JsonValue,
+  type KnownEventType,
+  type NewEvent,
+  type Usage,
+} from '@hansard/events';
+import { entryTypes } from '../record/record-log.ts';
+
+/** Whether a value says nothing: null, an empty list, an empty object. */
+export function isNothing(value: JsonValue | undefined): boolean {
+  if (value === undefined || value === null) return true;
+  return typeof value === 'object' && Object.keys(value).length === 0;
+}
+
+/**
+ * The fields of a record. An event takes each field that it holds in another form. `rest` has the others, at every level, so that no field of a
+ * newer version is lost.
+ */
+export class Fields {
+  readonly own: JsonObject;
+  readonly #taken = new Set<string>();
+  readonly #items = new Set<string>();
+  readonly #within = new Map<string, Fields | readonly (Fields | null)[]>();
+
+  constructor(own: JsonObject) {
+    this.own = own;
+  }
+
+  get(name: string): JsonValue | undefined {
+    return Object.hasOwn(this.own, name) ? this.own[name] : undefined;
+  }
+
+  /** Takes fields, whatever they are. */
+  take(...names: readonly string[]): void {
+    for (const name of names) this.#taken.add(name);
+  }
+
+  /** Takes a field with one of these values. */
+  drop(name: string, ...values: readonly (JsonValue | undefined)[]): void {
+    if (values.includes(this.get(name))) this.#taken.add(name);
+  }
+
+  value(name: string): JsonValue | undefined {
+    this.#taken.add(name);
+    return this.get(name);
+  }
+
+  /** Takes a text. */
+  text(name: string): string | undefined {
+    const value = this.get(name);
+    if (typeof value !== 'string') return undefined;
+    this.#taken.add(name);
+    return value;
+  }
+
+  /** Takes a text that is not empty. */
+  name(name: string): string | undefined {
+    return this.get(name) === '' ? undefined : this.text(name);
+  }
+
+  /** Takes a number from 0. */
+  amount(name: string): number | undefined {
+    const value = this.get(name);
+    if (typeof value !== 'number' || !Number.isFinite(value) || value < 0) return undefined;
+    this.#taken.add(name);
+    return value;
+  }
+
+  /** Takes a whole number from 0. */
+  count(name: string): number | undefined {
+    return Number.isSafeInteger(this.get(name)) ? this.amount(name) : undefined;
+  }
+
+  object(name: string): Fields | undefined {
+    const known = this.#within.get(name);
+    if (known instanceof Fields) return known;
+    const value = asObject(this.get(name));
+    if (value === undefined) return undefined;
+    const fields = new Fields(value);
+    this.#within.set(name, fields);
+    return fields;
+  }
+
+  /** The items of a list. Null: an item that is not an object. It stays in the rest. */
+  list(name: string): readonly (Fields | null)[] {
+    const items = (asList(this.get(name)) ?? []).map((item) => {
+      const fields = asObject(item);
+      return fields === undefined ? null : new Fields(fields);
+    });
+    this.#within.set(name, items);
+    return items;
+  }
+
+  /** Takes one item of a list, which events of its own hold. */
+  takeItem(name: string, at: number): void {
+    this.#items.add(`${name} ${at}`);
+  }
+
+  rest(): JsonObject {
+    const rest: [string, JsonValue][] = [];
+    for (const key of Object.keys(this.own)) {
+      if (this.#taken.has(key)) continue;
+      const left = this.#restOf(key);
+      if (left !== undefined && !isNothing(left)) rest.push([key, left]);
+    }
+    return Object.fromEntries(rest);
+  }
+
+  #restOf(key: string): JsonValue | undefined {
+    const within = this.#within.get(key);
+    if (within === undefined) return this.own[key];
+    if (within instanceof Fields) return within.rest();
+    const own = asList(this.own[key]) ?? [];
+    const items = within.map((item, at) => {
+      if (this.#items.has(`${key} ${at}`)) return null;
+      const left = item === null ? (own[at] ?? null) : item.rest();
+      return isNothing(left) ? null : left;
+    });
+    return items.some((item) => item !== null) ? items : null;
+  }
+}
+
+const longestId = 112;
+/** What an id has as most, before the mark of a version. */
+const longestEventId = 116;
+const idCharacters = /^[A-Za-z0-9._:-]+$/;
+
+/** A text of a record as the id of an item, if it can be one and leaves room for a suffix. */
+export function asItemId(value: JsonValue | undefined): string | undefined {
+  return typeof value === 'string' && value.length <= longestId && idCharacters.test(value)
+    ? value
+    : undefined;
+}
+
+/** An id that an event can have, for a text that is long or has other characters. */
+export function fitted(id: string): string {
+  if (id.length <= longestEventId && idCharacters.test(id)) return id;
+  const kept = id.slice(0, 64).replace(/[^A-Za-z0-9._-]/g, '-');
+  return `${kept}-${hash('sha256', id, 'hex').slice(0, 24)}`;
+}
+
+/** An item of a source, such as a message, and the events that it makes. Its first event has the fields that no event holds. */
+export class RecordItem {
+  readonly id: string;
+  readonly fields: Fields;
+  readonly #timestamp: string | null;
+  readonly #links: EventLinks;
+  readonly #events: NewEvent[] = [];
+
+  constructor(id: string, timestamp: string | null, fields: Fields, links: EventLinks = {}) {
+    this.id = id;
+    this.fields = fields;
+    this.#timestamp = timestamp;
+    this.#links = links;
+  }
+
+  get isEmpty(): boolean {
+    return this.#events.length === 0;
+  }
+
+  /** The last event that is a part of prompts. */
+  get lastEntry(): string | undefined {
+    return this.#events.findLast(({ type }) => entryTypes.test(type))?.id;
+  }
+
+  /** Adds an event, and returns its id: that of the item, or `ID.NAME`. */
+  add<T extends KnownEventType>(
+    type: T,
+    data: EventData<T>,
+    links: EventLinks & { readonly name?: string; readonly timestamp?: string | null } = {},
+  ): string {
+    return this.capture(type, data as JsonObject, links);
+  }
+
+  /** Adds an event of any type. */
+  capture(
+    type: EventType,
+    data: JsonObject,
+    {
+      name = '',
+      timestamp = this.#timestamp,
+      ...links
+    }: EventLinks & { readonly name?: string; readonly timestamp?: string | null } = {},
+  ): string {
+    const id = fitted(name === '' ? this.id : `${this.id}.${name}`);
+    this.#events.push({ id, type, timestamp, ...this.#links, ...links, data });
+    return id;
+  }
+
+  /** The events. What no event of the item holds is captured, if there is no other event. Null: they cannot be recorded. */
+  finish(kind: string): NewEvent[] | null {
+    const rest = this.fields.rest();
+    const [first, ...others] = this.#events;
+    if (first === undefined) {
+      if (isNothing(rest)) return [];
+      this.capture(unknownEventType('system', kind), rest);
+      return this.#events;
+    }
+    const isCaptured = !/^(?:agent|user|session|content|request):/.test(first.type);
+    const data = isCaptured && isNothing(first.data) ? rest : withDetails(first.data, rest);
+    const events = [{ ...first, data }, ...others];
+    return events.every((event) => eventProblem(event) === null) ? (events as CapturedEvent[]) : null;
+  }
+}
+
+/** A usage without parts that are 0. Null: nothing was used. */
+export function usageOf(
+  parts: Readonly<Record<'input' | 'output', number | undefined>> &
+    Partial<Readonly<Record<'cacheRead' | 'cacheWrite' | 'reasoning', number | undefined>>>,
+): Usage | null {
+  const { input = 0, output = 0, cacheRead = 0, cacheWrite = 0, reasoning = 0 } = parts;
+  if (input + output + cacheRead + cacheWrite === 0) return null;
+  return {
+    inputTokens: input,
+    outputTokens: output,
+    ...(cacheRead === 0 ? {} : { cacheReadTokens: cacheRead }),
+    ...(cacheWrite === 0 ? {} : { cacheWriteTokens: cacheWrite }),
+    ...(reasoning === 0 || reasoning > output ? {} : { reasoningTokens: reasoning }),
+  };
+}
+
+const targets = [
+  'command',
+  'cmd',
+  'file_path',
+  'filePath',
+  'absolute_path',
+  'path',
+  'pattern',
+  'query',
+  'url',
+  'agent_name',
+  'agent',
+  'subagent_type',
+  'agent_type',
+  'description',
+];
+const longestTarget = 1_000;
+
+/** The target of a call in one line. */
+export function targetOf(input: JsonValue | undefined): { readonly target?: string } {
+  const fields = asObject(input);
+  const [text] = targets.flatMap((name) => {
+    const value = fields !== undefined && Object.hasOwn(fields, name) ? fields[name] : undefined;
+    return typeof value === 'string' && value.trim() !== '' ? [value] : [];
+  });
+  const line = /\S[^\n]*/
+    .exec(text ?? '')?.[0]
+    .trimEnd()
+    .slice(0, longestTarget);
+  return line === undefined ? {} : { target: line };
+}
