@@ -1,0 +1,123 @@
+import { type StoreError, storeErrors } from '@hansard/provider';
+import type { Change, Changed, Mutant } from './mutant.ts';
+
+type Codes = readonly StoreError['code'][] | 'all';
+
+/** A store whose errors with these codes are others. */
+const failing =
+  (codes: Codes, change: (error: StoreError, args: readonly unknown[]) => unknown): Change =>
+  (good) =>
+    Object.fromEntries(
+      Object.entries(good)
+        .filter(([, member]) => typeof member === 'function')
+        .map(([name, method]) => [
+          name,
+          (...args: never[]) => {
+            try {
+              return (method as (...args: never[]) => unknown)(...args);
+            } catch (error) {
+              if (storeErrors.is(error) && (codes === 'all' || codes.includes(error.code)))
+                throw change(error, args);
+              throw error;
+            }
+          },
+        ]),
+    ) as Changed;
+
+const again = (
+  error: StoreError,
+  {
+    message = error.message,
+    details = error.details ?? {},
+    isTransient = error.isTransient,
+  }: {
+    message?: string;
+    details?: object;
+    isTransient?: boolean;
+  },
+) => storeErrors.error(error.code, message, { details: { ...details }, isTransient });
+
+const transient = (code: StoreError['code']): Change =>
+  failing([code], (error) => again(error, { isTransient: true }));
+
+const withoutDetail = (code: StoreError['code'], key: string): Change =>
+  failing([code], (error) =>
+    again(error, {
+      details: Object.fromEntries(Object.entries(error.details ?? {}).filter(([name]) => name !== key)),
+    }),
+  );
+
+/** Stores whose refusals are wrong in everything but the code. */
+export const errorMutants: readonly Mutant[] = [
+  ['says that a locked dispatch is free by itself soon', '', transient('STORE_LOCKED')],
+  ['says that a conflict passes', '', transient('STORE_EVENT_CONFLICT')],
+  ['says that a closed store opens by itself', '', transient('STORE_CLOSED')],
+  ['says that a missing dispatch comes', '', transient('STORE_DISPATCH_NOT_FOUND')],
+  ['says that an existing dispatch goes', '', transient('STORE_DISPATCH_EXISTS')],
+  ['says that an invalid cursor passes', '', transient('STORE_INVALID_CURSOR')],
+  ['says that an invalid path passes', '', transient('STORE_INVALID_PATH')],
+  ['says that what a newer version wrote passes', '', transient('STORE_NEWER')],
+  ['says that damage passes', '', transient('STORE_CORRUPT')],
+  ['names no dispatch that exists', '', withoutDetail('STORE_DISPATCH_EXISTS', 'dispatchId')],
+  ['names no missing dispatch', '', withoutDetail('STORE_DISPATCH_NOT_FOUND', 'dispatchId')],
+  ['names no task of a missing dispatch', '', withoutDetail('STORE_DISPATCH_NOT_FOUND', 'taskDir')],
+  ['names no event of a conflict', '', withoutDetail('STORE_EVENT_CONFLICT', 'eventId')],
+  ['names no cursor', '', withoutDetail('STORE_INVALID_CURSOR', 'after')],
+  ['names no owner in the details', '', withoutDetail('STORE_LOCKED', 'owner')],
+  [
+    'names no path that is refused',
+    '',
+    failing(['STORE_INVALID_PATH'], (error) => again(error, { details: {} })),
+  ],
+  [
+    'names the first event of a batch for a conflict of another one',
+    '',
+    failing(['STORE_EVENT_CONFLICT'], (error, [, , events]) =>
+      again(error, { details: { eventId: ([events].flat()[0] as { id: string }).id } }),
+    ),
+  ],
+  [
+    'names another dispatch that is missing',
+    '',
+    failing(['STORE_DISPATCH_NOT_FOUND'], (error) =>
+      again(error, { details: { taskDir: 'another/task', dispatchId: 'another' } }),
+    ),
+  ],
+  [
+    'shows the content of an event in the message of a conflict',
+    '',
+    failing(['STORE_EVENT_CONFLICT'], (error, args) =>
+      again(error, { message: `Conflict: ${JSON.stringify(args[2])}` }),
+    ),
+  ],
+  [
+    'shows the content of an event in the message of a lock',
+    '',
+    failing(['STORE_LOCKED'], (error, args) =>
+      again(error, { message: `${error.message} ${JSON.stringify(args[2])}` }),
+    ),
+  ],
+  [
+    'shows the updates of an envelope in the message of a missing dispatch',
+    '',
+    failing(['STORE_DISPATCH_NOT_FOUND'], (error, args) =>
+      again(error, { message: `${error.message} ${JSON.stringify(args[2] ?? '')}` }),
+    ),
+  ],
+  [
+    'shows the content of an event in the details of a conflict',
+    '',
+    failing(['STORE_EVENT_CONFLICT'], (error, args) =>
+      again(error, { details: { ...error.details, events: args[2] } }),
+    ),
+  ],
+  ['says nothing in its messages', '', failing('all', (error) => again(error, { message: '' }))],
+  ['throws plain objects with a code', '', failing('all', ({ code, message }) => ({ code, message }))],
+  ['throws strings', '', failing('all', ({ code }) => code)],
+  ['throws nothing', '', failing('all', () => undefined)],
+  [
+    'says that each refusal is an unavailable store',
+    '',
+    failing('all', (error) => storeErrors.error('STORE_UNAVAILABLE', error.message, { isTransient: true })),
+  ],
+];
