@@ -23,6 +23,8 @@ import {
 } from './cases/log/pages.ts';
 import { lastEventCases, readCases } from './cases/log/reads.ts';
 import { keptValueCases, valueCases } from './cases/log/values.ts';
+import { lostReplyCases } from './cases/network/lost-replies.ts';
+import { networkCases } from './cases/network/network.ts';
 import { killedCases } from './cases/processes/killed.ts';
 import { processCases, racingCases } from './cases/processes/processes.ts';
 import { seenClaimCases, watchedCases } from './cases/processes/seen-by-others.ts';
@@ -68,6 +70,8 @@ export const runnableCases: readonly RunnableCase[] = [
   ...powerCases,
   ...displacedCases,
   ...misplacedCases,
+  ...lostReplyCases,
+  ...networkCases,
   ...killedCases,
   ...processCases,
   ...racingCases,

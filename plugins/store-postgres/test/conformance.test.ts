@@ -9,6 +9,7 @@ import { newSchema } from './server/new-schema.ts';
 const server = useServer();
 /** Long enough for a process that shares two cores with many others to show in time that it runs. */
 const leaseMs = 1_500;
+const answerMs = 3_000;
 
 defineStoreConformance({
   name: 'store-postgres',
@@ -28,10 +29,26 @@ defineStoreConformance({
   create: async () => {
     const options = { url: server().url(), schema: newSchema(), leaseMs, connections: 4 };
     const open = () => openPostgresStore(options);
+    const through = (port: number) => ({
+      ...options,
+      url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
+      connectTimeout: answerMs,
+      statementTimeout: answerMs,
+    });
     return {
       store: await open(),
       reopen: open,
       elsewhere: { module: new URL('./processes/open-store.ts', import.meta.url), args: [options] },
+      network: {
+        host: '127.0.0.1',
+        port: server().port,
+        open: ({ port }) => openPostgresStore(through(port)),
+        elsewhere: ({ port }) => ({
+          module: new URL('./processes/open-store.ts', import.meta.url),
+          args: [{ ...through(port) }],
+        }),
+        answerMs,
+      },
       // The whole server is removed after the tests.
       hasServer: true,
       census: () => censusOf(options.url, options.schema),

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { CaseContext } from '../run/case-context.ts';
 import { skipCase } from '../run/conformance-case.ts';
@@ -123,6 +124,14 @@ export class StoreProcess {
   async kill(): Promise<number> {
     this.#count('kills');
     return this.#end();
+  }
+
+  /** Ends its input, and fails if the process does not exit by itself within `limitMs` milliseconds. */
+  async endsByItself(limitMs: number): Promise<void> {
+    this.#child.stdin?.end();
+    const hasExited = await Promise.race([this.#exit, pause(limitMs, null, { ref: false })]);
+    if (hasExited === null)
+      throw new Error(`A process whose store was closed did not end within ${limitMs} ms.`);
   }
 
   async #end(): Promise<number> {

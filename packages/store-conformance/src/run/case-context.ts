@@ -49,6 +49,8 @@ export interface CaseContext {
   readonly displace: StoreFixture['displace'];
   /** Puts a log under another name. */
   readonly misplace: StoreFixture['misplace'];
+  /** The server of the store. */
+  readonly network: StoreFixture['network'];
   /** Whether a server keeps the data. */
   readonly hasServer: boolean;
   /** Closes the store, then opens the same data again. Another call closes the store that the last call opened. */
@@ -92,8 +94,8 @@ async function takeCensus({ census, reopen }: StoreFixture): Promise<void> {
 
 /** What a case uses of the fixture as it is. */
 function partsOf(fixture: StoreFixture) {
-  const { elsewhere, damage, faults, displace, misplace, hasServer = false } = fixture;
-  return { elsewhere, damage, faults, displace, misplace, hasServer };
+  const { elsewhere, damage, faults, displace, misplace, network, hasServer = false } = fixture;
+  return { elsewhere, damage, faults, displace, misplace, network, hasServer };
 }
 
 /** Creates the context of one case, and the function that cleans up after it. */

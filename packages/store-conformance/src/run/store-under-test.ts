@@ -62,10 +62,31 @@ export interface StoreFixture {
    * each case, when every opening is closed and every process has exited, `findRemains` of a new opening must name each. Absent: that is not checked.
    */
   readonly census?: () => Awaitable<readonly string[]>;
+  /** The server of the store, before which the kit puts its own proxy. Without it the cases of a network are skipped. */
+  readonly network?: StoreNetwork;
   /** Whether a server keeps the data. A case that fills the disk of a process is skipped then. */
   readonly hasServer?: boolean;
   /** Removes the data of the store. The kit has closed every opening before, and its other processes have exited. */
   readonly dispose: () => Awaitable<void>;
+}
+
+/** A server that a store reaches by TCP. */
+interface StoreNetwork {
+  readonly host: string;
+  readonly port: number;
+  /** Opens the data of the fixture by another address, which is that of the kit's proxy: without TLS, and with short time limits. */
+  readonly open: (address: ServerAddress) => Awaitable<DispatchStoreProvider>;
+  /** The same in another process. Without it the kit does not check that a process ends after `close`. */
+  readonly elsewhere?: (address: ServerAddress) => StoreModule;
+  /** The milliseconds after which each call of a store that `open` opened has failed if the server does not answer. Absent: 30,000. */
+  readonly answerMs?: number;
+  /** How much longer a busy machine may take, in milliseconds. Absent: 10,000. */
+  readonly slackMs?: number;
+}
+
+interface ServerAddress {
+  readonly host: string;
+  readonly port: number;
 }
 
 interface DispatchName {
