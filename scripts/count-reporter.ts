@@ -1,3 +1,4 @@
+import { redisVersion } from '@hansard/testing/redis';
 import type { Reporter, TestModule } from 'vitest/node';
 
 /** Ends a run with one plain line, `N passed, N failed, N skipped`, that any CI can read. */
@@ -11,5 +12,9 @@ export default class CountReporter implements Reporter {
       if (!module.ok() && count.failed === failedBefore) count.failed += 1;
     }
     console.log(`${count.passed} passed, ${count.failed} failed, ${count.skipped + count.pending} skipped`);
+    if (modules.some(({ moduleId }) => moduleId.includes('/store-redis/')) && redisVersion() === null)
+      console.log(
+        'Not run: the tests of store-redis, because this machine has no redis-server 7.0 or newer.',
+      );
   }
 }

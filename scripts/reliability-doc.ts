@@ -46,6 +46,7 @@ type TreesFigures = Omit<TruthFigures, 'events'> & { readonly sessions: number; 
 const jsonFile = 'plugins/store-jsonfile/test';
 const sqlite = 'plugins/store-sqlite/test';
 const postgres = 'plugins/store-postgres/test';
+const redis = 'plugins/store-redis/test';
 
 type Check = readonly [
   attack: string,
@@ -64,6 +65,7 @@ export const checks: readonly Check[] = [
       `${sqlite}/processes.test.ts`,
       `${jsonFile}/conformance-processes.test.ts`,
       `${postgres}/conformance.test.ts`,
+      `${redis}/conformance.test.ts`,
     ],
     ['kills', 'races'],
   ],
@@ -74,6 +76,7 @@ export const checks: readonly Check[] = [
       `${jsonFile}/stopped-writers.test.ts`,
       `${sqlite}/lease-processes.test.ts`,
       `${postgres}/conformance.test.ts`,
+      `${redis}/conformance.test.ts`,
       'scripts/test/rewrite-attacks.test.ts',
     ],
     ['stopped', 'rewrites'],
@@ -120,6 +123,7 @@ export const checks: readonly Check[] = [
       `${postgres}/chaos/lost-connections.test.ts`,
       `${postgres}/chaos/writers.test.ts`,
       `${postgres}/server-limits.test.ts`,
+      `${redis}/chaos/chaos.test.ts`,
     ],
     ['answers', 'connections', 'servers', 'tails', 'openings', 'listeners'],
   ],

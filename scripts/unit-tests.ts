@@ -40,6 +40,7 @@ export const slowTests: readonly string[] = [
  */
 export const longestTests: readonly string[] = [
   'plugins/store-postgres/test/conformance.test.ts',
+  'plugins/store-redis/test/conformance.test.ts',
   'plugins/store-jsonfile/test/conformance-processes.test.ts',
   'packages/store-conformance/test/processes.test.ts',
   'plugins/store-sqlite/test/conformance-processes.test.ts',
@@ -65,19 +66,19 @@ export const longestTests: readonly string[] = [
 ];
 
 /** Not followed, unlike relative imports. */
-const databaseServer = '@hansard/testing/postgres-in-tests';
+const databaseServers = ['@hansard/testing/postgres-in-tests', '@hansard/testing/redis-in-tests'];
 
 const importPattern = /^(?:(?:import|export)\b[^'\n]*|\} )from '([^']+)'|\bimport\(\s*'([^']+)'\s*\)/gm;
 
 /**
  * Why a test file is left out of `pnpm test:unit`, or null. The imports decide, those of its helpers included:
- * `scripts/engines` needs an engine or a browser, `@hansard/testing/postgres-in-tests` starts PostgreSQL, `scripts/pack.ts` and `esbuild` need built packages. A file that itself imports
+ * `scripts/engines` needs an engine or a browser, `@hansard/testing/postgres-in-tests` and `redis-in-tests` start a server, `scripts/pack.ts` and `esbuild` need built packages. A file that itself imports
  * `node:child_process` starts processes, and one that replaces modules (`vi.mock`) needs a worker of its own.
  */
 export function heavyReason(file: string, read: (path: string) => string = readSource): HeavyReason | null {
   const reached = reachableFrom(file, read);
   if ([...reached].some((path) => path.startsWith('scripts/engines/'))) return 'engine';
-  if (reached.has(databaseServer)) return 'server';
+  if (databaseServers.some((server) => reached.has(server))) return 'server';
   if (reached.has('scripts/pack.ts') || reached.has('scripts/running-pnpm.ts')) return 'package';
   if (/^import\b[^'\n]* from 'esbuild'/m.test(read(file))) return 'package';
   if (/^(?:import\b[^'\n]*|\} )from 'node:child_process'/m.test(read(file))) return 'process';
@@ -101,7 +102,7 @@ function reachableFrom(file: string, read: (path: string) => string): ReadonlySe
     reached.add(path);
     for (const [, from = '', dynamic = ''] of read(path).matchAll(importPattern)) {
       const specifier = from + dynamic;
-      if (specifier === databaseServer) reached.add(specifier);
+      if (databaseServers.includes(specifier)) reached.add(specifier);
       if (specifier.startsWith('.')) open.push(relative(root, resolve(root, dirname(path), specifier)));
     }
   }

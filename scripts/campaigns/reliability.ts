@@ -2,7 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
-import { type Attack, type StoreName, storeNames } from './reliability/attack.ts';
+import {
+  type Attack,
+  type AttackedName,
+  attackedNames,
+  type StoreName,
+  storeNames,
+} from './reliability/attack.ts';
 import { cuts, flips } from './reliability/byte-attacks.ts';
 import { kills, namespaces, races, stopped } from './reliability/process-attacks.ts';
 import { rewrites } from './reliability/rewrite-attacks.ts';
@@ -37,22 +43,22 @@ const attacks: Readonly<Record<string, (store: StoreName) => Attack>> = {
   listeners,
   rewrites,
 };
-/** The attacks of these stores only: files and write-ahead logs are damaged, or connections and servers. */
-const storesOf: Readonly<Record<string, readonly StoreName[]>> = {
+/** The attacks of these stores only: files and write-ahead logs are damaged, or connections and servers. The others are those of each store but `redis`. */
+const storesOf: Readonly<Record<string, readonly AttackedName[]>> = {
   cuts: ['jsonfile', 'sqlite'],
   flips: ['jsonfile', 'sqlite'],
-  answers: ['postgres'],
-  connections: ['postgres'],
-  servers: ['postgres'],
-  tails: ['postgres'],
+  answers: ['postgres', 'redis'],
+  connections: ['postgres', 'redis'],
+  servers: ['postgres', 'redis'],
+  tails: ['postgres', 'redis'],
   openings: ['postgres'],
-  listeners: ['postgres'],
+  listeners: ['postgres', 'redis'],
 };
 const names = Object.keys(attacks).join(',');
 const { values } = parseArgs({
   options: {
     only: { type: 'string', default: names },
-    store: { type: 'string', default: storeNames.join(',') },
+    store: { type: 'string', default: attackedNames.join(',') },
     count: { type: 'string' },
     seed: { type: 'string' },
   },
@@ -67,17 +73,18 @@ if (values.count !== undefined && !/^[1-9]\d*$/.test(values.count))
 for (const attack of values.only.split(','))
   for (const store of values.store.split(',')) {
     if (attacks[attack] === undefined) throw new TypeError(`There is no attack ${attack}: use ${names}.`);
-    const known = storeNames.find((name) => name === store);
-    if (known === undefined) throw new TypeError(`There is no store ${store}: use ${storeNames.join(',')}.`);
-    if (storesOf[attack]?.includes(known) === false) continue;
-    if (await run(attack, known, attacks[attack](known))) continue;
+    const known = attackedNames.find((name) => name === store);
+    if (known === undefined)
+      throw new TypeError(`There is no store ${store}: use ${attackedNames.join(',')}.`);
+    if (!(storesOf[attack] ?? storeNames).includes(known)) continue;
+    if (await run(attack, known, attacks[attack](known as StoreName))) continue;
     await stopServer();
     process.exit(1);
   }
 await stopServer();
 
 /** Makes rounds with consecutive seeds. @returns whether nothing was lost */
-async function run(attack: string, store: StoreName, { unit, count, round }: Attack): Promise<boolean> {
+async function run(attack: string, store: AttackedName, { unit, count, round }: Attack): Promise<boolean> {
   const wanted = Number(values.count ?? count);
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
   process.stderr.write(`${attack}, ${store}: seed ${firstSeed}, ${wanted} ${unit}\n`);

@@ -9,6 +9,15 @@ export {
   writeChecksum,
 } from './checksum.ts';
 export {
+  decodeEvent,
+  eventChecksum,
+  KeyedQueue,
+  linesById,
+  type ScannedEvents,
+  type StoredEvent,
+  verifyEvents,
+} from './event-chain.ts';
+export {
   assertDispatchPath,
   assertNotRemote,
   fileSystemOf,

@@ -13,3 +13,7 @@ export interface Attack {
 
 export const storeNames = ['jsonfile', 'sqlite', 'postgres'] as const;
 export type StoreName = (typeof storeNames)[number];
+
+/** The stores of the campaign: those above, and one whose server alone is attacked. */
+export const attackedNames = [...storeNames, 'redis'] as const;
+export type AttackedName = (typeof attackedNames)[number];

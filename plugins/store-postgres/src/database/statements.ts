@@ -1,3 +1,4 @@
+import type { StoredEvent } from '@hansard/store-kit';
 import { mostPageBytes } from '@hansard/store-kit';
 import type { Statement } from './database.ts';
 
@@ -58,12 +59,7 @@ interface HeadRow {
   readonly checksum: number | null;
 }
 
-export interface EventRow {
-  readonly position: number;
-  readonly checksum: number;
-  readonly id: string;
-  readonly line: string;
-}
+export type EventRow = StoredEvent;
 
 /** A row of a page. The columns of the event are null if the page has no event. */
 export interface PageRow {

@@ -1,29 +1,21 @@
 import type { CapturedEvent } from '@hansard/events';
-import type {
-  DispatchDamage,
-  DispatchVerification,
-  EventPage,
-  ReadEventsOptions,
-  StoreError,
-} from '@hansard/provider';
-import {
-  countOfPage,
-  cursorAfterEnd,
-  defaultPageLimit,
-  dispatchNotFound,
-  pageRange,
-} from '@hansard/store-kit';
-import { corrupt, isDamage } from '../database/postgres-errors.ts';
-import type { BigInt64, DispatchRow, EventRow, PageRow } from '../database/statements.ts';
-import type { Tables } from '../database/tables.ts';
+import type { DispatchVerification, EventPage, ReadEventsOptions, StoreError } from '@hansard/provider';
 import {
   chainStart,
-  decodeEnvelope,
+  countOfPage,
+  cursorAfterEnd,
   decodeEvent,
-  envelopeDamage,
+  defaultPageLimit,
+  dispatchNotFound,
   eventChecksum,
-  isNamed,
-} from '../tables/decode.ts';
+  pageRange,
+  type ScannedEvents,
+  verifyEvents,
+} from '@hansard/store-kit';
+import { corrupt, isDamage } from '../database/postgres-errors.ts';
+import type { BigInt64, DispatchRow, PageRow } from '../database/statements.ts';
+import type { Tables } from '../database/tables.ts';
+import { decodeEnvelope, envelopeDamage, isNamed } from '../tables/decode.ts';
 
 interface Named {
   readonly taskDir: string;
@@ -225,12 +217,18 @@ export class EventReader {
   }
 
   #scan(found: FoundDispatch, keep?: (id: string, line: string) => void): Promise<DispatchVerification> {
-    const { statements } = this.#tables;
-    return verifyEvents(
-      found,
-      (position, limit) => this.#tables.rows(statements.scanEvents, [found.number, position, limit]),
-      keep,
-    );
+    return verifyEvents(found, (position, limit) => this.#scanned(found.number, position, limit), keep);
+  }
+
+  /** The reason instead, where the server finds a damaged page. */
+  async #scanned(number: BigInt64, position: number, limit: number): Promise<ScannedEvents | string> {
+    try {
+      const events = await this.#tables.rows(this.#tables.statements.scanEvents, [number, position, limit]);
+      return { events, isEnd: events.length < limit };
+    } catch (error) {
+      if (isDamage(error)) return (error as Error).message;
+      throw error;
+    }
   }
 
   /** A STORE_CORRUPT with the first damage at or after a position, and the number of whole events before it. */
@@ -294,97 +292,4 @@ interface FoundDispatch {
   readonly length: number;
   /** The number of events that were acknowledged; fewer events are damage. */
   readonly least: number;
-}
-
-type ReadRows = (position: number, limit: number) => Promise<readonly EventRow[]>;
-
-/** The number of rows that a scan reads at once. */
-const pageSize = 1_000;
-
-/**
- * Checks all rows of a dispatch, whatever is damaged, and passes the ids and lines of whole events to `keep`.
- * - A row is whole if its checksum follows from the stored checksum of the row before it, which itself may be damaged.
- * - After missing rows, the checksum before is not known. Such a row is whole if it is an event.
- * - Where the server finds a damaged page, rows are read one by one.
- */
-async function verifyEvents(
-  { taskDir, dispatchId, length, least }: FoundDispatch,
-  read: ReadRows,
-  keep: (id: string, line: string) => void = () => {},
-): Promise<DispatchVerification> {
-  const damages: DispatchDamage[] = [];
-  let wholeEvents = 0;
-  let bytes = 0;
-  let previous: number | null = chainStart(taskDir, dispatchId);
-  let position = 0;
-  let size = pageSize;
-  const lose = (offset: number, lostEvents: number, reason: string, damagedBytes = 0) => {
-    damages.push({
-      place: 'events',
-      offset,
-      bytes: damagedBytes,
-      eventsBefore: wholeEvents,
-      lostEvents,
-      reason,
-    });
-  };
-  for (;;) {
-    const rows = await readOrDamage(read, position, size);
-    if (typeof rows === 'string') {
-      if (size > 1) size = 1;
-      else {
-        lose(position, 1, `the event cannot be read (${rows})`);
-        previous = null;
-        position += 1;
-        if (position >= Math.max(length, least)) break;
-      }
-      continue;
-    }
-    for (const row of rows) {
-      if (row.position > position) {
-        lose(position, row.position - position, missing(position, row.position - position));
-        previous = null;
-      }
-      const damage = damageOf(row, previous);
-      if (damage === null) {
-        wholeEvents += 1;
-        keep(row.id, row.line);
-      } else lose(row.position, 1, damage, Buffer.byteLength(row.line));
-      bytes += Buffer.byteLength(row.line);
-      previous = row.checksum;
-      position = row.position + 1;
-    }
-    if (rows.length < size) break;
-    size = pageSize;
-  }
-  if (position < least) lose(position, least - position, missing(position, least - position));
-  return { integrity: 'checksum', wholeEvents, bytes, damages };
-}
-
-/** The rows, or the reason why they cannot be read. */
-async function readOrDamage(
-  read: ReadRows,
-  position: number,
-  size: number,
-): Promise<readonly EventRow[] | string> {
-  try {
-    return await read(position, size);
-  } catch (error) {
-    if (isDamage(error)) return (error as Error).message;
-    throw error;
-  }
-}
-
-function damageOf({ id, line, checksum }: EventRow, previous: number | null): string | null {
-  const event = decodeEvent(line);
-  if (previous !== null && eventChecksum(previous, line) !== checksum)
-    return 'the event does not have the checksum of the one that was written';
-  if (event === null) return 'the event is not JSON of an event';
-  return event.id === id ? null : `the event has the id ${id} in its row`;
-}
-
-function missing(position: number, count: number): string {
-  return count === 1
-    ? `the event at position ${position} is missing`
-    : `${count} events from position ${position} are missing`;
 }

@@ -9,11 +9,11 @@ import {
   stringsOf,
   unsearchableKeys,
 } from '@hansard/provider';
-import { misplacedAs } from '@hansard/store-kit';
+import { chainStart, decodeEvent, eventChecksum, misplacedAs } from '@hansard/store-kit';
 import { corrupt, isForbidden } from '../database/postgres-errors.ts';
 import type { BacklogRow, EventRow, HitRow } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
-import { chainStart, decodeEvent, eventChecksum, isNamed } from '../tables/decode.ts';
+import { isNamed } from '../tables/decode.ts';
 
 /** The greatest number of events in one transaction that fills the index. */
 const eventsAtOnce = 500;

@@ -1,12 +1,19 @@
-import { type CapturedEvent, encodeEvent } from '@hansard/events';
+import type { CapturedEvent } from '@hansard/events';
 import { type StoreError, storeErrors } from '@hansard/provider';
-import { dispatchNotFound, eventConflict, hasSameContent } from '@hansard/store-kit';
+import {
+  chainStart,
+  dispatchNotFound,
+  eventChecksum,
+  eventConflict,
+  hasSameContent,
+  KeyedQueue,
+  linesById,
+} from '@hansard/store-kit';
 import type { Claims } from '../claims.ts';
 import type { Session } from '../database/database.ts';
 import { isLostConnection, isUniqueViolation } from '../database/postgres-errors.ts';
 import type { BigInt64 } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
-import { chainStart, eventChecksum } from '../tables/decode.ts';
 import { type EventReader, leastOf, lostTail } from './event-reader.ts';
 
 /** What is known of a claimed dispatch between appends. */
@@ -241,35 +248,4 @@ function partsOf({ length, checksum }: OpenDispatch, lines: ReadonlyMap<string, 
     position += 1;
   }
   return parts;
-}
-
-/** The lines of a batch, each id once; the id, if two events have it with different contents. */
-function linesById(events: readonly CapturedEvent[]): ReadonlyMap<string, string> | string {
-  const lines = new Map<string, string>();
-  for (const event of events) {
-    const line = encodeEvent(event);
-    const known = lines.get(event.id);
-    if (known === undefined) lines.set(event.id, line);
-    else if (!hasSameContent(known, line)) return event.id;
-  }
-  return lines;
-}
-
-/** Runs the works of one key one after the other, and those of different keys side by side. */
-class KeyedQueue {
-  readonly #last = new Map<string, Promise<void>>();
-
-  run<T>(key: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#last.get(key);
-    const result = before === undefined ? work() : before.then(work);
-    const ended = result.then(
-      () => {},
-      () => {},
-    );
-    this.#last.set(key, ended);
-    void ended.then(() => {
-      if (this.#last.get(key) === ended) this.#last.delete(key);
-    });
-    return result;
-  }
 }

@@ -5,21 +5,13 @@ import {
   type DispatchVerification,
   storeErrors,
 } from '@hansard/provider';
-import { placeInTime, writtenName } from '@hansard/store-kit';
+import { chainStart, decodeEvent, eventChecksum, placeInTime, writtenName } from '@hansard/store-kit';
 import type { Claims, FencedClaim } from '../claims.ts';
 import type { Session } from '../database/database.ts';
 import { placesAfterRewrite } from '../database/remove-remains.ts';
 import type { BigInt64 } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
-import {
-  chainStart,
-  decodeEnvelope,
-  decodeEvent,
-  decodeWritten,
-  envelopeChecksum,
-  eventChecksum,
-  isNamed,
-} from '../tables/decode.ts';
+import { decodeEnvelope, decodeWritten, envelopeChecksum, isNamed } from '../tables/decode.ts';
 import type { EventReader } from './event-reader.ts';
 
 /** What gives a dispatch a new number needs, with its content under that number. */

@@ -1,24 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type CapturedEvent, type DispatchEnvelope, findNotJson, type TaskRecord } from '@hansard/events';
+import type { DispatchEnvelope, TaskRecord } from '@hansard/events';
 import { storeErrors } from '@hansard/provider';
-import {
-  checksumOf,
-  knownEnvelope,
-  knownTask,
-  misplacedAs,
-  chainStart as unsignedStart,
-  writtenName,
-} from '@hansard/store-kit';
+import { checksumOf, knownEnvelope, knownTask, misplacedAs, writtenName } from '@hansard/store-kit';
 import { corrupt } from '../database/postgres-errors.ts';
 import type { DispatchRow, TaskRow } from '../database/statements.ts';
-
-/** The value from which the checksum of the first event of a dispatch starts, as an integer of PostgreSQL. */
-export function chainStart(taskDir: string, dispatchId: string): number {
-  return unsignedStart(taskDir, dispatchId) | 0;
-}
-
-/** No shorter text nests deeper than an event may. */
-const shortestTooDeep = 2_000;
 
 /** `name` is that of the database. @throws STORE_CORRUPT, STORE_NEWER, STORE_MISPLACED */
 export function decodeEnvelope(row: DispatchRow, name: string): DispatchEnvelope {
@@ -76,30 +61,10 @@ export function decodeRecord({ taskDir, checksum, record }: TaskRow, name: strin
   throw corrupt(name, `the record of task ${taskDir} does not have its checksum`, { details: { taskDir } });
 }
 
-/** The event of a stored line; null if the line is not one, or nests deeper than any reader can follow. */
-export function decodeEvent(line: string): CapturedEvent | null {
-  try {
-    const value = JSON.parse(line) as Partial<CapturedEvent> | null;
-    if (typeof value?.id !== 'string' || typeof value.type !== 'string') return null;
-    const isReadable = line.length < shortestTooDeep || findNotJson(value) === null;
-    return isReadable ? (value as CapturedEvent) : null;
-  } catch {
-    return null;
-  }
-}
-
 /*
  * The checksums of stored rows. Those of events and records are CRC-32 of UTF-8, as the signed number that fits an `integer`. They
  * detect accidents, not malice.
  */
-
-const previousBytes = Buffer.alloc(4);
-
-/** The checksum of an event. It is that of the four bytes of the checksum before it and of the line, which a server can compute, so that a missing or moved row shows. */
-export function eventChecksum(previous: number, line: string): number {
-  previousBytes.writeInt32BE(previous | 0);
-  return checksumOf(line, checksumOf(previousBytes)) | 0;
-}
 
 interface CheckedDispatch {
   readonly writtenAs: string;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomFrom } from '@hansard/testing';
+import { startProxy } from '@hansard/testing/cutting-proxy';
 import type { TestServer } from '@hansard/testing/postgres';
 import { dispatchId, envelope, events, idsOf, taskDir } from '../sample-data.ts';
-import { startProxy } from '../server/cutting-proxy.ts';
 import { AttackedDatabase, appendUntilStored, Signal } from './attacked-database.ts';
 
 /*

@@ -1,7 +1,7 @@
+import { startProxy } from '@hansard/testing/cutting-proxy';
 import { useServer } from '@hansard/testing/postgres-in-tests';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { dispatchId, envelope, events, taskDir } from '../sample-data.ts';
-import { startProxy } from '../server/cutting-proxy.ts';
 import { codeOf, newStores } from '../server/stores.ts';
 import { endConnections, endListeners, loseAnswers } from './attacks.ts';
 

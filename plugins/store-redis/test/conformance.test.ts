@@ -1,0 +1,42 @@
+import { defineStoreConformance } from '@hansard/store-conformance';
+import { describeWithRedis, useRedis } from '@hansard/testing/redis-in-tests';
+import { it } from 'vitest';
+import { openRedisStore } from '../src/index.ts';
+import { censusOf, renameRow } from './server/keys.ts';
+
+const server = useRedis();
+/** Long enough for a process that shares two cores with many others to show in time that it runs. */
+const leaseMs = 1_500;
+let stores = 0;
+
+defineStoreConformance({
+  name: 'store-redis',
+  describe: describeWithRedis,
+  // They wait for the server, and some for leases, so they run beside each other.
+  it: it.concurrent,
+  leaseMs,
+  capabilities: {
+    durability: 'disk',
+    writers: 'dispatch',
+    search: 'scan',
+    watch: true,
+    deleteDispatch: true,
+    rewrite: true,
+    integrity: 'checksum',
+  },
+  create: async () => {
+    stores += 1;
+    const options = { url: server().url(), prefix: `test-${stores}`, leaseMs };
+    const open = () => openRedisStore(options);
+    return {
+      store: await open(),
+      reopen: open,
+      elsewhere: { module: new URL('./processes/open-store.ts', import.meta.url), args: [options] },
+      // The whole server is removed after the tests.
+      hasServer: true,
+      census: () => censusOf(options.url, options.prefix),
+      misplace: (from, to) => renameRow(options.url, options.prefix, from, to),
+      dispose: () => {},
+    };
+  },
+});

@@ -1,0 +1,54 @@
+import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+
+export const taskDir = 'research/tasks/route-models';
+export const dispatchId = '01JM0000000000000000000000';
+
+export function envelope(fields: Partial<DispatchEnvelope> = {}): DispatchEnvelope {
+  return {
+    dispatchId,
+    taskSlug: 'route-models',
+    role: 'worker',
+    title: null,
+    model: null,
+    cwd: null,
+    startedAt: '2026-03-01T09:00:00.000Z',
+    completedAt: null,
+    status: 'running',
+    ended: null,
+    cost: null,
+    usage: null,
+    models: null,
+    periods: null,
+    prices: null,
+    openCalls: null,
+    folded: null,
+    source: null,
+    structuredResult: null,
+    parentDispatchId: null,
+    botId: null,
+    fidelity: 'narrative',
+    schemaVersion: 1,
+    ...fields,
+  };
+}
+
+/** The event that counts what an accepted loss has lost. */
+export const notice: CapturedEvent = {
+  id: 'notice',
+  type: 'system:notice',
+  timestamp: '2026-03-01T09:00:02.000Z',
+  data: { text: 'Events are lost.' },
+};
+
+/** Events with the ids `e000000`, `e000001` …. */
+export function events(count: number, first = 0): CapturedEvent[] {
+  return Array.from({ length: count }, (_, index) => {
+    const number = String(first + index).padStart(6, '0');
+    const timestamp = '2026-03-01T09:00:01.000Z';
+    return { id: `e${number}`, type: 'agent:text', timestamp, data: { text: `text ${number}` } };
+  });
+}
+
+export function idsOf(list: readonly CapturedEvent[]): readonly string[] {
+  return list.map(({ id }) => id);
+}
