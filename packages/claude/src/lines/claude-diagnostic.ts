@@ -20,6 +20,7 @@ export type ClaudeDiagnosticCode =
   | 'not_utf8'
   | 'nul_bytes'
   | 'reference_ahead'
+  | 'reference_cycle'
   | 'reference_missing'
   | 'session_changed'
   | 'several_records'

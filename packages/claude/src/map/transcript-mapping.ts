@@ -37,6 +37,12 @@ export interface TranscriptMappingOptions {
   readonly session?: SessionOfFile | undefined;
 }
 
+const parentProblems = {
+  ahead: ['reference_ahead', 'comes much later'],
+  missing: ['reference_missing', 'is not in the transcript'],
+  cycle: ['reference_cycle', 'has this record as its own parent'],
+} as const;
+
 /** The session of the file. */
 export interface SessionOfFile {
   readonly id: string | null;
@@ -206,7 +212,7 @@ export class TranscriptMapping {
     const id = this.#idOf(record, part, place);
     if (id === null) return [];
     const step = new TranscriptStep(this.#state, record, id, this.#timeOf(record, part.line), part.line);
-    this.#checkParent(record.parentUuid, part.line);
+    this.#checkParent(record, part.line);
     this.#noteOrigin(step);
     this.#file.latestUuid = asName(record.uuid) ?? this.#file.latestUuid;
     const failure = this.#mapRecord(step, record);
@@ -433,7 +439,7 @@ export class TranscriptMapping {
       this.#noteHead(record, uuid);
       return null;
     }
-    this.#file.parents.arrived(uuid, line);
+    this.#file.parents.arrived(uuid, asName(record.parentUuid), line);
     const id = asEventId(uuid);
     if (id === undefined) this.#report('id_missing', line, `No event can have the id ${preview(uuid)}.`);
     if (sighting.kind === 'first') return id ?? place;
@@ -476,16 +482,17 @@ export class TranscriptMapping {
     return time;
   }
 
-  #checkParent(value: JsonValue | undefined, line: number): void {
-    const uuid = asName(value);
-    if (uuid === undefined || uuid === this.#file.latestUuid || this.#state.records.has(uuid)) return;
-    this.#file.parents.check(uuid, line, (isAhead) => {
+  #checkParent({ parentUuid, uuid: own }: JsonObject, line: number): void {
+    const [uuid, child] = [asName(parentUuid), asName(own)];
+    if (uuid === undefined || uuid === this.#file.latestUuid) return;
+    const report = (problem: keyof typeof parentProblems) => {
       // The part before may have it.
-      if (!isAhead && this.#state.horizon.isSet) return;
-      const where = isAhead ? 'comes much later' : 'is not in the transcript';
-      const code = isAhead ? 'reference_ahead' : 'reference_missing';
-      this.#report(code, line, `The parent ${preview(uuid)} ${where}.`);
-    });
+      if (problem === 'missing' && this.#state.horizon.isSet) return;
+      const [code, words] = parentProblems[problem];
+      this.#report(code, line, `The parent ${preview(uuid)} ${words}.`);
+    };
+    if (uuid === child) report('cycle');
+    else if (!this.#state.records.has(uuid)) this.#file.parents.check(uuid, { line, child, report });
   }
 
   /** `part`: the record that the events come from, if they come from one. */

@@ -87,12 +87,19 @@ const mostWaiting = 1_000;
 /** How many lines before its parent or its call a record may be: Claude Code writes records out of order. */
 const usualDistance = 20;
 
+type ParentProblem = 'ahead' | 'missing' | 'cycle';
+
 interface Waiting {
   readonly line: number;
-  readonly report: (isAhead: boolean) => void;
+  /** The uuid of the record. */
+  readonly child: string | undefined;
+  readonly report: (problem: ParentProblem) => void;
 }
 
-/** Finds records whose parent comes much later or is missing. Keeps at most a thousand records without a parent. */
+/**
+ * Finds records whose parent comes much later, is missing, or names the record as its own parent. Keeps at most a thousand records without a
+ * parent.
+ */
 export class ParentCheck {
   readonly #records: SeenRecords;
   readonly #waiting = new Map<string, Waiting>();
@@ -102,30 +109,31 @@ export class ParentCheck {
   }
 
   /** Calls `report` once if the parent is unknown: when it arrives, or when the record is dropped or the file ends. */
-  check(parentUuid: string, line: number, report: (isAhead: boolean) => void): void {
+  check(parentUuid: string, { line, child, report }: Waiting): void {
     if (this.#records.has(parentUuid)) return;
     const before = this.#waiting.get(parentUuid);
     if (before !== undefined) {
-      report(false);
+      report('missing');
       return;
     }
-    this.#waiting.set(parentUuid, { line, report });
+    this.#waiting.set(parentUuid, { line, child, report });
     if (this.#waiting.size <= mostWaiting) return;
     const [oldest] = this.#waiting;
     if (oldest === undefined) return;
     this.#waiting.delete(oldest[0]);
-    oldest[1].report(false);
+    oldest[1].report('missing');
   }
 
-  arrived(uuid: string, line: number): void {
+  arrived(uuid: string, parent: string | undefined, line: number): void {
     const waiting = this.#waiting.size === 0 ? undefined : this.#waiting.get(uuid);
     if (waiting === undefined) return;
     this.#waiting.delete(uuid);
-    if (line - waiting.line > usualDistance) waiting.report(true);
+    if (parent !== undefined && parent === waiting.child) waiting.report('cycle');
+    else if (line - waiting.line > usualDistance) waiting.report('ahead');
   }
 
   end(): void {
-    for (const { report } of this.#waiting.values()) report(false);
+    for (const { report } of this.#waiting.values()) report('missing');
     this.#waiting.clear();
   }
 }

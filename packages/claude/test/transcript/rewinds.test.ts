@@ -257,6 +257,36 @@ describe('a row of a transcript', () => {
     expect(abandonedRows(events)).toEqual([uuid(3), uuid(4), uuid(7)]);
   });
 
+  it.each([true, false])('goes back to the summary of a compaction (with a marker: %s)', async (isMarked) => {
+    const marker = { type: 'last-prompt', leafUuid: uuid(6), cutUuid: uuid(7), rewound: true };
+    const rows = [
+      record(5, {
+        ...{ type: 'system', subtype: 'compact_boundary', parentUuid: null, logicalParentUuid: uuid(4) },
+        compactMetadata: { trigger: 'manual', preTokens: 9 },
+      }),
+      prompt(6, 'All before, in short.', { isCompactSummary: true }),
+      prompt(7, 'three'),
+      answer(8, text('c')),
+      ...(isMarked ? [{ ...marker, sessionId: 'session-1' }] : []),
+      prompt(10, 'again', { parentUuid: uuid(6) }),
+      answer(11, text('d'), { stop_reason: 'end_turn' }),
+    ];
+    const { events } = await readTranscript(lines(...begun, ...rows));
+    expect(abandonedRows(events)).toEqual([uuid(7), uuid(8)]);
+    const call = [...renderCalls(events)].at(-1);
+    expect(call?.messages.map((message) => ('text' in message ? message.text : ''))).toEqual([
+      expect.stringContaining('All before, in short.'),
+      'again',
+    ]);
+  });
+
+  it('reports each of two rows that name each other as their parents, and does not go back', async () => {
+    const rows = [prompt(6, 'one', { parentUuid: uuid(7) }), prompt(7, 'other', { parentUuid: uuid(6) })];
+    const log = await readTranscript(lines(...begun, ...rows, answer(8, text('c'))));
+    expect([rewindsOf(log), log.summary.counts]).toEqual([[], { reference_cycle: 1 }]);
+    expect(rowsBefore(treeOf(log.events), uuid(8))).toEqual([1, 2, 3, 4, 6, 7].map(uuid));
+  });
+
   it('can rewind a conversation whose parents form a cycle or repeat', async () => {
     const rows = [
       prompt(6, 'self', { parentUuid: uuid(6) }),
@@ -264,6 +294,7 @@ describe('a row of a transcript', () => {
     ];
     const log = await readTranscript(lines(...begun, ...rows, prompt(8, 'on', { parentUuid: uuid(2) })));
     expect(rewindsOf(log)).toMatchObject([{ data: { keptThrough: uuid(2) } }]);
+    expect(log.summary.counts).toEqual({ reference_cycle: 1 });
   });
 });
 
