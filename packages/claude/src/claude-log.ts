@@ -138,7 +138,7 @@ export async function readLogHead(
 }
 
 /** Claude Code names the file of a session by the id of the session. */
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+export const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 async function* recordsOf(path: string, isRecord: IsRecord): AsyncGenerator<JsonObject> {
   for await (const lines of readParts(path, isRecord, () => {}))

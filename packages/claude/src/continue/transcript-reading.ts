@@ -1,3 +1,4 @@
+import { basename, extname } from 'node:path';
 import {
   BalanceSheet,
   type CapturedEvent,
@@ -6,7 +7,7 @@ import {
   type JsonValue,
   type SourceBalance,
 } from '@hansard/events';
-import type { ClaudeLogSummary, ReadLogOptions } from '../claude-log.ts';
+import { type ClaudeLogSummary, type ReadLogOptions, uuid } from '../claude-log.ts';
 import { type ClaudeDiagnosticCode, DiagnosticLog } from '../lines/claude-diagnostic.ts';
 import { asName, asObject, recordedTime } from '../lines/json-fields.ts';
 import { bytesCut } from '../lines/line-balance.ts';
@@ -334,6 +335,14 @@ export class TranscriptReading {
     }
     const [main] = this.#files;
     this.#file = main?.path ?? '';
+    const name = basename(this.#file, extname(this.#file));
+    const { id, continues } = this.#session;
+    if (uuid.test(name) && id !== null && id !== name && continues === null)
+      this.#report(
+        'session_changed',
+        1,
+        `The file has the name of the session ${name}, and records of ${id}.`,
+      );
     if (this.#output.counts.messages === 0)
       this.#report('no_conversation', 1, 'This transcript has no messages.');
     if (!this.#hasTime) this.#report('time_missing', 1, 'No record has a time, so no event has one.');

@@ -18,7 +18,7 @@ import {
   toNarrative,
 } from '@hansard/events';
 import type { LogRest, LogSummary, OpenLog, ReadOpenLogOptions } from '@hansard/provider';
-import { entryTypes } from '../record/record-log.ts';
+import { entryTypes } from '../record/lost-rows.ts';
 import { Fields, RecordItem } from './record-item.ts';
 
 /** A part of a source: a record, a text that is none, or bytes without either. */

@@ -12,7 +12,7 @@ import {
   type NewEvent,
   type Usage,
 } from '@hansard/events';
-import { entryTypes } from '../record/record-log.ts';
+import { entryTypes } from '../record/lost-rows.ts';
 
 /** Whether a value says nothing: null, an empty list, an empty object. */
 export function isNothing(value: JsonValue | undefined): boolean {

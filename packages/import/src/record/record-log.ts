@@ -38,6 +38,7 @@ import {
   withBalance,
   withTooLarge,
 } from './end-of-log.ts';
+import { entryTypes, LostRows } from './lost-rows.ts';
 
 export interface RecordLogOptions {
   /** Absent: that of an existing dispatch, or else `full`. */
@@ -211,17 +212,19 @@ async function recordWhole(
   let rewrittenCount = 0;
   let appended = 0;
   const versions = log.isMutable === true ? await ItemVersions.of(dispatch) : null;
+  const lost = versions === null ? await LostRows.of(dispatch, log.files[0], existing) : null;
+  const append = (events: readonly CapturedEvent[]) =>
+    appendEvents(dispatch, log, events, redacted, (id) => {
+      rewrittenCount += 1;
+      if (rewritten.size < mostNamed) rewritten.add(id);
+    });
   try {
     for await (const events of log.read(options)) {
       if (signal.aborted) break;
-      if (versions !== null) await versions.append(events);
-      else
-        await appendEvents(dispatch, log, events, redacted, (id) => {
-          rewrittenCount += 1;
-          if (rewritten.size < mostNamed) rewritten.add(id);
-        });
+      await (versions === null ? append(lost?.take(events) ?? events) : versions.append(events));
       appended += events.length;
     }
+    if (lost !== null && !signal.aborted) await append(lost.end());
   } catch (error) {
     await dispatch.end({
       ...endOf(log, log.summary(), existing),
@@ -233,7 +236,7 @@ async function recordWhole(
     throw error;
   }
   let summary = withBalance(log.summary());
-  if (versions !== null) summary = versions.reportIn(summary);
+  summary = (versions ?? lost)?.reportIn(summary) ?? summary;
   const isInterrupted = signal.aborted;
   // The events of a log have ids of their own, so the events of a new dispatch need no count.
   const added = existing === null ? appended : (await dispatch.count()) - before;
@@ -461,10 +464,6 @@ class RedactedEvents {
     return ids;
   }
 }
-
-/** The types whose events are parts of prompts. */
-export const entryTypes =
-  /^(?:user:\w+|session:compaction|agent:(?:given|output|system_prompt|text|thinking|tool_call|tool_result))$/;
 
 /**
  * Records the items of a source that is written again as a whole. An event names its item by its id. A changed item is another event of the same
