@@ -300,6 +300,13 @@ describe('ls of several tasks', () => {
     expect(await listed(line)).toEqual(['alpha/old', 'alpha/new', 'beta/last']);
     expect(await listed(line, '--sort', 'cost')).toEqual(['alpha/old', 'beta/last', 'alpha/new']);
     expect(await listed(line, '--sort', 'cost', '--project', 'ALPH')).toEqual(['alpha/old', 'alpha/new']);
+    const rows = async (...args: string[]) =>
+      (await line.hansard('ls', '--utc', ...args)).out
+        .split('\n')
+        .flatMap((row) => /\d\d:\d\d/.exec(row)?.[0] ?? []);
+    const [active, begun] = [await rows(), await rows('--sort', 'newest')];
+    expect([active, begun]).toEqual([active.toSorted().reverse(), begun.toSorted().reverse()]);
+    expect(active).not.toEqual(begun);
     const first = await line.hansard('ls', '--tasks', '--limit', '1');
     expect([first.out, first.err]).toEqual([
       expect.stringContaining('alpha/old'),

@@ -53,7 +53,14 @@ export const addLs: AddCommand = (command, context) => {
       .option('--tasks', 'list the tasks, with the sums of their sessions')
       .option('--status <status>', 'with --tasks: list only tasks of this status, such as open or done')
       .option('--project <text>', 'list only projects whose name contains this text, ignoring case')
-      .addOption(new Option('--sort <order>', 'the order').choices(sessionOrders).default('newest'))
+      .addOption(
+        new Option(
+          '--sort <order>',
+          'the order: by last activity (active), by start (newest), by figures or by title; `when` shows the start with newest, otherwise the last activity',
+        )
+          .choices(sessionOrders)
+          .default('active'),
+      )
       .option('--limit <n>', 'list only the first n', parseCount({ from: 1, example: 20 })),
     'ls',
     'ls --project devenv --sort cost --limit 10',
@@ -86,7 +93,8 @@ async function sessionsAnswer(
       ...one.envelope,
       ...spendingOf(one.envelope),
     })),
-    text: sessions.length === 0 ? nothing(harness, project) : await sessionTable(context, store, sessions),
+    text:
+      sessions.length === 0 ? nothing(harness, project) : await sessionTable(context, store, sessions, sort),
     notesAfter: moreThan(limit, more),
     failure: unreadableSessions(entries, taskDir, 'listed'),
   };
@@ -109,7 +117,10 @@ async function sessionTable(
   context: CliContext,
   store: DispatchStore,
   listings: readonly ListedDispatch[],
+  sort: SessionOrder,
 ): Promise<string> {
+  const timeOf = (listed: ListedDispatch) =>
+    sort === 'newest' ? listed.envelope.startedAt : activeAt(listed);
   const statusOf = await shownStatuses(store, listings);
   const ids = shortIds(listings.map(({ envelope }) => envelope.dispatchId));
   const cells = (cell: (envelope: DispatchEnvelope, listed: ListedDispatch) => string | null) =>
@@ -124,7 +135,7 @@ async function sessionTable(
         least: 8,
         keep: 'end',
       },
-      { name: 'when', cells: cells((_, listed) => ago(context, activeAt(listed))) },
+      { name: 'when', cells: cells((_, listed) => ago(context, timeOf(listed))) },
       { name: 'cost', cells: cells((envelope) => formatSpending(spendingOf(envelope))) },
       { name: 'tokens', cells: cells(tokensInWords), least: 0 },
       {
