@@ -54,6 +54,47 @@ describe('a session of Claude Code', () => {
     expect((await sessionsOf(store)).map(({ taskDir }) => taskDir)).toContain('lab/tasks/given');
   });
 
+  it('with a teammate is the same, whichever of the two files was there or grew first', async () => {
+    const [first, ...rest] = prompts(7);
+    const message = (role: string, content: readonly object[]) => ({ role, content });
+    const input = { prompt: 'Count.', name: 'alice' };
+    const calls = [{ type: 'tool_use', id: 'c1', name: 'Agent', input }];
+    const results = [{ type: 'tool_result', tool_use_id: 'c1', content: 'Spawned.' }];
+    const toolUseResult = { status: 'teammate_spawned', name: 'alice' };
+    const main = [
+      first,
+      { ...rest[0], type: 'assistant', message: { ...message('assistant', calls), id: 'm1' } },
+      { ...rest[1], message: message('user', results), toolUseResult },
+      rest[2],
+    ].filter((record) => record !== undefined);
+    const agent = rest.slice(3, 5).map((record) => ({ ...record, isSidechain: true, agentId: 'a1' }));
+    const meta = JSON.stringify({ name: 'alice', taskKind: 'in_process_teammate' });
+    const read = async (stages: readonly (readonly [ofMain: number, ofAgent: number])[]) => {
+      using folder = new LogFolder();
+      await using store = openDispatchStore(createMemoryStore());
+      for (const [ofMain, ofAgent] of stages) {
+        folder.put('session-1.jsonl', lines(...main.slice(0, ofMain)));
+        if (ofAgent > 0) folder.put('session-1/subagents/agent-a1.meta.json', meta);
+        if (ofAgent > 0) folder.put('session-1/subagents/agent-a1.jsonl', lines(...agent.slice(0, ofAgent)));
+        await importAll(store, [folder.path]);
+      }
+      const [one = { taskDir: '', dispatchId: '' }] = await sessionsOf(store);
+      const events = await store.getDispatchEvents(one.taskDir, one.dispatchId);
+      return events.map((event) => JSON.stringify(event)).sort();
+    };
+    const whole = await read([[4, 2]]);
+    expect(whole.filter((event) => /agent:created.*"cause"/.test(event))).toHaveLength(1);
+    for (const ofMain of [1, 2, 3, 4])
+      for (const ofAgent of ofMain === 1 ? [0] : [0, 1, 2])
+        expect(
+          await read([
+            [ofMain, ofAgent],
+            [4, 2],
+          ]),
+          `${ofMain} and ${ofAgent}`,
+        ).toEqual(whole);
+  });
+
   it('has a dispatch of its own beside another session of the same time', async () => {
     using folder = new LogFolder();
     await using store = openDispatchStore(createMemoryStore());

@@ -258,7 +258,9 @@ export function mapToolResult(
     text,
     isError,
   });
-  const agent = followSubAgent(step, toolCallId, asObject(output));
+  // A teammate works on, and only its own file names its agent.
+  const isSpawned = asObject(output)?.status === spawned;
+  const agent = isSpawned ? undefined : followSubAgent(step, toolCallId, asObject(output));
   const {
     metadata: known = {},
     reported = {},
@@ -346,3 +348,6 @@ function followSubAgent(
 function isErrorContent(content: JsonValue | undefined): boolean {
   return (asText(asObject(content)?.type) ?? '').endsWith('_error');
 }
+
+/** The state of a teammate in the result of the call that started it. The result names the teammate, and not its agent. */
+export const spawned = 'teammate_spawned';

@@ -12,7 +12,7 @@ import { dispatchOfSession } from '../claude-log.ts';
 import type { ClaudeDiagnosticCode } from '../lines/claude-diagnostic.ts';
 import { asName, asObject, longestStepBack, rawFields, recordedTime } from '../lines/json-fields.ts';
 import type { LogPart } from '../lines/log-parts.ts';
-import { asBlocks, isToolResult } from './blocks.ts';
+import { asBlocks, isToolResult, spawned } from './blocks.ts';
 import { asEventId, asId } from './ids.ts';
 import { inferenceIdOf, type LateUsage, type OpenCallEvent } from './inferences.ts';
 import { MappingStep, openCallsOf } from './mapping-step.ts';
@@ -88,6 +88,8 @@ export class TranscriptMapping {
   #file: FileState;
   /** Agents that the next record names. */
   #named: (SubAgent | undefined)[] = [];
+  /** The agents of teammates, by name. Undefined: several have the name. */
+  readonly #teammates = new Map<string, string | undefined>();
   /** The record that reports the end of a background agent. Lines of the agent can be mapped before it. */
   #ending: { readonly part: LogPart; readonly agent: SubAgent | undefined } | undefined;
   readonly #turn = new TurnStatus();
@@ -115,7 +117,11 @@ export class TranscriptMapping {
     const { name: member, toolUseId } = meta;
     if (agentId !== undefined && asName(toolUseId) !== undefined)
       this.#state.agents.link(agentId, String(toolUseId));
-    if (agent !== undefined && asName(member) !== undefined) this.#state.members.set(String(member), agent);
+    if (agent !== undefined && asName(member) !== undefined) {
+      const isOnly = !this.#state.members.has(String(member));
+      this.#teammates.set(String(member), isOnly ? agentId : undefined);
+      this.#state.members.set(String(member), agent);
+    }
     return {
       agentId: agent,
       prefix: name === undefined ? '' : `${asId(name) ?? 'file'}:`,
@@ -149,12 +155,15 @@ export class TranscriptMapping {
     const agent = this.#state.agents.resolve(named.agentId, named.toolCallId);
     this.#named.push(agent);
     if (author === undefined) this.#ending = { part, agent };
-    const isRunning = asObject(record.toolUseResult)?.status === 'async_launched';
+    const status = asObject(record.toolUseResult)?.status;
+    const isRunning = status === 'async_launched' || status === spawned;
     return isRunning ? undefined : { agentId: named.agentId, time: recordedTime(record) ?? this.#file.clock };
   }
 
   #authorOf(record: JsonObject): { agentId: string; toolCallId: string } | undefined {
-    const agentId = asName(asObject(record.toolUseResult)?.agentId);
+    const output = asObject(record.toolUseResult);
+    const teammate = output?.status === spawned ? this.#teammates.get(asName(output.name) ?? '') : undefined;
+    const agentId = asName(output?.agentId) ?? teammate;
     if (agentId === undefined) return undefined;
     const results = asBlocks(asObject(record.message)?.content)?.filter(isToolResult) ?? [];
     const toolCallId = asName(results[0]?.tool_use_id);

@@ -58,8 +58,10 @@ export class TranscriptStep extends MappingStep {
     if (this.message.isSidechain === true) {
       const { agentType, description, name, taskKind } = this.transcript.agentMeta;
       const about = { subagent_type: name ?? agentType ?? null, task_description: description ?? null };
-      // No record names a teammate and its call.
-      const isAlone = taskKind === 'in_process_teammate' && agent.toolCallId === undefined;
+      // The result of its call names a teammate, if there is one, and comes before its records.
+      const isNamed = agent.toolCallId !== undefined || this.state.calls.isOpenSince(this.events.time);
+      const isAlone = taskKind === 'in_process_teammate' && !isNamed;
+      if (isAlone) this.state.horizon.missed();
       if (isAlone || asName(this.message.agentId) === undefined) super.announce(agent, undefined, about);
       else agent.waiting ??= { time: this.events.time, timestamp: this.events.timestamp, about };
     }

@@ -242,6 +242,34 @@ describe('the messages of teammates', () => {
     expect(own[1]?.cause).toBe(own[0]?.id);
   });
 
+  it('belong to the call that started the teammate, whose result names the teammate, unless two have the name', async () => {
+    const spawned = { toolUseResult: { status: 'teammate_spawned', name: 'alice', team_name: 'crew' } };
+    const main = lines(
+      prompt(1, 'Count.'),
+      answer(2, call('c2', 'Agent', { prompt: 'Count the owls.', name: 'alice' })),
+      outcome(3, 'c2', 'Spawned successfully.', spawned),
+    );
+    const fileOf = (agentId: string, number: number) => {
+      const side = { isSidechain: true, agentId, timestamp: '2026-03-01T09:30:04.000Z' };
+      const meta = { name: 'alice', taskKind: 'in_process_teammate' };
+      return {
+        [`session/subagents/agent-${agentId}.meta.json`]: JSON.stringify(meta),
+        [`session/subagents/agent-${agentId}.jsonl`]: lines(
+          prompt(number, note('team-lead', 'Count the owls.'), { ...side, parentUuid: null }),
+          answer(number + 1, text('Seven.'), {}, side),
+        ),
+      };
+    };
+    const created = async (beside: Readonly<Record<string, string>>) => {
+      const { events } = await readTranscript(main, { beside });
+      const own = events.filter(({ agentId }) => agentId !== undefined);
+      expect(own[0]?.type).toBe('agent:created');
+      return events.filter(({ type }) => type === 'agent:created').map(({ cause }) => cause);
+    };
+    expect(await created(fileOf('a1', 11))).toEqual([uuid(2)]);
+    expect(await created({ ...fileOf('a1', 11), ...fileOf('a2', 21) })).toEqual([undefined, undefined]);
+  });
+
   it('have a receiver where SendMessage sent them, and none where it failed', async () => {
     const sends = (number: number, input: JsonObject, fields: JsonObject = {}) => [
       answer(number, call(`c${number}`, 'SendMessage', input)),
