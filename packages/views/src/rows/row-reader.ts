@@ -1,5 +1,5 @@
 import type { CapturedEvent, EventData, EventOf } from '@hansard/events';
-import { isReadableAs, isRemovedContent } from '@hansard/events/plain';
+import { isPlainObject, isReadableAs, isRemovedContent } from '@hansard/events/plain';
 import type { LinkReading } from '../audience/delivery-record.ts';
 import type { LogNode } from '../log/log-node.ts';
 import type { HowHeard } from '../log/saying.ts';
@@ -155,6 +155,7 @@ export class RowReader {
       if (group !== null) group.inference = { ...node, event };
       return group;
     }
+    if (isReadableAs(event, 'agent:message_sent')) return this.#callThatSent(event);
     // A report of an agent stands between its answer and the result that carries it.
     const reported = event.type === 'system:agent_report' ? this.#open.saying(event.substance) : null;
     if (reported !== null) this.#open.carry(reported, event.id);
@@ -167,6 +168,17 @@ export class RowReader {
       return run;
     }
     return isBlock(event) ? this.#takeOver(node, changed) : null;
+  }
+
+  /** The call of a tool that sent a message, if its input has the whole text: then the text is shown once. */
+  #callThatSent({ cause, data }: EventOf<'agent:message_sent'>): RowGroup | null {
+    for (const id of [cause ?? []].flat()) {
+      const call = this.#open.of(id);
+      if (call === null || !isReadableAs(call.main.event, 'agent:tool_call')) continue;
+      const { input } = call.main.event.data;
+      if (isPlainObject(input) && Object.values(input).includes(data.text)) return call;
+    }
+    return null;
   }
 
   #joinResult(node: LogNode<EventOf<'agent:tool_result'>>, changed: Set<number>): RowGroup | null {

@@ -11,6 +11,35 @@ const seeds = Array.from({ length: 200 }, (_, at) => first + at);
 const seeded = `(HANSARD_SEED=${first})`;
 const logs = seeds.map((seed) => new RandomLog(randomFrom(seed), 60));
 
+describe('the row of a call that sent a message', () => {
+  const call = event(
+    'agent:tool_call',
+    {
+      toolCallId: 'c',
+      tool: 'SendMessage',
+      metadata: {},
+      input: { to: 'alice', message: 'Only grey ones.' },
+    },
+    { id: 'c1' },
+  );
+  const result = event('agent:tool_result', {
+    ...{ toolCallId: 'c', tool: 'SendMessage', status: 'completed', metadata: {} },
+    output: 'sent',
+  });
+  const sent = (text: string) =>
+    event('agent:message_sent', { text, to: { agent: 'alice' } }, { cause: 'c1' });
+
+  it('has the message, if its input has the same text, so that the text is shown once', () => {
+    const rows = rowsOf([call, result, sent('Only grey ones.')]);
+    expect(rows.map(({ events }) => events)).toEqual([[0, 1, 2]]);
+    expect(JSON.stringify(rows).split('Only grey ones.')).toHaveLength(2);
+  });
+
+  it('has another message in a row of its own', () => {
+    expect(rowsOf([call, result, sent('All of them.')]).map(({ events }) => events)).toEqual([[0, 1], [2]]);
+  });
+});
+
 describe('a row whose content was removed', () => {
   const sha256 = 'ab'.repeat(32);
   const part = { kind: 'image', mediaType: 'image/png', sha256, size: 7 } as const;
