@@ -13,6 +13,7 @@ import {
   isEventOf,
   type NewEvent,
   newEvent,
+  type Usage,
 } from '@hansard/events';
 import {
   type ContextMessage,
@@ -126,7 +127,7 @@ export async function forkSession(
       ...(last === undefined ? {} : { recordId: last.id }),
     };
     await dispatch.append([
-      newEvent('session:fork', { from, kind: 'fork' }, { id: createId() }),
+      newEvent('session:fork', { from, kind: 'fork', ...usageIn(events) }, { id: createId() }),
       ...events,
       ...resultsOfOpenCalls(registry, createId, takenBackText),
       ...message,
@@ -138,6 +139,22 @@ export async function forkSession(
   }
   await ensureTaskOf(store, taskDir, dispatch.envelope);
   return toDispatchRef(dispatch);
+}
+
+/** The tokens of the model calls among some events. */
+function usageIn(events: readonly CapturedEvent[]): { usage?: Usage } {
+  const calls = events.flatMap((event) => (isEventOf(event, 'agent:inference') ? [event.data.usage] : []));
+  if (calls.length === 0) return {};
+  const sum = (part: (usage: Usage) => number | undefined) =>
+    calls.reduce((all, usage) => all + (part(usage) ?? 0), 0);
+  return {
+    usage: {
+      inputTokens: sum(({ inputTokens }) => inputTokens),
+      outputTokens: sum(({ outputTokens }) => outputTokens),
+      cacheReadTokens: sum(({ cacheReadTokens }) => cacheReadTokens),
+      cacheWriteTokens: sum(({ cacheWriteTokens }) => cacheWriteTokens),
+    },
+  };
 }
 
 /** The message in other words. Its content is new, so it names no other event. @throws SESSION_FORK_INVALID */

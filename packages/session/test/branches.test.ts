@@ -205,6 +205,11 @@ describe('a fork', () => {
     expect(own.slice(1, repeated.length + 1)).toEqual(repeated);
     const forked = await store.getDispatchEnvelope(taskDir, fork.dispatchId);
     expect(forked).toMatchObject({ forkedFrom: { kind: 'fork', from }, parentDispatchId: null });
+    const [copied = 0, all = 0] = [forked?.forkedFrom?.usage, forked?.usage].map(
+      (usage) => usage?.inputTokens,
+    );
+    expect(copied).toBeGreaterThan(0);
+    expect(copied).toBeLessThan(all);
     expect(await envelope()).not.toHaveProperty('forkedFrom');
   });
 

@@ -230,7 +230,7 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
     fields: { trigger: 'line', preTokens: 'whole', postTokens: 'whole', summary: 'said', keptFrom: 'whole' },
   },
   'session:rewind': { fields: { keptThrough: 'whole', left: 'whole' } },
-  'session:fork': { fields: { from: 'whole', kind: 'whole', through: 'whole' } },
+  'session:fork': { fields: { from: 'whole', kind: 'whole', through: 'whole', usage: 'lines' } },
   'session:rate_limit': { fields: {}, rest: 'short' },
   'session:status': { fields: { content: 'said' }, rest: 'short' },
   'harness:loop_warning': { fields: loop },

@@ -141,6 +141,8 @@ export const forkSchema = z.object({
   kind: z.string().min(1).optional(),
   /** The record of the origin after which this session begins. Until the origin can be read, its head is not known. */
   through: z.string().min(1).optional(),
+  /** What the repeated model calls have used. Absent: none is repeated, or it is not known. */
+  usage: usageSchema.optional(),
 });
 
 /** A call of a tool whose result or whose model is not known yet. */

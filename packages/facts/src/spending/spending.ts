@@ -198,10 +198,10 @@ export function dispatchDuration({ usage, startedAt, completedAt }: DispatchEnve
 
 /** All tokens of a dispatch, with cached tokens, and how many of them are copied from another dispatch. Null if not known. */
 export function tokensInWords(envelope: DispatchEnvelope): string | null {
-  const { usage, source } = envelope;
+  const { usage, source, forkedFrom } = envelope;
   if (usage === null) return null;
   const copies = source?.copies?.figures;
-  const copied = copies === undefined ? 0 : allOf(usage) - allOf(copies.usage);
+  const copied = copies === undefined ? allOf(forkedFrom?.usage ?? null) : allOf(usage) - allOf(copies.usage);
   const words = formatTokens(allOf(usage));
   return copied <= 0 ? words : `${words} (${formatTokens(copied)} copied)`;
 }

@@ -12,6 +12,7 @@ import {
   nothingSpent,
   type PriceTable,
   spendingOf,
+  tokensInWords,
 } from '../../src/index.ts';
 
 const prices: PriceTable = {
@@ -321,6 +322,19 @@ describe('what a dispatch cost', () => {
     ];
     expect(modelsInWords({ ...none, cost: 0.5, models: stated })).toBe(
       'a: 1 call, 9 in, 2 out, $0.25; b: 9 in, 2 out, $0.25',
+    );
+  });
+});
+
+describe('the tokens of a native fork', () => {
+  it('name those that its origin has used', () => {
+    const usage = { inputTokens: 1_200, outputTokens: 300 };
+    const from = { product: 'hansard', sessionId: 'D0', dispatchId: 'D0' };
+    const repeated = { inputTokens: 900, outputTokens: 50, cacheReadTokens: 50 };
+    const whole = { ...none, usage, source: null } as DispatchEnvelope;
+    expect(tokensInWords(whole)).toBe('1.5K');
+    expect(tokensInWords({ ...whole, forkedFrom: { from, kind: 'fork', usage: repeated } })).toBe(
+      '1.5K (1K copied)',
     );
   });
 });
