@@ -30,6 +30,7 @@ import { processCases, racingCases } from './cases/processes/processes.ts';
 import { seenClaimCases, watchedCases } from './cases/processes/seen-by-others.ts';
 import { modelCases } from './cases/store/model.ts';
 import { capabilityCases, closedCases, openCases, reopenedCases } from './cases/store/opened-and-closed.ts';
+import { refusalCases } from './cases/store/refusals.ts';
 import type { RunnableCase, StoreConformanceCase } from './run/conformance-case.ts';
 
 export const runnableCases: readonly RunnableCase[] = [
@@ -58,6 +59,7 @@ export const runnableCases: readonly RunnableCase[] = [
   ...newerCases,
   ...pathCases,
   ...closedCases,
+  ...refusalCases,
   ...reopenedCases,
   ...reopenedPositionCases,
   ...searchCases,

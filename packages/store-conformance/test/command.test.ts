@@ -35,6 +35,9 @@ describe('hansard-store-conformance', () => {
     const counted = stdout.match(/\d+/g)?.slice(-4).map(Number) ?? [];
     expect(counted.reduce((sum, number) => sum + number, 0)).toBe(length);
     expect(stdout).toMatch(/^skipped killed\/while-appending: the fixture has no `elsewhere`/m);
+    expect(stdout).toMatch(
+      /^NOT CERTIFIED {2}durability: 'process' \(the end of a process\): the fixture has no `elsewhere`/m,
+    );
   });
 
   it('prints failures and known gaps, and exits with 1', async () => {

@@ -4,6 +4,7 @@ import { appendMutants } from './mutants/appends.ts';
 import { claimMutants } from './mutants/claims.ts';
 import { dispatchMutants } from './mutants/dispatches.ts';
 import { endMutants } from './mutants/ends.ts';
+import { errorMutants } from './mutants/errors.ts';
 import { listedMutants } from './mutants/listed.ts';
 import { nameMutants } from './mutants/names.ts';
 import { positionMutants } from './mutants/positions.ts';
@@ -20,6 +21,7 @@ const mutants = [
   ...claimMutants,
   ...dispatchMutants,
   ...endMutants,
+  ...errorMutants,
   ...rewriteMutants,
   ...listedMutants,
   ...nameMutants,

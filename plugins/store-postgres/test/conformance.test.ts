@@ -49,6 +49,16 @@ defineStoreConformance({
         }),
         answerMs,
       },
+      serverSettings: async () => {
+        const client = new Client({ connectionString: server().url() });
+        await client.connect();
+        const names = ['fsync', 'full_page_writes', 'synchronous_commit', 'wal_sync_method'];
+        const { rows } = await client.query('SELECT name, setting FROM pg_settings WHERE name = ANY($1)', [
+          names,
+        ]);
+        await client.end();
+        return Object.fromEntries(rows.map(({ name, setting }) => [name, setting]));
+      },
       // The whole server is removed after the tests.
       hasServer: true,
       census: () => censusOf(options.url, options.schema),

@@ -142,7 +142,9 @@ class ModelOpening {
   /** @throws STORE_LOCKED with an owner if another opening has the claim */
   assertNotOthers(dispatch: ModelDispatch): void {
     const owner = this.claims.get(dispatch);
-    if (owner !== undefined && owner !== this) refuse('STORE_LOCKED', { owner: 'another opening' });
+    if (owner === undefined || owner === this) return;
+    const { dispatchId } = dispatch.envelope;
+    refuse('STORE_LOCKED', { owner: 'another opening', dispatchId });
   }
 
   enter(taskDir?: string, dispatchId?: string): void {
@@ -153,13 +155,16 @@ class ModelOpening {
 
   find(taskDir: string, dispatchId: string): ModelDispatch {
     this.enter(taskDir, dispatchId);
-    return this.data.dispatches.get(taskDir)?.get(dispatchId) ?? refuse('STORE_DISPATCH_NOT_FOUND');
+    return (
+      this.data.dispatches.get(taskDir)?.get(dispatchId) ??
+      refuse('STORE_DISPATCH_NOT_FOUND', { taskDir, dispatchId })
+    );
   }
 
   findClaimed(taskDir: string, dispatchId: string): ModelDispatch {
     const dispatch = this.find(taskDir, dispatchId);
     this.assertNotOthers(dispatch);
-    return this.claims.has(dispatch) ? dispatch : refuse('STORE_LOCKED');
+    return this.claims.has(dispatch) ? dispatch : refuse('STORE_LOCKED', { taskDir, dispatchId });
   }
 
   append(taskDir: string, dispatchId: string, events: readonly CapturedEvent[]): number[] {
@@ -169,10 +174,11 @@ class ModelOpening {
       const copy = JSON.parse(JSON.stringify(event)) as CapturedEvent;
       const stored = next.get(copy.id);
       if (stored === undefined) next.set(copy.id, copy);
-      else if (!isDeepStrictEqual(stored, copy)) refuse('STORE_EVENT_CONFLICT');
+      else if (!isDeepStrictEqual(stored, copy)) refuse('STORE_EVENT_CONFLICT', { eventId: copy.id });
     }
     dispatch.events = [...next.values()];
-    return events.map((event) => dispatch.events.findIndex(({ id }) => id === event.id));
+    const positions = new Map([...next.keys()].map((id, position) => [id, position]));
+    return events.map(({ id }) => positions.get(id) as number);
   }
 }
 
@@ -186,7 +192,8 @@ function claimsOf(state: ModelOpening) {
     createDispatch(taskDir: string, envelope: DispatchEnvelope) {
       state.enter(taskDir, envelope.dispatchId);
       const dispatches = state.data.dispatches.get(taskDir) ?? new Map<string, ModelDispatch>();
-      if (dispatches.has(envelope.dispatchId)) refuse('STORE_DISPATCH_EXISTS');
+      const { dispatchId } = envelope;
+      if (dispatches.has(dispatchId)) refuse('STORE_DISPATCH_EXISTS', { taskDir, dispatchId });
       const epoch = envelope.status === 'running' ? 1 : 0;
       const dispatch: ModelDispatch = { envelope: structuredClone(envelope), events: [], epoch };
       dispatches.set(envelope.dispatchId, dispatch);
@@ -276,7 +283,7 @@ function readsOf(state: ModelOpening) {
         const first = Math.max(0, events.length - last);
         return { events: structuredClone(events.slice(first)), first, next: events.length - 1 };
       }
-      if (after >= events.length) refuse('STORE_INVALID_CURSOR');
+      if (after >= events.length) refuse('STORE_INVALID_CURSOR', { after });
       const asked = events.slice(after + 1, after + 1 + limit);
       const page = structuredClone(asked.slice(0, fittingIn(asked)));
       return { events: page, first: after + 1, next: after + page.length };
@@ -336,7 +343,7 @@ export function modelPage(
     after,
     limit = 1_000,
   }: ListDispatchesOptions,
-  fail: (code: StoreError['code']) => never,
+  fail: (code: StoreError['code'], details: object) => never,
 ): DispatchPage {
   const inTask = listings.filter((listing) =>
     taskDir === undefined
@@ -359,7 +366,7 @@ export function modelPage(
   const sorted = sortBy(readable, keyOf);
   const all = [...(order === 'newest' ? sorted.reverse() : sorted), ...sortBy(damaged, keyOf)];
   if (after !== undefined && !/^(0 none|damaged|\d{4}-\S+) [\da-f]+ \S+$/.test(after))
-    fail('STORE_INVALID_CURSOR');
+    fail('STORE_INVALID_CURSOR', { after });
   const rest = all.filter((listing) => isAfter(keyOf(listing)));
   const dispatches = rest.slice(0, limit);
   const last = dispatches.at(-1);

@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import type { StoreCapabilities } from '@hansard/provider';
 import type { CaseContext } from '../run/case-context.ts';
-import { skipCase } from '../run/conformance-case.ts';
+import { lacksMeans, skipCase } from '../run/conformance-case.ts';
 import { type RaceOutcome, type Reply, type Request, sizeOfBatch } from './serve-store.ts';
 
 const runsFromSource = import.meta.url.endsWith('.ts');
@@ -20,9 +21,12 @@ export class StoreProcess {
 
   /** `prefix` is a program that starts another one, such as `unshare`. */
   constructor(context: CaseContext, prefix: readonly string[] = []) {
-    const { elsewhere } = context;
+    const { capabilities, elsewhere } = context;
     if (elsewhere === undefined)
-      skipCase('the fixture has no `elsewhere`, which opens the store in another process');
+      lacksMeans(
+        claimOf(capabilities),
+        'the fixture has no `elsewhere`, which opens the store in another process',
+      );
     const conditions = runsFromSource ? ['--conditions=@hansard/source'] : [];
     const store = [String(elsewhere.module), JSON.stringify(elsewhere.args)];
     const [command = '', ...args] = [
@@ -142,6 +146,12 @@ export class StoreProcess {
     await this.#exit;
     return acknowledged;
   }
+}
+
+/** What only other processes can show. */
+function claimOf({ durability, writers }: StoreCapabilities): string {
+  const kept = `durability: '${durability}' (the end of a process)`;
+  return writers === 'dispatch' ? `${kept} and writers: 'dispatch' (other processes)` : kept;
 }
 
 /** Starts another process for the store of a case, and waits until the store is open. */

@@ -51,6 +51,8 @@ export interface CaseContext {
   readonly misplace: StoreFixture['misplace'];
   /** The server of the store. */
   readonly network: StoreFixture['network'];
+  /** The settings of the server on which `durability: 'disk'` depends. */
+  readonly serverSettings: StoreFixture['serverSettings'];
   /** Whether a server keeps the data. */
   readonly hasServer: boolean;
   /** Closes the store, then opens the same data again. Another call closes the store that the last call opened. */
@@ -94,8 +96,17 @@ async function takeCensus({ census, reopen }: StoreFixture): Promise<void> {
 
 /** What a case uses of the fixture as it is. */
 function partsOf(fixture: StoreFixture) {
-  const { elsewhere, damage, faults, displace, misplace, network, hasServer = false } = fixture;
-  return { elsewhere, damage, faults, displace, misplace, network, hasServer };
+  const {
+    elsewhere,
+    damage,
+    faults,
+    displace,
+    misplace,
+    network,
+    serverSettings,
+    hasServer = false,
+  } = fixture;
+  return { elsewhere, damage, faults, displace, misplace, network, serverSettings, hasServer };
 }
 
 /** Creates the context of one case, and the function that cleans up after it. */

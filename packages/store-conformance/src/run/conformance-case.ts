@@ -35,11 +35,24 @@ export interface NamedCase {
 }
 
 /** Thrown by a case that this store, its fixture or this machine cannot run. */
-export class SkippedCase extends Error {}
+export class SkippedCase extends Error {
+  /** What the store claims, and the kit could not test because the fixture gives no means; null if nothing is claimed. */
+  readonly claim: string | null;
+
+  constructor(reason: string, claim: string | null = null) {
+    super(reason);
+    this.claim = claim;
+  }
+}
 
 /** Ends a case without a result. The reason is reported. */
 export function skipCase(reason: string): never {
   throw new SkippedCase(reason);
+}
+
+/** Ends a case for which the fixture gives no means. What the store claims by itself is then reported as not certified. */
+export function lacksMeans(claim: string, reason: string): never {
+  throw new SkippedCase(reason, claim);
 }
 
 /** The cases of one family. An id is the family and the name. */

@@ -20,6 +20,11 @@ export interface CaseResult {
   readonly status: 'passed' | 'failed' | 'skipped' | 'gap';
   /** The error of a case that is `failed` or a `gap`; null otherwise. */
   readonly error: unknown;
+  /**
+   * What the store claims, in words, where the case was skipped because the fixture gives no means to test it: the claim is then not
+   * certified. Null otherwise.
+   */
+  readonly notCertified: string | null;
   /** The reason of a skipped case or a known gap; null otherwise. */
   readonly reason: string | null;
   /** What the case did until it ended. */
@@ -36,11 +41,13 @@ const defaultCaseLimitMs = 120_000;
 export async function runCase(one: RunnableCase, options: StoreUnderTest): Promise<CaseResult> {
   const gap = options.knownGaps?.[one.id] ?? null;
   const { error, counts } = await failureInTime(one, options);
-  if (error instanceof SkippedCase) return { status: 'skipped', error: null, reason: error.message, counts };
-  if (gap === null) return { status: error === null ? 'passed' : 'failed', error, reason: null, counts };
-  if (error !== null) return { status: 'gap', error, reason: gap, counts };
+  if (error instanceof SkippedCase)
+    return { status: 'skipped', error: null, reason: error.message, notCertified: error.claim, counts };
+  const others = { notCertified: null, counts };
+  if (gap === null) return { status: error === null ? 'passed' : 'failed', error, reason: null, ...others };
+  if (error !== null) return { status: 'gap', error, reason: gap, ...others };
   const closed = new Error(`${one.id} passes. Remove it from knownGaps, which has it because: ${gap}`);
-  return { status: 'failed', error: closed, reason: null, counts };
+  return { status: 'failed', error: closed, reason: null, ...others };
 }
 
 interface Failure {
@@ -126,9 +133,13 @@ export function defineStoreConformance(options: StoreConformanceOptions): void {
       options.describe(family, () => {
         for (const one of cases.filter((each) => familyOf(each) === family))
           options.it(titleOf(one, options), async (context) => {
-            const { status, error, reason } = await runCase(one, options);
+            const { status, error, reason, notCertified } = await runCase(one, options);
             if (status === 'failed') throw error;
-            if (status === 'skipped') skip(context, `${one.id} was skipped: ${reason}`);
+            if (status === 'skipped')
+              skip(
+                context,
+                `${one.id} was skipped: ${reason}${notCertified === null ? '' : `. Not certified: ${notCertified}`}`,
+              );
           });
       });
     }

@@ -64,6 +64,11 @@ export interface StoreFixture {
   readonly census?: () => Awaitable<readonly string[]>;
   /** The server of the store, before which the kit puts its own proxy. Without it the cases of a network are skipped. */
   readonly network?: StoreNetwork;
+  /**
+   * The settings on which `durability: 'disk'` depends, as the server itself reports them, such as `{ fsync: 'on' }`. Without `losePower` the kit
+   * prints them as claimed by the server, and does not certify that durability.
+   */
+  readonly serverSettings?: () => Awaitable<Readonly<Record<string, string>>>;
   /** Whether a server keeps the data. A case that fills the disk of a process is skipped then. */
   readonly hasServer?: boolean;
   /** Removes the data of the store. The kit has closed every opening before, and its other processes have exited. */

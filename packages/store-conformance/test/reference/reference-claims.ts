@@ -24,7 +24,7 @@ export class ReferenceClaims {
   take(world: World, key: string): number {
     const claim = world.claims.get(key);
     if (claim?.token === this.#token) return claim.epoch;
-    if (claim !== undefined && this.#stateOf(world, claim).state !== 'expired') throw locked(claim);
+    if (claim !== undefined && this.#stateOf(world, claim).state !== 'expired') throw locked(key, claim);
     const epoch = (world.epochs.get(key) ?? 0) + 1;
     world.epochs.set(key, epoch);
     world.claims.set(key, { token: this.#token, owner: process.pid, namespace, epoch });
@@ -38,14 +38,14 @@ export class ReferenceClaims {
 
   /** @throws STORE_LOCKED unless this opening has the claim */
   assertOwn(world: World, key: string): void {
-    if (!this.isOwn(world, key)) throw locked(world.claims.get(key));
+    if (!this.isOwn(world, key)) throw locked(key, world.claims.get(key));
   }
 
   /** Ends a claim of another opening that has expired. @throws STORE_LOCKED if another one has the claim */
   assertNotOthers(world: World, key: string): void {
     const claim = world.claims.get(key);
     if (claim === undefined || claim.token === this.#token) return;
-    if (this.#stateOf(world, claim).state !== 'expired') throw locked(claim);
+    if (this.#stateOf(world, claim).state !== 'expired') throw locked(key, claim);
     world.claims.delete(key);
   }
 
@@ -84,12 +84,13 @@ export class ReferenceClaims {
   }
 }
 
-function locked(claim: ReferenceClaim | undefined): StoreError {
+function locked(key: string, claim: ReferenceClaim | undefined): StoreError {
+  const [taskDir, dispatchId] = key.split('\n');
   const owner = claim === undefined ? null : `process ${claim.owner}`;
   return storeErrors.error(
     'STORE_LOCKED',
     owner === null ? 'Claim the dispatch before you write to it.' : `The dispatch belongs to ${owner}.`,
-    { details: owner === null ? {} : { owner, expiresInMs: null } },
+    { details: { taskDir, dispatchId, ...(owner === null ? {} : { owner, expiresInMs: null }) } },
   );
 }
 

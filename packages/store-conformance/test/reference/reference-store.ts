@@ -353,8 +353,8 @@ function list(world: World, options: ListDispatchesOptions): DispatchPage {
     if (damage?.envelope !== null) return listing;
     return { ...listing, envelope: null, lastActiveAt: null, error: corrupt(damage) };
   });
-  return modelPage(listings, options, (code) => {
-    throw storeErrors.error(code, 'The reference refused this.');
+  return modelPage(listings, options, (code, details) => {
+    throw storeErrors.error(code, 'The reference refused this.', { details: { ...details } });
   });
 }
 

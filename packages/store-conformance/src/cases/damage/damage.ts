@@ -11,7 +11,7 @@ import { dispatchId, optionalMethod, prepared, taskDir } from '../../checks/prep
 import { sampleEnvelope, sampleEvent, sampleEvents } from '../../checks/sample-data.ts';
 import { chooseSeed, createRandom } from '../../model/random.ts';
 import type { CaseContext } from '../../run/case-context.ts';
-import { caseFamily, type NamedCase, skipCase } from '../../run/conformance-case.ts';
+import { caseFamily, lacksMeans, type NamedCase } from '../../run/conformance-case.ts';
 import { type Change, cuts, flips, inserted, removedRanges } from './changes.ts';
 
 /** The most changes that a case makes. Of more bytes each run chooses others. */
@@ -32,7 +32,10 @@ async function forEachChange(
 ): Promise<void> {
   const { damage } = context;
   if (damage === undefined)
-    skipCase('the fixture has no `damage`, which gives the stored bytes of a dispatch');
+    lacksMeans(
+      "integrity: 'checksum'",
+      'the fixture has no `damage`, which gives the stored bytes of a dispatch',
+    );
   await context.store.createDispatch(taskDir, prepared.envelope);
   await context.store.appendEvents(taskDir, dispatchId, events);
   await context.store.updateDispatch(taskDir, dispatchId, { status: 'completed' });

@@ -18,7 +18,7 @@ import {
 import { sampleEnvelope, sampleEvent, sampleEvents, sampleTask } from '../../checks/sample-data.ts';
 import { chooseSeed, createRandom } from '../../model/random.ts';
 import type { CaseContext } from '../../run/case-context.ts';
-import { caseFamily, skipCase } from '../../run/conformance-case.ts';
+import { caseFamily, lacksMeans, skipCase } from '../../run/conformance-case.ts';
 import type { Displacement } from '../../run/store-under-test.ts';
 
 /** The power is lost between two calls. */
@@ -31,7 +31,7 @@ export const powerCases = caseFamily('power', [
     needs: ['durability'],
     atEachDurability: true,
     run: async (context) => {
-      const { lose, random } = powerOf(context);
+      const { lose, random } = await powerOf(context);
       let { store } = context;
       await store.createDispatch(taskDir, prepared.envelope);
       let events: readonly CapturedEvent[] = [];
@@ -58,7 +58,7 @@ export const powerCases = caseFamily('power', [
     needs: ['durability'],
     atEachDurability: true,
     run: async (context) => {
-      const { lose, random } = powerOf(context);
+      const { lose, random } = await powerOf(context);
       let { store } = context;
       const ids: string[] = [];
       for (let round = 0; round < 12; round += 1) {
@@ -85,10 +85,20 @@ export const powerCases = caseFamily('power', [
   },
 ]);
 
-function powerOf(context: CaseContext) {
-  const { losePower, capabilities, openBeside } = context;
-  if (losePower === undefined) skipCase('the fixture has no `losePower`, which loses power');
+/** Skips the case for a store whose fixture loses no power. A store that claims `disk` is then not certified. */
+async function powerOf(context: CaseContext) {
+  const { losePower, capabilities, openBeside, serverSettings } = context;
   if (capabilities.durability !== 'disk') skipCase('only durability disk covers the loss of power');
+  const claim = "durability: 'disk'";
+  if (losePower === undefined && serverSettings !== undefined) {
+    const settings = Object.entries(await serverSettings());
+    assert.ok(settings.length > 0, '`serverSettings` names no setting');
+    for (const [name, value] of settings)
+      assert.ok(typeof value === 'string' && value !== '', `\`serverSettings\` has no value of ${name}`);
+    const listed = settings.map(([name, value]) => `${name} = ${value}`).join(', ');
+    lacksMeans(claim, `claimed by the server, not certified here (${listed})`);
+  }
+  if (losePower === undefined) lacksMeans(claim, 'the fixture has no `losePower`, which loses power');
   const random = createRandom(chooseSeed(context.seed));
   return {
     random,
