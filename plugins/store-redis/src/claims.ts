@@ -46,6 +46,8 @@ export class Claims {
   readonly #lease: Lease;
   readonly #timer: HeartbeatTimer;
   readonly #claimed = new Set<string>();
+  /** Those of `#claimed` that nobody asked for: a rewrite has them, or could not release them. */
+  readonly #borrowed = new Set<string>();
   #renewal: Promise<void> = Promise.resolve();
 
   constructor(server: Server, leaseMs: number, clock: Clock) {
@@ -60,20 +62,36 @@ export class Claims {
     return this.#lease.token;
   }
 
+  /** A third more than the lease, so that an opening that stops just before it renews its lease still has a whole one. */
+  get #timeToLive(): string {
+    return String(Math.ceil((this.#lease.leaseMs * 4) / 3));
+  }
+
   /** The first arguments of a script that claims. */
   get claimArgs(): readonly string[] {
-    return [versionText, this.token, encodeLease(this.#lease), String(this.#lease.leaseMs)];
+    return [versionText, this.token, encodeLease(this.#lease), this.#timeToLive];
   }
 
   /** @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_NEWER, STORE_CORRUPT, STORE_MISPLACED */
   async claim(taskDir: string, dispatchId: string): Promise<DispatchClaim> {
     const { row, epoch, wasOurs } = await this.take(taskDir, dispatchId);
+    this.#borrowed.delete(writtenName(taskDir, dispatchId));
     try {
       return { envelope: decodeEnvelope(row, this.#server.name), epoch };
     } catch (error) {
       if (!wasOurs) await this.release(taskDir, dispatchId);
       throw error;
     }
+  }
+
+  /** Whether this opening has claimed a dispatch, as its row says, and not only for a rewrite. */
+  has({ writer, taskDir, dispatchId }: DispatchRow): boolean {
+    return writer === this.token && !this.#borrowed.has(writtenName(taskDir, dispatchId));
+  }
+
+  /** For a claim that a rewrite took and will release. */
+  borrow(taskDir: string, dispatchId: string): void {
+    this.#borrowed.add(writtenName(taskDir, dispatchId));
   }
 
   /** Claims a dispatch, whatever is wrong with it. @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED */
@@ -86,7 +104,7 @@ export class Claims {
     if (answer === 'newer') throw newerKeys(this.#server.name);
     const row = toRow(taskDir, dispatchId, reply ?? null);
     this.keep(taskDir, dispatchId);
-    return { row, epoch: Number(value), wasOurs: row.writer === this.token };
+    return { row, epoch: Number(value), wasOurs: this.has(row) };
   }
 
   /** Removes a dispatch that nobody else has claimed. @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_MISPLACED */
@@ -124,6 +142,7 @@ export class Claims {
   /** Forgets a claim that has ended. After the last one, the lease is not renewed. */
   drop(taskDir: string, dispatchId: string): void {
     this.#claimed.delete(writtenName(taskDir, dispatchId));
+    this.#borrowed.delete(writtenName(taskDir, dispatchId));
     if (this.#claimed.size === 0) this.#timer.stop();
   }
 
@@ -189,9 +208,7 @@ export class Claims {
     if (this.#claimed.size === 0) return;
     const value = encodeLease(this.#lease);
     try {
-      await this.#server.repeatableCommand([
-        ...['SET', this.#leaseKey(), value, 'PX', String(this.#lease.leaseMs)],
-      ]);
+      await this.#server.repeatableCommand([...['SET', this.#leaseKey(), value, 'PX', this.#timeToLive]]);
     } catch {
       // A timer has no caller to throw to. The next beat tries again, and a write after the claim was lost is refused.
     }

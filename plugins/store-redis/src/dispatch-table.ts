@@ -120,7 +120,7 @@ export class DispatchTable {
   async update(taskDir: string, dispatchId: string, updates: EnvelopeUpdates): Promise<DispatchEnvelope> {
     const row = await this.#reader.row(taskDir, dispatchId);
     const stored = decodeEnvelope(row, this.#server.name);
-    if (row.writer !== this.#claims.token) throw this.#claims.notClaimed(row);
+    if (!this.#claims.has(row)) throw this.#claims.notClaimed(row);
     const changed: Record<string, unknown> = { ...stored };
     for (const [key, value] of Object.entries(updates)) if (value !== undefined) changed[key] = value;
     const envelope = JSON.parse(JSON.stringify(changed)) as DispatchEnvelope;

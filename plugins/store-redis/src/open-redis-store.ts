@@ -22,8 +22,8 @@ export interface RedisStoreOptions {
   /** Milliseconds: the time limit of a command. Default 10,000. */
   readonly commandTimeout?: number;
   /**
-   * The time in milliseconds after which the server ends the claims of an opening that does not renew them. It renews them three times as often. Default
-   * 15,000.
+   * The time in milliseconds for which an opening that does not renew its claims keeps them. The server ends them after that time, and before a third more
+   * of it has passed. The opening renews them three times in that time. Default 15,000.
    */
   readonly leaseMs?: number;
 }

@@ -254,7 +254,7 @@ export class RedisStore implements DispatchStoreProvider {
   }
 
   removeRemains(): Promise<string[]> {
-    return this.#run(() => removeRemains(this.#server, this.#claims));
+    return this.#run(() => removeRemains(this.#server));
   }
 
   getServer(): Promise<StoreServer> {

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RemainsScope } from '@hansard/provider';
-import type { Claims } from './claims.ts';
 import type { DispatchRow } from './dispatch-row.ts';
 import type { DispatchTable } from './dispatch-table.ts';
 import { isForbidden, unavailable } from './server/redis-errors.ts';
@@ -72,9 +71,9 @@ export async function findRemains(
 }
 
 /** Removes what interrupted rewrites have left, and old content from the files and the slow log of the server. */
-export async function removeRemains(server: Server, claims: Claims): Promise<string[]> {
+export async function removeRemains(server: Server): Promise<string[]> {
   for (const [number, owner] of await stagedOf(server))
-    if (!(await isUnderWay(server, owner))) await server.repeatable(scripts.unstage, [claims.token, number]);
+    if (!(await isUnderWay(server, owner))) await server.repeatable(scripts.unstage, [number]);
   try {
     await server.repeatableCommand(['SLOWLOG', 'RESET']);
     await rewriteFiles(server);

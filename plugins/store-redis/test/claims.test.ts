@@ -61,7 +61,7 @@ describeWithRedis('a lease that the server ends', () => {
     const leaseMs = 1_500;
     const { first, second, leases } = await pair(leaseMs);
     await server().kill();
-    await pause(leaseMs);
+    await pause((leaseMs * 4) / 3);
     await server().start();
     const started = performance.now();
     expect(await leases()).toEqual([]);

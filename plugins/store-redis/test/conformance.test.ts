@@ -7,6 +7,7 @@ import { censusOf, renameRow } from './server/keys.ts';
 const server = useRedis();
 /** Long enough for a process that shares two cores with many others to show in time that it runs. */
 const leaseMs = 1_500;
+const answerMs = 3_000;
 let stores = 0;
 
 defineStoreConformance({
@@ -28,10 +29,26 @@ defineStoreConformance({
     stores += 1;
     const options = { url: server().url(), prefix: `test-${stores}`, leaseMs };
     const open = () => openRedisStore(options);
+    const through = (port: number) => ({
+      ...options,
+      url: `redis://127.0.0.1:${port}`,
+      connectTimeout: answerMs,
+      commandTimeout: answerMs,
+    });
     return {
       store: await open(),
       reopen: open,
       elsewhere: { module: new URL('./processes/open-store.ts', import.meta.url), args: [options] },
+      network: {
+        host: '127.0.0.1',
+        port: server().port,
+        open: ({ port }) => openRedisStore(through(port)),
+        elsewhere: ({ port }) => ({
+          module: new URL('./processes/open-store.ts', import.meta.url),
+          args: [through(port)],
+        }),
+        answerMs,
+      },
       // The whole server is removed after the tests.
       hasServer: true,
       census: () => censusOf(options.url, options.prefix),

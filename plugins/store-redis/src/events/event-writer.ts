@@ -131,7 +131,7 @@ export class EventWriter {
     assertNamed(row, this.#server.name);
     const lost = this.#reader.lost(row);
     if (lost !== null) throw lost;
-    if (row.writer !== this.#claims.token) throw this.#claims.notClaimed(row);
+    if (!this.#claims.has(row)) throw this.#claims.notClaimed(row);
     // The chain starts from an event that was checked, so that an append never continues a damaged one.
     await this.#reader.page(taskDir, dispatchId, { last: 1 });
     const { number, epoch, length, tail } = row;

@@ -79,7 +79,7 @@ class Staged {
   async drop(): Promise<void> {
     if (this.#number === '') return;
     try {
-      await this.#server.repeatable(scripts.unstage, [this.#claims.token, this.#number]);
+      await this.#server.repeatable(scripts.unstage, [this.#number]);
     } catch {
       // The caller has the error for which this is done. `findRemains` names what is left.
     }
@@ -111,13 +111,20 @@ async function withClaim<T>(
   work: (claim: HeldClaim) => Promise<T>,
 ): Promise<T> {
   const claim = await claims.take(taskDir, dispatchId);
+  if (claim.wasOurs) return work(claim);
+  claims.borrow(taskDir, dispatchId);
+  const release = () => {
+    reader.forget(taskDir, dispatchId);
+    return claims.release(taskDir, dispatchId);
+  };
   try {
-    return await work(claim);
-  } finally {
-    if (!claim.wasOurs) {
-      reader.forget(taskDir, dispatchId);
-      await claims.release(taskDir, dispatchId);
-    }
+    const result = await work(claim);
+    await release();
+    return result;
+  } catch (error) {
+    // The caller has the first error. `close` releases the claim, if the server cannot be reached now.
+    await release().catch(() => {});
+    throw error;
   }
 }
 

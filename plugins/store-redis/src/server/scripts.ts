@@ -97,7 +97,7 @@ function script(name: string, body: string): Script {
   return { name, text: `${shared}\n${body}` };
 }
 
-/** ARGV: version, token, lease, leaseMs, name, started, status, sum, envelope, whether it runs (1 or 0). */
+/** ARGV: version, token, lease, its time to live, name, started, status, sum, envelope, whether it runs (1 or 0). */
 const create = script(
   'create',
   `
@@ -117,7 +117,7 @@ index(name, ARGV[6])
 return {'ok'}`,
 );
 
-/** ARGV: version, token, lease, leaseMs, name, the token of an opening whose process has exited. */
+/** ARGV: version, token, lease, its time to live, name, the token of an opening whose process has exited. */
 const claim = script(
   'claim',
   `
@@ -293,13 +293,14 @@ addEvents(number, tonumber(ARGV[5]), 6)
 return {'ok', number}`,
 );
 
-/** ARGV: token, numbers. Removes what was staged. */
+/** ARGV: numbers. Removes what was staged below them. A number that has become that of a dispatch is not among the staged ones. */
 const unstage = script(
   'unstage',
   `
-for at = 2, #ARGV do
-  call('UNLINK', base .. 'e:' .. ARGV[at], base .. 'i:' .. ARGV[at])
-  call('HDEL', base .. 'g', ARGV[at])
+for _, number in ipairs(ARGV) do
+  if call('HDEL', base .. 'g', number) == 1 then
+    call('UNLINK', base .. 'e:' .. number, base .. 'i:' .. number)
+  end
 end
 return {'ok'}`,
 );

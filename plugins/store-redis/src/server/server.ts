@@ -113,7 +113,7 @@ export class Server {
   }
 
   async #connected(): Promise<Client> {
-    if (this.#isCut) throw unavailable(this.name, 'is no longer used by this store, which was closed', false);
+    if (this.#isCut) throw unavailable(this.name, 'is no longer used by this store, which was closed', true);
     if (this.#client?.isReady) return this.#client;
     this.#connecting ??= this.#connect().finally(() => {
       this.#connecting = null;

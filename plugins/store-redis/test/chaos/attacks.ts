@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import { storeErrors } from '@hansard/provider';
+import { type CapturedEvent, type DispatchEnvelope, storeErrors } from '@hansard/provider';
 import { randomFrom } from '@hansard/testing';
 import { startProxy } from '@hansard/testing/cutting-proxy';
 import type { TestRedis } from '@hansard/testing/redis';
@@ -37,10 +37,17 @@ async function untilDone(call: () => Promise<unknown>): Promise<number> {
   }
 }
 
-/** Several dispatches, to which an attacked store appends batches and writes titles until the attack is over. */
+/** Made again after a lost answer, it has the same content. */
+const rewrite = {
+  envelope: (one: DispatchEnvelope): DispatchEnvelope => one,
+  event: (one: CapturedEvent): CapturedEvent => ({ ...one, data: { text: 'rewritten' } }),
+};
+
+/** Several dispatches, to which an attacked store appends batches and writes titles, and which it rewrites, until the attack is over. */
 class Writers {
   readonly counts = [0, 0, 0];
   failures = 0;
+  rewrites = 0;
   #isOver = false;
   #progress = (): void => {};
   readonly #store: RedisStore;
@@ -49,8 +56,7 @@ class Writers {
   constructor(store: RedisStore, seed: number) {
     this.#store = store;
     const random = randomFrom(seed);
-    const sizes = this.counts.map(() => () => 1 + Math.floor(random() * 4));
-    this.#working = Promise.all(sizes.map((size, index) => this.#write(index, size)));
+    this.#working = Promise.all(this.counts.map((_, index) => this.#write(index, random)));
     this.#working.catch(() => this.#progress());
   }
 
@@ -89,15 +95,19 @@ class Writers {
     }
   }
 
-  async #write(index: number, size: () => number): Promise<void> {
+  async #write(index: number, random: () => number): Promise<void> {
     const id = `d${index}`;
     while (!this.#isOver) {
       const count = this.counts[index] ?? 0;
-      const batch = events(size(), count);
+      const batch = events(1 + Math.floor(random() * 4), count);
       const title = `after ${count + batch.length}`;
       this.failures += await untilDone(() => this.#store.appendEvents(taskDir, id, batch));
       this.failures += await untilDone(() => this.#store.updateDispatch(taskDir, id, { title }));
       this.counts[index] = count + batch.length;
+      if (random() < 0.1) {
+        this.failures += await untilDone(() => this.#store.rewriteDispatch(taskDir, id, rewrite));
+        this.rewrites += 1;
+      }
       this.#progress();
     }
   }
@@ -118,6 +128,7 @@ async function attack<Done extends object>(
   return {
     ...done,
     'calls repeated': writers.failures,
+    'dispatches rewritten': writers.rewrites,
     'events acknowledged': writers.acknowledged,
   };
 }
@@ -174,6 +185,7 @@ export async function loseAnswers(server: TestRedis, seed: number) {
         failures += await untilDone(() => store.appendEvents(taskDir, id, events(count, given)));
         given += count;
         failures += await untilDone(() => store.updateDispatch(taskDir, id, { title: `after ${given}` }));
+        if (batch % 3 === 2) failures += await untilDone(() => store.rewriteDispatch(taskDir, id, rewrite));
       }
       proxy.shouldCut = () => false;
       await using reader = await openRedisStore({ url: server.url(), prefix });
