@@ -11,9 +11,9 @@ export interface WrittenRecord {
   readonly text: string;
   /**
    * Of the first record of a file: how the records of the file make its text. The file is then a document, which is written again as a whole with
-   * each record. Absent: each record is a line.
+   * each record. Bytes are a database with a row for each record. Absent: each record is a line.
    */
-  readonly layout?: (texts: readonly string[]) => string;
+  readonly layout?: (texts: readonly string[]) => string | Uint8Array;
 }
 
 /** Whether a source has documents, which are written again as a whole. */

@@ -5,6 +5,7 @@ import { atifDocument } from './atif-source.ts';
 import { codexThread } from './codex-source.ts';
 import { notesImporter } from './example-importer.ts';
 import { geminiDocument, geminiLines } from './gemini-source.ts';
+import { openCodeDatabase } from './opencode-source.ts';
 import { game, notes, session, stream, transcript } from './sources.ts';
 
 const known = (id: string) => {
@@ -33,6 +34,12 @@ importerConformance({
   name: 'gemini-cli, document',
   importer: known('gemini-cli'),
   write: geminiDocument,
+});
+importerConformance({
+  ...runner,
+  name: 'opencode',
+  importer: known('opencode'),
+  write: openCodeDatabase,
 });
 importerConformance({ ...runner, name: 'atif', importer: known('atif'), write: atifDocument });
 importerConformance({

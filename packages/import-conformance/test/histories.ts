@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
 import type { CapturedEvent } from '@hansard/events';
 import type { LogImporterProvider } from '@hansard/provider';
 import { importAll, openStore, pathsOf, storedIn } from '../src/importing.ts';
 import type { RandomChoices, WrittenRecord } from '../src/index.ts';
 import { filesAfter, SourceFolder } from '../src/written-source.ts';
 import { geminiDocument, geminiLines } from './gemini-source.ts';
+import { openCodeDatabase } from './opencode-source.ts';
 
 export type Fields = Record<string, unknown>;
 
@@ -42,6 +44,35 @@ function countGemini(records: readonly Fields[]): Counted {
   }
   const tokens = sum([...last.values()].map(({ total }) => total));
   return { calls: last.size, tokens, toolCalls: toolCalls.size };
+}
+
+/** A call is a part that ends a step. */
+function countOpenCode(records: readonly Fields[]): Counted {
+  const parts = records.flatMap(({ message_id: message, data }) =>
+    message === undefined ? [] : [data as Fields],
+  );
+  const steps = parts.filter(({ type }) => type === 'step-finish').map(({ tokens }) => tokens as Fields);
+  const tools = parts.filter(({ type, state }) => type === 'tool' && (state as Fields).status !== 'pending');
+  return { calls: steps.length, tokens: sum(steps.map(({ total }) => total)), toolCalls: tools.length };
+}
+
+/** The rows of a database, with the columns that hold JSON as values. */
+function rowsOf(path: string, tables: readonly string[]): Fields[] {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const rows = tables.flatMap((table) => database.prepare(`SELECT * FROM ${table}`).all());
+  database.close();
+  return rows.map((row) =>
+    Object.fromEntries(Object.entries(row).map(([key, value]) => [key, parsed(value)])),
+  );
+}
+
+function parsed(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^[[{]/.test(value)) return value;
+  try {
+    return JSON.parse(value);
+  } catch {
+    return value;
+  }
 }
 
 const typeOf = ({ type, $set }: Fields) =>
@@ -98,5 +129,15 @@ export const historyFormats: readonly HistoryFormat[] = [
     read: (path) => linesOf(readFileSync(path, 'utf8')),
     kind: typeOf,
     count: countGemini,
+  },
+  {
+    name: 'opencode',
+    importer: 'opencode',
+    write: openCodeDatabase,
+    files: ['agents/opencode-*/opencode.db'],
+    read: (path) => rowsOf(path, ['session', 'message', 'part']),
+    kind: ({ slug, message_id: message }) =>
+      slug !== undefined ? 'session' : message === undefined ? 'message' : 'part',
+    count: countOpenCode,
   },
 ];

@@ -156,6 +156,39 @@ const faults: readonly Fault[] = [
     ],
     caughtBy: 'detection/other-formats',
   },
+  {
+    breaks: 'tokens of a cache are lost',
+    format: 'opencode',
+    piece: [
+      'histories/opencode.ts',
+      'output: output + reasoning, cacheRead, cacheWrite, reasoning',
+      'output: output + reasoning, reasoning',
+    ],
+  },
+  {
+    breaks: 'the sum of a message counts beside its steps',
+    format: 'opencode',
+    piece: ['histories/opencode.ts', 'if (isCounted) {', 'if (isCounted && !this.#inference(data, row)) {'],
+  },
+  {
+    breaks: 'a call that runs is not recorded',
+    format: 'opencode',
+    piece: [
+      'histories/opencode.ts',
+      "if (status === 'pending') return 'pending';",
+      "if (status === 'pending' || status === 'running') return 'pending';",
+    ],
+  },
+  {
+    breaks: 'the database is opened for writing',
+    format: 'opencode',
+    piece: [
+      'histories/history-database.ts',
+      "if (folder === null) url.search = '?mode=ro&immutable=1';\n      return new Snapshot(file, state, folder, new sqlite.DatabaseSync(url));",
+      "const database = new sqlite.DatabaseSync(url);\n      database.exec('PRAGMA user_version = 7');\n      return new Snapshot(file, state, folder, database);",
+    ],
+    caughtBy: 'source/not-written',
+  },
 ];
 
 async function problemOf(

@@ -58,11 +58,7 @@ export const foreignSamples: readonly ForeignSample[] = [
       part: { id: `prt_${n}`, messageID: 'msg_01', sessionID: 'ses_01', type: 'text', text: 'Hi' },
     })),
   ]),
-  sample(
-    'OpenCode',
-    'opencode.db',
-    database('`session` (id text)', '`message` (id text)', '`part` (id text)'),
-  ),
+  sample('OpenCode', 'opencode.db', database('sessions (id text)', 'messages (id text)', 'files (id text)')),
   sample('Cursor', 'state.vscdb', database('ItemTable (key TEXT)', 'cursorDiskKV (key TEXT)')),
   sample('Cursor', 'agent.jsonl', [
     ...numbers.map((n) => ({

@@ -11,6 +11,7 @@ const readable: Readonly<Record<string, string>> = {
   'claude-code': 'claude-transcript',
   codex: 'codex',
   'gemini-cli': 'gemini-cli',
+  opencode: 'opencode',
 };
 
 const quoted = (names: readonly string[]) => [...new Set(names)].map((name) => `\`${name}\``).join(', ');

@@ -96,7 +96,9 @@ function survey(product: Product, folder: string, importers: readonly LogImporte
     const { logs, problems: ofLogs } = findLogs([folder], documentsOf(importers));
     problems.push(...ofLogs.map(({ error }) => error.message));
     const bytes = logs.reduce((sum, log) => sum + log.bytes, 0);
-    return { ...facts, sessions: logs.length, bytes, ...span, notRead: findUnreadFiles([folder], logs) };
+    // A database has an unknown number of sessions.
+    const sessions = logs.some(({ files: [file = ''] }) => file.endsWith('.db')) ? null : logs.length;
+    return { ...facts, sessions, bytes, ...span, notRead: findUnreadFiles([folder], logs) };
   }
   const isDatabase = files.some(({ path }) => path.endsWith('.db'));
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);

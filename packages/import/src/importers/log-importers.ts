@@ -29,6 +29,7 @@ import {
 import type { LogFile, LogHead, LogImporterProvider, OpenLog } from '@hansard/provider';
 import { readHead, readSource } from '../find/read-source.ts';
 import { geminiImporter } from '../histories/gemini.ts';
+import { openCodeImporter } from '../histories/opencode.ts';
 import { atifImporter } from './atif-importer.ts';
 import { assertKnown, emptyFile } from './choose-importer.ts';
 import { wholeLines } from './products.ts';
@@ -103,6 +104,7 @@ export const logImporters: readonly LogImporterProvider[] = [
   codexImporter,
   atifImporter,
   geminiImporter,
+  openCodeImporter,
   ...sessionImporters,
   ...gameImporters,
 ];

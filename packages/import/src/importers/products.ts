@@ -348,7 +348,7 @@ function isOpenCode({ document, lines, hasTables, has }: Sample): boolean {
     if (isPlainObject(info) && isSession((info as JsonObject).id)) return true;
     if (isSession(sessionID) || (isSession(id) && has('projectID'))) return true;
   } else if (has('info', 'projectID', 'messages', 'sessionID')) return true;
-  return hasTables('session', 'message', 'part') || hasTables('sessions', 'messages', 'files');
+  return hasTables('sessions', 'messages', 'files');
 }
 
 function isCursor({ hasTables, lines, text }: Sample): boolean {
@@ -404,7 +404,7 @@ function sampleOf(head: LogHead): Sample {
   const { path, text, isCut } = head;
   const isDatabase = text.startsWith('SQLite format 3\0');
   const document = isCut || isDatabase ? undefined : parse(text);
-  const tables = isDatabase ? tablesIn(text) : new Set<string>();
+  const tables = tablesIn(text);
   const isObject = isPlainObject(document);
   const list = Array.isArray(document) ? document : [];
   const lines = isDatabase ? [] : wholeLines(head).slice(0, mostLines).map(parse).filter(isRecord);
@@ -424,8 +424,9 @@ function sampleOf(head: LogHead): Sample {
   };
 }
 
-/** The tables that the schema of a database names. */
-function tablesIn(text: string): ReadonlySet<string> {
+/** The tables that the start of a database defines. Empty if it is not a database. */
+export function tablesIn(text: string): ReadonlySet<string> {
+  if (!text.startsWith('SQLite format 3\0')) return new Set();
   const created = text.matchAll(/CREATE TABLE (?:IF NOT EXISTS )?["'`[]?(\w+)/gi);
   return new Set([...created].map(([, name = '']) => name));
 }
