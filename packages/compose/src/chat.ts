@@ -31,6 +31,8 @@ interface AddedProviders {
   readonly parallelToolCalls?: number;
   /** As `onIncoming` of a session. */
   readonly onIncoming?: OpenSessionOptions['onIncoming'];
+  /** As `onPending` of a session. */
+  readonly onPending?: OpenSessionOptions['onPending'];
 }
 
 export interface ChatOptions extends AddedProviders {
@@ -131,6 +133,7 @@ type SessionProviders = NamedModel &
     | 'hookTimeoutMs'
     | 'parallelToolCalls'
     | 'onIncoming'
+    | 'onPending'
     | 'context'
     | 'tokens'
   >;
@@ -139,7 +142,13 @@ type SessionProviders = NamedModel &
 async function providersOf(
   { plugins, loaded: { config } }: OpenParts,
   model: string | NamedModel,
-  { tools = [], hooks = [], parallelToolCalls = config.parallelToolCalls, onIncoming }: AddedProviders,
+  {
+    tools = [],
+    hooks = [],
+    parallelToolCalls = config.parallelToolCalls,
+    onIncoming,
+    onPending,
+  }: AddedProviders,
 ): Promise<SessionProviders> {
   const watched = dispatchLimits(config);
   const agents = plugins.providers('AgentProvider').map(({ id, provider }) => [id, provider] as const);
@@ -152,7 +161,7 @@ async function providersOf(
     hooks: [...hooks, ...plugins.providers('HookProvider').map(({ provider }) => provider)],
     ...watched,
     ...(agents.length === 0 ? {} : { workers }),
-    ...definedOnly({ parallelToolCalls, onIncoming }),
+    ...definedOnly({ parallelToolCalls, onIncoming, onPending }),
     ...(await contextSettings(contextPolicy(config))),
   };
 }

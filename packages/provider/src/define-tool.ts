@@ -1,5 +1,6 @@
 import { describeIssues, isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
 import { z } from '@hansard/events/zod';
+import type { ToolDefinition } from './language-model-provider.ts';
 import { LoggedString } from './logged-string.ts';
 import type { ToolCall, ToolOutcome, ToolProvider } from './tool-provider.ts';
 
@@ -33,6 +34,8 @@ export interface ToolParts<Input> {
   readonly name: string;
   /** For the model. */
   readonly description: string;
+  /** See `ToolDefinition.waitsFor`. */
+  readonly waitsFor?: ToolDefinition['waitsFor'];
   /** Makes one call. What it throws is the result of the call, with `status: 'error'`; a {@link ToolRefusal} without a prefix. */
   run(input: Input, call: ToolCall): ToolResult | Promise<ToolResult>;
 }
@@ -56,9 +59,13 @@ export function defineTool({
   description,
   input: schema,
   run,
+  waitsFor,
 }: ToolParts<never> & { readonly input: InputSchema | JsonObject }): ToolProvider {
   const validator = isInputSchema(schema) ? schema : (z.fromJSONSchema(schema) as InputSchema);
-  const definition = { name, description, inputSchema: isInputSchema(schema) ? shown(schema) : schema };
+  const definition = {
+    ...{ name, description, inputSchema: isInputSchema(schema) ? shown(schema) : schema },
+    ...(waitsFor === undefined ? {} : { waitsFor }),
+  };
   return {
     contract: 1,
     listTools: () => [definition],

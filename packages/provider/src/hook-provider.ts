@@ -116,8 +116,25 @@ export interface DeliveryQuestion {
   readonly agents: readonly AgentInfo[];
 }
 
+/** What a person is asked about a call. */
+export interface PersonQuestion {
+  /** Why the person is asked. */
+  readonly reason: string;
+  /** What the person may answer with, as a hint. Absent: nothing is suggested. */
+  readonly choices?: readonly string[];
+  /** RFC 3339, UTC, milliseconds. After that time `default` counts. Absent: the call waits without limit. */
+  readonly deadline?: string;
+  /** Absent: `refuse`. */
+  readonly default?: 'approve' | 'refuse';
+}
+
 export type HookDecision =
   | { readonly decision: 'allow' }
+  /**
+   * To a tool call of a session: a person decides. The hooks after this one are asked first, and a denial of theirs counts. Anywhere else, where nobody can be
+   * asked, it is a denial.
+   */
+  | ({ readonly decision: 'ask' } & PersonQuestion)
   /** `reason` is for the agent: it reads it in place of the result of its call. `cause`: as in an alteration. */
   | { readonly decision: 'deny'; readonly reason: string; readonly cause?: string }
   /**

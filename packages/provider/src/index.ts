@@ -47,6 +47,7 @@ export type {
   HookDecision,
   HookProvider,
   HookQuestion,
+  PersonQuestion,
   RunningToolCall,
   ToolCallQuestion,
   ToolResultQuestion,

@@ -139,4 +139,9 @@ export interface ToolDefinition {
   readonly description: string;
   /** JSON Schema of the input, with `type: 'object'`. Hansard does not check inputs against it. */
   readonly inputSchema: JsonObject;
+  /**
+   * In a session, a call waits for a person. `approval`: the tool is called when a person has approved it. `answer`: the tool is never called; the result is
+   * the person's answer to `question` of the input, with its `choices`. Models do not see this. Absent: a call does not wait.
+   */
+  readonly waitsFor?: 'approval' | 'answer';
 }

@@ -23,6 +23,7 @@ const sessionCheck = fields(
     model: having('generate'),
     languageModel: word,
     onIncoming: call,
+    onPending: call,
     // `createContextRenderer` checks it.
     context: any,
     tokens: having('count'),

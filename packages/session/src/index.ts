@@ -12,3 +12,4 @@ export {
 export { Session } from './session.ts';
 export { sessionErrors } from './session-errors.ts';
 export type { OpenSessionOptions } from './session-options.ts';
+export type { PendingCall, PersonAnswer } from './turn/waiting-calls.ts';

@@ -1,6 +1,7 @@
 import { type Dispatch, describeFailure, ensureTaskOf, openToolbox, toDispatchRef } from '@hansard/dispatch';
 import { type CapturedEvent, newEvent } from '@hansard/events';
 import { storeErrors } from '@hansard/provider';
+import { isWaiting } from './agents/agent-record.ts';
 import { settleBranches } from './agents/branches.ts';
 import { createAgent, createPeers } from './agents/create-agent.ts';
 import { checkSessionOptions } from './check-options.ts';
@@ -16,7 +17,9 @@ import {
   writerOptions,
 } from './session-options.ts';
 import { createSessionParts, type SessionParts } from './session-parts.ts';
+import { answer } from './turn/answer.ts';
 import { interruption } from './turn/interruption.ts';
+import { finishWaitingCall } from './turn/run-tool-call.ts';
 
 /**
  * Creates a session, or continues one at the end of its log. Without `dispatchId` it is new. With one it is continued if the store has it, and
@@ -110,7 +113,7 @@ async function restoreOrBegin(
   options: OpenSessionOptions,
   isNew: boolean,
 ): Promise<readonly SessionDiagnostic[]> {
-  const { record, life, hooks, watch } = parts;
+  const { record, life, hooks, watch, turn } = parts;
   const { events = [] } = options;
   let restored = isNew ? nothing : await restore(parts, dispatch, events);
   const isEmpty = restored.length === 0;
@@ -135,6 +138,12 @@ async function restoreOrBegin(
     await hooks.settled();
   } else await createAgents(record, options);
   await watch.start(!isNew);
+  if (!isNew) {
+    const respond = (agentId: string, callId: string) => answer(parts.turn, agentId, callId);
+    await turn.waiting.resume(dispatch.envelope.pending, (agent, call) =>
+      finishWaitingCall(turn, agent, call, respond),
+    );
+  }
   return restored.diagnostics;
 }
 
@@ -182,8 +191,8 @@ async function restore(
   return length === 0 ? nothing : { diagnostics: finder.finish(), length, hasAgents };
 }
 
-/** Appends the result `interrupted` to each tool call that was open when the session stopped. */
+/** Appends the result `interrupted` to each tool call that was open when the session stopped, and that waits for nobody. */
 async function closeOpenCalls({ log, registry }: SessionRecord): Promise<void> {
-  const results = resultsOfOpenCalls(registry, log.createId, interruption);
+  const results = resultsOfOpenCalls(registry, log.createId, interruption, (call) => !isWaiting(call));
   if (results.length > 0) await log.append(results);
 }

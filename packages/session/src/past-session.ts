@@ -220,10 +220,15 @@ function isOneMessage({ messageId, agentId }: CapturedEvent, other: CapturedEven
   return messageId !== undefined && other.messageId === messageId && other.agentId === agentId;
 }
 
-/** A result with this text for each tool call without one. */
-export function resultsOfOpenCalls(registry: AgentRegistry, createId: IdSource, text: string): NewEvent[] {
+/** A result with this text for each of the selected tool calls without one. */
+export function resultsOfOpenCalls(
+  registry: AgentRegistry,
+  createId: IdSource,
+  text: string,
+  select: (call: OpenCall) => boolean = () => true,
+): NewEvent[] {
   return registry.all.flatMap(({ agentId, openCalls }) =>
-    openCalls.flatMap(({ toolCallId, tool }) => {
+    openCalls.filter(select).flatMap(({ toolCallId, tool }) => {
       const message = { role: 'tool', content: text, toolCallId, tool, isError: true } as const;
       return takeApart(message, { id: createId(), agentId }).map((event) => ({
         ...event,

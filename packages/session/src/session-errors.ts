@@ -74,6 +74,11 @@ export const sessionErrors = defineErrors('session', {
     advice: 'Name in `at` the message that should have another text, or leave `edit` out.',
     details: ['eventId'],
   },
+  SESSION_ANSWER_REFUSED: {
+    when: '`answer` names a call that does not wait for a person: it was answered before, a rewind took it back, nobody was asked about it, or several calls with that id wait.',
+    advice: 'Take a call of `session.pending`, and name it by the event of the call.',
+    details: ['callId'],
+  },
   SESSION_COMPACTION_INVALID: {
     when: '`compact` was called without a text, names in `keptFrom` a message or event that the agent does not have, or leaves `keptFrom` out while the agent has a message to answer.',
     advice: 'Name in `keptFrom` the first message or event of the agent that its model still needs to see.',

@@ -12,6 +12,7 @@ import type {
 import { type CapturedEvent, createIdSource, type Fidelity, type IdSource } from '@hansard/events';
 import type { ContextOptions, ContextPolicy, TokenCounter, TranscriptMessage } from '@hansard/prompt';
 import type {
+  Awaitable,
   HookProvider,
   IncomingSource,
   LanguageModelProvider,
@@ -20,6 +21,7 @@ import type {
   ToolProvider,
 } from '@hansard/provider';
 import { type Clock, systemClock } from '@hansard/provider';
+import type { PendingCall, PersonAnswer } from './turn/waiting-calls.ts';
 
 /** The options of every session, new or loaded. A session does not close the providers; their owner does. */
 export interface SessionRunOptions {
@@ -74,6 +76,11 @@ export interface SessionRunOptions {
    * Absent: 1, one after the other.
    */
   readonly parallelToolCalls?: number;
+  /**
+   * Receives each call that waits for a person, when it begins to wait and when the session is loaded. Its answer counts as that of the person; null: somebody else
+   * answers, through `Session.answer` or a letter. Absent: somebody else does.
+   */
+  readonly onPending?: (call: PendingCall) => Awaitable<PersonAnswer | null>;
   /** How long one model call may take, in milliseconds. Absent: no limit. */
   readonly modelTimeoutMs?: number;
 }

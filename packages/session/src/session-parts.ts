@@ -17,6 +17,7 @@ import { RunningCalls } from './turn/running-calls.ts';
 import { SessionHooks } from './turn/session-hooks.ts';
 import { SessionWatch } from './turn/session-watch.ts';
 import type { TurnResources } from './turn/turn-resources.ts';
+import { namedInEnvelope, WaitingCalls } from './turn/waiting-calls.ts';
 
 /** A session, as each caller may use it. */
 export interface SessionParts {
@@ -82,6 +83,7 @@ export function createSessionParts(
     onStop,
     onEnded: () => hooksOver.abort(sessionWasClosed(dispatch.dispatchId)),
   });
+  const waiting = waitingCalls(options, dispatch, { record, watch, signal: stopSignal });
   const timeoutMs = options.hookTimeoutMs ?? defaultHookTimeoutMs;
   const hooks: SessionHooks = new SessionHooks(
     {
@@ -94,15 +96,32 @@ export function createSessionParts(
     { clock, timeoutMs },
   );
   const turn = turnResources(options, {
-    ...{ record, toolbox, memory, hooks, watch, stopSignal, timeoutMs },
+    ...{ record, toolbox, memory, hooks, watch, stopSignal, timeoutMs, waiting },
     branches: () => readBranches(registry, recordedBy(dispatch, log)()),
   });
   return { record, turn, memory, hooks, watch, life };
 }
 
+function waitingCalls(
+  { clock, onPending }: SessionRunOptions & SessionDefaults,
+  dispatch: Dispatch,
+  { record, watch, signal }: Pick<SessionParts, 'record' | 'watch'> & { readonly signal: AbortSignal },
+): WaitingCalls {
+  const waiting = new WaitingCalls({
+    ...record,
+    clock,
+    keep: (pending) => dispatch.update({ pending: pending.map(namedInEnvelope) }),
+    readLetters: () => watch.readLetters(),
+    onPending,
+    signal,
+  });
+  watch.waiting = waiting;
+  return waiting;
+}
+
 interface PartsOfTurns
   extends Pick<SessionParts, 'record' | 'memory' | 'hooks' | 'watch'>,
-    Pick<TurnResources, 'branches'> {
+    Pick<TurnResources, 'branches' | 'waiting'> {
   readonly toolbox: Toolbox;
   /** Aborts when the session is stopped. */
   readonly stopSignal: AbortSignal;
@@ -111,7 +130,7 @@ interface PartsOfTurns
 
 function turnResources(
   options: SessionRunOptions & SessionDefaults,
-  { record, toolbox, memory, hooks, watch, stopSignal, timeoutMs, branches }: PartsOfTurns,
+  { record, toolbox, memory, hooks, watch, stopSignal, timeoutMs, waiting, branches }: PartsOfTurns,
 ): TurnResources {
   const { clock, createId } = options;
   return {
@@ -131,6 +150,7 @@ function turnResources(
     maxToolRounds: options.maxToolRounds ?? 50,
     parallelToolCalls: options.parallelToolCalls ?? 1,
     running: new RunningCalls(),
+    waiting,
     watch,
     watched: null,
     modelTimeoutMs: options.modelTimeoutMs ?? null,

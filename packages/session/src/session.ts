@@ -34,6 +34,7 @@ import { invalidOption, noRoot, sessionErrors } from './session-errors.ts';
 import type { AgentStart } from './session-options.ts';
 import type { SessionParts } from './session-parts.ts';
 import { assertNotAnswering } from './turn/answer.ts';
+import type { PendingCall, PersonAnswer } from './turn/waiting-calls.ts';
 
 type Completion = EventData<'session:complete'>;
 
@@ -265,6 +266,20 @@ export class Session implements AsyncDisposable {
     return this.#fork(fork);
   }
 
+  /** The calls that wait for a person, in the order of their agents. */
+  pending(): readonly PendingCall[] {
+    return this.#parts.turn.waiting.pending;
+  }
+
+  /**
+   * Answers a call that waits for a person: `call` is its event, or the id of the tool call if only one such call waits. The first answer counts. Durable when it
+   * resolves; the call then continues by itself.
+   * @throws SESSION_ANSWER_REFUSED, SESSION_CLOSED, EVENT_INVALID
+   */
+  answer(call: string, answer: PersonAnswer): Promise<void> {
+    return this.#parts.turn.waiting.answer(call, answer);
+  }
+
   /**
    * Stops the agents of the session and its workers permanently (`harness:abort`). `close` then ends it as `aborted`.
    */
@@ -287,9 +302,12 @@ export class Session implements AsyncDisposable {
     await this.#ending;
   }
 
-  /** Completes the session unless it is complete: as `aborted` if its signal, a person or a limit stopped it. Safe to call twice. */
+  /**
+   * Completes the session unless it is complete: as `aborted` if its signal, a person or a limit stopped it. A session with a call that waits for a
+   * person is not completed, unless a person or a limit stopped the session: it stays `running` without an owner until it is loaded. Safe to call twice.
+   */
   close(): Promise<void> {
-    this.#ending ??= this.#end({ status: this.#parts.life.isAborted ? 'aborted' : 'completed' });
+    this.#ending ??= this.#end({ status: this.#parts.life.isAborted ? 'aborted' : 'completed' }, true);
     return this.#ending;
   }
 
@@ -313,21 +331,24 @@ export class Session implements AsyncDisposable {
     return agent;
   }
 
-  async #end(outcome: Pick<Completion, 'status' | 'result'>): Promise<void> {
+  async #end(outcome: Pick<Completion, 'status' | 'result'>, isSuspending = false): Promise<void> {
     const { record, turn, hooks, watch, life } = this.#parts;
     const { log } = record;
+    turn.waiting.stop();
     await watch.lastLetters();
     watch.end();
     // What was recorded is observed before the agents are stopped, and what they still record before the end.
     await hooks.drained();
     life.stop(sessionWasClosed(this.dispatchId));
-    await Promise.allSettled(turn.answering.values());
+    await Promise.allSettled([...turn.answering.values(), turn.waiting.over()]);
     await hooks.drained();
     try {
-      await log.end(
-        (facts) => newEvent('session:complete', { ...outcome, ...figuresOf(facts) }),
-        (completedAt) => completionUpdates(outcome, 'ended', completedAt),
-      );
+      if (isSuspending && turn.waiting.isWaiting && !watch.isStopped) await log.suspend();
+      else
+        await log.end(
+          (facts) => newEvent('session:complete', { ...outcome, ...figuresOf(facts) }),
+          (completedAt) => completionUpdates(outcome, 'ended', completedAt),
+        );
       await hooks.drained();
     } finally {
       life.end();

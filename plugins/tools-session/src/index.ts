@@ -119,12 +119,26 @@ export default definePlugin({
   create: () => createSessionTools(),
 });
 
+/** The session gives the answer of the person as the result, and does not call the tool. */
+const askUserTool = defineTool({
+  name: 'ask_user',
+  description: 'Asks a person a question, and waits for the answer, which can take days.',
+  input: z.strictObject({
+    question: z.string().min(1).describe('The question.'),
+    choices: z.array(z.string().min(1)).min(1).optional().describe('Answers to choose from.'),
+  }),
+  waitsFor: 'answer',
+  run() {
+    throw new ToolRefusal('Nobody can be asked here.');
+  },
+});
+
 /**
- * The tools with which agents of a session work together: `task`, `discuss` and `tell`. A call that can't be carried
+ * The tools with which agents of a session work together: `task`, `discuss` and `tell`, and with `askUser` also `ask_user`. A call that can't be carried
  * out as it was made gets a result with `status: 'error'` that says what to change; what the host throws is thrown on.
  */
-export function createSessionTools(): ToolProvider {
-  return combineTools([taskTool, discussTool, tellTool]);
+export function createSessionTools({ askUser = false }: { readonly askUser?: boolean } = {}): ToolProvider {
+  return combineTools([taskTool, discussTool, tellTool, ...(askUser ? [askUserTool] : [])]);
 }
 
 interface Turn {

@@ -24,7 +24,7 @@ import {
   withChatModel,
   withConversation,
 } from '../session/chat-model.ts';
-import { converse, noteNothingLeft } from '../session/converse.ts';
+import { askPerson, converse, noteNothingLeft } from '../session/converse.ts';
 import { TypedLines } from '../session/typed-lines.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type AddCommand, withCommonOptions, withExamples } from '../terminal/command.ts';
@@ -105,6 +105,7 @@ async function chat(context: CliContext, scenario: string | undefined, options: 
       const { root, session } = await harness.chat({
         ...chat,
         ...(typed === null ? {} : { onIncoming: (text: string) => typed.onIncoming(text) }),
+        onPending: (call) => askPerson(context, typed, call),
         task,
         ...definedOnly({ bot, withHistory, fidelity, systemPrompt, parallelToolCalls }),
       });
@@ -206,6 +207,7 @@ async function resumeSession(
         ...chat,
         ...definedOnly({ parallelToolCalls: options.parallel }),
         ...(typed === null ? {} : { onIncoming: (text: string) => typed.onIncoming(text) }),
+        onPending: (call) => askPerson(context, typed, call),
       });
       await converse(context, {
         store,

@@ -31,6 +31,16 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./send.ts')).addSend,
   },
   {
+    name: 'approve',
+    group: 'Record',
+    description: 'answer a call of a session that waits for a person: approve, refuse, or answer a question',
+    arguments: [
+      session,
+      ['[call]', `the id of the tool call, or ${eventHelp} (default: the only call that waits)`],
+    ],
+    load: async () => (await import('./approve.ts')).addApprove,
+  },
+  {
     name: 'fork',
     group: 'Record',
     description: 'begin a session that repeats another one up to an event',

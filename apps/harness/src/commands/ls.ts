@@ -44,6 +44,7 @@ interface LsOptions extends CommonOptions {
   readonly sort: SessionOrder;
   readonly limit?: number;
   readonly tasks?: boolean;
+  readonly pending?: boolean;
   readonly status?: string;
 }
 
@@ -51,6 +52,7 @@ export const addLs: AddCommand = (command, context) => {
   withExamples(
     withCommonOptions(command)
       .option('--tasks', 'list the tasks, with the sums of their sessions')
+      .option('--pending', 'list the calls that wait for a person')
       .option('--status <status>', 'with --tasks: list only tasks of this status, such as open or done')
       .option('--project <text>', 'list only projects whose name contains this text, ignoring case')
       .addOption(
@@ -66,9 +68,12 @@ export const addLs: AddCommand = (command, context) => {
     'ls --project devenv --sort cost --limit 10',
     'ls research/route-models --json',
     'ls --tasks --status open',
+    'ls --pending',
   ).action((word: string | undefined, options: LsOptions) => {
     if (options.status !== undefined && options.tasks !== true)
       throw new CliError(exitCode.usage, '--status chooses tasks, and this lists sessions.', 'Add --tasks.');
+    if (options.pending === true)
+      return answerFromStore(context, options, (harness) => pendingAnswer(context, harness, word, options));
     return answerFromStore(context, options, (harness) =>
       options.tasks === true
         ? tasksAnswer(context, harness, word, options)
@@ -96,6 +101,45 @@ async function sessionsAnswer(
     text:
       sessions.length === 0 ? nothing(harness, project) : await sessionTable(context, store, sessions, sort),
     notesAfter: moreThan(limit, more),
+    failure: unreadableSessions(entries, taskDir, 'listed'),
+  };
+}
+
+/** The calls that wait, from the envelopes alone. */
+async function pendingAnswer(
+  context: CliContext,
+  { store }: Harness,
+  word: string | undefined,
+  { project, sort }: LsOptions,
+): Promise<Answer> {
+  const { sessions, entries, taskDir } = await listSessions(store, { word, project, sort });
+  const calls = sessions.flatMap((listed) =>
+    (listed.envelope.pending ?? []).map((call) => ({ listed, call })),
+  );
+  const cells = (cell: (one: (typeof calls)[number]) => string | null) => calls.map((one) => cell(one) ?? '');
+  const table = await listing(
+    context,
+    [
+      { name: 'title', cells: cells(({ listed }) => titleCell(listed)), least: 20 },
+      { name: 'call', cells: cells(({ call }) => call.toolCallId) },
+      { name: 'tool', cells: cells(({ call }) => call.tool) },
+      { name: 'kind', cells: cells(({ call }) => call.kind) },
+      { name: 'agent', cells: cells(({ call }) => call.agentId ?? null) },
+      {
+        name: 'until',
+        cells: cells(({ call }) => (call.deadline === undefined ? null : shownTime(context, call.deadline))),
+      },
+      { name: 'session', cells: shortIds(calls.map(({ listed }) => listed.envelope.dispatchId)) },
+    ],
+    ['title', 'agent'],
+  );
+  return {
+    rows: calls.map(({ listed, call }) => ({
+      taskDir: listed.taskDir,
+      dispatchId: listed.envelope.dispatchId,
+      ...call,
+    })),
+    text: calls.length === 0 ? 'No call waits for a person.' : table,
     failure: unreadableSessions(entries, taskDir, 'listed'),
   };
 }

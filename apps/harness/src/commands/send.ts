@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { readSession } from '@hansard/compose/reading';
 import { dispatchErrors, type LetterState } from '@hansard/dispatch';
 import { Option } from 'commander';
@@ -10,16 +9,13 @@ import {
   withCommonOptions,
   withExamples,
 } from '../terminal/command.ts';
+import { untilReceipt } from '../terminal/receipt.ts';
 import { answerFromStore } from '../terminal/with-store.ts';
 
 interface SendOptions extends CommonOptions {
   readonly agent?: string;
   readonly abort?: boolean;
 }
-
-/** Milliseconds. An owner looks once a second. */
-const receiptMs = 3_000;
-const lookMs = 100;
 
 const words: Readonly<Record<LetterState, string>> = {
   taken: 'Taken: the session has recorded it.',
@@ -80,12 +76,8 @@ export const addSend: AddCommand = (command, context) => {
         { text, abort, agentId: to?.agentId || undefined },
       );
       const after = index.events.length - 1;
-      const until = Date.now() + receiptMs;
-      let state: LetterState = await store.findLetter({ taskDir, dispatchId }, letter, after);
-      while (state === 'waiting' && Date.now() < until) {
-        await sleep(lookMs, undefined, { signal: context.signal });
-        state = await store.findLetter({ taskDir, dispatchId }, letter, after);
-      }
+      const find = () => store.findLetter({ taskDir, dispatchId }, letter, after);
+      const state = await untilReceipt(context.signal, find);
       return {
         rows: [{ taskDir, dispatchId, letter: letter.from, state }],
         text: words[state],

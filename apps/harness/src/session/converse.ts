@@ -2,7 +2,14 @@ import { toTaskName } from '@hansard/compose';
 import type { DispatchStore } from '@hansard/dispatch';
 import { neutraliseControls } from '@hansard/events/plain';
 import { scenarioErrors } from '@hansard/model-scripted';
-import { type Agent, forkSession, type Session, sessionErrors } from '@hansard/session';
+import {
+  type Agent,
+  forkSession,
+  type PendingCall,
+  type PersonAnswer,
+  type Session,
+  sessionErrors,
+} from '@hansard/session';
 import { printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
 import { type CliContext, note } from '../terminal/context.ts';
@@ -45,7 +52,11 @@ export async function converse(context: CliContext, conversation: Conversation):
     }
   }
   const { reason } = session.signal;
-  await session.complete('aborted');
+  const waiting = session.pending();
+  // What waits for a person can be answered later.
+  await (waiting.length > 0 && context.signal.aborted ? session.close() : session.complete('aborted'));
+  if (waiting.length > 0)
+    note(context, `${waiting.length} calls wait for a person: \`hansard ls --pending\` lists them.`);
   throw new CliError(
     exitCode.failed,
     context.signal.aborted ? `Stopped by ${context.signal.reason}.` : explainError(reason).message,
@@ -89,7 +100,9 @@ async function talk(
       note(context, `hansard: ${explainError(error).message}\nType another line, or /end.`);
     }
   };
-  if (root.awaitsResponse) await (typed === null ? answerAll() : tryTo(answerAll));
+  const waits = session.pending().some(({ agentId }) => agentId === root.agentId);
+  const begin = () => (waits ? answer().then(answerAll) : answerAll());
+  if (root.awaitsResponse || waits) await (typed === null ? begin() : tryTo(begin));
   for (const input of inputs) await send(input);
   let isTyped = false;
   for await (const line of typed === null ? [] : promptedLines(context, typed.of(session))) {
@@ -135,6 +148,33 @@ async function doWord(
   const text = neutraliseControls(message.content ?? '');
   note(context, word === '/undo' ? `Taken back: ${text}` : `Asked again: ${text}`);
   return root.awaitsResponse;
+}
+
+/** Asks the person who types about a call that waits. Null: nobody types, so another process answers. */
+export async function askPerson(
+  context: CliContext,
+  typed: TypedLines | null,
+  { tool, toolCallId, kind, by, reason = '', choices = [], input, deadline }: PendingCall,
+): Promise<PersonAnswer | null> {
+  const about = kind === 'question' ? reason : `${by} asks about ${tool} ${JSON.stringify(input)}: ${reason}`;
+  const until = deadline === undefined ? '' : ` (until ${deadline})`;
+  const text = neutraliseControls(
+    `${about}${choices.length === 0 ? '' : ` [${choices.join(' | ')}]`}${until}`,
+  );
+  if (typed === null) {
+    note(
+      context,
+      `Waiting for a person. ${text}\n\`hansard approve SESSION ${toolCallId}\` answers, in another terminal.`,
+    );
+    return null;
+  }
+  const line = await typed.ask(kind === 'question' ? `${text}\n? ` : `${text}\nyes, no, or always? `);
+  if (line === null) return null;
+  const word = line.trim();
+  if (kind === 'question') return { decision: 'approve', answer: word };
+  if (/^(y|yes|approve)$/i.test(word)) return { decision: 'approve' };
+  if (/^(a|always)$/i.test(word)) return { decision: 'approve', scope: 'session' };
+  return /^(n|no|refuse)$/i.test(word) ? { decision: 'refuse' } : { decision: 'refuse', note: word };
 }
 
 /** Typed lines. On a terminal with a prompt for each, after a word on how to end. */

@@ -34,6 +34,10 @@ export class TypedLines {
   /** Aborts when nothing more is typed. */
   readonly #over = new AbortController();
   readonly #typed: AsyncIterator<TypedLine>;
+  /** What receives the next lines in place of the session. */
+  readonly #claims: ((line: string | null) => void)[] = [];
+  /** The last question. Never rejects. */
+  #asked: Promise<unknown> = Promise.resolve();
   /** The words for the chat that the console delivered. */
   readonly #words: ChatWord[] = [];
   #wake = () => {};
@@ -43,18 +47,36 @@ export class TypedLines {
     this.#context = context;
     this.#isConsole =
       context.stdin.isTTY === true && harness.plugins.providers('CommunicationProvider').length > 0;
-    this.#typed = (this.#isConsole ? this.#untilEnd() : this.#read())[Symbol.asyncIterator]();
+    this.#typed = this.#unclaimed(this.#isConsole ? this.#untilEnd() : this.#read());
   }
 
   /** For the session: takes the words for the chat, `/end`, and what is typed after it. */
   onIncoming(text: string): boolean {
     if (!this.#isConsole) return false;
+    const claim = this.#claims.shift();
+    if (claim !== undefined) {
+      claim(text);
+      return true;
+    }
     const word = chatWordOf(text);
     if (this.#over.signal.aborted || text.trim() === endWord) this.#over.abort();
     else if (word === null) return false;
     else this.#words.push(word);
     this.#wake();
     return true;
+  }
+
+  /** Asks the person something, after earlier questions. The next line is the answer; null: nothing more is typed. */
+  ask(question: string): Promise<string | null> {
+    const answered = this.#asked.then(async () => {
+      if (this.#over.signal.aborted) return null;
+      this.#context.stderr.write(question);
+      const line = new Promise<string | null>((resolve) => this.#claims.push(resolve));
+      void this.#next();
+      return line;
+    });
+    this.#asked = answered;
+    return answered;
   }
 
   /** Whether a line is typed. A console delivers lines only to a running session, so it is asked later. */
@@ -94,6 +116,19 @@ export class TypedLines {
   #next(): Promise<IteratorResult<TypedLine>> {
     this.#first ??= this.#typed.next();
     return this.#first;
+  }
+
+  /** The lines that answer no question. */
+  async *#unclaimed(lines: AsyncGenerator<TypedLine>): AsyncGenerator<TypedLine> {
+    try {
+      for await (const line of lines) {
+        const claim = this.#claims.shift();
+        if (claim === undefined) yield line;
+        else claim(line.text);
+      }
+    } finally {
+      for (const claim of this.#claims.splice(0)) claim(null);
+    }
   }
 
   async *#read(): AsyncGenerator<TypedLine> {

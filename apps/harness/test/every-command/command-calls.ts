@@ -69,8 +69,8 @@ const ofOneSession = Object.entries(exportFormats).flatMap(([id, { scope }]) =>
 export async function commandCalls(store: RecordedStore): Promise<CommandCall[]> {
   const program = await createProgram(silent, commandTable);
   const leaves = program.commands
-    // These open no store, or need a session that runs (`send.test.ts`), add a session (`fork.test.ts`) or a file that a session changed (`blame.test.ts`).
-    .filter((command) => !['help', 'completion', 'send', 'fork', 'blame'].includes(command.name()))
+    // These open no store, or need a session that runs (`send.test.ts`, `approve.test.ts`), add a session (`fork.test.ts`) or a file that a session changed (`blame.test.ts`).
+    .filter((command) => !['help', 'completion', 'send', 'approve', 'fork', 'blame'].includes(command.name()))
     .flatMap((command) => (command.commands.length === 0 ? [command] : subcommandsOf(command)))
     // It deletes what the others need (`delete.test.ts`).
     .filter((command) => command.name() !== 'delete');

@@ -57,6 +57,8 @@ export interface NewLetter {
   readonly text?: string | undefined;
   /** Stops the dispatch. */
   readonly abort?: boolean | undefined;
+  /** Answers a call of the dispatch that waits for a person, whatever the status of the dispatch is. */
+  readonly answer?: DispatchLetter['answer'];
   /** The agent that is meant. Absent: the dispatched one, or the root. */
   readonly agentId?: string | undefined;
   /** Absent: a person. */

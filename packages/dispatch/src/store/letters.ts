@@ -33,8 +33,7 @@ export async function writeLetter(
 ): Promise<DispatchLetter> {
   const { taskDir, dispatchId } = dispatch;
   const stored = new ProviderDispatch(context.provider, dispatch);
-  const { status, source } = await stored.readEnvelope();
-  const reason = whyRefused(taskDir, status, source !== null, letter);
+  const reason = whyRefused(taskDir, await stored.readEnvelope(), letter);
   if (reason !== null)
     throw dispatchErrors.error(
       'DISPATCH_LETTER_REFUSED',
@@ -64,12 +63,17 @@ export async function writeLetter(
 
 function whyRefused(
   taskDir: string,
-  status: DispatchEnvelope['status'],
-  isImported: boolean,
-  { text, abort = false }: NewLetter,
+  { status, source, pending = [] }: DispatchEnvelope,
+  { text, abort = false, answer }: NewLetter,
 ): string | null {
   if (isInternalTask(taskDir)) return 'its task belongs to Hansard';
-  if (isImported) return 'it was imported, so no program of Hansard continues it';
+  if (source !== null) return 'it was imported, so no program of Hansard continues it';
+  if (answer !== undefined) {
+    const isPending = pending.some(({ callId }) => callId === answer.callId);
+    return isPending
+      ? null
+      : 'no such call of it waits for a person: the call was answered before, or never asked about';
+  }
   if (status !== 'running') return 'it has ended';
   if (typeof text === 'string' && text.length > longestText)
     return `its text has ${text.length} characters, and the limit is ${longestText}`;
@@ -81,7 +85,14 @@ function whyRefused(
 async function letterEnvelope(
   { createId, clock, redaction }: StoreContext,
   { taskDir, dispatchId }: DispatchRef,
-  { from = `letter_${createId()}`, abort = false, text, agentId, source = { kind: 'user' } }: NewLetter,
+  {
+    from = `letter_${createId()}`,
+    abort = false,
+    text,
+    agentId,
+    source = { kind: 'user' },
+    answer,
+  }: NewLetter,
 ): Promise<DispatchEnvelope & { readonly letter: DispatchLetter }> {
   await redaction?.ready();
   const check = (letter: DispatchLetter): DispatchEnvelope => {
@@ -101,6 +112,7 @@ async function letterEnvelope(
     ...(text === undefined || text === '' ? {} : { text }),
     ...(agentId === undefined ? {} : { agentId }),
     ...(abort ? { abort } : {}),
+    ...(answer === undefined ? {} : { answer }),
   };
   const checked = redaction?.envelope(redaction.checked(letter, check)) ?? check(letter);
   return { ...checked, letter: checked.letter ?? letter };
@@ -183,7 +195,9 @@ function whyInvalid(
   if (status === 'running') return 'it is not whole: its envelope has not ended';
   if ((letter.text ?? '').length > longestText)
     return `its text has ${letter.text?.length} characters, and the limit is ${longestText}`;
-  return letter.abort !== true && (letter.text ?? '').trim() === '' ? 'it has no text' : null;
+  return letter.abort !== true && letter.answer === undefined && (letter.text ?? '').trim() === ''
+    ? 'it has no text'
+    : null;
 }
 
 /** Which of these letters the log of a dispatch has after a position. */

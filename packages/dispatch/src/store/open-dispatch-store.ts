@@ -262,9 +262,12 @@ class CheckedStore implements DispatchStore {
     const stored = this.#at(dispatch);
     const { takenOf } = await loadLetters();
     // Before the log: an owner that ends has taken what it takes.
-    const { status } = await stored.readEnvelope();
+    const { status, pending = [] } = await stored.readEnvelope();
     if ((await takenOf(stored, [letter], after)).size > 0) return 'taken';
-    return status === 'running' ? 'waiting' : 'refused';
+    const { answer } = letter;
+    const waits =
+      answer === undefined ? status === 'running' : pending.some(({ callId }) => callId === answer.callId);
+    return waits ? 'waiting' : 'refused';
   }
 
   async deleteDispatch(dispatch: DispatchRef, { exclude }: DeleteDispatchOptions = {}): Promise<void> {

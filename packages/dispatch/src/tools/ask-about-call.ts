@@ -18,7 +18,11 @@ export interface HookedCall {
 }
 
 /** May the call be made, and with which input? Rejects only when the signal aborts. */
-export function askAboutCall(asking: HookAsking, call: HookedCall): Promise<HookVerdict<JsonValue>> {
+export function askAboutCall(
+  asking: HookAsking,
+  call: HookedCall,
+  { canAsk = false }: { readonly canAsk?: boolean } = {},
+): Promise<HookVerdict<JsonValue>> {
   return askHooks<JsonValue>(asking, {
     value: call.input,
     ask: (input) => ({
@@ -30,6 +34,7 @@ export function askAboutCall(asking: HookAsking, call: HookedCall): Promise<Hook
     }),
     alteredBy: ({ input }) => input,
     made: (input) => ({ input }),
+    canAsk,
     data: dataOf(call),
     links: linksOf(call),
   });

@@ -2,11 +2,12 @@ import {
   type EventLinks,
   findNotJson,
   type IdSource,
+  isTimestamp,
   type JsonObject,
   type NewEvent,
   newEvent,
 } from '@hansard/events';
-import type { Awaitable, HookDecision, HookProvider, HookQuestion } from '@hansard/provider';
+import type { Awaitable, HookDecision, HookProvider, HookQuestion, PersonQuestion } from '@hansard/provider';
 import { untilAborted } from '../async/until-aborted.ts';
 import { describeFailure } from '../describe-failure.ts';
 import type { HookPart } from '../hooks/hook-part.ts';
@@ -39,6 +40,8 @@ export interface HookInquiry<T> {
   /** The causes of what a hook does while it decides. Absent: those of the links. */
   readonly causes?: readonly string[];
   readonly links: EventLinks;
+  /** Whether a person can be asked. Absent: no; a hook that wants that denies. */
+  readonly canAsk?: boolean | undefined;
 }
 
 export interface HookVerdict<T> {
@@ -46,6 +49,8 @@ export interface HookVerdict<T> {
   readonly events: readonly NewEvent[];
   readonly value: T;
   readonly denied: HookDenial | null;
+  /** What a person is to be asked before the call is made. Null: nothing, or the call was denied. */
+  readonly asked: (PersonQuestion & { readonly by: string }) | null;
   /** The id of the last decision of the chain: those of this inquiry, or the `previous` of the inquiry. */
   readonly via: string | null;
 }
@@ -72,6 +77,12 @@ export async function askHooks<T>(asking: HookAsking, inquiry: HookInquiry<T>): 
     }
     if (checked === null) continue;
     if (checked.decision === 'allow') continue;
+    if (checked.decision === 'ask') {
+      if (inquiry.canAsk !== true)
+        return chain.deny(hook, `${checked.question.reason} (nobody can be asked here)`);
+      chain.ask(hook, checked.question);
+      continue;
+    }
     const cause = await untilAborted(signal, () => chain.causeOf(hook, checked.cause));
     if (checked.decision === 'deny') return chain.deny(hook, checked.reason, cause);
     chain.alter(hook, checked, cause);
@@ -116,6 +127,7 @@ class DecisionChain<T> {
   readonly #events: NewEvent[] = [];
   #hasDecision = false;
   #last: string | null;
+  #asked: HookVerdict<T>['asked'] = null;
 
   constructor(asking: HookAsking, inquiry: HookInquiry<T>) {
     this.#asking = asking;
@@ -136,6 +148,10 @@ class DecisionChain<T> {
       { ...(reason === undefined ? {} : { reason }), ...this.#inquiry.made(value) },
       cause,
     );
+  }
+
+  ask({ name }: HookProvider, question: PersonQuestion): void {
+    this.#asked ??= { ...question, by: `${name}` };
   }
 
   deny(hook: HookProvider, reason: string, cause?: string): HookVerdict<T> {
@@ -160,7 +176,8 @@ class DecisionChain<T> {
   }
 
   verdict(denied: HookDenial | null = null): HookVerdict<T> {
-    return { events: this.#events, value: this.value, denied, via: this.#last };
+    const asked = denied === null ? this.#asked : null;
+    return { events: this.#events, value: this.value, denied, asked, via: this.#last };
   }
 
   get #question(): HookQuestion['on'] {
@@ -197,6 +214,7 @@ class DecisionChain<T> {
 
 type CheckedDecision<T> =
   | { readonly decision: 'allow' }
+  | { readonly decision: 'ask'; readonly question: PersonQuestion }
   | { readonly decision: 'deny'; readonly reason: string; readonly cause: unknown }
   | {
       readonly decision: 'alter';
@@ -210,6 +228,8 @@ function checkDecision<T>(decision: HookDecision, inquiry: HookInquiry<T>): Chec
   switch (decision?.decision) {
     case 'allow':
       return { decision: 'allow' };
+    case 'ask':
+      return { decision: 'ask', question: checkQuestion(decision) };
     case 'deny': {
       const { reason, cause } = decision;
       if (typeof reason === 'string') return { decision: 'deny', reason, cause };
@@ -225,4 +245,21 @@ function checkDecision<T>(decision: HookDecision, inquiry: HookInquiry<T>): Chec
     default:
       throw new TypeError('it gave no decision.');
   }
+}
+
+/** @throws TypeError */
+function checkQuestion({ reason, choices, deadline, ...more }: PersonQuestion): PersonQuestion {
+  if (typeof reason !== 'string') throw new TypeError('it asked a person without a reason.');
+  if (choices !== undefined && !(Array.isArray(choices) && choices.every((one) => typeof one === 'string')))
+    throw new TypeError('it asked a person with choices that are not a list of texts.');
+  if (deadline !== undefined && !isTimestamp(deadline))
+    throw new TypeError('it asked a person with a deadline that is not a UTC time with milliseconds.');
+  if (more.default !== undefined && !['approve', 'refuse'].includes(more.default))
+    throw new TypeError('it asked a person with a default that is not approve or refuse.');
+  return {
+    reason,
+    ...(choices === undefined ? {} : { choices: [...choices] }),
+    ...(deadline === undefined ? {} : { deadline }),
+    ...(more.default === undefined ? {} : { default: more.default }),
+  };
 }

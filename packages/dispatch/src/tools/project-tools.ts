@@ -161,6 +161,8 @@ export class ProjectTools {
     try {
       const verdict = await this.askHooks(call, signal);
       if (verdict.decision === 'deny') return { status: 'error', text: blockedText(verdict) };
+      if (toolbox.definitions.some(({ name, waitsFor }) => name === call.tool && waitsFor !== undefined))
+        return failedOutcome(`${call.tool} waits for a person, and only in a session can a call wait.`);
       const made = { ...call, input: verdict.input };
       const asked = { ...made, ...toDispatchRef(log), signal };
       const outcome = await useTool({

@@ -162,6 +162,18 @@ const letterSchema = z.object({
   /** The agent of the dispatch that is meant. Absent: the dispatched one, or the root. */
   agentId: idSchema.optional(),
   abort: z.boolean().optional(),
+  /** The answer to a call of the dispatch that waits for a person. */
+  answer: z
+    .object({
+      /** The event of the call. */
+      callId: idSchema,
+      decision: z.enum(['approve', 'refuse']),
+      answer: z.string().optional(),
+      note: z.string().optional(),
+      input: jsonValueSchema.optional(),
+      scope: z.enum(['call', 'session']),
+    })
+    .optional(),
 });
 
 export type DispatchLetter = Readonly<z.infer<typeof letterSchema>>;
@@ -216,6 +228,22 @@ export const envelopeSchema = z.object({
   botId: z.string().nullable(),
   /** `narrative`: tool input and output are left out (D7). `full`: they are recorded, so that a session can be resumed. */
   fidelity: z.enum(fidelities),
+  /**
+   * The calls that wait for a person, and perhaps calls that were answered just before the process of the session died. Absent: there never was one.
+   */
+  pending: z
+    .array(
+      z.object({
+        /** The event of the call. */
+        callId: idSchema,
+        toolCallId: z.string(),
+        tool: z.string(),
+        kind: z.enum(['approval', 'question']),
+        agentId: idSchema.optional(),
+        deadline: timestampSchema.optional(),
+      }),
+    )
+    .optional(),
   /** The letter that this envelope is. Absent: it is an ordinary dispatch. */
   letter: letterSchema.optional(),
   schemaVersion: z.number().int().positive(),

@@ -11,6 +11,7 @@ import {
   millisecondsSchema,
   recordedTimeSchema,
   statedModelUsageSchema,
+  timestampSchema,
   usageSchema,
 } from './fields.ts';
 
@@ -106,6 +107,41 @@ const harnessEventData = {
     /** The new text of an altered delivery or tool result. */
     text: z.string().optional(),
   }),
+  /** A call waits for a person: it is not made before an answer. A question is a call whose result is the answer. */
+  'harness:approval_requested': z.object({
+    toolCallId: z.string(),
+    tool: z.string(),
+    kind: z.enum(['approval', 'question']),
+    /** Who asks: a hook, or the tool. */
+    by: z.string(),
+    /** Why, or the question. */
+    reason: z.string().optional(),
+    choices: z.array(z.string()).optional(),
+    /** After this time the default answer counts: `default`, otherwise a refusal. */
+    deadline: timestampSchema.optional(),
+    /** Of an approval `approve` or `refuse`; of a question the answer. */
+    default: z.string().optional(),
+    /** The input that is asked about, if hooks altered the input of the call. */
+    input: jsonValueSchema.optional(),
+  }),
+  /** The answer to a call that waits. The first one in the log counts. */
+  'harness:approval_given': z.object({
+    toolCallId: z.string(),
+    decision: z.enum(['approve', 'refuse']),
+    /** Of a question. */
+    answer: z.string().optional(),
+    /** Who answered, such as `user`, or `deadline`. */
+    by: z.string(),
+    note: z.string().optional(),
+    /** The input with which the call is made, in place of the one that was asked about. */
+    input: jsonValueSchema.optional(),
+    /** `session`: it also holds for later calls of this tool with the input that was asked about. */
+    scope: z.enum(['call', 'session']),
+    /** The earlier answer for the whole session that this one repeats. */
+    earlier: idSchema.optional(),
+  }),
+  /** The tool of a call that was approved is entered next. A call is never entered twice. */
+  'harness:call_started': z.object({ toolCallId: z.string() }),
 } as const;
 
 /** Observations of the system, as they were captured. */

@@ -1,4 +1,4 @@
-import { type CapturedEvent, type EventData, isEventOf } from '@hansard/events';
+import { type CapturedEvent, type EventData, type EventOf, isEventOf, type JsonValue } from '@hansard/events';
 import { givenThrough } from '@hansard/prompt';
 import { LoggedString } from '@hansard/provider';
 import type { AgentBranch } from './agent-memory.ts';
@@ -9,6 +9,21 @@ export interface OpenCall {
   readonly tool: string;
   /** The message that the call belongs to. */
   readonly messageId: string;
+  /** The event of the call. */
+  readonly callId: string;
+  /** Undefined: a narrative did not keep it. */
+  readonly input: JsonValue | undefined;
+  /** What a person was asked about the call. Null: nothing. */
+  readonly request: EventOf<'harness:approval_requested'> | null;
+  /** The answer of the person. Null: there is none. */
+  readonly given: EventOf<'harness:approval_given'> | null;
+  /** Whether its tool was entered after the answer. */
+  readonly isStarted: boolean;
+}
+
+/** Whether a call waits for a person, or for being made after the answer. */
+export function isWaiting({ request, isStarted }: OpenCall): boolean {
+  return request !== null && !isStarted;
 }
 
 /** Events of an agent in their order. Plain lists: a session that is loaded adds each of its events to one. */
@@ -91,12 +106,15 @@ export class AgentRecord {
     else if (isAnswer(event) && messageId !== this.#latestAnswer) this.#answer(messageId);
     else if (event.type === 'agent:inference' && messageId === this.#latestAnswer)
       this.#keepUnanswered(givenThrough(event));
+    else if (event.type.startsWith('harness:')) this.#noteWaiting(event);
     const { ids, asking } = this.#sinceAnswer;
     if (asks) asking.push(ids.length);
     ids.push(event.id);
     if (isEventOf(event, 'agent:tool_call')) {
       const { toolCallId, tool } = event.data;
-      this.#openCalls.set(toolCallId, { toolCallId, tool, messageId });
+      const { input } = event.data as { input?: JsonValue };
+      const waits = { request: null, given: null, isStarted: false };
+      this.#openCalls.set(toolCallId, { toolCallId, tool, messageId, callId: event.id, input, ...waits });
       this.tools.add(tool);
     }
   }
@@ -113,9 +131,22 @@ export class AgentRecord {
     // A model call says that it was given everything through this event.
     if (last !== null) this.#sinceAnswer.ids.push(last.id);
     this.#beforeAnswer = onPath.#beforeAnswer;
+    const before = new Map(this.openCalls.map((call) => [call.callId, call]));
     this.#openCalls.clear();
     for (const call of onPath.openCalls)
-      if (!takenBack.has(call.toolCallId)) this.#openCalls.set(call.toolCallId, call);
+      if (!takenBack.has(call.toolCallId))
+        this.#openCalls.set(call.toolCallId, before.get(call.callId) ?? call);
+  }
+
+  /** What a person was asked about an open call and answered. The first answer counts. */
+  #noteWaiting(event: CapturedEvent): void {
+    const call = this.#openCalls.get(String(event.data.toolCallId));
+    if (call === undefined) return;
+    const note = (more: Partial<OpenCall>) => this.#openCalls.set(call.toolCallId, { ...call, ...more });
+    if (isEventOf(event, 'harness:approval_requested')) note({ request: event });
+    else if (isEventOf(event, 'harness:approval_given')) {
+      if (call.request !== null && call.given === null) note({ given: event });
+    } else if (event.type === 'harness:call_started') note({ isStarted: true });
   }
 
   #create(

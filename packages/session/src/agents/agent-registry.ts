@@ -1,4 +1,5 @@
-import { type CapturedEvent, type HansardError, preview } from '@hansard/events';
+import { isDeepStrictEqual } from 'node:util';
+import { type CapturedEvent, type EventOf, type HansardError, isEventOf, preview } from '@hansard/events';
 import { isStraightEvent } from '@hansard/prompt';
 import type { AgentInfo } from '@hansard/provider';
 import { sessionErrors } from '../session-errors.ts';
@@ -21,6 +22,14 @@ export class AgentRegistry {
   readonly #languageModel: string | undefined;
   /** The parts of requests that the log has, by id. */
   readonly #requests = new Set<string>();
+  /** The answers of persons that hold for the session. */
+  readonly #standing: {
+    readonly tool: string;
+    readonly input: unknown;
+    readonly answer: EventOf<'harness:approval_given'>;
+  }[] = [];
+  /** The last event that a fork repeats from its origin. Answers for the session of the origin do not hold in the fork. */
+  #repeatedThrough: string | null = null;
   #latestNumber = 0;
   #root: AgentRecord | null = null;
   /** Whether the first agent without a cause is a peer: then there is no root. */
@@ -65,6 +74,9 @@ export class AgentRegistry {
       this.isBranched ||= !isStraightEvent(event);
     const agentId = event.agentId ?? this.#root?.agentId;
     if (type === 'request:stored') this.#requests.add(event.id);
+    if (isEventOf(event, 'session:fork') && event.data.from.product === 'hansard')
+      this.#repeatedThrough ??= event.data.from.recordId ?? null;
+    else if (event.id === this.#repeatedThrough) this.#repeatedThrough = null;
     if (agentId === undefined) {
       // Without a root, such an event belongs to the session and to no agent.
       if (!this.#isRootless) this.#beforeRoot.push(event);
@@ -80,10 +92,24 @@ export class AgentRegistry {
       this.reserve(agentId);
     }
     record.observe(event);
+    if (isEventOf(event, 'harness:approval_given') && event.data.scope === 'session')
+      this.#stand(record, event);
     if (event.type === 'agent:created' && event.cause === undefined && !this.#isRootless)
       this.#become(record);
     if (this.#root !== null && this.#beforeRoot.length > 0)
       for (const early of this.#beforeRoot.splice(0)) this.observe(early, position);
+  }
+
+  /** The answer of a person that holds for the session and for such a call. Null: there is none. */
+  standingAnswer(tool: string, input: unknown): EventOf<'harness:approval_given'> | null {
+    const found = this.#standing.find((one) => one.tool === tool && isDeepStrictEqual(one.input, input));
+    return found?.answer ?? null;
+  }
+
+  #stand({ openCalls }: AgentRecord, answer: EventOf<'harness:approval_given'>): void {
+    const call = openCalls.find(({ given }) => given === answer);
+    if (call === undefined || this.#repeatedThrough !== null || answer.data.earlier !== undefined) return;
+    this.#standing.push({ tool: call.tool, input: call.request?.data.input ?? call.input, answer });
   }
 
   #become(record: AgentRecord): void {

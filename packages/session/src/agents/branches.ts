@@ -59,6 +59,7 @@ export async function rewindAgent(
   for (const event of events) tree.add(event, event);
   registry.get(agentId).standOn(currentBranch(tree, agentId));
   await recorded;
+  await turn.waiting.settle(registry.get(agentId));
   return id;
 }
 

@@ -151,6 +151,13 @@ export class SessionLog {
     }
   }
 
+  /** Accepts nothing more, and leaves the dispatch running without an owner: a later load continues it. */
+  async suspend(): Promise<void> {
+    this.#hasEnded = true;
+    await this.flushed();
+    await this.#options.dispatch.release();
+  }
+
   #whenRecorded(accepted: AcceptedEvents): Promise<readonly CapturedEvent[]> {
     const { events, recorded } = accepted;
     const before = this.#latest;

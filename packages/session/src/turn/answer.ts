@@ -1,11 +1,13 @@
 import type { HansardError } from '@hansard/events';
 import type { LoggedString } from '@hansard/provider';
 import { type AgentRecord, inWords } from '../agents/agent-record.ts';
+import { sessionWasClosed } from '../log/session-log.ts';
 import { sessionErrors } from '../session-errors.ts';
 import { askModel, utteranceOf } from './ask-model.ts';
 import { recordFailure } from './recorded-failure.ts';
 import { refuseToolCalls, runToolCalls } from './run-tool-call.ts';
 import type { TurnResources } from './turn-resources.ts';
+import { CallSuspended } from './waiting-calls.ts';
 
 /**
  * Lets an agent speak: model call, tool calls, results, until an utterance. `askedBy`: the tool call that asks for it, which
@@ -45,6 +47,8 @@ async function untilUtterance(
   askedBy: string | undefined,
 ): Promise<LoggedString> {
   const { registry, maxToolRounds, watch, watched } = turn;
+  const resumed = turn.waiting.resumedOf(agentId);
+  if (resumed !== null) await resumed;
   for (let round = 0; ; round += 1) {
     await untilObserved(turn);
     watch.checkCost();
@@ -69,7 +73,13 @@ async function untilUtterance(
       await recordFailure(turn.log, agentId, failure);
       throw failure;
     }
-    await runToolCalls(turn, record, given, (other, callId) => answer(turn, other, callId));
+    try {
+      await runToolCalls(turn, record, given, (other, callId) => answer(turn, other, callId));
+    } catch (error) {
+      if (!(error instanceof CallSuspended)) throw error;
+      turn.signal.throwIfAborted();
+      throw sessionWasClosed(turn.dispatch.dispatchId);
+    }
   }
 }
 

@@ -1,12 +1,23 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   askAboutCall,
   askAboutResult,
   blockedText,
   callOver,
   type HookedCall,
+  type HookVerdict,
   useTool,
 } from '@hansard/dispatch';
-import { type CapturedEvent, isEventOf, type JsonObject, type NewEvent, newEvent } from '@hansard/events';
+import {
+  type CapturedEvent,
+  type EventData,
+  isEventOf,
+  isPlainObject,
+  type JsonObject,
+  type JsonValue,
+  type NewEvent,
+  newEvent,
+} from '@hansard/events';
 import { takeApart } from '@hansard/prompt';
 import {
   type AgentHost,
@@ -18,7 +29,7 @@ import {
   type NewAgent,
   type ToolOutcome,
 } from '@hansard/provider';
-import { type AgentRecord, inWords } from '../agents/agent-record.ts';
+import { type AgentRecord, inWords, type OpenCall } from '../agents/agent-record.ts';
 import { createAgent, terminateAgent } from '../agents/create-agent.ts';
 import { checkedText, substanceOf, textOf } from '../agents/given-transcript.ts';
 import { logOutput } from '../log/log-transcript-entry.ts';
@@ -28,6 +39,7 @@ import { interruption } from './interruption.ts';
 import { eventOfFailure } from './recorded-failure.ts';
 import type { RunningCall } from './running-calls.ts';
 import type { TurnResources } from './turn-resources.ts';
+import { type CallQuestion, CallSuspended } from './waiting-calls.ts';
 
 /** The result of a call before it is recorded. */
 interface CallResult {
@@ -107,7 +119,7 @@ async function makeCall(
   callId: string,
   respond: Respond,
 ): Promise<CallResult> {
-  const { log, clock, asking, registry, dispatch } = turn;
+  const { log, asking, registry, dispatch } = turn;
   const { agentId } = record;
   const { dispatchId } = dispatch;
   const running = turn.running.begin(agentId, call.toolCallId, call.tool);
@@ -120,21 +132,136 @@ async function makeCall(
     running: () => running.before,
   };
   try {
-    const { events, denied, via, value } = await askAboutCall(asking, hooked);
+    const { events, denied, asked, via, value } = await askAboutCall(asking, hooked, { canAsk: true });
     if (denied !== null) return { outcome: failed(blockedText(denied)), via, events };
-    // Durable before the tool acts on it.
-    if (events.length > 0) await log.append(events);
-    const started = clock.now();
-    const made = { ...call, input: value };
-    const agents = new ToolCallHost(turn, record, { callId, toolCallId: call.toolCallId, respond, running });
-    const { outcome, failures } = await callTool(turn, record, made, agents);
-    running.end();
-    const durationMs = Math.max(0, clock.now() - started);
-    const result = await askAboutResult(asking, { ...hooked, input: value }, outcome, via);
-    return { ...result, failures, durationMs };
+    const question = questionOf(turn, call, asked, value);
+    const allowed = { hooked: { ...hooked, input: value }, via, respond, running };
+    if (question === null) {
+      // Durable before the tool acts on it.
+      if (events.length > 0) await log.append(events);
+      return await useAllowed(turn, record, allowed);
+    }
+    const given = await turn.waiting.ask(agentId, { ...call, callId, input: value }, question, {
+      before: events,
+      via,
+    });
+    return await finishAnswered(turn, record, allowed, question.kind, given);
   } catch (error) {
-    if (!turn.signal.aborted || !log.isOpen) throw error;
+    if (error instanceof CallSuspended || !turn.signal.aborted || !log.isOpen) throw error;
     return refused(interruption);
+  } finally {
+    running.end();
+  }
+}
+
+/** A call that the hooks allowed. */
+interface AllowedCall {
+  /** With the input that the hooks and the person allow. */
+  readonly hooked: HookedCall;
+  readonly via: string | null;
+  readonly respond: Respond;
+  readonly running: RunningCall;
+}
+
+/** Makes a call, and asks the hooks about its result. */
+async function useAllowed(
+  turn: TurnResources,
+  record: AgentRecord,
+  { hooked, via, respond, running }: AllowedCall,
+): Promise<CallResult> {
+  const { clock, asking } = turn;
+  const { toolCallId, tool, input, callId = '' } = hooked;
+  const started = clock.now();
+  const agents = new ToolCallHost(turn, record, { callId, toolCallId, respond, running });
+  const { outcome, failures } = await callTool(turn, record, { toolCallId, tool, input }, agents);
+  running.end();
+  const durationMs = Math.max(0, clock.now() - started);
+  const result = await askAboutResult(asking, hooked, outcome, via);
+  return { ...result, failures, durationMs };
+}
+
+/** What a person is asked before the call is made. Null: nothing. */
+function questionOf(
+  { toolbox }: TurnResources,
+  { tool, input }: ModelToolCall,
+  asked: HookVerdict<JsonValue>['asked'],
+  allowed: JsonValue,
+): CallQuestion | null {
+  const waitsFor = toolbox.definitions.find(({ name }) => name === tool)?.waitsFor;
+  const altered = isDeepStrictEqual(input, allowed) ? {} : { input: allowed };
+  if (waitsFor === 'answer') {
+    const { question, choices } = isPlainObject(allowed) ? allowed : {};
+    return {
+      ...{ kind: 'question', by: tool },
+      ...(typeof question === 'string' ? { reason: question } : {}),
+      ...(Array.isArray(choices) ? { choices: choices.map(String) } : {}),
+      ...altered,
+    };
+  }
+  if (asked !== null) {
+    const { choices = null, ...others } = asked;
+    return {
+      kind: 'approval',
+      ...others,
+      ...(choices === null ? {} : { choices: [...choices] }),
+      ...altered,
+    };
+  }
+  return waitsFor === 'approval' ? { kind: 'approval', by: tool, ...altered } : null;
+}
+
+/** The result of a call that a person has answered. A tool is entered only after that is durable. */
+async function finishAnswered(
+  turn: TurnResources,
+  record: AgentRecord,
+  allowed: AllowedCall,
+  kind: CallQuestion['kind'],
+  { decision, answer = '', by, note, input }: EventData<'harness:approval_given'>,
+): Promise<CallResult> {
+  const { log } = turn;
+  const { hooked, via } = allowed;
+  const why = note === undefined ? '' : `: ${note}`;
+  if (record.isTerminated) return refused(`Error: not called: the agent ${inWords(record)} was terminated.`);
+  if (decision === 'refuse') return { outcome: failed(`Error: Refused by ${by}${why}`), via, events: [] };
+  if (kind === 'question') return { outcome: { status: 'completed', text: answer }, via, events: [] };
+  // It is made when the session is loaded again.
+  if (turn.signal.aborted) throw new CallSuspended();
+  const links = { agentId: record.agentId, ...(hooked.callId === undefined ? {} : { cause: hooked.callId }) };
+  await log.append([newEvent('harness:call_started', { toolCallId: hooked.toolCallId }, links)]);
+  const made = input === undefined ? hooked : { ...hooked, input };
+  return useAllowed(turn, record, { ...allowed, hooked: made });
+}
+
+/** Continues a call that waited for a person when the session was loaded, and records its result. */
+export async function finishWaitingCall(
+  turn: TurnResources,
+  record: AgentRecord,
+  { callId, toolCallId, tool, input, request }: OpenCall,
+  respond: Respond,
+): Promise<void> {
+  const { agentId } = record;
+  if (request === null) return;
+  const given = await turn.waiting.wait(agentId, callId);
+  const running = turn.running.begin(agentId, toolCallId, tool);
+  const asked = request.data.input ?? input;
+  const call = { toolCallId, tool, input: asked ?? null };
+  const hooked: HookedCall = {
+    ...call,
+    ...{ dispatchId: turn.dispatch.dispatchId, agentId, callId },
+    agents: () => turn.registry.list(),
+    running: () => running.before,
+  };
+  try {
+    const allowed = { hooked, via: request.via ?? null, respond, running };
+    const result =
+      asked === undefined && given.input === undefined
+        ? refused(interruption)
+        : await finishAnswered(turn, record, allowed, request.data.kind, given);
+    await turn.log.append([...result.events, ...resultEvents(turn, record, call, result)]);
+  } catch (error) {
+    if (!turn.signal.aborted || !turn.log.isOpen) throw error;
+    const isEntered = record.openCalls.some((one) => one.callId === callId && one.isStarted);
+    if (isEntered) await turn.log.append(resultEvents(turn, record, call, refused(interruption)));
   } finally {
     running.end();
   }

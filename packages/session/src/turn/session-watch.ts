@@ -20,6 +20,7 @@ import type { SessionRecord } from '../log/session-record.ts';
 import { sessionErrors } from '../session-errors.ts';
 import type { SessionRunOptions } from '../session-options.ts';
 import { isRecordedBy } from './recorded-failure.ts';
+import type { WaitingCalls } from './waiting-calls.ts';
 
 interface SessionWatchParts {
   readonly options: SessionRunOptions;
@@ -43,6 +44,8 @@ export class SessionWatch {
   readonly #calls = new Map<string, string>();
   #isStopped = false;
   #detach = () => {};
+  /** Set once, when the session has its parts. */
+  waiting: WaitingCalls | null = null;
 
   constructor(parts: SessionWatchParts) {
     const { options, toolbox, dispatch, record } = parts;
@@ -83,6 +86,11 @@ export class SessionWatch {
   /** Looks for letters once more. A message is then in the transcript that the session continues with. */
   lastLetters(): Promise<void> {
     return this.#letters.end();
+  }
+
+  /** Takes the letters that are there. */
+  readLetters(): Promise<void> {
+    return this.#letters.start();
   }
 
   /** Null: agents of the session can have no workers. */
@@ -195,10 +203,19 @@ export class SessionWatch {
   }
 
   /** Repeats a letter of another process. False: it stays. */
-  async #takeLetter({ from, text = '', source, agentId, abort }: DispatchLetter): Promise<boolean> {
+  async #takeLetter({ from, text = '', source, agentId, abort, answer }: DispatchLetter): Promise<boolean> {
     const { record, signal } = this.#parts;
     const { log, registry } = record;
     if (!log.isOpen || signal.aborted || this.#isStopped) return false;
+    if (answer !== undefined) {
+      try {
+        await this.waiting?.answer(answer.callId, { ...answer, by: source.name ?? source.kind }, from);
+        return true;
+      } catch (error) {
+        if (sessionErrors.is(error, 'SESSION_ANSWER_REFUSED')) return false;
+        throw error;
+      }
+    }
     if (abort === true) {
       const data = { ...(text === '' ? {} : { reason: text }), by: source.kind };
       this.#stop(newEvent('harness:abort', data, { id: from }));

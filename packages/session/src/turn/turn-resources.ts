@@ -6,6 +6,7 @@ import type { ModelContext } from '../agents/agent-memory.ts';
 import type { SessionRecord } from '../log/session-record.ts';
 import type { RunningCalls } from './running-calls.ts';
 import type { SessionWatch, WatchedTurn } from './session-watch.ts';
+import type { WaitingCalls } from './waiting-calls.ts';
 
 /** What the turn of an agent may use: it records, and it asks the model, the hooks and the tools. */
 export interface TurnResources extends SessionRecord {
@@ -18,6 +19,7 @@ export interface TurnResources extends SessionRecord {
   /** How many tool calls of one answer are made at the same time, from 1. */
   readonly parallelToolCalls: number;
   readonly running: RunningCalls;
+  readonly waiting: WaitingCalls;
   readonly watch: SessionWatch;
   /** The turn that uses this. Null: none has begun. */
   readonly watched: WatchedTurn | null;

@@ -201,6 +201,14 @@ const describers: Describers = {
   'harness:error': ({ message, code }) => row('error', 'bad', { target: code, text: message }),
   'harness:hook_decision': (data) =>
     row('hook', decisionTones[data.decision], { target: decisionInWords(data), text: data.reason }),
+  'harness:approval_requested': (data) =>
+    row('asked', 'notice', { target: requestInWords(data), text: askedInWords(data) }),
+  'harness:approval_given': (data) =>
+    row('answered', data.decision === 'refuse' ? 'bad' : 'plain', {
+      target: answerInWords(data),
+      text: answerTextOf(data),
+    }),
+  'harness:call_started': () => row('started', 'dim', { text: 'the approved call is made' }),
 
   'system:files_persisted': (data) => observed('files', data),
   'system:hook_started': (data) => observed('hook', data, 'started'),
@@ -245,6 +253,30 @@ export function decisionInWords({
   decision,
 }: Pick<EventData<'harness:hook_decision'>, 'hook' | 'on' | 'decision'>): string {
   return `${hook} ${decisionWords[decision]} the ${on.replaceAll('_', ' ')}`;
+}
+
+/** Who asked for which call: `limits asked a person about Bash`. */
+function requestInWords({ by, tool, kind }: EventData<'harness:approval_requested'>): string {
+  return kind === 'question' ? `${by} asked a person` : `${by} asked a person about ${tool}`;
+}
+
+function askedInWords(data: EventData<'harness:approval_requested'>): string {
+  const { reason, choices, deadline, input } = data;
+  const until = deadline === undefined ? '' : `until ${deadline}, then ${data.default ?? 'refuse'}`;
+  const others = input === undefined ? '' : `with ${compactJson(input)}`;
+  return inWords(reason, choices?.join(' | '), until, others);
+}
+
+/** Who decided what: `user approved, for the whole session`. */
+function answerInWords(data: EventData<'harness:approval_given'>): string {
+  const { by, decision, answer, scope, earlier } = data;
+  const did = decision === 'refuse' ? 'refused' : answer === undefined ? 'approved' : 'answered';
+  if (earlier !== undefined) return `${by} ${did}, as before in this session`;
+  return scope === 'session' ? `${by} ${did}, for the whole session` : `${by} ${did}`;
+}
+
+function answerTextOf({ answer, note, input }: EventData<'harness:approval_given'>): string {
+  return inWords(answer, note, input === undefined ? '' : `with ${compactJson(input)}`);
 }
 
 /** The outcome of a dispatch by its `session:complete`: the result, and the reason and errors of a failure. */

@@ -189,7 +189,10 @@ function isInWords(event: CapturedEvent): boolean {
     isReadableAs(event, 'harness:loop_kill') ||
     isReadableAs(event, 'harness:stall') ||
     isReadableAs(event, 'harness:timeout') ||
-    isReadableAs(event, 'harness:abort')
+    isReadableAs(event, 'harness:abort') ||
+    isReadableAs(event, 'harness:approval_requested') ||
+    isReadableAs(event, 'harness:approval_given') ||
+    isReadableAs(event, 'harness:call_started')
   );
 }
 

@@ -46,6 +46,7 @@ const everything: Required<EnvelopeUpdates> = {
   parentDispatchId: '01JQ00000000000000000000PM',
   forkedFrom: { from: { product: 'hansard', sessionId: 's-1', dispatchId: 's-1' }, kind: 'fork' },
   branched: true,
+  pending: [{ callId: 'e1', toolCallId: 'c1', tool: 'Bash', kind: 'approval', agentId: 'agent_001' }],
   botId: 'ada',
   fidelity: 'full',
 };
