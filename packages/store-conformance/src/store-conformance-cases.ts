@@ -1,3 +1,6 @@
+import { neighbourCases } from './cases/beside/neighbours.ts';
+import { richCases } from './cases/beside/rich.ts';
+import { sizeCases } from './cases/beside/sizes.ts';
 import { claimCases } from './cases/claims/claim-table.ts';
 import { claimAtOnceCases } from './cases/claims/claims-at-once.ts';
 import { damageCases } from './cases/damage/damage.ts';
@@ -66,6 +69,9 @@ export const runnableCases: readonly RunnableCase[] = [
   ...watchCases,
   ...deleteCases,
   ...rewriteCases,
+  ...neighbourCases,
+  ...richCases,
+  ...sizeCases,
   ...modelCases,
   ...damageCases,
   ...faultCases,

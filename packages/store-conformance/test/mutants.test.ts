@@ -7,13 +7,17 @@ import { endMutants } from './mutants/ends.ts';
 import { errorMutants } from './mutants/errors.ts';
 import { listedMutants } from './mutants/listed.ts';
 import { nameMutants } from './mutants/names.ts';
+import { neighbourMutants } from './mutants/neighbours.ts';
 import { positionMutants } from './mutants/positions.ts';
+import { rareMutants } from './mutants/rare.ts';
 import { readMutants } from './mutants/reads.ts';
 import { reopenedMutants } from './mutants/reopened.ts';
 import { retryMutants } from './mutants/retries.ts';
 import { rewriteMutants } from './mutants/rewrite.ts';
 import { sharedMutants } from './mutants/shared.ts';
+import { sizeMutants } from './mutants/sizes.ts';
 import { valueMutants } from './mutants/values.ts';
+import { wordMutants } from './mutants/words.ts';
 import { storeWith } from './open-reference.ts';
 
 const mutants = [
@@ -25,17 +29,24 @@ const mutants = [
   ...rewriteMutants,
   ...listedMutants,
   ...nameMutants,
+  ...neighbourMutants,
   ...positionMutants,
+  ...rareMutants,
   ...readMutants,
   ...reopenedMutants,
   ...retryMutants,
   ...sharedMutants,
+  ...sizeMutants,
   ...valueMutants,
+  ...wordMutants,
 ];
+
+/** Some faults begin beyond the sizes of the quick profile. */
+const hasLarge = (caseId: string) => caseId.startsWith('sizes/many-');
 
 describe('a store that', () => {
   it.each(mutants)('%s fails %s', async (_, caseId, change) => {
-    const [result] = await runStoreConformance(storeWith(change), [caseId]);
+    const [result] = await runStoreConformance({ ...storeWith(change), large: hasLarge(caseId) }, [caseId]);
     expect(result?.status).toBe('failed');
     // By a check of the case, and not because the mutant itself is wrong.
     expect(String(result?.error)).not.toMatch(/^(?:Type|Range|Reference)Error/);
@@ -43,8 +54,8 @@ describe('a store that', () => {
 });
 
 describe('the mutants', () => {
-  it('are more than 150, each with its own name', () => {
-    expect(mutants.length).toBeGreaterThan(150);
+  it('are more than 400, each with its own name', () => {
+    expect(mutants.length).toBeGreaterThan(400);
     expect(new Set(mutants.map(([fault]) => fault)).size).toBe(mutants.length);
   });
 

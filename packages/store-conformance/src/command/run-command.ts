@@ -20,6 +20,7 @@ const options = {
   case: { type: 'string', multiple: true },
   seed: { type: 'string' },
   timeout: { type: 'string' },
+  large: { type: 'boolean' },
   json: { type: 'boolean' },
   list: { type: 'boolean' },
   help: { type: 'boolean', short: 'h' },
@@ -38,7 +39,11 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     const cases = chooseCases(store, values.case);
     if (values.list) return print(cases.map(({ id, title }) => `${id}  ${title}\n`).join(''));
     const seconds = readNumber('--timeout', values.timeout);
-    const limited = seconds === undefined ? store : { ...store, caseLimitMs: seconds * 1_000 };
+    const limited = {
+      ...store,
+      ...(seconds !== undefined && { caseLimitMs: seconds * 1_000 }),
+      ...(values.large && { large: true }),
+    };
     const reports: Report[] = [];
     for (const one of cases) {
       const { id, rule, title } = one;
@@ -173,6 +178,7 @@ Options:
   --case NAME      Run one case or one family, such as pages/walk or pages. Repeatable.
   --seed NUMBER    Repeat the random choices of an earlier run.
   --timeout N      Fail a case that runs longer than N seconds (120).
+  --large          Use 1,000,000 events and 5,000 dispatches in the cases about sizes.
   --json           Print the results as one JSON object.
   --list           Print the cases that apply to the store, and run none.
   --version        Print the version.

@@ -35,6 +35,8 @@ export interface CaseContext {
   readonly capabilities: StoreCapabilities;
   /** The seed to replay, if the author gave one. */
   readonly seed: number | undefined;
+  /** Whether the cases about sizes use the large profile. */
+  readonly large: boolean;
   /** The lease of the store in milliseconds, if the author gave one. */
   readonly leaseMs: number | undefined;
   /** Opens the same data in another process. */
@@ -137,6 +139,7 @@ export async function openCase(options: StoreUnderTest, counts = noCounts()): Pr
     store: fixture.store,
     capabilities: options.capabilities,
     seed: options.seed,
+    large: options.large ?? false,
     leaseMs: options.leaseMs,
     ...partsOf(fixture),
     losePower:

@@ -13,6 +13,8 @@ export interface StoreUnderTest {
    * wait for it. Without it they are skipped.
    */
   readonly leaseMs?: number;
+  /** The large profile of the cases about sizes: 1,000,000 events and 5,000 dispatches. Absent: the quick one. */
+  readonly large?: boolean;
   /** How long a case may take, in milliseconds. A case that takes longer has failed. Absent: 120,000. */
   readonly caseLimitMs?: number;
   /**

@@ -1,4 +1,4 @@
-import type { DispatchRewrite } from '@hansard/provider';
+import { type DispatchRewrite, storeErrors } from '@hansard/provider';
 import type { ReferenceStore } from '../reference/reference-store.ts';
 import { keyOf, type World } from '../reference/world.ts';
 import type { Change, Mutant } from './mutant.ts';
@@ -88,7 +88,12 @@ const looksTwice =
           );
           method(...args);
           await later();
-          for (const [task, id] of places) good.readEvents(task, id, { last: 1 });
+          for (const [task, id] of places) {
+            if (world.data.dispatches.get(task)?.has(id)) continue;
+            throw storeErrors.error('STORE_DISPATCH_NOT_FOUND', 'It is gone.', {
+              details: { taskDir: task },
+            });
+          }
           return method(...args);
         },
       ]),
@@ -102,7 +107,7 @@ const sameCase = (one: string, other: string) => one.toLowerCase() === other.toL
 export const neighbourMutants: readonly Mutant[] = [
   [
     'has no such dispatch while it is rewritten',
-    '',
+    'neighbours/reads-beside-a-rewrite',
     slowRewrite(async (world, [taskDir, dispatchId]) => {
       const dispatches = world.data.dispatches.get(taskDir);
       const kept = dispatches?.get(dispatchId);
@@ -114,7 +119,7 @@ export const neighbourMutants: readonly Mutant[] = [
   ],
   [
     'shows a rewrite event by event',
-    '',
+    'neighbours/reads-beside-a-rewrite',
     slowRewrite(async (world, place, old) => {
       const dispatch = stored(world, ...place);
       if (dispatch === undefined) return;
@@ -128,7 +133,7 @@ export const neighbourMutants: readonly Mutant[] = [
   ],
   [
     'shows the old envelope after the new events of a rewrite',
-    '',
+    'neighbours/reads-beside-a-rewrite',
     slowRewrite(async (world, place, old) => {
       const dispatch = stored(world, ...place);
       if (dispatch === undefined) return;
@@ -141,7 +146,7 @@ export const neighbourMutants: readonly Mutant[] = [
   ],
   [
     'loses what is appended to another dispatch of the task during a rewrite',
-    '',
+    'neighbours/appends-beside-a-rewrite',
     slowRewrite(async (world, [taskDir, dispatchId]) => {
       const others = [...(world.data.dispatches.get(taskDir) ?? [])].filter(([id]) => id !== dispatchId);
       const before = others.map(([, dispatch]) => dispatch.events);
@@ -152,7 +157,7 @@ export const neighbourMutants: readonly Mutant[] = [
   ],
   [
     'loses what is appended to a dispatch during its rewrite',
-    '',
+    'neighbours/appends-beside-a-rewrite',
     slowRewrite(async (world, place) => {
       const dispatch = stored(world, ...place);
       const next = dispatch?.events ?? [];
@@ -163,7 +168,7 @@ export const neighbourMutants: readonly Mutant[] = [
   ],
   [
     'undoes a rewrite with an update that began before it',
-    '',
+    'neighbours/updates-beside-a-rewrite',
     (good, world) => ({
       updateDispatch: async (taskDir, dispatchId, updates) => {
         const before = structuredClone(stored(world, taskDir, dispatchId)?.envelope);
@@ -180,7 +185,7 @@ export const neighbourMutants: readonly Mutant[] = [
   ],
   [
     'brings a deleted dispatch back with an append that began before',
-    '',
+    'neighbours/append-beside-a-deletion',
     (good, world) => ({
       appendEvents: async (taskDir, dispatchId, events) => {
         const answer = good.appendEvents(taskDir, dispatchId, events);
@@ -194,48 +199,52 @@ export const neighbourMutants: readonly Mutant[] = [
   ],
   [
     'deletes each dispatch of the task whose id begins with that of the deleted one',
-    '',
+    'neighbours/names-of-a-deletion',
     deletesAlso(([taskDir, dispatchId], task, id) => task === taskDir && id.startsWith(dispatchId)),
   ],
   [
     'deletes the same id in tasks whose name begins with that of the task',
-    '',
+    'neighbours/names-of-a-deletion',
     deletesAlso(([taskDir, dispatchId], task, id) => id === dispatchId && task.startsWith(taskDir)),
   ],
   [
     'deletes the same id in tasks below',
-    '',
+    'neighbours/names-of-a-deletion',
     deletesAlso(([taskDir, dispatchId], task, id) => id === dispatchId && task.startsWith(`${taskDir}/`)),
   ],
   [
     'deletes the dispatch of another Unicode form of the task too',
-    '',
+    'neighbours/names-of-a-deletion',
     deletesAlso(([taskDir, dispatchId], task, id) => id === dispatchId && sameForm(task, taskDir)),
   ],
   [
     'deletes the dispatch whose id differs in case too',
-    '',
+    'neighbours/names-of-a-deletion',
     deletesAlso(([taskDir, dispatchId], task, id) => task === taskDir && sameCase(id, dispatchId)),
   ],
-  ['rewrites the same id in each task too', '', rewritesAlso(([, dispatchId], _, id) => id === dispatchId)],
+  [
+    'rewrites the same id in each task too',
+    'neighbours/names-of-a-rewrite',
+    rewritesAlso(([, dispatchId], _, id) => id === dispatchId),
+  ],
   [
     'rewrites each dispatch of the task whose id begins with that of the rewritten one',
-    '',
+    'neighbours/names-of-a-rewrite',
     rewritesAlso(([taskDir, dispatchId], task, id) => task === taskDir && id.startsWith(dispatchId)),
   ],
   [
     'rewrites the dispatch whose id differs in case too',
-    '',
+    'neighbours/names-of-a-rewrite',
     rewritesAlso(([taskDir, dispatchId], task, id) => task === taskDir && sameCase(id, dispatchId)),
   ],
   [
     'rewrites the dispatch of another Unicode form of the task too',
-    '',
+    'neighbours/names-of-a-rewrite',
     rewritesAlso(([taskDir, dispatchId], task, id) => id === dispatchId && sameForm(task, taskDir)),
   ],
   [
     'ends the claims of ids that begin with a released one',
-    '',
+    'neighbours/names-of-a-release',
     (good, world) => ({
       releaseDispatch: (taskDir, dispatchId) => {
         good.releaseDispatch(taskDir, dispatchId);
@@ -250,7 +259,7 @@ export const neighbourMutants: readonly Mutant[] = [
   ],
   [
     'breaks the claims of ids that begin with a broken one',
-    '',
+    'neighbours/names-of-a-broken-claim',
     (good, world) => ({
       breakClaim: (taskDir, dispatchId) => {
         good.breakClaim(taskDir, dispatchId);
@@ -265,7 +274,7 @@ export const neighbourMutants: readonly Mutant[] = [
   ],
   [
     'breaks the claims of the same id in each task',
-    '',
+    'neighbours/names-of-a-broken-claim',
     (good, world) => ({
       breakClaim: (taskDir, dispatchId) => {
         good.breakClaim(taskDir, dispatchId);
@@ -276,7 +285,7 @@ export const neighbourMutants: readonly Mutant[] = [
   ],
   [
     'searches tasks whose name begins with that of the task',
-    '',
+    'neighbours/names-of-a-search',
     (good) => ({
       searchEvents: (query, options = {}) => {
         const { taskDir, dispatchId } = options;
@@ -289,7 +298,7 @@ export const neighbourMutants: readonly Mutant[] = [
   ],
   [
     'searches the dispatches whose id begins with that of the dispatch',
-    '',
+    'neighbours/names-of-a-search',
     (good) => ({
       searchEvents: (query, options = {}) => {
         const { dispatchId, ...wider } = options;
@@ -301,7 +310,7 @@ export const neighbourMutants: readonly Mutant[] = [
   ],
   [
     'lists dispatches of tasks whose name begins with that of the task',
-    '',
+    'listed/pages',
     (good) => ({
       listDispatches: (options = {}) => {
         const { taskDir, ...wider } = options;
@@ -314,7 +323,7 @@ export const neighbourMutants: readonly Mutant[] = [
   ],
   [
     'removes the records of tasks below when a record is put',
-    '',
+    'names/tasks-are-not-patterns',
     (good, world) => ({
       putTask: (taskDir, task) => {
         good.putTask(taskDir, task);
@@ -325,7 +334,7 @@ export const neighbourMutants: readonly Mutant[] = [
   ],
   [
     'removes the record of a task with its last dispatch',
-    '',
+    'delete/last-dispatch',
     (good, world) => ({
       deleteDispatch: (taskDir, dispatchId) => {
         good.deleteDispatch(taskDir, dispatchId);
@@ -333,22 +342,34 @@ export const neighbourMutants: readonly Mutant[] = [
       },
     }),
   ],
-  ['fails to search beside a deletion', '', looksTwice(({ searchEvents }) => ({ searchEvents }))],
+  [
+    'fails to search beside a deletion',
+    'neighbours/listings-beside-deletions',
+    looksTwice(({ searchEvents }) => ({ searchEvents })),
+  ],
   [
     'fails to list dispatches beside a deletion',
-    '',
+    'neighbours/listings-beside-deletions',
     looksTwice(({ listDispatches }) => ({ listDispatches })),
   ],
   [
     'fails to list envelopes beside a deletion',
-    '',
+    'neighbours/listings-beside-deletions',
     looksTwice(({ getDispatchEnvelopes }) => ({ getDispatchEnvelopes })),
   ],
-  ['fails to list tasks beside a deletion', '', looksTwice(({ listTasks }) => ({ listTasks }))],
-  ['fails to find claims beside a deletion', '', looksTwice(({ findClaims }) => ({ findClaims }))],
+  [
+    'fails to list tasks beside a deletion',
+    'neighbours/listings-beside-deletions',
+    looksTwice(({ listTasks }) => ({ listTasks })),
+  ],
+  [
+    'fails to find claims beside a deletion',
+    'neighbours/listings-beside-deletions',
+    looksTwice(({ findClaims }) => ({ findClaims })),
+  ],
   [
     'gives the last events beside an append with a place from before it',
-    '',
+    'neighbours/last-events-beside-appends',
     (good) => ({
       readEvents: async (taskDir, dispatchId, options = {}) => {
         const { first } = good.readEvents(taskDir, dispatchId, options);

@@ -63,22 +63,22 @@ const eventKeys = ['id', 'type', 'v', 'timestamp', 'agentId', 'messageId', 'data
 export const rareMutants: readonly Mutant[] = [
   [
     'keeps the keys of an event that a rewrite removes',
-    '',
+    'rich/rewrite-removes',
     rewriting({ event: (next, old) => ({ ...old, ...next }) }),
   ],
   [
     'keeps the keys of data that a rewrite removes',
-    '',
+    'rich/rewrite-removes',
     rewriting({ event: (next, old) => ({ ...next, data: { ...old.data, ...next.data } }) }),
   ],
   [
     'keeps the keys of an envelope that a rewrite removes',
-    '',
+    'rich/rewrite-removes',
     rewriting({ envelope: (next, old) => ({ ...old, ...next }) }),
   ],
   [
     'keeps the value of an envelope that a rewrite makes null',
-    '',
+    'rich/rewrite-removes',
     rewriting({
       envelope: (next, old) =>
         Object.fromEntries(
@@ -88,42 +88,42 @@ export const rareMutants: readonly Mutant[] = [
   ],
   [
     'loses the links of an event in a rewrite',
-    '',
+    'rich/rewrite-keeps',
     rewriting({ event: without('cause', 'substance', 'via', 'follows', 'retracts') as never }),
   ],
   [
     'loses keys of newer versions in a rewritten event',
-    '',
+    'rich/rewrite-keeps',
     rewriting({ event: only(...eventKeys, 'cause', 'substance', 'via', 'follows', 'retracts') as never }),
   ],
   [
     'loses keys of newer versions in a rewritten envelope',
-    '',
+    'rich/rewrite-keeps',
     rewriting({ envelope: without('next', 'later', 'newField', 'addedLater', 'conformance') as never }),
   ],
   [
     'leaves events of unknown types as they are in a rewrite',
-    '',
+    'rich/rewrite-keeps',
     rewriting({ event: (next, old) => (isKnown(old.type) ? next : old) }),
   ],
   [
     'sorts the keys of rewritten data',
-    '',
+    'rich/rewrite-keeps',
     rewriting({ event: (next) => ({ ...next, data: deeply(next.data, sorted) as CapturedEvent['data'] }) }),
   ],
   [
     'rounds numbers of rewritten data to four digits',
-    '',
+    'rich/rewrite-keeps',
     rewriting({ event: (next) => ({ ...next, data: deeply(next.data, cents) as CapturedEvent['data'] }) }),
   ],
   [
     'rounds the cost of a rewritten envelope to four digits',
-    '',
+    'rich/rewrite-keeps',
     rewriting({ envelope: (next) => ({ ...next, cost: cents(next.cost) as number | null }) }),
   ],
   [
     'rounds an updated cost to four digits',
-    '',
+    'rich/envelopes',
     (good) => ({
       updateDispatch: (taskDir, dispatchId, updates) =>
         good.updateDispatch(taskDir, dispatchId, {
@@ -134,7 +134,7 @@ export const rareMutants: readonly Mutant[] = [
   ],
   [
     'rounds the cost of a created envelope to four digits',
-    '',
+    'rich/envelopes',
     (good) => ({
       createDispatch: (taskDir, envelope) =>
         good.createDispatch(taskDir, { ...envelope, cost: cents(envelope.cost) as number | null }),
@@ -142,7 +142,7 @@ export const rareMutants: readonly Mutant[] = [
   ],
   [
     'cuts an updated title at 255 characters',
-    '',
+    'rich/envelopes',
     (good) => ({
       updateDispatch: (taskDir, dispatchId, updates) =>
         good.updateDispatch(taskDir, dispatchId, {
@@ -153,14 +153,14 @@ export const rareMutants: readonly Mutant[] = [
   ],
   [
     'cuts the name of a task at 255 characters',
-    '',
+    'rich/envelopes',
     (good) => ({
       putTask: (taskDir, task) => good.putTask(taskDir, { ...task, name: task.name.slice(0, 255) }),
     }),
   ],
   [
     'cuts texts at 8 MB',
-    '',
+    'rich/rewrite-of-large-content',
     (good) => ({
       appendEvents: (taskDir, dispatchId, events) =>
         good.appendEvents(
@@ -176,7 +176,7 @@ export const rareMutants: readonly Mutant[] = [
   ],
   [
     'empties content of more than 1 MB in a rewrite',
-    '',
+    'rich/rewrite-of-large-content',
     rewriting({
       event: (next) => {
         const text = (next.data as { base64?: unknown }).base64;
@@ -187,17 +187,17 @@ export const rareMutants: readonly Mutant[] = [
   ],
   [
     'loses the cause of a notice',
-    '',
+    'rich/rewrite-keeps',
     rewriting({ notice: without('cause', 'agentId', 'messageId') as never }),
   ],
   [
     'gives a rewritten event without a time that of the rewrite',
-    '',
+    'rich/rewrite-keeps',
     rewriting({ event: (next) => ({ ...next, timestamp: next.timestamp ?? '2026-03-02T00:00:00.000Z' }) }),
   ],
   [
     'asks for the notice of a rewrite first',
-    '',
+    'rewrite/gives-every-event',
     (good) => ({
       rewriteDispatch: (taskDir, dispatchId, rewrite) => {
         const notice = rewrite.notice?.();
@@ -210,7 +210,7 @@ export const rareMutants: readonly Mutant[] = [
   ],
   [
     'asks twice for the new form of each event',
-    '',
+    'rewrite/gives-every-event',
     (good) => ({
       rewriteDispatch: (taskDir, dispatchId, rewrite) =>
         good.rewriteDispatch(taskDir, dispatchId, {
@@ -224,7 +224,7 @@ export const rareMutants: readonly Mutant[] = [
   ],
   [
     'gives a rewrite its own objects, which a refused rewrite may have changed',
-    '',
+    'rich/refused-rewrite',
     (good, world) => ({
       rewriteDispatch: (taskDir, dispatchId, rewrite) => {
         const events = world.data.dispatches.get(taskDir)?.get(dispatchId)?.events ?? [];
@@ -241,7 +241,7 @@ export const rareMutants: readonly Mutant[] = [
   ],
   [
     'finds events without their links by a search',
-    '',
+    'rich/hits',
     (good) => ({
       searchEvents: (query, options) =>
         good.searchEvents(query, options).map((hit) => ({ ...hit, event: only(...eventKeys)(hit.event) })),
@@ -249,7 +249,7 @@ export const rareMutants: readonly Mutant[] = [
   ],
   [
     'finds events without their large content by a search',
-    '',
+    'rich/hits',
     (good) => ({
       searchEvents: (query, options) =>
         good.searchEvents(query, options).map((hit) => ({
@@ -260,7 +260,7 @@ export const rareMutants: readonly Mutant[] = [
   ],
   [
     'lists envelopes without their figures by period',
-    '',
+    'rich/envelopes',
     (good) => ({
       listDispatches: (options) => {
         const page = good.listDispatches(options);
@@ -275,7 +275,7 @@ export const rareMutants: readonly Mutant[] = [
   ],
   [
     'lists envelopes without keys of newer versions',
-    '',
+    'rich/envelopes',
     (good) => ({
       listDispatches: (options) => {
         const page = good.listDispatches(options);
@@ -292,7 +292,7 @@ export const rareMutants: readonly Mutant[] = [
   ],
   [
     'claims with an envelope without its source',
-    '',
+    'rich/envelopes',
     (good) => ({
       claimDispatch: (taskDir, dispatchId) => {
         const claim = good.claimDispatch(taskDir, dispatchId);
@@ -302,7 +302,7 @@ export const rareMutants: readonly Mutant[] = [
   ],
   [
     'has the latest time of all events as the last activity',
-    '',
+    'rich/last-activity',
     (good) => ({
       listDispatches: (options) => {
         const page = good.listDispatches(options);
@@ -324,7 +324,7 @@ export const rareMutants: readonly Mutant[] = [
   ],
   [
     'still finds the old words of nested data after a rewrite',
-    '',
+    'rich/rewrite-unfindable',
     (good, world) => {
       const old = new Map<string, CapturedEvent>();
       return {
@@ -352,7 +352,7 @@ export const rareMutants: readonly Mutant[] = [
   ],
   [
     'says nothing of the position of a rewritten event after the notice',
-    '',
+    'rewrite/gives-every-event',
     (good, world) => ({
       rewriteDispatch: (taskDir, dispatchId, rewrite) => {
         const answer = good.rewriteDispatch(taskDir, dispatchId, rewrite);

@@ -9,7 +9,7 @@ const leaked: unknown[] = [];
 export const sizeMutants: readonly Mutant[] = [
   [
     'counts positions in 16 bits',
-    '',
+    'sizes/long-log',
     appending(
       (good) => (taskDir, dispatchId, events) =>
         good.appendEvents(taskDir, dispatchId, events).map((position) => position & 0xffff),
@@ -17,7 +17,7 @@ export const sizeMutants: readonly Mutant[] = [
   ],
   [
     'forgets the ids of all but the last 50,000 events',
-    '',
+    'sizes/long-log',
     appending((good, world) => (taskDir, dispatchId, events) => {
       const dispatch = world.data.dispatches.get(taskDir)?.get(dispatchId);
       if (dispatch === undefined || dispatch.events.length <= 50_000)
@@ -32,7 +32,7 @@ export const sizeMutants: readonly Mutant[] = [
   ],
   [
     'gives at most the last 10,000 events',
-    '',
+    'sizes/long-log',
     (good) => ({
       getRecentEvents: (taskDir, dispatchId, count) =>
         good.getRecentEvents(taskDir, dispatchId, Math.min(count, 10_000)),
@@ -40,7 +40,7 @@ export const sizeMutants: readonly Mutant[] = [
   ],
   [
     'has at most 20,000 events in a page',
-    '',
+    'sizes/long-log',
     (good) => ({
       readEvents: (taskDir, dispatchId, options = {}) =>
         good.readEvents(taskDir, dispatchId, {
@@ -51,7 +51,7 @@ export const sizeMutants: readonly Mutant[] = [
   ],
   [
     'has at most 4,096 of the last events in a page',
-    '',
+    'sizes/long-log',
     (good) => ({
       readEvents: (taskDir, dispatchId, options = {}) =>
         good.readEvents(taskDir, dispatchId, {
@@ -62,7 +62,7 @@ export const sizeMutants: readonly Mutant[] = [
   ],
   [
     'takes a cursor above 65,535 for an invalid one',
-    '',
+    'sizes/long-log',
     (good) => ({
       readEvents: (taskDir, dispatchId, options = {}) => {
         if ((options.after ?? 0) > 65_535)
@@ -73,7 +73,7 @@ export const sizeMutants: readonly Mutant[] = [
   ],
   [
     'searches the first 16,384 events of a dispatch',
-    '',
+    'sizes/long-log',
     (good) => ({
       searchEvents: (query, options) =>
         good.searchEvents(query, options).filter(({ position }) => position < 16_384),
@@ -81,7 +81,7 @@ export const sizeMutants: readonly Mutant[] = [
   ],
   [
     'finds at most 10,000 events',
-    '',
+    'sizes/long-log',
     (good) => ({
       searchEvents: (query, options = {}) =>
         good.searchEvents(query, { ...options, limit: Math.min(options.limit ?? 100, 10_000) }),
@@ -89,7 +89,7 @@ export const sizeMutants: readonly Mutant[] = [
   ],
   [
     'rewrites the first 32,768 events of a dispatch',
-    '',
+    'sizes/long-log',
     (good) => ({
       rewriteDispatch: (taskDir, dispatchId, rewrite) => {
         let index = -1;
@@ -107,7 +107,7 @@ export const sizeMutants: readonly Mutant[] = [
   ],
   [
     'orders events after the 65,536th as texts',
-    '',
+    'sizes/long-log',
     (good) => ({
       getDispatchEvents: (taskDir, dispatchId) => {
         const events = good.getDispatchEvents(taskDir, dispatchId);
@@ -117,7 +117,7 @@ export const sizeMutants: readonly Mutant[] = [
   ],
   [
     'does not see a conflict with an event after the 60,000th',
-    '',
+    'sizes/long-log',
     appending((good, world) => (taskDir, dispatchId, events) => {
       const stored = world.data.dispatches.get(taskDir)?.get(dispatchId)?.events ?? [];
       if (stored.length <= 60_000) return good.appendEvents(taskDir, dispatchId, events);
@@ -129,7 +129,7 @@ export const sizeMutants: readonly Mutant[] = [
   ],
   [
     'verifies the first 50,000 events',
-    '',
+    'sizes/long-log',
     (good) => ({
       verifyDispatch: (taskDir, dispatchId) => {
         const found = good.verifyDispatch(taskDir, dispatchId);
@@ -138,22 +138,26 @@ export const sizeMutants: readonly Mutant[] = [
     }),
   ],
   [
-    'lists the first 5,000 dispatches',
-    '',
+    'lists the first 1,100 dispatches',
+    'sizes/many-dispatches',
     (good, world) => ({
       listDispatches: (options = {}) => {
         const page = good.listDispatches(options);
         const all = [...world.data.dispatches.values()].flatMap((ids) => [...ids.keys()]);
-        if (all.length <= 5_000) return page;
-        const known = new Set(all.slice(0, 5_000));
+        if (all.length <= 1_100) return page;
+        const known = new Set(all.slice(0, 1_100));
         return { ...page, dispatches: page.dispatches.filter((one) => known.has(one.dispatchId ?? '')) };
       },
     }),
   ],
-  ['lists 2,000 tasks', '', (good) => ({ listTasks: () => good.listTasks().slice(0, 2_000) })],
+  [
+    'lists 2,000 tasks',
+    'sizes/many-tasks',
+    (good) => ({ listTasks: () => good.listTasks().slice(0, 2_000) }),
+  ],
   [
     'finds 100 claims at once',
-    '',
+    'claims/states',
     (good) => ({
       findClaims: (taskDir, ids) =>
         good.findClaims(taskDir, ids).map((claim, index) => (index < 100 ? claim : null)),
@@ -161,7 +165,7 @@ export const sizeMutants: readonly Mutant[] = [
   ],
   [
     'counts the claims of a dispatch in 8 bits',
-    '',
+    'sizes/many-claims',
     (good) => ({
       claimDispatch: (taskDir, dispatchId) => {
         const claim = good.claimDispatch(taskDir, dispatchId);
@@ -171,7 +175,7 @@ export const sizeMutants: readonly Mutant[] = [
   ],
   [
     'reports the first 500 changes',
-    '',
+    'sizes/many-changes',
     (good) => ({
       watch: (scope, onChange) => {
         let calls = 0;
@@ -184,7 +188,7 @@ export const sizeMutants: readonly Mutant[] = [
   ],
   [
     'ignores the updates of an envelope after the 1,000th',
-    '',
+    'sizes/many-updates',
     (good) => {
       const counts = new Map<string, number>();
       return {
@@ -201,7 +205,7 @@ export const sizeMutants: readonly Mutant[] = [
   ],
   [
     'keeps every event that it ever returned',
-    '',
+    'sizes/memory',
     (good) => ({
       readEvents: (taskDir, dispatchId, options) => {
         const page = good.readEvents(taskDir, dispatchId, options);
@@ -212,7 +216,7 @@ export const sizeMutants: readonly Mutant[] = [
   ],
   [
     'keeps every listener that was stopped',
-    '',
+    'sizes/memory',
     (good) => {
       const listeners: unknown[] = [];
       return {
@@ -226,7 +230,7 @@ export const sizeMutants: readonly Mutant[] = [
   ],
   [
     'keeps every query that it answered',
-    '',
+    'sizes/memory',
     (good) => ({
       searchEvents: (query, options) => {
         const hits = good.searchEvents(query, options);
@@ -237,7 +241,7 @@ export const sizeMutants: readonly Mutant[] = [
   ],
   [
     'keeps each version of an envelope',
-    '',
+    'sizes/memory',
     (good) => ({
       updateDispatch: (taskDir, dispatchId, updates) => {
         const envelope = good.updateDispatch(taskDir, dispatchId, updates);
@@ -248,7 +252,7 @@ export const sizeMutants: readonly Mutant[] = [
   ],
   [
     'keeps something of every claim that was released',
-    '',
+    'sizes/memory',
     (good) => ({
       claimDispatch: (taskDir, dispatchId) => {
         const claim = good.claimDispatch(taskDir, dispatchId);

@@ -72,7 +72,7 @@ const wordsOf = (text: string): string[] => [...(text.match(new RegExp(`${inWord
 export const wordMutants: readonly Mutant[] = [
   [
     'keeps accents apart',
-    '',
+    'search/words-of-every-language',
     missing(
       (texts, query) =>
         !texts.some((text) =>
@@ -84,7 +84,7 @@ export const wordMutants: readonly Mutant[] = [
   ],
   [
     'keeps the composed form of a letter from the decomposed one',
-    '',
+    'search/words-of-every-language',
     missing(
       (texts, query) =>
         folded(query) !== query.toLowerCase() &&
@@ -93,7 +93,7 @@ export const wordMutants: readonly Mutant[] = [
   ],
   [
     'keeps case apart',
-    '',
+    'search/words-of-every-language',
     missing(
       (texts, query) =>
         !texts.some((text) => wordsOf(query).every((word) => text.includes(word) || /[^\0-\x7f]/.test(word))),
@@ -101,7 +101,7 @@ export const wordMutants: readonly Mutant[] = [
   ],
   [
     'keeps case apart beyond ASCII',
-    '',
+    'search/words-of-every-language',
     missing(
       (texts, query) =>
         /[^\0-\x7f]/.test(query) &&
@@ -111,26 +111,26 @@ export const wordMutants: readonly Mutant[] = [
   ],
   [
     'finds the beginning of a word',
-    '',
+    'search/words-of-every-language',
     more((texts, query) =>
       texts.some((text) => wordsOf(text).some((word) => folded(word).startsWith(folded(query)))),
     ),
   ],
   [
     'finds any part of a word',
-    '',
+    'search/words-of-every-language',
     more((texts, query) => texts.some((text) => folded(text).includes(folded(query)))),
   ],
   [
     'finds the stem of a word',
-    '',
+    'search/words-of-every-language',
     more((texts, query) =>
       texts.some((text) => wordsOf(text).some((word) => folded(word) === `${folded(query)}s`)),
     ),
   ],
   [
     'takes an underscore for a part of a word',
-    '',
+    'search/words-of-every-language',
     missing(
       (texts, query) =>
         texts.every(
@@ -144,7 +144,7 @@ export const wordMutants: readonly Mutant[] = [
   ],
   [
     'takes a hyphen for a part of a word',
-    '',
+    'search/words-of-every-language',
     missing(
       (texts, query) =>
         !query.includes('-') &&
@@ -154,7 +154,7 @@ export const wordMutants: readonly Mutant[] = [
   ],
   [
     'takes an apostrophe for a part of a word',
-    '',
+    'search/words-of-every-language',
     missing(
       (texts, query) =>
         texts.some((text) => /\p{L}'\p{L}/u.test(text)) &&
@@ -163,7 +163,7 @@ export const wordMutants: readonly Mutant[] = [
   ],
   [
     'takes a dot for a part of a word',
-    '',
+    'search/words-of-every-language',
     missing(
       (texts, query) =>
         !query.includes('.') &&
@@ -173,7 +173,7 @@ export const wordMutants: readonly Mutant[] = [
   ],
   [
     'leaves out words of one letter',
-    '',
+    'search/words-of-every-language',
     asking((query) =>
       wordsOf(query)
         .filter((word) => word.length > 1 || /[^\0-\x7f]/.test(word))
@@ -182,12 +182,12 @@ export const wordMutants: readonly Mutant[] = [
   ],
   [
     'leaves out frequent words of a query',
-    '',
+    'search/words-of-every-language',
     asking((query) => query.replace(/\b(?:the|a|of|and|is|not|to)\b/gi, ' ')),
   ],
   [
     'cuts words at 40 characters',
-    '',
+    'search/words-of-every-language',
     more(
       (texts, query) =>
         [...query].length > 40 &&
@@ -198,19 +198,19 @@ export const wordMutants: readonly Mutant[] = [
   ],
   [
     'has no words above 64 characters',
-    '',
+    'search/words-of-every-language',
     missing((_, query) => wordsOf(query).some((word) => word.length > 64)),
   ],
   [
     'finds any word of a query',
-    '',
+    'search/words-of-every-language',
     more((texts, query) =>
       wordsOf(query).some((one) => texts.some((text) => wordsOf(text).map(folded).includes(folded(one)))),
     ),
   ],
   [
     'wants the words of a query in one text',
-    '',
+    'search/words-of-every-language',
     missing(
       (texts, query) =>
         wordsOf(query).length > 1 &&
@@ -219,7 +219,7 @@ export const wordMutants: readonly Mutant[] = [
   ],
   [
     'wants the words of a query in their order',
-    '',
+    'search/words-of-every-language',
     missing(
       (texts, query) =>
         wordsOf(query).length > 1 && !folded(texts.join(' ')).includes(wordsOf(query).map(folded).join(' ')),
@@ -227,24 +227,28 @@ export const wordMutants: readonly Mutant[] = [
   ],
   [
     'takes a run of Chinese for one word',
-    '',
+    'search/words-of-every-language',
     missing(
       (texts, query) => /\p{Script=Han}/u.test(query) && !texts.some((text) => wordsOf(text).includes(query)),
     ),
   ],
   [
     'finds single Chinese characters only',
-    '',
+    'search/words-of-every-language',
     more(
       (texts, query) =>
         /\p{Script=Han}{2}/u.test(query) &&
         texts.some((text) => [...query].every((one) => text.includes(one))),
     ),
   ],
-  ['finds no single Chinese character', '', missing((_, query) => /^\p{Script=Han}$/u.test(query))],
+  [
+    'finds no single Chinese character',
+    'search/words-of-every-language',
+    missing((_, query) => /^\p{Script=Han}$/u.test(query)),
+  ],
   [
     'takes Thai for words with spaces',
-    '',
+    'search/words-of-every-language',
     missing(
       (texts, query) =>
         /\p{Script=Thai}/u.test(query) && !texts.some((text) => wordsOf(text).includes(query)),
@@ -252,7 +256,7 @@ export const wordMutants: readonly Mutant[] = [
   ],
   [
     'takes Lao, Khmer and Burmese for words with spaces',
-    '',
+    'search/words-of-every-language',
     missing(
       (texts, query) =>
         /\p{Script=Lao}|\p{Script=Khmer}|\p{Script=Myanmar}/u.test(query) &&
@@ -261,12 +265,12 @@ export const wordMutants: readonly Mutant[] = [
   ],
   [
     'splits Korean into characters',
-    '',
+    'search/words-of-every-language',
     more((texts, query) => /\p{Script=Hangul}/u.test(query) && texts.some((text) => text.includes(query))),
   ],
   [
     'does not split words where the script changes',
-    '',
+    'search/words-of-every-language',
     missing(
       (texts, query) =>
         texts.some((text) => /(?:[a-z][^\0-\x7f]|[^\0-\x7f][a-z])/iu.test(text)) &&
@@ -275,12 +279,12 @@ export const wordMutants: readonly Mutant[] = [
   ],
   [
     'takes a final sigma for another letter',
-    '',
+    'search/words-of-every-language',
     missing((texts, query) => /[σς]/.test(query) && !texts.some((text) => text.includes(query))),
   ],
   [
     'takes ß for ss',
-    '',
+    'search/words-of-every-language',
     more((texts, query) =>
       texts.some((text) =>
         wordsOf(text.replaceAll('ß', 'ss'))
@@ -291,7 +295,7 @@ export const wordMutants: readonly Mutant[] = [
   ],
   [
     'takes ø for o',
-    '',
+    'search/words-of-every-language',
     more((texts, query) =>
       texts.some((text) =>
         wordsOf(text.replaceAll('ø', 'o'))
@@ -302,7 +306,7 @@ export const wordMutants: readonly Mutant[] = [
   ],
   [
     'removes the vowel signs of Hindi',
-    '',
+    'search/words-of-every-language',
     more(
       (texts, query) =>
         /\p{Script=Devanagari}/u.test(query) &&
@@ -311,7 +315,7 @@ export const wordMutants: readonly Mutant[] = [
   ],
   [
     'searches in encoded bytes',
-    '',
+    'search/words-of-every-language',
     more(
       (texts, query, event) =>
         textsOf(event.data, []).some((text) => wordsOf(text).map(folded).includes(folded(query))) &&
@@ -320,24 +324,24 @@ export const wordMutants: readonly Mutant[] = [
   ],
   [
     'searches in the names of keys',
-    '',
+    'search/words-of-every-language',
     more((_, query, event) => JSON.stringify(event.data).includes(`"${query}":`)),
   ],
   [
     'searches in ids and agents',
-    '',
+    'search/words-of-every-language',
     more((_, query, event) => [event.id, event.agentId, event.messageId, event.type].includes(query)),
   ],
   [
     'searches in numbers',
-    '',
+    'search/words-of-every-language',
     more((_, query, event) =>
       new RegExp(`:${query.replace(/\D/g, '') || 'x'}[,}]`).test(JSON.stringify(event.data)),
     ),
   ],
   [
     'does not search in lists',
-    '',
+    'search/words-of-every-language',
     finding(
       (event, query, isRight) =>
         isRight &&

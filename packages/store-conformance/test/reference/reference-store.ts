@@ -305,7 +305,10 @@ function searchOf(opening: ReferenceOpening) {
         const listener = { scope, call: onChange };
         opening.listeners.add(listener);
         opening.ownListeners.add(listener);
-        return () => void opening.listeners.delete(listener);
+        return () => {
+          opening.listeners.delete(listener);
+          opening.ownListeners.delete(listener);
+        };
       }),
   };
 }

@@ -4,7 +4,8 @@ import { beginDispatch, dispatchId, holdsEvents, prepared, taskDir } from '../..
 import { sampleEnvelope, sampleEvent } from '../../checks/sample-data.ts';
 import { caseFamily } from '../../run/conformance-case.ts';
 
-const everything: Required<EnvelopeUpdates> = {
+/** A value for each field that an update can change. */
+export const everything: Required<EnvelopeUpdates> = {
   role: 'reviewer',
   title: 'Route models, reviewed',
   model: 'model-b',

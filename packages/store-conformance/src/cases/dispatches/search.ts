@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { JsonObject } from '@hansard/provider';
 import { sameContent } from '../../checks/expectations.ts';
 import {
   beginDispatch,
@@ -7,13 +8,110 @@ import {
   prepareStore,
   taskDir,
 } from '../../checks/prepared-store.ts';
-import { sampleEnvelope, sampleEvent } from '../../checks/sample-data.ts';
+import { sampleEnvelope, sampleEvent, valueEvent } from '../../checks/sample-data.ts';
 import { caseFamily } from '../../run/conformance-case.ts';
 
 const spoken = [
   sampleEvent('one', 'the quick fox sleeps'),
   sampleEvent('two', 'a slow badger wakes'),
   sampleEvent('three', 'the fox and the badger talk'),
+];
+
+const longWord = 'wordwithoutend'.repeat(3);
+
+/** Texts of many languages, by their position. */
+const wordTexts: readonly JsonObject[] = [
+  { text: 'Café crème' },
+  { text: 'CAFE noir' },
+  { text: "snake_case well-known it's v1.2.3" },
+  { text: 'a b x of the end' },
+  { text: `${longWord}one` },
+  { text: `${longWord}two` },
+  { text: 'q'.repeat(70) },
+  { text: '한국어를 배우다' },
+  { text: 'ພາສາລາວ' },
+  { text: 'ភាសាខ្មែរ' },
+  { text: 'မြန်မာစာ' },
+  { text: 'οδος' },
+  { text: 'Straße' },
+  { text: 'Strasse' },
+  { text: 'smørrebrød' },
+  { text: 'smorrebrod' },
+  { text: 'किताब' },
+  { text: 'कताब' },
+  {
+    keyword: 1,
+    count: 424_242,
+    list: ['inlist', ['deeper']],
+    base64: 'encodedword',
+    signature: 'signedword',
+  },
+  { text: 'first half', more: 'second part' },
+  { text: 'index' },
+  { text: 'indexes' },
+  { text: 'Ärger ПРИВЕТ' },
+  { text: '漢字 abc漢字' },
+  { text: 'cats' },
+  { text: 'ดำเนินการเสร็จสิ้นแล้ว' },
+];
+
+/** Queries, and the positions of the texts that have all of their words. */
+const wordQueries: ReadonlyArray<readonly [query: string, ...positions: number[]]> = [
+  ['cafe', 0, 1],
+  ['CAFÉ', 0, 1],
+  ['cafe\u0301', 0, 1],
+  ['creme', 0],
+  ['caf'],
+  ['snake', 2],
+  ['case', 2],
+  ['snake_case', 2],
+  ['known', 2],
+  ['known well', 2],
+  ['it', 2],
+  ['s', 2],
+  ['2', 2],
+  ['v1', 2],
+  ['a', 3],
+  ['b x', 3],
+  ['the', 3],
+  ['of the end', 3],
+  ['not the'],
+  [`${longWord}one`, 4],
+  [longWord],
+  ['q'.repeat(70), 6],
+  ['한국어를', 7],
+  ['한국어'],
+  ['ລາວ', 8],
+  ['ខ្មែរ', 9],
+  ['မာစာ', 10],
+  ['ΟΔΟΣ', 11],
+  ['οδοσ', 11],
+  ['STRASSE', 13],
+  ['straße', 12],
+  ['smørrebrød', 14],
+  ['smorrebrod', 15],
+  ['किताब', 16],
+  ['कताब', 17],
+  ['keyword'],
+  ['424242'],
+  ['inlist', 18],
+  ['deeper inlist', 18],
+  ['encodedword'],
+  ['signedword'],
+  ['agentword'],
+  ['half part', 19],
+  ['second first', 19],
+  ['index', 20],
+  ['indexes', 21],
+  ['ärger', 22],
+  ['ÄRGER привет', 22],
+  ['漢字', 23],
+  ['字漢'],
+  ['字', 23],
+  ['cat'],
+  ['cats', 24],
+  ['เสร็จ', 25],
+  ['abc 漢', 23],
 ];
 
 /** Words as `splitWords` of `@hansard/provider` splits them. Each store decides which texts it searches. */
@@ -160,6 +258,30 @@ export const searchCases = caseFamily('search', [
       for (const [query, ...positions] of found)
         sameContent(
           (await search(query, { taskDir })).map(({ position }) => position),
+          positions,
+          `the positions of the hits of ${query}`,
+        );
+    },
+  },
+  {
+    name: 'words-of-every-language',
+    rule: null,
+    title: 'every store splits and compares words in the same way, in each language',
+    needs: ['search'],
+    run: async ({ store }) => {
+      await beginDispatch(
+        store,
+        wordTexts.map((data, position) => ({
+          ...valueEvent(`text-${position}`, data),
+          agentId: 'agentword',
+        })),
+      );
+      const search = optionalMethod(store, 'searchEvents');
+      for (const [query, ...positions] of wordQueries)
+        sameContent(
+          (await search(query, { taskDir }))
+            .map(({ position }) => position)
+            .sort((one, other) => one - other),
           positions,
           `the positions of the hits of ${query}`,
         );
