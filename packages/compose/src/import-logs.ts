@@ -44,8 +44,8 @@ export interface HarnessImportOptions {
   readonly into?: DispatchStore;
   /** After how many milliseconds without a record a session without an end counts as ended. Absent: an hour. */
   readonly quietAfterMs?: number;
-  /** Receives how many bytes are read, and of how many. */
-  readonly onProgress?: (bytes: number, of: number) => void;
+  /** Receives how many bytes are read, and which log. */
+  readonly onProgress?: (progress: ImportProgress) => void;
 }
 
 export async function* importInHarness(
@@ -62,9 +62,9 @@ export async function* importInHarness(
     now: context.now,
     prices: pricesOf(loaded),
     signal: context.signal,
-    onProgress: ({ bytes, of }: ImportProgress) => {
+    onProgress: (progress: ImportProgress) => {
       heap.hold();
-      onProgress?.(bytes, of);
+      onProgress?.(progress);
     },
   };
   for (const { source, ...which } of sessions ?? [])

@@ -79,11 +79,12 @@ async function* importEach(
   const isOnly = logs.length === 1 && paths.length === 1;
   let failed = failures.length;
   let bytes = 0;
+  let log = 0;
   const importOne = async function* (importer: LogImporterProvider, source: LogSource) {
     yield* importSource(store, importer, source, options, {
       id,
       ...shared,
-      onProgress: (read) => options.onProgress?.({ bytes: bytes + read, of: all }),
+      onProgress: (read) => options.onProgress?.({ bytes: bytes + read, of: all, log, logs: logs.length }),
       onLeftOut: (reason, path) => leftOut.add(reason, path),
     });
     bytes += source.bytes;
@@ -91,6 +92,7 @@ async function* importEach(
 
   for (const source of logs) {
     const [path = ''] = source.files;
+    log += 1;
     if (shared.done.has(path)) continue;
     try {
       const importer = chooseImporter(path, importers, named);

@@ -113,10 +113,13 @@ export interface ImportOptions extends LogFilter {
   readonly now?: (() => number) | undefined;
 }
 
-/** Bytes of all files of the import. */
+/** Bytes and logs of the import. */
 export interface ImportProgress {
   readonly bytes: number;
   readonly of: number;
+  /** The number of the log that is read, from 1. */
+  readonly log: number;
+  readonly logs: number;
 }
 
 /** The files of the logs that only their place identifies, by task and dispatch. */

@@ -158,14 +158,17 @@ describe('importLogs', () => {
     expect(again).toMatchObject([{ added: 0, rewrittenCount: 0 }]);
   });
 
-  it('gives its progress in bytes of all files', async () => {
+  it('gives its progress in bytes of all files, and in logs', async () => {
     using folder = new LogFolder();
     await using store = openStore();
     for (const name of ['a', 'b']) folder.put(`${name}.jsonl`, lines(...prompts(2)));
     const progress: ImportProgress[] = [];
     await importAll(store, [folder.path], { task, onProgress: (now) => progress.push(now) });
     const [{ of } = { of: 0 }] = progress;
-    expect(progress.map(({ bytes }) => bytes)).toEqual([of / 2, of]);
+    expect(progress).toEqual([
+      { bytes: of / 2, of, log: 1, logs: 2 },
+      { bytes: of, of, log: 2, logs: 2 },
+    ]);
   });
 
   it('uses importers of other formats beside the known ones', async () => {

@@ -113,13 +113,17 @@ async function* importItems(
 ): AsyncGenerator<ImportItem> {
   const { task, as, fidelity, reread, quietAfter, again } = options;
   const { signal } = context;
-  const progress = createProgress(context, 'importing, bytes');
+  let place = '';
+  const progress = createProgress(context, () => `importing${place}, bytes`);
   let failed = 0;
   const items = harness.import(paths, {
     ...definedOnly({ task, as, fidelity, reread, quietAfterMs: quietAfter, again, into: trial?.store }),
     ...definedOnly({ sessions }),
     filter: filterOf(context, options),
-    onProgress: (bytes, of) => progress.update(bytes, of),
+    onProgress: ({ bytes, of, log, logs }) => {
+      place = logs === 1 ? '' : ` log ${log.toLocaleString('en')} of ${logs.toLocaleString('en')}`;
+      progress.update(bytes, of);
+    },
   });
   try {
     if (captured.length > 0) {

@@ -12,10 +12,15 @@ export interface Progress {
   end(): void;
 }
 
-export function createProgress(context: CliContext, what: string, now: () => number = Date.now): Progress {
+/** `what`: what is counted, or a function that words it at each update. */
+export function createProgress(
+  context: CliContext,
+  what: string | (() => string),
+  now: () => number = Date.now,
+): Progress {
   // A dumb terminal has no lines that can be written again.
   if (context.stderr.isTTY !== true || context.env.TERM === 'dumb') return { update() {}, end() {} };
-  const label = neutraliseControlsInLine(what);
+  const label = () => neutraliseControlsInLine(typeof what === 'string' ? what : what());
   const startedAt = now();
   let nextAt = startedAt + firstAfterMs;
   let shown = false;
@@ -29,7 +34,7 @@ export function createProgress(context: CliContext, what: string, now: () => num
       shown = true;
       const all = of === undefined ? '' : ` of ${of.toLocaleString('en')}`;
       context.stderr.write(
-        `\r\u001b[2K${label}: ${count.toLocaleString('en')}${all} (${Math.round((time - startedAt) / 1_000)} s)`,
+        `\r\u001b[2K${label()}: ${count.toLocaleString('en')}${all} (${Math.round((time - startedAt) / 1_000)} s)`,
       );
     },
     end() {
