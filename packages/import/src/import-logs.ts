@@ -77,9 +77,7 @@ async function* importEach(
   const shared = { taken: new Map(), tasks: new TasksOfDispatches(store), done: new Set<string>() };
   const toGroup = new Map<LogImporterProvider, LogSource[]>();
   const isOnly = logs.length === 1 && paths.length === 1;
-  let failed = failures.length;
-  let bytes = 0;
-  let log = 0;
+  let [failed, bytes, log] = [failures.length, 0, 0];
   const importOne = async function* (importer: LogImporterProvider, source: LogSource) {
     yield* importSource(store, importer, source, options, {
       id,

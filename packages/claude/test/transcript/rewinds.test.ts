@@ -280,6 +280,40 @@ describe('a row of a transcript', () => {
     ]);
   });
 
+  it('goes back to the summary of a compaction from a row that the compaction kept', async () => {
+    const preservedMessages = { anchorUuid: uuid(6), uuids: [3, 4].map(uuid) };
+    const rows = [
+      record(5, {
+        ...{ type: 'system', subtype: 'compact_boundary', parentUuid: null, logicalParentUuid: uuid(4) },
+        compactMetadata: { trigger: 'auto', preTokens: 9, durationMs: 5, preservedMessages },
+      }),
+      prompt(6, 'All before, in short.', { isCompactSummary: true }),
+      prompt(7, 'three'),
+      answer(8, text('c')),
+      prompt(9, 'again', { parentUuid: uuid(4) }),
+    ];
+    const log = await readTranscript(lines(...begun, ...rows));
+    expect(rewindsOf(log)).toMatchObject([{ data: { keptThrough: uuid(6) } }]);
+  });
+
+  it('does not follow a marker if it is the boundary of a compaction', async () => {
+    const marker = { type: 'last-prompt', leafUuid: null, rewound: true, sessionId: 'session-1' };
+    const boundary = record(6, {
+      ...{ type: 'system', subtype: 'compact_boundary', parentUuid: null, logicalParentUuid: uuid(4) },
+      compactMetadata: { trigger: 'auto', preTokens: 9 },
+    });
+    const log = await readTranscript(lines(...begun, marker, boundary));
+    expect([rewindsOf(log), log.summary.openRewind?.keptThrough]).toEqual([[], null]);
+  });
+
+  it('takes a marker back if it goes back elsewhere, also if the marker is written again', async () => {
+    const marker = { type: 'last-prompt', leafUuid: uuid(2), rewound: true, sessionId: 'session-1' };
+    const log = await readTranscript(
+      lines(...begun, marker, prompt(6, 'anew', { parentUuid: null }), answer(7, text('c')), marker),
+    );
+    expect([rewindsOf(log), log.summary.openRewind]).toMatchObject([[{ data: { keptThrough: null } }], null]);
+  });
+
   it('reports each of two rows that name each other as their parents, and does not go back', async () => {
     const rows = [prompt(6, 'one', { parentUuid: uuid(7) }), prompt(7, 'other', { parentUuid: uuid(6) })];
     const log = await readTranscript(lines(...begun, ...rows, answer(8, text('c'))));
