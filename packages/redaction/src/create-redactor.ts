@@ -15,7 +15,8 @@ import {
 import { type RecordFinding, type RecordKind, SecretFinder, type SecretFinding } from './find-secrets.ts';
 import { isNamedSecret, KnownKeys } from './known-keys.ts';
 import { keptOfEnvelope, keptOfTask, redactRecord, ValueRedaction, withoutBytes } from './redact-value.ts';
-import { searchFormats } from './search/format-search.ts';
+import { namedFinders, searchFormats } from './search/format-search.ts';
+import type { NamedKind } from './search/named-secrets.ts';
 import { compilePatterns, type OwnPattern, type OwnPatterns } from './search/own-patterns.ts';
 import { secretFormats } from './search/secret-formats.ts';
 import { markersIn, type SecretRange, type SecretSearch } from './search/secret-search.ts';
@@ -89,7 +90,7 @@ export interface Redactor {
 const contentKind = 'content';
 
 /** Those of the formats, and of a value that is a secret because of its key. */
-const formatKinds: readonly string[] = [...secretFormats.map(({ kind }) => kind), 'secret-value'];
+const formatKinds: readonly string[] = [...secretFormats.map(({ kind }) => kind), 'secret-value', 'cookie'];
 
 /** Shorter values occur in texts by chance. */
 const shortestValue = 8;
@@ -109,7 +110,7 @@ export function createRedactor({
 }: RedactorOptions = {}): Redactor {
   const values = environment.flatMap((name) => formsOf(name, env[name] ?? ''));
   const own = compilePatterns(patterns);
-  const known = searchFormats(formats ? secretFormats : []);
+  const known = formats ? searchFormats(secretFormats, namedFinders) : searchFormats([]);
   const search = own.length + values.length === 0 ? known : withOwn(known, own, values);
   const kinds = [...formatKinds, ...Object.keys(patterns), ...environment.map(kindOfVariable), contentKind];
   const keys = new KnownKeys(search, kinds, formats);
@@ -254,7 +255,7 @@ function mayHaveKeys(object: JsonObject, search: SecretSearch, keys: KnownKeys):
     if (known === null) return true;
     if (typeof value === 'string') {
       if (value === known.lastText) continue;
-      if (known.namesSecret && isNamedSecret(value)) return true;
+      if (isNamedSecret(value, known.namesSecret)) return true;
       if (value.length <= longestRepeated) known.lastText = value;
       search.add(value);
     } else if (isObject(value) && mayHaveKeysIn(value, search, keys, known.namesSecret)) return true;
@@ -267,15 +268,15 @@ function mayHaveKeysIn(
   value: JsonObject | readonly JsonValue[],
   search: SecretSearch,
   keys: KnownKeys,
-  namesSecret: boolean,
+  namesSecret: NamedKind | null,
 ): boolean {
   if (!Array.isArray(value)) return mayHaveKeys(value as JsonObject, search, keys);
   for (let index = 0; index < value.length; index += 1) {
     const item = value[index] as JsonValue;
     if (typeof item === 'string') {
-      if (namesSecret && isNamedSecret(item)) return true;
+      if (isNamedSecret(item, namesSecret)) return true;
       search.add(item);
-    } else if (isObject(item) && mayHaveKeysIn(item, search, keys, false)) return true;
+    } else if (isObject(item) && mayHaveKeysIn(item, search, keys, null)) return true;
   }
   return false;
 }

@@ -10,6 +10,7 @@ import {
 import { isReadableAs, mediaPartsIn } from '@hansard/events/plain';
 import { isNamedSecret, type KnownKeys } from './known-keys.ts';
 import { keptOfEnvelope, keptOfLetter, keptOfTask, redactKeyLines, withoutBytes } from './redact-value.ts';
+import type { NamedKind } from './search/named-secrets.ts';
 import type { SecretSearch } from './search/secret-search.ts';
 
 /** A secret in a value, without the secret. */
@@ -54,7 +55,7 @@ export class SecretFinder {
   find(value: JsonValue, field = ''): SecretFinding[] {
     if (typeof value === 'string') return this.#inText(value, field);
     if (typeof value !== 'object' || value === null) return [];
-    if (Array.isArray(value)) return this.#inList(value, field, false);
+    if (Array.isArray(value)) return this.#inList(value, field, null);
     return Object.entries(value).flatMap(([key, one]) => this.#inEntry(key, one as JsonValue, field));
   }
 
@@ -117,13 +118,13 @@ export class SecretFinder {
     return this.#inNamed(value, field, this.#keys.namesSecret(key));
   }
 
-  #inNamed(text: string, field: string, namesSecret: boolean): SecretFinding[] {
+  #inNamed(text: string, field: string, namesSecret: NamedKind | null): SecretFinding[] {
     const found = this.#inText(text, field);
-    const isNamed = found.length === 0 && namesSecret && isNamedSecret(text);
+    const isNamed = found.length === 0 && isNamedSecret(text, namesSecret);
     return isNamed ? [{ field, kind: 'secret-value', count: 1 }] : found;
   }
 
-  #inList(list: readonly JsonValue[], field: string, namesSecret: boolean): SecretFinding[] {
+  #inList(list: readonly JsonValue[], field: string, namesSecret: NamedKind | null): SecretFinding[] {
     let parts = 0;
     const countPart = () => {
       parts += 1;

@@ -6,20 +6,16 @@ import {
   redactionsField,
   replacedField,
 } from '@hansard/events';
-import { isRandom, secretKeyOnly } from './search/secret-formats.ts';
+import { isNamedValue, type NamedKind, namedKind } from './search/named-secrets.ts';
 import type { SecretSearch } from './search/secret-search.ts';
-
-/** Lengths of a value that is a secret because of its key. */
-const shortestNamedValue = 12;
-const longestNamedValue = 200;
 
 const mostKeys = 5_000;
 const longestKey = 100;
 
 /** A key without a secret. */
 export interface KnownKey {
-  /** Whether it names a secret: a value that is one if it looks random. */
-  readonly namesSecret: boolean;
+  /** What its value can be, if it looks random. Null: the key names no secret. */
+  readonly namesSecret: NamedKind | null;
   /** Its last text in an event without a secret: many events repeat a folder, a branch or an id. */
   lastText: string;
 }
@@ -55,8 +51,8 @@ export class KnownKeys {
     this.#clean.set(key, { namesSecret: this.namesSecret(key), lastText: '' });
   }
 
-  namesSecret(key: string): boolean {
-    return this.#namesSecrets && secretKeyOnly.test(key);
+  namesSecret(key: string): NamedKind | null {
+    return this.#namesSecrets ? namedKind(key) : null;
   }
 
   /**
@@ -81,12 +77,6 @@ export class KnownKeys {
 }
 
 /** Whether the value of a key that names a secret is one. */
-export function isNamedSecret(value: string): boolean {
-  return (
-    value.length >= shortestNamedValue &&
-    value.length <= longestNamedValue &&
-    !value.includes('[REDACTED:') &&
-    !/\s/.test(value) &&
-    isRandom(value)
-  );
+export function isNamedSecret(value: string, kind: NamedKind | null): boolean {
+  return kind !== null && isNamedValue(value, kind);
 }

@@ -1,5 +1,6 @@
 import { addRedactions, isPlainObject, type JsonObject, type JsonValue } from '@hansard/events';
 import { isNamedSecret, type KnownKeys } from './known-keys.ts';
+import type { NamedKind } from './search/named-secrets.ts';
 import { distinctSecrets, markerOf, replaceSecrets, type SecretSearch } from './search/secret-search.ts';
 
 /** Replaces the secrets of one value, and counts them. */
@@ -27,7 +28,7 @@ export class ValueRedaction {
   value(value: JsonValue): JsonValue {
     if (typeof value === 'string') return this.text(value);
     if (typeof value !== 'object' || value === null) return value;
-    return Array.isArray(value) ? this.#list(value, false) : this.object(value);
+    return Array.isArray(value) ? this.#list(value, null) : this.object(value);
   }
 
   /** The data of an event of a type: the counts of what was replaced before stay. */
@@ -63,12 +64,12 @@ export class ValueRedaction {
     return markerOf(kind);
   };
 
-  #named(namesSecret: boolean, value: string): string {
+  #named(namesSecret: NamedKind | null, value: string): string {
     const redacted = this.text(value);
-    return namesSecret && redacted === value && isNamedSecret(value) ? this.#mark('secret-value') : redacted;
+    return redacted === value && isNamedSecret(value, namesSecret) ? this.#mark('secret-value') : redacted;
   }
 
-  #list(list: readonly JsonValue[], namesSecret: boolean): JsonValue[] {
+  #list(list: readonly JsonValue[], namesSecret: NamedKind | null): JsonValue[] {
     const items = redactKeyLines(list, this.#search, this.#mark) ?? list;
     let changed: JsonValue[] | null = items === list ? null : [...items];
     for (let index = 0; index < items.length; index += 1) {

@@ -38,7 +38,7 @@ describe('a redactor', () => {
     `ghp_${'a'.repeat(36)}`,
     `npm_${'a1'.repeat(18)}`,
     'a longer word: x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',
-    '{"password": "hunter2hunter2", "secret": "the-villagers-win-2024", "apiKey": "<API_KEY_2_a1b2>"}',
+    '{"password": "hunterhunter2", "secret": "the-villagers-win-2024", "apiKey": "<API_KEY_2_a1b2>"}',
     '"accessToken": "https://a1b2c3d4.example/9z8y"',
     'Authorization: Bearer $TOKEN_1a2b3c4d5e6f7g8h9',
     'http://localhost:8080/a@b',
@@ -101,14 +101,14 @@ describe('a redactor', () => {
     const data = {
       password: 'k3Jx-9vQ2!mZ7',
       aws: { SecretAccessKey: 'a1B2c3D4e5F6g7' },
-      token: 'k3Jx-9vQ2!mZ7',
+      next_token: 'k3Jx-9vQ2!mZ7',
       user_secret: 'red',
     };
     const sample = { ...sampleEvents['agent:text'], type: 'game:keys', data };
     expect(event(sample as CapturedEvent).data).toEqual({
       password: '[REDACTED:secret-value]',
       aws: { SecretAccessKey: '[REDACTED:secret-value]' },
-      token: 'k3Jx-9vQ2!mZ7',
+      next_token: 'k3Jx-9vQ2!mZ7',
       user_secret: 'red',
       redactions: { 'secret-value': 2 },
     });

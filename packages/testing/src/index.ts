@@ -16,13 +16,13 @@ export {
   skipped,
 } from './corpus.ts';
 export {
-  type IssuedSecret,
   issue,
   issuedSecrets,
   type Lengths,
   nearMisses,
   type SecretText,
 } from './issued-secrets.ts';
+export type { IssuedSecret } from './issued-tokens.ts';
 export {
   anyEvent,
   dataOf,

@@ -1,32 +1,21 @@
 import { crc32 } from 'node:zlib';
+import {
+  alnum,
+  base64,
+  digits,
+  hex,
+  type IssuedSecret,
+  issuedTokens,
+  lettersOnly,
+  lower,
+  mixed,
+  type Part,
+  spread,
+  upper,
+  url64,
+} from './issued-tokens.ts';
 
-const digits = '0123456789';
-const hex = `${digits}abcdef`;
-const upper = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
-const lower = upper.toLowerCase();
-const alnum = `${digits}${upper}${lower}`;
-const url64 = `${alnum}_-`;
-const base64 = `${alnum}+/`;
 const base32 = `${upper}234567`;
-
-/** Characters of an alphabet, and how many there can be at least and at most. Absent: exactly as many. */
-type Part = string | readonly [alphabet: string, least: number, most?: number];
-
-/** How an issuer makes secrets, written without regular expressions: what the formats are tested against. */
-export interface IssuedSecret {
-  readonly kind: string;
-  /** Names the format of the kind: its first anchor. */
-  readonly anchor: string;
-  readonly before?: string;
-  readonly parts: readonly Part[];
-  readonly behind?: string;
-  /** Changes the generated text to what the issuer would issue: a checksum, or a letter and a digit. */
-  readonly finish?: (secret: string) => string;
-  /** A text of the format that the issuer would not issue. */
-  readonly refused?: (secret: string) => string;
-  /** Whether a text with other lengths is also found, in part or in whole. */
-  readonly isLoose?: true;
-}
 
 /** The checksum of GitHub and npm by another way than the source: zlib, and a conversion by BigInt division. */
 function withChecksum(secret: string): string {
@@ -55,14 +44,33 @@ function withDistinctStart(secret: string): string {
 
 const unlimited = Number.POSITIVE_INFINITY;
 const withOtherEnd = (secret: string) => secret.slice(0, -1) + (secret.endsWith('a') ? 'b' : 'a');
-const mixed = (secret: string) => `${secret.slice(0, -2)}a1`;
-const lettersOnly = (secret: string) => secret.replace(/[0-9]/g, 'a');
 const alternating = (secret: string) => withDistinctStart(`${secret.slice(0, 2)}7h2k9Qw4${secret.slice(10)}`);
 
-/** Keys whose value is a secret: each word in each case that occurs. */
-const secretKeys = [
-  ...['password', 'dbPasswd', 'app_passphrase', 'client_secret', 'pwd', 'apiKey', 'private_key', 'authToken'],
-  ...['DB_PASSWORD', 'X_PASSWD', 'PASSPHRASE', 'SECRET', 'API_KEY', 'ACCESS_TOKEN'],
+/** Texts whose Base64 is a secret. */
+const encodedStarts = [
+  `-----BEGIN RSA PRIVATE KEY-----\n${'q7H2k9W4z3T5'.repeat(5)}\n-----END RSA PRIVATE KEY-----`,
+  ...['ghp_', 'gho_', 'ghs_'].map((prefix) => withChecksum(`${prefix}q7H2k9W4z3T5q7H2k9W4z3T5q7H2k9000000`)),
+  `github_pat_${'q7H2k9W4z3T'.repeat(2)}_${'q7H2k9W4z3T5'.repeat(5).slice(1)}`,
+  `glpat-${'q7H2k9W4z3T5'.repeat(2)}`,
+  withChecksum('npm_q7H2k9W4z3T5q7H2k9W4z3T5q7H2k9000000'),
+  `pypi-AgEIcHlwaS5vcmc${'q7H2k9W4z3T5'.repeat(6)}`,
+  `dckr_pat_${'q7H2k9W4z'.repeat(3)}`,
+  ...['sk_live_', 'rk_live_'].map((prefix) => `${prefix}${'q7H2k9W4z3T5'.repeat(2)}`),
+  `sk-ant-api03-${'q7H2k9W4z3T5'.repeat(8)}`,
+  `sk-proj-${'q7H2k9W4z3T5'.repeat(3)}T3BlbkFJ${'q7H2k9W4z3T5'.repeat(3)}`,
+  `sk-or-v1-${'09af'.repeat(16)}`,
+  ...['xoxb-', 'xoxp-'].map((prefix) => `${prefix}123456789012-${'q7H2k9W4z3T5'.repeat(2)}`),
+  `hf_${'qHkWzT'.repeat(6).slice(2)}`,
+  `gsk_${'q7H2k9W4z3T5q'.repeat(4)}`,
+  `hvs.${'q7H2k9W4z3T5'.repeat(3)}`,
+  `dop_v1_${'09af'.repeat(16)}`,
+  `AKIA${'Q7H2K3W4Z3T5Q7H2'.replace(/[01589]/g, 'Q')}`,
+  `AIza${'q7H2k9W'.repeat(5)}`,
+  `SG.${'q7H2k9W4z3T'.repeat(2)}.${'q7H2k9W4z3T5'.repeat(4).slice(5)}`,
+  `GOCSPX-${'q7H2k9W'.repeat(4)}`,
+  ...['postgres', 'postgresql', 'mysql', 'mongodb', 'redis'].map(
+    (scheme) => `${scheme}://jill:q7H2k9W4z3T5@db.example/shop`,
+  ),
 ];
 
 export const issuedSecrets: readonly IssuedSecret[] = [
@@ -156,7 +164,7 @@ export const issuedSecrets: readonly IssuedSecret[] = [
     finish: mixed,
     isLoose: true,
   },
-  ...['dt', 'rt', 'rtr', 'cbt', 'ptt', 'ft', 'imt', 'agent', 'soat'].map(
+  ...['dt', 'rt', 'rtr', 'cbt', 'ptt', 'ft', 'imt', 'agent', 'soat', 'oas', 'ffct', 'wt'].map(
     (type): IssuedSecret => ({
       kind: 'gitlab-token',
       anchor: 'glpat-',
@@ -165,7 +173,7 @@ export const issuedSecrets: readonly IssuedSecret[] = [
       isLoose: true,
     }),
   ),
-  ...[...'abeoprs'].map(
+  ...[...'abceoprs'].map(
     (type): IssuedSecret => ({
       kind: 'slack-token',
       anchor: 'xoxa-',
@@ -188,13 +196,6 @@ export const issuedSecrets: readonly IssuedSecret[] = [
   ...['sk_live_', 'sk_test_', 'rk_live_', 'rk_test_'].map(
     (prefix): IssuedSecret => ({ kind: 'stripe-key', anchor: 'k_live_', parts: [prefix, [alnum, 24, 247]] }),
   ),
-  {
-    kind: 'stripe-key',
-    anchor: 'whsec_',
-    parts: ['whsec_', [alnum, 32]],
-    finish: mixed,
-    refused: lettersOnly,
-  },
   {
     kind: 'google-api-key',
     anchor: 'AIza',
@@ -272,35 +273,83 @@ export const issuedSecrets: readonly IssuedSecret[] = [
   {
     kind: 'authorization',
     anchor: 'uthorization',
+    before: 'http.extraheader "AUTHORIZATION: basic ',
+    parts: [[wordless, 12, 4000]],
+    behind: '"',
+    finish: alternating,
+  },
+  {
+    kind: 'authorization',
+    anchor: 'uthorization',
     before: '-H "Authorization: Bearer ',
     parts: [
-      [wordless, 20, 2000],
+      [wordless, 12, 4000],
       ['=', 0, 2],
     ],
     behind: '"',
     finish: alternating,
     refused: lettersOnly,
   },
+  ...issuedTokens,
   {
-    kind: 'secret-value',
-    anchor: 'ssword"',
-    before: '{"clientSecret": "',
-    parts: [[wordless, 12, 200]],
-    behind: '"}',
-    finish: alternating,
-    refused: lettersOnly,
+    kind: 'private-key',
+    anchor: 'Private-Lines: ',
+    before: 'Private-Lines: 2\n',
+    parts: [[base64, 64], '\n', [base64, 40, 60]],
+    isLoose: true,
   },
-  ...secretKeys.flatMap((key) =>
-    ['"', '\\\\\\"'].map(
-      (quote): IssuedSecret => ({
-        kind: 'secret-value',
-        anchor: 'ssword"',
-        before: `"${key}${quote}: ${quote}`,
-        parts: [[wordless, 12, 200]],
-        behind: quote,
-        finish: alternating,
-      }),
+  ...['&sig=', '?X-Amz-Signature=', '&X-Amz-Security-Token=', '?Signature='].map(
+    (before): IssuedSecret => ({
+      kind: 'signed-url',
+      anchor: 'sig=',
+      before: `https://store.example/a?x=1${before}`,
+      parts: [
+        [alnum, 40, 3000],
+        ['=', 0, 2],
+      ],
+      finish: alternating,
+      refused: lettersOnly,
+    }),
+  ),
+  ...[
+    ['curl', 'curl -s -u jill:'],
+    ['curl', "wget --user='jill:"],
+    ['curl', 'xh -a jill:'],
+    ['curl', 'http --auth jill:'],
+    ['auth=(', 'requests.get(url, auth=("jill", "'],
+    ['auth=(', "$.basic_auth('jill', '"],
+    ['auth=(', 'HTTPBasicAuth("jill", "'],
+    ['DENTIFIED ', "CREATE USER jill IDENTIFIED BY '"],
+    ['mysql', 'mysql -h db.example -p'],
+    ['mysql', 'mariadb-dump -u root -p'],
+    ['sshpass', 'sshpass -p '],
+    ['sshpass', 'redis-cli -h db.example -a '],
+    ['sshpass', 'docker login -u jill -p '],
+    ['sshpass', 'ldapsearch -x -w '],
+    ['sshpass', 'openssl enc -pass pass:'],
+    ...[':5432:', ':5433:', ':6432:', ':*:'].map(
+      (port) => [':5432:', `db.example${port}shop:jill:`] as const,
     ),
+  ].map(
+    ([anchor = '', before = '']): IssuedSecret => ({
+      kind: anchor === ':5432:' ? 'pgpass' : 'command-password',
+      anchor,
+      before,
+      parts: [[wordless, 8, anchor === 'curl' || anchor === 'auth=(' || anchor === 'DENTIFIED ' ? 200 : 100]],
+      finish: spread,
+      refused: () => 'password',
+    }),
+  ),
+  ...encodedStarts.map(
+    (start): IssuedSecret => ({
+      kind: 'base64-secret',
+      anchor: 'LS0tLS1CRUdJT',
+      before: 'data: ',
+      parts: [start],
+      finish: (secret) => Buffer.from(secret).toString('base64'),
+      refused: () => Buffer.from('postgres://jill@db.example/shop').toString('base64'),
+      isLoose: true,
+    }),
   ),
 ];
 
@@ -335,12 +384,17 @@ export function* nearMisses(issued: IssuedSecret, random: () => number): Generat
       yield planted(before, finish(wrong.map((one) => written(one, random, 'least')).join('')), behind);
     }
   }
+  const end = parts.at(-1);
+  if (before === '' && behind === '' && typeof end === 'string')
+    yield planted('', issue(issued, random).secret, 'x1');
   const [prefix] = parts;
   if (before !== '' || typeof prefix !== 'string') return;
   const { secret } = issue(issued, random);
-  yield planted(`${prefix} `, `~${secret.slice(1)}`, behind);
+  yield planted(`${prefix} `, `!${secret.slice(1)}`, behind);
+  const letter = prefix.search(/[A-Za-z]/);
+  if (letter > 0)
+    yield planted(`${prefix} `, `${secret.slice(0, letter)}!${secret.slice(letter + 1)}`, behind);
   yield planted('', `x${secret}`, behind);
-  const end = parts.at(-1);
   if (typeof end === 'object' && !end[0].includes('_')) yield planted('', secret, `_x${behind}`);
 }
 

@@ -79,11 +79,19 @@ function assertAnchor(text: string): void {
     throw new TypeError(`not an anchor: ${JSON.stringify(text)}`);
 }
 
+/** The first three characters of an anchor as one number: the anchors are ASCII. */
+function beginningAt(text: string, at: number): number {
+  return text.charCodeAt(at) * 65_536 + text.charCodeAt(at + 1) * 256 + text.charCodeAt(at + 2);
+}
+
 /** Texts of which one occurs wherever a format occurs. */
 export interface Anchored {
   /** ASCII, at least three characters. The rarer the first three are in all texts, the faster is the search. */
-  readonly anchors: readonly string[];
+  readonly anchors: readonly (string | AnchorBefore)[];
 }
+
+/** An anchor, and the characters of which one follows it. */
+export type AnchorBefore = readonly [anchor: string, next: string];
 
 /** A text in which an anchor occurs, with the places of the owners in the list. */
 export interface AnchoredText {
@@ -95,6 +103,7 @@ interface Anchor {
   readonly text: string;
   /** The place of its owner in the list. */
   readonly owner: number;
+  readonly next: string | undefined;
 }
 
 const { capacity, overlap } = AnchorPlaces;
@@ -106,7 +115,7 @@ const { capacity, overlap } = AnchorPlaces;
  */
 export class AnchorScan {
   /** By their first three characters. */
-  readonly #byBeginning = new Map<string, readonly Anchor[]>();
+  readonly #byBeginning = new Map<number, readonly Anchor[]>();
   readonly #places: AnchorPlaces;
   /** The texts that were copied, the first `#count` of the list. */
   readonly #texts: string[] = [];
@@ -117,10 +126,15 @@ export class AnchorScan {
 
   /** @throws TypeError for an anchor that cannot be searched */
   constructor(owners: readonly Anchored[]) {
-    const all = owners.flatMap(({ anchors }, owner) => anchors.map((text): Anchor => ({ text, owner })));
+    const all = owners.flatMap(({ anchors }, owner) =>
+      anchors.map((anchor): Anchor => {
+        const [text, next] = typeof anchor === 'string' ? [anchor] : anchor;
+        return { text, owner, next };
+      }),
+    );
     for (const anchor of all) {
       assertAnchor(anchor.text);
-      const beginning = anchor.text.slice(0, 3);
+      const beginning = beginningAt(anchor.text, 0);
       this.#byBeginning.set(beginning, [...(this.#byBeginning.get(beginning) ?? []), anchor]);
     }
     this.#places = new AnchorPlaces(all.map(({ text }) => text));
@@ -181,8 +195,12 @@ export class AnchorScan {
   }
 
   #compareAt(text: string, at: number): void {
-    for (const anchor of this.#byBeginning.get(text.slice(at, at + 3)) ?? [])
-      if (text.startsWith(anchor.text, at)) this.#note(text, anchor.owner);
+    const anchors = this.#byBeginning.get(beginningAt(text, at));
+    if (anchors === undefined) return;
+    for (const { text: anchor, owner, next } of anchors) {
+      if (!text.startsWith(anchor, at)) continue;
+      if (next === undefined || next.includes(text.charAt(at + anchor.length))) this.#note(text, owner);
+    }
   }
 
   #note(text: string, owner: number): void {

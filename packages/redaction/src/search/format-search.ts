@@ -1,14 +1,40 @@
-import { AnchorScan } from './anchor-scan.ts';
-import type { SecretFormat } from './secret-formats.ts';
+import { type Anchored, AnchorScan } from './anchor-scan.ts';
+import type { SecretFormat } from './format-rules.ts';
+import { cookieAnchors, cookieSecrets, namedAnchors, namedSecrets } from './named-secrets.ts';
 import { markersIn, type SecretRange, type SecretSearch } from './secret-search.ts';
 
 /** Shorter texts, such as most keys and ids, have no secret other than the password of a URL. */
-const shortest = 20;
+const shortest = 'PW=8digits00'.length;
 const shortestUrl = '://:p@h'.length;
 
+interface Finder extends Anchored {
+  /** Whether a format occurs in a text. Absent: whether it has a secret. */
+  readonly occurs?: (text: string) => boolean;
+  /** All secrets in a text. */
+  readonly find: (text: string) => SecretRange[];
+}
+
+/** The values of keys that name a secret, in every syntax, and of cookies. */
+export const namedFinders: readonly Finder[] = [
+  { anchors: namedAnchors, find: namedSecrets },
+  { anchors: cookieAnchors, find: cookieSecrets },
+];
+
 /** Searches for the secrets of some formats. */
-export function searchFormats(formats: readonly SecretFormat[]): SecretSearch {
-  const scan = new AnchorScan(formats);
+export function searchFormats(
+  formats: readonly SecretFormat[],
+  others: readonly Finder[] = [],
+): SecretSearch {
+  const finders: Finder[] = [
+    ...formats.map((one) => ({
+      anchors: one.anchors,
+      // A list can have the lines of a private key in its items.
+      occurs: (text: string) => text.search(one.expression) >= 0,
+      find: (text: string) => rangesOf(text, one),
+    })),
+    ...others,
+  ];
+  const scan = new AnchorScan(finders);
   const add = (text: string): void => {
     if (text.length >= shortest || (text.length >= shortestUrl && text.includes('://'))) scan.add(text);
   };
@@ -18,7 +44,7 @@ export function searchFormats(formats: readonly SecretFormat[]): SecretSearch {
       add(text);
       const owners = scan.found()?.[0]?.owners;
       if (owners === undefined) return [];
-      return formats.flatMap((format, owner) => (owners.has(owner) ? rangesOf(text, format) : []));
+      return finders.flatMap(({ find }, owner) => (owners.has(owner) ? find(text) : []));
     },
     begin: () => scan.begin(),
     add,
@@ -26,8 +52,10 @@ export function searchFormats(formats: readonly SecretFormat[]): SecretSearch {
       const found = scan.found();
       if (found === null) return false;
       for (const { text, owners } of found)
-        for (const owner of owners)
-          if (text.search((formats[owner] as SecretFormat).expression) >= 0) return true;
+        for (const owner of owners) {
+          const { occurs, find } = finders[owner] as Finder;
+          if (occurs === undefined ? find(text).length > 0 : occurs(text)) return true;
+        }
       return false;
     },
   };

@@ -1,132 +1,47 @@
-/** A kind of secret with a form of its own. */
-export interface SecretFormat {
-  readonly kind: string;
-  /** Of these one is a part of every text in which the format occurs. */
-  readonly anchors: readonly string[];
-  /** Global. Takes linear time. Its group `secret`, or else the whole match, is the secret. */
-  readonly expression: RegExp;
-  /** Absent: every match is a secret. */
-  readonly accepts?: (secret: string) => boolean;
-}
-
-type Check = (secret: string) => boolean;
-
-const hasLetterAndDigit: Check = (secret) => /[A-Za-z]/.test(secret) && /[0-9]/.test(secret);
-const isNoExample: Check = (secret) => !secret.includes('EXAMPLE');
-/** Documentation and templates write these in the place of a password. */
-const placeholder =
-  /^(?:x{3}|\.{3}|(?:your|my)?[-_]?(?:password|passwd|pass|pwd|secret|token|redacted)$|\$?[{(].*[)}]$|\[.*\]$|%\w+%$|%(?:\(\w+\))?[a-z]$|\*+$)/i;
-/** Such as `$DB_PASSWORD_2` and `$password`: a password that begins with `$` has digits between letters. */
-const variable = /^\$(?:[A-Z_][A-Z0-9_]*|[A-Za-z_]+[0-9]{0,2})$/;
-const isNoPlaceholder: Check = (secret) => !placeholder.test(secret) && !variable.test(secret);
-
-type Anchors = string | readonly string[];
-
-function format(kind: string, anchors: Anchors, source: string, accepts?: Check): SecretFormat {
-  return {
-    kind,
-    anchors: typeof anchors === 'string' ? [anchors] : anchors,
-    expression: new RegExp(source, 'g'),
-    ...(accepts === undefined ? {} : { accepts }),
-  };
-}
-
-/**
- * Where a word begins: after another character, or after what stands for one and ends with a letter or a digit. This is a line end or a tab in
- * a JSON text, a colour of a terminal, or a percent-encoded character.
- */
-export const wordStart =
-  '(?:(?<![A-Za-z0-9_-])|(?<=\\\\(?:[nrtbf]|u[0-9a-fA-F]{4})|\\[[0-9;]{0,20}[A-Za-z]|%[0-9A-Fa-f]{2}))';
-
-/** A token of a prefix and a body, which is not a part of a longer word. */
-function token(kind: string, anchors: Anchors, source: string, accepts?: Check): SecretFormat {
-  return format(kind, anchors, `${wordStart}${source}(?![A-Za-z0-9_-])`, accepts);
-}
-
-/** A quotation mark, also in a JSON text inside a JSON text. */
-const quote = '\\\\{0,7}"';
-const secretKey =
-  '(?:[A-Za-z0-9]{1,30}[_-]){0,3}' +
-  '(?:(?:[Cc]lient|[Ss]hared|[Ss]igning|[Ww]ebhook|[Aa]pp|[Uu]ser|[Dd]b)?(?:[Pp]assword|[Pp]asswd|[Pp]assphrase|[Ss]ecret)|' +
-  'PASSWORD|PASSWD|PASSPHRASE|SECRET|pwd|' +
-  '(?:[Aa]pi|[Aa]ccess|[Ss]ecret|[Pp]rivate)[_-]?[Kk]ey|(?:API|SECRET|PRIVATE)_KEY|' +
-  '(?:[Aa]ccess|[Rr]efresh|[Aa]uth|[Ss]ession|[Bb]ot|[Aa]pi)_?[Tt]oken|(?:ACCESS|REFRESH|AUTH|SESSION|BOT|API)_TOKEN|[Ss]ecretAccessKey)';
-
-/** The ends of these keys, with the quotation mark after them. */
-const secretKeyAnchors = [
-  ...['ssword', 'sswd', 'ssphrase', 'ecret', 'pwd', 'Key', 'key', 'oken'],
-  ...['PASSWORD', 'PASSWD', 'PASSPHRASE', 'SECRET', 'KEY', 'TOKEN'],
-].flatMap((end) => [`${end}"`, `${end}\\`]);
-
-/** A key of a JSON object whose value is a secret if the value looks random. */
-export const secretKeyOnly = new RegExp(`^${secretKey}$`);
+import {
+  format,
+  isNoExample,
+  isNoPlaceholder,
+  isPassword,
+  isRandom,
+  type SecretFormat,
+  token,
+  wordStart,
+} from './format-rules.ts';
+import { issuerTokens } from './issuer-tokens.ts';
 
 const keyName = '(?:[A-Z]{1,10} ){0,2}PRIVATE KEY(?: BLOCK)?-----';
 /** Between the lines of a key: line ends, and what an editor, a patch, a quotation or a program adds to each line. */
 const inKey = '(?:(?!-----(?:BEGIN|END) )[^])';
+/** A quotation mark that can be absent, also in a JSON text inside a JSON text. */
+const quotes = '(?:\\\\{0,7}["\'])?';
 
-/**
- * The formats that are recognized, as their issuers document them or, where an issuer does not, as they are widely
- * known (README, "Formats"). The anchors make a text without a format cost one pass for all formats together.
- */
-export const secretFormats: readonly SecretFormat[] = [
+const valueEnd = '(?![^\\s"\'\\\\])';
+
+const keys: readonly SecretFormat[] = [
   format(
     'private-key',
     'PRIVATE KEY',
     `-----BEGIN ${keyName}(?:${inKey}{0,200}?[A-Za-z0-9+/=]{40,})?(?:${inKey}{0,80}?[A-Za-z0-9+/=]{40,})*(?:${inKey}{0,160}?-----END ${keyName}|[A-Za-z0-9+/=\\s\\\\]*)`,
     (secret) => /[A-Za-z0-9+/]{40}/.test(secret),
   ),
-  token('age-key', 'AGE-SECRET-KEY-1', 'AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}'),
-  // Before the JWT that it contains.
-  token('github-token', '_eyJ', 'ghs_[0-9]{1,12}_eyJ[\\w-]{8,2000}\\.eyJ[\\w-]{8,4000}\\.[\\w-]{16,2000}'),
-  format('jwt', '.eyJ', `${wordStart}eyJ[\\w-]{8}[\\w-]*\\.eyJ[\\w-]{8}[\\w-]*\\.[\\w-]{16}[\\w-]*`),
-  ...['AKIA', 'ASIA', 'ABIA', 'ACCA'].map((prefix) =>
-    token('aws-access-key', prefix, `${prefix}[A-Z2-7]{16}`, isNoExample),
+  format(
+    'private-key',
+    'Private-Lines: ',
+    'Private-Lines: [0-9]{1,3}(?:\\s|\\\\[rn]){1,4}(?<secret>[A-Za-z0-9+/]{40,64}={0,2}(?:(?:\\s|\\\\[rn]){1,4}[A-Za-z0-9+/]{8,64}={0,2}){0,200})',
   ),
+  token('age-key', 'AGE-SECRET-KEY-1', 'AGE-SECRET-KEY-1[QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L]{58}'),
+  format('jwt', '.eyJ', `${wordStart}eyJ[\\w-]{8}[\\w-]*\\.eyJ[\\w-]{8}[\\w-]*\\.[\\w-]{16}[\\w-]*`),
+];
+
+/** Secrets that are known by what stands beside them. */
+const inContext: readonly SecretFormat[] = [
   format(
     'aws-secret-key',
     ['t_access_key', 'T_ACCESS_KEY', 'tAccessKey'],
-    `(?:aws_secret_access_key|AWS_SECRET_ACCESS_KEY|[Ss]ecretAccessKey)(?:\\\\{0,7}["'])?\\s{0,4}[:=]\\s{0,4}(?:\\\\{0,7}["'])?(?<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])`,
+    `(?:aws_secret_access_key|AWS_SECRET_ACCESS_KEY|[Ss]ecretAccessKey)${quotes}\\s{0,4}[:=]\\s{0,4}${quotes}(?<secret>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])`,
     isNoExample,
   ),
-  ...['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'].map((prefix) =>
-    token('github-token', prefix, `${prefix}[A-Za-z0-9]{36,250}`, hasBase62Checksum),
-  ),
-  token('github-token', 'b_pat_', 'github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}'),
-  token(
-    'gitlab-token',
-    ['pat', 'dt', 'rt', 'rtr', 'cbt', 'ptt', 'ft', 'imt', 'agent', 'soat'].map((type) => `gl${type}-`),
-    'gl(?:pat|dt|rt|rtr|cbt|ptt|ft|imt|agent|soat)-[\\w-]{20,300}(?:\\.[0-9a-z]{2}\\.?[0-9a-z]{9})?',
-    hasLetterAndDigit,
-  ),
-  token(
-    'slack-token',
-    [...'abeoprs'].map((type) => `xox${type}-`),
-    'xox[abeoprs]-[0-9]{8,14}-[A-Za-z0-9-]{16,200}',
-  ),
-  token('slack-token', 'xoxe', 'xoxe(?:\\.xox[bp])?-[0-9]-[A-Za-z0-9]{140,180}'),
-  token('slack-token', 'xapp-', 'xapp-[0-9]-[A-Z0-9]{8,14}-[0-9]{8,14}-[a-f0-9]{64}'),
-  format(
-    'slack-webhook',
-    '.slack.com',
-    'hooks\\.slack\\.com/services/(?<secret>T[A-Z0-9]{8,12}/B[A-Z0-9]{8,12}/[A-Za-z0-9]{24})(?![A-Za-z0-9])',
-  ),
-  token('stripe-key', ['k_live_', 'k_test_'], '[sr]k_(?:live|test)_[A-Za-z0-9]{24,247}'),
-  token('stripe-key', 'whsec_', 'whsec_[A-Za-z0-9]{32}', hasLetterAndDigit),
-  token('google-api-key', 'AIza', 'AIza[\\w-]{35}', hasLetterAndDigit),
-  token('google-client-secret', 'GOCSPX-', 'GOCSPX-[\\w-]{28}'),
-  token('anthropic-key', 'sk-ant-', 'sk-ant-[a-z]{3,5}[0-9]{2}-[\\w-]{80,120}'),
-  token('openai-key', 'T3BlbkFJ', 'sk-[\\w-]{20,108}T3BlbkFJ[\\w-]{20,100}'),
-  token('openrouter-key', 'sk-or-v1-', 'sk-or-v1-[a-f0-9]{64}'),
-  token('npm-token', 'npm_', 'npm_[A-Za-z0-9]{36}', hasBase62Checksum),
-  token('pypi-token', 'pypi-Ag', 'pypi-Ag(?:EIcHlwaS5vcmc|ENdGVzdC5weXBpLm9yZw)[\\w-]{50,1000}'),
-  token('sendgrid-key', 'SG.', 'SG\\.[\\w-]{22}\\.[\\w-]{43}'),
-  token('huggingface-token', 'hf_', 'hf_[A-Za-z]{34}'),
-  token('digitalocean-token', ['p_v1_', 'o_v1_', 'r_v1_'], 'do[opr]_v1_[a-f0-9]{64}'),
-  token('docker-token', 'dckr_', 'dckr_[po]at_[\\w-]{27}', hasLetterAndDigit),
-  token('linear-key', 'n_api_', 'lin_api_[A-Za-z0-9]{40}', hasLetterAndDigit),
-  token('shopify-token', ['shpat_', 'shpca_', 'shppa_', 'shpss_'], 'shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}'),
-  format('1password-token', 's_eyJ', `${wordStart}ops_eyJ[\\w+/-]{250,2000}={0,3}(?![\\w+/=-])`),
   format(
     'url-password',
     '://',
@@ -140,68 +55,124 @@ export const secretFormats: readonly SecretFormat[] = [
   ),
   format(
     'authorization',
-    'uthorization',
-    '[Aa]uthorization(?:\\\\{0,7}["\'])?:\\s{0,4}(?:\\\\{0,7}["\'])?(?:Bearer|Basic|token) {1,4}(?<secret>[A-Za-z0-9._~+/-]{20,2000}={0,2})(?![A-Za-z0-9._~+/=-])',
+    ['uthorization', 'UTHORIZATION'],
+    `(?:[Aa]uthorization|AUTHORIZATION)${quotes}\\s{0,2}[:=]\\s{0,4}${quotes}(?:[Bb]earer|[Bb]asic|[Tt]oken|[Aa]pi[Kk]ey|SSWS|GenieKey|FlyV1) {1,4}(?<secret>[A-Za-z0-9._~+/-]{12,4000}={0,2})(?![A-Za-z0-9._~+/=-])`,
+    isCredential,
+  ),
+  format(
+    'signed-url',
+    ['sig=', 'Signature=', 'Security-Token='],
+    '[?&](?:sig|Signature|X-(?:Amz|Goog)-(?:Signature|Security-Token))=(?<secret>[A-Za-z0-9%+/_-]{40,3000}={0,2})(?![A-Za-z0-9%+/=_-])',
     isRandom,
   ),
   format(
-    'secret-value',
-    secretKeyAnchors,
-    `"${secretKey}${quote}:\\s{0,4}${quote}(?<secret>[^\\s"\\\\]{12,200})${quote}`,
-    isRandom,
+    'command-password',
+    ['curl', 'wget', 'xh ', 'http'],
+    `(?<![\\w-])(?:curl|wget|xh|https?) (?:[^\\n]{0,400}?[ "'])?(?:-u|--(?:proxy-)?user|-a|--auth)[ =]{0,2}${quotes}[^\\s:"'\\\\]{1,100}:(?<secret>[^\\s"'\\\\]{8,200})${valueEnd}`,
+    isAnyPassword,
+  ),
+  format(
+    'command-password',
+    ['auth=(', 'asic_auth(', 'asicAuth('],
+    `(?:auth=\\(|[Bb]asic_?[Aa]uth\\()\\s{0,4}\\\\{0,7}["'][^"'\\n]{1,100}["'],\\s{0,4}\\\\{0,7}["'](?<secret>[^\\s"'\\\\]{8,200})${valueEnd}`,
+    isAnyPassword,
+  ),
+  format(
+    'command-password',
+    'DENTIFIED ',
+    `IDENTIFIED (?:WITH [\\w"'\`]{1,60} )?BY (?:PASSWORD )?\\\\{0,7}["'](?<secret>[^\\s"'\\\\]{8,200})${valueEnd}`,
+    isAnyPassword,
+  ),
+  format(
+    'command-password',
+    ['mysql', 'mariadb'],
+    `(?<![\\w-])(?:mysql|mariadb)[a-z-]{0,12} (?:[^\\n|;&]{0,200}? )?-p(?<secret>[^\\s"'\\\\]{8,100})${valueEnd}`,
+    isAnyPassword,
+  ),
+  format(
+    'command-password',
+    ['sshpass', 'redis-cli', 'docker login', 'ldap', 'pass:'],
+    `(?<![\\w-])(?:sshpass (?:-v )?-p ?|redis-cli (?:[^\\n|;&]{0,100}? )?-a |docker login (?:[^\\n|;&]{0,100}? )?-p |ldap[a-z]{3,8} (?:[^\\n|;&]{0,200}? )?-w |pass:)${quotes}(?<secret>[^\\s"'\\\\]{8,100})${valueEnd}`,
+    isAnyPassword,
+  ),
+  format(
+    'pgpass',
+    [':5432:', ':5433:', ':6432:', ':*:'],
+    '(?<![^\\s"\'])[\\w.*-]{1,100}:(?:[0-9]{1,5}|\\*):[\\w*-]{1,60}:[\\w*.-]{1,60}:(?<secret>[^\\s:"\'\\\\]{8,100})(?![^\\s"\'\\\\])',
+    isAnyPassword,
   ),
 ];
 
-const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const checksumLength = 6;
-
 /**
- * Whether the last six characters are the CRC-32 of the random part before them, in base 62: the tokens of GitHub and
- * npm. The prefix up to `_` is not a part of it.
+ * The formats that are recognized, as their issuers document them or, where an issuer does not, as they are widely
+ * known (README, "Formats"). The anchors make a text without a format cost one pass for all formats together.
  */
-function hasBase62Checksum(token: string): boolean {
-  const body = token.slice(token.indexOf('_') + 1);
-  let checksum = 0;
-  for (const digit of body.slice(-checksumLength)) checksum = checksum * 62 + base62.indexOf(digit);
-  return checksum === crc32(body.slice(0, -checksumLength));
+export const secretFormats: readonly SecretFormat[] = [
+  ...keys,
+  ...issuerTokens,
+  ...inContext,
+  format('base64-secret', encodedPrefixes(), '(?<![A-Za-z0-9+/=])[A-Za-z0-9+/]{24,8000}={0,2}', isEncoded),
+];
+
+function isAnyPassword(value: string): boolean {
+  return isPassword(value) || isRandom(value);
 }
 
-/** The CRC-32 of a short ASCII text. */
-function crc32(text: string): number {
-  let crc = 0xffffffff;
-  for (let at = 0; at < text.length; at += 1) {
-    crc ^= text.charCodeAt(at);
-    for (let bit = 0; bit < 8; bit += 1) crc = (crc >>> 1) ^ (crc & 1 ? 0xedb88320 : 0);
-  }
-  return ~crc >>> 0;
+/** The beginnings of tokens and keys whose Base64 is recognized, as in a Secret of Kubernetes. */
+function encodedPrefixes(): string[] {
+  return [
+    ...['-----BEGIN', 'ghp_', 'gho_', 'ghs_', 'github_pat_', 'glpat-', 'npm_', 'pypi-', 'dckr_'],
+    ...[
+      'sk_live_',
+      'rk_live_',
+      'sk-ant-',
+      'sk-proj-',
+      'sk-or-',
+      'xoxb-',
+      'xoxp-',
+      'hf_',
+      'gsk_',
+      'hvs.',
+      'dop_v1_',
+    ],
+    ...[
+      'AKIA',
+      'AIza',
+      'SG.',
+      'GOCSPX-',
+      'postgres://',
+      'postgresql://',
+      'mysql://',
+      'mongodb://',
+      'redis://',
+    ],
+  ].map((prefix) =>
+    Buffer.from(prefix)
+      .toString('base64')
+      .slice(0, Math.floor((prefix.length * 4) / 3)),
+  );
 }
 
-/** Values that stand for a secret, or name where it is: variables, templates, paths, URLs, examples. */
-const reference =
-  /^[$<{%[*./~]|:\/\/|\$\{|\{\{|(?:example|changeme|placeholder|redacted|your[-_]|dummy|sample)/i;
-/** Random characters have more bits each than words and repetitions. */
-const leastBits = 3.2;
-/** A random text of letters and digits alternates between them; a name with a year or a version does not. */
-const leastChanges = 4;
-
-/** Whether a value looks random: letters and digits that alternate, and at least 3.2 bits of entropy for each character. */
-export function isRandom(value: string): boolean {
-  if (reference.test(value)) return false;
-  let changes = 0;
-  for (let at = 1; at < value.length; at += 1)
-    if (isDigit(value.charCodeAt(at)) !== isDigit(value.charCodeAt(at - 1))) changes += 1;
-  return changes >= leastChanges && entropy(value) >= leastBits;
+/** Whether a text is the Base64 of a text in which a format occurs. */
+function isEncoded(secret: string): boolean {
+  const text = Buffer.from(secret, 'base64').toString('latin1');
+  return [...keys, ...issuerTokens, ...inContext].some(({ anchors, expression, accepts }) => {
+    if (!anchors.some((anchor) => text.includes(anchor))) return false;
+    expression.lastIndex = 0;
+    const found = expression.exec(text);
+    return found !== null && (accepts === undefined || accepts(found.groups?.secret ?? found[0]));
+  });
 }
 
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57;
+/** Whether the credentials of a header look random, or are a name and a password in Base64. */
+function isCredential(value: string): boolean {
+  return isRandom(value) || isEncodedPair(value);
 }
 
-/** Shannon's entropy of the characters, in bits for each. */
-function entropy(value: string): number {
-  const counts = new Map<string, number>();
-  for (const character of value) counts.set(character, (counts.get(character) ?? 0) + 1);
-  let bits = 0;
-  for (const count of counts.values()) bits -= (count / value.length) * Math.log2(count / value.length);
-  return bits;
+/** Whether a text is the Base64 of a name and a password, as in the header of HTTP and in the files of Docker and npm. */
+export function isEncodedPair(value: string): boolean {
+  if (!/^[A-Za-z0-9+/]{12,4000}={0,2}$/.test(value)) return false;
+  return /^[\x21-\x39\x3b-\x7e]{1,200}:[\x20-\x7e]{4,3000}$/.test(
+    Buffer.from(value, 'base64').toString('latin1'),
+  );
 }
