@@ -52,6 +52,7 @@ export {
   sampleEventOfEachType,
   secretCanaries,
 } from './secret-canaries.ts';
+export { secretSyntaxes } from './secret-syntaxes.ts';
 export {
   appendEvent,
   appendEvents,

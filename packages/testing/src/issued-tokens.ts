@@ -70,7 +70,7 @@ const ofCode: readonly IssuedSecret[] = [
   issued('atlassian-token', 'ATATT3', 'ATATT3', [`${url64}=`, 150, 250]),
   issued('atlassian-token', 'ATATT3', 'ATCTT3', [`${url64}=`, 150, 250]),
   mixedOf('atlassian-token', 'ATBB', 'ATBB', [alnum, 24, 40]),
-  issued('rubygems-token', 'rubygems_', 'rubygems_', [hex, 48]),
+  issued('gem-token', 'rubygems_', 'rubygems_', [hex, 48]),
   randomOf('crates-token', 'cio', 'cio', [alnum, 32]),
   issued('nuget-key', 'oy2', 'oy2', [small, 43]),
   issued('clojars-token', 'CLOJARS_', 'CLOJARS_', [small, 60]),

@@ -19,18 +19,19 @@ const mostHeld = 4 * 1024 * 1024;
 const alwaysSearched = 256;
 
 /**
- * White space inside a secret and what introduces it, such as `Authorization: Bearer TOKEN`, divides it into three words at most.
- * The beginning of a private key has four before it is recognized.
+ * White space inside a secret and what introduces it, such as `Authorization: Bearer TOKEN`, divides it into seven words at most: those of a
+ * command with a password.
  */
-const words = 4;
+const words = 8;
 
-/** White space, characters that no format of a secret has, and what begins a format that can have them. */
-const marks = /\s+|"|:\/\/|[^\0-\x7f]/gu;
+/** White space, characters that no token has, what stands before a value that can have them, and what introduces many values. */
+const marks = /\s+|["'`=:>%]|[^\0-\x7f]|ookie(?=["'\\]{0,8}[ \t]{0,2}[:=]|[ \t]{1,4}["'])/gu;
 
-const keyBegins = /-----BEGIN (?:[A-Z]{1,10} ){0,2}PRIVATE KEY/g;
+const keyBegins = /-----BEGIN (?:[A-Z]{1,10} ){0,2}PRIVATE KEY|Private-Lines:/g;
 
 /** On a line of its own: an END in a header of the key does not end it. */
-const keyEnds = /(?:\n|\\[nr])[ \t]{0,40}-----END (?:[A-Z]{1,10} ){0,2}PRIVATE KEY(?: BLOCK)?-----/g;
+const keyEnds =
+  /(?:\n|\\[nr])[ \t]{0,40}-----END (?:[A-Z]{1,10} ){0,2}PRIVATE KEY(?: BLOCK)?-----|(?:\n|\\[nr])Private-MAC:/g;
 
 /**
  * Appends to a dispatch whose events are redacted. An event whose stored form differs only in what was redacted is stored
@@ -302,13 +303,18 @@ function findCut(text: string, reach: number): number {
 
 function endsOfWords(text: string): number[] {
   const places: number[] = [];
-  // Passwords in JSON and in URLs can have any character.
+  // Passwords in JSON, in URLs and behind a key can have any character.
   let mayBePassword = false;
+  // The cookies of a header are one line.
+  let areCookies = false;
   for (const { 0: found, index } of text.matchAll(marks)) {
-    if (found === '"' || found === '://') mayBePassword = true;
-    else if (found.trim() === '') mayBePassword = false;
+    const isSpace = found.trim() === '';
+    if (found === 'ookie') areCookies = true;
+    else if (found.includes('\n')) areCookies = false;
+    if (isSpace) mayBePassword = false;
+    else if (found <= '\x7f') mayBePassword = true;
     // A key and its value stay together: a value that is not a secret can itself be a key.
-    if (!mayBePassword && text[index - 1] !== ':') places.push(index + found.length);
+    if (!mayBePassword && !areCookies && text[index - 1] !== ':') places.push(index + found.length);
   }
   return places;
 }

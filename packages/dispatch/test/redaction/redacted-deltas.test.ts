@@ -90,16 +90,18 @@ describe('deltas of a store that redacts', () => {
     expect(published(pieces(unbroken))).toBe(unbroken);
   });
 
-  it('withhold the last four words, and have them before the event of their text', () => {
+  it('withhold the last eight words, and have them before the event of their text', () => {
     const deltas = new RedactedDeltas(redactor);
     const take = (text: string) =>
       deltas.take({ type: 'delta:text', text, messageId: 'm' }).map((delta) => delta.text);
     expect(take('I begin wi')).toEqual([]);
-    expect(take('th the routes. Then the')).toEqual(['I begin ']);
-    expect(take(' tests follow. ')).toEqual(['with the routes. ']);
-    const event = newEvent('agent:text', { text: 'I begin with the routes. Then the tests follow.' });
+    expect(take('th the routes. Then the tests follow, as al')).toEqual(['I begin ']);
+    expect(take('ways. ')).toEqual(['with ']);
+    const event = newEvent('agent:text', {
+      text: 'I begin with the routes. Then the tests follow, as always.',
+    });
     expect(deltas.finish({ ...event, messageId: 'm' })).toEqual([
-      { type: 'delta:text', text: 'Then the tests follow. ', messageId: 'm' },
+      { type: 'delta:text', text: 'the routes. Then the tests follow, as always. ', messageId: 'm' },
     ]);
     expect(deltas.finish({ ...event, messageId: 'm' })).toEqual([]);
   });
@@ -107,8 +109,15 @@ describe('deltas of a store that redacts', () => {
   it('are published before the end of a text that has no white space, as in Chinese', () => {
     const deltas = new RedactedDeltas(redactor);
     const take = (text: string) => deltas.take({ type: 'delta:text', text }).map((delta) => delta.text);
-    expect(take('我先看路由，')).toEqual(['我先']);
-    expect(take(`"密码\n是": ://${'很'.repeat(50)}`)).toEqual(['看路']);
+    expect(take('我先看路由，我先看路由')).toEqual(['我先看']);
+    expect(take(`"密码\n是": ://${'很'.repeat(50)}`)).toEqual(['路由']);
+  });
+
+  it('have no cookie of a long line', () => {
+    const cookies = Array.from({ length: 30 }, (_, at) => `name${at}=${letters(20)}`);
+    const shown = published(pieces(`Cookie: ${cookies.join('; ')}\nand so on`));
+    for (const cookie of cookies) expect(shown).not.toContain(cookie.slice(-18));
+    expect(shown).toContain('and so on');
   });
 
   it('are complete before the event that holds their text, for each agent and block by itself', async () => {
@@ -243,10 +252,10 @@ describe('deltas of a store that redacts', () => {
     const take = (text: string, agentId = 'a') =>
       deltas.take({ type: 'delta:text', agentId, text }).map((delta) => delta.text);
     take(`x ${token.slice(0, 9)}`, 'b');
-    const first = 'one two three four five ';
+    const first = 'one two three four five six seven eight nine ';
     expect(take(first)).toEqual(['one ']);
     for (let at = 0; at < 5; at += 1) expect(take('x'.repeat(1_000_000))).toEqual([]);
-    expect(take(' and so on and so on')).toEqual([]);
+    expect(take(' and so on and so on and so on')).toEqual([]);
     const end = (text: string, agentId = 'a') =>
       deltas.finish({ ...newEvent('agent:text', { text }), agentId }).map((delta) => delta.text);
     expect(end('any')).toEqual([]);

@@ -10,6 +10,8 @@ const partLength = 8;
 
 /** Keys have lines, of which a text of one line has only the first. */
 const ofOneLine = issuedSecrets.filter(({ kind }) => kind !== 'private-key');
+/** Of the kinds of a run. */
+const share = 12;
 
 it.each([
   ['a space', ' '],
@@ -20,7 +22,7 @@ it.each([
   (_, before) => {
     const random = randomFrom(seed);
     const found = { whole: 0, none: 0 };
-    for (const format of ofOneLine)
+    for (const format of ofOneLine.filter(() => random() * share < 1))
       for (let longest = 60; longest <= 200; longest += 7) {
         const { text, secret } = issue(format, random, 'any');
         const start = Math.floor(random() * longest);
@@ -33,6 +35,6 @@ it.each([
           );
         found[short.includes(secret) ? 'whole' : 'none'] += 1;
       }
-    expect(Math.min(found.whole, found.none)).toBeGreaterThan(100);
+    expect(Math.min(found.whole, found.none)).toBeGreaterThan(20);
   },
 );

@@ -32,7 +32,7 @@ const ofCode: readonly SecretFormat[] = [
   token('atlassian-token', 'ATBB', 'ATBB[A-Za-z0-9]{24,40}', hasLetterAndDigit),
   token('npm-token', 'npm_', 'npm_[A-Za-z0-9]{36}', hasBase62Checksum),
   token('pypi-token', 'pypi-Ag', 'pypi-Ag(?:EIcHlwaS5vcmc|ENdGVzdC5weXBpLm9yZw)[\\w-]{50,1000}'),
-  token('rubygems-token', 'rubygems_', 'rubygems_[a-f0-9]{48}'),
+  token('gem-token', 'rubygems_', 'rubygems_[a-f0-9]{48}'),
   token('crates-token', 'cio', 'cio[A-Za-z0-9]{32}', isRandom),
   token('nuget-key', 'oy2', 'oy2[a-z0-9]{43}'),
   token('clojars-token', 'CLOJARS_', 'CLOJARS_[a-z0-9]{60}'),

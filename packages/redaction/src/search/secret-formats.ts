@@ -16,7 +16,7 @@ const inKey = '(?:(?!-----(?:BEGIN|END) )[^])';
 /** A quotation mark that can be absent, also in a JSON text inside a JSON text. */
 const quotes = '(?:\\\\{0,7}["\'])?';
 
-const valueEnd = '(?![^\\s"\'\\\\])';
+const valueEnd = '(?![^\\s"\'\\\\…])';
 
 const keys: readonly SecretFormat[] = [
   format(
@@ -67,38 +67,38 @@ const inContext: readonly SecretFormat[] = [
   ),
   format(
     'command-password',
-    ['curl', 'wget', 'xh ', 'http'],
-    `(?<![\\w-])(?:curl|wget|xh|https?) (?:[^\\n]{0,400}?[ "'])?(?:-u|--(?:proxy-)?user|-a|--auth)[ =]{0,2}${quotes}[^\\s:"'\\\\]{1,100}:(?<secret>[^\\s"'\\\\]{8,200})${valueEnd}`,
+    ['-u ', "-u'", '-u"', '-u\\', '-user', '--auth'],
+    `(?<![\\w-])(?:-u|--(?:proxy-)?user|--auth)[ =]{0,2}${quotes}[\\w.@+-]{1,100}:(?<secret>[^\\s"'\\\\…]{8,200})${valueEnd}`,
     isAnyPassword,
   ),
   format(
     'command-password',
     ['auth=(', 'asic_auth(', 'asicAuth('],
-    `(?:auth=\\(|[Bb]asic_?[Aa]uth\\()\\s{0,4}\\\\{0,7}["'][^"'\\n]{1,100}["'],\\s{0,4}\\\\{0,7}["'](?<secret>[^\\s"'\\\\]{8,200})${valueEnd}`,
+    `(?:auth=\\(|[Bb]asic_?[Aa]uth\\()\\s{0,4}\\\\{0,7}["'][^"'\\n]{1,100}["'],\\s{0,4}\\\\{0,7}["'](?<secret>[^\\s"'\\\\…]{8,200})${valueEnd}`,
     isAnyPassword,
   ),
   format(
     'command-password',
     'DENTIFIED ',
-    `IDENTIFIED (?:WITH [\\w"'\`]{1,60} )?BY (?:PASSWORD )?\\\\{0,7}["'](?<secret>[^\\s"'\\\\]{8,200})${valueEnd}`,
+    `IDENTIFIED (?:WITH [\\w"'\`]{1,60} )?BY (?:PASSWORD )?\\\\{0,7}["'](?<secret>[^\\s"'\\\\…]{8,200})${valueEnd}`,
     isAnyPassword,
   ),
   format(
     'command-password',
     ['mysql', 'mariadb'],
-    `(?<![\\w-])(?:mysql|mariadb)[a-z-]{0,12} (?:[^\\n|;&]{0,200}? )?-p(?<secret>[^\\s"'\\\\]{8,100})${valueEnd}`,
+    `(?<![\\w-])(?:mysql|mariadb)[a-z-]{0,12} (?:[^\\s|;&]{1,100} ){0,4}-p(?<secret>[^\\s"'\\\\…]{8,100})${valueEnd}`,
     isAnyPassword,
   ),
   format(
     'command-password',
     ['sshpass', 'redis-cli', 'docker login', 'ldap', 'pass:'],
-    `(?<![\\w-])(?:sshpass (?:-v )?-p ?|redis-cli (?:[^\\n|;&]{0,100}? )?-a |docker login (?:[^\\n|;&]{0,100}? )?-p |ldap[a-z]{3,8} (?:[^\\n|;&]{0,200}? )?-w |pass:)${quotes}(?<secret>[^\\s"'\\\\]{8,100})${valueEnd}`,
+    `(?<![\\w-])(?:sshpass (?:-v )?-p ?|redis-cli (?:[^\\s|;&]{1,100} ){0,4}-a |docker login (?:[^\\s|;&]{1,100} ){0,3}-p |ldap[a-z]{3,8} (?:[^\\s|;&]{1,100} ){0,4}-w |pass:)${quotes}(?<secret>[^\\s"'\\\\…]{8,100})${valueEnd}`,
     isAnyPassword,
   ),
   format(
     'pgpass',
     [':5432:', ':5433:', ':6432:', ':*:'],
-    '(?<![^\\s"\'])[\\w.*-]{1,100}:(?:[0-9]{1,5}|\\*):[\\w*-]{1,60}:[\\w*.-]{1,60}:(?<secret>[^\\s:"\'\\\\]{8,100})(?![^\\s"\'\\\\])',
+    '(?<![^\\s"\'=])[\\w.*-]{1,100}:(?:[0-9]{1,5}|\\*):[\\w*-]{1,60}:[\\w*.-]{1,60}:(?<secret>[^\\s:"\'\\\\…]{8,100})(?![^\\s"\'\\\\…])',
     isAnyPassword,
   ),
 ];
