@@ -75,7 +75,7 @@ async function printTable(title: string, what: string, rows: readonly Row[]): Pr
 console.log(`# Secrets that are found
 
 Written by \`benchmarks/secrets.ts\`, ${new Date().toISOString().slice(0, 10)}, beside secretlint with its recommended rules, in one run. Each kind has ${rounds} random examples for each
-way in which it is issued, and each syntax three. A secret counts as found if no eight characters of it are left. The examples are our own: they say what is
+way in which it is issued, and each syntax three. A secret counts as found if no eight characters of it are left: secretlint reports some by their first line only. The examples are our own: they say what is
 covered, not how often it occurs. What is left alone is in the tests of \`@hansard/redaction\`.
 `);
 await printTable('Kinds of issued secrets', 'kind', kinds);

@@ -91,7 +91,7 @@ export interface Anchored {
 }
 
 /** An anchor, and the characters of which one follows it. */
-export type AnchorBefore = readonly [anchor: string, next: string];
+type AnchorBefore = readonly [anchor: string, next: string];
 
 /** A text in which an anchor occurs, with the places of the owners in the list. */
 export interface AnchoredText {
