@@ -162,6 +162,42 @@ describe('a session that is imported while it grows', () => {
   );
 });
 
+describe('a continued reading finds where a conversation goes', () => {
+  const uuid = (number: number) => `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+  const row = (number: number, parent: number, fields: object = {}) => ({
+    ...{ ...prompts(1)[0], uuid: uuid(number), parentUuid: parent === 0 ? null : uuid(parent) },
+    timestamp: new Date(Date.parse('2026-03-01T09:30:00.000Z') + number * 1_000).toISOString(),
+    ...fields,
+  });
+  const answered = (number: number, parent: number) => {
+    const content = [{ type: 'text', text: `Answer ${number}` }];
+    const usage = { input_tokens: 1, output_tokens: 1 };
+    const message = { id: `msg_${number}`, type: 'message', role: 'assistant', model: 'claude-test', usage };
+    return row(number, parent, {
+      type: 'assistant',
+      message: { ...message, content, stop_reason: 'end_turn' },
+    });
+  };
+  const talk = (rows: number) =>
+    Array.from({ length: rows }, (_, at) => (at % 2 === 0 ? row(at + 1, at) : answered(at + 1, at)));
+  const turn = [row(5, 4), ...Array.from({ length: 55 }, (_, at) => answered(at + 6, at + 5))];
+  const hook = { type: 'attachment', attachment: { type: 'hook_success' }, message: undefined };
+
+  it.each([
+    [
+      'a late row of a branch that was left',
+      [...talk(4), row(5, 2), answered(6, 5)],
+      [row(7, 4, { isMeta: true })],
+    ],
+    ['a prompt below a late row of an early answer', [...talk(4), ...turn, row(61, 2, hook)], [row(62, 61)]],
+  ])('with %s', async (name, before, after) => {
+    await using twins = new Twins();
+    await twins.importAndCompare(new Map([['session.jsonl', lines(...before)]]), 'before');
+    await twins.importAndCompare(new Map([['session.jsonl', lines(...before, ...after)]]), name);
+    expect(twins.imported).toBe(2);
+  });
+});
+
 describe('a log that grew since its last import', () => {
   it('gives the store only what is new, and keeps a few kilobytes however long it is', async () => {
     using folder = new LogFolder();
