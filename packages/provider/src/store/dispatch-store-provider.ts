@@ -57,8 +57,9 @@ export interface DispatchStoreProvider {
   /**
    * Claims a dispatch, whatever its status, and returns its envelope. This opening may write to the dispatch until
    * `releaseDispatch` or `close`, and no other opening may; a change of the status does not end the claim. Claiming a
-   * dispatch again changes nothing, and one release releases it. A claim is free if its owner is proven to have exited, or
-   * if this opening has seen its heartbeat unchanged for a whole lease, by the monotonic clock of this process. An opening that
+   * dispatch again changes nothing, and one release releases it. A claim is free if its owner is proven to have exited,
+   * if this opening has seen its heartbeat unchanged for a whole lease, by the monotonic clock of this process, or if the server of the
+   * store has ended the lease by its own clock, a whole lease or more after its owner has stopped. An opening that
    * loses a claim so gets STORE_LOCKED for every write until it claims again, and nothing of these writes is in the log.
    * @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED where another opening has claimed it; the message names the owner by
    * its process id
