@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import type { Dispatch } from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { isPlainObject, isReadableAs } from '@hansard/events/plain';
@@ -40,7 +40,7 @@ export class LostRows {
     existing: DispatchEnvelope | null,
   ): Promise<LostRows | null> {
     const last = existing?.source?.lastMessage;
-    if (file === undefined || last === undefined || !uuid.test(last) || (await isIn(file, last))) return null;
+    if (file === undefined || last === undefined || !uuid.test(last) || isIn(file, last)) return null;
     const stored = new Map<string, number>();
     for await (const { events } of dispatch.pages())
       for (const event of events)
@@ -126,13 +126,20 @@ function isOfLoss(id: string): boolean {
   return id.endsWith(lossSuffix);
 }
 
-/** Whether the bytes of a file have a text. @throws errors of the file system */
-async function isIn(file: string, text: string): Promise<boolean> {
-  let rest = Buffer.alloc(0);
-  for await (const chunk of createReadStream(file, { highWaterMark: 1024 * 1024 })) {
-    const bytes = Buffer.concat([rest, chunk]);
-    if (bytes.includes(text)) return true;
-    rest = bytes.subarray(-text.length);
+const bytesAtOnce = 64 * 1024;
+
+/** Whether the bytes of a file have a text. Reads from the end, where the last message of a file that only grew is near. */
+function isIn(file: string, text: string): boolean {
+  const source = openSync(file, 'r');
+  try {
+    const bytes = Buffer.alloc(bytesAtOnce + text.length);
+    for (let start = fstatSync(source).size; start > 0; ) {
+      start = Math.max(0, start - bytesAtOnce);
+      const read = readSync(source, bytes, 0, bytes.length, start);
+      if (bytes.subarray(0, read).includes(text)) return true;
+    }
+    return false;
+  } finally {
+    closeSync(source);
   }
-  return false;
 }
