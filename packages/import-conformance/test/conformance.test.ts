@@ -3,9 +3,12 @@ import { describe, it } from 'vitest';
 import { importerConformance } from '../src/index.ts';
 import { atifDocument } from './atif-source.ts';
 import { codexThread } from './codex-source.ts';
+import { copilotSession } from './copilot-source.ts';
 import { notesImporter } from './example-importer.ts';
 import { geminiDocument, geminiLines } from './gemini-source.ts';
 import { openCodeDatabase } from './opencode-source.ts';
+import { piSession } from './pi-source.ts';
+import { qwenSession } from './qwen-source.ts';
 import { game, notes, session, stream, transcript } from './sources.ts';
 
 const known = (id: string) => {
@@ -37,9 +40,19 @@ importerConformance({
 });
 importerConformance({
   ...runner,
+  // Each case writes databases.
+  seeds: Math.ceil(seeds / 2),
   name: 'opencode',
   importer: known('opencode'),
   write: openCodeDatabase,
+});
+importerConformance({ ...runner, name: 'pi', importer: known('pi'), write: piSession });
+importerConformance({ ...runner, name: 'qwen-code', importer: known('qwen-code'), write: qwenSession });
+importerConformance({
+  ...runner,
+  name: 'copilot-cli',
+  importer: known('copilot-cli'),
+  write: copilotSession,
 });
 importerConformance({ ...runner, name: 'atif', importer: known('atif'), write: atifDocument });
 importerConformance({

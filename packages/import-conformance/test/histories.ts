@@ -5,8 +5,11 @@ import type { LogImporterProvider } from '@hansard/provider';
 import { importAll, openStore, pathsOf, storedIn } from '../src/importing.ts';
 import type { RandomChoices, WrittenRecord } from '../src/index.ts';
 import { filesAfter, SourceFolder } from '../src/written-source.ts';
+import { copilotSession } from './copilot-source.ts';
 import { geminiDocument, geminiLines } from './gemini-source.ts';
 import { openCodeDatabase } from './opencode-source.ts';
+import { piSession } from './pi-source.ts';
+import { qwenSession } from './qwen-source.ts';
 
 export type Fields = Record<string, unknown>;
 
@@ -54,6 +57,55 @@ function countOpenCode(records: readonly Fields[]): Counted {
   const steps = parts.filter(({ type }) => type === 'step-finish').map(({ tokens }) => tokens as Fields);
   const tools = parts.filter(({ type, state }) => type === 'tool' && (state as Fields).status !== 'pending');
   return { calls: steps.length, tokens: sum(steps.map(({ total }) => total)), toolCalls: tools.length };
+}
+
+/** Every usage of an entry, each entry once. */
+function countPi(records: readonly Fields[]): Counted {
+  const messages = records.flatMap(({ message }) => (message === undefined ? [] : [message as Fields]));
+  const usages = [...messages, ...records].flatMap(({ usage }) =>
+    usage === undefined ? [] : [usage as Fields],
+  );
+  const used = usages
+    .map(({ input, output, cacheRead, cacheWrite }) => sum([input, output, cacheRead, cacheWrite]))
+    .filter((tokens) => tokens > 0);
+  const blocks = messages.flatMap(({ role, content }) => (role === 'assistant' ? (content as Fields[]) : []));
+  return {
+    calls: used.length,
+    tokens: sum(used),
+    toolCalls: blocks.filter(({ type }) => type === 'toolCall').length,
+  };
+}
+
+/** The usage of this agent, and the calls of agents that the program itself runs. */
+function countQwen(records: readonly Fields[]): Counted {
+  const own = records.flatMap(({ usageMetadata }) =>
+    usageMetadata === undefined ? [] : [Number((usageMetadata as Fields).totalTokenCount)],
+  );
+  const managed = records.flatMap(({ systemPayload }) => {
+    const event = ((systemPayload as Fields | undefined)?.uiEvent ?? {}) as Fields;
+    return String(event['event.name']).endsWith('api_response') &&
+      String(event.subagent_type).startsWith('managed-')
+      ? [Number(event.total_token_count)]
+      : [];
+  });
+  const parts = records.flatMap(({ type, message }) =>
+    type === 'assistant' ? ((message as Fields).parts as Fields[]) : [],
+  );
+  const used = [...own, ...managed];
+  return {
+    calls: used.length,
+    tokens: sum(used),
+    toolCalls: parts.filter(({ functionCall }) => functionCall !== undefined).length,
+  };
+}
+
+function countCopilot(records: readonly Fields[]): Counted {
+  const of = (wanted: string) =>
+    records.flatMap(({ type, data }) => (type === wanted ? [data as Fields] : []));
+  const usages = of('session.usage_record').map(({ usage }) => usage as Fields);
+  const tokens = usages.map(({ inputTokens, outputTokens }) => sum([inputTokens, outputTokens]));
+  const requests = of('assistant.message').flatMap(({ toolRequests }) => toolRequests as Fields[]);
+  return { calls: usages.length, tokens: sum(tokens), toolCalls: requests.length };
 }
 
 /** The rows of a database, with the columns that hold JSON as values. */
@@ -139,5 +191,32 @@ export const historyFormats: readonly HistoryFormat[] = [
     kind: ({ slug, message_id: message }) =>
       slug !== undefined ? 'session' : message === undefined ? 'message' : 'part',
     count: countOpenCode,
+  },
+  {
+    name: 'pi',
+    importer: 'pi',
+    write: piSession,
+    files: ['pi/*.jsonl', 'agents/pi-*/**/*.jsonl'],
+    read: (path) => linesOf(readFileSync(path, 'utf8')),
+    kind: ({ type, message }) => `${type}/${(message as Fields | undefined)?.role ?? ''}`,
+    count: countPi,
+  },
+  {
+    name: 'qwen-code',
+    importer: 'qwen-code',
+    write: qwenSession,
+    files: ['agents/qwen-*/projects/**/*.jsonl'],
+    read: (path) => linesOf(readFileSync(path, 'utf8')),
+    kind: ({ type, subtype }) => `${type}/${subtype ?? ''}`,
+    count: countQwen,
+  },
+  {
+    name: 'copilot-cli',
+    importer: 'copilot-cli',
+    write: copilotSession,
+    files: ['agents/copilot-*/**/events.jsonl'],
+    read: (path) => linesOf(readFileSync(path, 'utf8')),
+    kind: ({ type }) => String(type),
+    count: countCopilot,
   },
 ];

@@ -29,8 +29,9 @@ const folders: readonly (readonly [pattern: string, expected: string])[] = [
   ['opencode-go/*.db', 'OpenCode'],
   ['agents/pi-*/**/*.jsonl', 'pi'],
   ['pi/*.jsonl', 'pi'],
-  ['agents/qwen-*/**/*.jsonl', 'Qwen Code'],
-  ['agents/copilot-*/**/*.jsonl', 'GitHub Copilot CLI'],
+  ['agents/qwen-*/projects/**/*.jsonl', 'qwen-code'],
+  ['agents/qwen-*/*.jsonl', 'Qwen Code'],
+  ['agents/copilot-*/**/*.jsonl', 'copilot-cli'],
   ['atif/**/*.json', 'atif'],
   ['smallchat/*.jsonl', 'smallchat'],
 ];

@@ -35,16 +35,8 @@ export const foreignSamples: readonly ForeignSample[] = [
     { type: 'init', session_id: session, model: 'gemini-2.5-pro', timestamp: time },
     ...numbers.map((n) => ({ type: 'message', role: 'user', content: `Prompt ${n}`, timestamp: time })),
   ]),
-  sample('Qwen Code', 'chat.jsonl', [
-    ...numbers.map((n) => ({
-      uuid: `u${n}`,
-      parentUuid: n === 1 ? null : `u${n - 1}`,
-      sessionId: session,
-      timestamp: time,
-      ...(n % 3 === 0
-        ? { type: 'system', subtype: 'ui_telemetry', systemPayload: { uiEvent: {} } }
-        : { type: n % 2 === 0 ? 'assistant' : 'user', message: { role: 'user', parts: [{ text: 'Hi' }] } }),
-    })),
+  sample('Qwen Code', 'usage_record.jsonl', [
+    ...numbers.map((n) => ({ version: 1, sessionId: session, timestamp: n, totalLatencyMs: n, models: {} })),
   ]),
   sample('OpenCode', 'export.json', {
     info: { id: 'ses_01', projectID: 'p', directory: '/srv/shop', title: 'Shop' },
@@ -80,22 +72,6 @@ export const foreignSamples: readonly ForeignSample[] = [
       type: 'assistant',
       message: { role: 'assistant', content: [{ type: 'text', text: 'Hi' }] },
       session_id: session,
-    })),
-  ]),
-  sample('GitHub Copilot CLI', 'events.jsonl', [
-    {
-      type: 'session.start',
-      data: { sessionId: session, version: 1 },
-      id: 'e0',
-      timestamp: time,
-      parentId: null,
-    },
-    ...numbers.map((n) => ({
-      type: n % 2 === 0 ? 'assistant.message' : 'user.message',
-      data: { content: 'Hi' },
-      id: `e${n}`,
-      timestamp: time,
-      parentId: `e${n - 1}`,
     })),
   ]),
   sample('GitHub Copilot Chat', 'chat.json', {
@@ -136,14 +112,8 @@ export const foreignSamples: readonly ForeignSample[] = [
     '\n# aider chat started at 2026-03-01 09:30:00\n\n#### Hi\n\nHello\n',
   ),
   sample('pi', 'session.jsonl', [
-    { type: 'session', version: 3, id: session, timestamp: time, cwd: '/srv/shop' },
-    ...numbers.map((n) => ({
-      type: 'message',
-      id: `e${n}`,
-      parentId: null,
-      timestamp: time,
-      message: { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
-    })),
+    { kind: 'header', version: 4, id: session, createdAt: time, cwd: '/srv/shop' },
+    ...numbers.map((n) => ({ kind: 'entry', id: `e${n}`, entry: { text: 'Hi' } })),
   ]),
   sample(
     'OpenHands',

@@ -12,6 +12,9 @@ const readable: Readonly<Record<string, string>> = {
   codex: 'codex',
   'gemini-cli': 'gemini-cli',
   opencode: 'opencode',
+  pi: 'pi',
+  'qwen-code': 'qwen-code',
+  'copilot-cli': 'copilot-cli',
 };
 
 const quoted = (names: readonly string[]) => [...new Set(names)].map((name) => `\`${name}\``).join(', ');
@@ -57,15 +60,16 @@ it('the page of histories has the signature of ATIF', () => {
 const sampleOf = (section: string) =>
   /```jsonl\n([^`]*)```/.exec(page.split(`## ${section}\n`)[1] ?? '')?.[1] ?? '';
 
-it.each([['Gemini CLI', 'gemini-cli', ['sessionId', 'projectHash']]] as const)(
-  'the page of histories has the signature of %s',
-  (section, id, keys) => {
-    const importer = logImporters.find((one) => one.id === id);
-    const text = sampleOf(section);
-    const detect = (start: string) => importer?.detect({ path: 'log', text: start, isCut: false });
-    expect(detect(text)).toBe(true);
-    for (const key of keys)
-      expect([key, detect(text.replaceAll(`"${key}"`, '"other"'))]).toEqual([key, false]);
-    expect(page.split(`## ${section}\n`)[1]).toContain(`The importer is called \`${id}\``);
-  },
-);
+it.each([
+  ['Gemini CLI', 'gemini-cli', ['sessionId', 'projectHash']],
+  ['pi', 'pi', ['cwd', 'id']],
+  ['Qwen Code', 'qwen-code', ['uuid', 'sessionId', 'parts']],
+  ['GitHub Copilot CLI', 'copilot-cli', ['data', 'id', 'timestamp']],
+] as const)('the page of histories has the signature of %s', (section, id, keys) => {
+  const importer = logImporters.find((one) => one.id === id);
+  const text = sampleOf(section);
+  const detect = (start: string) => importer?.detect({ path: 'log', text: start, isCut: false });
+  expect(detect(text)).toBe(true);
+  for (const key of keys) expect([key, detect(text.replaceAll(`"${key}"`, '"other"'))]).toEqual([key, false]);
+  expect(page.split(`## ${section}\n`)[1]).toContain(`The importer is called \`${id}\``);
+});

@@ -58,6 +58,27 @@ function codexRecord(type: string, payload: object): object {
   return { timestamp: '2026-03-01T09:30:00.000Z', type, payload };
 }
 
+const at = { timestamp: '2026-03-01T09:30:01.000Z' };
+
+function piEntry(parentId: string | null, role: string, text: string): object {
+  return {
+    type: 'message',
+    id: `e-${role}`,
+    parentId,
+    ...at,
+    message: { role, content: [{ type: 'text', text }] },
+  };
+}
+
+function qwenRecord(type: string, text: string): object {
+  const message = { role: type === 'user' ? 'user' : 'model', parts: [{ text }] };
+  return { uuid: `u-${type}`, parentUuid: null, sessionId: 's', ...at, type, message };
+}
+
+function copilotEvent(type: string, data: object): object {
+  return { type, data, id: `e-${type}`, ...at, parentId: null };
+}
+
 /** A small log of each format. */
 export const logOfFormat: Readonly<Record<string, string>> = {
   'claude-transcript': lines(...prompts(2)),
@@ -82,6 +103,16 @@ export const logOfFormat: Readonly<Record<string, string>> = {
     { sessionId: 's', projectHash: 'ab12', startTime: '2026-03-01T09:30:00.000Z', kind: 'main' },
     { id: uuid(1), timestamp: '2026-03-01T09:30:00.000Z', type: 'user', content: [{ text: 'Hello' }] },
     { id: uuid(2), timestamp: '2026-03-01T09:30:01.000Z', type: 'gemini', content: 'Bye' },
+  ),
+  pi: lines(
+    { type: 'session', version: 3, id: 's', timestamp: '2026-03-01T09:30:00.000Z', cwd: '/home/ann/house' },
+    piEntry(null, 'user', 'Hello'),
+    piEntry('e-user', 'assistant', 'Bye'),
+  ),
+  'qwen-code': lines(qwenRecord('user', 'Hello'), qwenRecord('assistant', 'Bye')),
+  'copilot-cli': lines(
+    copilotEvent('session.start', { sessionId: 's', selectedModel: 'm' }),
+    copilotEvent('user.message', { content: 'Hello' }),
   ),
   'session-v1': lines(agent, { ...said, message_id: 'm2' }, { ...said, message_id: 'm3', role: 'assistant' }),
   'session-v2': lines(agent, { ...said, message_id: 'm2', event_type: 'transcript_entry' }),

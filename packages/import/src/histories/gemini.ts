@@ -578,7 +578,10 @@ class GeminiMapping implements HistoryMapping {
 }
 
 /** What a tool gave: its text, if it gave nothing else. */
-function answerOf(response: Fields): { readonly output: JsonValue; readonly error: string | undefined } {
+export function answerOf(response: Fields): {
+  readonly output: JsonValue;
+  readonly error: string | undefined;
+} {
   const given = response.get('response') ?? null;
   const entries = Object.entries(asObject(given) ?? {});
   const [[key, value] = []] = entries;
@@ -592,7 +595,7 @@ function checksumOf(value: JsonValue): number {
 }
 
 /** An image, a sound or a document of a part. Null: it has none. */
-function mediaOf(part: Fields): JsonObject | null {
+export function mediaOf(part: Fields): JsonObject | null {
   const data = part.object('inlineData');
   const [mimeType, base64] = [asName(data?.get('mimeType')), asName(data?.get('data'))];
   if (

@@ -119,9 +119,15 @@ export class HistoryDatabase implements Disposable {
 
   private constructor(snapshot: Snapshot) {
     this.#snapshot = snapshot;
+    try {
+      const query = "SELECT name FROM sqlite_master WHERE type = 'table'";
+      const names = snapshot.database.prepare(query).all();
+      this.#tables = new Set(names.map(({ name }) => String(name)));
+    } catch (error) {
+      snapshot.close();
+      throw error;
+    }
     snapshot.use();
-    const names = snapshot.database.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").all();
-    this.#tables = new Set(names.map(({ name }) => String(name)));
   }
 
   has(table: string): boolean {

@@ -211,6 +211,13 @@ export class RecordItem {
   }
 }
 
+/** Going back to another place of a tree writes nothing. The next record shows it. */
+export function rewindTo(name: string, keptThrough: string | null, timestamp: string | null): RecordItem {
+  const item = new RecordItem(`${name}.rewind`, timestamp, new Fields({}));
+  item.add('session:rewind', { keptThrough });
+  return item;
+}
+
 /** A usage without parts that are 0. Null: nothing was used. */
 export function usageOf(
   parts: Readonly<Record<'input' | 'output', number | undefined>> &

@@ -28,8 +28,11 @@ import {
 } from '@hansard/formats';
 import type { LogFile, LogHead, LogImporterProvider, OpenLog } from '@hansard/provider';
 import { readHead, readSource } from '../find/read-source.ts';
+import { copilotImporter } from '../histories/copilot.ts';
 import { geminiImporter } from '../histories/gemini.ts';
 import { openCodeImporter } from '../histories/opencode.ts';
+import { piImporter } from '../histories/pi.ts';
+import { qwenImporter } from '../histories/qwen.ts';
 import { atifImporter } from './atif-importer.ts';
 import { assertKnown, emptyFile } from './choose-importer.ts';
 import { wholeLines } from './products.ts';
@@ -105,6 +108,9 @@ export const logImporters: readonly LogImporterProvider[] = [
   atifImporter,
   geminiImporter,
   openCodeImporter,
+  piImporter,
+  qwenImporter,
+  copilotImporter,
   ...sessionImporters,
   ...gameImporters,
 ];

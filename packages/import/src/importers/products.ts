@@ -56,7 +56,6 @@ export function nameProduct(head: LogHead): string | null {
 }
 
 const codexStream = /^(thread|turn|item)\.(started|updated|completed|failed)$/;
-const copilotTypes = /^(session|user|assistant|system|tool|hook|subagent)\.[a-z_]+$/;
 const openHandsSources = kinds('agent user environment');
 const smallchatTypes = kinds('agent_created fragment transcript_entry transcript_edit');
 
@@ -174,10 +173,7 @@ const signed: readonly SignedProduct[] = [
     whereItLies: [{ variable: 'COPILOT_HOME', home: '.copilot', below: ['session-state'] }],
     sessions: /\/events\.jsonl$/,
     core: 'append-only',
-    shows: ({ lines }) =>
-      lines.some(
-        ({ type, data, id }) => matches(copilotTypes, type) && isPlainObject(data) && typeof id === 'string',
-      ),
+    shows: null,
   },
   {
     id: 'copilot-chat',
@@ -229,8 +225,8 @@ const signed: readonly SignedProduct[] = [
     whereItLies: [{ variable: 'PI_CODING_AGENT_DIR', home: '.pi/agent', below: ['sessions'] }],
     sessions: /\.jsonl$/,
     core: 'append-only',
-    shows: ({ lines: [first] }) =>
-      first?.type === 'session' && typeof first.id === 'string' && typeof first.cwd === 'string',
+    // The form of its core library, which the command has not written yet.
+    shows: ({ lines: [first] }) => first?.kind === 'header' && first.version === 4,
   },
   {
     id: 'amp',
@@ -314,11 +310,9 @@ export function isOfQwen(path: string): boolean {
   return /[\\/]\.qwen[\\/]/.test(path);
 }
 
-function isQwen({ uuid, sessionId, message, type, ...record }: JsonObject): boolean {
-  if (typeof sessionId !== 'string') return false;
-  if (typeof uuid !== 'string') return 'totalLatencyMs' in record && 'models' in record;
-  const isParts = isPlainObject(message) && 'parts' in message;
-  return isParts || 'systemPayload' in record || (type === 'tool_result' && 'toolCallResult' in record);
+/** The figures of runs, which are cumulative. */
+function isQwen({ sessionId, ...record }: JsonObject): boolean {
+  return typeof sessionId === 'string' && 'totalLatencyMs' in record && 'models' in record;
 }
 
 /** A session in the form of Gemini CLI, which Qwen Code had in its first versions. */
