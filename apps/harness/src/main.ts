@@ -1,9 +1,13 @@
 import { runCli } from './cli.ts';
 import { endingSignals, exitCode } from './terminal/cli-error.ts';
+import type { CliContext } from './terminal/context.ts';
 
 const stop = new AbortController();
+/** What Ctrl-C stops in place of the command. */
+const interrupt: NonNullable<CliContext['interrupt']> = { now: null };
 for (const [signal, { reason, code }] of Object.entries(endingSignals)) {
   process.on(signal, () => {
+    if (signal === 'SIGINT' && !stop.signal.aborted && interrupt.now?.() === true) return;
     // The first signal ends running work in order; a second one ends the process.
     if (stop.signal.aborted) process.exit(code);
     stop.abort(reason);
@@ -32,6 +36,7 @@ const code = await runCli(process.argv.slice(2), {
   cwd: process.cwd(),
   env: process.env,
   signal: stop.signal,
+  interrupt,
   readSignal: AbortSignal.any([stop.signal, outputClosed.signal]),
 });
 if (code !== exitCode.done) process.exitCode = code;

@@ -14,11 +14,11 @@ const hook = `export default { id: 'guard', provides: 'HookProvider', create: ()
 `;
 
 /** A scenario whose agent creates another one, about which a hook asks a person. */
-function prepared(): CommandLine {
+function prepared(code = hook): CommandLine {
   const line = commandLine();
   mkdirSync(join(line.cwd, 'guard'));
   writeFileSync(join(line.cwd, 'guard/plugin.json'), JSON.stringify(manifest));
-  writeFileSync(join(line.cwd, 'guard/guard.mjs'), hook);
+  writeFileSync(join(line.cwd, 'guard/guard.mjs'), code);
   writeFileSync(join(line.cwd, 'hansard.config.json'), '{ "communication": [] }');
   const jill = { tool: 'task', input: { name: 'Jill', system_prompt: 'You paint.' } };
   const root = [{ call: [jill] }, { say: 'Done.', repeat: true }];
@@ -96,5 +96,28 @@ describe('chat -i', () => {
       ({ type, data }) => type === 'agent:created' && data.name === 'Jill',
     );
     expect(agents).toHaveLength(created);
+  });
+
+  it('stops the answer at the first Ctrl-C, says so in the log, and takes the next line', async () => {
+    using line = prepared(
+      hook.replace("? { decision: 'ask', reason: 'it creates an agent' }", '? new Promise(() => {})'),
+    );
+    const stdin = new PassThrough();
+    const interrupt: { now: (() => boolean) | null } = { now: null };
+    const chat = line.start(['chat', 'talk.yaml', '-i', '--quiet'], {
+      signal: new AbortController().signal,
+      stdin,
+      interrupt,
+    });
+    const isCalled = async () =>
+      (await envelopesOf(line, 'chat/talk')).length === 1 &&
+      (await eventsOf(line, 'chat/talk')).some(({ type }) => type === 'agent:tool_call');
+    await until(isCalled);
+    expect(interrupt.now?.()).toBe(true);
+    expect(interrupt.now).toBeNull();
+    stdin.end('And now?\n');
+    expect(await chat).toMatchObject({ code: 0, out: expect.stringContaining('Done.') });
+    const stopped = (await eventsOf(line, 'chat/talk')).find(({ type }) => type === 'harness:answer_stopped');
+    expect(stopped?.data).toMatchObject({ by: 'user', reason: 'Ctrl-C' });
   });
 });

@@ -23,6 +23,7 @@ interface StartOptions {
   readonly onError?: (text: string) => void;
   readonly stdin?: CliContext['stdin'];
   readonly env?: CliContext['env'];
+  readonly interrupt?: CliContext['interrupt'];
   /** The clock of the command. Absent: that of the system. */
   readonly now?: () => number;
   /** The output is a terminal with this number of columns. */
@@ -77,6 +78,7 @@ export async function hansardIn(
     signal,
     readSignal: signal,
     ...(now === undefined ? {} : { now }),
+    ...(options.interrupt === undefined ? {} : { interrupt: options.interrupt }),
   };
   return answer(await runCli(args, context), out.text(), err.text());
 }

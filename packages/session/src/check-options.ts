@@ -31,6 +31,8 @@ const sessionCheck = fields(
     maxToolRounds: count(0),
     parallelToolCalls: count(1),
     modelTimeoutMs: amount,
+    toolTimeoutMs: amount,
+    answerTimeoutMs: amount,
     dispatchId: word,
     expect: oneOf('new', 'existing'),
     needsRoot: flag,

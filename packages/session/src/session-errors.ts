@@ -95,7 +95,7 @@ export const sessionErrors = defineErrors('session', {
     details: ['agentId', 'limit'],
   },
   SESSION_AGENT_STOPPED: {
-    when: 'The turn of an agent was stopped because it repeated its tool calls or was silent for too long. The log records it as `harness:loop_kill` or `harness:stall`; its last calls were not made or have an error as their result.',
+    when: 'The turn of an agent was stopped: by `stop`, the signal of `response` or `answerTimeoutMs` (the log records `harness:answer_stopped`), or because it repeated its tool calls or was silent for too long (`harness:loop_kill`, `harness:stall`); its last calls were not made or have an error as their result.',
     advice:
       'Read in the log what the agent tried to do, say something that helps it, and call `response` again. Raise `loopDetector` or `limits.stallMs` if the agent was right.',
     details: ['agentId', 'event'],

@@ -83,6 +83,10 @@ export interface SessionRunOptions {
   readonly onPending?: (call: PendingCall) => Awaitable<PersonAnswer | null>;
   /** How long one model call may take, in milliseconds. Absent: no limit. */
   readonly modelTimeoutMs?: number;
+  /** How long one tool call may take, in milliseconds. After that its result is an error, and its signal aborts. Absent: no limit. */
+  readonly toolTimeoutMs?: number;
+  /** How long one answer may take, in milliseconds, without the time that calls wait for people at its end. Then it is stopped. Absent: no limit. */
+  readonly answerTimeoutMs?: number;
 }
 
 /** How an agent of a program begins. */

@@ -154,6 +154,8 @@ function turnResources(
     watch,
     watched: null,
     modelTimeoutMs: options.modelTimeoutMs ?? null,
+    toolTimeoutMs: options.toolTimeoutMs ?? null,
+    answerTimeoutMs: options.answerTimeoutMs ?? null,
     signal: stopSignal,
     answering: new Map(),
     settled: () => hooks.settled(),

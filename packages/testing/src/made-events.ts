@@ -261,6 +261,7 @@ const sampleData: { [T in KnownEventType]: EventData<T> } = {
     note: 'once',
     scope: 'call',
   },
+  'harness:answer_stopped': { by: 'user', reason: 'enough', messageId: 'e9', through: 'e3' },
   'harness:call_started': { toolCallId: 'c1' },
   'system:files_persisted': { files: ['a'] },
   'system:hook_started': { hook: 'a' },

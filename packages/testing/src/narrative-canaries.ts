@@ -66,6 +66,7 @@ const fields: Readonly<Record<KnownEventType, Readonly<Record<string, Shape>>>> 
     input: 'nothing',
   },
   'harness:approval_given': { by: 'line', answer: 'line', note: 'line', input: 'nothing' },
+  'harness:answer_stopped': { by: 'line', reason: 'line' },
   'harness:call_started': {},
   'system:files_persisted': { prompt: 'nothing', preview: 'nothing' },
   'system:hook_started': { hook_name: 'whole', stdin: 'nothing' },

@@ -5,6 +5,7 @@ import { scenarioErrors } from '@hansard/model-scripted';
 import {
   type Agent,
   forkSession,
+  type LoggedString,
   type PendingCall,
   type PersonAnswer,
   type Session,
@@ -69,15 +70,23 @@ async function talk(
   { store, session, root, inputs, typed, json }: Conversation,
 ): Promise<string | undefined> {
   let last: string | undefined;
-  const answer = async () => {
-    const line = await root.response();
-    last = String(line);
-    const rows = [{ messageId: line.messageId, text: last }];
-    await printAnswer(context, { json }, { rows, text: `\n${neutraliseControls(last)}\n` });
+  /** False: the person who types stopped the answer. */
+  const answer = async (): Promise<boolean> => {
+    try {
+      const line = await stoppable(context, root, typed);
+      last = String(line);
+      const rows = [{ messageId: line.messageId, text: last }];
+      await printAnswer(context, { json }, { rows, text: `\n${neutraliseControls(last)}\n` });
+      return true;
+    } catch (error) {
+      if (typed === null || !isStopped(error)) throw error;
+      note(context, 'Stopped. Type another line, or /end.');
+      return false;
+    }
   };
   // A message that arrives during an answer is answered next.
   const answerAll = async () => {
-    while (root.awaitsResponse) await answer();
+    while (root.awaitsResponse) if (!(await answer())) return;
   };
   const send = async (
     { text, source, isHeard = false }: Input & { readonly isHeard?: boolean },
@@ -101,7 +110,7 @@ async function talk(
     }
   };
   const waits = session.pending().some(({ agentId }) => agentId === root.agentId);
-  const begin = () => (waits ? answer().then(answerAll) : answerAll());
+  const begin = () => (waits ? answer().then((isOver) => (isOver ? answerAll() : undefined)) : answerAll());
   if (root.awaitsResponse || waits) await (typed === null ? begin() : tryTo(begin));
   for (const input of inputs) await send(input);
   let isTyped = false;
@@ -116,6 +125,24 @@ async function talk(
   if (unanswered !== undefined && !session.signal.aborted && !isUnknownLine(unanswered)) throw unanswered;
   if (last === undefined && !isTyped && !session.signal.aborted) noteNothingLeft(context);
   return last;
+}
+
+/** An answer that Ctrl-C stops, if somebody types. A second Ctrl-C ends the command. */
+async function stoppable(
+  { interrupt }: CliContext,
+  root: Agent,
+  typed: TypedLines | null,
+): Promise<LoggedString> {
+  if (interrupt === undefined || typed === null) return root.response();
+  interrupt.now = () => {
+    interrupt.now = null;
+    return root.stop('Ctrl-C', 'user');
+  };
+  try {
+    return await root.response();
+  } finally {
+    interrupt.now = null;
+  }
 }
 
 /** Does what a word for the chat says. True: the agent has something to answer. */
@@ -206,6 +233,11 @@ function canContinueAfter(error: unknown): boolean {
   return (['SESSION_MODEL_FAILED', 'SESSION_TURN_LIMIT', 'SESSION_AGENT_STOPPED'] as const).some((code) =>
     sessionErrors.is(error, code),
   );
+}
+
+/** Whether somebody stopped the answer. */
+function isStopped(error: unknown): boolean {
+  return sessionErrors.is(error, 'SESSION_AGENT_STOPPED') && error.details.event === 'harness:answer_stopped';
 }
 
 function isUnknownLine(error: unknown): boolean {

@@ -28,6 +28,7 @@ export class CommandContext implements CliContext {
   readonly cwd: string;
   readonly env: CliContext['env'];
   readonly signal: AbortSignal;
+  readonly interrupt: NonNullable<CliContext['interrupt']>;
   readonly #errors: Writable;
   readonly now: () => number;
   readonly runCommand: NonNullable<CliContext['runCommand']>;
@@ -42,6 +43,7 @@ export class CommandContext implements CliContext {
     this.cwd = given.cwd;
     this.env = given.env;
     this.signal = given.signal;
+    this.interrupt = given.interrupt ?? { now: null };
     this.now = given.now ?? Date.now;
     this.readSignal = given.readSignal;
     // Not a terminal: nothing is written again there.

@@ -16,6 +16,8 @@ export interface CliContext {
   readonly now?: () => number;
   /** Aborted by Ctrl-C, SIGTERM or SIGHUP; the reason names it. */
   readonly signal: AbortSignal;
+  /** What Ctrl-C does first, in place of ending the command. It returns whether it did something. Absent: Ctrl-C ends the command. */
+  readonly interrupt?: { now: (() => boolean) | null };
   /** Aborted by the same, and when the reader of the output has gone (`| head`). Ends a command that only reads. */
   readonly readSignal: AbortSignal;
   /** Runs another command with the same output, and returns its exit code. Absent: the command was not called through `runCli`. */

@@ -276,6 +276,7 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
       earlier: 'whole',
     },
   },
+  'harness:answer_stopped': { fields: { by: 'line', reason: 'line', messageId: 'whole', through: 'whole' } },
   'harness:call_started': { fields: { toolCallId: 'whole' } },
   'system:files_persisted': named,
   'system:hook_started': named,

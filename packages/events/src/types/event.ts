@@ -140,6 +140,16 @@ const harnessEventData = {
     /** The earlier answer for the whole session that this one repeats. */
     earlier: idSchema.optional(),
   }),
+  /** The answer of the agent was stopped, and its session continues. What its model had said by then is the `agent:text` of the message. */
+  'harness:answer_stopped': z.object({
+    /** Who stopped it, such as `user`, `program` or `time limit`. */
+    by: z.string(),
+    reason: z.string().optional(),
+    /** The message that was being said. Absent: none was, or nothing of it had arrived. */
+    messageId: idSchema.optional(),
+    /** The last event that its model had been given. Null: none. */
+    through: idSchema.nullable().optional(),
+  }),
   /** The tool of a call that was approved is entered next. A call is never entered twice. */
   'harness:call_started': z.object({ toolCallId: z.string() }),
 } as const;

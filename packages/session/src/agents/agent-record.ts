@@ -106,6 +106,8 @@ export class AgentRecord {
     else if (isAnswer(event) && messageId !== this.#latestAnswer) this.#answer(messageId);
     else if (event.type === 'agent:inference' && messageId === this.#latestAnswer)
       this.#keepUnanswered(givenThrough(event));
+    else if (isEventOf(event, 'harness:answer_stopped') && event.data.messageId === this.#latestAnswer)
+      this.#keepUnanswered(event.data.through);
     else if (event.type.startsWith('harness:')) this.#noteWaiting(event);
     const { ids, asking } = this.#sinceAnswer;
     if (asks) asking.push(ids.length);

@@ -72,7 +72,13 @@ export class Agent {
       source,
       via,
       parts,
+      during = 'queue',
     }: {
+      /**
+       * While the agent answers. `interrupt`: calls of its current message that have not begun are not made, so that the model gets the message after the
+       * current call. Absent: `queue`: in the next call of the model.
+       */
+      readonly during?: 'queue' | 'interrupt';
       /** Images, documents, sounds and texts that are attached: bytes in Base64, or parts that the log has. Absent: none. */
       readonly parts?: readonly ContentPart[] | undefined;
       /** The source of the message. Absent: a person. */
@@ -101,6 +107,8 @@ export class Agent {
       ...substance,
       ...(via === undefined ? {} : { via }),
     });
+    const turn = during === 'interrupt' ? this.#turn.watch.turnOf(this.agentId) : null;
+    if (turn !== null) turn.isInterrupted = true;
     await recorded;
     return messageId;
   }
@@ -147,11 +155,23 @@ export class Agent {
    * because of the utterance, it answers again, and this resolves with its last utterance. Everything is
    * durable when this resolves. After an error other than SESSION_CLOSED the session can still be used.
    *
-   * @throws SESSION_MODEL_FAILED, SESSION_TURN_LIMIT, SESSION_AGENT_BUSY, SESSION_AGENT_TERMINATED, SESSION_CLOSED,
+   * `signal` stops this answer, and not the session: see `stop`.
+   *
+   * @throws SESSION_AGENT_STOPPED if the answer was stopped; SESSION_MODEL_FAILED, SESSION_TURN_LIMIT, SESSION_AGENT_BUSY, SESSION_AGENT_TERMINATED, SESSION_CLOSED,
    * CONTEXT_BUDGET_TOO_SMALL; the reason of the session's `signal`; the error of the store if a write fails
    */
-  async response(): Promise<LoggedString> {
-    return answer(this.#turn, this.agentId);
+  async response({ signal }: { readonly signal?: AbortSignal } = {}): Promise<LoggedString> {
+    return answer(this.#turn, this.agentId, undefined, signal);
+  }
+
+  /**
+   * Stops the answer that the agent gives: `response` rejects with SESSION_AGENT_STOPPED. What its model had said is recorded as text of the agent, its open calls get
+   * the result `interrupted`, and `harness:answer_stopped` says who stopped it. The session continues: the next message and `response` continue from there. False: it gives no answer.
+   */
+  stop(reason?: string, by = 'program'): boolean {
+    const turn = this.#turn.watch.turnOf(this.agentId);
+    turn?.stopAnswer(by, reason);
+    return turn !== null;
   }
 
   /**

@@ -1,3 +1,4 @@
+import { describeFailure, untilAborted } from '@hansard/dispatch';
 import type { HansardError } from '@hansard/events';
 import type { LoggedString } from '@hansard/provider';
 import { type AgentRecord, inWords } from '../agents/agent-record.ts';
@@ -6,6 +7,7 @@ import { sessionErrors } from '../session-errors.ts';
 import { askModel, utteranceOf } from './ask-model.ts';
 import { recordFailure } from './recorded-failure.ts';
 import { refuseToolCalls, runToolCalls } from './run-tool-call.ts';
+import type { WatchedTurn } from './session-watch.ts';
 import type { TurnResources } from './turn-resources.ts';
 import { CallSuspended } from './waiting-calls.ts';
 
@@ -14,7 +16,12 @@ import { CallSuspended } from './waiting-calls.ts';
  * becomes the cause of the first answer.
  * @throws as `Agent.response`
  */
-export async function answer(turn: TurnResources, agentId: string, askedBy?: string): Promise<LoggedString> {
+export async function answer(
+  turn: TurnResources,
+  agentId: string,
+  askedBy?: string,
+  stopSignal?: AbortSignal,
+): Promise<LoggedString> {
   const { log, registry, answering } = turn;
   log.assertOpen();
   const record = registry.getActive(agentId);
@@ -22,12 +29,37 @@ export async function answer(turn: TurnResources, agentId: string, askedBy?: str
   const watched = turn.watch.begin(agentId);
   const signal = watched.signalWith(turn.signal);
   const own = { ...turn, watched, signal, asking: { ...turn.asking, signal } };
-  const answered = untilUtterance(own, agentId, askedBy).finally(() => {
+  const stop = () => watched.stopAnswer('program', describeFailure(stopSignal?.reason).message);
+  stopSignal?.addEventListener('abort', stop);
+  if (stopSignal?.aborted === true) stop();
+  const stopTimer = limitTime(turn, agentId, watched);
+  const answered = untilUtterance(own, agentId, askedBy).finally(async () => {
+    stopSignal?.removeEventListener('abort', stop);
+    stopTimer();
     watched.end();
     answering.delete(agentId);
+    if (watched.stopped !== null) await turn.waiting.settle(record);
   });
   answering.set(agentId, answered);
   return answered;
+}
+
+/** Stops an answer that takes too long. It may wait for people as long as they need. */
+function limitTime(
+  { clock, answerTimeoutMs: limit, waiting }: TurnResources,
+  agentId: string,
+  watched: WatchedTurn,
+): () => void {
+  if (limit === null) return () => {};
+  let stop = () => {};
+  const watch = () => {
+    stop = clock.after(limit, () => {
+      if (waiting.pending.some((call) => call.agentId === agentId)) watch();
+      else watched.stopAnswer('time limit', `no answer within ${limit} ms`);
+    });
+  };
+  watch();
+  return () => stop();
 }
 
 /** @throws SESSION_AGENT_BUSY */
@@ -48,12 +80,13 @@ async function untilUtterance(
 ): Promise<LoggedString> {
   const { registry, maxToolRounds, watch, watched } = turn;
   const resumed = turn.waiting.resumedOf(agentId);
-  if (resumed !== null) await resumed;
+  if (resumed !== null) await untilAborted(turn.signal, () => resumed);
   for (let round = 0; ; round += 1) {
     await untilObserved(turn);
     watch.checkCost();
     turn.signal.throwIfAborted();
     const record = registry.getActive(agentId);
+    if (watched !== null) watched.isInterrupted = false;
     const given = await askModel(turn, record, round === 0 ? askedBy : undefined);
     await watch.warnOfCost();
     if (given.toolCalls.length === 0) {

@@ -55,7 +55,10 @@ export async function askModel(
   let events: readonly CapturedEvent[];
   let toolCalls: readonly ModelToolCall[];
   try {
+    if (turn.watched !== null) turn.watched.said = { messageId, through: manifest.through, text: '' };
     const response = await generate(turn, record, messageId, await withFiles(log, messages));
+    // What had been said is recorded as the answer then.
+    if (turn.watched?.stopped != null) throw turn.watched.stopped;
     toolCalls = toolCallsOf(response);
     const request = requestOf(response, turn.toolbox.definitions);
     const stored = request.events.filter(({ id }) => !registry.hasRequest(id));
@@ -68,7 +71,9 @@ export async function askModel(
       request: request.named,
     });
     events = log.check(stored.length === 0 ? answer : [...stored, ...answer]);
+    if (turn.watched !== null) turn.watched.said = null;
   } catch (error) {
+    if (turn.watched !== null) turn.watched.said = null;
     signal.throwIfAborted();
     const failure = modelFailed(record, error);
     await recordFailure(log, agentId, failure);
@@ -121,6 +126,8 @@ async function generate(
   const onDelta = (delta: Delta) => {
     if (isOver || signal.aborted) return;
     resources.watched?.touch();
+    const said = resources.watched?.said;
+    if (said != null && delta.type === 'delta:text') said.text += delta.text;
     log.publish({ ...delta, agentId, messageId });
   };
   const tools = resources.toolbox.definitions;

@@ -80,6 +80,8 @@ export async function runToolCalls(
   }
 
   async function resultOf(call: ModelToolCall): Promise<CallResult> {
+    if (turn.watched?.isInterrupted === true)
+      return refused('Error: not called: you received a message meanwhile that comes first.');
     return record.isTerminated
       ? refused(`Error: not called: the agent ${inWords(record)} was terminated.`)
       : makeCall(turn, record, call, eventOf(call, answer), respond);
@@ -144,6 +146,7 @@ async function makeCall(
     const given = await turn.waiting.ask(agentId, { ...call, callId, input: value }, question, {
       before: events,
       via,
+      signal: turn.signal,
     });
     return await finishAnswered(turn, record, allowed, question.kind, given);
   } catch (error) {
@@ -274,8 +277,12 @@ async function callTool(
   call: ModelToolCall,
   agents: ToolCallHost,
 ): Promise<Required<Pick<CallResult, 'outcome' | 'failures'>>> {
-  const { dispatch, toolbox, signal, log, watch, watched } = turn;
+  const { dispatch, toolbox, log, watch, watched, clock, toolTimeoutMs } = turn;
   const { agentId } = record;
+  const late = toolTimeoutMs === null ? null : new AbortController();
+  const signal = late === null ? turn.signal : AbortSignal.any([turn.signal, late.signal]);
+  const stopTimer =
+    late === null || toolTimeoutMs === null ? () => {} : clock.after(toolTimeoutMs, () => late.abort());
   const ended = watch.running(agentId, call.toolCallId, agents.callId);
   try {
     const dispatches = watch.workers === null ? {} : { dispatches: watch.workers };
@@ -290,10 +297,14 @@ async function callTool(
         },
         check: (outcome) => log.check(resultEvents(turn, record, call, { outcome, via: null, events: [] })),
       });
-    const outcome = await (watched === null ? use() : watched.awaiting(use));
+    const outcome = await (watched === null ? use() : watched.awaiting(use)).catch((error: unknown) => {
+      if (late?.signal.aborted !== true || turn.signal.aborted) throw error;
+      return failed(`Error: ${call.tool} gave no result within ${toolTimeoutMs} ms.`);
+    });
     log.assertOpen();
     return { outcome, failures: [...agents.failures] };
   } finally {
+    stopTimer();
     ended();
     agents.end();
   }

@@ -13,6 +13,7 @@ import {
   type NewEvent,
   newEvent,
 } from '@hansard/events';
+import { takeApart } from '@hansard/prompt';
 import type { DispatchHost } from '@hansard/provider';
 import { inWords } from '../agents/agent-record.ts';
 import { logTranscriptEntry } from '../log/log-transcript-entry.ts';
@@ -181,6 +182,11 @@ export class SessionWatch {
     return turn;
   }
 
+  /** The turn of an agent that answers. Null: it does not. */
+  turnOf(agentId: string): WatchedTurn | null {
+    return this.#turns.get(agentId) ?? null;
+  }
+
   #kill(event: NewEvent): void {
     const turn = event.type === 'harness:loop_kill' ? this.#turns.get(event.agentId ?? '') : undefined;
     if (turn === undefined) this.#stop(event);
@@ -263,7 +269,11 @@ export class WatchedTurn {
   readonly #agentId: string;
   readonly #onEnd: () => void;
   readonly #silence: ReturnType<Watch['watchSilence']>;
-  readonly #stopping: AbortController | null;
+  readonly #stopping = new AbortController();
+  /** What the model has said so far. Null: no model is called. */
+  said: { readonly messageId: string; readonly through: string | null; text: string } | null = null;
+  /** Whether the calls that have not begun are left out, because the agent received something that comes first. */
+  isInterrupted = false;
   #stopped: HansardError | null = null;
   /** How many models and tools it waits for that do not wait for others. */
   #awaited = 0;
@@ -277,13 +287,11 @@ export class WatchedTurn {
       () => this.#awaited <= 0,
       (event) => this.stop(event),
     );
-    // Without that limit, a turn is stopped only between its calls.
-    this.#stopping = this.#silence === null ? null : new AbortController();
   }
 
   /** `signal`, which also aborts when the turn is stopped. */
   signalWith(signal: AbortSignal): AbortSignal {
-    return this.#stopping === null ? signal : AbortSignal.any([signal, this.#stopping.signal]);
+    return AbortSignal.any([signal, this.#stopping.signal]);
   }
 
   /** The error of the turn. Null: it continues. */
@@ -323,7 +331,7 @@ export class WatchedTurn {
   }
 
   /** Stops the turn for the reason in the event. */
-  stop(event: NewEvent): void {
+  stop(event: NewEvent, before: readonly NewEvent[] = []): void {
     const { log, registry } = this.#record;
     if (this.#stopped !== null || !log.isOpen) return;
     const agentId = this.#agentId;
@@ -334,8 +342,23 @@ export class WatchedTurn {
       { details: { agentId, event: event.type } },
     );
     isRecordedBy(this.#stopped, id);
-    void log.append([{ ...event, id, agentId }]);
-    this.#stopping?.abort(this.#stopped);
+    void log.append([...before, { ...event, id, agentId }]);
+    this.#stopping.abort(this.#stopped);
+  }
+
+  /** Stops the answer for a person or a program: what was said so far is recorded. */
+  stopAnswer(by: string, reason: string | undefined): void {
+    const { said } = this;
+    const isSaid = said !== null && said.text !== '';
+    const data = {
+      by,
+      ...(reason === undefined ? {} : { reason }),
+      ...(isSaid ? { messageId: said.messageId } : {}),
+      ...(said === null ? {} : { through: said.through }),
+    };
+    const message = { role: 'assistant', content: said?.text ?? '' } as const;
+    const before = isSaid ? takeApart(message, { id: said.messageId, agentId: this.#agentId }) : [];
+    this.stop(newEvent('harness:answer_stopped', data), before);
   }
 
   end(): void {

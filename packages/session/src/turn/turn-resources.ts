@@ -25,6 +25,10 @@ export interface TurnResources extends SessionRecord {
   readonly watched: WatchedTurn | null;
   /** Null: no limit. */
   readonly modelTimeoutMs: number | null;
+  /** Null: no limit. */
+  readonly toolTimeoutMs: number | null;
+  /** Null: no limit. */
+  readonly answerTimeoutMs: number | null;
   /** Aborts when the session is closed, when a write fails, and when the owner of the session aborts its signal. */
   readonly signal: AbortSignal;
   /** The agents that are answering. Each promise settles with the answer. */

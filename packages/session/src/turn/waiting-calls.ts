@@ -93,6 +93,8 @@ export class WaitingCalls {
   /** The calls that the envelope names and whose request is not recorded yet. */
   readonly #announced = new Map<string, PendingCall>();
   #isOver = false;
+  /** Whether the envelope has named a call. */
+  #hasNamed = false;
 
   constructor(options: WaitingOptions) {
     this.#options = options;
@@ -116,7 +118,16 @@ export class WaitingCalls {
     agentId: string,
     { callId, toolCallId, tool, input }: AskedCall,
     question: CallQuestion,
-    { before, via }: { readonly before: readonly NewEvent[]; readonly via: string | null },
+    {
+      before,
+      via,
+      signal,
+    }: {
+      readonly before: readonly NewEvent[];
+      readonly via: string | null;
+      /** Aborts when the answer or the session is stopped. */
+      readonly signal: AbortSignal;
+    },
   ): Promise<Given> {
     const { log, registry } = this.#options;
     const links = { agentId, cause: callId };
@@ -136,19 +147,19 @@ export class WaitingCalls {
     const recorded = log.append([...before, request]);
     this.#announced.delete(callId);
     await recorded;
-    return this.wait(agentId, callId);
+    return this.wait(agentId, callId, signal);
   }
 
   /** The answer to a call that was asked about. @throws CallSuspended if the session stops before, or the call was taken back */
-  async wait(agentId: string, callId: string): Promise<Given> {
+  async wait(agentId: string, callId: string, signal = this.#options.signal): Promise<Given> {
     const call = this.#options.registry.get(agentId).openCalls.find((one) => one.callId === callId);
     if (call === undefined || call.request === null) throw new CallSuspended();
     if (this.#isOver || this.#options.signal.aborted) throw new CallSuspended();
-    return call.given?.data ?? this.#untilAnswered(pendingCall(agentId, call, call.request.data));
+    return call.given?.data ?? this.#untilAnswered(pendingCall(agentId, call, call.request.data), signal);
   }
 
-  #untilAnswered(call: PendingCall): Promise<Given> {
-    const { signal, clock } = this.#options;
+  #untilAnswered(call: PendingCall, signal: AbortSignal): Promise<Given> {
+    const { clock } = this.#options;
     const { callId, agentId, deadline } = call;
     return new Promise((resolve, reject) => {
       const end = () => {
@@ -159,7 +170,9 @@ export class WaitingCalls {
       };
       const suspend = () => {
         end();
-        reject(new CallSuspended());
+        // A call whose answer was stopped is over; one whose session was stopped waits on.
+        const isOver = signal.aborted && !this.#options.signal.aborted;
+        reject(isOver ? signal.reason : new CallSuspended());
       };
       let stopTimer = () => {};
       const watch = () => {
@@ -235,6 +248,7 @@ export class WaitingCalls {
     const ids = (calls: readonly { readonly callId: string }[] = []) =>
       JSON.stringify(calls.map(({ callId }) => callId));
     if (ids(named) !== ids(this.pending)) await this.#keep();
+    this.#hasNamed ||= this.pending.length > 0;
     for (const agent of this.#options.registry.all) {
       const waiting = agent.openCalls.filter(isWaiting);
       if (waiting.length === 0) continue;
@@ -256,7 +270,7 @@ export class WaitingCalls {
       ([callId, waiter]) => waiter.agentId === agentId && !current.has(callId),
     );
     for (const [, waiter] of over) waiter.suspend();
-    if (over.length > 0) await this.#keep();
+    if (this.#hasNamed) await this.#keep();
   }
 
   /** Lets no call continue any more. Answers are still recorded. */
@@ -270,6 +284,7 @@ export class WaitingCalls {
   }
 
   #keep(): Promise<unknown> {
+    this.#hasNamed = true;
     return this.#options.keep([...this.pending, ...this.#announced.values()]);
   }
 

@@ -208,6 +208,11 @@ const describers: Describers = {
       target: answerInWords(data),
       text: answerTextOf(data),
     }),
+  'harness:answer_stopped': ({ by, reason, messageId }) =>
+    row('stopped', 'notice', {
+      target: `by ${by}`,
+      text: inWords(reason, messageId === undefined ? '' : 'what had been said is kept'),
+    }),
   'harness:call_started': () => row('started', 'dim', { text: 'the approved call is made' }),
 
   'system:files_persisted': (data) => observed('files', data),

@@ -192,6 +192,7 @@ function isInWords(event: CapturedEvent): boolean {
     isReadableAs(event, 'harness:abort') ||
     isReadableAs(event, 'harness:approval_requested') ||
     isReadableAs(event, 'harness:approval_given') ||
+    isReadableAs(event, 'harness:answer_stopped') ||
     isReadableAs(event, 'harness:call_started')
   );
 }
