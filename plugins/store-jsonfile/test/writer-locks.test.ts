@@ -313,6 +313,35 @@ describe('two creations at once', () => {
   });
 });
 
+describe('a deletion that loses its claim between its two checks', () => {
+  it('is refused, and its opening claims and writes again after the next owner', () => {
+    const root = makeRoot();
+    const second = openStore(root);
+    let looks = Number.NEGATIVE_INFINITY;
+    const lstat = (path: string) => {
+      if (path === lockFile(root, 'd1', 2)) looks += 1;
+      if (looks === 2) {
+        looks = Number.NEGATIVE_INFINITY;
+        second.breakClaim(taskDir, 'd1');
+        second.claimDispatch(taskDir, 'd1');
+      }
+      return systemFiles.lstat(path);
+    };
+    const first = openStore(root, {}, { files: { ...systemFiles, lstat } });
+    first.createDispatch(taskDir, makeEnvelope('d1'));
+    first.appendEvent(taskDir, 'd1', makeEvent(1));
+    looks = 0;
+    expect(codeOf(() => first.deleteDispatch(taskDir, 'd1'))).toBe('STORE_LOCKED');
+    second.appendEvent(taskDir, 'd1', makeEvent(2));
+    second.releaseDispatch(taskDir, 'd1');
+    expect(first.getDispatchEvents(taskDir, 'd1')).toEqual([makeEvent(1), makeEvent(2)]);
+    first.claimDispatch(taskDir, 'd1');
+    first.appendEvent(taskDir, 'd1', makeEvent(3));
+    expect(second.getDispatchEvents(taskDir, 'd1')).toHaveLength(3);
+    first.close();
+  });
+});
+
 describe('a creation after one whose last step failed', () => {
   it('is refused, and does not write into the dispatch that was created', () => {
     const root = makeRoot();

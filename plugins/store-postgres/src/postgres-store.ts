@@ -27,7 +27,7 @@ import {
 import { assertDispatchPath, dispatchNotFound, storeClosed } from '@hansard/store-kit';
 import type { ChangeWatch } from './change-watch.ts';
 import { Claims } from './claims.ts';
-import { toStoreError } from './database/postgres-errors.ts';
+import { isLostConnection, toStoreError } from './database/postgres-errors.ts';
 import { findRemains, removeRemains } from './database/remove-remains.ts';
 import type { TaskRow } from './database/statements.ts';
 import type { Tables } from './database/tables.ts';
@@ -48,8 +48,6 @@ export interface PostgresStoreSetup {
 
 /** Milliseconds: `close` waits so long for calls under way, and for connections. */
 const closeMs = 2_000;
-/** The record of a task is replaced so often after others have changed it meanwhile. */
-const mostTries = 8;
 
 /** A store in a PostgreSQL database. Created by {@link openPostgresStore}. */
 export class PostgresStore implements DispatchStoreProvider {
@@ -359,18 +357,22 @@ class TaskTable {
   async put(taskDir: string, task: TaskRecord): Promise<void> {
     const record = JSON.stringify(task);
     await this.#tables.create();
-    const { putTask, findTask } = this.#tables.statements;
-    for (let tries = 0; tries < mostTries; tries += 1) {
-      const [row] = await this.#tables.rows(findTask, [taskDir]);
-      if (row !== undefined) this.#assertKnown(row);
-      const values = [taskDir, recordChecksum(record), record, row?.version ?? null];
-      if ((await this.#tables.repeatable(putTask, values)) > 0) return;
+    const { insertTask, lockTask, replaceTask } = this.#tables.statements;
+    const values = [taskDir, recordChecksum(record), record];
+    const put = () =>
+      this.#tables.transaction(async (session) => {
+        if ((await session.run(insertTask, values)).count > 0) return;
+        // Nobody changes it before the commit, and no record is ever removed.
+        const { rows } = await session.run(lockTask, [taskDir]);
+        for (const row of rows) this.#assertKnown(row);
+        await session.run(replaceTask, values);
+      });
+    try {
+      await put();
+    } catch (error) {
+      if (!isLostConnection(error)) throw error;
+      await put();
     }
-    throw storeErrors.error(
-      'STORE_UNAVAILABLE',
-      `The record of task ${taskDir} in ${this.#tables.name} changed during every try to replace it. Try again.`,
-      { isTransient: true, details: { database: this.#tables.name } },
-    );
   }
 
   /** A damaged record is replaced. @throws STORE_NEWER */

@@ -103,6 +103,8 @@ export class DispatchHandle {
       claim.assertKept();
       assertOwnFile(files, this.name);
       for (const kept of keptDamaged(files, paths.file)) files.remove(kept);
+      // Directly before: no system call removes a file only if its name still has the file that was checked.
+      claim.assertKept();
       if (!files.remove(paths.file)) throw dispatchNotFound(taskDir, dispatchId);
       claim.removeLost();
     });

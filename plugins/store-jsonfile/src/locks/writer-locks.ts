@@ -60,7 +60,8 @@ export interface TakenLock {
  * instance because of an I/O error, the opening tries again with each heartbeat and with the next lock that it takes or releases.
  * Its own next claim counts such a lock as expired.
  *
- * Limit: after a dispatch is deleted, a new one with the same id begins again with the first number.
+ * Limits: after a dispatch is deleted, a new one with the same id begins again with the first number. An owner that is stopped past its
+ * lease between its last check and the removal of the file removes the file of the next owner, whose next call is then STORE_CORRUPT.
  */
 export class WriterLocks {
   readonly #system: StoreSystem;

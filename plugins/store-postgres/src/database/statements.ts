@@ -44,7 +44,7 @@ export interface ClaimedRow extends DispatchRow {
 }
 
 /** With the version of the tables at that moment. */
-interface LockedRow extends ClaimedRow {
+export interface LockedRow extends ClaimedRow {
   readonly tablesVersion: number | null;
 }
 
@@ -81,6 +81,15 @@ export interface HitRow {
   readonly line: string;
   /** The checksum of the event before it. */
   readonly previous: number | null;
+}
+
+/** Without a hit, there is one row. */
+export interface FoundRow extends Partial<Omit<HitRow, 'line'>> {
+  readonly line: string | null;
+  /** Whether the index has not all events of the scope. */
+  readonly isBehind: boolean;
+  /** Whether it has none of a dispatch. */
+  readonly isNew: boolean;
 }
 
 export interface BacklogRow {
@@ -163,27 +172,35 @@ function partsFor(schema: string) {
   const rows = (lines: string, ids: string, checksums: string) => `ROWS FROM (
       string_to_table(${lines}, E'\\n'), string_to_table(${ids}, ','), string_to_table(${checksums}, ','))
       WITH ORDINALITY AS r (line, id, checksum, row)`;
-  const hits = (where: string) => `
+  /** `inScope`: a condition on the dispatch. With no hit, one row says what is not in the index. */
+  const hits = (inScope: string) => `
+    SELECT b."isBehind", b."isNew", h.* FROM (
+      SELECT count(*) > 0 AS "isBehind", count(*) FILTER (WHERE searchable_events = 0) > 0 AS "isNew"
+      FROM ${schema}.dispatches d WHERE searchable_events < ${length('d.number')} AND ${inScope}) b
+    LEFT JOIN LATERAL (
     SELECT d.task_dir AS "taskDir", d.dispatch_id AS "dispatchId", d.written_as AS "writtenAs", e.position, e.checksum, e.line,
       (SELECT checksum FROM ${schema}.events p WHERE p.dispatch = e.dispatch AND p.position = e.position - 1) AS previous
     FROM ${schema}.event_words w
     JOIN ${schema}.dispatches d ON d.number = w.dispatch
     JOIN ${schema}.events e ON e.dispatch = w.dispatch AND e.position = w.position
-    WHERE w.words @> string_to_array($1, ' ') ${where}
-    ORDER BY w.at DESC, d.task_dir DESC, d.dispatch_id DESC, e.position DESC LIMIT $2`;
+    WHERE w.words @> string_to_array($1, ' ') AND ${inScope}
+    ORDER BY w.at DESC, d.task_dir DESC, d.dispatch_id DESC, e.position DESC LIMIT $2) h ON true`;
   return { schema, length, columns, whole, renamed, claimsOfTask, claim, page, rows, hits };
 }
 
 function taskStatements(schema: string) {
   return {
-    /** Changes nothing if the record has another version than the one that was read. */
-    putTask: statement(
-      `INSERT INTO ${schema}.tasks (task_dir, checksum, record) VALUES ($1, $2, $3)
-       ON CONFLICT (task_dir) DO UPDATE SET version = tasks.version + 1, checksum = $2, record = $3
-         WHERE tasks.version = $4`,
+    insertTask: statement(
+      `INSERT INTO ${schema}.tasks (task_dir, checksum, record) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING`,
     ),
-    findTask: statement<TaskRow & { readonly version: BigInt64 }>(
-      `SELECT task_dir AS "taskDir", version, checksum, record FROM ${schema}.tasks WHERE task_dir = $1`,
+    replaceTask: statement(
+      `UPDATE ${schema}.tasks SET version = version + 1, checksum = $2, record = $3 WHERE task_dir = $1`,
+    ),
+    lockTask: statement<TaskRow>(
+      `SELECT task_dir AS "taskDir", checksum, record FROM ${schema}.tasks WHERE task_dir = $1 FOR UPDATE`,
+    ),
+    findTask: statement<TaskRow>(
+      `SELECT task_dir AS "taskDir", checksum, record FROM ${schema}.tasks WHERE task_dir = $1`,
     ),
     listTasks: statement<TaskRow>(
       `SELECT coalesce(t.task_dir, d.task_dir) AS "taskDir", t.checksum, t.record
@@ -344,8 +361,9 @@ function searchStatements({ schema, length, hits }: Parts) {
     ),
     deleteOldWords: statement(`DELETE FROM ${schema}.event_words WHERE dispatch >= 0`),
     setSearchable: statement(`UPDATE ${schema}.dispatches SET searchable_events = $2 WHERE number = $1`),
-    search: statement<HitRow>(
-      hits('AND ($3::text IS NULL OR d.task_dir = $3) AND ($4::text IS NULL OR d.dispatch_id = $4)'),
+    /** The hits, and at the same moment whether events are not in the index, also of a dispatch of which it has none. */
+    search: statement<FoundRow>(
+      hits('($3::text IS NULL OR d.task_dir = $3) AND ($4::text IS NULL OR d.dispatch_id = $4)'),
     ),
   };
 }

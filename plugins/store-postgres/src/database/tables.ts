@@ -2,7 +2,7 @@ import { dispatchNotFound } from '@hansard/store-kit';
 import { assertNamed } from '../tables/decode.ts';
 import type { Database, Session, Statement, Value } from './database.ts';
 import { Schema } from './schema.ts';
-import { type ClaimedRow, type Statements, statementsFor } from './statements.ts';
+import { type ClaimedRow, type LockedRow, type Statements, statementsFor } from './statements.ts';
 
 /** What of the committed work survives: `off` nothing of the last moments before the server crashes, `on` all, `remote_apply` also a failover. */
 export type Commit = 'off' | 'on' | 'remote_apply';
@@ -112,11 +112,21 @@ export class Tables {
   ): Promise<T> {
     if (!(await this.#schema.isReady())) throw dispatchNotFound(taskDir, dispatchId);
     return this.transaction(async (session) => {
-      const { rows } = await session.run(this.statements.lockDispatch, [taskDir, dispatchId]);
-      const [row] = rows;
-      if (row !== undefined) this.#schema.assertVersion(row.tablesVersion);
-      if (row === undefined) throw dispatchNotFound(taskDir, dispatchId);
+      const row = await this.#lock(session, [taskDir, dispatchId]);
+      if (row === null) throw dispatchNotFound(taskDir, dispatchId);
+      this.#schema.assertVersion(row.tablesVersion);
       return work(session, row);
     });
+  }
+
+  /** A rewrite gives a dispatch a new row. Who has waited for the lock of the old one finds no row, and looks for the new one. */
+  async #lock(session: Session, name: readonly string[]): Promise<LockedRow | null> {
+    const { lockDispatch, getDispatch } = this.statements;
+    for (;;) {
+      const { rows } = await session.run(lockDispatch, name);
+      const [row] = rows;
+      if (row !== undefined) return row;
+      if ((await session.run(getDispatch, name)).rows.length === 0) return null;
+    }
   }
 }

@@ -11,7 +11,7 @@ import {
 } from '@hansard/provider';
 import { chainStart, decodeEvent, eventChecksum, misplacedAs } from '@hansard/store-kit';
 import { corrupt, isForbidden } from '../database/postgres-errors.ts';
-import type { BacklogRow, EventRow, HitRow } from '../database/statements.ts';
+import type { BacklogRow, EventRow, FoundRow, HitRow } from '../database/statements.ts';
 import type { Tables } from '../database/tables.ts';
 import { isNamed } from '../tables/decode.ts';
 
@@ -19,6 +19,8 @@ import { isNamed } from '../tables/decode.ts';
 const eventsAtOnce = 500;
 /** An index of words refuses longer ones. Those of events and queries are cut in the same way. */
 const longestWord = 200;
+/** A search looks so often for dispatches that were rewritten since it began. */
+const mostRounds = 8;
 /** A word of the index that says by which rule the others were found. */
 const wordRule = 'hansardwords2';
 
@@ -46,18 +48,30 @@ export class EventSearch {
       onIndexed(indexed);
     };
     const values = [words.join(' '), Math.min(limit, 2_000_000_000), ...scope];
-    const indexedHits = async () =>
-      (await this.#tables.rows(statements.search, values)).reverse().map((hit) => this.#decode(hit));
-    const backlogs = await this.#tables.rows(statements.listBacklog, scope);
-    try {
-      for (const backlog of backlogs) await this.#catchUp(backlog, onAdded);
-    } catch (error) {
-      if (!isForbidden(error)) throw error;
-      // A reader. The index has what writers have searched, and the events after that are read.
-      const hits = [...(await indexedHits()), ...(await this.#scan(query, backlogs))];
-      return hits.sort(compareHits).slice(-limit);
+    for (let round = 0; ; round += 1) {
+      const rows = await this.#tables.rows(statements.search, values);
+      const found = this.#found(rows);
+      // Events that are appended meanwhile need not be found. A rewrite takes all events of a dispatch out of the index.
+      const isComplete = rows.every(({ isBehind, isNew }) => !(round === 0 ? isBehind : isNew));
+      if (isComplete || round === mostRounds) return found;
+      const backlogs = await this.#tables.rows(statements.listBacklog, scope);
+      try {
+        for (const backlog of backlogs) await this.#catchUp(backlog, onAdded);
+      } catch (error) {
+        if (!isForbidden(error)) throw error;
+        // A reader. The index has what writers have searched, also since then, and the events after that are read.
+        const read = await this.#scan(query, backlogs);
+        const hits = [...read, ...this.#found(await this.#tables.rows(statements.search, values))];
+        const once = new Map(
+          hits.map((hit) => [JSON.stringify([hit.taskDir, hit.dispatchId, hit.position]), hit]),
+        );
+        return [...once.values()].sort(compareHits).slice(-limit);
+      }
     }
-    return indexedHits();
+  }
+
+  #found(rows: readonly FoundRow[]): SearchHit[] {
+    return rows.flatMap((row) => (row.line == null ? [] : this.#decode(row as HitRow))).reverse();
   }
 
   /** The hits among the events that are not in the index. */

@@ -69,6 +69,8 @@ export interface BacklogRow {
   readonly number: number;
   readonly taskDir: string;
   readonly dispatchId: string;
+  /** How many events of it are in the index. */
+  readonly searchable: number;
 }
 
 export interface ClaimRow {
@@ -285,7 +287,7 @@ function lossStatements(prepare: Preparation) {
 function searchStatements(prepare: Preparation) {
   return {
     listSearchBacklog: prepare.read<BacklogRow>(
-      `SELECT number, task_dir AS taskDir, dispatch_id AS dispatchId FROM dispatches
+      `SELECT number, task_dir AS taskDir, dispatch_id AS dispatchId, searchable_events AS searchable FROM dispatches
        WHERE task_dir = coalesce(?, task_dir) AND searchable_events < ${eventCount}`,
     ),
     countSearchable: prepare.read<{ count: number }>(

@@ -8,12 +8,14 @@ import {
   unsearchableKeys,
 } from '@hansard/provider';
 import type { BacklogRow, HitRow, Statements } from '../database/statements.ts';
-import { inTransaction } from '../database/transaction.ts';
+import { inSnapshot, inTransaction } from '../database/transaction.ts';
 import type { EventReader } from './event-reader.ts';
 
 /** The limits of one transaction that fills the index, so that writers wait only for milliseconds. */
 const eventsAtOnce = 500;
 const charactersAtOnce = 1_000_000;
+/** A search looks so often for dispatches that were rewritten since it began. */
+const mostRounds = 8;
 /** A text of the index that says by which rule the others were split into words. */
 const wordRule = 'hansardwords2';
 
@@ -42,13 +44,22 @@ export class EventSearch {
       indexed += events;
       options.onIndexed?.(indexed);
     };
-    const backlog = this.#statements.listSearchBacklog.all(taskDir ?? null);
-    for (const dispatch of backlog) {
-      if (dispatchId === undefined || dispatchId === dispatch.dispatchId) this.#catchUp(dispatch, onIndexed);
+    for (let round = 0; ; round += 1) {
+      let backlog: readonly BacklogRow[] = [];
+      const hits = inSnapshot(this.#database, () => {
+        backlog = this.#statements.listSearchBacklog
+          .all(taskDir ?? null)
+          .filter((one) => dispatchId === undefined || dispatchId === one.dispatchId);
+        // Events that are appended meanwhile need not be found. A rewrite takes all events of a dispatch out of the index.
+        const isComplete = !backlog.some(({ searchable }) => round === 0 || searchable === 0);
+        if (!isComplete && round < mostRounds) return null;
+        return this.#find(expression, taskDir, dispatchId, limit)
+          .reverse()
+          .map((hit) => ({ ...hit, event: this.#reader.at(hit.taskDir, hit.dispatchId, hit.position) }));
+      });
+      if (hits !== null) return hits;
+      for (const dispatch of backlog) this.#catchUp(dispatch, onIndexed);
     }
-    return this.#find(expression, taskDir, dispatchId, limit)
-      .reverse()
-      .map((hit) => ({ ...hit, event: this.#reader.at(hit.taskDir, hit.dispatchId, hit.position) }));
   }
 
   #find(

@@ -1,11 +1,18 @@
+import type { CapturedEvent } from '@hansard/events';
 import { expect, it } from 'vitest';
-import { openStoreOn } from '../../src/sqlite-store.ts';
+import { openStoreOn, type SqliteStore } from '../../src/sqlite-store.ts';
 import { dispatchId, envelope, growingEvents, taskDir } from '../sample-data.ts';
 import { openStore, temporaryPath } from '../temporary-store.ts';
 import { SimulatedDatabase } from './simulated-database.ts';
 
+type Read = (store: SqliteStore) => readonly CapturedEvent[];
+
+const all: Read = (store) => store.getDispatchEvents(taskDir, dispatchId);
+/** Every event has this word before and after the rewrite. */
+const found: Read = (store) => store.searchEvents('text').map(({ event }) => event);
+
 /** Rewrites a dispatch before the statement with this number of a read. @returns the texts that are read */
-function readBeside(statement: number): string[] {
+function readBeside(statement: number, read: Read): string[] {
   const path = temporaryPath();
   const writer = openStore(path);
   writer.createDispatch(taskDir, envelope());
@@ -23,7 +30,7 @@ function readBeside(statement: number): string[] {
             if (steps === statement)
               writer.rewriteDispatch(taskDir, dispatchId, {
                 envelope: (one) => one,
-                event: (event) => ({ ...event, data: { text: 'new' } }),
+                event: (event) => ({ ...event, data: { text: 'new text' } }),
               });
             return work();
           },
@@ -31,9 +38,9 @@ function readBeside(statement: number): string[] {
         ),
     },
   );
-  reader.getDispatchEvents(taskDir, dispatchId);
+  read(reader);
   steps = 0;
-  const events = reader.getDispatchEvents(taskDir, dispatchId);
+  const events = read(reader);
   reader.close();
   return events.map(({ data }) => String((data as { text: string }).text));
 }
@@ -41,8 +48,15 @@ function readBeside(statement: number): string[] {
 it.each([1, 2, 3, 4])(
   'a read with a rewrite before its statement %s has the old or the new events',
   (statement) => {
-    const texts = readBeside(statement);
+    const texts = readBeside(statement, all);
     expect(texts).toHaveLength(3);
-    expect(new Set(texts.map((text) => text === 'new')).size).toBe(1);
+    expect(new Set(texts.map((text) => text === 'new text')).size).toBe(1);
+  },
+);
+
+it.each([1, 2, 3, 4, 5, 6, 7])(
+  'a search with a rewrite before its statement %s finds every event that had the word before and has it afterwards',
+  (statement) => {
+    expect(readBeside(statement, found)).toHaveLength(3);
   },
 );
