@@ -11,9 +11,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:net';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { root } from '../workspace.ts';
+import { runFacts } from './run-facts.ts';
 
 /**
  * Rehearses three releases into a registry on loopback (Verdaccio), in a clone of the last commit:
@@ -271,9 +272,7 @@ async function freePort(): Promise<number> {
 
 function writeTranscript(): void {
   const transcript = {
-    date: new Date().toISOString().slice(0, 10),
-    commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8', cwd: root }).trim(),
-    machine: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${process.platform}, Node.js ${process.version}`,
+    ...runFacts('releases'),
     registry: `Verdaccio ${verdaccio}`,
     steps,
   };

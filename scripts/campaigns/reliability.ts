@@ -1,6 +1,4 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import {
   type Attack,
@@ -21,6 +19,7 @@ import {
   stopServer,
   tails,
 } from './reliability/server-attacks.ts';
+import { runFacts } from './run-facts.ts';
 
 /**
  * Attacks the durable stores as their tests do, more often. Writes the figures into `reliability.json`, every ten seconds, so that an
@@ -86,7 +85,7 @@ await stopServer();
 /** Makes rounds with consecutive seeds. @returns whether nothing was lost */
 async function run(attack: string, store: AttackedName, { unit, count, round }: Attack): Promise<boolean> {
   const wanted = Number(values.count ?? count);
-  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
+  const facts = runFacts('reliability');
   process.stderr.write(`${attack}, ${store}: seed ${firstSeed}, ${wanted} ${unit}\n`);
   const started = performance.now();
   const figures: Record<string, number> = {};
@@ -98,9 +97,7 @@ async function run(attack: string, store: AttackedName, { unit, count, round }: 
       failure,
       firstSeed,
       seconds: Math.round((performance.now() - started) / 1_000),
-      date: new Date().toISOString().slice(0, 10),
-      commit,
-      machine: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${process.platform}, Node.js ${process.version}`,
+      ...facts,
     });
   let savedAt = started;
   for (let seed = firstSeed; (figures[unit] ?? 0) < wanted; seed += 1) {

@@ -1,12 +1,11 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import { search } from '../../plugins/store-jsonfile/test/simulation/search.ts';
 import {
   noSimulationCounts,
   type SimulationCounts,
 } from '../../plugins/store-jsonfile/test/simulation/simulation.ts';
+import { runFacts } from './run-facts.ts';
 
 interface Figures extends SimulationCounts {
   readonly firstSeed: number;
@@ -51,9 +50,7 @@ for (const durability of values.durability) {
       schedules: before.schedules + schedules,
       ...sumOf(before, counts),
       seconds: before.seconds + Math.round((performance.now() - started) / 1_000),
-      date: new Date().toISOString().slice(0, 10),
-      commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim(),
-      machine: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${process.platform}, Node.js ${process.version}`,
+      ...runFacts('simulation'),
     };
     writeFileSync(resultsFile, `${JSON.stringify({ ...readFigures(), [durability]: figures }, null, 2)}\n`);
     process.stderr.write(`${durability}: ${figures.steps} of ${steps} steps, every promise held\n`);

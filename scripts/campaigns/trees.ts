@@ -1,9 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { differenceOf, readers, readWorld } from '../../apps/harness/test/trees/world-difference.ts';
+import { runFacts } from './run-facts.ts';
 
 /**
  * Compares what is read of random sessions of Claude Code with what their writer knows, as the test of trees does, for many seeds: sessions that go
@@ -68,13 +67,11 @@ async function differenceAt(seed: number): Promise<string | null> {
 
 function write(seed: number): void {
   const inOrder = (map: ReadonlyMap<string, number>) => Object.fromEntries([...map].sort());
-  const figures: Figures & Readonly<Record<'date' | 'commit' | 'machine', string>> = {
+  const figures: Figures & ReturnType<typeof runFacts> = {
     ...{ seeds: seed, sessions, records, wrong, compared: inOrder(compared), kinds: inOrder(kinds) },
     pairs: Math.max(before?.pairs ?? 0, pairs.size),
     seconds: (before?.seconds ?? 0) + Math.round((performance.now() - started) / 1_000),
-    date: new Date().toISOString().slice(0, 10),
-    commit: execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim(),
-    machine: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${process.platform}, Node.js ${process.version}`,
+    ...runFacts('trees'),
   };
   writeFileSync(resultsFile, `${JSON.stringify(figures, null, 2)}\n`);
   process.stderr.write(`${seed} seeds, ${wrong} wrong\n`);

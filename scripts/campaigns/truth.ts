@@ -1,10 +1,9 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
 import { setImmediate } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { compareSeed, type TruthStore, truthStores } from '../../packages/session/test/truth/compare-seed.ts';
 import { comparedKinds, noComparisons } from '../../packages/session/test/truth/compare-views.ts';
+import { runFacts } from './run-facts.ts';
 
 /**
  * Compares the views with random sessions whose true course is known, as the truth test does, for many seeds and in each store.
@@ -30,7 +29,7 @@ for (const name of values.store) {
 }
 
 async function compareMany(store: TruthStore): Promise<void> {
-  const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
+  const facts = runFacts('truth');
   const started = performance.now();
   const found = noComparisons();
   let events = 0;
@@ -45,9 +44,7 @@ async function compareMany(store: TruthStore): Promise<void> {
       wrong: wrongIn(found),
       compared: Object.fromEntries(comparedKinds.map((kind) => [kind, found[kind].compared])),
       seconds: Math.round((performance.now() - started) / 1_000),
-      date: new Date().toISOString().slice(0, 10),
-      commit,
-      machine: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, ${process.platform}, Node.js ${process.version}`,
+      ...facts,
     });
     process.stderr.write(`${store}: ${seed} of ${seeds} seeds, ${wrongIn(found)} wrong\n`);
   }

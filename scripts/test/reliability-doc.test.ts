@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { type CampaignName, campaignNames, campaignVersion } from '../campaigns/run-facts.ts';
 import { checks, reliabilityDoc } from '../reliability-doc.ts';
 import { root } from '../workspace.ts';
 
@@ -22,6 +23,45 @@ it('has ten rows, and defines acknowledged as the contract does', () => {
   );
   expect(definition).not.toBeNull();
   expect(readFileSync(join(root, 'docs/reliability.md'), 'utf8')).toContain(definition?.[0]);
+});
+
+/** How a campaign is run again. */
+const commands: Readonly<Record<CampaignName, string>> = {
+  simulation: 'pnpm campaign:simulation',
+  leases: 'pnpm campaign:leases',
+  'planted-faults': 'node --conditions=@hansard/source scripts/campaigns/planted-faults.ts',
+  reliability: 'pnpm campaign:reliability',
+  truth: 'pnpm campaign:truth',
+  trees: 'pnpm campaign:trees',
+  releases: 'pnpm campaign:releases',
+  python: 'HANSARD_PYTHON_SESSIONS=1000 pnpm vitest run packages/session/test/python',
+};
+
+/** The figures of a campaign whose version is not `version`, each with what to do. */
+function oldFigures(name: CampaignName, version = campaignVersion(name)): string[] {
+  const file = name === 'leases' ? 'lease-simulation' : name;
+  const all: unknown = JSON.parse(readFileSync(join(root, `scripts/campaigns/${file}.json`), 'utf8'));
+  const figures = typeof all === 'object' && all !== null && 'version' in all ? { [name]: all } : all;
+  return Object.entries(figures as Record<string, { version?: string }>)
+    .filter(([, one]) => one.version !== version)
+    .map(
+      ([key, one]) =>
+        `${file}.json, ${key}: the figures are of ${one.version}, and the code is ${version}. Run: ${commands[name]}`,
+    );
+}
+
+describe('the committed figures of a campaign are of the version of its code', () => {
+  it.each(campaignNames)('%s', (name) => {
+    expect(oldFigures(name)).toEqual([]);
+  });
+
+  it('figures of another version are named, with the command that makes new ones', () => {
+    for (const name of campaignNames) {
+      const [line, ...others] = oldFigures(name, 'edition 99');
+      expect(line).toContain(`the code is edition 99. Run: ${commands[name]}`);
+      expect(others.every((other) => other.includes(commands[name]))).toBe(true);
+    }
+  });
 });
 
 it.each(checks)('%s: the tests exist', (_attack, _result, files) => {

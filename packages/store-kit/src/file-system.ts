@@ -73,7 +73,7 @@ export function assertNotRemote(
         ]
       : [
           `where another machine can see a change of a file ${seconds} seconds late, and a lease lasts ${leaseMs / 1_000}`,
-          `Move it to a local disk, use @hansard/store-postgres, or set \`leaseMs\` above ${longestAttributeCache}.`,
+          `Move it to a local disk, use @hansard/store-postgres, or set \`leaseMs\` above ${longestAttributeCache} and mount NFS with lookupcache=positive.`,
         ];
   throw storeErrors.error(
     'STORE_UNAVAILABLE',

@@ -34,6 +34,30 @@ it('a seed that breaks a promise prints its shortest schedule', () => {
   expect(lines.length).toBeLessThan(60);
 });
 
+describe('on a network file system that keeps the facts about files', () => {
+  const mounted = (ms: number, seed: number, size: number, keepsAbsence = false) =>
+    search({
+      ...base,
+      durability: 'process',
+      cache: { ms, keepsAbsence },
+      firstSeed: seed,
+      steps: size,
+      isShrunk: false,
+    }).found?.text ?? null;
+
+  it('for less than a lease, nothing that was acknowledged is lost', { timeout: 60_000 }, () => {
+    expect(mounted(1_000, firstSeed, steps / 2)).toBeNull();
+  });
+
+  it('for more than a lease, acknowledged events are lost', () => {
+    expect(mounted(2_000, 10, 1)).toContain('has lost');
+  });
+
+  it('and that a file is missing, two openings can have one claim, whatever the lease is', () => {
+    expect(mounted(400, 9, 1, true)).toContain('without a claim');
+  });
+});
+
 interface Row {
   readonly store: string;
   readonly fault: string;

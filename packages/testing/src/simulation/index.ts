@@ -1,3 +1,4 @@
+export { randomFrom } from '../made-events.ts';
 export {
   type ContractAnswer,
   type ContractCall,
@@ -9,6 +10,6 @@ export {
 } from './contract-calls.ts';
 export { contractFaults, withContractFault } from './contract-faults.ts';
 export { type BegunCall, ContractOracle, type SimulatedCall } from './contract-oracle.ts';
-export { RandomCalls, randomFrom, shrink } from './random-calls.ts';
+export { RandomCalls, shrink } from './random-calls.ts';
 export { BrokenPromise } from './registers.ts';
 export { runLater, runNow } from './steps.ts';

@@ -80,21 +80,39 @@ export class RandomCalls {
     return { kind: 'rewrite', dispatch, what, ids: this.#nextIds(of, 1) };
   }
 
-  /** What one process remembers of a dispatch while another one changes it: too rare among single calls. */
+  /** What is too rare among single calls: a call that is made again, or that one process makes before and after another one's. */
   pattern(of: number): CallPattern {
     const { processes } = this.#options;
     const other = (of + 1 + this.#below(processes - 1)) % processes;
     const dispatch = this.focus(of);
     this.#focus[other] = dispatch;
-    if (this.#random() < 0.5) {
+    const chance = this.#random();
+    if (chance < 0.3) {
+      // As a caller that repeats an older call.
+      const first = this.append(of, 1);
+      return [
+        [of, { kind: 'claim', dispatch }],
+        [of, first],
+        [of, this.append(of, 2)],
+        [of, { kind: 'follow', dispatch, limit: 2 }],
+        [of, first],
+        [of, this.append(of, 4)],
+        [of, { kind: 'follow', dispatch, limit: 10 }],
+      ];
+    }
+    if (chance < 0.6) {
       const search = this.#search();
       return [
         [of, this.append(of, 4)],
         [of, this.append(of, 4)],
         [of, search],
+        [of, { kind: 'read', dispatch }],
         [of, { kind: 'release', dispatch }],
         [other, { kind: 'rewrite', dispatch, what: 'all', ids: this.#nextIds(other, 1) }],
         [of, search],
+        [of, { kind: 'read', dispatch }],
+        [other, { kind: 'create newer', mark: this.#nextId(other) }],
+        [of, { kind: 'list', scope: 'task', limit: 2, order: 'oldest', status: null }],
       ];
     }
     const handedOver = (to: number, field: 'model' | 'structuredResult'): CallPattern => [
@@ -157,17 +175,6 @@ export class RandomCalls {
   #below(limit: number): number {
     return Math.floor(this.#random() * limit);
   }
-}
-
-/** Numbers from 0 to below 1, the same for the same seed (mulberry32). */
-export function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
 
 /** A shortest schedule that still fails: no part of it, halved again and again down to one decision, can be left out. */

@@ -38,10 +38,17 @@ export class ProcessKernel implements Files {
   #used = 0;
   #grant: Grant = { changes: [], steps: 0, fault: null };
   #hasCrashed = false;
+  readonly #attributes: AttributeCache;
 
-  constructor(clocks: Clocks, takeTurn: (report: Omit<Report, 'outcome' | 'nextTimer' | 'heard'>) => Grant) {
+  /** `cache`: the process is alone on its machine, which mounts the disk as a network file system. */
+  constructor(
+    clocks: Clocks,
+    takeTurn: (report: Omit<Report, 'outcome' | 'nextTimer' | 'heard'>) => Grant,
+    cache: AttributeCacheOptions = { ms: 0, keepsAbsence: false },
+  ) {
     this.#clocks = clocks;
     this.#takeTurn = takeTurn;
+    this.#attributes = new AttributeCache(cache);
   }
 
   /** The system calls as functions that need no `this`. */
@@ -142,8 +149,11 @@ export class ProcessKernel implements Files {
 
   stat(path: string): FileStats | null {
     this.#step('stat', path);
-    const ino = this.#find(path, 'stat');
-    return ino === null ? null : statsOf(this.#disk.facts(ino));
+    const facts = this.#attributes.read(path, this.#clocks[0] as number, () => {
+      const ino = this.#find(path, 'stat');
+      return ino === null ? null : this.#disk.facts(ino);
+    });
+    return facts === null ? null : statsOf(facts);
   }
 
   lstat(path: string): FileStats | null {
@@ -212,6 +222,7 @@ export class ProcessKernel implements Files {
 
   #begin(): void {
     this.#files = new Map();
+    this.#attributes.clear();
     this.#hasCrashed = false;
   }
 
@@ -254,6 +265,7 @@ export class ProcessKernel implements Files {
   }
 
   #change(change: DiskChange): void {
+    this.#attributes.forget(change, (path) => this.#disk.find(path));
     this.#disk.apply(change);
     this.#changes.push(change);
   }
@@ -280,6 +292,47 @@ export class ProcessKernel implements Files {
     } catch {
       throw systemError('ENOTDIR', call, path);
     }
+  }
+}
+
+/** As mount options of NFS: `actimeo`, and `lookupcache=positive` unless it also keeps that a file is missing. */
+export interface AttributeCacheOptions {
+  readonly ms: number;
+  readonly keepsAbsence: boolean;
+}
+
+/**
+ * The facts about files that a client of a network file system keeps for a time. It knows its own changes. What it opens and
+ * reads, and whether it makes a name, the server decides.
+ */
+class AttributeCache {
+  readonly #ms: number;
+  readonly #keepsAbsence: boolean;
+  readonly #known = new Map<string, { readonly at: number; readonly facts: FileFacts | null }>();
+
+  constructor({ ms, keepsAbsence }: AttributeCacheOptions) {
+    this.#ms = ms;
+    this.#keepsAbsence = keepsAbsence;
+  }
+
+  read(path: string, now: number, fromServer: () => FileFacts | null): FileFacts | null {
+    const known = this.#known.get(path);
+    if (known !== undefined && now - known.at < this.#ms) return known.facts;
+    const facts = fromServer();
+    if (this.#ms > 0 && (facts !== null || this.#keepsAbsence)) this.#known.set(path, { at: now, facts });
+    return facts;
+  }
+
+  clear(): void {
+    this.#known.clear();
+  }
+
+  forget(change: DiskChange, find: (path: string) => number | null): void {
+    if (this.#ms === 0 || change.kind === 'power loss') return;
+    const paths = 'path' in change ? [change.path] : 'from' in change ? [change.from, change.to] : [];
+    const ino = 'ino' in change ? change.ino : find(paths[0] ?? '');
+    for (const [path, { facts }] of this.#known)
+      if (paths.includes(path) || (facts !== null && facts.ino === ino)) this.#known.delete(path);
   }
 }
 

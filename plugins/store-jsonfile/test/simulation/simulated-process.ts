@@ -41,16 +41,20 @@ const clock: Clock = {
   },
 };
 
-const kernel = new ProcessKernel(clocks, (report) => {
-  const command = turns.pass({
-    ...report,
-    heard: [],
-    outcome: null,
-    nextTimer: null,
-  } satisfies Report) as Command;
-  if (command.kind !== 'continue') throw new Error(`${command.kind} in the middle of an operation`);
-  return command;
-});
+const kernel = new ProcessKernel(
+  clocks,
+  (report) => {
+    const command = turns.pass({
+      ...report,
+      heard: [],
+      outcome: null,
+      nextTimer: null,
+    } satisfies Report) as Command;
+    if (command.kind !== 'continue') throw new Error(`${command.kind} in the middle of an operation`);
+    return command;
+  },
+  options.cache,
+);
 
 let store: JsonFileDispatchStore | null = null;
 let state: OpeningState = { cursors: new Map(), watches: 0, onHeard: () => undefined };
@@ -82,7 +86,7 @@ const processes: Processes = {
 };
 
 function namespaceOf(process: number): string {
-  return process < 2 ? 'shared' : `of ${process}`;
+  return process < 2 && options.cache === undefined ? 'shared' : `of ${process}`;
 }
 
 function livesOf(process: number): number {

@@ -8,7 +8,7 @@ import {
   type ReadInProgress,
 } from './log-oracle.ts';
 import type { Command, Fault, Grant, Operation, Outcome, Report } from './messages.ts';
-import { livesAt } from './process-kernel.ts';
+import { type AttributeCacheOptions, livesAt } from './process-kernel.ts';
 import type { Decision, ProcessDecision } from './schedule.ts';
 import { type DiskChange, SimulatedDisk } from './simulated-disk.ts';
 import { Turns } from './turns.ts';
@@ -20,6 +20,17 @@ const mostSteps = 20_000;
 const mostProcesses = 8;
 const startOfWallClock = Date.UTC(2026, 0, 1);
 
+const callsWithCache: readonly Operation['kind'][] = [
+  'create',
+  'claim',
+  'append',
+  'update',
+  'end',
+  'rewrite',
+  'release',
+  'close',
+];
+
 /** A fault that is planted in a store, to see whether the simulation finds it. */
 export type PlantedFault = 'missing sync' | 'wall clock' | 'early rename' | 'late check' | 'kept copies';
 
@@ -28,6 +39,8 @@ export interface SimulationOptions {
   readonly dispatches: number;
   readonly leaseMs: number;
   readonly durability: 'process' | 'disk';
+  /** Each process is on a machine of its own, which keeps facts about files for a time, as NFS does. */
+  readonly cache?: AttributeCacheOptions;
   readonly planted?: PlantedFault;
   /** The name of a fault of `contract-faults.ts`. */
   readonly contractFault?: string;
@@ -114,7 +127,7 @@ export class Simulation implements Disposable {
 
   constructor(options: SimulationOptions) {
     this.#options = options;
-    this.#oracle = new LogOracle(options.leaseMs);
+    this.#oracle = new LogOracle(options.cache === undefined ? options.leaseMs : 0);
     this.#contract = new ContractOracle(options.dispatches);
     this.#processes = Array.from({ length: options.processes }, (_, number) => this.#start(number));
   }
@@ -161,7 +174,7 @@ export class Simulation implements Disposable {
   #reset(): void {
     this.#disk = new SimulatedDisk();
     this.#changes = [];
-    this.#oracle = new LogOracle(this.#options.leaseMs);
+    this.#oracle = new LogOracle(this.#options.cache === undefined ? this.#options.leaseMs : 0);
     this.#contract = new ContractOracle(this.#options.dispatches);
     this.#clocks.fill(0);
     this.#clocks[0] = 1_000;
@@ -209,11 +222,16 @@ export class Simulation implements Disposable {
     else if (decision.kind === 'continue') process.isStopped = false;
     else if (process.isStopped) return;
     else if (decision.kind === 'start') {
-      if (process.operation === null)
+      if (process.operation === null && this.#isMade(decision.operation))
         this.#begin(process, this.#sensible(process, decision.operation), 1, null);
     } else if (process.operation === null) return;
     else if (decision.kind === 'run') this.#step(process, decision.steps, decision.fault);
     else this.#finish(process);
+  }
+
+  /** What is read through a cache is old, and nobody says otherwise: only what is stored is judged then, after calls that store. */
+  #isMade({ kind }: Operation): boolean {
+    return this.#options.cache === undefined || callsWithCache.includes(kind);
   }
 
   #sensible({ number }: SimulatedProcess, operation: Operation): Operation {
@@ -233,7 +251,7 @@ export class Simulation implements Disposable {
     if (this.#contract.isOwed) this.#wait(longestLook);
     this.#contract.assertHeard();
     for (const process of this.#processes) this.#complete(process, { kind: 'close' });
-    this.#wait(this.#options.leaseMs * 2);
+    this.#wait(this.#options.leaseMs * 2 + (this.#options.cache?.ms ?? 0));
     const [reader] = this.#processes;
     if (reader === undefined) return;
     for (let dispatch = 0; dispatch < this.#options.dispatches; dispatch += 1) {
@@ -406,7 +424,7 @@ export class Simulation implements Disposable {
     if (operation !== null)
       this.#judge(process.number, operation, outcome, { read, claim, breaking, append });
     if (append !== null) this.#checkFiles();
-    if (begun !== null) this.#contract.end(begun, outcome);
+    if (begun !== null && this.#options.cache === undefined) this.#contract.end(begun, outcome);
     if (operation?.kind === 'close' && begun !== null) this.#contract.ended(begun.token);
     return outcome;
   }

@@ -119,7 +119,7 @@ export class Tables {
     });
   }
 
-  /** A rewrite gives a dispatch a new row. Who has waited for the lock of the old one finds no row, and looks for the new one. */
+  /** A rewrite gives a dispatch a new row. A transaction that has waited for the lock of the old row finds none, and looks for the new one. */
   async #lock(session: Session, name: readonly string[]): Promise<LockedRow | null> {
     const { lockDispatch, getDispatch } = this.statements;
     for (;;) {
