@@ -2,7 +2,7 @@ import { defineStoreConformance } from '@hansard/store-conformance';
 import { describeWithRedis, useRedis } from '@hansard/testing/redis-in-tests';
 import { it } from 'vitest';
 import { openRedisStore } from '../src/index.ts';
-import { censusOf, renameRow } from './server/keys.ts';
+import { censusOf, command, renameRow } from './server/keys.ts';
 
 const server = useRedis();
 /** Long enough for a process that shares two cores with many others to show in time that it runs. */
@@ -48,6 +48,11 @@ defineStoreConformance({
           args: [through(port)],
         }),
         answerMs,
+      },
+      serverSettings: async () => {
+        const names = ['appendonly', 'appendfsync', 'maxmemory-policy'];
+        const found = (await command(options.url, 'CONFIG', 'GET', ...names)) as readonly string[];
+        return Object.fromEntries(names.map((name) => [name, found[found.indexOf(name) + 1] ?? '']));
       },
       // The whole server is removed after the tests.
       hasServer: true,
