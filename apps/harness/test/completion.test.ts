@@ -53,6 +53,7 @@ describe('the completion for bash', () => {
       '--json',
       '--limit',
       '--no-pager',
+      '--pending',
       '--project',
       '--root',
       '--sort',

@@ -26,6 +26,13 @@ export function isWaiting({ request, isStarted }: OpenCall): boolean {
   return request !== null && !isStarted;
 }
 
+const waitingTypes: ReadonlySet<string> = new Set([
+  'harness:approval_requested',
+  'harness:approval_given',
+  'harness:call_started',
+  'harness:answer_stopped',
+]);
+
 /** Events of an agent in their order. Plain lists: a session that is loaded adds each of its events to one. */
 interface Received {
   readonly ids: string[];
@@ -106,9 +113,7 @@ export class AgentRecord {
     else if (isAnswer(event) && messageId !== this.#latestAnswer) this.#answer(messageId);
     else if (event.type === 'agent:inference' && messageId === this.#latestAnswer)
       this.#keepUnanswered(givenThrough(event));
-    else if (isEventOf(event, 'harness:answer_stopped') && event.data.messageId === this.#latestAnswer)
-      this.#keepUnanswered(event.data.through);
-    else if (event.type.startsWith('harness:')) this.#noteWaiting(event);
+    else if (waitingTypes.has(event.type)) this.#noteWaiting(event);
     const { ids, asking } = this.#sinceAnswer;
     if (asks) asking.push(ids.length);
     ids.push(event.id);
@@ -140,8 +145,12 @@ export class AgentRecord {
         this.#openCalls.set(call.toolCallId, before.get(call.callId) ?? call);
   }
 
-  /** What a person was asked about an open call and answered. The first answer counts. */
+  /** A stop of an answer, or what a person was asked about an open call and answered. The first answer counts. */
   #noteWaiting(event: CapturedEvent): void {
+    if (isEventOf(event, 'harness:answer_stopped')) {
+      if (event.data.messageId === this.#latestAnswer) this.#keepUnanswered(event.data.through);
+      return;
+    }
     const call = this.#openCalls.get(String(event.data.toolCallId));
     if (call === undefined) return;
     const note = (more: Partial<OpenCall>) => this.#openCalls.set(call.toolCallId, { ...call, ...more });

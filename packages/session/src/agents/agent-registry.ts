@@ -74,7 +74,7 @@ export class AgentRegistry {
       this.isBranched ||= !isStraightEvent(event);
     const agentId = event.agentId ?? this.#root?.agentId;
     if (type === 'request:stored') this.#requests.add(event.id);
-    if (isEventOf(event, 'session:fork') && event.data.from.product === 'hansard')
+    if (type === 'session:fork' && isEventOf(event, 'session:fork') && event.data.from.product === 'hansard')
       this.#repeatedThrough ??= event.data.from.recordId ?? null;
     else if (event.id === this.#repeatedThrough) this.#repeatedThrough = null;
     if (agentId === undefined) {
@@ -92,7 +92,11 @@ export class AgentRegistry {
       this.reserve(agentId);
     }
     record.observe(event);
-    if (isEventOf(event, 'harness:approval_given') && event.data.scope === 'session')
+    if (
+      type === 'harness:approval_given' &&
+      isEventOf(event, 'harness:approval_given') &&
+      event.data.scope === 'session'
+    )
       this.#stand(record, event);
     if (event.type === 'agent:created' && event.cause === undefined && !this.#isRootless)
       this.#become(record);
