@@ -1,3 +1,4 @@
+import { answerCases } from './cases/beside/answers.ts';
 import { neighbourCases } from './cases/beside/neighbours.ts';
 import { richCases } from './cases/beside/rich.ts';
 import { sizeCases } from './cases/beside/sizes.ts';
@@ -69,6 +70,7 @@ export const runnableCases: readonly RunnableCase[] = [
   ...watchCases,
   ...deleteCases,
   ...rewriteCases,
+  ...answerCases,
   ...neighbourCases,
   ...richCases,
   ...sizeCases,

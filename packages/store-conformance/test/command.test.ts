@@ -51,6 +51,21 @@ describe('hansard-store-conformance', () => {
     expect(stdout).not.toContain('tasks/keeps-a-copy');
   });
 
+  it('reports the other cases after one that hangs, ends the process or leaves a rejection, and a process that does not end', async () => {
+    const cases = ['tasks', 'reads', 'idempotence/conflict'].map((name) => `--case=${name}`);
+    const { code, stdout } = await run('process-breaking-store.ts', ...cases, '--timeout=1');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(
+      /FAILED {2}tasks\/replaced: .*\n {8}The process ended during the case \(exit code 7\)/,
+    );
+    expect(stdout).toMatch(
+      /FAILED {2}idempotence\/conflict: .*\n {8}The process ended during the case \(exit code 1\).*left behind/s,
+    );
+    expect(stdout).toMatch(/FAILED {2}reads\/recent-none: .*\n {8}.*The case did not end within 1000 ms/);
+    expect(stdout).toMatch(/FAILED {2}process\/ends: .*\n {8}Something of the store/);
+    expect(stdout).toMatch(/^\d{2} passed, 5 failed/m);
+  });
+
   it('prints one JSON object with --json', async () => {
     const { code, stdout } = await run(
       'half-finished-store.ts',

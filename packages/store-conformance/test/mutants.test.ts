@@ -5,6 +5,7 @@ import { claimMutants } from './mutants/claims.ts';
 import { dispatchMutants } from './mutants/dispatches.ts';
 import { endMutants } from './mutants/ends.ts';
 import { errorMutants } from './mutants/errors.ts';
+import { lieMutants } from './mutants/lies.ts';
 import { listedMutants } from './mutants/listed.ts';
 import { nameMutants } from './mutants/names.ts';
 import { neighbourMutants } from './mutants/neighbours.ts';
@@ -27,6 +28,7 @@ const mutants = [
   ...endMutants,
   ...errorMutants,
   ...rewriteMutants,
+  ...lieMutants,
   ...listedMutants,
   ...nameMutants,
   ...neighbourMutants,
@@ -46,7 +48,10 @@ const hasLarge = (caseId: string) => caseId.startsWith('sizes/many-');
 
 describe('a store that', () => {
   it.each(mutants)('%s fails %s', async (_, caseId, change) => {
-    const [result] = await runStoreConformance({ ...storeWith(change), large: hasLarge(caseId) }, [caseId]);
+    const [result] = await runStoreConformance(
+      { ...storeWith(change), large: hasLarge(caseId), caseLimitMs: 24_000 },
+      [caseId],
+    );
     expect(result?.status).toBe('failed');
     // By a check of the case, and not because the mutant itself is wrong.
     expect(String(result?.error)).not.toMatch(/^(?:Type|Range|Reference)Error/);

@@ -4,8 +4,9 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { noCounts } from '../run/case-context.ts';
 import type { RunnableCase } from '../run/conformance-case.ts';
-import { type CaseResult, casesFor, runCase } from '../run/run-case.ts';
+import { type CaseResult, casesFor } from '../run/run-case.ts';
 import type { StoreUnderTest } from '../run/store-under-test.ts';
+import { CaseProcess, type RunOptions } from './case-process.ts';
 
 interface Report extends CaseResult {
   readonly id: string;
@@ -35,22 +36,24 @@ export async function runCommand(args: readonly string[]): Promise<number> {
     if (values.version) return print(`${readVersion()}\n`);
     if (positionals.length !== 1)
       throw new UsageError(`Name one module, such as ./my-store.js. There are ${positionals.length}.`);
-    const store = await loadStore(positionals[0] ?? '', readNumber('--seed', values.seed));
+    const [module = ''] = positionals;
+    const store = await loadStore(module);
     const cases = chooseCases(store, values.case);
     if (values.list) return print(cases.map(({ id, title }) => `${id}  ${title}\n`).join(''));
+    const seed = readNumber('--seed', values.seed);
     const seconds = readNumber('--timeout', values.timeout);
-    const limited = {
-      ...store,
+    const options: RunOptions = {
+      ...(seed !== undefined && { seed }),
       ...(seconds !== undefined && { caseLimitMs: seconds * 1_000 }),
       ...(values.large && { large: true }),
     };
-    const reports: Report[] = [];
-    for (const one of cases) {
-      const { id, rule, title } = one;
-      const report = { id, rule, title, ...(await runCase(one, limited).catch(failure)) };
-      reports.push(report);
-      if (!values.json) print(describe(report));
-    }
+    const reports = await runAll(
+      cases,
+      new CaseProcess(module, options, { ...store, ...options }.caseLimitMs),
+      (report) => {
+        if (!values.json) print(describe(report));
+      },
+    );
     const counts = count(reports);
     if (values.json)
       print(
@@ -72,6 +75,34 @@ export async function runCommand(args: readonly string[]): Promise<number> {
   }
 }
 
+/** Runs the cases, and then looks whether their process ends by itself. */
+async function runAll(
+  cases: readonly RunnableCase[],
+  process: CaseProcess,
+  onReport: (report: Report) => void,
+): Promise<readonly Report[]> {
+  const reports: Report[] = [];
+  const add = (report: Report) => {
+    reports.push(report);
+    onReport(report);
+  };
+  for (const { id, rule, title } of cases) add({ id, rule, title, ...(await process.run(id)) });
+  if (await process.endsByItself()) return reports;
+  const title = 'the process of the cases ends by itself when every store is closed';
+  const error = 'Something of the store, such as a timer or a socket, keeps the process.';
+  add({
+    id: 'process/ends',
+    rule: 9,
+    title,
+    status: 'failed',
+    error,
+    reason: null,
+    notCertified: null,
+    counts: noCounts(),
+  });
+  return reports;
+}
+
 function readArguments(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true });
@@ -87,7 +118,8 @@ function readNumber(option: string, text: string | undefined): number | undefine
   return Number(text);
 }
 
-async function loadStore(path: string, seed: number | undefined): Promise<StoreUnderTest> {
+/** The default export of a module. */
+export async function loadStore(path: string): Promise<StoreUnderTest> {
   const file = resolve(path);
   let module: { readonly default?: Partial<StoreUnderTest> };
   try {
@@ -98,7 +130,7 @@ async function loadStore(path: string, seed: number | undefined): Promise<StoreU
   const { default: store } = module;
   if (typeof store?.create !== 'function' || typeof store.capabilities !== 'object')
     throw new UsageError(`${file} needs a default export with capabilities and create().`);
-  return { ...(store as StoreUnderTest), ...(seed === undefined ? {} : { seed }) };
+  return store as StoreUnderTest;
 }
 
 /** The cases with these ids or of these families; all of them without a choice. */
@@ -120,11 +152,6 @@ function gapsChecked(store: StoreUnderTest): readonly RunnableCase[] {
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
-}
-
-/** The result of a case whose store could not be created. */
-function failure(error: unknown): CaseResult {
-  return { status: 'failed', error, reason: null, notCertified: null, counts: noCounts() };
 }
 
 /** What the store claims and no case could test, each once. */

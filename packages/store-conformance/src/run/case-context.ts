@@ -6,6 +6,9 @@ import {
 } from '@hansard/provider';
 import type { StoreFixture, StoreModule, StoreUnderTest } from './store-under-test.ts';
 
+/** How long a case may take, in milliseconds, unless the author says otherwise. */
+export const defaultCaseLimitMs = 120_000;
+
 /** What a case did. */
 export interface CaseCounts {
   /** Processes that were killed while they used the store. */
@@ -35,6 +38,8 @@ export interface CaseContext {
   readonly capabilities: StoreCapabilities;
   /** The seed to replay, if the author gave one. */
   readonly seed: number | undefined;
+  /** After how many milliseconds a call that never answers fails a case: an eighth of the limit of a case. */
+  readonly patienceMs: number;
   /** Whether the cases about sizes use the large profile. */
   readonly large: boolean;
   /** The lease of the store in milliseconds, if the author gave one. */
@@ -111,6 +116,17 @@ function partsOf(fixture: StoreFixture) {
   return { elsewhere, damage, faults, displace, misplace, network, serverSettings, hasServer };
 }
 
+/** What a case uses of the options. */
+function choicesOf({
+  capabilities,
+  seed,
+  leaseMs,
+  large = false,
+  caseLimitMs = defaultCaseLimitMs,
+}: StoreUnderTest) {
+  return { capabilities, seed, leaseMs, large, patienceMs: caseLimitMs / 8 };
+}
+
 /** Creates the context of one case, and the function that cleans up after it. */
 export async function openCase(options: StoreUnderTest, counts = noCounts()): Promise<OpenCase> {
   const fixture = await options.create();
@@ -137,10 +153,7 @@ export async function openCase(options: StoreUnderTest, counts = noCounts()): Pr
   };
   const context: CaseContext = {
     store: fixture.store,
-    capabilities: options.capabilities,
-    seed: options.seed,
-    large: options.large ?? false,
-    leaseMs: options.leaseMs,
+    ...choicesOf(options),
     ...partsOf(fixture),
     losePower:
       fixture.losePower &&

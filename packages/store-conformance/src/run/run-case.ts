@@ -1,5 +1,5 @@
 import { runnableCases } from '../store-conformance-cases.ts';
-import { type CaseCounts, noCounts, openCase } from './case-context.ts';
+import { type CaseCounts, defaultCaseLimitMs, noCounts, openCase } from './case-context.ts';
 import { appliesTo, type RunnableCase, SkippedCase, type StoreConformanceCase } from './conformance-case.ts';
 import type { StoreUnderTest } from './store-under-test.ts';
 
@@ -30,9 +30,6 @@ export interface CaseResult {
   /** What the case did until it ended. */
   readonly counts: Readonly<CaseCounts>;
 }
-
-/** How long a case may take, in milliseconds, unless the author says otherwise. */
-const defaultCaseLimitMs = 120_000;
 
 /**
  * Runs one case on its own store, which is closed and removed afterwards, including when the case failed. A case that does not

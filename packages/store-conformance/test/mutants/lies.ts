@@ -6,7 +6,7 @@ import { appending, later } from './mutant.ts';
 export const lieMutants: readonly Mutant[] = [
   [
     'answers an append some turns before it has an effect',
-    '',
+    'answers/at-once',
     appending((good) => (taskDir, dispatchId, events) => {
       const positions = events.map(
         (_, index) => good.readEvents(taskDir, dispatchId, { last: 0 }).first + index,
@@ -26,7 +26,7 @@ export const lieMutants: readonly Mutant[] = [
   ],
   [
     'answers an update some turns before it has an effect',
-    '',
+    'answers/at-once',
     (good) => ({
       updateDispatch: (taskDir, dispatchId, updates) => {
         const before = good.updateDispatch(taskDir, dispatchId, {});
@@ -44,7 +44,7 @@ export const lieMutants: readonly Mutant[] = [
   ],
   [
     'answers a deletion some turns before it has an effect',
-    '',
+    'answers/at-once',
     (good) => ({
       deleteDispatch: (taskDir, dispatchId) => {
         good.readEvents(taskDir, dispatchId, { last: 0 });
@@ -60,7 +60,7 @@ export const lieMutants: readonly Mutant[] = [
   ],
   [
     'answers a release some turns before it has an effect',
-    '',
+    'answers/at-once',
     (good) => ({
       releaseDispatch: async (taskDir, dispatchId) => {
         void later().then(() => {
@@ -75,7 +75,7 @@ export const lieMutants: readonly Mutant[] = [
   ],
   [
     'answers `close` before what is under way has ended, which is then written',
-    '',
+    'closed/create-dispatch',
     (good) => {
       const waiting: Promise<unknown>[] = [];
       return {
@@ -94,7 +94,7 @@ export const lieMutants: readonly Mutant[] = [
   ],
   [
     'never answers what is under way when it is closed',
-    '',
+    'answers/closed-under-way',
     (good) => {
       let isClosed = false;
       return {
@@ -112,7 +112,7 @@ export const lieMutants: readonly Mutant[] = [
   ],
   [
     'never answers a second `close` that is made during the first',
-    '',
+    'answers/closed-under-way',
     (good) => {
       let calls = 0;
       return {
@@ -128,7 +128,7 @@ export const lieMutants: readonly Mutant[] = [
   ],
   [
     'does not close while somebody watches',
-    '',
+    'answers/closed-under-way',
     (good) => {
       let watched = 0;
       return {
@@ -146,14 +146,14 @@ export const lieMutants: readonly Mutant[] = [
   ],
   [
     'does not close while a dispatch is claimed',
-    '',
+    'answers/closed-under-way',
     (good, world) => ({
       close: () => (world.claims.size > 1 ? new Promise<void>(() => {}) : good.close()),
     }),
   ],
   [
     'calls a listener after `close`',
-    '',
+    'answers/listeners',
     (good) => {
       let last = () => {};
       return {
@@ -170,7 +170,7 @@ export const lieMutants: readonly Mutant[] = [
   ],
   [
     'calls a listener for the change before it was stopped',
-    '',
+    'answers/listeners',
     (good) => ({
       watch: (scope, onChange) => {
         const stop = good.watch(scope, () => setTimeout(onChange, 20));
@@ -180,7 +180,7 @@ export const lieMutants: readonly Mutant[] = [
   ],
   [
     'stops every listener with one `stop`',
-    '',
+    'watch/stop',
     (good) => {
       const stops: (() => void)[] = [];
       return {
@@ -195,7 +195,7 @@ export const lieMutants: readonly Mutant[] = [
   ],
   [
     'has one listener for each function, which the first `stop` ends',
-    '',
+    'answers/listeners',
     (good) => {
       const known = new Map<() => void, () => void>();
       return {
@@ -211,7 +211,7 @@ export const lieMutants: readonly Mutant[] = [
   ],
   [
     'throws the error of a listener at the writer',
-    '',
+    'watch/appends',
     (good) => {
       const listeners = new Set<() => void>();
       return {
@@ -233,7 +233,7 @@ export const lieMutants: readonly Mutant[] = [
   ],
   [
     'says that each claim is its own',
-    '',
+    'claims/state',
     (good) => ({
       findClaim: (taskDir, dispatchId) => {
         const claim = good.findClaim(taskDir, dispatchId);
@@ -243,7 +243,7 @@ export const lieMutants: readonly Mutant[] = [
   ],
   [
     'says in a list that each claim is its own',
-    '',
+    'claims/states',
     (good) => ({
       findClaims: (taskDir, ids) =>
         good.findClaims(taskDir, ids).map((claim) => (claim === null ? null : { ...claim, isOwn: true })),
@@ -251,7 +251,7 @@ export const lieMutants: readonly Mutant[] = [
   ],
   [
     'names another owner in a list of claims',
-    '',
+    'claims/states',
     (good) => ({
       findClaims: (taskDir, ids) =>
         good
@@ -261,25 +261,28 @@ export const lieMutants: readonly Mutant[] = [
   ],
   [
     'finds each claim once if an id is named twice',
-    '',
+    'claims/states',
     (good) => ({ findClaims: (taskDir, ids) => good.findClaims(taskDir, [...new Set(ids)]) }),
   ],
   [
     'has capabilities that change while it is open',
-    '',
+    'answers/constant-capabilities',
     (good) => {
       let reads = 0;
       return {
-        get capabilities() {
-          reads += 1;
-          return reads > 3 ? { ...good.capabilities, watch: false } : good.capabilities;
+        capabilities: {
+          ...good.capabilities,
+          get watch() {
+            reads += 1;
+            return reads <= 6;
+          },
         },
       };
     },
   ],
   [
     'gives the same list of remains for every call, which a caller can change',
-    '',
+    'closed/remove-remains',
     () => {
       const remains: string[] = [];
       return { removeRemains: () => remains };
@@ -287,7 +290,7 @@ export const lieMutants: readonly Mutant[] = [
   ],
   [
     'verifies one event less than it has',
-    '',
+    'damage/counted',
     (good) => ({
       verifyDispatch: (taskDir, dispatchId) => {
         const found = good.verifyDispatch(taskDir, dispatchId);
@@ -297,14 +300,14 @@ export const lieMutants: readonly Mutant[] = [
   ],
   [
     'verifies the same number of bytes for each dispatch',
-    '',
+    'answers/checked-bytes',
     (good) => ({
       verifyDispatch: (taskDir, dispatchId) => ({ ...good.verifyDispatch(taskDir, dispatchId), bytes: 1 }),
     }),
   ],
   [
     'mixes up the answers of two appends under way',
-    '',
+    'answers/own-answers',
     (good) => {
       let waiting: ((answer: readonly number[]) => void) | null = null;
       let other: readonly number[] = [];
@@ -327,7 +330,7 @@ export const lieMutants: readonly Mutant[] = [
   ],
   [
     'never answers the third of three reads at the same time',
-    '',
+    'answers/several-at-once',
     (good) => {
       let under = 0;
       return {
@@ -343,7 +346,7 @@ export const lieMutants: readonly Mutant[] = [
   ],
   [
     'stops answering after twenty calls that it refused',
-    '',
+    'answers/several-at-once',
     (good) => {
       let refusals = 0;
       return {
@@ -355,43 +358,6 @@ export const lieMutants: readonly Mutant[] = [
             refusals += 1;
             throw error;
           }
-        },
-      };
-    },
-  ],
-  [
-    'leaves an unhandled rejection behind a refused append',
-    '',
-    (good) => ({
-      appendEvents: (taskDir, dispatchId, events) => {
-        try {
-          return good.appendEvents(taskDir, dispatchId, events);
-        } catch (error) {
-          void Promise.reject(error);
-          throw error;
-        }
-      },
-    }),
-  ],
-  [
-    'ends the process in `close`',
-    '',
-    (good) => ({
-      close: () => {
-        good.close();
-        if (process.env.HANSARD_TEST_EXITS === 'yes') process.exit(0);
-      },
-    }),
-  ],
-  [
-    'keeps a timer after `close`',
-    '',
-    (good) => {
-      const timer = setInterval(() => {}, 100);
-      return {
-        close: () => {
-          timer.refresh();
-          good.close();
         },
       };
     },
