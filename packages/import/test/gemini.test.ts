@@ -174,3 +174,12 @@ it('a sub-agent is a session that names the one that created it', async () => {
   expect([parent?.taskDir, child?.taskDir]).toEqual(['srv-shop/tasks/s-1', 'srv-shop/tasks/s-1']);
   expect(parent?.envelope.cwd).toBe('/srv/shop');
 });
+
+it('a value where the format has a list is kept', async () => {
+  using folder = new LogFolder();
+  folder.put('chats/session-1.jsonl', lines(head, { ...prompt, content: { note: 'odd' } }, answer));
+  const {
+    found: [session],
+  } = await imported(folder);
+  expect(JSON.stringify(session?.events)).toContain('"note":"odd"');
+});

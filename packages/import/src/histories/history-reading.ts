@@ -225,7 +225,7 @@ class HistoryReading {
       this.#sheet.leaveOut('bytes', mapped, bytes);
       return [];
     }
-    const events = this.#captured(mapped);
+    const events = this.#captured(mapped, this.#digestOf(part));
     if (events.length === 0) {
       this.#sheet.leaveOut('records', 'repeated');
       this.#sheet.leaveOut('bytes', 'repeated', bytes);
@@ -275,18 +275,18 @@ class HistoryReading {
     this.#sheet.record('records');
     this.#sheet.leaveOut('bytes', 'cut', cut);
     this.#sheet.record('bytes', bytes - cut);
-    return this.#captured([{ id: place, type: 'system:notice', timestamp: null, data }]);
+    return this.#captured([{ id: place, type: 'system:notice', timestamp: null, data }], 0);
   }
 
   /** The events, each under an id of its own. An event that was given before is left out, and what changed is another version of it. */
-  #captured(events: readonly NewEvent[]): CapturedEvent[] {
+  #captured(events: readonly NewEvent[], digest: number): CapturedEvent[] {
     const captured: CapturedEvent[] = [];
-    for (const given of events) {
+    for (const [at, given] of events.entries()) {
       const { event, contents } = separateContent(given);
       for (const content of contents)
         if (this.#ids.claim(content.id) !== undefined)
           captured.push({ ...content, timestamp: null } as CapturedEvent);
-      const version = this.#versioned(event);
+      const version = this.#versioned(event, digest === 0 ? 0 : digest + at);
       if (version !== null) captured.push(version);
     }
     this.#events += captured.length;
@@ -303,11 +303,16 @@ class HistoryReading {
     return `${id}${this.#isVersioned ? ':rewritten-' : ':again-'}${version}`;
   }
 
-  #versioned(event: NewEvent): CapturedEvent | null {
+  /** Of the content of a record, where that shows whether its events were given before. 0: each event shows it. */
+  #digestOf({ checksum }: HistoryPart): number {
+    return this.#isVersioned ? 0 : checksum;
+  }
+
+  #versioned(event: NewEvent, digest: number): CapturedEvent | null {
     const { id = '' } = event;
     // A request and bytes are named by their content.
     const isNamed = /^(?:request|content):stored$/.test(event.type);
-    const checksum = isNamed ? 1 : crc32(JSON.stringify(event.data));
+    const checksum = isNamed ? 1 : digest === 0 ? crc32(JSON.stringify(event.data)) : digest;
     for (let version = 1; ; version += 1) {
       const name = this.#nameOf(id, version);
       if (this.#ids.take(name, checksum)) {

@@ -91,7 +91,9 @@ export class Fields {
 
   /** The items of a list. Null: an item that is not an object. It stays in the rest. */
   list(name: string): readonly (Fields | null)[] {
-    const items = (asList(this.get(name)) ?? []).map((item) => {
+    const own = asList(this.get(name));
+    if (own === undefined) return [];
+    const items = own.map((item) => {
       const fields = asObject(item);
       return fields === undefined ? null : new Fields(fields);
     });
