@@ -17,8 +17,13 @@ const mutants: readonly (readonly [name: string, from: string, to: string])[] = 
     'this.#kinds[pair] = kind',
   ],
   ['the pair of other characters', 'anchor.slice(1, shortestAnchor)', 'anchor.slice(2, shortestAnchor + 1)'],
-  ['the place after that of an odd anchor', 'this.#places[count++] = at - 1', 'this.#places[count++] = at'],
-  ['the hash of an odd place', 'this.#canBegin(at - 1)', 'this.#canBegin(at)'],
+  ['the place after that of an odd anchor', '=== 1) places[count++] = at', '=== 1) places[count++] = at + 1'],
+  [
+    'the hash of the place behind',
+    'if (this.#beginnings[Math.imul(characters, 0x9e3779b1)',
+    'if (this.#beginnings[Math.imul(characters + 256, 0x9e3779b1)',
+  ],
+  ['no place before the first character', 'index > 0 ? 1 : 0', 'index > 1 ? 1 : 0'],
   [
     'the hash of other characters',
     'this.#beginnings[this.#hashAt(0)] = 1',

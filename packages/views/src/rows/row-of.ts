@@ -4,6 +4,7 @@ import type {
   EventData,
   JsonObject,
   JsonValue,
+  KnownEventType,
   OutputPart,
 } from '@hansard/events';
 import { isMediaPart, isPlainObject, isReadableAs, snapshotText } from '@hansard/events/plain';
@@ -162,39 +163,39 @@ function textParts(text: string): RowPart[] {
   return text === '' ? [] : [markdown(text)];
 }
 
+const prose: ReadonlySet<string> = new Set<KnownEventType>([
+  'agent:text',
+  'agent:thinking',
+  'agent:system_prompt',
+  'agent:piece_of_text',
+  'agent:message_sent',
+]);
+
 function isProse(event: CapturedEvent): boolean {
-  return (
-    isReadableAs(event, 'agent:text') ||
-    isReadableAs(event, 'agent:thinking') ||
-    isReadableAs(event, 'agent:system_prompt') ||
-    isReadableAs(event, 'agent:piece_of_text') ||
-    isReadableAs(event, 'agent:message_sent')
-  );
+  return prose.has(event.type) && isReadableAs(event, event.type as KnownEventType);
 }
+
+/** The types of events whose description has all of them. */
+const inWords: ReadonlySet<string> = new Set<KnownEventType>([
+  ...(['agent:created', 'agent:terminated', 'agent:revived', 'agent:given', 'agent:inference'] as const),
+  ...(['session:init', 'session:rewind', 'session:fork'] as const),
+  ...([
+    'harness:loop_warning',
+    'harness:loop_kill',
+    'harness:stall',
+    'harness:timeout',
+    'harness:abort',
+  ] as const),
+  ...(['harness:approval_requested', 'harness:approval_given'] as const),
+  ...(['harness:answer_stopped', 'harness:call_started'] as const),
+]);
 
 /** Whether the description of an event has all of it. */
 function isInWords(event: CapturedEvent): boolean {
-  return (
-    isReadableAs(event, 'agent:created') ||
-    isReadableAs(event, 'agent:terminated') ||
-    isReadableAs(event, 'agent:revived') ||
-    // A call has an input, which is shown with it.
-    (isReadableAs(event, 'agent:given') && event.data.toolCalls === undefined) ||
-    isReadableAs(event, 'agent:inference') ||
-    isReadableAs(event, 'session:init') ||
-    (event.type === 'session:status' && isFactOfWork(event.data)) ||
-    isReadableAs(event, 'session:rewind') ||
-    isReadableAs(event, 'session:fork') ||
-    isReadableAs(event, 'harness:loop_warning') ||
-    isReadableAs(event, 'harness:loop_kill') ||
-    isReadableAs(event, 'harness:stall') ||
-    isReadableAs(event, 'harness:timeout') ||
-    isReadableAs(event, 'harness:abort') ||
-    isReadableAs(event, 'harness:approval_requested') ||
-    isReadableAs(event, 'harness:approval_given') ||
-    isReadableAs(event, 'harness:answer_stopped') ||
-    isReadableAs(event, 'harness:call_started')
-  );
+  if (!inWords.has(event.type)) return event.type === 'session:status' && isFactOfWork(event.data);
+  // A call has an input, which is shown with it.
+  if (event.type === 'agent:given' && event.data.toolCalls !== undefined) return false;
+  return isReadableAs(event, event.type as KnownEventType);
 }
 
 function completeParts({

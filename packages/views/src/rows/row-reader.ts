@@ -155,7 +155,8 @@ export class RowReader {
       if (group !== null) group.inference = { ...node, event };
       return group;
     }
-    if (isReadableAs(event, 'agent:message_sent')) return this.#callThatSent(event);
+    if (event.type === 'agent:message_sent' && isReadableAs(event, 'agent:message_sent'))
+      return this.#callThatSent(event);
     // A report of an agent stands between its answer and the result that carries it.
     const reported = event.type === 'system:agent_report' ? this.#open.saying(event.substance) : null;
     if (reported !== null) this.#open.carry(reported, event.id);
