@@ -26,6 +26,7 @@ const notRun: readonly (readonly [words: RegExp, reason: string])[] = [
   [/--model model-ai-sdk/, 'needs a model that is configured'],
   [/^show latest (-i )?-f\b/, 'follows until Ctrl-C'],
   [/^send\b/, 'needs a process that records the session'],
+  [/^approve\b/, 'needs a call that waits for a person: `approve` runs it'],
   [/^view\b/, 'serves a page until Ctrl-C'],
   [/~/, 'is about the home folder'],
   [/^import --undo/, 'asks before it deletes anything'],
@@ -70,8 +71,11 @@ const later = ['store', 'secrets', 'demo', 'completion', 'help'];
 /** Packets are written before they are checked. */
 const stepsOfJudge = ['judge pack', 'judge check', 'judge import', 'judge report'];
 /** Records first, and what changes the store last, as the help lists them. */
-const order = ({ words }: PrintedCommand) => {
+const order = ({ words, isHint }: PrintedCommand) => {
   const [name = '', sub] = words.split(' ');
+  // It makes a second session, which other commands would have to choose from.
+  if (name === 'fork') return 99;
+  if (name === 'chat') return groups.indexOf(name) + (isHint ? 0.5 : 0);
   if (name === 'judge') return 50 + stepsOfJudge.indexOf(`${name} ${sub}`) / 10;
   return groups.includes(name) ? groups.indexOf(name) : later.includes(name) ? 90 + later.indexOf(name) : 50;
 };

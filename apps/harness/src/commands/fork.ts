@@ -19,8 +19,8 @@ export const addFork: AddCommand = (command, context) => {
         'after',
         '\nThe fork repeats the events through EVENT. Its agents stand where they stood then.\nThe session stays unchanged, also while another process records it.',
       ),
-    'fork chat/cafe latest',
-    'fork chat/cafe 12 --edit "Let Jack and Jill meet in a library."',
+    'fork latest latest',
+    'fork chat/cafe 1 --edit "Let Jack and Jill meet in a library."',
   ).action((word: string, address: string, { edit, task, ...options }: ForkCommandOptions) =>
     answerFromStore(context, options, async ({ store }) => {
       const session = await readSession(store, word);
