@@ -40,9 +40,9 @@ async function recordCanaries(redact: Redactor | null): Promise<Fault & { readon
       leaked.push(...foundIn(JSON.stringify(one), own.slice(0, 1)));
       const { kind } = canaries[index] as SecretCanary;
       const counts = one.data.redactions ?? {};
-      // A private key without its end goes on in the next text of a list.
-      const goesOn = kind === 'private-key' && Object.values(event.data).some(Array.isArray);
-      if (own.length > 0 && !goesOn && JSON.stringify(counts) !== JSON.stringify({ [kind]: own.length }))
+      // The next text of a list continues a private key without its end.
+      const continues = kind === 'private-key' && Object.values(event.data).some(Array.isArray);
+      if (own.length > 0 && !continues && JSON.stringify(counts) !== JSON.stringify({ [kind]: own.length }))
         miscounted.push(one);
     }
   }
