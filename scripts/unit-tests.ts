@@ -39,11 +39,14 @@ export const slowTests: readonly string[] = [
  * one at the end: without times of an earlier run, as in CI, vitest starts the largest files first.
  */
 export const longestTests: readonly string[] = [
+  'plugins/store-redis/test/conformance.test.ts',
   'plugins/store-postgres/test/conformance.test.ts',
   'plugins/store-redis/test/conformance.test.ts',
   'plugins/store-jsonfile/test/conformance-processes.test.ts',
   'packages/store-conformance/test/processes.test.ts',
   'plugins/store-sqlite/test/conformance-processes.test.ts',
+  'packages/store-conformance/test/mutants.test.ts',
+  'packages/store-conformance/test/command.test.ts',
   'plugins/agent-claude/test/live/conformance.test.ts',
   'apps/harness/test/every-command/special-files.test.ts',
   'apps/harness/test/resume-waits.test.ts',

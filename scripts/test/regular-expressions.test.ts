@@ -59,8 +59,9 @@ describe('a regular expression of the sources', () => {
   });
 
   it('takes linear time for every text in the formats of secrets', { timeout: 120_000 }, () => {
-    // Formats of one kind and length differ in their prefix only.
-    const formats = new Map(secretFormats.map((one) => [`${one.kind} ${one.expression.source.length}`, one]));
+    // Formats of one shape differ in their prefix, their alphabet and their lengths only.
+    const shapeOf = (source: string) => source.replace(/\[[^\]]*\]/g, '[]').replace(/[A-Za-z0-9_]+/g, 'a');
+    const formats = new Map(secretFormats.map((one) => [shapeOf(one.expression.source), one]));
     const expressions = [...formats.values()].map(({ expression }) => expression);
     expect(expressions.length).toBeGreaterThan(30);
     expect(expressions.filter((one) => slowText(one) !== null)).toEqual([]);

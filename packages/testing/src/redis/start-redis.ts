@@ -1,9 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { fastFolder } from '../fast-folder.ts';
 
 /** A Redis server of its own for one test file: loopback only, on a free port, in a temporary folder. */
 export interface TestRedis {
@@ -31,7 +31,7 @@ export function redisVersion(): string | null {
 }
 
 export async function startRedis(settings: readonly string[] = durable): Promise<TestRedis> {
-  const folder = mkdtempSync(join(tmpdir(), 'hansard-redis-'));
+  const folder = mkdtempSync(join(fastFolder(), 'hansard-redis-'));
   const port = await freePort();
   const fixed = ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''];
   let stop = await startProcess([...fixed, ...settings], port);
