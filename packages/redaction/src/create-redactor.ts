@@ -256,6 +256,7 @@ function mayHaveKeys(object: JsonObject, search: SecretSearch, keys: KnownKeys):
     if (typeof value === 'string') {
       if (value === known.lastText) continue;
       if (isNamedSecret(value, known.namesSecret)) return true;
+      if (key === 'value' && isNamedSecret(value, keys.namesSecret(keys.nameFor(key, object)))) return true;
       if (value.length <= longestRepeated) known.lastText = value;
       search.add(value);
     } else if (isObject(value) && mayHaveKeysIn(value, search, keys, known.namesSecret)) return true;

@@ -56,7 +56,10 @@ export class SecretFinder {
     if (typeof value === 'string') return this.#inText(value, field);
     if (typeof value !== 'object' || value === null) return [];
     if (Array.isArray(value)) return this.#inList(value, field, null);
-    return Object.entries(value).flatMap(([key, one]) => this.#inEntry(key, one as JsonValue, field));
+    const object = value as JsonObject;
+    return Object.entries(object).flatMap(([key, one]) =>
+      this.#inEntry(key, one as JsonValue, field, this.#keys.nameFor(key, object)),
+    );
   }
 
   /** The counts of redaction are not searched: they stay. */
@@ -106,9 +109,9 @@ export class SecretFinder {
     return Object.entries(this.#redact(text).counts).map(([kind, count]) => ({ field, kind, count }));
   }
 
-  #inEntry(key: string, value: JsonValue, field: string): SecretFinding[] {
+  #inEntry(key: string, value: JsonValue, field: string, name = key): SecretFinding[] {
     const step = this.#redact(key).text.replaceAll('~', '~0').replaceAll('/', '~1');
-    return [...this.#inText(key, field), ...this.#inField(key, value, `${field}/${step}`)];
+    return [...this.#inText(key, field), ...this.#inField(name, value, `${field}/${step}`)];
   }
 
   /** A text can be a secret because of its key. */

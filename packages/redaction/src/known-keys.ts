@@ -55,6 +55,13 @@ export class KnownKeys {
     return this.#namesSecrets ? namedKind(key) : null;
   }
 
+  /** The name for the value of a key: in `{ name: 'API_KEY', value: … }`, as a container has its variables, that is the name beside it. */
+  nameFor(key: string, object: JsonObject): string {
+    if (key !== 'value') return key;
+    const { name, key: other } = object;
+    return typeof name === 'string' ? name : typeof other === 'string' ? other : key;
+  }
+
   /**
    * The counts of redaction in the data of an event of a type, by their fields: they stay. A field with a secret in the place of a
    * kind is none of them. The names of kinds are not searched: a pattern or a value of a user can match them.

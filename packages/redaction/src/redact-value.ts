@@ -46,7 +46,7 @@ export class ValueRedaction {
       const value = object[key] as JsonValue;
       const name = this.text(key);
       if (name === key) this.#keys.learn(key);
-      const redacted = this.field(key, value);
+      const redacted = this.field(this.#keys.nameFor(key, object), value);
       if (redacted !== value || name !== key) changed = (changed ?? new Map()).set(key, [name, redacted]);
     }
     return changed === null ? object : renamed(object, changed);

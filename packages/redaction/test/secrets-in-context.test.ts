@@ -144,6 +144,25 @@ describe('a secret is found in', () => {
     expect(text(given).text).toBe('"password": "app_passphrase": "[REDACTED:secret-value]"');
   });
 
+  it('the value of a variable that names a secret', () => {
+    const secret = 'a7Gq09xTZb2LmN4pQ1';
+    const env = (value: string) => [
+      { name: 'API_KEY', value },
+      { key: 'dbPassword', value },
+      { name: 'PATH_PREFIX', value: 'a7Gq09xTZb2LmN4pQ1' },
+    ];
+    const redacted = env('[REDACTED:secret-value]');
+    expect(value({ env: env(secret) })).toEqual({ value: { env: redacted }, counts: { 'secret-value': 2 } });
+    expect(find({ env: env(secret) }).map(({ field }) => field)).toEqual(['/env/0/value', '/env/1/value']);
+    const sample = {
+      ...sampleEvents['agent:text'],
+      type: 'game:any',
+      data: { env: env(secret) },
+    } as CapturedEvent;
+    expect(event(event(sample))).toEqual(event(sample));
+    expect(event(sample).data).toEqual({ env: redacted, redactions: { 'secret-value': 2 } });
+  });
+
   it('a list whose key names a secret', () => {
     const given = { passwords: 1, password: ['a7Gq09xTZb2LmN4pQ1', 'plain'] };
     expect(value(given)).toEqual({
