@@ -8,7 +8,7 @@ import { put, uuid } from './import-files.ts';
 
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1_000_000));
 /** A part with this number of characters must not be shown. */
-const partLength = 8;
+const partLength = 10;
 const rounds = 40;
 
 /** A transcript with secrets around the places where a title, a target and an error are cut. */

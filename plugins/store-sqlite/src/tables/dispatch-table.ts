@@ -117,8 +117,9 @@ export class DispatchTable {
   ): void {
     const acknowledged = this.#lengths.ofTasks();
     inSnapshot(this.#database, () => {
-      const rows = Map.groupBy(this.#statements.listAllDispatches.all(), (row) => row.taskDir);
-      const placesOnly = [...rows.keys()].filter((taskDir) => isInternalTask(String(taskDir)) === internal);
+      // A damaged row can have any value as its task.
+      const rows = Map.groupBy(this.#statements.listAllDispatches.all(), ({ taskDir }) => String(taskDir));
+      const placesOnly = [...rows.keys()].filter((taskDir) => isInternalTask(taskDir) === internal);
       for (const taskDir of new Set([...taskDirs, ...placesOnly]))
         onTask(() => this.#list(taskDir, rows.get(taskDir) ?? [], acknowledged), taskDir);
     });

@@ -148,7 +148,9 @@ export class TaskTable {
 
   /** @throws STORE_CORRUPT, STORE_MISPLACED */
   #checked(row: TaskRow): TaskRow {
-    const { taskDir, writtenAs } = row;
+    const { writtenAs } = row;
+    // A damaged row can have any value as its name.
+    const taskDir = String(row.taskDir);
     const place = `the table tasks of ${this.#file}`;
     if (isWhole(row) && writtenAs !== taskDir)
       throw dispatchMisplaced(
@@ -162,7 +164,7 @@ export class TaskTable {
   }
 
   #listed(row: TaskRow): TaskListing {
-    const { taskDir } = row;
+    const taskDir = String(row.taskDir);
     try {
       return { taskDir, task: this.#decode(this.#checked(row)) };
     } catch (error) {

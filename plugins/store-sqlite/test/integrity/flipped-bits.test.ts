@@ -48,6 +48,33 @@ it(`a bit of a database that flips is refused with its place, or everything read
   expect(refused).toBeGreaterThan(count / 50);
 });
 
+it('a bit before the task of a dispatch that flips is refused by a listing of all tasks with an error of the contract, or changes nothing', () => {
+  const path = temporaryPath();
+  const writer = openSqliteStore({ path });
+  writer.createDispatch(taskDir, envelope({ dispatchId: 'D' }));
+  writer.updateDispatch(taskDir, 'D', { status: 'completed' });
+  writer.close();
+  const whole = readFileSync(path);
+  let refused = 0;
+  for (let found = whole.indexOf(taskDir); found >= 0; found = whole.indexOf(taskDir, found + 1))
+    for (let bit = (found - 20) * 8; bit < found * 8; bit += 1) {
+      const bytes = Buffer.from(whole);
+      bytes[bit >> 3] = (whole[bit >> 3] ?? 0) ^ (1 << (bit & 7));
+      for (const suffix of ['-wal', '-shm', '-lengths']) rmSync(`${path}${suffix}`, { force: true });
+      writeFileSync(path, bytes);
+      try {
+        const store = openSqliteStore({ path });
+        const { dispatches } = store.listDispatches({ order: 'newest', limit: 1 });
+        if (dispatches.some(({ error }) => error !== undefined)) refused += 1;
+        store.close();
+      } catch (error) {
+        if (!storeErrors.is(error)) throw error;
+        refused += 1;
+      }
+    }
+  expect(refused).toBeGreaterThan(10);
+});
+
 it('a bit of the head of an event that flips is refused with the place and the number of whole events that verifyDispatch gives', () => {
   const path = temporaryPath();
   const writer = openSqliteStore({ path });
