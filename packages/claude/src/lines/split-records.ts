@@ -28,10 +28,14 @@ function piecesBetweenNuls(text: string): string[] {
   const pieces: string[] = [];
   let start = 0;
   while (start < text.length) {
+    if (text.charCodeAt(start) === 0) {
+      start += 1;
+      continue;
+    }
     const nul = text.indexOf('\0', start);
     const end = nul === -1 ? text.length : nul;
-    if (end > start) pieces.push(text.slice(start, end));
-    start = end + 1;
+    pieces.push(text.slice(start, end));
+    start = end;
   }
   return pieces;
 }
