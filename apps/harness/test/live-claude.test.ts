@@ -255,6 +255,8 @@ describe.skipIf(process.platform !== 'linux')('a harness that is killed', () => 
     // Where it ends by itself it says why.
     expect(await Promise.race([asked, ended])).toBeUndefined();
     expect(enginesIn(place.cwd)).not.toEqual([]);
+    // The engine asks the model again before the harness has stored the result.
+    await delay(2_000);
     killed.kill('SIGKILL');
     await ended;
     await until(() => enginesIn(place.cwd).length === 0);
