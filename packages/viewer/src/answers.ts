@@ -12,6 +12,71 @@ export const shownImages: ReadonlySet<string> = new Set([
 /** How many events after its first one a row can change. Later results and deliveries are rows of their own. */
 export const rowReach = 300;
 
+/** A session as one line of the library, in harmless words. */
+export interface LibraryLine {
+  readonly taskDir: string;
+  /** Null: a task that cannot be read. */
+  readonly dispatchId: string | null;
+  /** Why it cannot be read. */
+  readonly error?: string;
+  /** Null: it cannot be read. */
+  readonly facts: LibraryFacts | null;
+}
+
+export interface LibraryFacts {
+  readonly title: string;
+  /** The dispatch that started it. */
+  readonly parent: string | null;
+  readonly project: string;
+  /** The product whose log was imported. Null: it was recorded here. */
+  readonly product: string | null;
+  /** The most used first. */
+  readonly models: readonly string[];
+  readonly status: DispatchStatus;
+  readonly isImported: boolean;
+  /** How many calls wait for a person. */
+  readonly waiting: number;
+  readonly startedAt: string | null;
+  /** When it was last active, as far as that is recorded. */
+  readonly activeAt: string | null;
+  readonly durationMs: number | null;
+  /** In words, as are costs: estimates are marked. Null: not known. */
+  readonly tokens: string | null;
+  /** To sort by; 0: not known. */
+  readonly tokenCount: number;
+  readonly cost: string | null;
+  readonly costUsd: number;
+}
+
+/** What was used of one project, or of one model. */
+export interface SpentShare {
+  readonly name: string;
+  readonly sessions: number;
+  readonly tokens: number;
+  /** US dollars, stated and estimated, for the length of a bar. */
+  readonly costUsd: number;
+  /** In words. Null: not known. */
+  readonly cost: string | null;
+}
+
+export interface SpentDay extends Omit<SpentShare, 'name'> {
+  /** `2026-03-01`. */
+  readonly day: string;
+  /** Milliseconds since 1970. */
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What the sessions used in the last days, without what is copied from other sessions. */
+export interface StoreSpending {
+  readonly days: readonly SpentDay[];
+  readonly projects: readonly SpentShare[];
+  readonly models: readonly SpentShare[];
+  readonly cost: string | null;
+  /** There are more sessions, older ones, which are not counted. */
+  readonly isCut: boolean;
+}
+
 /** A row as one line of the reader. Its texts are harmless and cut: the page never gets more than it shows. */
 export interface ReaderRow extends WordsLine {
   readonly position: number;
@@ -279,6 +344,7 @@ export interface SearchedDispatch {
   readonly dispatchId: string;
   /** The title of the dispatch, or its role. */
   readonly title: string;
+  readonly project: string;
   readonly startedAt: string | null;
   readonly hits: readonly SearchedEvent[];
 }

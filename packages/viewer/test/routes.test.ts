@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type NewEvent, newEvent } from '@hansard/events';
 import { importMutated } from '@hansard/testing/mutants';
 import { expect, it } from 'vitest';
-import type { ReaderRow } from '../src/answers.ts';
+import type { ReaderRow, StoreSpending } from '../src/answers.ts';
 import { createViewer } from '../src/index.ts';
 import { openStore, startedViewer, taskDir } from './viewed.ts';
 
@@ -34,9 +34,49 @@ it('lists tasks and dispatches, with those that cannot be read', async () => {
   const { json } = await viewed(1);
   expect(await json('/api/tasks')).toEqual([{ taskDir, task: null }]);
   const { dispatches, next } = (await json('/api/dispatches')) as { dispatches: object[]; next: unknown };
-  expect(dispatches).toMatchObject([{ taskDir, dispatchId: 'd1', envelope: { title: 'Draw the map' } }]);
+  expect(dispatches).toMatchObject([{ taskDir, dispatchId: 'd1', facts: { title: 'Draw the map' } }]);
   expect(next).toBeNull();
   expect(await json(`/api/dispatches?task=other`)).toMatchObject({ dispatches: [] });
+});
+
+it('sums up what the last 30 days cost, by day, project and model, and lists each session with its figures', async () => {
+  const { store, json } = await viewed(1);
+  await using child = await store.beginDispatch('lab/tasks/seas', { role: 'sailor', dispatchId: 'd2' });
+  await child.append([
+    { type: 'agent:text', messageId: 'm1', data: { text: 'Ahoy.' } },
+    {
+      type: 'agent:inference',
+      messageId: 'm1',
+      data: { model: 'big', usage: { inputTokens: 1_000, outputTokens: 500 }, costUsd: 0.25 },
+    },
+  ] as NewEvent[]);
+  await child.end({ status: 'completed' });
+  const spending = (await json('/api/spending')) as StoreSpending;
+  expect(spending.days).toHaveLength(30);
+  expect(spending.days.at(-1)).toMatchObject({ cost: '$0.25', costUsd: 0.25, tokens: 1_500 });
+  expect(spending.days.at(-2)).toMatchObject({ cost: null, sessions: 0 });
+  expect(spending.days.every(({ end }, at) => end === (spending.days[at + 1]?.start ?? end))).toBe(true);
+  expect(spending).toMatchObject({
+    cost: '$0.25',
+    isCut: false,
+    projects: [{ name: 'lab', cost: '$0.25' }],
+    models: [{ name: 'big', cost: '$0.25', sessions: 1 }],
+  });
+  expect(await json('/api/spending?task=lab%2Ftasks%2Fmaps')).toMatchObject({ cost: null, models: [] });
+  const { dispatches } = (await json('/api/dispatches?task=lab%2Ftasks%2Fseas')) as { dispatches: object[] };
+  expect(dispatches).toMatchObject([
+    {
+      facts: {
+        title: 'sailor',
+        project: 'lab',
+        product: null,
+        models: ['big'],
+        cost: '$0.25',
+        tokens: '1.5K',
+        tokenCount: 1_500,
+      },
+    },
+  ]);
 });
 
 it('answers rows by their positions', async () => {

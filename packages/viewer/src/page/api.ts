@@ -1,19 +1,10 @@
-import type { DispatchEnvelope } from '@hansard/events';
 import { useEffect, useState } from 'preact/hooks';
-import type { EventDetail, History, NamedAgent, ReaderRow } from '../answers.ts';
+import type { EventDetail, History, LibraryLine, NamedAgent, ReaderRow } from '../answers.ts';
 import { pageSize } from '../page-cache.ts';
 
 export interface DispatchName {
   readonly task: string;
   readonly id: string;
-}
-
-export interface Listing {
-  readonly taskDir: string;
-  readonly dispatchId: string | null;
-  readonly envelope: DispatchEnvelope | null;
-  readonly lastActiveAt: string | null;
-  readonly error?: string;
 }
 
 /** An answer of the server that is not the one that was asked for. The message is for people. */
@@ -92,24 +83,16 @@ export const readAgents = (name: DispatchName) =>
   ask<{ readonly agents: readonly NamedAgent[] }>(`${pathOf(name)}/agents`);
 
 interface ListingPage {
-  readonly dispatches: readonly Listing[];
+  readonly dispatches: readonly LibraryLine[];
   readonly next: string | null;
 }
 
-/** The newest dispatches, in this number of pages; `next` is null if these are all. */
-export async function readDispatches(task: string | null, pages: number): Promise<ListingPage> {
-  const dispatches: Listing[] = [];
-  let next: string | null = null;
-  for (let page = 0; page < pages; page += 1) {
-    const query = new URLSearchParams();
-    if (task !== null) query.set('task', task);
-    if (next !== null) query.set('after', next);
-    const answer: ListingPage = await ask<ListingPage>(`/api/dispatches?${query}`);
-    dispatches.push(...answer.dispatches);
-    next = answer.next;
-    if (next === null) break;
-  }
-  return { dispatches, next };
+/** A page of dispatches, newest first, after the place that the page before it names. */
+export function readDispatches(task: string | null, after: string | null): Promise<ListingPage> {
+  const query = new URLSearchParams();
+  if (task !== null) query.set('task', task);
+  if (after !== null) query.set('after', after);
+  return ask<ListingPage>(`/api/dispatches?${query}`);
 }
 
 /** Answers to a question that is asked again before it is answered. An answer to an earlier question never replaces a later one. */

@@ -17,8 +17,7 @@ function App() {
     return () => removeEventListener('hashchange', onChange);
   }, []);
   const screen = parseAddress(hash);
-  if (screen.kind === 'library')
-    return <LibraryScreen key={screen.task ?? ''} task={screen.task} filter={screen.filter ?? ''} />;
+  if (screen.kind === 'library') return <LibraryScreen key={screen.task ?? ''} place={screen} />;
   if (screen.kind === 'search') return <SearchScreen key={screen.task ?? ''} place={screen} />;
   if (screen.kind === 'tree') return <TreeScreen key={screen.task} task={screen.task} />;
   if (screen.kind === 'context') return <ContextScreen key={`${screen.task}/${screen.id}`} place={screen} />;

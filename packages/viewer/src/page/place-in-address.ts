@@ -52,14 +52,24 @@ export interface SearchPlace {
   readonly task: string | null;
 }
 
+/** The sessions of the store, or of a task, and what of them is shown. */
+export interface LibraryPlace {
+  readonly kind: 'library';
+  readonly task: string | null;
+  readonly filter?: string | undefined;
+  /** Only the sessions of this project, model or day. */
+  readonly project?: string | undefined;
+  readonly model?: string | undefined;
+  readonly day?: string | undefined;
+  /** A column; `-` before it turns its order round. */
+  readonly sort?: string | undefined;
+  readonly group?: string | undefined;
+}
+
+const libraryFields = ['project', 'model', 'day', 'sort', 'group'] as const;
+
 /** What the page shows, as it is in the address after `#`. */
-export type Screen =
-  | { readonly kind: 'library'; readonly task: string | null; readonly filter?: string }
-  | ReaderPlace
-  | LensPlace
-  | TreePlace
-  | ContextPlace
-  | SearchPlace;
+export type Screen = LibraryPlace | ReaderPlace | LensPlace | TreePlace | ContextPlace | SearchPlace;
 
 export function parseAddress(hash: string): Screen {
   const [path = '', query = ''] = hash.replace(/^#/, '').split('?');
@@ -93,13 +103,17 @@ export function parseAddress(hash: string): Screen {
     kind: 'library',
     task: kind === 't' && task !== undefined ? task : null,
     filter: fields.get('filter') ?? '',
+    ...Object.fromEntries(
+      libraryFields.flatMap((name) => (fields.has(name) ? [[name, fields.get(name) ?? '']] : [])),
+    ),
   };
 }
 
 export function addressOf(screen: Screen): string {
   if (screen.kind === 'library') {
     const path = screen.task === null ? '#/' : `#/t/${encodeURIComponent(screen.task)}`;
-    return path + queryOf({ filter: screen.filter || null });
+    const chosen = libraryFields.map((name) => [name, screen[name] ?? null]);
+    return path + queryOf({ filter: screen.filter || null, ...Object.fromEntries(chosen) });
   }
   if (screen.kind === 'tree') return `#/t/${encodeURIComponent(screen.task)}/tree`;
   if (screen.kind === 'search') return `#/search${queryOf({ text: screen.text || null, task: screen.task })}`;

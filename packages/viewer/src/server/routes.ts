@@ -1,10 +1,10 @@
-import type { DispatchEntry } from '@hansard/dispatch';
 import { renderRow, rowKinds } from '@hansard/views';
 import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { type History, shownImages } from '../answers.ts';
 import { eventDetail } from './event-detail.ts';
+import { libraryLine, storeSpending } from './library.ts';
 import type { Folding, LogRows, RowPage } from './log-rows.ts';
 import { onePart, wholeNumber } from './parameters.ts';
 import { readerRow, sendFoundRows, sendLiveRows } from './sent-rows.ts';
@@ -40,6 +40,7 @@ const mostDispatches = 500;
  *
  *     GET /tasks                        the tasks of the store
  *     GET /dispatches?task=&after=      a page of dispatches, newest first
+ *     GET /spending?task=               what was used in the last 30 days, by day, project and model
  *     GET /changes                      a message after changes of the store, as server-sent events
  *     GET /d/:task/:id                  the envelope
  *     GET /d/:task/:id/agents           the agents that are known
@@ -73,8 +74,12 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches, runs?: Vi
       ...(task === undefined ? {} : { taskDir: task }),
       ...(after === undefined ? {} : { after }),
     });
-    return context.json({ dispatches: page.dispatches.map(answerOf), next: page.next });
+    return context.json({ dispatches: page.dispatches.map(libraryLine), next: page.next });
   });
+
+  app.get('/spending', async (context) =>
+    context.json(await storeSpending(store, context.req.query('task'), Date.now())),
+  );
 
   app.get('/changes', (context) =>
     streamSSE(context, (stream) => {
@@ -272,16 +277,6 @@ export class StreamPlaces {
       this.#open.delete(ending);
     }
   }
-}
-
-/** An entry of a listing, for the page. */
-function answerOf(entry: DispatchEntry) {
-  if ('error' in entry) {
-    const { taskDir, dispatchId = null, error } = entry;
-    return { taskDir, dispatchId, envelope: null, lastActiveAt: null, error: error.message };
-  }
-  const { taskDir, dispatchId, envelope, lastActiveAt } = entry;
-  return { taskDir, dispatchId, envelope, lastActiveAt };
 }
 
 /** Sends a message after changes of the store, until the signal aborts. */

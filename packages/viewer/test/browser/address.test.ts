@@ -109,7 +109,7 @@ it('goes back and forward over open events, queries, places and screens', async 
   await expect.poll(state, patient).toEqual([0, false, false]);
   await page.goBack();
   await page.waitForSelector('.library');
-  expect(await page.getByLabel('Filter').inputValue()).toBe('Map');
+  expect(await page.getByLabel('Search titles').inputValue()).toBe('Map');
   await page.goForward();
   await page.waitForSelector(rowAt(events - 1));
   await page.goForward();

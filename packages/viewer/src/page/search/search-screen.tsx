@@ -74,7 +74,39 @@ export function SearchScreen({ place }: { readonly place: SearchPlace }) {
   );
 }
 
-function Results({ state }: { readonly state: SearchState }) {
+/** Milliseconds without a key after which the contents are searched. */
+const restMs = 300;
+
+/** The hits of a session that are shown beside titles. */
+const hitsOfSession = 4;
+
+/** The events that have the words of a text, below the sessions whose titles have them. */
+export function Contents({ text, task }: { readonly text: string; readonly task: string | null }) {
+  const [wanted, setWanted] = useState('');
+  useEffect(() => {
+    const timer = setTimeout(() => setWanted(text.trim().length < 2 ? '' : text), restMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  const [state] = useSearch(wanted, task, 0);
+  if (wanted === '') return null;
+  return (
+    <section class="contents" aria-label="In contents">
+      <h2>
+        In contents <output class="dim">{stateText(state)}</output>{' '}
+        <a href={addressOf({ kind: 'search', text: wanted, task })}>all hits</a>
+      </h2>
+      <Results state={state} most={hitsOfSession} />
+    </section>
+  );
+}
+
+function Results({
+  state,
+  most = Number.POSITIVE_INFINITY,
+}: {
+  readonly state: SearchState;
+  readonly most?: number;
+}) {
   return (
     <>
       {state.problem === null ? null : <p role="alert">{state.problem}</p>}
@@ -87,7 +119,7 @@ function Results({ state }: { readonly state: SearchState }) {
         <p>Whole words are found, in any order. Try fewer words, or other forms of them.</p>
       ) : null}
       {state.found.map((one) => (
-        <Found key={`${one.taskDir}/${one.dispatchId}`} one={one} />
+        <Found key={`${one.taskDir}/${one.dispatchId}`} one={one} most={most} />
       ))}
     </>
   );
@@ -115,18 +147,19 @@ function onSearchKey(event: KeyboardEvent): void {
   event.preventDefault();
 }
 
-function Found({ one }: { readonly one: SearchedDispatch }) {
-  const { taskDir: task, dispatchId: id, title, startedAt, hits } = one;
+function Found({ one, most }: { readonly one: SearchedDispatch; readonly most: number }) {
+  const { taskDir: task, dispatchId: id, project, title, startedAt, hits } = one;
   return (
     <section class="found">
       <h2>
         <a href={addressOf({ kind: 'reader', task, id, at: null })}>{title}</a>
       </h2>
       <p class="dim">
-        {task} · {timeText(startedAt)}
+        {project} · {timeText(startedAt)}
+        {hits.length > most ? ` · ${countText(hits.length - most)} more` : ''}
       </p>
       <ol class="hits">
-        {hits.map((hit) => (
+        {hits.slice(0, most).map((hit) => (
           <Hit
             key={hit.position}
             hit={hit}

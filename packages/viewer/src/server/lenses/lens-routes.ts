@@ -7,7 +7,7 @@ import {
   usageOf,
 } from '@hansard/dispatch';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
-import { explainEstimates, formatSpending } from '@hansard/facts';
+import { explainEstimates, formatSpending, projectOf } from '@hansard/facts';
 import { EventWords, foldWord, placedWords, stringsOf, unsearchableKeys } from '@hansard/provider';
 import {
   AgentNames,
@@ -277,6 +277,7 @@ async function shownHits(
     taskDir,
     dispatchId,
     title: neutraliseControlsInLine(envelope?.title ?? envelope?.role ?? dispatchId),
+    project: neutraliseControlsInLine(envelope === null ? taskDir : projectOf(taskDir, envelope)),
     startedAt: envelope?.startedAt ?? null,
     hits: hits.map(({ position, event }) => {
       const { agent, word } = wordsLine(eventWords(event, names), snippetColumns);
