@@ -5,6 +5,7 @@ import type { Usage } from '@hansard/events';
 import { createDispatchFacts } from '@hansard/facts';
 import { readPriceFile, standardPrices } from '@hansard/import';
 import { randomFrom } from '@hansard/testing';
+import { calcPrice } from '@pydantic/genai-prices';
 import { describe, expect, it } from 'vitest';
 
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 1_000_000));
@@ -88,6 +89,12 @@ function* everyCall(random: () => number): Generator<Call> {
           }
 }
 
+function justTokens({ inputTokens, outputTokens, ...usage }: Usage): Usage {
+  const { cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens } = usage;
+  const counts = { inputTokens, outputTokens, cacheReadTokens, cacheWriteTokens, cacheWrite1hTokens };
+  return JSON.parse(JSON.stringify(counts));
+}
+
 const timestamp = '2026-06-20T10:00:00.000Z';
 
 /** The published prices as a price file. */
@@ -134,6 +141,38 @@ describe(`the price of a whole usage (HANSARD_SEED=${seed})`, () => {
       combinations += 1;
     }
     expect(combinations).toBe(6 * 4 * 5 * 5 * 2);
+  });
+
+  it('is the same to the last digit whether the package computed it or the prices that it gave', () => {
+    const fixed = [
+      'claude-opus-4-8',
+      'claude-haiku-4-5',
+      'gpt-5',
+      'gpt-4o-mini',
+      'gemini-2.5-pro',
+      'gpt-4',
+      'o3',
+    ];
+    const counts = [...everyCall(randomFrom(seed + 3))].filter(({ model }) => model === 'claude-haiku-4-5');
+    for (const model of fixed)
+      for (const { usage } of counts.map((call) => ({ usage: justTokens(call.usage) }))) {
+        const { inputTokens, outputTokens, cacheReadTokens: read = 0, cacheWriteTokens: wrote = 0 } = usage;
+        const hour = Math.min(usage.cacheWrite1hTokens ?? 0, wrote);
+        const package_ = calcPrice(
+          {
+            input_tokens: inputTokens + read + wrote,
+            output_tokens: outputTokens,
+            cache_read_tokens: read,
+            cache_write_tokens: wrote,
+            cache_write_1h_tokens: hour,
+          },
+          model,
+          { timestamp: new Date(timestamp) },
+        );
+        const where = `${model} ${JSON.stringify(usage)}`;
+        expect(package_, where).not.toBeNull();
+        expect(standardPrices.priceOf({ model, usage, timestamp })?.usd, where).toBe(package_?.total_price);
+      }
   });
 
   it('is the same from a price file with the same prices, where a batch may be fast', () => {

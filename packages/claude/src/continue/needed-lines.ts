@@ -4,7 +4,7 @@ import type { LogPart } from '../lines/log-parts.ts';
 import { asBlocks, isToolResult } from '../map/blocks.ts';
 import { asId } from '../map/ids.ts';
 import { noModel } from '../map/model-message.ts';
-import { usageOf } from '../map/usage.ts';
+import { isCountable } from '../map/usage.ts';
 
 /** A line that was read; of a record that is broken over lines, the first. */
 export interface ReadLine {
@@ -244,7 +244,7 @@ export class NeededLines {
 /** The id of the model message whose usage a record states, '' for a message without an id; null for any other record. */
 export function countedMessage({ type, message }: JsonObject): string | null {
   const { id, model, usage } = asObject(message) ?? {};
-  if (type !== 'assistant' || model === noModel || usageOf(asObject(usage)) === undefined) return null;
+  if (type !== 'assistant' || model === noModel || !isCountable(asObject(usage))) return null;
   return asId(id) ?? '';
 }
 

@@ -101,6 +101,25 @@ export type LogPart = LinePart & {
   readonly part: number;
 };
 
+/** A record that is a line. Few records need their checksum. */
+class WholeLine {
+  readonly kind = 'record';
+  readonly record: JsonValue;
+  readonly line: number;
+  readonly part = 1;
+  readonly #text: string;
+
+  constructor(record: JsonValue, text: string, line: number) {
+    this.record = record;
+    this.#text = text;
+    this.line = line;
+  }
+
+  get checksum(): number {
+    return crc32(this.#text);
+  }
+}
+
 type Report = (code: ClaudeDiagnosticCode, line: number, message: string) => void;
 
 /**
@@ -127,7 +146,7 @@ class LogParts {
     const record = text.charCodeAt(0) === brace ? parseObject(text) : undefined;
     if (record !== undefined) {
       if (mayHoldSurrogates(text)) this.#reportSurrogates(record, line.number);
-      return [{ kind: 'record', record, checksum: line.checksum, line: line.number, part: 1 }];
+      return [new WholeLine(record, text, line.number)];
     }
     if (text.trim() === '') return [];
     return line.isEnded ? this.#takeUnusual(line) : this.#takeLeading(text, line, line.number, 1);

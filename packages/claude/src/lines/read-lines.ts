@@ -156,8 +156,6 @@ export interface FileLine {
   readonly isTooLong: boolean;
   /** Whether the line ends with a line feed. If not, the file may end in the middle of a record. */
   readonly isEnded: boolean;
-  /** The checksum of the line's bytes, or of the start of a line that is too long. */
-  readonly checksum: number;
   /** Whether the bytes are UTF-8. If not, the text has U+FFFD for invalid bytes. */
   readonly isUtf8: boolean;
 }
@@ -272,7 +270,6 @@ function lineOf(bytes: Buffer, number: number, isSound: boolean): FileLine {
     bytes: bytes.length,
     isTooLong: false,
     isEnded: true,
-    checksum: zlib.crc32(bytes),
     isUtf8: isSound || isUtf8(bytes),
   };
 }
@@ -321,7 +318,6 @@ class LineCollector {
       bytes,
       isTooLong,
       isEnded,
-      checksum: zlib.crc32(line),
       isUtf8: isTooLong || isUtf8(line),
     };
   }

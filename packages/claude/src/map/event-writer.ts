@@ -46,6 +46,8 @@ export function isKnownEventType(type: EventType): boolean {
   return Object.hasOwn(eventDataSchemas, type);
 }
 
+const none: readonly string[] = [];
+
 type WithGaps<T> = { readonly [Key in keyof T]: T[Key] | undefined };
 
 /** Links of an event; undefined ones are left out. */
@@ -104,11 +106,12 @@ export class EventWriter {
     const isFirst = this.#written === 0;
     const id = isFirst ? this.#firstId() : this.#ids.claim(this.#id && `${this.#id}.${this.#written}`);
     this.#written += 1;
-    const retracts = [
-      ...(isFirst ? this.retracts : []),
-      ...(this.isNeverSent && id !== undefined ? [id] : []),
-    ];
-    const all = retracts.length === 0 ? links : { ...links, retracts };
+    const isTakenBack = this.isNeverSent && id !== undefined;
+    const retracts = isFirst && this.retracts.length > 0 ? this.retracts : none;
+    const all =
+      isTakenBack || retracts !== none
+        ? { ...links, retracts: isTakenBack ? [...retracts, id] : retracts }
+        : links;
     this.#push(id, type, isFirst ? withDetails(data, this.details) : data, all, this.timestamp);
     return id;
   }
@@ -149,9 +152,13 @@ export class EventWriter {
     event.data = withoutUndefined(data);
     const separated = separateContent(event as unknown as NewEvent);
     // The log stores the same bytes once.
-    const contents = separated.contents.filter((content) => this.#ids.claim(content.id) !== undefined);
-    for (const made of [...contents, separated.event])
-      this.activities.push({ kind: 'event', event: this.#fidelity === 'full' ? made : toNarrative(made) });
+    for (const content of separated.contents)
+      if (this.#ids.claim(content.id) !== undefined) this.#add(content);
+    this.#add(separated.event);
+  }
+
+  #add(event: NewEvent): void {
+    this.activities.push({ kind: 'event', event: this.#fidelity === 'full' ? event : toNarrative(event) });
   }
 }
 

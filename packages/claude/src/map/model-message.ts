@@ -5,7 +5,7 @@ import { asId } from './ids.ts';
 import { inferenceIdOf, isLastLine, otherMessageFields } from './inferences.ts';
 import type { SubAgent } from './sub-agents.ts';
 import type { TranscriptStep } from './transcript-step.ts';
-import { unreadableUsage, usageOf } from './usage.ts';
+import { isCountable, unreadableUsage } from './usage.ts';
 
 /** The model name that Claude Code gives to texts that no model wrote, such as errors of the API. */
 export const noModel = '<synthetic>';
@@ -69,14 +69,13 @@ function hearUsage(step: TranscriptStep, message: JsonObject, agent: SubAgent | 
   const usage = asObject(message.usage);
   const stopReason = asText(message.stop_reason);
   const details = otherMessageFields(message);
-  const counted = usageOf(usage);
   const problem = unreadableUsage(message.usage);
   if (problem !== null) step.report('usage_unreadable', problem);
   if (model !== undefined && agent === undefined) writeInit(step, model);
-  if (counted === undefined) {
+  if (!isCountable(usage)) {
     addDetails(step, withoutUndefined({ model, usage, stop_reason: stopReason, ...details }));
   } else if (messageId !== undefined && step.state.ids.has(inferenceIdOf(messageId) ?? '')) {
-    hearAgain(step, messageId, { model, usage: usage ?? {}, timestamp: step.events.timestamp }, agent);
+    hearAgain(step, messageId, { model, usage, timestamp: step.events.timestamp }, agent);
   } else {
     const news = { model, usage, stopReason, details, timestamp: step.events.timestamp };
     step.state.inferences.hear(agent, messageId, step.recordId, news);

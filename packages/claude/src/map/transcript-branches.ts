@@ -447,16 +447,19 @@ function rowOf(
   place: string,
   parent: number,
 ): Row | null {
-  const own = events.filter(({ agentId }) => agentId === undefined);
-  const isEntry = own.some(isEntryEvent);
   const uuid = asName(record.uuid);
   const isChained = uuid !== undefined && record.parentUuid !== undefined;
+  let [isEntry, hasPrompt, hasResult, last] = [false, false, false, id];
+  for (const event of events) {
+    if (event.agentId !== undefined) continue;
+    isEntry ||= isEntryEvent(event);
+    hasPrompt ||= isPromptEvent(event);
+    hasResult ||= event.type === 'agent:tool_result';
+    if (event.id !== id && isOfRow(event.id, id)) last = event.id;
+  }
   if (!isChained && !isEntry) return null;
-  const hasPrompt = own.some(isPromptEvent);
-  const hasResult = own.some(({ type }) => type === 'agent:tool_result');
   const { type, subtype, isMeta, isCompactSummary } = record;
   const isSummary = isCompactSummary === true;
-  const last = own.findLast((event) => isOfRow(event.id, id))?.id ?? id;
   return {
     record,
     events,

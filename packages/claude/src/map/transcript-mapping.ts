@@ -306,6 +306,7 @@ export class TranscriptMapping {
   #noteMove(step: TranscriptStep, { type, isSidechain, uuid, cwd, gitBranch }: JsonObject): void {
     if ((type !== 'user' && type !== 'assistant') || isSidechain === true) return;
     const before = this.#place;
+    if (cwd === before.folder && gitBranch === before.branch) return;
     const named = {
       folder: asName(cwd) ?? before.folder ?? null,
       branch: asName(gitBranch) ?? before.branch ?? null,

@@ -78,8 +78,8 @@ const placeFields: ReadonlySet<string> = new Set([
 /** The same of an attachment or a record of the engine, which the head of a forked agent repeats, too. */
 function noteChecksum(record: JsonObject): number | undefined {
   if (record.type !== 'attachment' && record.type !== 'system') return undefined;
-  const fields = Object.entries(record).filter(([name]) => !placeFields.has(name));
-  return crc32(JSON.stringify(fields.sort(([one], [other]) => (one < other ? -1 : 1))));
+  const names = Object.keys(record).sort();
+  return crc32(JSON.stringify(names.flatMap((name) => (placeFields.has(name) ? [] : [name, record[name]]))));
 }
 
 const mostWaiting = 1_000;

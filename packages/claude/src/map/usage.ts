@@ -16,9 +16,10 @@ const usageCounts = [
 
 const terms = ['speed', 'service_tier', 'inference_geo'] as const;
 
+const countPlaces = usageCounts.map((name) => ({ name, path: name.split('.') }));
+
 /** The value of one of the counts. */
-function fieldOf(usage: JsonObject, name: string): JsonValue | undefined {
-  const [key = '', part] = name.split('.');
+function fieldOf(usage: JsonObject, [key = '', part]: readonly string[]): JsonValue | undefined {
   return part === undefined ? usage[key] : asObject(usage[key])?.[part];
 }
 
@@ -27,6 +28,11 @@ const termPattern = /^[A-Za-z0-9._:-]{1,40}$/;
 /** A term of the API in one word. */
 function asTerm(value: JsonValue | undefined): string | undefined {
   return typeof value === 'string' && termPattern.test(value) ? value : undefined;
+}
+
+/** Whether the API's usage has its two main figures, so that its call counts. */
+export function isCountable(usage: JsonObject | undefined): usage is JsonObject {
+  return asCount(usage?.input_tokens) !== undefined && asCount(usage?.output_tokens) !== undefined;
 }
 
 /** Converts the API's usage; undefined if one of the two main figures is missing. */
@@ -119,13 +125,14 @@ export function unreadableUsage(stated: JsonValue | undefined): string | null {
   const usage = asObject(stated);
   if (usage === undefined) return `The usage is ${preview(stated)}, and its call is not counted.`;
   if (!hasFields(usage)) return null;
-  const wrong = usageCounts.flatMap((key) => {
-    const value = fieldOf(usage, key);
-    const isMain = key === 'input_tokens' || key === 'output_tokens';
+  const wrong: string[] = [];
+  for (const { name, path } of countPlaces) {
+    const value = fieldOf(usage, path);
+    const isMain = name === 'input_tokens' || name === 'output_tokens';
     const isAbsent = value === undefined || (value === null && !isMain);
-    return isAbsent || asCount(value) !== undefined ? [] : [`${key} is ${preview(value)}`];
-  });
-  if (usageOf(usage) !== undefined)
+    if (!isAbsent && asCount(value) === undefined) wrong.push(`${name} is ${preview(value)}`);
+  }
+  if (isCountable(usage))
     return wrong.length > 0
       ? `A part of the usage is not counted: ${wrong.join(', ')}.`
       : contradiction(usage);

@@ -42,16 +42,22 @@ export function separateContent<E extends NewEvent>(event: E, limit = longestCon
   const { type, data } = event;
   const fields = Object.hasOwn(fieldsWithContent, type) ? fieldsWithContent[type] : undefined;
   if (fields === undefined && !capturedTypes.test(type)) return { event, contents: none };
-  const separation = new Separation(limit);
+  let separation: Separation | null = null;
   let changed: JsonObject | null = null;
   for (const key of fields ?? Object.keys(data)) {
     const value = data[key];
-    if (value === undefined) continue;
+    if (value === undefined || (typeof value === 'string' && !isAddress(value))) continue;
+    separation ??= new Separation(limit);
     const moved = separation.value(value);
     if (moved !== value) changed = { ...(changed ?? data), [key]: moved };
   }
-  if (changed === null) return { event, contents: none };
+  if (separation === null || changed === null) return { event, contents: none };
   return { event: { ...event, data: changed }, contents: [...separation.contents.values()] };
+}
+
+/** Whether a text can be an address that holds its bytes. */
+function isAddress(text: string): boolean {
+  return text.startsWith('data:');
 }
 
 class Separation {
@@ -68,7 +74,8 @@ class Separation {
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) {
       let items: JsonValue[] | null = null;
-      for (const [index, item] of value.entries()) {
+      for (let index = 0; index < value.length; index += 1) {
+        const item = value[index] as JsonValue;
         const moved = this.value(item);
         if (moved === item) continue;
         items ??= [...value];
@@ -90,7 +97,7 @@ class Separation {
 
   /** An address that holds its bytes. */
   #address(text: string): JsonObject | null {
-    if (!text.startsWith('data:')) return null;
+    if (!isAddress(text)) return null;
     const { base64, mediaType = '' } = addressed(text);
     return base64 === undefined ? null : this.#given({ kind: kindOf(mediaType), mediaType, base64 });
   }

@@ -94,17 +94,27 @@ function isFastBatch({ speed, serviceTier }: Usage): boolean {
   return speed === 'fast' && serviceTier === 'batch';
 }
 
-type Found = NonNullable<ReturnType<typeof calcPrice>>;
+type Priced = NonNullable<ReturnType<typeof calcPrice>>;
+type Found = Pick<Priced, 'provider' | 'model' | 'model_price' | 'input_price' | 'output_price'>;
 
-/** By the name of a model: the package's provider with this model alone, so that the package searches all models only once. Null: it has none. */
-const known = new Map<string, Found['provider'] | null>();
+interface KnownModel {
+  /** The package's provider with this model alone, so that the package searches all models only once. */
+  readonly provider: Found['provider'];
+  readonly model: Found['model'];
+  /** Null: the prices depend on the time or on the count of tokens, so the package computes each call. */
+  readonly fixed: FixedPrices | null;
+}
+
+/** By the name of a model. Null: the package has none. */
+const known = new Map<string, KnownModel | null>();
 const mostKnown = 1_000;
 
 /** The entry of the package for exactly this model, with the price of the tokens. Null: it has none. */
 function lookUp(model: string, parts: UsageParts, timestamp: string | null): Found | null {
   const name = model.replace(contextSuffix, '');
-  const provider = known.get(name);
-  if (provider === null) return null;
+  const before = known.get(name);
+  if (before === null) return null;
+  if (before?.fixed != null) return pricedAt(before.fixed, before, parts);
   const { output, reasoning, cacheRead, cacheWrite, cacheWrite1h } = parts;
   const found = calcPrice(
     {
@@ -118,15 +128,51 @@ function lookUp(model: string, parts: UsageParts, timestamp: string | null): Fou
     },
     name,
     {
-      ...(provider === undefined ? providerOf(name) : { provider }),
+      ...(before === undefined ? providerOf(name) : { provider: before.provider }),
       timestamp: new Date(timestamp ?? standardPrices.date),
     },
   );
-  if (provider !== undefined) return found;
+  if (before !== undefined) return found;
   const isFound = found !== null && (isListed(name, found.model.match) || isSameModel(name, found.model.id));
   if (known.size === mostKnown) known.clear();
-  known.set(name, isFound ? { ...found.provider, models: [found.model] } : null);
+  known.set(name, isFound ? knownModel(found) : null);
   return isFound ? found : null;
+}
+
+function knownModel({ provider, model }: Found): KnownModel {
+  return { provider: { ...provider, models: [model] }, model, fixed: fixedPrices(model) };
+}
+
+/** US dollars for a million tokens, and for 1,000 searches. */
+type FixedPrices = Readonly<Record<string, number>>;
+
+const fixedKeys: ReadonlySet<string> = new Set([
+  ...['input_mtok', 'output_mtok', 'cache_read_mtok', 'cache_write_mtok', 'cache_write_1h_mtok'],
+  'web_searches_kcount',
+]);
+
+function fixedPrices({ prices }: Found['model']): FixedPrices | null {
+  if (Array.isArray(prices)) return null;
+  const isFixed = Object.entries(prices).every(([key, one]) => fixedKeys.has(key) && typeof one === 'number');
+  return isFixed ? (prices as FixedPrices) : null;
+}
+
+/** What the package computes, which takes twenty times as long. Tokens without a price of their own have that of the kind that includes them. */
+function pricedAt(prices: FixedPrices, { provider, model }: KnownModel, parts: UsageParts): Found {
+  const { cache_read_mtok: read, cache_write_mtok: write, cache_write_1h_mtok: hour } = prices;
+  const hours = hour === undefined ? 0 : parts.cacheWrite1h;
+  const writes = write === undefined ? 0 : parts.cacheWrite + parts.cacheWrite1h - hours;
+  const reads = read === undefined ? 0 : parts.cacheRead;
+  const counts: Readonly<Record<string, number>> = {
+    input_mtok: contextOf(parts) - reads - writes - hours,
+    cache_read_mtok: reads,
+    cache_write_mtok: writes,
+    cache_write_1h_mtok: hours,
+  };
+  let input = 0;
+  for (const key in prices) input += ((prices[key] ?? 0) * (counts[key] ?? 0)) / 1_000_000;
+  const output = ((prices.output_mtok ?? 0) * parts.output) / 1_000_000;
+  return { provider, model, model_price: prices, input_price: input, output_price: output };
 }
 
 /** A context length in the name of a model, such as `[1m]`. */
