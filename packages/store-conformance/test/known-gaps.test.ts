@@ -94,3 +94,30 @@ describe('a case that cannot run', () => {
     warn.mockRestore();
   });
 });
+
+describe('cases that run beside each other', () => {
+  it('let one that measures the memory of the process run alone', async () => {
+    const seen: string[] = [];
+    const caseOf = (name: string) => {
+      const create = () => {
+        const fixture = openModel();
+        seen.push(`${name} begins`);
+        return { ...fixture, dispose: () => void seen.push(`${name} ends`) };
+      };
+      return (start: string) => testOf({ ...good, create }, start)[1]();
+    };
+    await Promise.all([
+      caseOf('one')(id),
+      caseOf('another')('sizes/many-tasks'),
+      caseOf('the measuring one')('sizes/memory'),
+      caseOf('a later one')(id),
+    ]);
+    expect([...seen.slice(0, 2)].sort()).toEqual(['another begins', 'one begins']);
+    expect(seen.slice(4)).toEqual([
+      'the measuring one begins',
+      'the measuring one ends',
+      'a later one begins',
+      'a later one ends',
+    ]);
+  });
+});

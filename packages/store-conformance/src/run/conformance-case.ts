@@ -21,6 +21,8 @@ export interface StoreConformanceCase {
 }
 
 export interface RunnableCase extends StoreConformanceCase {
+  /** Whether no other case of the process may run beside it: it measures the process. */
+  readonly alone: boolean;
   run(context: CaseContext): Promise<void>;
 }
 
@@ -31,6 +33,7 @@ export interface NamedCase {
   readonly title: string;
   readonly needs?: readonly CapabilityFlag[];
   readonly atEachDurability?: true;
+  readonly alone?: true;
   run(context: CaseContext): Promise<void>;
 }
 
@@ -57,10 +60,11 @@ export function lacksMeans(claim: string, reason: string): never {
 
 /** The cases of one family. An id is the family and the name. */
 export function caseFamily(family: string, cases: readonly NamedCase[]): readonly RunnableCase[] {
-  return cases.map(({ name, needs = [], atEachDurability = false, ...rest }) => ({
+  return cases.map(({ name, needs = [], atEachDurability = false, alone = false, ...rest }) => ({
     id: `${family}/${name}`,
     needs,
     atEachDurability,
+    alone,
     ...rest,
   }));
 }

@@ -37,14 +37,32 @@ export interface CaseResult {
  */
 export async function runCase(one: RunnableCase, options: StoreUnderTest): Promise<CaseResult> {
   const gap = options.knownGaps?.[one.id] ?? null;
-  const { error, counts } = await failureInTime(one, options);
+  const { error, counts } = await inTurn(one, () => failureInTime(one, options));
   if (error instanceof SkippedCase)
     return { status: 'skipped', error: null, reason: error.message, notCertified: error.claim, counts };
-  const others = { notCertified: null, counts };
-  if (gap === null) return { status: error === null ? 'passed' : 'failed', error, reason: null, ...others };
-  if (error !== null) return { status: 'gap', error, reason: gap, ...others };
+  const rest = { notCertified: null, counts };
+  if (gap === null) return { status: error === null ? 'passed' : 'failed', error, reason: null, ...rest };
+  if (error !== null) return { status: 'gap', error, reason: gap, ...rest };
   const closed = new Error(`${one.id} passes. Remove it from knownGaps, which has it because: ${gap}`);
-  return { status: 'failed', error: closed, reason: null, ...others };
+  return { status: 'failed', error: closed, reason: null, ...rest };
+}
+
+/** The cases that run, or wait for one that runs alone. */
+const others = new Set<Promise<unknown>>();
+let alone: Promise<unknown> = Promise.resolve();
+
+/** Runs a case beside the others, or, if it must run alone, after those that were begun before it and before those that come later. */
+function inTurn<T>(one: RunnableCase, run: () => Promise<T>): Promise<T> {
+  if (one.alone) {
+    const result = Promise.allSettled([alone, ...others]).then(run);
+    alone = result.catch(() => {});
+    return result;
+  }
+  const result = alone.then(run);
+  others.add(result);
+  const ended = () => others.delete(result);
+  result.then(ended, ended);
+  return result;
 }
 
 interface Failure {

@@ -241,6 +241,7 @@ export const sizeCases = caseFamily('sizes', [
   {
     name: 'memory',
     rule: 5,
+    alone: true,
     title: 'memory does not grow with reads, searches, listeners, updates and claims',
     run: async ({ store }) => {
       await beginDispatch(store, [sampleEvent('event-0', `walrus ${longText(1)}`)]);
