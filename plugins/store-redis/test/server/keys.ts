@@ -1,4 +1,7 @@
-import { createClient } from '@redis/client';
+import { RedisClient } from '@redis/client';
+
+const protocol = { RESP: 2 } as const;
+const createClient = RedisClient.factory(protocol);
 
 type Reply = string | number | null | Reply[];
 
@@ -9,7 +12,7 @@ export async function command(url: string, ...args: readonly string[]): Promise<
 }
 
 export async function commands(url: string, list: readonly (readonly string[])[]): Promise<Reply[]> {
-  const client = createClient({ url, RESP: 2 }).on('error', () => {});
+  const client = createClient({ ...protocol, url }).on('error', () => {});
   await client.connect();
   try {
     return await Promise.all(
