@@ -1,11 +1,11 @@
 import { storeErrors } from '@hansard/provider';
 import { startProxy } from '@hansard/testing/cutting-proxy';
 import { useServer } from '@hansard/testing/postgres-in-tests';
+import { dispatchId, envelope, taskDir } from '@hansard/testing/store-samples';
 import { DatabaseError } from 'pg';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toStoreError } from '../src/database/postgres-errors.ts';
 import plugin, { openPostgresStore } from '../src/index.ts';
-import { dispatchId, envelope, taskDir } from './sample-data.ts';
 import { newSchema } from './server/new-schema.ts';
 import { codeOf, newStores, superuser } from './server/stores.ts';
 

@@ -1,9 +1,9 @@
 import type { TaskRecord } from '@hansard/events';
 import { randomFrom } from '@hansard/testing';
 import { useServer } from '@hansard/testing/postgres-in-tests';
+import { dispatchId, envelope, growingEvents, idsOf, notice, taskDir } from '@hansard/testing/store-samples';
 import { describe, expect, it } from 'vitest';
 import type { PostgresStore } from '../src/index.ts';
-import { dispatchId, envelope, events, idsOf, notice, taskDir } from './sample-data.ts';
 import { codeOf, newStores, type Stores } from './server/stores.ts';
 
 const server = useServer();
@@ -61,7 +61,7 @@ const damages: readonly Damage[] = [
 async function written(stores: Stores): Promise<void> {
   const store = await stores.open();
   await store.createDispatch(taskDir, envelope());
-  await store.appendEvents(taskDir, dispatchId, events(count));
+  await store.appendEvents(taskDir, dispatchId, growingEvents(count));
   await store.close();
 }
 
@@ -98,7 +98,7 @@ describe(`damaged rows (HANSARD_SEED=${seed})`, () => {
         const at = 1 + Math.floor(random() * (count - 4));
         await apply(stores, at);
         const missing = lost(at);
-        const whole = idsOf(events(count)).filter((_, position) => !missing.includes(position));
+        const whole = idsOf(growingEvents(count)).filter((_, position) => !missing.includes(position));
 
         const store = await stores.open();
         const found = await store.verifyDispatch(taskDir, dispatchId);
@@ -106,7 +106,7 @@ describe(`damaged rows (HANSARD_SEED=${seed})`, () => {
         const total = found.damages.reduce((sum, { lostEvents }) => sum + (lostEvents ?? 0), 0);
         expect([total, found.damages[0]]).toMatchObject([missing.length, { offset: at, eventsBefore: at }]);
 
-        const all = idsOf(events(count));
+        const all = idsOf(growingEvents(count));
         for (const [index, answer] of (await readInEachWay(store)).entries()) {
           const [first = 0, last = 0] = ranges[index] ?? [];
           const meets = missing.some((position) => position >= first - 1 && position <= last);
@@ -128,7 +128,7 @@ describe(`damaged rows (HANSARD_SEED=${seed})`, () => {
         expect(idsOf(await store.getDispatchEvents(taskDir, dispatchId))).toEqual([...whole, 'notice']);
         expect((await store.verifyDispatch(taskDir, dispatchId)).damages).toEqual([]);
         await store.claimDispatch(taskDir, dispatchId);
-        await store.appendEvents(taskDir, dispatchId, events(1, count));
+        await store.appendEvents(taskDir, dispatchId, growingEvents(1, count));
         expect((await store.readEvents(taskDir, dispatchId, { last: 0 })).first).toBe(whole.length + 2);
         // The damaged rows stay.
         const kept = await stores.sql(
@@ -149,7 +149,7 @@ describe(`damaged rows (HANSARD_SEED=${seed})`, () => {
       details: { offset: 35, wholeEvents: 35 },
     });
     await store.claimDispatch(taskDir, dispatchId);
-    expect(await codeOf(store.appendEvents(taskDir, dispatchId, events(1, 50)))).toBe('STORE_CORRUPT');
+    expect(await codeOf(store.appendEvents(taskDir, dispatchId, growingEvents(1, 50)))).toBe('STORE_CORRUPT');
   });
 
   it('a changed envelope and a changed record: each hides no other', async () => {

@@ -2,9 +2,9 @@ import type { DispatchListing, ListDispatchesOptions } from '@hansard/provider';
 import { compareListings } from '@hansard/store-kit';
 import { randomFrom } from '@hansard/testing';
 import { useServer } from '@hansard/testing/postgres-in-tests';
+import { envelope } from '@hansard/testing/store-samples';
 import { expect, it } from 'vitest';
 import type { PostgresStore } from '../src/index.ts';
-import { envelope } from './sample-data.ts';
 import { newStores } from './server/stores.ts';
 
 const server = useServer();

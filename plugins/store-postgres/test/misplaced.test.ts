@@ -1,6 +1,6 @@
 import { useServer } from '@hansard/testing/postgres-in-tests';
+import { envelope, growingEvents, taskDir } from '@hansard/testing/store-samples';
 import { expect, it } from 'vitest';
-import { envelope, events, taskDir } from './sample-data.ts';
 import { codeOf, newStores } from './server/stores.ts';
 
 const server = useServer();
@@ -13,7 +13,7 @@ async function changedBy(sql: string, ids: readonly string[]) {
   for (const id of ids) {
     await store.createDispatch(taskDir, envelope({ dispatchId: id, status: 'completed' }));
     await store.claimDispatch(taskDir, id);
-    await store.appendEvents(taskDir, id, events(3));
+    await store.appendEvents(taskDir, id, growingEvents(3));
     await store.releaseDispatch(taskDir, id);
   }
   await store.searchEvents('text', { limit: 1 });
@@ -31,7 +31,7 @@ it('a row with another id is STORE_MISPLACED for each call, and is adopted', asy
     () => store.deleteDispatch(taskDir, 'OTHER'),
     () => store.verifyDispatch(taskDir, 'OTHER'),
     () => store.breakClaim(taskDir, 'OTHER'),
-    () => store.acceptLoss(taskDir, 'OTHER', events(9)[8] as never),
+    () => store.acceptLoss(taskDir, 'OTHER', growingEvents(9)[8] as never),
     () => store.searchEvents('text', { taskDir, dispatchId: 'OTHER' }),
     () => store.searchEvents('text'),
   ])
@@ -39,7 +39,7 @@ it('a row with another id is STORE_MISPLACED for each call, and is adopted', asy
   expect(await store.getDispatchEnvelope(taskDir, 'D')).toBeNull();
   expect(await store.adoptDispatches(taskDir, 'OTHER')).toEqual(['OTHER']);
   expect(await store.adoptDispatches(taskDir)).toEqual([]);
-  expect(await store.getDispatchEvents(taskDir, 'OTHER')).toEqual(events(3));
+  expect(await store.getDispatchEvents(taskDir, 'OTHER')).toEqual(growingEvents(3));
   expect(await store.getDispatchEnvelope(taskDir, 'OTHER')).toMatchObject({ dispatchId: 'OTHER' });
   expect(await store.searchEvents('text')).toHaveLength(3);
   expect((await store.verifyDispatch(taskDir, 'OTHER')).damages).toEqual([]);
@@ -73,5 +73,5 @@ it('a task with another name is one entry at the end of the listing, on any page
     'D5',
     'D3',
   ]);
-  expect(await store.getDispatchEvents(charts, 'D4')).toEqual(events(3));
+  expect(await store.getDispatchEvents(charts, 'D4')).toEqual(growingEvents(3));
 });

@@ -1,8 +1,8 @@
 import { importMutated } from '@hansard/testing/mutants';
 import { useServer } from '@hansard/testing/postgres-in-tests';
+import { dispatchId, envelope, growingEvents, taskDir } from '@hansard/testing/store-samples';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type * as Store from '../src/index.ts';
-import { dispatchId, envelope, events, taskDir } from './sample-data.ts';
 import { newStores } from './server/stores.ts';
 
 type Mutation = readonly [file: string, piece: string, instead: string];
@@ -32,7 +32,7 @@ async function callsAfterReconnection(mutation: Mutation): Promise<boolean> {
   const [old] = await listening();
   await stores.sql('SELECT pg_terminate_backend($1)', [old]);
   // It listens again after 100 milliseconds at the earliest. The notification of the change is sent before, to nobody.
-  await writer.appendEvents(taskDir, dispatchId, events(1));
+  await writer.appendEvents(taskDir, dispatchId, growingEvents(1));
   await writer.close();
   const before = calls;
   await vi.waitFor(async () => expect((await listening()).some((pid) => pid !== old)).toBe(true), {

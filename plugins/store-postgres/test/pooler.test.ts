@@ -1,6 +1,6 @@
 import { useServer } from '@hansard/testing/postgres-in-tests';
+import { dispatchId, envelope, growingEvents, idsOf, taskDir } from '@hansard/testing/store-samples';
 import { describe, expect, it } from 'vitest';
-import { dispatchId, envelope, events, idsOf, taskDir } from './sample-data.ts';
 import { newStores } from './server/stores.ts';
 import { startPooler } from './server/transaction-pooler.ts';
 
@@ -20,17 +20,17 @@ describe.each(['refuse', 'lose'] as const)(
       for (const id of ids) await store.createDispatch(taskDir, envelope({ dispatchId: id }));
       await Promise.all(
         ids.map(async (id) => {
-          for (let at = 0; at < 10; at += 1) await store.appendEvents(taskDir, id, events(2, at * 2));
+          for (let at = 0; at < 10; at += 1) await store.appendEvents(taskDir, id, growingEvents(2, at * 2));
         }),
       );
       for (const id of ids) {
-        expect(idsOf(await other.getDispatchEvents(taskDir, id))).toEqual(idsOf(events(20)));
+        expect(idsOf(await other.getDispatchEvents(taskDir, id))).toEqual(idsOf(growingEvents(20)));
         await expect(other.claimDispatch(taskDir, id)).rejects.toMatchObject({ code: 'STORE_LOCKED' });
       }
-      expect(await other.searchEvents('text 000001', { taskDir })).toHaveLength(3);
+      expect(await other.searchEvents('e000001', { taskDir })).toHaveLength(3);
       const changed = Promise.withResolvers<void>();
       const stop = await other.watch({ taskDir }, () => changed.resolve());
-      await store.appendEvents(taskDir, 'one', events(1, 20));
+      await store.appendEvents(taskDir, 'one', growingEvents(1, 20));
       await changed.promise;
       stop();
       await store.releaseDispatch(taskDir, 'one');
@@ -48,7 +48,7 @@ it('a store with prepared statements says which option to set, and is alive', as
   const store = await stores.open({ url: urlOf(pooler.port) });
   const append = async () => {
     await store.createDispatch(taskDir, envelope());
-    for (let at = 0; at < 20; at += 1) await store.appendEvents(taskDir, dispatchId, events(1, at));
+    for (let at = 0; at < 20; at += 1) await store.appendEvents(taskDir, dispatchId, growingEvents(1, at));
   };
   await expect(append()).rejects.toMatchObject({
     code: 'STORE_UNAVAILABLE',
@@ -72,7 +72,7 @@ it('a store whose listening connection leads to the server itself is notified', 
   await store.createDispatch(taskDir, envelope());
   const changed = Promise.withResolvers<void>();
   const stop = await other.watch({ taskDir, dispatchId }, () => changed.resolve());
-  await store.appendEvents(taskDir, dispatchId, events(1));
+  await store.appendEvents(taskDir, dispatchId, growingEvents(1));
   await changed.promise;
   stop();
 });

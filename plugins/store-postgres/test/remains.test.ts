@@ -3,9 +3,9 @@ import { createHash } from 'node:crypto';
 import type { CapturedEvent, TaskRecord } from '@hansard/provider';
 import { currentProcess } from '@hansard/store-kit';
 import { useServer } from '@hansard/testing/postgres-in-tests';
+import { dispatchId, envelope, taskDir } from '@hansard/testing/store-samples';
 import { expect, it } from 'vitest';
 import type { PostgresStore } from '../src/index.ts';
-import { dispatchId, envelope, taskDir } from './sample-data.ts';
 import { newStores, type Stores, superuser } from './server/stores.ts';
 
 const server = useServer();

@@ -4,10 +4,10 @@ import type { CapturedEvent } from '@hansard/events';
 import { storeErrors } from '@hansard/provider';
 import type { TestServer } from '@hansard/testing/postgres';
 import { useServer } from '@hansard/testing/postgres-in-tests';
+import { dispatchId, envelope, growingEvents, taskDir } from '@hansard/testing/store-samples';
 import { Client } from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 import { setupSql } from '../src/index.ts';
-import { dispatchId, envelope, events, taskDir } from './sample-data.ts';
 import { codeOf, newStores, type Stores, superuser } from './server/stores.ts';
 
 const server = useServer();
@@ -37,7 +37,7 @@ it('a writer records everything, a reader reads and searches, and the owner dele
   const { open } = await withRoles();
   const writer = await open('writer');
   await writer.createDispatch(taskDir, envelope());
-  await writer.appendEvents(taskDir, dispatchId, events(3));
+  await writer.appendEvents(taskDir, dispatchId, growingEvents(3));
   await writer.updateDispatch(taskDir, dispatchId, { status: 'completed' });
   await writer.putTask(taskDir, task);
   await writer.putTask(taskDir, { ...task, name: 'Two' });
@@ -46,16 +46,16 @@ it('a writer records everything, a reader reads and searches, and the owner dele
 
   // Before any search of a writer nothing is in the index, and afterwards only what was there.
   const reader = await open('reader');
-  expect(await reader.searchEvents('text 000001', { taskDir })).toHaveLength(1);
-  expect(await writer.searchEvents('text 000001', { taskDir })).toHaveLength(1);
-  await writer.appendEvents(taskDir, dispatchId, events(600).slice(3));
-  expect(await reader.searchEvents('text 000001', { taskDir })).toHaveLength(1);
+  expect(await reader.searchEvents('e000001', { taskDir })).toHaveLength(1);
+  expect(await writer.searchEvents('e000001', { taskDir })).toHaveLength(1);
+  await writer.appendEvents(taskDir, dispatchId, growingEvents(600).slice(3));
+  expect(await reader.searchEvents('e000001', { taskDir })).toHaveLength(1);
   const found = await reader.searchEvents('text', { limit: 1_000 });
   expect(found.map(({ position }) => position)).toEqual(Array.from({ length: 600 }, (_, index) => index));
   expect(await reader.searchEvents('text', { limit: 5 })).toEqual(found.slice(-5));
   expect(await writer.searchEvents('text', { limit: 1_000 })).toEqual(found);
 
-  expect(await reader.getDispatchEvents(taskDir, dispatchId)).toEqual(events(600));
+  expect(await reader.getDispatchEvents(taskDir, dispatchId)).toEqual(growingEvents(600));
   expect(await codeOf(reader.claimDispatch(taskDir, dispatchId))).toBe('STORE_UNAVAILABLE');
   expect(await codeOf(reader.putTask(taskDir, task))).toBe('STORE_UNAVAILABLE');
 
@@ -70,7 +70,7 @@ it('a writer records everything, a reader reads and searches, and the owner dele
   await writer.close();
   const owner = await open('owner');
   await owner.rewriteDispatch(taskDir, dispatchId, rewrite);
-  expect(await reader.getDispatchEvents(taskDir, dispatchId)).toEqual(events(600));
+  expect(await reader.getDispatchEvents(taskDir, dispatchId)).toEqual(growingEvents(600));
   await owner.deleteDispatch(taskDir, dispatchId);
   expect(await reader.getDispatchEnvelope(taskDir, dispatchId)).toBeNull();
 });
@@ -95,7 +95,7 @@ it('a writer stores every text and depth that a store may have', async () => {
     deep,
   ];
   const given = values.map((value, index) => ({
-    ...(events(1)[0] as ReturnType<typeof events>[number]),
+    ...(growingEvents(1)[0] as ReturnType<typeof growingEvents>[number]),
     id: `value-${index}`,
     data: { value: value as string, long: '[{"'.repeat(900) },
   }));
@@ -297,7 +297,7 @@ async function attack(at: TestServer, { kind, without, table: only }: Attack): P
   const first = await open('writer');
   for (const id of [dispatchId, ended]) {
     await first.createDispatch(taskDir, envelope({ dispatchId: id }));
-    await first.appendEvents(taskDir, id, events(5));
+    await first.appendEvents(taskDir, id, growingEvents(5));
   }
   await first.updateDispatch(taskDir, ended, { status: 'completed' });
   await first.releaseDispatch(taskDir, ended);
@@ -332,10 +332,13 @@ async function attack(at: TestServer, { kind, without, table: only }: Attack): P
       const goesOn = async () => {
         await honest.breakClaim(taskDir, id);
         await honest.claimDispatch(taskDir, id);
-        await honest.appendEvent(taskDir, id, { ...(events(1)[0] as CapturedEvent), id: `${id}-${index}` });
+        await honest.appendEvent(taskDir, id, {
+          ...(growingEvents(1)[0] as CapturedEvent),
+          id: `${id}-${index}`,
+        });
         await honest.updateDispatch(taskDir, id, { title: `after ${index}` });
         const read = await honest.getDispatchEvents(taskDir, id);
-        expect(read.slice(0, 5)).toEqual(events(5));
+        expect(read.slice(0, 5)).toEqual(growingEvents(5));
         expect((await honest.verifyDispatch(taskDir, id)).damages).toEqual([]);
         // The other one stays claimed, so that only the events are a reason to refuse an append.
         if (id === ended) await honest.releaseDispatch(taskDir, id);
@@ -408,7 +411,7 @@ it('first openings at once all succeed under any default isolation', async () =>
     const created = opened.map(async (store, index) => {
       const id = `opened-${index}`;
       await store.createDispatch(taskDir, envelope({ dispatchId: id }));
-      await store.appendEvents(taskDir, id, events(2));
+      await store.appendEvents(taskDir, id, growingEvents(2));
     });
     expect(await Promise.allSettled(created)).toEqual(created.map(() => ({ status: 'fulfilled' })));
     expect(await opened[0]?.getDispatchEnvelopes(taskDir)).toHaveLength(10);

@@ -3,8 +3,8 @@ import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { useServer } from '@hansard/testing/postgres-in-tests';
+import { dispatchId, envelope, growingEvents, idsOf, taskDir } from '@hansard/testing/store-samples';
 import { expect, it, onTestFinished, type TestContext } from 'vitest';
-import { dispatchId, envelope, events, idsOf, taskDir } from './sample-data.ts';
 import { newStores, superuser } from './server/stores.ts';
 
 const server = useServer();
@@ -31,12 +31,12 @@ it('a standby gives everything and takes nothing, and after its promotion an ope
   const stores = newStores(server());
   const store = await stores.open();
   await store.createDispatch(taskDir, envelope());
-  await store.appendEvents(taskDir, dispatchId, events(10));
+  await store.appendEvents(taskDir, dispatchId, growingEvents(10));
   await server().becomeStandby();
   const reader = await stores.open({ listenUrl: false, pollInterval: 20 });
   expect(await reader.listTasks()).toHaveLength(1);
-  expect(idsOf(await reader.getDispatchEvents(taskDir, dispatchId))).toEqual(idsOf(events(10)));
-  await expect(store.appendEvents(taskDir, dispatchId, events(10, 10))).rejects.toMatchObject({
+  expect(idsOf(await reader.getDispatchEvents(taskDir, dispatchId))).toEqual(idsOf(growingEvents(10)));
+  await expect(store.appendEvents(taskDir, dispatchId, growingEvents(10, 10))).rejects.toMatchObject({
     code: 'STORE_UNAVAILABLE',
     message: expect.stringMatching(/primary/),
     isTransient: true,
@@ -44,10 +44,10 @@ it('a standby gives everything and takes nothing, and after its promotion an ope
   const changed = Promise.withResolvers<void>();
   const stop = await reader.watch({ taskDir, dispatchId }, () => changed.resolve());
   await superuser(server(), 'SELECT pg_promote()');
-  await store.appendEvents(taskDir, dispatchId, events(10, 10));
+  await store.appendEvents(taskDir, dispatchId, growingEvents(10, 10));
   await changed.promise;
   stop();
-  expect(idsOf(await reader.getDispatchEvents(taskDir, dispatchId))).toEqual(idsOf(events(20)));
+  expect(idsOf(await reader.getDispatchEvents(taskDir, dispatchId))).toEqual(idsOf(growingEvents(20)));
 });
 
 // The last test: the server cannot start again without its small disk.
@@ -63,7 +63,7 @@ it('a full disk is STORE_UNAVAILABLE, and the same append succeeds when there is
   let failure: unknown;
   while (failure === undefined && stored < 100_000) {
     try {
-      await store.appendEvents(taskDir, dispatchId, events(500, stored));
+      await store.appendEvents(taskDir, dispatchId, growingEvents(500, stored));
       stored += 500;
     } catch (error) {
       failure = error;
@@ -74,8 +74,8 @@ it('a full disk is STORE_UNAVAILABLE, and the same append succeeds when there is
     message: expect.stringContaining('no free space on its disk'),
     isTransient: false,
   });
-  expect(idsOf(await store.getDispatchEvents(taskDir, dispatchId))).toEqual(idsOf(events(stored)));
+  expect(idsOf(await store.getDispatchEvents(taskDir, dispatchId))).toEqual(idsOf(growingEvents(stored)));
   disk.resize('20m');
-  await store.appendEvents(taskDir, dispatchId, events(500, stored));
+  await store.appendEvents(taskDir, dispatchId, growingEvents(500, stored));
   expect((await store.readEvents(taskDir, dispatchId, { last: 1 })).next).toBe(stored + 499);
 });

@@ -1,8 +1,8 @@
 import type { TaskRecord } from '@hansard/events';
 import { useServer } from '@hansard/testing/postgres-in-tests';
+import { dispatchId, envelope, growingEvents, taskDir } from '@hansard/testing/store-samples';
 import { Client } from 'pg';
 import { expect, it, onTestFinished, vi } from 'vitest';
-import { dispatchId, envelope, events, taskDir } from './sample-data.ts';
 import { codeOf, newStores, type Stores } from './server/stores.ts';
 
 const server = useServer();
@@ -38,7 +38,7 @@ it.each(['claimDispatch', 'verified', 'rewriteDispatch', 'deleteDispatch'] as co
     const stores = newStores(server());
     const [one, other] = [await stores.open(), await stores.open()];
     await one.createDispatch(taskDir, envelope());
-    await one.appendEvents(taskDir, dispatchId, events(3));
+    await one.appendEvents(taskDir, dispatchId, growingEvents(3));
     await one.releaseDispatch(taskDir, dispatchId);
     const same = { envelope: (of: never) => of, event: (of: never) => of };
     const { waiting, release } = await lock(stores, 'SELECT FROM S.dispatches FOR UPDATE');
@@ -46,7 +46,7 @@ it.each(['claimDispatch', 'verified', 'rewriteDispatch', 'deleteDispatch'] as co
     await waiting(1);
     const call = {
       claimDispatch: () => other.claimDispatch(taskDir, dispatchId),
-      verified: () => other.acceptLoss(taskDir, dispatchId, events(4)[3] as never),
+      verified: () => other.acceptLoss(taskDir, dispatchId, growingEvents(4)[3] as never),
       rewriteDispatch: () => other.rewriteDispatch(taskDir, dispatchId, same as never),
       deleteDispatch: () => other.deleteDispatch(taskDir, dispatchId),
     }[kind]();

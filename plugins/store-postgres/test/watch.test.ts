@@ -1,6 +1,6 @@
 import { useServer } from '@hansard/testing/postgres-in-tests';
+import { dispatchId, envelope, growingEvents, taskDir } from '@hansard/testing/store-samples';
 import { describe, expect, it } from 'vitest';
-import { dispatchId, envelope, events, taskDir } from './sample-data.ts';
 import { newStores } from './server/stores.ts';
 
 const server = useServer();
@@ -55,7 +55,7 @@ describe.each([
     await writer.createDispatch(lastTask, envelope());
     await last.called();
     const changes = [
-      () => writer.appendEvents(taskDir, dispatchId, events(1)),
+      () => writer.appendEvents(taskDir, dispatchId, growingEvents(1)),
       () => writer.updateDispatch(taskDir, dispatchId, { title: 'A title' }),
     ];
     for (const change of changes) {

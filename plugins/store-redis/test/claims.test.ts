@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { systemClock } from '@hansard/provider';
 import { describeWithRedis, useRedis } from '@hansard/testing/redis-in-tests';
+import { dispatchId, envelope, growingEvents, idsOf, taskDir } from '@hansard/testing/store-samples';
 import { expect, it, onTestFinished } from 'vitest';
 import { openRedisStore } from '../src/index.ts';
-import { dispatchId, envelope, events, idsOf, taskDir } from './sample-data.ts';
 import { command } from './server/keys.ts';
 
 const server = useRedis();
@@ -22,7 +22,7 @@ async function pair(leaseMs: number) {
     await second.close();
   });
   await first.createDispatch(taskDir, envelope());
-  await first.appendEvents(taskDir, dispatchId, events(2));
+  await first.appendEvents(taskDir, dispatchId, growingEvents(2));
   const leases = async () =>
     (await command(server().url(), 'KEYS', `{${options.prefix}}:o:*`)) as readonly string[];
   return { first, second, leases };
@@ -47,9 +47,9 @@ describeWithRedis('a lease that the server ends', () => {
     await command(server().url(), 'DEL', key);
     expect(await second.findClaim(taskDir, dispatchId)).toMatchObject({ state: 'expired' });
     expect((await second.claimDispatch(taskDir, dispatchId)).epoch).toBe(2);
-    await expect(first.appendEvents(taskDir, dispatchId, events(2, 2))).rejects.toMatchObject(locked);
+    await expect(first.appendEvents(taskDir, dispatchId, growingEvents(2, 2))).rejects.toMatchObject(locked);
     await expect(first.updateDispatch(taskDir, dispatchId, { title: 'late' })).rejects.toMatchObject(locked);
-    await second.appendEvents(taskDir, dispatchId, events(1, 5));
+    await second.appendEvents(taskDir, dispatchId, growingEvents(1, 5));
     expect(idsOf(await first.getDispatchEvents(taskDir, dispatchId))).toEqual([
       'e000000',
       'e000001',
@@ -67,7 +67,7 @@ describeWithRedis('a lease that the server ends', () => {
     expect(await leases()).toEqual([]);
     await expect(second.claimDispatch(taskDir, dispatchId)).rejects.toMatchObject({ code: 'STORE_LOCKED' });
     // The owner writes on, because nobody has taken its claim.
-    expect(await first.appendEvents(taskDir, dispatchId, events(1, 2))).toEqual([2]);
+    expect(await first.appendEvents(taskDir, dispatchId, growingEvents(1, 2))).toEqual([2]);
     for (;;) {
       try {
         await second.claimDispatch(taskDir, dispatchId);
@@ -78,7 +78,7 @@ describeWithRedis('a lease that the server ends', () => {
     }
     // The server counts whole seconds.
     expect(performance.now() - started).toBeGreaterThan(leaseMs - 1_000);
-    await expect(first.appendEvents(taskDir, dispatchId, events(1, 3))).rejects.toMatchObject({
+    await expect(first.appendEvents(taskDir, dispatchId, growingEvents(1, 3))).rejects.toMatchObject({
       code: 'STORE_LOCKED',
     });
   });

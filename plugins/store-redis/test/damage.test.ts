@@ -2,9 +2,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomFrom } from '@hansard/testing';
 import { describeWithRedis, useRedis } from '@hansard/testing/redis-in-tests';
+import { dispatchId, envelope, growingEvents, idsOf, notice, taskDir } from '@hansard/testing/store-samples';
 import { expect, it, onTestFinished } from 'vitest';
 import { openRedisStore, type RedisStore } from '../src/index.ts';
-import { dispatchId, envelope, events, idsOf, notice, taskDir } from './sample-data.ts';
 import { command, commands } from './server/keys.ts';
 
 const server = useRedis();
@@ -74,7 +74,7 @@ async function written(): Promise<{ readonly store: RedisStore; readonly base: s
   const prefix = `damage-${prefixes}`;
   const writer = await openRedisStore({ url: server().url(), prefix });
   await writer.createDispatch(taskDir, envelope());
-  await writer.appendEvents(taskDir, dispatchId, events(count));
+  await writer.appendEvents(taskDir, dispatchId, growingEvents(count));
   await writer.close();
   const store = await openRedisStore({ url: server().url(), prefix });
   onTestFinished(() => store.close());
@@ -97,7 +97,7 @@ describeWithRedis(`damaged keys (HANSARD_SEED=${seed})`, () => {
       const { store, base } = await written();
       await change(`${base}e:1`, apply(at));
       const gone = new Set(lost(at));
-      const whole = idsOf(events(count)).filter((_, position) => !gone.has(position));
+      const whole = idsOf(growingEvents(count)).filter((_, position) => !gone.has(position));
       for (const [options, first, last] of pages) {
         const read = store.readEvents(taskDir, dispatchId, options);
         const isHit = [...gone].some((position) => position >= first && position <= last);
@@ -105,7 +105,7 @@ describeWithRedis(`damaged keys (HANSARD_SEED=${seed})`, () => {
         // A page beside the damage is whole, or is refused as well.
         else
           await read.then(
-            ({ events: found }) => expect(found[0]?.id).toBe(events(1, first)[0]?.id),
+            ({ events: found }) => expect(found[0]?.id).toBe(growingEvents(1, first)[0]?.id),
             () => {},
           );
       }
@@ -124,7 +124,7 @@ describeWithRedis(`damaged keys (HANSARD_SEED=${seed})`, () => {
       await store.acceptLoss(taskDir, dispatchId, notice);
       const kept = idsOf(await store.getDispatchEvents(taskDir, dispatchId));
       expect(kept).toEqual([...idsOf(read), 'notice']);
-      expect(await store.appendEvents(taskDir, dispatchId, events(1, count))).toEqual([kept.length]);
+      expect(await store.appendEvents(taskDir, dispatchId, growingEvents(1, count))).toEqual([kept.length]);
       expect(await store.findRemains()).toEqual([expect.stringContaining(`${base}e:1`)]);
       await store.deleteDispatch(taskDir, dispatchId);
       expect(await store.findRemains()).toEqual([]);
@@ -139,7 +139,7 @@ describeWithRedis('damage beside other dispatches', () => {
     const other = envelope({ dispatchId: 'other' });
     for (const id of ['other', 'gone', 'doubled'])
       await store.createDispatch(taskDir, envelope({ dispatchId: id }));
-    await store.appendEvents(taskDir, 'doubled', events(5));
+    await store.appendEvents(taskDir, 'doubled', growingEvents(5));
     const row = `${base}d:${taskDir}/${dispatchId}`;
     const text = String(await command(server().url(), 'HGET', row, 'envelope'));
     await command(server().url(), 'HSET', row, 'envelope', text.replace('worker', 'judge'));
@@ -181,7 +181,7 @@ describeWithRedis('old content', () => {
   it('of a rewrite is in no file of the server after removeRemains', async () => {
     const { store } = await written();
     await store.claimDispatch(taskDir, dispatchId);
-    const [event] = events(1, count);
+    const [event] = growingEvents(1, count);
     await store.appendEvents(taskDir, dispatchId, [{ ...event, data: { text: secret } } as never]);
     const [, folder = ''] = (await command(server().url(), 'CONFIG', 'GET', 'dir')) as string[];
     const files = () =>
@@ -221,7 +221,7 @@ describeWithRedis('old content', () => {
       },
     };
     await expect(store.rewriteDispatch(taskDir, dispatchId, failing)).rejects.toThrow('no notice');
-    expect(idsOf(await store.getDispatchEvents(taskDir, dispatchId))).toEqual(idsOf(events(count)));
+    expect(idsOf(await store.getDispatchEvents(taskDir, dispatchId))).toEqual(idsOf(growingEvents(count)));
     expect(await command(server().url(), 'KEYS', `${base}e:*`)).toEqual([`${base}e:1`]);
     expect(await store.findClaim(taskDir, dispatchId)).toBeNull();
   });

@@ -2,9 +2,9 @@ import { storeErrors } from '@hansard/provider';
 import { startProxy } from '@hansard/testing/cutting-proxy';
 import { startRedis } from '@hansard/testing/redis';
 import { describeWithRedis, useRedis } from '@hansard/testing/redis-in-tests';
+import { dispatchId, envelope, growingEvents, idsOf, notice, taskDir } from '@hansard/testing/store-samples';
 import { expect, it, onTestFinished } from 'vitest';
 import plugin, { openRedisStore, type RedisStoreOptions } from '../src/index.ts';
-import { dispatchId, envelope, events, idsOf, notice, taskDir } from './sample-data.ts';
 import { command, commands } from './server/keys.ts';
 
 const server = useRedis();
@@ -124,8 +124,8 @@ describeWithRedis('a server with limits', () => {
   it('without memory refuses an append, writes nothing of it, and takes it later', async () => {
     const { store } = await opened();
     await store.createDispatch(taskDir, envelope());
-    await store.appendEvents(taskDir, dispatchId, events(2));
-    const late = events(3, 2);
+    await store.appendEvents(taskDir, dispatchId, growingEvents(2));
+    const late = growingEvents(3, 2);
     await command(server().url(), 'CONFIG', 'SET', 'maxmemory', '1');
     const failure = await failureOf(store.appendEvents(taskDir, dispatchId, late));
     await command(server().url(), 'CONFIG', 'SET', 'maxmemory', '0');
@@ -133,7 +133,7 @@ describeWithRedis('a server with limits', () => {
       isTransient: false,
       message: expect.stringContaining('has no free memory'),
     });
-    expect(idsOf(await store.getDispatchEvents(taskDir, dispatchId))).toEqual(idsOf(events(2)));
+    expect(idsOf(await store.getDispatchEvents(taskDir, dispatchId))).toEqual(idsOf(growingEvents(2)));
     expect(await store.appendEvents(taskDir, dispatchId, late)).toEqual([2, 3, 4]);
   });
 
@@ -142,7 +142,7 @@ describeWithRedis('a server with limits', () => {
     await store.createDispatch(taskDir, envelope());
     for (const round of [0, 1]) {
       await command(server().url(), 'SCRIPT', 'FLUSH');
-      expect(await store.appendEvents(taskDir, dispatchId, events(1, round))).toEqual([round]);
+      expect(await store.appendEvents(taskDir, dispatchId, growingEvents(1, round))).toEqual([round]);
     }
   });
 });
@@ -151,19 +151,19 @@ describeWithRedis('a server with users', () => {
   it('may give its user only the rights of the README', async () => {
     const { store: owner, prefix } = await opened();
     await owner.createDispatch(taskDir, envelope());
-    await owner.appendEvents(taskDir, dispatchId, events(2));
+    await owner.appendEvents(taskDir, dispatchId, growingEvents(2));
     await owner.releaseDispatch(taskDir, dispatchId);
     const rights = ['+@read', '+@write', '+@scripting', '+@pubsub', '+@connection', '+info', '+config|get'];
     const on = ['ACL', 'SETUSER', 'limited', 'on', `>${password}`, `~{${prefix}}:*`];
     await command(server().url(), ...on, ...rights);
     const { store } = await opened({ prefix, url: server().url('limited', password) });
     await store.claimDispatch(taskDir, dispatchId);
-    const failure = await failureOf(store.appendEvents(taskDir, dispatchId, events(1, 2)));
+    const failure = await failureOf(store.appendEvents(taskDir, dispatchId, growingEvents(1, 2)));
     expect(failure).toMatchObject({ isTransient: false, message: expect.stringContaining('channels') });
     expect(failure.printed).not.toContain(password);
-    expect(idsOf(await store.getDispatchEvents(taskDir, dispatchId))).toEqual(idsOf(events(2)));
+    expect(idsOf(await store.getDispatchEvents(taskDir, dispatchId))).toEqual(idsOf(growingEvents(2)));
     await command(server().url(), 'ACL', 'SETUSER', 'limited', `&{${prefix}}:changes`);
-    expect(await store.appendEvents(taskDir, dispatchId, events(1, 2))).toEqual([2]);
+    expect(await store.appendEvents(taskDir, dispatchId, growingEvents(1, 2))).toEqual([2]);
     const stop = await store.watch({ taskDir }, () => {});
     stop();
     expect(await store.findRemains()).toEqual([]);
@@ -192,14 +192,14 @@ describeWithRedis('a server of its own', () => {
       state = String(await command(node.url(), 'CLUSTER', 'INFO'));
     const { store } = await opened({ url: node.url() });
     await store.createDispatch(taskDir, envelope());
-    await store.appendEvents(taskDir, dispatchId, events(3));
+    await store.appendEvents(taskDir, dispatchId, growingEvents(3));
     await store.rewriteDispatch(taskDir, dispatchId, {
       envelope: (one) => one,
       event: (one) => one,
       notice: () => notice,
     });
     expect((await store.listDispatches()).dispatches).toHaveLength(1);
-    expect(await store.searchEvents('000002')).toHaveLength(1);
+    expect(await store.searchEvents('e000002')).toHaveLength(1);
     await store.deleteDispatch(taskDir, dispatchId);
     expect(await store.listTasks()).toEqual([]);
   });
@@ -213,7 +213,7 @@ describeWithRedis('a server of its own', () => {
     const stop = await store.watch({ taskDir, dispatchId }, () => {});
     proxy.block();
     const start = performance.now();
-    const append = failureOf(store.appendEvents(taskDir, dispatchId, events(1)));
+    const append = failureOf(store.appendEvents(taskDir, dispatchId, growingEvents(1)));
     expect(await append).toMatchObject({ code: 'STORE_UNAVAILABLE', isTransient: true });
     expect((await failureOf(opened({ url, connectTimeout: 300 }))).message).toMatch(/did not answer in time/);
     await store.close();
@@ -226,7 +226,7 @@ describeWithRedis('a server of its own', () => {
     onTestFinished(() => plain.stop());
     const { store } = await opened({ url: plain.url(), durability: 'process' });
     await store.createDispatch(taskDir, envelope());
-    expect(await store.appendEvents(taskDir, dispatchId, events(2))).toEqual([0, 1]);
+    expect(await store.appendEvents(taskDir, dispatchId, growingEvents(2))).toEqual([0, 1]);
     expect(await commands(plain.url(), [['DBSIZE']])).not.toEqual([0]);
   });
 });

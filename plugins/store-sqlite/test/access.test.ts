@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { dispatchId, envelope, growingEvents, taskDir } from '@hansard/testing/store-samples';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openSqliteStore } from '../src/index.ts';
-import { dispatchId, envelope, growingEvents, taskDir } from './sample-data.ts';
 import { storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
 function modesIn(folder: string): Record<string, string> {

@@ -11,10 +11,10 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type StoreError, storeErrors } from '@hansard/provider';
+import { dispatchId, envelope, growingEvents, taskDir, textEvent } from '@hansard/testing/store-samples';
 import { describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../src/index.ts';
 import { toStoreError } from '../src/sqlite-errors.ts';
-import { dispatchId, envelope, growingEvents, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openClaimed, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
 const stored = growingEvents(600);

@@ -2,11 +2,11 @@ import { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { DispatchStatus } from '@hansard/events';
 import type { ListDispatchesOptions } from '@hansard/provider';
 import { pageOfDispatches } from '@hansard/store-kit';
+import { envelope } from '@hansard/testing/store-samples';
 import { describe, expect, it, vi } from 'vitest';
 import type { SqliteStore } from '../src/index.ts';
 import { pageQuery } from '../src/tables/dispatch-pages.ts';
 import { randomFrom } from './integrity/damage-rows.ts';
-import { envelope } from './sample-data.ts';
 import { openStore, temporaryPath } from './temporary-store.ts';
 
 const seed = Number(process.env.HANSARD_SEED ?? Math.floor(Math.random() * 2 ** 31));

@@ -1,5 +1,5 @@
+import { dispatchId, growingEvents, taskDir, textEvent } from '@hansard/testing/store-samples';
 import { describe, expect, it } from 'vitest';
-import { dispatchId, growingEvents, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openClaimed, type openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
 const idsOf = (store: ReturnType<typeof openStore>) =>

@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { encodeEvent } from '@hansard/events';
+import { envelope, taskDir, textEvent } from '@hansard/testing/store-samples';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { goldenDispatches, goldenTasks } from './golden/golden-content.ts';
 import { expectedReads, putGolden, readGolden } from './golden/read-golden.ts';
-import { envelope, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openStore, temporaryPath } from './temporary-store.ts';
 import { tablesOf0, upgradeFrom0 } from './upgrade-step.ts';
 

@@ -2,9 +2,9 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, truncateSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { dispatchId, envelope, taskDir } from '@hansard/testing/store-samples';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { FilledDisk } from './processes/fill-the-disk.ts';
-import { dispatchId, envelope, taskDir } from './sample-data.ts';
 import { codeOf, openStore, temporaryPath } from './temporary-store.ts';
 
 /** Sizes in KB, from less than a database needs to more than its first events need. */

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { dispatchId, growingEvents, taskDir, textEvent } from '@hansard/testing/store-samples';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openStoreOn } from '../src/sqlite-store.ts';
 import { ManualClock } from './manual-clock.ts';
-import { dispatchId, growingEvents, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
 const leaseMs = 15_000;

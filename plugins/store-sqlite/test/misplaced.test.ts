@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
+import { dispatchId, envelope, taskDir, textEvent } from '@hansard/testing/store-samples';
 import { expect, it } from 'vitest';
-import { dispatchId, envelope, taskDir, textEvent } from './sample-data.ts';
 import { openStore, temporaryPath } from './temporary-store.ts';
 
 const charts = 'lab/tasks/charts';

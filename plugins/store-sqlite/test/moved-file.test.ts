@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { type StoreError, storeErrors } from '@hansard/provider';
+import { dispatchId, envelope, growingEvents, taskDir } from '@hansard/testing/store-samples';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openSqliteStore, type SqliteStore } from '../src/index.ts';
-import { dispatchId, envelope, growingEvents, taskDir } from './sample-data.ts';
 import { codeOf, createGate, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
 afterEach(() => void vi.restoreAllMocks());

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { dispatchId, envelope, taskDir, textEvent } from '@hansard/testing/store-samples';
 import { describe, expect, it } from 'vitest';
-import { dispatchId, envelope, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
 describe('a store whose database does not exist yet', () => {

@@ -1,9 +1,9 @@
 import { chmodSync, copyFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { dispatchId, envelope, growingEvents, taskDir, textEvent } from '@hansard/testing/store-samples';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { thisSystem } from '../src/database/open-database.ts';
 import { openConnection } from '../src/store-connection.ts';
-import { dispatchId, envelope, growingEvents, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openClaimed, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
 const isRoot = process.geteuid?.() === 0;

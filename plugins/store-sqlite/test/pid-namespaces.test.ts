@@ -2,8 +2,8 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { dispatchId, growingEvents, taskDir, textEvent } from '@hansard/testing/store-samples';
 import { expect, it, onTestFinished } from 'vitest';
-import { dispatchId, growingEvents, taskDir, textEvent } from './sample-data.ts';
 import { openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
 /** The ways to start a program in a PID namespace of its own. The machine may allow none of them. */

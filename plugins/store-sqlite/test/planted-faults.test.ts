@@ -1,11 +1,11 @@
 import { rmSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { importMutated } from '@hansard/testing/mutants';
+import { dispatchId, envelope, growingEvents, taskDir } from '@hansard/testing/store-samples';
 import { describe, expect, it } from 'vitest';
 import { AcknowledgedLengths } from '../src/database/acknowledged-lengths.ts';
 import type * as Sqlite from '../src/sqlite-store.ts';
 import { ManualClock } from './manual-clock.ts';
-import { dispatchId, envelope, growingEvents, taskDir } from './sample-data.ts';
 import { codeOf, openStore, temporaryPath } from './temporary-store.ts';
 
 type Mutation = readonly [file: string, piece: string, instead: string];

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { dispatchId, growingEvents, taskDir, textEvent } from '@hansard/testing/store-samples';
 import { expect, it, onTestFinished } from 'vitest';
-import { dispatchId, growingEvents, taskDir, textEvent } from './sample-data.ts';
 import {
   codeOf,
   createGate,

@@ -3,10 +3,10 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import type { CapturedEvent, DispatchRewrite } from '@hansard/provider';
 import { currentProcess } from '@hansard/store-kit';
+import { dispatchId, envelope, growingEvents, taskDir } from '@hansard/testing/store-samples';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { SqliteStore } from '../src/index.ts';
 import { censusOf } from './census.ts';
-import { dispatchId, envelope, growingEvents, taskDir } from './sample-data.ts';
 import { codeOf, openStore, temporaryPath } from './temporary-store.ts';
 
 const secret = 'opensesame';

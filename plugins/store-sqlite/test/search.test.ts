@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
+import { dispatchId, envelope, growingEvents, taskDir, textEvent } from '@hansard/testing/store-samples';
 import { describe, expect, it } from 'vitest';
-import { dispatchId, envelope, growingEvents, taskDir, textEvent } from './sample-data.ts';
 import { openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
 describe('searchEvents', () => {

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { dispatchId, envelope, growingEvents, taskDir, textEvent } from '@hansard/testing/store-samples';
 import { expect, it, onTestFinished } from 'vitest';
 import plugin from '../src/index.ts';
 import { openStoreOn } from '../src/sqlite-store.ts';
-import { dispatchId, envelope, growingEvents, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
 it('is created by the plugin below its root, relative to the folder of the configuration', async () => {

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { storeErrors } from '@hansard/provider';
+import { dispatchId, taskDir, textEvent } from '@hansard/testing/store-samples';
 import { expect, it, onTestFinished } from 'vitest';
 import plugin from '../src/index.ts';
 import { lockOwners } from '../src/sqlite-errors.ts';
-import { dispatchId, taskDir, textEvent } from './sample-data.ts';
 import { openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
 const hasLocks = existsSync('/proc/locks');

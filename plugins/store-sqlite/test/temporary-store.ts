@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { dispatchId, envelope, taskDir } from '@hansard/testing/store-samples';
 import { onTestFinished } from 'vitest';
 import { openSqliteStore, type SqliteStore, type SqliteStoreOptions } from '../src/index.ts';
-import { dispatchId, envelope, taskDir } from './sample-data.ts';
 
 /** The path of a database that does not exist yet, in a folder that is removed when the test ends. */
 export function temporaryPath(): string {

@@ -1,5 +1,5 @@
+import { dispatchId, envelope, taskDir, textEvent } from '@hansard/testing/store-samples';
 import { expect, it } from 'vitest';
-import { dispatchId, envelope, taskDir, textEvent } from './sample-data.ts';
 import { createGate, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
 it('calls a listener once for all writes of its own store in one turn', async () => {

@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { type StoreError, storeErrors } from '@hansard/provider';
 import { currentProcess, defaultLeaseMs, encodeLease, type ProcessOwner } from '@hansard/store-kit';
+import { dispatchId, envelope, taskDir, textEvent } from '@hansard/testing/store-samples';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { StoreSystem } from '../src/database/open-database.ts';
 import { openStoreOn } from '../src/sqlite-store.ts';
 import { ManualClock } from './manual-clock.ts';
-import { dispatchId, envelope, taskDir, textEvent } from './sample-data.ts';
 import { codeOf, openStore, storeWithDispatch, temporaryPath } from './temporary-store.ts';
 
 const leaseMs = 9_000;

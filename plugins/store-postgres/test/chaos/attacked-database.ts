@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { CapturedEvent } from '@hansard/events';
 import { storeErrors } from '@hansard/provider';
 import type { TestServer } from '@hansard/testing/postgres';
+import { taskDir } from '@hansard/testing/store-samples';
 import { Client, type QueryResult } from 'pg';
 import { openPostgresStore, type PostgresStore, type PostgresStoreOptions } from '../../src/index.ts';
-import { taskDir } from '../sample-data.ts';
 import { newSchema } from '../server/new-schema.ts';
 
 /** Milliseconds. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomFrom } from '@hansard/testing';
 import { startProxy } from '@hansard/testing/cutting-proxy';
 import type { TestServer } from '@hansard/testing/postgres';
-import { dispatchId, envelope, events, idsOf, taskDir } from '../sample-data.ts';
+import { dispatchId, envelope, growingEvents, idsOf, taskDir } from '@hansard/testing/store-samples';
 import { AttackedDatabase, appendUntilStored, Signal } from './attacked-database.ts';
 
 /*
@@ -26,12 +26,12 @@ export async function loseAnswers(server: TestServer, seed: number) {
     // Some seeds cut few of the first 150.
     for (let batch = 0; batch < 150 || (proxy.cuts < 8 && batch < 1_500); batch += 1) {
       const count = 1 + Math.floor(random() * 5);
-      failures += await appendUntilStored(store, dispatchId, events(count, given));
+      failures += await appendUntilStored(store, dispatchId, growingEvents(count, given));
       given += count;
     }
     proxy.shouldCut = () => false;
     const reader = await database.open();
-    assert.deepEqual(idsOf(await reader.getDispatchEvents(taskDir, dispatchId)), idsOf(events(given)));
+    assert.deepEqual(idsOf(await reader.getDispatchEvents(taskDir, dispatchId)), idsOf(growingEvents(given)));
     assert.deepEqual((await reader.verifyDispatch(taskDir, dispatchId)).damages, []);
     return { 'answers lost': proxy.cuts, 'appends repeated': failures, 'events acknowledged': given };
   } finally {
@@ -48,7 +48,7 @@ export async function endConnections(server: TestServer) {
   let isOver = false;
   const writers = ids.map(async (id) => {
     let count = 0;
-    for (; !isOver; count += 1) await appendUntilStored(store, id, events(1, count));
+    for (; !isOver; count += 1) await appendUntilStored(store, id, growingEvents(1, count));
     return count;
   });
   let ended = 0;
@@ -63,7 +63,7 @@ export async function endConnections(server: TestServer) {
   for (const [index, id] of ids.entries())
     assert.deepEqual(
       idsOf(await store.getDispatchEvents(taskDir, id)),
-      idsOf(events(counts[index] ?? 0)),
+      idsOf(growingEvents(counts[index] ?? 0)),
       `dispatch ${id}`,
     );
   return { 'connections ended': ended, 'events acknowledged': counts.reduce((sum, each) => sum + each) };
@@ -78,7 +78,7 @@ export async function killServer(server: TestServer) {
   let [count, failures, isOver] = [0, 0, false];
   const writer = (async () => {
     for (; !isOver; count += 1, appended.send())
-      failures += await appendUntilStored(store, dispatchId, events(1, count));
+      failures += await appendUntilStored(store, dispatchId, growingEvents(1, count));
   })();
   const grown = async (by: number): Promise<void> => {
     for (const wanted = count + by; count < wanted; ) await Promise.race([appended.next(), writer]);
@@ -93,7 +93,7 @@ export async function killServer(server: TestServer) {
   isOver = true;
   await writer;
   const reader = await database.open();
-  assert.deepEqual(idsOf(await reader.getDispatchEvents(taskDir, dispatchId)), idsOf(events(count)));
+  assert.deepEqual(idsOf(await reader.getDispatchEvents(taskDir, dispatchId)), idsOf(growingEvents(count)));
   return { 'servers killed': 2, 'appends repeated': failures, 'events acknowledged': count };
 }
 
@@ -112,7 +112,7 @@ export async function endListeners(server: TestServer) {
       await database.sql(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%' OR query = 'SELECT 1'",
       );
-    await writer.appendEvents(taskDir, dispatchId, events(1, round));
+    await writer.appendEvents(taskDir, dispatchId, growingEvents(1, round));
     const acknowledged = performance.now();
     for (;;) {
       const next = changed.next();
@@ -147,12 +147,12 @@ export async function loseTail(server: TestServer, seed: number) {
   const store = await database.open();
   await store.createDispatch(taskDir, envelope());
   const count = 2 + Math.floor(random() * 40);
-  await store.appendEvents(taskDir, dispatchId, events(count));
+  await store.appendEvents(taskDir, dispatchId, growingEvents(count));
   const left = Math.floor(random() * count);
   await database.sql(`DELETE FROM S.events WHERE position >= ${left}`);
   const refusals = [
-    () => store.appendEvents(taskDir, dispatchId, events(1, count)),
-    () => store.appendEvents(taskDir, dispatchId, events(count - left, left)),
+    () => store.appendEvents(taskDir, dispatchId, growingEvents(1, count)),
+    () => store.appendEvents(taskDir, dispatchId, growingEvents(count - left, left)),
     () => store.getDispatchEvents(taskDir, dispatchId),
   ];
   for (const call of refusals) await assert.rejects(call, { code: 'STORE_CORRUPT' });

@@ -1,7 +1,7 @@
 import { startProxy } from '@hansard/testing/cutting-proxy';
 import { useServer } from '@hansard/testing/postgres-in-tests';
+import { dispatchId, envelope, growingEvents, taskDir } from '@hansard/testing/store-samples';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { dispatchId, envelope, events, taskDir } from '../sample-data.ts';
 import { codeOf, newStores } from '../server/stores.ts';
 import { endConnections, endListeners, loseAnswers } from './attacks.ts';
 
@@ -30,7 +30,7 @@ describe('a store whose connections are lost', () => {
     await store.createDispatch(taskDir, envelope());
     const stop = await store.watch({ taskDir, dispatchId }, () => {});
     proxy.block();
-    const append = codeOf(store.appendEvents(taskDir, dispatchId, events(1)));
+    const append = codeOf(store.appendEvents(taskDir, dispatchId, growingEvents(1)));
     const start = performance.now();
     await store.close();
     expect(performance.now() - start).toBeLessThan(5_000);

@@ -1,7 +1,7 @@
 import { useServer } from '@hansard/testing/postgres-in-tests';
+import { dispatchId, envelope, growingEvents, idsOf, notice, taskDir } from '@hansard/testing/store-samples';
 import { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
-import { dispatchId, envelope, events, idsOf, notice, taskDir } from '../sample-data.ts';
 import { codeOf, newStores } from '../server/stores.ts';
 import { openAtOnce } from './attacks.ts';
 
@@ -16,17 +16,17 @@ describe('writers of one database', () => {
     const stores = newStores(server());
     const store = await stores.open();
     await store.createDispatch(taskDir, envelope());
-    await store.appendEvents(taskDir, dispatchId, events(10));
+    await store.appendEvents(taskDir, dispatchId, growingEvents(10));
     await stores.sql('DELETE FROM S.events WHERE position >= 7');
     const lost = { code: 'STORE_CORRUPT', message: expect.stringContaining('had 10 events and has only 7') };
-    await expect(store.appendEvents(taskDir, dispatchId, events(1, 10))).rejects.toMatchObject(lost);
-    await expect(store.appendEvents(taskDir, dispatchId, events(3, 7))).rejects.toMatchObject(lost);
+    await expect(store.appendEvents(taskDir, dispatchId, growingEvents(1, 10))).rejects.toMatchObject(lost);
+    await expect(store.appendEvents(taskDir, dispatchId, growingEvents(3, 7))).rejects.toMatchObject(lost);
     expect(await codeOf(store.getDispatchEvents(taskDir, dispatchId))).toBe('STORE_CORRUPT');
     expect((await stores.sql('SELECT max(position) AS last FROM S.events')).rows).toEqual([{ last: 6 }]);
     await store.acceptLoss(taskDir, dispatchId, notice);
-    await store.appendEvents(taskDir, dispatchId, events(1, 10));
+    await store.appendEvents(taskDir, dispatchId, growingEvents(1, 10));
     expect(idsOf(await store.getDispatchEvents(taskDir, dispatchId))).toEqual([
-      ...idsOf(events(7)),
+      ...idsOf(growingEvents(7)),
       'notice',
       'e000010',
     ]);
@@ -47,8 +47,8 @@ describe('writers of one database', () => {
     });
     const lock = withLockedRow(stores.schema, hasLocked, released);
     await locked;
-    const waiting = ofLocked.appendEvents(taskDir, 'locked', events(1));
-    await store.appendEvents(taskDir, 'free', events(3));
+    const waiting = ofLocked.appendEvents(taskDir, 'locked', growingEvents(1));
+    await store.appendEvents(taskDir, 'free', growingEvents(3));
     await ofLocked.getDispatchEvents(taskDir, 'locked');
     expect((await ofLocked.readEvents(taskDir, 'locked', { last: 0 })).first).toBe(0);
     release();
@@ -60,15 +60,15 @@ describe('writers of one database', () => {
     const stores = newStores(server());
     const [first, second] = [await stores.open(), await stores.open()];
     await first.createDispatch(taskDir, envelope());
-    await first.appendEvents(taskDir, dispatchId, events(2));
+    await first.appendEvents(taskDir, dispatchId, growingEvents(2));
     await second.breakClaim(taskDir, dispatchId);
     const { epoch } = await second.claimDispatch(taskDir, dispatchId);
     expect(epoch).toBe(2);
-    await expect(first.appendEvents(taskDir, dispatchId, events(2, 2))).rejects.toMatchObject({
+    await expect(first.appendEvents(taskDir, dispatchId, growingEvents(2, 2))).rejects.toMatchObject({
       code: 'STORE_LOCKED',
       message: expect.stringContaining('another open store of this process'),
     });
-    await second.appendEvents(taskDir, dispatchId, events(1, 5));
+    await second.appendEvents(taskDir, dispatchId, growingEvents(1, 5));
     expect(idsOf(await first.getDispatchEvents(taskDir, dispatchId))).toEqual([
       'e000000',
       'e000001',

@@ -4,8 +4,8 @@ import { type CapturedEvent, type DispatchEnvelope, storeErrors } from '@hansard
 import { randomFrom } from '@hansard/testing';
 import { startProxy } from '@hansard/testing/cutting-proxy';
 import type { TestRedis } from '@hansard/testing/redis';
+import { envelope, growingEvents, idsOf, taskDir } from '@hansard/testing/store-samples';
 import { openRedisStore, type RedisStore, type RedisStoreOptions } from '../../src/index.ts';
-import { envelope, events, idsOf, taskDir } from '../sample-data.ts';
 import { command } from '../server/keys.ts';
 
 /*
@@ -88,7 +88,7 @@ class Writers {
   async check(reader: RedisStore): Promise<void> {
     for (const [index, count] of this.counts.entries()) {
       const id = `d${index}`;
-      assert.deepEqual(idsOf(await reader.getDispatchEvents(taskDir, id)), idsOf(events(count)), id);
+      assert.deepEqual(idsOf(await reader.getDispatchEvents(taskDir, id)), idsOf(growingEvents(count)), id);
       assert.deepEqual((await reader.verifyDispatch(taskDir, id)).damages, []);
       const title = (await reader.getDispatchEnvelope(taskDir, id))?.title ?? null;
       assert.equal(title, count === 0 ? null : `after ${count}`);
@@ -99,7 +99,7 @@ class Writers {
     const id = `d${index}`;
     while (!this.#isOver) {
       const count = this.counts[index] ?? 0;
-      const batch = events(1 + Math.floor(random() * 4), count);
+      const batch = growingEvents(1 + Math.floor(random() * 4), count);
       const title = `after ${count + batch.length}`;
       this.failures += await untilDone(() => this.#store.appendEvents(taskDir, id, batch));
       this.failures += await untilDone(() => this.#store.updateDispatch(taskDir, id, { title }));
@@ -182,14 +182,14 @@ export async function loseAnswers(server: TestRedis, seed: number) {
       // Some seeds cut few of the first 100.
       for (let batch = 0; batch < 100 || (proxy.cuts < 8 && batch < 1_500); batch += 1) {
         const count = 1 + Math.floor(random() * 5);
-        failures += await untilDone(() => store.appendEvents(taskDir, id, events(count, given)));
+        failures += await untilDone(() => store.appendEvents(taskDir, id, growingEvents(count, given)));
         given += count;
         failures += await untilDone(() => store.updateDispatch(taskDir, id, { title: `after ${given}` }));
         if (batch % 3 === 2) failures += await untilDone(() => store.rewriteDispatch(taskDir, id, rewrite));
       }
       proxy.shouldCut = () => false;
       await using reader = await openRedisStore({ url: server.url(), prefix });
-      assert.deepEqual(idsOf(await reader.getDispatchEvents(taskDir, id)), idsOf(events(given)));
+      assert.deepEqual(idsOf(await reader.getDispatchEvents(taskDir, id)), idsOf(growingEvents(given)));
       assert.deepEqual((await reader.verifyDispatch(taskDir, id)).damages, []);
       return { 'answers lost': proxy.cuts, 'appends repeated': failures, 'events of lost answers': given };
     });
@@ -208,18 +208,18 @@ export async function loseTail(server: TestRedis, seed: number) {
   await store.createDispatch(taskDir, envelope({ dispatchId: id }));
   const count = 2 + Math.floor(random() * 40);
   const left = Math.floor(random() * count);
-  if (left > 0) await store.appendEvents(taskDir, id, events(left));
+  if (left > 0) await store.appendEvents(taskDir, id, growingEvents(left));
   const keys = [`{${prefix}}:d:${taskDir}/${id}`, `{${prefix}}:e:1`, `{${prefix}}:i:1`];
   const copy = (from: readonly string[], to: readonly string[]) =>
     Promise.all(from.map((key, at) => command(url, 'COPY', key, to[at] ?? '', 'REPLACE')));
   const copies = keys.map((key) => `${key}-before`);
   await copy(keys, copies);
-  await store.appendEvents(taskDir, id, events(count - left, left));
+  await store.appendEvents(taskDir, id, growingEvents(count - left, left));
   for (const key of keys) await command(url, 'DEL', key);
   await copy(copies, keys);
   const refusals = [
-    () => store.appendEvents(taskDir, id, events(1, count)),
-    () => store.appendEvents(taskDir, id, events(count - left, left)),
+    () => store.appendEvents(taskDir, id, growingEvents(1, count)),
+    () => store.appendEvents(taskDir, id, growingEvents(count - left, left)),
     () => store.getDispatchEvents(taskDir, id),
   ];
   for (const call of refusals) await assert.rejects(call, { code: 'STORE_CORRUPT' });
@@ -242,7 +242,7 @@ export async function endListeners(server: TestRedis) {
   const rounds = 10;
   for (let round = 0; round < rounds; round += 1) {
     if (round > 0) await command(server.url(), 'CLIENT', 'KILL', 'TYPE', 'pubsub');
-    await writer.appendEvents(taskDir, dispatchId, events(1, round));
+    await writer.appendEvents(taskDir, dispatchId, growingEvents(1, round));
     for (;;) {
       const next = changed.promise;
       if ((await follower.readEvents(taskDir, dispatchId, { last: 0 })).first === round + 1) break;

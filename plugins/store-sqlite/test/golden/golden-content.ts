@@ -1,5 +1,5 @@
 import type { CapturedEvent, DispatchEnvelope, TaskRecord } from '@hansard/events';
-import { envelope, growingEvents, taskDir, textEvent } from '../sample-data.ts';
+import { envelope, growingEvents, taskDir, textEvent } from '@hansard/testing/store-samples';
 
 export interface GoldenDispatch {
   readonly taskDir: string;

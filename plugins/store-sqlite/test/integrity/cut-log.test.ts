@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { envelope, growingEvents, taskDir } from '@hansard/testing/store-samples';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { openStoreOn } from '../../src/sqlite-store.ts';
 import { ManualClock } from '../manual-clock.ts';
-import { envelope, growingEvents, taskDir } from '../sample-data.ts';
 import { codeOf, openStore, temporaryPath } from '../temporary-store.ts';
 import { checkCut, frameLength, latest, placeOfFrame, running, writeKilledStore } from './cut-log.ts';
 import { randomFrom } from './damage-rows.ts';

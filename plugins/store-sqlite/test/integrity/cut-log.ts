@@ -1,10 +1,10 @@
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { envelope, growingEvents, taskDir } from '@hansard/testing/store-samples';
 import { expect } from 'vitest';
 import { openSqliteStore } from '../../src/index.ts';
 import { openStoreOn } from '../../src/sqlite-store.ts';
 import { ManualClock } from '../manual-clock.ts';
-import { envelope, growingEvents, taskDir } from '../sample-data.ts';
 import { codeOf } from '../temporary-store.ts';
 
 export const frameLength = 24 + 4096;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import type { CapturedEvent } from '@hansard/events';
 import { storeErrors } from '@hansard/provider';
+import { envelope, taskDir, textEvent } from '@hansard/testing/store-samples';
 import type { openSqliteStore, SqliteStore } from '../../src/index.ts';
-import { envelope, taskDir, textEvent } from '../sample-data.ts';
 
 /** Numbers from 0 to below 1; the same ones for the same seed (mulberry32). */
 export function randomFrom(seed: number): () => number {

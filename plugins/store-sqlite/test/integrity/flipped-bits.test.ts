@@ -1,10 +1,10 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type StoreError, storeErrors } from '@hansard/provider';
+import { envelope, taskDir, textEvent } from '@hansard/testing/store-samples';
 import { expect, it } from 'vitest';
 import { openSqliteStore } from '../../src/index.ts';
 import { goldenDispatches } from '../golden/golden-content.ts';
 import { goldenBytes, putGolden } from '../golden/read-golden.ts';
-import { envelope, taskDir, textEvent } from '../sample-data.ts';
 import { temporaryPath } from '../temporary-store.ts';
 import { randomFrom } from './damage-rows.ts';
 import { checkFlippedBit, readAll } from './flip-bit.ts';

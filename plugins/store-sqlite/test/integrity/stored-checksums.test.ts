@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
+import { envelope, growingEvents, taskDir, textEvent } from '@hansard/testing/store-samples';
 import { expect, it } from 'vitest';
-import { envelope, growingEvents, taskDir, textEvent } from '../sample-data.ts';
 import { openStore, temporaryPath } from '../temporary-store.ts';
 
 /** CRC-32, bit by bit: the reflected polynomial 0xedb88320, as in ISO 3309 and zlib. Shares no code with the store. */

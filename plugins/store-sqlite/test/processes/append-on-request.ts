@@ -5,8 +5,8 @@
 import { writeSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { storeErrors } from '@hansard/provider';
+import { envelope, growingEvents, taskDir } from '@hansard/testing/store-samples';
 import { openSqliteStore } from '../../src/index.ts';
-import { envelope, growingEvents, taskDir } from '../sample-data.ts';
 
 const [path = '', dispatchId = ''] = process.argv.slice(2);
 const store = openSqliteStore({ path });

@@ -1,8 +1,8 @@
 /** Tries to append one event and prints the outcome. Arguments: the database, the dispatch. */
 import { writeSync } from 'node:fs';
 import { storeErrors } from '@hansard/provider';
+import { taskDir, textEvent } from '@hansard/testing/store-samples';
 import { openSqliteStore } from '../../src/index.ts';
-import { taskDir, textEvent } from '../sample-data.ts';
 
 const [path = '', dispatchId = ''] = process.argv.slice(2);
 const store = openSqliteStore({ path });

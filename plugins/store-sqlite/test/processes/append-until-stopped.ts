@@ -3,8 +3,8 @@
  * Arguments: the database, the number of events, the dispatch, which it creates if it does not exist.
  */
 import { writeSync } from 'node:fs';
+import { envelope, growingEvents, taskDir } from '@hansard/testing/store-samples';
 import { openSqliteStore } from '../../src/index.ts';
-import { envelope, growingEvents, taskDir } from '../sample-data.ts';
 
 const [path = '', count = '0', dispatchId = ''] = process.argv.slice(2);
 const store = openSqliteStore({ path });

@@ -8,8 +8,8 @@ import { mkdirSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { CapturedEvent } from '@hansard/events';
+import { dispatchId, envelope, taskDir, textEvent } from '@hansard/testing/store-samples';
 import { openSqliteStore } from '../../src/index.ts';
-import { dispatchId, envelope, taskDir, textEvent } from '../sample-data.ts';
 
 export interface FilledDisk {
   readonly size: number;

@@ -1,7 +1,7 @@
 import type { CapturedEvent } from '@hansard/events';
+import { dispatchId, envelope, growingEvents, taskDir } from '@hansard/testing/store-samples';
 import { expect, it } from 'vitest';
 import { openStoreOn, type SqliteStore } from '../../src/sqlite-store.ts';
-import { dispatchId, envelope, growingEvents, taskDir } from '../sample-data.ts';
 import { openStore, temporaryPath } from '../temporary-store.ts';
 import { SimulatedDatabase } from './simulated-database.ts';
 

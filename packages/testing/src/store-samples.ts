@@ -40,13 +40,17 @@ export const notice: CapturedEvent = {
   data: { text: 'Events are lost.' },
 };
 
-/** Events with the ids `e000000`, `e000001` …. */
-export function events(count: number, first = 0): CapturedEvent[] {
-  return Array.from({ length: count }, (_, index) => {
-    const number = String(first + index).padStart(6, '0');
-    const timestamp = '2026-03-01T09:00:01.000Z';
-    return { id: `e${number}`, type: 'agent:text', timestamp, data: { text: `text ${number}` } };
-  });
+export function textEvent(
+  id: string,
+  text = `text of ${id}`,
+  timestamp = '2026-03-01T09:00:01.000Z',
+): CapturedEvent {
+  return { id, type: 'agent:text', timestamp, data: { text } };
+}
+
+/** Events with the ids `e000000`, `e000001` …, which grow. */
+export function growingEvents(count: number, first = 0): CapturedEvent[] {
+  return Array.from({ length: count }, (_, index) => textEvent(`e${String(first + index).padStart(6, '0')}`));
 }
 
 export function idsOf(list: readonly CapturedEvent[]): readonly string[] {
