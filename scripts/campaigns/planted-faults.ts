@@ -42,6 +42,7 @@ const codeFaults = [
   ['early rename', 'process'],
   ['late check', 'process'],
   ['kept copies', 'process'],
+  ['removal by name', 'process'],
 ] as const;
 
 const ofFiles = [

@@ -10,7 +10,7 @@ import { root } from '../workspace.ts';
 
 /** The calls by which a store replaces, rewrites, repairs or removes what a dispatch has. */
 const changing: Readonly<Record<string, RegExp>> = {
-  jsonfile: /\bfiles\.(?:rename|remove|truncate)$|\.truncate$|\brestoreClosing$/,
+  jsonfile: /\bfiles\.(?:rename|remove|removeFolder|truncate)$|\.truncate$|\brestoreClosing$/,
   sqlite:
     /statements\.(?:setEnvelope|setStartedAt|deleteDispatch|deleteEvents|deleteEventIds|deleteSearchText|copyEvent|insertLoss|moveLosses|deleteLosses)\.run$/,
   postgres:
@@ -27,6 +27,8 @@ const others: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'lines/open-file.ts openNew': 'the name of a temporary file, which no dispatch has as its own',
     'dispatch/dispatch-writer.ts restoreClosing':
       'of the open file of a writer, or of the one that `prepareAppend` repairs',
+    'dispatch/dispatch-claims.ts discard':
+      'the folder of a deletion: its callers have the claim, and its name has the lease of one opening',
     'dispatch/dispatch-handle.ts prepareAppend':
       'its only caller has the claim of the file that it opened for writing',
     'dispatch/dispatch-writer.ts removeTorn': 'the open file of a writer, which was opened with a claim',

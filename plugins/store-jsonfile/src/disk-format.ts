@@ -15,6 +15,7 @@ import { join } from 'node:path';
  *     TASK/dispatches/ID.json        a dispatch
  *     TASK/dispatches/ID.lock.N      its lock, while it is claimed; N is the number of the claim
  *     TASK/dispatches/.ID.N.tmp      a new dispatch, or a copy of it; only the owner of the lock N writes it
+ *     TASK/dispatches/.ID.N.TOKEN.gone/  a dispatch that is being deleted; only the owner of the lock N makes the folder
  *     TASK/dispatches/ID.json.damaged-N  the file as it was before its loss was accepted for the Nth time
  *
  * The parts of a `taskDir` are names of folders, and an id is the name of a file. Nothing is encoded, because
@@ -83,6 +84,7 @@ export const names = {
   dispatch: '.json',
   lock: '.lock',
   temporary: '.tmp',
+  gone: '.gone',
   damaged: '.damaged-',
 } as const;
 
@@ -123,6 +125,8 @@ export interface DispatchPaths {
   readonly lock: string;
   /** For a new file that the owner of the lock with this number writes. Only that owner creates it. */
   readonly temporary: (epoch: number) => string;
+  /** The folder into which the owner of the lock with this number, and this lease, moves what it deletes. */
+  readonly gone: (epoch: number, token: string) => string;
   readonly folder: string;
   readonly task: string;
 }
@@ -135,5 +139,6 @@ export function dispatchPaths(taskFolder: string, dispatchId: string): DispatchP
     file: join(folder, dispatchId + names.dispatch),
     lock: join(folder, dispatchId + names.lock),
     temporary: (epoch) => join(folder, `.${dispatchId}.${epoch}${names.temporary}`),
+    gone: (epoch, token) => join(folder, `.${dispatchId}.${epoch}.${token}${names.gone}`),
   };
 }

@@ -13,6 +13,7 @@ import {
   readSync,
   realpathSync,
   renameSync,
+  rmdirSync,
   type Stats,
   statSync,
   unlinkSync,
@@ -60,7 +61,7 @@ export interface Files {
   lstat(path: string): FileStats | null;
   /** Sets the time of the last change, in milliseconds since 1970. */
   touch(path: string, milliseconds: number): void;
-  /** Gives a file another name, over a file that has it, in one step. */
+  /** Gives a file another name, over a file that has it, in one step. ENOENT if the folder of the new name is missing. */
   rename(from: string, to: string): void;
   /** Gives a file a second name. EEXIST if the name is taken. */
   link(from: string, to: string): void;
@@ -68,6 +69,8 @@ export interface Files {
   remove(path: string): boolean;
   /** Creates a folder and those on the way to it, unless they exist. */
   makeFolder(path: string): void;
+  /** Removes an empty folder. ENOTEMPTY if it has a name in it. @returns false if nothing has the path */
+  removeFolder(path: string): boolean;
   list(folder: string): Dirent[];
   /** The path without symbolic links. */
   realPath(path: string): string;
@@ -97,16 +100,9 @@ export function filesFor(access: Access): Files {
     touch: (path, milliseconds) => utimesSync(path, milliseconds / 1_000, milliseconds / 1_000),
     rename: (from, to) => renameSync(from, to),
     link: (from, to) => linkSync(from, to),
-    remove(path) {
-      try {
-        unlinkSync(path);
-        return true;
-      } catch (error) {
-        if (isSystemError(error) && error.code === 'ENOENT') return false;
-        throw error;
-      }
-    },
+    remove: (path) => isRemoved(() => unlinkSync(path)),
     makeFolder: (path) => void mkdirSync(path, { recursive: true, mode: folderMode }),
+    removeFolder: (path) => isRemoved(() => rmdirSync(path)),
     list: (folder) => readdirSync(folder, { withFileTypes: true }),
     realPath: (path) => realpathSync.native(path),
     watch(folder, onChange) {
@@ -116,6 +112,17 @@ export function filesFor(access: Access): Files {
       return () => watcher.close();
     },
   };
+}
+
+/** False if there was nothing to remove. */
+function isRemoved(remove: () => void): boolean {
+  try {
+    remove();
+    return true;
+  } catch (error) {
+    if (isSystemError(error) && error.code === 'ENOENT') return false;
+    throw error;
+  }
 }
 
 export const systemFiles: Files = filesFor('private');

@@ -135,18 +135,19 @@ export class StoreRemains {
       const [, damaged] = damagedFile.exec(name) ?? [];
       if (damaged !== undefined)
         return [[damaged, { path, reason: 'kept when a loss was accepted: delete the file.' }]];
-      const copy = parseCopyName(name)?.dispatchId;
+      const copy = parseCopyName(name);
       const [, locked] = lockFile.exec(name) ?? [];
-      const dispatchId = copy ?? locked;
+      const dispatchId = copy?.dispatchId ?? locked;
       const dispatch = dispatchId === undefined ? null : nameOf(taskDir, taskFolder, dispatchId);
       if (dispatchId === undefined || dispatch === null)
         return [[null, { path, reason: 'which belongs to no dispatch: delete the file.' }]];
-      const isOfLock = copy === undefined && dispatches.has(dispatchId);
+      const isOfLock = copy === null && dispatches.has(dispatchId);
       if (isOfLock || this.#isWritten(dispatch)) return [];
+      const unfinished = copy?.token === null ? 'a copy' : 'a deletion';
       const what =
-        copy === undefined
+        copy === null
           ? 'the lock of a dispatch that does not exist'
-          : 'a copy that a process did not finish';
+          : `${unfinished} that a process did not finish`;
       return [[dispatchId, { path, reason: `${what}: ${removed}`, dispatch }]];
     });
   }

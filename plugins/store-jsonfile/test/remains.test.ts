@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { currentProcess } from '@hansard/store-kit';
@@ -42,6 +42,23 @@ it('findRemains names a copy, changes nothing, and looks only at the dispatch th
     expect(store.findRemains(scope)).toEqual([]);
   expect(readdirSync(folder)).toHaveLength(3);
 });
+
+it.each(['claimDispatch', 'deleteDispatch', 'removeRemains'] as const)(
+  'the folder of a deletion that a killed process did not finish is named, and %s removes it',
+  (method) => {
+    const { store, folder } = storeWithCopies();
+    store.removeRemains();
+    const gone = join(folder, '.d1.1.a-token.gone');
+    mkdirSync(gone);
+    writeFileSync(join(gone, 'd1.json'), 'a secret');
+    expect(store.findRemains({ taskDir, dispatchId: 'd1' })).toEqual([
+      `${gone}, a deletion that a process did not finish: \`hansard secrets redact\` removes it.`,
+    ]);
+    if (method === 'removeRemains') expect(store.removeRemains()).toEqual([]);
+    else store[method](taskDir, 'd1');
+    expect(existsSync(gone)).toBe(false);
+  },
+);
 
 it('a copy of a dispatch that a running process writes is neither named nor removed', () => {
   const { root, store, folder } = storeWithCopies();

@@ -50,11 +50,11 @@ describe('on a network file system that keeps the facts about files', () => {
   });
 
   it('for more than a lease, acknowledged events are lost', () => {
-    expect(mounted(2_000, 10, 1)).toContain('has lost');
+    expect(mounted(2_000, 3, 1)).toContain('has lost');
   });
 
   it('and that a file is missing, two openings can have one claim, whatever the lease is', () => {
-    expect(mounted(400, 9, 1, true)).toContain('without a claim');
+    expect(mounted(400, 21, 1, true)).toContain('without a claim');
   });
 });
 

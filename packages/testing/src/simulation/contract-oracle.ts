@@ -86,8 +86,6 @@ class DispatchState {
   /** When the last call began that could take the claim, by token. */
   readonly takerBegan = new Map<string, number>();
   deletions = 0;
-  /** The last deletion that had an effect or may have had one: its begin and its end. */
-  lastDeletion = { began: Infinity, ended: -Infinity };
 
   event(id: string): Register {
     const known = this.events.get(id);
@@ -196,7 +194,6 @@ export class ContractOracle {
         break;
       case 'delete':
         facts.deletions += 1;
-        facts.lastDeletion = { began: Math.min(began, facts.lastDeletion.began), ended: Infinity };
         forgetPositions(facts);
         for (const name of fieldNames) field(name, absent);
         this.#beginMass({ textAfter: () => absent, isOfPresent: false, began, writes }, facts);
@@ -243,12 +240,6 @@ export class ContractOracle {
     this.#inProgress.delete(begun);
     const facts = this.#factsOf(call);
     for (const mass of facts?.masses ?? []) if (mass.writes === writes) facts?.masses.delete(mass);
-    if (
-      call.kind === 'delete' &&
-      facts !== null &&
-      ![...facts.masses].some(({ isOfPresent }) => !isOfPresent)
-    )
-      facts.lastDeletion.ended = this.#now;
     if (outcome.kind === 'returned') {
       this.#judge(begun, outcome.answer, facts);
       if (facts !== null && isChange(begun)) this.#owe(call, begun.began);
@@ -422,22 +413,9 @@ export class ContractOracle {
         if (!takers.includes(call.kind)) return;
         if (!facts.holders.some((one) => one.token !== token && one.until >= began)) throw broken();
         return;
-      case 'STORE_CORRUPT':
-        if (!this.#isOvertakenDeletion(token, facts === null ? this.#dispatches : [facts])) throw broken();
-        return;
       default:
         throw broken();
     }
-  }
-
-  /**
-   * Whether a deletion that was in progress when this opening claimed a dispatch can have removed it since. `store-jsonfile` states this limit: no
-   * system call removes a file only if it is still the one that was checked.
-   */
-  #isOvertakenDeletion(token: string, dispatches: readonly DispatchState[]): boolean {
-    return dispatches.some(({ holders, lastDeletion: { began, ended } }) =>
-      holders.some((one) => one.token === token && began < one.until && ended > one.from),
-    );
   }
 
   #judge(begun: BegunCall, answer: ContractAnswer, facts: DispatchState | null): void {

@@ -1,5 +1,12 @@
+import { join } from 'node:path';
 import { type ClaimState, type StoreError, storeErrors } from '@hansard/provider';
-import { dispatchExists, dispatchNotClaimed, orMissing, unlockCommand } from '@hansard/store-kit';
+import {
+  dispatchExists,
+  dispatchNotClaimed,
+  isSystemError,
+  orMissing,
+  unlockCommand,
+} from '@hansard/store-kit';
 import type { Files } from '../files.ts';
 import type { LockPlace } from '../locks/lock-chain.ts';
 import type { TakenLock, WriterLocks } from '../locks/writer-locks.ts';
@@ -204,35 +211,54 @@ export class DispatchClaims {
   }
 }
 
-const copyName = /^\.(.+)\.(\d+)\.tmp$/;
+const copyName = /^\.(.+)\.(\d+)(?:\.tmp|\.([\w-]+)\.gone)$/;
 
-/** A copy of a dispatch, by the name of its file. */
+/** A copy of a dispatch, or the folder of its deletion, by its name. */
 interface CopyName {
   readonly dispatchId: string;
   /** The number of the lock of its owner. */
   readonly epoch: number;
+  /** Of a deletion: the token of the lease of its owner. */
+  readonly token: string | null;
 }
 
 /** Null for the name of another file. */
 export function parseCopyName(name: string): CopyName | null {
-  const [, dispatchId, epoch] = copyName.exec(name) ?? [];
-  return dispatchId === undefined ? null : { dispatchId, epoch: Number(epoch) };
+  const [, dispatchId, epoch, token = null] = copyName.exec(name) ?? [];
+  return dispatchId === undefined ? null : { dispatchId, epoch: Number(epoch), token };
 }
 
 /**
- * Removes every copy of a claimed dispatch that has another number. Killed owners left them, and owners that lost the dispatch had begun
- * them. A greater number is of an earlier dispatch with this id, or of an owner that has taken this one over: then its copy stays.
+ * Removes every copy of a claimed dispatch that has another number, and every folder of a deletion. Killed owners left them, and owners that lost
+ * the dispatch had begun them. A greater number is of an earlier dispatch with this id, or of an owner that has taken this one over: then its copy stays.
  */
 function removeOtherCopies(files: Files, claim: FencedClaim): void {
   const { name } = claim;
-  const { folder, temporary } = name.paths;
+  const { folder, temporary, gone } = name.paths;
   const { epoch } = claim.lock;
-  const others = copiesIn(files, folder)
-    .filter((copy) => copy.dispatchId === name.dispatchId && copy.epoch !== epoch)
-    .map((copy) => copy.epoch);
+  const others = copiesIn(files, folder).filter(
+    (copy) => copy.dispatchId === name.dispatchId && (copy.epoch !== epoch || copy.token !== null),
+  );
   // After the folder was read: the owner of a greater number has created its lock before its copy.
-  const isLast = others.some((number) => number > epoch) && claim.isKept;
-  for (const number of others) if (number < epoch || isLast) files.remove(temporary(number));
+  const isLast = others.some((copy) => copy.epoch > epoch) && claim.isKept;
+  for (const copy of others) {
+    if (copy.epoch > epoch && !isLast) continue;
+    if (copy.token === null) files.remove(temporary(copy.epoch));
+    else discard(files, gone(copy.epoch, copy.token));
+  }
+}
+
+/** Removes the folder of a deletion, with what its owner has moved there or moves there now. */
+export function discard(files: Files, folder: string): void {
+  for (;;) {
+    for (const { name } of orMissing(() => files.list(folder)) ?? []) files.remove(join(folder, name));
+    try {
+      files.removeFolder(folder);
+      return;
+    } catch (error) {
+      if (!isSystemError(error) || (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST')) throw error;
+    }
+  }
 }
 
 /**

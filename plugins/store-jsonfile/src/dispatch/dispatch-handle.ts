@@ -1,7 +1,9 @@
+import { basename, join } from 'node:path';
 import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates } from '@hansard/events';
 import type { DispatchClaim, EventPage, ReadEventsOptions } from '@hansard/provider';
-import { dispatchNotFound } from '@hansard/store-kit';
+import { dispatchNotFound, isSystemError } from '@hansard/store-kit';
 import { closings, type IdOrder, isDigest } from '../disk-format.ts';
+import type { Files } from '../files.ts';
 import { type DispatchHead, readHead } from '../head/dispatch-head.ts';
 import { HeadKeeper } from '../head/head-keeper.ts';
 import { keptDamaged } from '../integrity/accept-loss.ts';
@@ -10,7 +12,7 @@ import { type EventRange, type OpenFile, syncFolder, syncFolders } from '../line
 import { parseLine, readAllEvents, readEventPage, readRecentEvents } from '../lines/read-events.ts';
 import { findLastLines, scanLines } from '../lines/scan-lines.ts';
 import { currentMoment, type Moment } from '../locks/moment.ts';
-import type { FencedClaim } from './dispatch-claims.ts';
+import { discard, type FencedClaim } from './dispatch-claims.ts';
 import type { DispatchContext } from './dispatch-context.ts';
 import { assertOwnFile, type DispatchFile, type DispatchName, openDispatchFile } from './dispatch-file.ts';
 import { DispatchReader, type ReadWork } from './dispatch-reader.ts';
@@ -97,15 +99,12 @@ export class DispatchHandle {
   /** Removes the file and releases the claim. The caller then closes the handle. @throws STORE_LOCKED */
   remove(): void {
     const { files, claims, sync } = this.#context;
-    const { taskDir, dispatchId, paths } = this.name;
+    const { paths } = this.name;
     this.dropIfLost();
     claims.whileOwning(this.name, (claim) => {
       claim.assertKept();
       assertOwnFile(files, this.name);
-      for (const kept of keptDamaged(files, paths.file)) files.remove(kept);
-      // Directly before: no system call removes a file only if its name still has the file that was checked.
-      claim.assertKept();
-      if (!files.remove(paths.file)) throw dispatchNotFound(taskDir, dispatchId);
+      removeFiles(files, claim);
       claim.removeLost();
     });
     this.writer?.end();
@@ -170,6 +169,37 @@ export class DispatchHandle {
     this.#reader?.close();
     this.#reader = null;
   }
+}
+
+/**
+ * Removes the file of a claimed dispatch, and what was kept of it. No system call removes a file only if its name still has the file that was
+ * checked, but one moves a file only if a folder still exists. So:
+ * 1. Make a folder that only this claim can make.
+ * 2. Check the claim. A later owner removes the folder after it has created its own lock, so one of them notices the other.
+ * 3. Move the files into the folder. An owner that was stopped before a move finds no folder, and changes nothing.
+ * 4. Remove the folder. Nobody reads what is in it.
+ *
+ * @throws STORE_LOCKED if the claim is lost, STORE_DISPATCH_NOT_FOUND
+ */
+function removeFiles(files: Files, claim: FencedClaim): void {
+  const { taskDir, dispatchId, paths } = claim.name;
+  const { epoch, heartbeat } = claim.lock;
+  const folder = paths.gone(epoch, heartbeat.lease.token);
+  files.makeFolder(folder);
+  try {
+    claim.assertKept();
+    for (const path of [...keptDamaged(files, paths.file), paths.file])
+      files.rename(path, join(folder, basename(path)));
+  } catch (error) {
+    discard(files, folder);
+    if (!isSystemError(error) || error.code !== 'ENOENT') throw error;
+    claim.assertKept();
+    if (files.stat(paths.file) === null) throw dispatchNotFound(taskDir, dispatchId);
+    // A later owner has removed the folder, and released the dispatch without a change.
+    removeFiles(files, claim);
+    return;
+  }
+  discard(files, folder);
 }
 
 /**

@@ -19,6 +19,8 @@ export function plantFault(fault: PlantedFault | undefined, system: StoreSystem)
       return withFiles(system, firstFacts(system.files));
     case 'kept copies':
       return withFiles(system, ownCopies(system.files));
+    case 'removal by name':
+      return withFiles(system, namedRemovals(system.files));
   }
 }
 
@@ -76,6 +78,17 @@ function ownCopies(files: Files): Partial<Files> {
       return fd;
     },
     remove: (path) => (path.endsWith('.tmp') && !own.has(path) ? false : files.remove(path)),
+  };
+}
+
+/** Removes a deleted file by its name, whatever has this name then. */
+function namedRemovals(files: Files): Partial<Files> {
+  return {
+    rename(from, to) {
+      if (!to.includes('.gone/')) files.rename(from, to);
+      else if (!files.remove(from))
+        throw Object.assign(new Error(`ENOENT: ${from}`), { code: 'ENOENT', syscall: 'unlink', path: from });
+    },
   };
 }
 

@@ -169,6 +169,7 @@ export class ProcessKernel implements Files {
   rename(from: string, to: string): void {
     this.#step('rename', from);
     this.#existing(from, 'rename');
+    this.#existing(dirname(to), 'rename');
     this.#change({ kind: 'rename', from, to, time: this.#now() });
     this.#afterStep();
   }
@@ -197,6 +198,16 @@ export class ProcessKernel implements Files {
     this.#afterStep();
   }
 
+  removeFolder(path: string): boolean {
+    this.#step('rmdir', path);
+    const ino = this.#find(path, 'rmdir');
+    if (ino === null) return false;
+    if (this.#disk.list(ino).length > 0) throw systemError('ENOTEMPTY', 'rmdir', path);
+    this.#change({ kind: 'remove', path, time: this.#now() });
+    this.#afterStep();
+    return true;
+  }
+
   list(path: string): Dirent[] {
     this.#step('scandir', path);
     return this.#disk
@@ -204,7 +215,7 @@ export class ProcessKernel implements Files {
       .map(({ name, kind }) => direntOf(path, name, kind));
   }
 
-  /** Never a step: the simulated disk has no symbolic links, and the folders of a store are never removed. */
+  /** Never a step: the simulated disk has no symbolic links, and the folders of tasks are never removed. */
   realPath(path: string): string {
     this.#existing(path, 'realpath');
     return path;

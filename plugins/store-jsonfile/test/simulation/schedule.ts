@@ -92,7 +92,7 @@ class RandomSchedule {
     ]);
   }
 
-  /** A process is stopped in the middle of a copy, and another one takes the dispatch: rare among the other decisions. */
+  /** A process is stopped in the middle of a copy or of a deletion, and another one takes the dispatch: rare among the other decisions. */
   #stoppedCopy(): Decision[] {
     const of = this.#process();
     const other = (of + 1 + this.#below(this.#options.processes - 1)) % this.#options.processes;
@@ -105,13 +105,14 @@ class RandomSchedule {
       if (this.#random() < 0.3) return { kind: 'claim', dispatch };
       return this.#calls.rewrite(other, dispatch);
     };
-    const copying: Operation =
-      this.#random() < 0.5 ? this.#calls.update(of, 'structuredResult') : this.#calls.rewrite(of);
+    const chance = this.#random();
+    const deleting: Operation = { kind: 'delete', dispatch };
+    const copying = chance < 0.4 ? this.#calls.update(of, 'structuredResult') : this.#calls.rewrite(of);
     return [
       { kind: 'finish', process: of },
       ...starts(of, { kind: 'claim', dispatch }),
       ...starts(of, this.#calls.append(of, 1)),
-      { kind: 'start', process: of, operation: copying },
+      { kind: 'start', process: of, operation: chance < 0.8 ? copying : deleting },
       { kind: 'run', process: of, steps: 1 + this.#below(40), fault: null },
       { kind: 'stop', process: of },
       ...starts(other, taking()),
@@ -119,6 +120,8 @@ class RandomSchedule {
       ...starts(other, taking()),
       { kind: 'continue', process: of },
       { kind: 'finish', process: of },
+      // Also where the dispatch is gone: one that was claimed is not.
+      ...starts(other, { ...this.#calls.append(other, 1), dispatch, isSensible: false } as Operation),
     ];
   }
 

@@ -32,7 +32,13 @@ const callsWithCache: readonly Operation['kind'][] = [
 ];
 
 /** A fault that is planted in a store, to see whether the simulation finds it. */
-export type PlantedFault = 'missing sync' | 'wall clock' | 'early rename' | 'late check' | 'kept copies';
+export type PlantedFault =
+  | 'missing sync'
+  | 'wall clock'
+  | 'early rename'
+  | 'late check'
+  | 'kept copies'
+  | 'removal by name';
 
 export interface SimulationOptions {
   readonly processes: number;
