@@ -52,6 +52,7 @@ describe('the completion for bash', () => {
       '--help',
       '--json',
       '--limit',
+      '--machine',
       '--no-pager',
       '--pending',
       '--project',

@@ -70,9 +70,9 @@ describe('help', () => {
     );
   });
 
-  it('has 28 commands, each with one line of purpose', async () => {
+  it('has 29 commands, each with one line of purpose', async () => {
     using line = commandLine();
-    expect(commands.size).toBe(28);
+    expect(commands.size).toBe(29);
     for (const command of commands.values()) expect(command.description().length).toBeLessThan(90);
     const { out } = await line.hansard('help');
     expect(out.match(/^ {2}[a-z]+ /gm)?.length).toBeGreaterThanOrEqual(24);

@@ -31,6 +31,8 @@ const notRun: readonly (readonly [words: RegExp, reason: string])[] = [
   [/~/, 'is about the home folder'],
   [/^import --undo/, 'asks before it deletes anything'],
   [/^import --mirrored/, 'needs a session that the Agent SDK mirrored: `sessions-both-ways` runs it'],
+  [/^watch$/, 'watches until Ctrl-C'],
+  [/^watch (un)?install/, 'is about the home folder'],
   [/^store delete/, 'deletes what the others need'],
   [/^store verify --against/, 'reads a file that `store seal` wrote'],
   [/^secrets redact(?!.*--yes)/, 'asks before it changes anything'],

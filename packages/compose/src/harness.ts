@@ -9,7 +9,7 @@ import {
   type StoreOutage,
 } from '@hansard/dispatch';
 import { type DispatchEnvelope, definedOnly, messageOf } from '@hansard/events';
-import type { ImportItem, ProductSurvey } from '@hansard/import';
+import type { ImportItem, ProductSurvey, SourceWatcher } from '@hansard/import';
 import {
   type ImportedPlugin,
   importPlugin,
@@ -27,7 +27,7 @@ import type { Exported, ExportOptions } from './exports/export-in-harness.ts';
 import type { ExportParts, ExportReading, OpenedSource } from './exports/export-source.ts';
 import type { ImportedVerdicts, JudgingOptions, PackedSession, PackOptions } from './exports/judging.ts';
 import { type HarnessError, harnessErrors } from './harness-errors.ts';
-import type { HarnessImportOptions } from './import-logs.ts';
+import type { HarnessImportOptions, HarnessWatchOptions } from './import-logs.ts';
 import { agentOf, type Chat, languageModelOf, type OpenParts } from './open-parts.ts';
 import type { RunOptions } from './run/run-in-harness.ts';
 import type { SessionOfFile } from './sessions/session-of-file.ts';
@@ -207,6 +207,15 @@ export class Harness implements ExportParts, AsyncDisposable {
   async surveyProducts(home: string): Promise<ProductSurvey[]> {
     const { surveyInHarness } = await import('./import-logs.ts');
     return surveyInHarness(this, home);
+  }
+
+  /**
+   * Claims the watch of a home folder: what products write there is imported as they write it. Close the watcher to end the claim.
+   * @throws STORE_LOCKED if another process watches the same home folder for this store
+   */
+  async watch(options: HarnessWatchOptions): Promise<SourceWatcher> {
+    const { watchInHarness } = await import('./import-logs.ts');
+    return watchInHarness(this, options);
   }
 
   /**

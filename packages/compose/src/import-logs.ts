@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type DispatchStore, HeapRestraint } from '@hansard/dispatch';
-import type { Fidelity } from '@hansard/events';
+import { definedOnly, type Fidelity } from '@hansard/events';
 import type { PriceTable } from '@hansard/facts';
 import {
   type ImportItem,
@@ -12,7 +12,9 @@ import {
   type ProductSurvey,
   type ReadableSessionStore,
   readPriceFile,
+  SourceWatcher,
   surveyProducts,
+  type WatchOptions,
 } from '@hansard/import';
 import type { LoadedConfig } from './configuration.ts';
 import type { OpenParts } from './open-parts.ts';
@@ -44,9 +46,16 @@ export interface HarnessImportOptions {
   readonly into?: DispatchStore;
   /** After how many milliseconds without a record a session without an end counts as ended. Absent: an hour. */
   readonly quietAfterMs?: number;
+  /** The name of this machine, if the paths are folders of products in a home folder of it. Absent: not recorded. */
+  readonly machine?: string;
   /** Receives how many bytes are read, and which log. */
   readonly onProgress?: (progress: ImportProgress) => void;
 }
+
+export type HarnessWatchOptions = Pick<
+  WatchOptions,
+  'home' | 'machine' | 'fidelity' | 'quietAfterMs' | 'onItem' | 'onFailure' | 'mostWatches'
+>;
 
 export async function* importInHarness(
   { store, plugins, loaded, context }: OpenParts,
@@ -80,6 +89,19 @@ export function surveyInHarness(
   home: string,
 ): ProductSurvey[] {
   return surveyProducts({ home, environment: context.env, importers: importersOf(plugins) });
+}
+
+/** Claims the watch of a home folder. @throws STORE_LOCKED if another process has it */
+export function watchInHarness(
+  { store, plugins, loaded, context }: OpenParts,
+  options: HarnessWatchOptions,
+): Promise<SourceWatcher> {
+  return SourceWatcher.open(store, {
+    ...options,
+    ...definedOnly({ now: context.now, signal: context.signal, prices: pricesOf(loaded) }),
+    environment: context.env,
+    importers: importersOf(plugins),
+  });
 }
 
 function importersOf(plugins: OpenParts['plugins']) {

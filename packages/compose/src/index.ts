@@ -14,7 +14,7 @@ export type { ExportReading, OpenedSource } from './exports/export-source.ts';
 export type { ImportedVerdicts, PackedSession } from './exports/judging.ts';
 export { Harness, importStore, loadConfigured, type OpenHarnessOptions, openHarness } from './harness.ts';
 export { type HarnessError, harnessErrors, modelNotRecorded } from './harness-errors.ts';
-export type { HarnessImportOptions } from './import-logs.ts';
+export type { HarnessImportOptions, HarnessWatchOptions } from './import-logs.ts';
 export type { Chat } from './open-parts.ts';
 export { lookedIn, noteUncountedCost, reportPlugins, storePlace } from './open-parts.ts';
 export { LeftRunning } from './run/left-running.ts';

@@ -54,6 +54,9 @@ export const inboxes = '_hansard/inbox/';
  */
 export const excludedTask = '_hansard/excluded';
 
+/** Its dispatches have no events: the watchers of a store, and the words that name what no watcher imports. */
+export const watchTask = '_hansard/watch';
+
 export const isInbox = (taskDir: string): boolean => taskDir.startsWith(inboxes);
 
 /** @throws STORE_INVALID_PATH for a task that has letters: no program writes to them */

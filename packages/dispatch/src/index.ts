@@ -1,5 +1,5 @@
 export { untilAborted } from './async/until-aborted.ts';
-export { excludedTask } from './check-arguments.ts';
+export { excludedTask, watchTask } from './check-arguments.ts';
 export {
   type CommunicationHub,
   createCommunicationHub,

@@ -51,14 +51,24 @@ export async function* importLogs(
   if (isChanged && options.signal?.aborted !== true) await relateSessions(store, options);
 }
 
+/** Imports logs that were found, as one of many such imports: no run names them, and sessions are not related at the end. */
+export function importFound(
+  store: DispatchStore,
+  found: FoundLogs,
+  options: ImportOptions,
+): AsyncGenerator<ImportItem, undefined> {
+  return importEach(store, [], options, found);
+}
+
 async function* importEach(
   store: DispatchStore,
   paths: readonly string[],
   options: ImportOptions,
+  given?: FoundLogs,
 ): AsyncGenerator<ImportItem, undefined> {
   const { as, importers = logImporters, signal, exclude = [] } = options;
   const named = as === undefined ? undefined : importerNamed(importers, as);
-  const found = findLogs(paths, documentsOf(importers));
+  const found = given ?? findLogs(paths, documentsOf(importers));
   const unsupported = new UnsupportedFiles();
   const leftOut = new LeftOut();
   if (named === undefined)
@@ -68,19 +78,15 @@ async function* importEach(
   yield* failures;
   if (failures.some(({ isOnly }) => isOnly)) return;
 
-  const logs = found.logs.filter(({ files }) => {
-    const reason = whyLeftOut(files, options);
-    return reason === null || leftOut.add(reason, files[0] ?? '');
-  });
+  const logs = found.logs.filter(({ files }) => leftOut.lets(files, options));
   const all = logs.reduce((sum, { bytes }) => sum + bytes, 0);
-  const id = createIdSource(definedOnly({ now: options.now }))();
-  const shared = { taken: new Map(), tasks: new TasksOfDispatches(store), done: new Set<string>() };
+  const id = runOf(options, given);
+  const shared = { id, taken: new Map(), tasks: new TasksOfDispatches(store), done: new Set<string>() };
   const toGroup = new Map<LogImporterProvider, LogSource[]>();
   const isOnly = logs.length === 1 && paths.length === 1;
   let [failed, bytes, log] = [failures.length, 0, 0];
   const importOne = async function* (importer: LogImporterProvider, source: LogSource) {
     yield* importSource(store, importer, source, options, {
-      id,
       ...shared,
       onProgress: (read) => options.onProgress?.({ bytes: bytes + read, of: all, log, logs: logs.length }),
       onLeftOut: (reason, path) => leftOut.add(reason, path),
@@ -122,6 +128,11 @@ async function* importEach(
   yield* findUnreadFiles(paths, found.logs, (file) => !isExcluded(file, exclude));
 }
 
+/** The id of a run, unless it is one of many. */
+function runOf({ now }: ImportOptions, given: FoundLogs | undefined): string | undefined {
+  return given === undefined ? createIdSource(definedOnly({ now }))() : undefined;
+}
+
 /** Whether another process writes the session, or has created it meanwhile: two imports at once. */
 function isBusy(error: unknown): boolean {
   return storeErrors.is(error, 'STORE_LOCKED') || storeErrors.is(error, 'STORE_DISPATCH_EXISTS');
@@ -154,6 +165,12 @@ class LeftOut {
     const paths = this.#paths.get(reason) ?? new Set();
     this.#paths.set(reason, paths.add(path));
     return false;
+  }
+
+  /** Whether a log is opened. */
+  lets(files: readonly string[], filter: LogFilter): boolean {
+    const reason = whyLeftOut(files, filter);
+    return reason === null || this.add(reason, files[0] ?? '');
   }
 
   items(): LeftOutLogs[] {

@@ -82,7 +82,7 @@ export interface LogFilter {
   readonly since?: number | undefined;
   /** Only logs that worked in this folder or below it, or in a folder of this name. A log that names no folder is left out. */
   readonly project?: string | undefined;
-  /** No files at or below these paths, nor below a folder or with a file of such a name. */
+  /** No files at or below these paths, nor below a folder or with a file of such a name; and no logs that worked in such a folder. */
   readonly exclude?: readonly string[] | undefined;
 }
 
@@ -111,6 +111,8 @@ export interface ImportOptions extends LogFilter {
   readonly quietAfterMs?: number | undefined;
   /** Milliseconds since 1970, for logs without times, and to find quiet logs. Absent: the system clock. */
   readonly now?: (() => number) | undefined;
+  /** The name of this machine, for logs that were found in the home folder of its user. Absent: envelopes name none. */
+  readonly machine?: string | undefined;
 }
 
 /** Bytes and logs of the import. */
@@ -157,7 +159,8 @@ export class TasksOfDispatches {
 
 /** What an import knows beside its options. */
 export interface ImportRun {
-  readonly id: string;
+  /** Absent: a dispatch keeps none, and no undo finds it. */
+  readonly id: string | undefined;
   readonly taken: TakenDispatches;
   readonly tasks: TasksOfDispatches;
   /** The files whose logs are recorded. A log that others name is opened with each of them. */
@@ -174,15 +177,17 @@ export async function* importSource(
   options: ImportOptions,
   { id: run, taken, tasks, done, onProgress, onLeftOut }: ImportRun,
 ): AsyncGenerator<ImportReport | UnchangedLog, undefined> {
-  const { task, project, signal, now = Date.now } = options;
-  const { fidelity, prices, reread, quietAfterMs, again } = options;
+  const { task, signal, now = Date.now } = options;
+  const { fidelity, prices, reread, quietAfterMs, again, machine } = options;
   for (const file of source.files) assertRegularFile(file);
   const logs = await importer.open(source, { now });
+  const own = new Set<string>();
   for (const [at, log] of logs.entries()) {
     // Some stores answer at once, always: signals are handled here.
     if (at > 0) await setImmediate();
-    if (project !== undefined && !isOfProject(log, project)) {
-      onLeftOut('project', source.files[0] ?? '');
+    const unwanted = whyUnwanted(log, options);
+    if (unwanted !== null) {
+      onLeftOut(unwanted, source.files[0] ?? '');
       continue;
     }
     const taskDir = task ?? (await tasks.find(log));
@@ -201,13 +206,15 @@ export async function* importSource(
       now,
       again,
       run,
+      machine,
     });
     if (result.kind === 'excluded') {
       onLeftOut('excluded', source.files[0] ?? '');
       continue;
     }
     const [file = ''] = files;
-    const isDone = done.has(file);
+    const isDone = done.has(file) && !own.has(file);
+    own.add(file);
     if (importer.group === undefined) done.add(file);
     if (result.kind === 'unchanged') {
       if (isDone) continue;
@@ -231,6 +238,12 @@ export async function* importSource(
     };
     if (signal?.aborted) return;
   }
+}
+
+/** Why a log is left out, because of the folder that it worked in. Null: it is not. */
+function whyUnwanted(log: OpenLog, { project, exclude = [] }: LogFilter): 'project' | 'exclude' | null {
+  if (project !== undefined && !isOfProject(log, project)) return 'project';
+  return exclude.some((name) => isOfProject(log, name)) ? 'exclude' : null;
 }
 
 /** Whether a log worked in a folder, or in one of that name. */

@@ -18,3 +18,12 @@ export { readPriceFile } from './prices/price-file.ts';
 export { standardPrices } from './prices/standard-prices.ts';
 export { type RecordedLog, recordLog, type UnchangedRecord } from './record/record-log.ts';
 export { findImportRun, type ImportRunRecord, type UndoneSession, undoImport } from './undo.ts';
+export { SourceWatcher, type WatchOptions } from './watch/source-watcher.ts';
+export {
+  excludeFromWatch,
+  includeInWatch,
+  type KnownWatcher,
+  readWatchers,
+  type WatchExclusion,
+  type WatchState,
+} from './watch/watch-records.ts';

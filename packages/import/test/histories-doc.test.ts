@@ -6,26 +6,15 @@ import { logImporters } from '../src/index.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../docs/histories.md'), 'utf8');
 
-/** The products whose files an importer reads. */
-const readable: Readonly<Record<string, string>> = {
-  'claude-code': 'claude-transcript',
-  codex: 'codex',
-  'gemini-cli': 'gemini-cli',
-  opencode: 'opencode',
-  pi: 'pi',
-  'qwen-code': 'qwen-code',
-  'copilot-cli': 'copilot-cli',
-};
-
 const quoted = (names: readonly string[]) => [...new Set(names)].map((name) => `\`${name}\``).join(', ');
 
 it('the page of histories has the folders of each product, and says whether it is read', () => {
   const rows = products
     .filter(({ whereItLies }) => whereItLies.length > 0)
-    .map(({ id, title, whereItLies }) => {
+    .map(({ readBy, title, whereItLies }) => {
       const folders = whereItLies.flatMap(({ home, below }) => below.map((name) => `${home}/${name}`));
       const variables = whereItLies.flatMap(({ variable }) => variable ?? []);
-      const isRead = logImporters.some((importer) => importer.id === readable[id]);
+      const isRead = logImporters.some((importer) => importer.id === readBy);
       return `| ${title} | ${quoted(folders)} | ${quoted(variables) || '–'} | ${isRead ? 'yes' : 'no'} |`;
     });
   const [, table = ''] = page.split('|---|---|---|---|\n');

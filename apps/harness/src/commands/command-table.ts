@@ -55,6 +55,13 @@ export const commandTable: readonly CommandRow[] = [
     load: async () => (await import('./import.ts')).addImport,
   },
   {
+    name: 'watch',
+    group: 'Record',
+    description: 'import what agents on this machine write, as they write it; keep what they delete',
+    usage: '[options] [command]',
+    load: async () => (await import('./watch.ts')).addWatch,
+  },
+  {
     name: 'ls',
     group: 'Find',
     description: 'list sessions, the newest first',

@@ -41,6 +41,7 @@ import { answerFromStore } from '../terminal/with-store.ts';
 
 interface LsOptions extends CommonOptions {
   readonly project?: string;
+  readonly machine?: string;
   readonly sort: SessionOrder;
   readonly limit?: number;
   readonly tasks?: boolean;
@@ -55,6 +56,7 @@ export const addLs: AddCommand = (command, context) => {
       .option('--pending', 'list the calls that wait for a person')
       .option('--status <status>', 'with --tasks: list only tasks of this status, such as open or done')
       .option('--project <text>', 'list only projects whose name contains this text, ignoring case')
+      .option('--machine <name>', 'list only sessions whose source is on this machine')
       .addOption(
         new Option(
           '--sort <order>',
@@ -69,6 +71,7 @@ export const addLs: AddCommand = (command, context) => {
     'ls research/route-models --json',
     'ls --tasks --status open',
     'ls --pending',
+    'ls --machine laptop',
   ).action((word: string | undefined, options: LsOptions) => {
     if (options.status !== undefined && options.tasks !== true)
       throw new CliError(exitCode.usage, '--status chooses tasks, and this lists sessions.', 'Add --tasks.');
@@ -86,10 +89,10 @@ async function sessionsAnswer(
   context: CliContext,
   harness: Harness,
   word: string | undefined,
-  { project, sort, limit }: LsOptions,
+  { project, machine, sort, limit }: LsOptions,
 ): Promise<Answer> {
   const { store } = harness;
-  const listed = await listSessions(store, { word, project, sort, limit });
+  const listed = await listSessions(store, { word, project, machine, sort, limit });
   const { sessions, entries, taskDir, more } = listed;
   return {
     rows: sessions.map((one) => ({
@@ -99,8 +102,12 @@ async function sessionsAnswer(
       ...spendingOf(one.envelope),
     })),
     text:
-      sessions.length === 0 ? nothing(harness, project) : await sessionTable(context, store, sessions, sort),
-    notesAfter: moreThan(limit, more),
+      sessions.length > 0
+        ? await sessionTable(context, store, sessions, sort)
+        : machine === undefined
+          ? nothing(harness, project)
+          : `No session in ${storePlace(harness)} has its source on ${JSON.stringify(machine)}.`,
+    notesAfter: [...moreThan(limit, more), ...goneFrom(sessions)],
     failure: unreadableSessions(entries, taskDir, 'listed'),
   };
 }
@@ -150,6 +157,13 @@ function nothing(harness: Harness, project: string | undefined, status?: string)
   if (project === undefined)
     return `No sessions yet in ${place}. \`hansard demo\` records some, \`hansard import PATH\` imports those of other tools.`;
   return `No project in ${place} contains ${JSON.stringify(project)}.`;
+}
+
+/** The sessions of which only the store has something. */
+function goneFrom(sessions: readonly ListedDispatch[]): string[] {
+  const gone = sessions.filter(({ envelope }) => envelope.source?.gone !== undefined);
+  const subject = gone.length === 1 ? '1 of them is' : `${gone.length} of them are`;
+  return gone.length === 0 ? [] : [`hansard: ${subject} gone from the source, and kept here only.`];
 }
 
 function moreThan(limit = 0, more: number | null = 0): string[] {

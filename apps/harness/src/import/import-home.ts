@@ -1,4 +1,4 @@
-import { homedir } from 'node:os';
+import { homedir, hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type { Harness } from '@hansard/compose';
 import { formatBytes } from '@hansard/events/plain';
@@ -14,6 +14,11 @@ import { nameFolder, unreadLine, unreadRow } from './import-answer.ts';
 /** The home folder of the user, as the environment of a command names it. */
 export function homeOf({ env }: CliContext): string {
   return env.HOME || env.USERPROFILE || homedir();
+}
+
+/** The name by which sessions of this machine are found. */
+export function machineOf({ env }: CliContext): string {
+  return env.HANSARD_MACHINE || hostname();
 }
 
 /** A path of a command, whose `~` no shell has replaced. */

@@ -10,7 +10,7 @@ import { type CliContext, note } from '../terminal/context.ts';
 import { explainError } from '../terminal/explain-error.ts';
 import { createProgress } from '../terminal/progress.ts';
 import { importLine, importRow, leftOutLine, noteImport, unreadLine, unreadRow } from './import-answer.ts';
-import { chooseFolders, homeOf, toAbsolute } from './import-home.ts';
+import { chooseFolders, homeOf, machineOf, toAbsolute } from './import-home.ts';
 import { openTrial, type Trial } from './trial-import.ts';
 
 export interface RunImportOptions {
@@ -35,6 +35,8 @@ interface Imported {
   readonly sessions?: HarnessImportOptions['sessions'];
   /** The mirrored sessions that runs have captured. */
   readonly captured: readonly string[];
+  /** Whether they are folders of products in the home folder of this machine. */
+  readonly isHome?: boolean;
 }
 
 /**
@@ -51,7 +53,7 @@ export function runImport(
   return withHarness(context, { config, root, load: 'record' }, async (harness) => {
     const chosen: Imported = mirrored
       ? await mirroredIn(harness)
-      : { paths: isHome ? await chooseFolders(context, harness, options) : paths, captured: [] };
+      : { paths: isHome ? await chooseFolders(context, harness, options) : paths, captured: [], isHome };
     if (chosen.paths.length === 0 && !mirrored) return;
     const trial = dryRun ? await openTrial(harness) : null;
     let notes: readonly string[] = [];
@@ -107,7 +109,7 @@ async function* linesOf(items: AsyncIterable<ImportItem>, trial: Trial | null): 
 async function* importItems(
   context: CliContext,
   harness: Harness,
-  { paths, sessions, captured }: Imported,
+  { paths, sessions, captured, isHome = false }: Imported,
   options: CommonOptions & RunImportOptions,
   trial: Trial | null,
 ): AsyncGenerator<ImportItem> {
@@ -118,7 +120,7 @@ async function* importItems(
   let failed = 0;
   const items = harness.import(paths, {
     ...definedOnly({ task, as, fidelity, reread, quietAfterMs: quietAfter, again, into: trial?.store }),
-    ...definedOnly({ sessions }),
+    ...definedOnly({ sessions, machine: isHome ? machineOf(context) : undefined }),
     filter: filterOf(context, options),
     onProgress: ({ bytes, of, log, logs }) => {
       place = logs === 1 ? '' : ` log ${log.toLocaleString('en')} of ${logs.toLocaleString('en')}`;

@@ -18,6 +18,8 @@ export interface ListingChoice {
   readonly word?: string | undefined;
   /** Only of projects whose name contains this text, ignoring case. */
   readonly project?: string | undefined;
+  /** Only of sources on the machine with this name. */
+  readonly machine?: string | undefined;
   /** Absent: `newest`. */
   readonly sort?: SessionOrder | undefined;
   /** Absent: no limit. */
@@ -46,7 +48,7 @@ export const sessionOrders = Object.keys(orders) as readonly SessionOrder[];
  */
 export async function listSessions(
   store: DispatchStore,
-  { word, project, sort = 'newest', limit = Number.POSITIVE_INFINITY }: ListingChoice = {},
+  { word, project, machine, sort = 'newest', limit = Number.POSITIVE_INFINITY }: ListingChoice = {},
 ): Promise<{
   readonly sessions: readonly ListedDispatch[];
   /** What was looked at, also what cannot be read. */
@@ -59,10 +61,17 @@ export async function listSessions(
   const scope = word === undefined ? null : await resolveScope(store, word);
   const { entries, isMore } =
     scope === null
-      ? await newest(store, project, sort === 'newest' ? limit : Number.POSITIVE_INFINITY)
+      ? await newest(
+          store,
+          project,
+          sort === 'newest' && machine === undefined ? limit : Number.POSITIVE_INFINITY,
+        )
       : { entries: (await listingsOf(store, scope)).toSorted(byStart), isMore: false };
   if (scope !== null && entries.length === 0) throw noSession(scope.taskDir);
-  const readable = entries.filter((one): one is ListedDispatch => !('error' in one));
+  const readable = entries.filter(
+    (one): one is ListedDispatch =>
+      !('error' in one) && (machine === undefined || one.envelope.source?.machine === machine),
+  );
   const sorted = readable.toSorted(orders[sort]);
   const listed = sorted.slice(0, limit);
   return {

@@ -110,6 +110,12 @@ const dispatchSourceSchema = z.object({
   titledBy: idSchema.optional(),
   /** The run of an import that created the dispatch. */
   run: idSchema.optional(),
+  /** The machine in whose home folder the files lie. Absent: the import did not find them there itself. */
+  machine: z.string().min(1).optional(),
+  /** Where the first of the files lies on that machine. */
+  path: z.string().min(1).optional(),
+  /** When a watcher saw that the source is gone: its file, or its session in a database. Absent: no watcher has seen that. */
+  gone: timestampSchema.optional(),
   /** How many events the dispatch had when the last import left it. Absent: an import is under way, or was killed. */
   events: countSchema.optional(),
   /** What happened to everything in the files at the last complete import. */

@@ -51,12 +51,20 @@ export function surveyProducts({
   environment = process.env,
   importers = logImporters,
 }: SurveyOptions = {}): ProductSurvey[] {
+  return productFolders(home, environment).map(({ product, folder }) => survey(product, folder, importers));
+}
+
+/** The folders of all known products below a home folder, each once. */
+export function productFolders(
+  home: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): { readonly product: Product; readonly folder: string }[] {
   const known = new Set<string>();
   return products.flatMap((product) =>
     product.whereItLies
       .flatMap((place) => foldersOf(place, home, environment))
       .filter((folder) => isNewFolder(folder, known))
-      .map((folder) => survey(product, folder, importers)),
+      .map((folder) => ({ product, folder })),
   );
 }
 

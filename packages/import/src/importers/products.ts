@@ -37,6 +37,8 @@ export interface Product {
   readonly sessions: RegExp;
   /** Whether the start of a file stays what it was. */
   readonly core: 'append-only' | 'mutable';
+  /** The id of the importer that reads its sessions. Absent: none does. */
+  readonly readBy?: string;
 }
 
 interface SignedProduct extends Product {
@@ -76,6 +78,7 @@ function editors(folder: string): ProductFolders[] {
 const signed: readonly SignedProduct[] = [
   {
     id: 'claude-code',
+    readBy: 'claude-transcript',
     title: 'Claude Code',
     whereItLies: [
       { variable: 'CLAUDE_CONFIG_DIR', home: '.claude', below: ['projects'] },
@@ -118,6 +121,7 @@ const signed: readonly SignedProduct[] = [
   },
   {
     id: 'codex',
+    readBy: 'codex',
     title: 'Codex',
     whereItLies: [{ variable: 'CODEX_HOME', home: '.codex', below: ['sessions', 'archived_sessions'] }],
     sessions: /\/rollout-[^/]*\.jsonl(?:\.zst)?$/,
@@ -137,6 +141,7 @@ const signed: readonly SignedProduct[] = [
   },
   {
     id: 'qwen-code',
+    readBy: 'qwen-code',
     title: 'Qwen Code',
     whereItLies: [{ variable: 'QWEN_HOME', home: '.qwen', below: ['projects', 'tmp'] }],
     sessions: /\/chats\/[^/]*\.jsonl?$/,
@@ -145,6 +150,7 @@ const signed: readonly SignedProduct[] = [
   },
   {
     id: 'gemini-cli',
+    readBy: 'gemini-cli',
     title: 'Gemini CLI',
     whereItLies: [{ home: '.gemini', below: ['tmp'] }],
     sessions: /\/chats\/(?:session-[^/]*|[^/]+\/[^/]+)\.jsonl?$/,
@@ -153,6 +159,7 @@ const signed: readonly SignedProduct[] = [
   },
   {
     id: 'opencode',
+    readBy: 'opencode',
     title: 'OpenCode',
     whereItLies: [{ variable: 'XDG_DATA_HOME', home: '.local/share', below: ['opencode'] }],
     sessions: /\/opencode[^/]*\.db$|\/storage\/session\/.*\.json$/,
@@ -169,6 +176,7 @@ const signed: readonly SignedProduct[] = [
   },
   {
     id: 'copilot-cli',
+    readBy: 'copilot-cli',
     title: 'GitHub Copilot CLI',
     whereItLies: [{ variable: 'COPILOT_HOME', home: '.copilot', below: ['session-state'] }],
     sessions: /\/events\.jsonl$/,
@@ -221,6 +229,7 @@ const signed: readonly SignedProduct[] = [
   },
   {
     id: 'pi',
+    readBy: 'pi',
     title: 'pi',
     whereItLies: [{ variable: 'PI_CODING_AGENT_DIR', home: '.pi/agent', below: ['sessions'] }],
     sessions: /\.jsonl$/,

@@ -58,6 +58,8 @@ export interface RecordLogOptions {
   readonly again?: boolean | undefined;
   /** The id of the run of an import, which a new dispatch keeps. */
   readonly run?: string | undefined;
+  /** The machine on which the files lie. Absent: the envelope names none, or keeps what it names. */
+  readonly machine?: string | undefined;
 }
 
 /** A log whose files have not changed since the last complete import. Nothing was read. */
@@ -110,6 +112,7 @@ export async function recordLog(
     now = Date.now,
     again = false,
     run,
+    machine,
   }: RecordLogOptions = {},
 ): Promise<
   | RecordedLog
@@ -127,15 +130,19 @@ export async function recordLog(
   const { parentDispatchId } = log;
   if (existing?.parentDispatchId === null && parentDispatchId !== undefined)
     await nameParent(store, ref, parentDispatchId);
-  if (!reread && existing !== null && areSameFiles(existing.source?.files ?? [], files))
+  const place = placeOf(log, machine);
+  if (!reread && existing !== null && areSameFiles(existing.source?.files ?? [], files)) {
+    if (!isPlacedAt(existing.source, place)) await notePlace(store, ref, place);
     return { kind: 'unchanged', quietEnd: await endIfQuiet(store, taskDir, existing, clock, importWriter) };
+  }
   if (existing === null && !(await mayRecord(store, log.dispatchId, again))) return { kind: 'excluded' };
   const table = await tableOf(prices);
   const writerOptions = { ...importWriter, prices: table };
   await using dispatch =
     existing === null
-      ? await store.beginDispatch(taskDir, newDispatch(log, kept, run), writerOptions)
+      ? await store.beginDispatch(taskDir, newDispatch(log, kept, { ...place, run }), writerOptions)
       : await store.openDispatch(ref, { write: true, ...writerOptions });
+  if (existing !== null && !isPlacedAt(existing.source, place)) await placeIn(dispatch, place);
   const before = existing === null ? 0 : await dispatch.count();
   const recording = { dispatch, log, files, existing, before, table, signal, clock };
   const readOptions = { fidelity: kept, signal, ...definedOnly({ onProgress }) };
@@ -148,6 +155,31 @@ async function nameParent(store: DispatchStore, ref: DispatchRef, parentDispatch
   await using dispatch = await store.openDispatch(ref, { write: true, ...importWriter });
   await dispatch.update({ parentDispatchId });
   await dispatch.release();
+}
+
+type Place = Pick<DispatchSource, 'machine' | 'path'>;
+
+function placeOf({ files: [path] }: OpenLog, machine: string | undefined): Place {
+  return machine === undefined || path === undefined ? {} : { machine, path };
+}
+
+/** Whether an envelope has the place of a log, if that is known, and does not say that the log is gone from it. */
+function isPlacedAt(source: DispatchSource | null, { machine, path }: Place): boolean {
+  if (machine === undefined) return true;
+  return source?.machine === machine && source.path === path && source.gone === undefined;
+}
+
+async function notePlace(store: DispatchStore, ref: DispatchRef, place: Place): Promise<void> {
+  await using dispatch = await store.openDispatch(ref, { write: true, ...importWriter });
+  await placeIn(dispatch, place);
+  await dispatch.release();
+}
+
+async function placeIn(dispatch: Dispatch, place: Place): Promise<void> {
+  const { source } = dispatch.envelope;
+  if (source === null) return;
+  const { gone: _, ...facts } = source;
+  await dispatch.update({ source: { ...facts, ...place } });
 }
 
 /** Whether a log without a dispatch may have one: it is not excluded, or is `again` no longer. */
@@ -275,14 +307,14 @@ export async function tableOf(prices: PriceTable | false | undefined): Promise<P
 function newDispatch(
   { dispatchId, parentDispatchId, role = importedRole, startedAt, cwd, format }: OpenLog,
   fidelity: Fidelity,
-  run: string | undefined,
+  source: Place & { readonly run: string | undefined },
 ): NewDispatch {
   return {
     dispatchId,
     role,
     startedAt: startedAt === null ? null : toTimestamp(startedAt),
     fidelity,
-    source: { format, files: [], ...definedOnly({ run }) },
+    source: { format, files: [], ...definedOnly(source) },
     ...definedOnly({ cwd, parentDispatchId }),
   };
 }
