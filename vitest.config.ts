@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join, relative } from 'node:path';
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { heavyTests, longestTests, testFiles } from './scripts/unit-tests.ts';
+import { heavyReason, heavyTests, longestTests, testFiles } from './scripts/unit-tests.ts';
 
 // Workers, and the programs that tests start, compile what they load once.
 process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, 'node_modules/.cache/compiled-tests');
@@ -21,7 +21,15 @@ export const unitTests: TestProjectConfiguration = {
   },
 };
 
-const heavy: TestProjectConfiguration = { extends: true, test: { name: 'heavy', include: heavyFiles } };
+/** Those with an engine, a browser, built packages or replaced modules have a process of their own. The others share some. */
+const isAlone = (file: string) => ['engine', 'package', 'mock'].includes(heavyReason(file) as string);
+const heavy: TestProjectConfiguration[] = [
+  {
+    extends: true,
+    test: { name: 'heavy', isolate: false, include: heavyFiles.filter((file) => !isAlone(file)) },
+  },
+  { extends: true, test: { name: 'alone', include: heavyFiles.filter(isAlone) } },
+];
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -30,8 +38,7 @@ class LongestFirst extends BaseSequencer {
       return rank < 0 ? longestTests.length : rank;
     };
     const sorted = await super.sort(files);
-    const projects = [...new Set(sorted.map(({ project }) => project.name))];
-    return projects.flatMap((name) =>
+    return ['heavy', 'alone', 'unit'].flatMap((name) =>
       sorted.filter(({ project }) => project.name === name).sort((one, other) => rankOf(one) - rankOf(other)),
     );
   }
@@ -47,7 +54,7 @@ export function configFor(projects: TestProjectConfiguration[]) {
       testTimeout: 240_000,
       hookTimeout: 240_000,
       // Many tests wait for processes of their own: none of the cores should wait with them.
-      maxWorkers: availableParallelism() + 1,
+      maxWorkers: availableParallelism() + 2,
       sequence: { sequencer: LongestFirst },
       reporters: ['default', './scripts/count-reporter.ts'],
       projects,
@@ -56,4 +63,4 @@ export function configFor(projects: TestProjectConfiguration[]) {
 }
 
 /** `pnpm test`: every test. */
-export default configFor([heavy, unitTests]);
+export default configFor([...heavy, unitTests]);

@@ -39,7 +39,6 @@ export const slowTests: readonly string[] = [
  * one at the end: without times of an earlier run, as in CI, vitest starts the largest files first.
  */
 export const longestTests: readonly string[] = [
-  'plugins/store-redis/test/conformance.test.ts',
   'plugins/store-postgres/test/conformance.test.ts',
   'plugins/store-redis/test/conformance.test.ts',
   'plugins/store-jsonfile/test/conformance-processes.test.ts',
