@@ -8,6 +8,7 @@ import {
   type UndoneSession,
   undoImport,
 } from '@hansard/import';
+import { type CopiesElsewhere, findCopiesElsewhere } from '@hansard/maintenance';
 import { Option } from 'commander';
 import { withHarness } from '../harness.ts';
 import { toAbsolute } from '../import/import-home.ts';
@@ -137,6 +138,10 @@ function runUndo(context: CliContext, { undo, yes, ...options }: UndoOptions): P
   return withHarness(context, { config, root, load: 'store' }, async ({ store }) => {
     const run = await findImportRun(store, undo === true ? undefined : undo);
     note(context, describeRun(context, run));
+    const names = new Set(run.sessions.map((one) => `${one.taskDir} ${one.dispatchId}`));
+    const isOfRun = ({ taskDir, dispatchId }: UndoneSession['ref']) => names.has(`${taskDir} ${dispatchId}`);
+    const copies = await findCopiesElsewhere(store, isOfRun, { signal: context.signal });
+    for (const line of copiesInWords(copies)) note(context, line);
     if (
       !(await confirm(context, 'Delete them? Their sources stay, and can be imported again.', {
         yes: yes === true,
@@ -154,6 +159,9 @@ function runUndo(context: CliContext, { undo, yes, ...options }: UndoOptions): P
       rows: undone.map(({ ref, kept: reason }) => ({
         ...ref,
         deleted: reason === null,
+        copies: copies
+          .filter(({ of }) => of.dispatchId === ref.dispatchId && of.taskDir === ref.taskDir)
+          .map(({ of: _, ...copy }) => copy),
         ...(reason === null ? {} : { reason: typeof reason === 'string' ? reason : reason.code }),
       })),
       text: `${formatCount(undone.length - kept.length, 'session')} deleted.`,
@@ -175,6 +183,23 @@ function describeRun(context: CliContext, { run, startedAt, sessions }: ImportRu
   const time = shownTime(context, startedAt).slice(0, 16).replace('T', ' ');
   const what = `${formatCount(sessions.length, 'session')} in ${formatCount(tasks, 'task')}`;
   return `The import ${run} (${time}) created ${what}, which the store still has.`;
+}
+
+const mostNamed = 10;
+
+/** The sessions that keep events of a run. */
+function copiesInWords(copies: readonly CopiesElsewhere[]): string[] {
+  const kept = new Map<string, number>();
+  for (const { events, ...copy } of copies) kept.set(nameOf(copy), (kept.get(nameOf(copy)) ?? 0) + events);
+  const named = [...kept].slice(0, mostNamed);
+  const more = kept.size - named.length;
+  return [
+    ...named.map(
+      ([name, events]) =>
+        `${formatCount(events, 'of their events is', 'of their events are')} also in ${name}, and ${events === 1 ? 'stays' : 'stay'} there.`,
+    ),
+    ...(more === 0 ? [] : [`${formatCount(more, 'more session')} keep copies; --json names them.`]),
+  ];
 }
 
 function nameOf({ taskDir, dispatchId }: UndoneSession['ref']): string {

@@ -239,3 +239,18 @@ it('a deletion names the sessions that keep copies of the deleted events, whiche
   ]);
   expect((await remove(ids.parent, '--yes', '--json')).json()).toMatchObject([{ copies: [] }]);
 });
+
+it('an import that is undone names the sessions that keep copies of its events', async () => {
+  using family = new Family();
+  family.write('parent');
+  family.write('fork');
+  for (const one of ['parent', 'fork'] as const) await family.import(one);
+  const undone = await family.hansard('import', '--undo', '--yes', '--json');
+  expect(undone.err).toMatch(
+    new RegExp(`\\n6 of their events are also in srv-shop/${ids.parent} \\S+, and stay there\\.\\n`),
+  );
+  expect(undone.json()).toMatchObject([
+    { deleted: true, copies: [{ taskDir: expect.stringContaining(ids.parent), events: 6 }] },
+  ]);
+  expect((await family.hansard('import', '--undo', '--yes', '--json')).err).not.toContain('also in');
+});
