@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, realpathSync, statSync } from 'node:fs';
-import { isAbsolute, resolve } from 'node:path';
-import { toTaskName } from '@hansard/compose';
+import { isAbsolute, join, resolve } from 'node:path';
+import { storePlace, toTaskName } from '@hansard/compose';
 import {
   type BlamedFile,
   blameFile,
@@ -13,6 +14,7 @@ import { messageOf } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { formatCount, formatTime, shortId } from '@hansard/facts';
 import { type BlamedLine, columnsOf, fitColumns, padColumns } from '@hansard/views';
+import { homeOf } from '../import/import-home.ts';
 import { incomplete } from '../tasks/unreadable.ts';
 import type { Answer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
@@ -59,11 +61,13 @@ export const addBlame: AddCommand = (command, context) => {
       ].join('\n'),
     )
     .action((word: string, options: BlameOptions) =>
-      answerFromStore(context, options, async ({ store }) => {
+      answerFromStore(context, options, async (harness) => {
+        const { store } = harness;
         const file = fileNamed(context.cwd, word, options);
         const progress = createProgress(context, `searching ${word}: sessions`);
         const blamed = await blameFile(store, {
           ...file,
+          index: indexPath(context, storePlace(harness)),
           onSession: async (searched, of) => {
             progress.update(searched, of);
             await letInterrupt(context);
@@ -76,6 +80,13 @@ export const addBlame: AddCommand = (command, context) => {
       }),
     );
 };
+
+/** The file of the index of a store. It is derived from the logs: it can be deleted at any time. */
+function indexPath(context: CliContext, place: string): string {
+  const caches = context.env.XDG_CACHE_HOME || join(homeOf(context), '.cache');
+  const name = createHash('sha256').update(place).digest('hex').slice(0, 32);
+  return join(caches, 'hansard', `files-${name}`);
+}
 
 interface NamedFile {
   readonly paths: readonly string[];

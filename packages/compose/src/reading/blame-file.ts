@@ -1,5 +1,11 @@
 import { basename, isAbsolute, join, normalize } from 'node:path';
-import type { DispatchEntry, DispatchLog, DispatchStore, ListedDispatch } from '@hansard/dispatch';
+import type {
+  DispatchEntry,
+  DispatchLog,
+  DispatchStore,
+  ListedDispatch,
+  PositionedEvent,
+} from '@hansard/dispatch';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 import { isPlainObject, isReadableAs } from '@hansard/events/plain';
 import { EventWords, type StoreError, storeErrors } from '@hansard/provider';
@@ -16,6 +22,7 @@ import {
   stepOf,
 } from '@hansard/views';
 import { listAll } from '../sessions/resolve-session.ts';
+import { FileIndex, stampOf } from './file-index.ts';
 
 /** A recorded event that changed or read a file. */
 export interface FileEvent {
@@ -60,20 +67,24 @@ interface BlameQuestion {
   readonly paths: readonly string[];
   /** The present content of the file. Null: the file does not exist, and only its history is wanted. */
   readonly content: string | null;
+  /** The file of an index of the names in the logs, which this makes and keeps up to date. Absent: each log is read. The answer is the same. */
+  readonly index?: string;
   /** Receives how many sessions were searched, and of how many. */
   readonly onSession: (searched: number, of: number) => Promise<void>;
 }
 
 /**
- * Replays the recorded edits of a file, of every session of a store. The sessions are found by the search of the store, by the words of the file's name: there
- * is no index of its own. A session is read only where its events name the file.
+ * Replays the recorded edits of a file, of every session of a store. The events are found by the index of the store, or by a {@link FileIndex}: a log is
+ * read as a whole only if the index does not know its present state.
  */
 export async function blameFile(store: DispatchStore, question: BlameQuestion): Promise<BlamedFile> {
-  const found = new FoundSteps(store, question.paths);
+  const index = new FileIndex(question.index ?? null);
+  const found = new FoundSteps(store, question.paths, index);
   const listings = await listAll(store, {});
   // A renaming that is found adds a path, whose events are looked for in turn.
   for (let names = found.newNames(); names.length > 0; names = found.newNames())
     await found.search(listings, names, question.onSession);
+  index.save();
   const [path = ''] = question.paths;
   const { table } = found;
   const end = question.content === null ? null : { path, content: table.linesOf(question.content) };
@@ -109,9 +120,10 @@ class FoundSteps {
   readonly table = new LineTable();
   readonly #envelopes = new Map<string, DispatchEnvelope>();
   readonly narratives: DispatchEnvelope[] = [];
-  readonly unreadable: StoreError[] = [];
+  readonly #unreadable = new Map<string, StoreError>();
   readonly otherPaths = new Set<string>();
   readonly #store: DispatchStore;
+  readonly #index: FileIndex;
   /** The spellings of the path of the file now. */
   readonly #spellings: readonly string[];
   /** The same, and its earlier paths. */
@@ -119,10 +131,15 @@ class FoundSteps {
   #searched = 0;
   readonly #steps = new Map<string, Map<string, FoundStep>>();
 
-  constructor(store: DispatchStore, paths: readonly string[]) {
+  constructor(store: DispatchStore, paths: readonly string[], index: FileIndex) {
     this.#store = store;
+    this.#index = index;
     this.#spellings = paths;
     this.#paths = [...paths];
+  }
+
+  get unreadable(): readonly StoreError[] {
+    return [...this.#unreadable.values()];
   }
 
   /** The names of the paths that were not searched for yet. */
@@ -141,7 +158,7 @@ class FoundSteps {
     const readable = new Map<string, ListedDispatch>();
     for (const listing of listings)
       if (!('error' in listing)) readable.set(`${listing.taskDir}\n${listing.dispatchId}`, listing);
-      else if (!this.unreadable.includes(listing.error)) this.unreadable.push(listing.error);
+      else this.#unreadable.set(`${listing.taskDir}\n${listing.dispatchId}`, listing.error);
     const isIndexed = this.#store.capabilities.search === 'index';
     const lookedUp = isIndexed ? names.filter(hasWords) : [];
     for (const name of lookedUp)
@@ -153,20 +170,34 @@ class FoundSteps {
     if (others.length === 0) return;
     let searched = 0;
     for (const listing of readable.values()) {
-      for (const name of others) await this.#searchOne(listing, name);
+      await this.#searchOne(listing, others);
       searched += 1;
       await onSession(searched, readable.size);
     }
   }
 
-  async #searchOne(listing: ListedDispatch, name: string): Promise<void> {
+  async #searchOne(listing: ListedDispatch, names: readonly string[]): Promise<void> {
     try {
-      for await (const { position, event } of this.#eventsNaming(listing, name))
-        this.#take(listing, position, event);
+      const stamp = await stampOf(listing);
+      const positions = this.#index.find(listing, stamp, names);
+      if (positions === null) await this.#readWhole(listing, stamp, names);
+      else
+        for await (const { position, event } of eventsAt(listing.log, positions))
+          this.#take(listing, position, event);
     } catch (error) {
       if (!storeErrors.is(error)) throw error;
-      this.unreadable.push(error);
+      this.#unreadable.set(`${listing.taskDir}\n${listing.dispatchId}`, error);
     }
+  }
+
+  async #readWhole(listing: ListedDispatch, stamp: string, names: readonly string[]): Promise<void> {
+    const all = new Map<number, readonly string[]>();
+    for await (const { position, event } of listing.log.events({ types: ['agent:tool_result'] })) {
+      const named = fileNamesIn(event, listing.envelope);
+      if (named.length > 0) all.set(position, named);
+      if (named.some((name) => names.includes(name))) this.#take(listing, position, event);
+    }
+    this.#index.add(listing, stamp, all);
   }
 
   /** The steps of each session, in the order of its log; of a copied event only the original. */
@@ -185,15 +216,6 @@ class FoundSteps {
         originals.set(one.event.toolCallId, [...(originals.get(one.event.toolCallId) ?? []), one]);
       return own;
     });
-  }
-
-  async *#eventsNaming(
-    { log, taskDir, dispatchId }: ListedDispatch,
-    name: string,
-  ): AsyncGenerator<{ readonly position: number; readonly event: CapturedEvent }> {
-    const isSearched = this.#store.capabilities.search !== false && hasWords(name);
-    if (!isSearched) yield* log.events({ types: ['agent:tool_result'] });
-    else yield* await this.#store.searchEvents(name, { taskDir, dispatchId, limit: mostEvents });
   }
 
   #take(listing: ListedDispatch, position: number, event: CapturedEvent): void {
@@ -266,6 +288,40 @@ function isCopy({ step, event }: FoundStep, { step: other, event: original }: Fo
 function folderOf({ data }: CapturedEvent): string | null {
   const { details } = data;
   return isPlainObject(details) && typeof details.cwd === 'string' ? details.cwd : null;
+}
+
+/** The names of the files that an event changed, read or renamed. */
+function fileNamesIn(event: CapturedEvent, { fidelity, cwd }: DispatchEnvelope): string[] {
+  const folder = folderOf(event) ?? cwd;
+  const paths =
+    fidelity === 'narrative'
+      ? [changedWithoutContents(event)]
+      : fileRecordsOf(event).flatMap(({ path, from }) => [path, from]);
+  return paths.flatMap((path) => (path === null ? [] : [basename(absolute(path, folder))]));
+}
+
+/** Positions at most this far apart are read together. */
+const nearPositions = 8;
+const mostTogether = 256;
+
+/** The events at growing positions. */
+async function* eventsAt(log: DispatchLog, positions: readonly number[]): AsyncGenerator<PositionedEvent> {
+  for (let at = 0; at < positions.length; ) {
+    const first = positions[at] as number;
+    let last = first;
+    let end = at + 1;
+    for (let next = positions[end]; next !== undefined; next = positions[end]) {
+      if (next - last > nearPositions || next - first >= mostTogether) break;
+      last = next;
+      end += 1;
+    }
+    const wanted = new Set(positions.slice(at, end));
+    for await (const { position, event } of log.events({ after: first - 1, limit: last - first + 1 })) {
+      if (wanted.has(position)) yield { position, event };
+      if (position >= last) break;
+    }
+    at = end;
+  }
 }
 
 /** The absolute path of a recorded one; one without a known folder stays relative. */
