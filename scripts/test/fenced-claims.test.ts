@@ -5,6 +5,8 @@ import { expect, it } from 'vitest';
 import { InboxClaim, ProviderDispatch } from '../../packages/dispatch/src/store/provider-dispatch.ts';
 import type { FencedClaim as FileClaim } from '../../plugins/store-jsonfile/src/dispatch/dispatch-claims.ts';
 import type { FencedClaim as PostgresClaim } from '../../plugins/store-postgres/src/claims.ts';
+import type { FencedClaim as RedisClaim } from '../../plugins/store-redis/src/claims.ts';
+import { scripts } from '../../plugins/store-redis/src/server/scripts.ts';
 import type { FencedClaim as SqliteClaim } from '../../plugins/store-sqlite/src/writer-leases.ts';
 import { root } from '../workspace.ts';
 
@@ -15,6 +17,8 @@ const changing: Readonly<Record<string, RegExp>> = {
     /statements\.(?:setEnvelope|setStartedAt|deleteDispatch|deleteEvents|deleteEventIds|deleteSearchText|copyEvent|insertLoss|moveLosses|deleteLosses)\.run$/,
   postgres:
     /statements\.(?:setEnvelope|deleteDispatch|deleteEvents|deleteOwnEvents|deleteWords|insertEvents|insertLoss|moveLosses|deleteLosses)$/,
+  redis:
+    /^script$|^scripts\.(?:setEnvelope|remove|unstage)$|^\[(?:\.\.\.\[)?'(?:DEL|UNLINK|SET|H(?:SET|DEL)|X(?:ADD|DEL|TRIM)|Z(?:ADD|REM)|RENAME|EVAL)'/,
 };
 
 /** The other functions with such a call, each with the reason why it needs no `FencedClaim`. */
@@ -45,6 +49,16 @@ const others: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   postgres: {
     'events/renewal.ts flush': 'rows under a new number, which `renew` gave',
   },
+  redis: {
+    'claims.ts remove': 'the script takes the dispatch over in the step that removes it',
+    'claims.ts end': 'the lease of this opening',
+    'claims.ts renew': 'the lease of this opening',
+    'dispatch-table.ts update': 'the script compares the writer in the step that writes',
+    'events/renewal.ts drop': 'a number that no dispatch has, or the script removes nothing',
+    'remains.ts removeRemains': 'a number that no dispatch has, or the script removes nothing',
+    'server/scripts.ts the file': 'the text of a script, which the test below reads',
+    'server/server.ts repeatable': 'whatever script its callers run',
+  },
 };
 
 interface Place {
@@ -72,9 +86,10 @@ function unfenced(file: string, source: string, calls: RegExp): string[] {
     MethodDefinition: (node) => name(textOf(node.key).replace('#', ''), node),
     CallExpression: (node) => {
       const callee = textOf(node.callee);
-      // PostgreSQL runs a statement by its text.
+      // PostgreSQL runs a statement by its text, and Redis a script or a command.
       const [first] = node.arguments;
-      const statement = first !== undefined && callee.endsWith('.run') ? textOf(first) : '';
+      const runs = /\.run$|erver\.repeatable(?:Command)?$/.test(callee);
+      const statement = first !== undefined && runs ? textOf(first) : '';
       if (calls.test(callee) || calls.test(statement)) found.push(node.start);
     },
   }).visit(parseSync(file, source).program);
@@ -113,10 +128,42 @@ it('a second way to a file or a row is found', () => {
   expect(unfenced('a.ts', rows, changing.postgres as RegExp)).toEqual(['tidy']);
 });
 
+/** A change of a dispatch, and what compares the claim in the same step. */
+const writes = /call\('(?:SET|DEL|UNLINK|HSET|HDEL|HINCRBY|XADD|ZADD|ZREM)'|\b(?:addEvents|index|unindex)\(/;
+const fences =
+  /if row\[\d\] ~= (?:token|ARGV\[3\] or row\[2\] ~= token)|'writer'\) == ARGV\[1\]|if refused > 0 then return/;
+/** The scripts that need no claim, each with the reason. */
+const withoutClaim = {
+  create: 'a dispatch that does not exist',
+  breakClaim: 'it ends a claim, and changes nothing else',
+  unstage: 'a number that no dispatch has',
+  putTask: 'the record of a task',
+};
+
+function unfencedScripts(all: Readonly<Record<string, { readonly text: string }>>): string[] {
+  const [first = '', ...others] = Object.values(all).map(({ text }) => text);
+  let shared = 0;
+  while (others.every((text) => text[shared] === first[shared])) shared += 1;
+  return Object.entries(all).flatMap(([name, { text }]) => {
+    const body = text.slice(shared);
+    const [written, fenced] = [body.search(writes), body.search(fences)];
+    return written >= 0 && (fenced < 0 || fenced > written) ? [name] : [];
+  });
+}
+
+it('each script of store-redis compares the claim before it changes a dispatch', () => {
+  expect(unfencedScripts(scripts).toSorted()).toEqual(Object.keys(withoutClaim).toSorted());
+  for (const name of ['release', 'claim', 'setEnvelope', 'append', 'stage', 'switchTo', 'remove'] as const) {
+    const text = scripts[name].text.replace(fences, '');
+    expect(unfencedScripts({ ...scripts, [name]: { text } }), name).toContain(name);
+  }
+});
+
 it.each([
   ['jsonfile', 'dispatch/dispatch-claims.ts', 'DispatchClaims'],
   ['sqlite', 'writer-leases.ts', 'WriterLeases'],
   ['postgres', 'claims.ts', 'Claims'],
+  ['redis', 'claims.ts', 'Claims'],
 ])('only the file of its claims can make a claim of store-%s', (store, file, maker) => {
   const source = readFileSync(join(root, `plugins/store-${store}/src`, file), 'utf8');
   expect(source).toContain('\nclass Fenced {');
@@ -179,14 +226,21 @@ it('a letter is rewritten and removed only with the claim of its dispatch', asyn
 type Public<Claim> = Pick<Claim, keyof Claim>;
 
 it('no other object is a claim, whatever it has (checked by the compiler)', () => {
-  const forge = (file: Public<FileClaim>, row: Public<SqliteClaim>, locked: Public<PostgresClaim>) => {
+  const forge = (
+    file: Public<FileClaim>,
+    row: Public<SqliteClaim>,
+    locked: Public<PostgresClaim>,
+    held: Public<RedisClaim>,
+  ) => {
     // @ts-expect-error: it lacks the private field.
     const one: FileClaim = file;
     // @ts-expect-error: it lacks the private field.
     const two: SqliteClaim = row;
     // @ts-expect-error: it lacks the private field.
     const three: PostgresClaim = locked;
-    return [one, two, three];
+    // @ts-expect-error: it lacks the private field.
+    const four: RedisClaim = held;
+    return [one, two, three, four];
   };
   expect(forge).toBeTypeOf('function');
 });

@@ -19,11 +19,29 @@ import { type DispatchRow, decodeEnvelope, toRow } from './dispatch-row.ts';
 import { scripts } from './server/scripts.ts';
 import { newerKeys, type Reply, type Server, versionText } from './server/server.ts';
 
-/** A claim that this opening has for as long as the row of the dispatch has its token and this epoch. */
-export interface HeldClaim {
-  readonly row: DispatchRow;
+/**
+ * A claim that this opening has for as long as the row of the dispatch has its token and this epoch. Only `Claims` makes one, and nothing fills a
+ * new number of a dispatch or switches to it without one.
+ */
+class Fenced {
+  // Private, so that no other object is one.
+  readonly #row: DispatchRow;
   readonly epoch: number;
+  /** Whether this opening had the claim before. */
+  readonly wasOurs: boolean;
+
+  constructor(row: DispatchRow, epoch: number, wasOurs: boolean) {
+    this.#row = row;
+    this.epoch = epoch;
+    this.wasOurs = wasOurs;
+  }
+
+  get row(): DispatchRow {
+    return this.#row;
+  }
 }
+
+export type FencedClaim = Fenced;
 
 /**
  * The claims of this opening. The row of a claimed dispatch has the token of the opening (`writer`) and the epoch of the claim. One key with
@@ -95,7 +113,7 @@ export class Claims {
   }
 
   /** Claims a dispatch, whatever is wrong with it. @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED */
-  async take(taskDir: string, dispatchId: string): Promise<HeldClaim & { readonly wasOurs: boolean }> {
+  async take(taskDir: string, dispatchId: string): Promise<FencedClaim> {
     await this.#server.assertDurable();
     const name = writtenName(taskDir, dispatchId);
     const ask = (dead: string) =>
@@ -104,7 +122,7 @@ export class Claims {
     if (answer === 'newer') throw newerKeys(this.#server.name);
     const row = toRow(taskDir, dispatchId, reply ?? null);
     this.keep(taskDir, dispatchId);
-    return { row, epoch: Number(value), wasOurs: this.has(row) };
+    return new Fenced(row, Number(value), this.has(row));
   }
 
   /** Removes a dispatch that nobody else has claimed. @throws STORE_DISPATCH_NOT_FOUND, STORE_LOCKED, STORE_MISPLACED */

@@ -1,7 +1,7 @@
 import { type CapturedEvent, type DispatchEnvelope, encodeEvent } from '@hansard/events';
 import type { DispatchRewrite, DispatchRewritten, DispatchVerification } from '@hansard/provider';
 import { chainStart, decodeEvent, dispatchNotClaimed, eventChecksum, writtenName } from '@hansard/store-kit';
-import type { Claims, HeldClaim } from '../claims.ts';
+import type { Claims, FencedClaim } from '../claims.ts';
 import {
   assertNamed,
   type DispatchRow,
@@ -36,7 +36,7 @@ const eventsAtOnce = 1_000;
 class Staged {
   readonly #server: Server;
   readonly #claims: Claims;
-  readonly #claim: HeldClaim;
+  readonly #claim: FencedClaim;
   readonly #name: string;
   #number = '';
   #checksum: number;
@@ -46,7 +46,7 @@ class Staged {
   #part: string[] = [];
   #characters = 0;
 
-  constructor({ server, claims }: RenewalSetup, claim: HeldClaim) {
+  constructor({ server, claims }: RenewalSetup, claim: FencedClaim) {
     const { taskDir, dispatchId } = claim.row;
     this.#server = server;
     this.#claims = claims;
@@ -108,7 +108,7 @@ async function withClaim<T>(
   { claims, reader }: RenewalSetup,
   taskDir: string,
   dispatchId: string,
-  work: (claim: HeldClaim) => Promise<T>,
+  work: (claim: FencedClaim) => Promise<T>,
 ): Promise<T> {
   const claim = await claims.take(taskDir, dispatchId);
   if (claim.wasOurs) return work(claim);
@@ -131,7 +131,7 @@ async function withClaim<T>(
 /** Fills a new number and switches to it. After an error nothing has changed, and what was staged is removed. */
 async function renewed(
   setup: RenewalSetup,
-  claim: HeldClaim,
+  claim: FencedClaim,
   fill: (staged: Staged) => Promise<DispatchEnvelope>,
   verification?: DispatchVerification,
 ): Promise<void> {
@@ -201,7 +201,7 @@ export function adoptDispatch(setup: RenewalSetup, taskDir: string, dispatchId: 
 
 async function replaceContent(
   setup: RenewalSetup,
-  claim: HeldClaim,
+  claim: FencedClaim,
   written: Pick<DispatchRow, 'taskDir' | 'dispatchId'>,
   { envelope, event, notice }: DispatchRewrite,
 ): Promise<void> {
