@@ -41,6 +41,11 @@ const transientResults: ReadonlySet<number> = new Set([
   result.protocol,
 ]);
 
+/** Whether another connection has had the lock for longer than a call may wait. */
+export function isBusy(error: unknown): boolean {
+  return resultCode(error) === result.busy;
+}
+
 /** An error of SQLite or of the file system as an error of the contract. Any other error is returned unchanged. */
 export function toStoreError(error: unknown, file: string): unknown {
   const code = resultCode(error);

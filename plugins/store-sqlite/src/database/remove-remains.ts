@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import type { RemainsScope } from '@hansard/provider';
 import { orMissing, type Processes, parseLease } from '@hansard/store-kit';
+import { isBusy } from '../sqlite-errors.ts';
 import { inTransaction } from './transaction.ts';
 
 /**
@@ -14,16 +15,17 @@ import { inTransaction } from './transaction.ts';
  * @throws an error of SQLite, such as a busy database or a full disk. Then the content is unchanged
  */
 export function removeRemains(database: DatabaseSync, file: string): string[] {
-  let isEmptied: boolean;
   try {
     overwriting(database, () => {
       inTransaction(database, () => mergeWords(database));
       database.exec('VACUUM');
     });
-  } finally {
-    isEmptied = emptyLog(database);
+  } catch (error) {
+    // Another process has the lock: this one would wait for it once more.
+    if (!isBusy(error)) emptyLog(database);
+    throw error;
   }
-  const remains = isEmptied
+  const remains = emptyLog(database)
     ? []
     : [
         `${file} and its log, because another process reads them: they have old content until the last process closes the store.`,
