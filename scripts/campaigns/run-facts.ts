@@ -9,8 +9,8 @@ import { contractVersion } from '../../packages/provider/src/index.ts';
  */
 const editions = {
   simulation: 3,
-  leases: 2,
-  'planted-faults': 2,
+  leases: 3,
+  'planted-faults': 3,
   reliability: 1,
   truth: 1,
   trees: 1,

@@ -122,11 +122,75 @@ export function randomSchedule(
   const schedule: Decision[] = [];
   while (schedule.length < decisions) {
     const chance = random();
+    const one = below(processes);
+    const actors = { one, other: (one + 1 + below(processes - 1)) % processes };
     if (chance < 0.02) schedule.push(...pattern());
     else if (chance < 0.035) schedule.push(...overtaken());
+    else if (chance < 0.05)
+      schedule.push(...rare(calls, actors, { below, leaseMs, mark: `${9_000 + schedule.length}` }));
     else schedule.push(decide());
   }
   return schedule;
+}
+
+/** Calls of two processes that meet too rarely among the others. */
+function rare(
+  calls: RandomCalls,
+  { one, other }: { readonly one: number; readonly other: number },
+  { below, leaseMs, mark }: RareOptions,
+): Decision[] {
+  const dispatch = calls.focus(one);
+  const claim = { kind: 'claim', dispatch } as const;
+  const ready: Decision[] = [one, other].map((process) => ({ kind: 'continue', process }));
+  const ids = [`p${one}-${mark}`];
+  const append = { kind: 'append', dispatch, ids, isSensible: false } as const;
+  switch (below(5)) {
+    // Both want a dispatch that is free.
+    case 0:
+      return [
+        ...[...ready, ...made(one, claim), ...made(one, { kind: 'release', dispatch })],
+        ...[
+          run(other, toTheEnd),
+          { kind: 'start', process: one, call: claim } as const,
+          run(one, 1 + below(5)),
+        ],
+        { kind: 'start', process: other, call: below(2) === 0 ? claim : calls.rewrite(other, dispatch) },
+        ...[run(other, 1 + below(8)), run(one, toTheEnd), run(other, toTheEnd), ...made(one, append)],
+      ];
+    // An owner is stopped for less than its lease.
+    case 1:
+      return [
+        ...[...ready, ...made(one, claim), { kind: 'stop', process: one } as const, ...made(other, claim)],
+        ...[
+          { kind: 'wait', ms: leaseMs * 0.7 } as const,
+          ...made(other, claim),
+          ...ready,
+          ...made(one, append),
+        ],
+      ];
+    case 2:
+      return [
+        ...[...ready, ...made(one, claim), ...made(one, append)],
+        ...made(one, { kind: 'conflict', dispatch, id: ids[0] as string }),
+      ];
+    case 3:
+      return [
+        ...[...ready, ...made(one, { kind: 'put task', task: 2, mark, isNewer: true })],
+        ...made(other, { kind: 'put task', task: 2, mark: `${mark} again`, isNewer: false }),
+      ];
+    default:
+      return [
+        ...[...ready, ...made(one, { kind: 'send letter', dispatch, id: `letter_p${one}-${mark}` })],
+        ...made(other, { kind: 'list', scope: 'store', limit: 50, order: 'oldest', status: null }),
+      ];
+  }
+}
+
+interface RareOptions {
+  readonly below: (limit: number) => number;
+  readonly leaseMs: number;
+  /** For ids and texts of their own. */
+  readonly mark: string;
 }
 
 interface Gate {

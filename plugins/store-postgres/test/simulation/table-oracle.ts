@@ -34,9 +34,11 @@ export async function readSnapshot(client: Client, schema: string): Promise<Snap
   return { dispatches: new Map(row?.dispatches), beats: new Map(row?.beats) };
 }
 
+const claiming: readonly SimulatedCall['kind'][] = ['create', 'claim', 'rewrite', 'accept loss', 'delete'];
+
 /**
  * Judges what the server has committed, with SQL that shares nothing with the store: events are only added, by the opening with the claim, or
- * replaced by a rewrite; a claim passes from an opening that ran only after a whole lease without a heartbeat, or where it was broken.
+ * replaced by a rewrite; only a call that claims begins a claim; a claim passes from an opening that ran only after a whole lease without a heartbeat, or where it was broken.
  */
 export class TableOracle {
   readonly #leaseMs: number;
@@ -84,6 +86,17 @@ export class TableOracle {
         this.#beatAt.set(token, now);
       }
     let takeovers = 0;
+    for (const [id, { writer }] of snapshot.dispatches) {
+      if (writer === null || writer === this.#latest.dispatches.get(id)?.writer) continue;
+      const isClaimed = calls.some(
+        ({ token, call }) =>
+          this.isOf(writer, token) &&
+          claiming.includes(call.kind) &&
+          'dispatch' in call &&
+          `d${call.dispatch}` === id,
+      );
+      if (!isClaimed) throw new BrokenPromise(`${id} was claimed by no call that claims`);
+    }
     for (const [id, old] of this.#latest.dispatches) {
       const changed = snapshot.dispatches.get(id);
       const by = (...kinds: SimulatedCall['kind'][]) =>
