@@ -288,7 +288,7 @@ function plantedFaults(): string[] {
   return [
     'Each fault is a store that breaks one promise. Those from the contract were planted from `docs/contract.md` alone, before the simulation made the calls that are',
     'named above; it then found 8 of these 21 in the file store and 12 in SQLite, in the size that the tests had. Those from the code are changes of the store. PostgreSQL had no',
-    'such simulation then, and six faults from the contract have been planted there so far. A row',
+    'such simulation then. A row',
     'says which seed finds the fault now, in how many steps, and whether these are within the size of the tests or of the campaign.',
     '',
     '| fault | planted from | store | found by | size |',
