@@ -65,7 +65,7 @@ export { handleStream } from './streams/handle-stream.ts';
 export { type Replay, type ReplayPace, replayDispatch } from './streams/replay-dispatch.ts';
 export { defaultHookTimeoutMs } from './tools/answer-in-time.ts';
 export { askAboutCall, askAboutResult, type HookedCall, textOfDecision } from './tools/ask-about-call.ts';
-export { askHooks, blockedText, type HookAsking, type HookVerdict } from './tools/ask-hooks.ts';
+export { askHooks, blockedText, decides, type HookAsking, type HookVerdict } from './tools/ask-hooks.ts';
 export { openToolbox, type Toolbox } from './tools/toolbox.ts';
 export { callOver, useTool } from './tools/use-tool.ts';
 export { CopiesAmong, copiedEvents } from './usage/find-copies.ts';

@@ -15,6 +15,7 @@ export { matchesEventType } from './matches-event-type.ts';
 export { neutraliseControls, neutraliseControlsInLine } from './neutralise-controls.ts';
 export { isDataOf, isPlainEnvelope, isPlainEvent, isPlainTask, isReadableAs } from './plain/is-readable.ts';
 export { shortened } from './shortened.ts';
+export { shownEvent } from './shown-event.ts';
 export { ObservedInstance } from './snapshots/observed-instance.ts';
 export { PrintedForm, reviveSnapshot, snapshotText } from './snapshots/snapshot.ts';
 export { isEventOf, newEvent } from './types/new-event.ts';

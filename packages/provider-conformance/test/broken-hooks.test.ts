@@ -42,6 +42,25 @@ const faults: ReadonlyArray<readonly [fault: string, caseId: string, open: () =>
   ],
   ['denies what it does not know', 'unknown-question', () => goodHook({ decide: () => denial })],
   [
+    'rejects an answer without a reason',
+    'each-kind-of-question',
+    () =>
+      goodHook({
+        decidesOn: ['tool_call', 'utterance'],
+        decide: ({ on }) =>
+          on === 'utterance'
+            ? ({ decision: 'retry' } as never)
+            : on === 'tool_call'
+              ? denial
+              : { decision: 'allow' },
+      }),
+  ],
+  [
+    'wants to be asked what nobody asks',
+    'each-kind-of-question',
+    () => goodHook({ decidesOn: ['tool_call', 'utterances' as never] }),
+  ],
+  [
     'decides about one question at a time',
     'decisions-at-once',
     () => {

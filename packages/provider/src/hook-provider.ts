@@ -6,14 +6,16 @@ import type { HookHost, HookObservation } from './hook-host.ts';
 import type { LoggedString } from './logged-string.ts';
 
 /**
- * Takes part in dispatches: it decides about tool calls, results of tools and deliveries before they happen (`decide`), and
+ * Takes part in dispatches: it decides about tool calls, results of tools, deliveries, answers and inputs before they happen (`decide`), and
  * observes what happened (`observe`). In both it may inject messages and, in a session, use agents of its own: see {@link HookHost}. A hook has
  * one of the two methods, or both.
  *
  * The callers are runs of `@hansard/dispatch`, which ask about tool calls and about the results of the project's tools, and
- * sessions of `@hansard/session`, which also ask about deliveries from agent to agent. What a hook may assume:
- * - The hooks of a question are asked one after the other, in the order of the configuration. The first denial is final; an
- *   alteration is passed to the next hook.
+ * sessions of `@hansard/session`, which also ask about deliveries from agent to agent, and on request (`decidesOn`) about what is said to a person or a
+ * program and what comes from them. What a hook may assume:
+ * - The hooks of a question are asked one after the other, in the order of the configuration. The first denial or retry is final; an
+ *   alteration is passed to the next hook. After a retry all hooks are asked about the new answer.
+ * - Nothing is asked about twice: what an agent says to another agent is a delivery or a result, and what it says to a person or a program an utterance.
  * - Each question is a copy that only this hook has.
  * - The results of an engine's own tools stay in the engine: no hook is asked about them. Nor is it asked about the result of a call
  *   that was denied or interrupted, because no tool gave it.
@@ -47,6 +49,11 @@ export interface HookProvider {
   /** Whether a question is denied when this hook fails to decide. Absent: false. A hook that protects something sets it. */
   readonly required?: boolean;
   /**
+   * The questions that the hook is asked. Absent: `tool_call`, `tool_result` and `delivery`. With `utterance`, the text of an answer is shown to nobody
+   * while it is written: surfaces receive it when the hooks have decided.
+   */
+  readonly decidesOn?: readonly HookQuestion['on'][];
+  /**
    * Decides about one question. It gets no signal: if the dispatch is stopped meanwhile, its decision is ignored. Absent: the hook is
    * never asked.
    */
@@ -57,7 +64,12 @@ export interface HookProvider {
   close?(): Awaitable<void>;
 }
 
-export type HookQuestion = ToolCallQuestion | ToolResultQuestion | DeliveryQuestion;
+export type HookQuestion =
+  | ToolCallQuestion
+  | ToolResultQuestion
+  | DeliveryQuestion
+  | UtteranceQuestion
+  | InputQuestion;
 
 /** May this call be made? */
 export interface ToolCallQuestion {
@@ -116,6 +128,34 @@ export interface DeliveryQuestion {
   readonly agents: readonly AgentInfo[];
 }
 
+/**
+ * May the agent say this to the person or program that asked it? In a session, about each answer that `Agent.response` would resolve to. If the hook denies, nobody
+ * receives the answer, and `response` rejects with SESSION_UTTERANCE_DENIED. Text beside a tool call is no answer, and nobody is asked about it.
+ */
+export interface UtteranceQuestion {
+  readonly on: 'utterance';
+  readonly dispatchId: string;
+  /** The agent that says it. */
+  readonly agentId: string;
+  readonly text: string;
+  /** How many answers to the same question were rejected before this one. */
+  readonly rejected: number;
+  readonly agents: readonly AgentInfo[];
+}
+
+/**
+ * May the agent receive this from a person or the outside world? In a session, before the message is recorded. If the hook denies, the agent does not
+ * receive it, and the log has it in the decision.
+ */
+export interface InputQuestion {
+  readonly on: 'input';
+  readonly dispatchId: string;
+  /** The agent that would receive it. */
+  readonly agentId: string;
+  readonly text: string;
+  readonly agents: readonly AgentInfo[];
+}
+
 /** What a person is asked about a call. */
 export interface PersonQuestion {
   /** Why the person is asked. */
@@ -138,7 +178,12 @@ export type HookDecision =
   /** `reason` is for the agent: it reads it in place of the result of its call. `cause`: as in an alteration. */
   | { readonly decision: 'deny'; readonly reason: string; readonly cause?: string }
   /**
-   * `input` (JSON) replaces the input of a tool call, `text` the text of a result or a delivery. An alteration without it is
+   * To an utterance: nobody receives it, and the agent answers again, with the rejected answer and `reason` in its prompt. After `utteranceTries` answers of the
+   * session, and to any other question, it is a denial.
+   */
+  | { readonly decision: 'retry'; readonly reason: string; readonly cause?: string }
+  /**
+   * `input` (JSON) replaces the input of a tool call, `text` any other text. An alteration without it is
    * an error.
    */
   | {

@@ -47,10 +47,12 @@ export type {
   HookDecision,
   HookProvider,
   HookQuestion,
+  InputQuestion,
   PersonQuestion,
   RunningToolCall,
   ToolCallQuestion,
   ToolResultQuestion,
+  UtteranceQuestion,
 } from './hook-provider.ts';
 export type {
   LanguageModelProvider,

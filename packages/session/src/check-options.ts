@@ -30,6 +30,7 @@ const sessionCheck = fields(
     createId: call,
     maxToolRounds: count(0),
     parallelToolCalls: count(1),
+    utteranceTries: count(1),
     modelTimeoutMs: amount,
     toolTimeoutMs: amount,
     answerTimeoutMs: amount,

@@ -74,6 +74,17 @@ export const sessionErrors = defineErrors('session', {
     advice: 'Name in `at` the message that should have another text, or leave `edit` out.',
     details: ['eventId'],
   },
+  SESSION_UTTERANCE_DENIED: {
+    when: 'A hook that decides on utterances denied an answer, or rejected the last of `utteranceTries` answers. Nobody received it; the log has it as `agent:rejected`, with the reason.',
+    advice:
+      'Read the reason in the log (`hansard show SESSION --json`). Say something that helps the agent, and call `response` again.',
+    details: ['agentId', 'hook'],
+  },
+  SESSION_INPUT_DENIED: {
+    when: 'A hook that decides on inputs denied a message. The agent did not receive it; the log has it in the decision of the hook.',
+    advice: 'Say it in other words, or change the configuration of the hook that the message names.',
+    details: ['agentId', 'hook'],
+  },
   SESSION_ANSWER_REFUSED: {
     when: '`answer` names a call that does not wait for a person: it was answered before, a rewind took it back, nobody was asked about it, or several calls with that id wait.',
     advice: 'Take a call of `session.pending`, and name it by the event of the call.',

@@ -81,6 +81,8 @@ export interface SessionRunOptions {
    * answers, through `Session.answer` or a letter. Absent: somebody else does.
    */
   readonly onPending?: (call: PendingCall) => Awaitable<PersonAnswer | null>;
+  /** How many answers of an agent to one question hooks may reject, from 1; after the last one `response` rejects. Absent: 3. */
+  readonly utteranceTries?: number;
   /** How long one model call may take, in milliseconds. Absent: no limit. */
   readonly modelTimeoutMs?: number;
   /** How long one tool call may take, in milliseconds. After that its result is an error, and its signal aborts. Absent: no limit. */

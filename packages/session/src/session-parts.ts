@@ -15,6 +15,7 @@ import type { SessionRecord } from './log/session-record.ts';
 import { contextOptions, type SessionDefaults, type SessionRunOptions } from './session-options.ts';
 import { RunningCalls } from './turn/running-calls.ts';
 import { SessionHooks } from './turn/session-hooks.ts';
+import { SessionInputs } from './turn/session-inputs.ts';
 import { SessionWatch } from './turn/session-watch.ts';
 import type { TurnResources } from './turn/turn-resources.ts';
 import { namedInEnvelope, WaitingCalls } from './turn/waiting-calls.ts';
@@ -61,6 +62,7 @@ export function createSessionParts(
       memory.add(kept, registry.isBranched);
       hooks.show(events);
     },
+    isWithheld: (agentId) => registry.has(agentId) && registry.get(agentId).isWithheld,
     onFailed: (closed) => {
       hooksOver.abort(closed);
       life.stop(closed);
@@ -95,8 +97,10 @@ export function createSessionParts(
     },
     { clock, timeoutMs },
   );
-  const turn = turnResources(options, {
-    ...{ record, toolbox, memory, hooks, watch, stopSignal, timeoutMs, waiting },
+  const inputs = new SessionInputs(record, () => turn.asking);
+  watch.inputs = inputs;
+  const turn: TurnResources = turnResources(options, {
+    ...{ record, toolbox, memory, hooks, watch, stopSignal, timeoutMs, waiting, inputs },
     branches: () => readBranches(registry, recordedBy(dispatch, log)()),
   });
   return { record, turn, memory, hooks, watch, life };
@@ -121,7 +125,7 @@ function waitingCalls(
 
 interface PartsOfTurns
   extends Pick<SessionParts, 'record' | 'memory' | 'hooks' | 'watch'>,
-    Pick<TurnResources, 'branches' | 'waiting'> {
+    Pick<TurnResources, 'branches' | 'waiting' | 'inputs'> {
   readonly toolbox: Toolbox;
   /** Aborts when the session is stopped. */
   readonly stopSignal: AbortSignal;
@@ -130,7 +134,7 @@ interface PartsOfTurns
 
 function turnResources(
   options: SessionRunOptions & SessionDefaults,
-  { record, toolbox, memory, hooks, watch, stopSignal, timeoutMs, waiting, branches }: PartsOfTurns,
+  { record, toolbox, memory, hooks, watch, stopSignal, timeoutMs, waiting, inputs, branches }: PartsOfTurns,
 ): TurnResources {
   const { clock, createId } = options;
   return {
@@ -151,6 +155,9 @@ function turnResources(
     parallelToolCalls: options.parallelToolCalls ?? 1,
     running: new RunningCalls(),
     waiting,
+    inputs,
+    isChecked: true,
+    utteranceTries: options.utteranceTries ?? 3,
     watch,
     watched: null,
     modelTimeoutMs: options.modelTimeoutMs ?? null,

@@ -167,6 +167,7 @@ const sampleData: { [T in KnownEventType]: EventData<T> } = {
   'agent:undelivered': { text: 'Are you there?', source: { kind: 'agent', agentId: 'agent_001' } },
   'agent:system_prompt': { text: 'You test.', outcomesOf: ['D0'] },
   'agent:text': { text: 'Hello.' },
+  'agent:rejected': { text: 'Hello!', thinking: 'Hm!', reason: 'too loud', hook: 'manners', retry: true },
   'agent:thinking': { text: 'Hm.', signature: 'sig' },
   'agent:tool_call': {
     toolCallId: 'c1',

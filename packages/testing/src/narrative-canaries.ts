@@ -22,6 +22,7 @@ const fields: Readonly<Record<KnownEventType, Readonly<Record<string, Shape>>>> 
   'agent:undelivered': { text: 'talk' },
   'agent:system_prompt': { text: 'whole' },
   'agent:text': { text: 'whole' },
+  'agent:rejected': { text: 'whole', thinking: 'whole', reason: 'whole', hook: 'whole' },
   'agent:thinking': { text: 'whole', signature: 'whole' },
   'agent:tool_call': { tool: 'whole', target: 'line', metadata: 'names', input: 'nothing' },
   'agent:tool_result': {

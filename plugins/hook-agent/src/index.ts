@@ -42,7 +42,10 @@ export function createAgentHook(config: AgentHookConfig): HookProvider {
     required,
     ...(decide.length === 0
       ? {}
-      : { decide: (question: HookQuestion, host: HookHost) => decideBy(config, name, question, host) }),
+      : {
+          decidesOn: decide,
+          decide: (question: HookQuestion, host: HookHost) => decideBy(config, name, question, host),
+        }),
     ...(observe.length === 0
       ? {}
       : {
@@ -80,7 +83,7 @@ async function decideBy(
   const agentId = question.on === 'delivery' ? question.to : question.agentId;
   const isMeant =
     decide.includes(question.on) &&
-    (question.on === 'delivery' || tools?.includes(question.tool) !== false) &&
+    (!('tool' in question) || tools?.includes(question.tool) !== false) &&
     agents !== undefined &&
     isWatched(agentId, agents, config);
   if (!isMeant) return { decision: 'allow' };
@@ -90,10 +93,12 @@ async function decideBy(
 
 /** @throws TypeError if the answer is not a decision */
 function decisionIn(said: LoggedString): HookDecision {
-  const [, word, reason = ''] = /^\s*(ALLOW|DENY)\b[\s.:,–-]*(.*)$/s.exec(said.text) ?? [];
+  const [, word, reason = ''] = /^\s*(ALLOW|DENY|RETRY)\b[\s.:,–-]*(.*)$/s.exec(said.text) ?? [];
   if (word === 'ALLOW') return { decision: 'allow' };
-  if (word === 'DENY') return { decision: 'deny', reason: reason.trim(), cause: said.messageId };
-  throw new TypeError('its agent answered neither ALLOW nor DENY.');
+  const decision = { reason: reason.trim(), cause: said.messageId };
+  if (word === 'DENY') return { decision: 'deny', ...decision };
+  if (word === 'RETRY') return { decision: 'retry', ...decision };
+  throw new TypeError('its agent answered none of ALLOW, DENY and RETRY.');
 }
 
 function ownAgent(
@@ -166,6 +171,10 @@ function questionInWords(question: HookQuestion, agents: HookAgents): string {
       return `${question.tool} answered '${named(question.agentId, agents)}': ${question.text}\nMay it be read? Answer ALLOW, or DENY and the reason.`;
     case 'delivery':
       return `Agent '${named(question.from, agents)}' says to '${named(question.to, agents)}': ${question.text}\nMay it be delivered? Answer ALLOW, or DENY and the reason.`;
+    case 'utterance':
+      return `Agent '${named(question.agentId, agents)}' is about to say to the person: ${question.text}\nMay it be said? Answer ALLOW, or RETRY and what should be different, or DENY and the reason.`;
+    case 'input':
+      return `A person says to '${named(question.agentId, agents)}': ${question.text}\nMay it be received? Answer ALLOW, or DENY and the reason.`;
   }
 }
 

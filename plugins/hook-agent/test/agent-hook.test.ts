@@ -145,7 +145,7 @@ describe('what its agent decides', () => {
   it('fails where its agent does not decide', async () => {
     const { host } = hostWith('Perhaps.');
     await expect(watching({ decide: ['tool_call'] }).decide?.(call, host)).rejects.toThrow(
-      'its agent answered neither ALLOW nor DENY.',
+      'its agent answered none of ALLOW, DENY and RETRY.',
     );
   });
 

@@ -1,12 +1,10 @@
 import { createContext, Script } from 'node:vm';
 import {
-  type DeliveryQuestion,
   definePlugin,
   type HookDecision,
   type HookProvider,
   type HookQuestion,
   pluginErrors,
-  type ToolResultQuestion,
 } from '@hansard/provider';
 
 const place = createContext({ work: null as (() => unknown) | null });
@@ -34,7 +32,7 @@ interface Redaction {
 }
 
 /**
- * Alters deliveries and results of tools in which a pattern occurs. It does not decide on tool calls.
+ * Alters deliveries, results of tools, and on request answers and inputs in which a pattern occurs. It does not decide on tool calls.
  * A text for which the patterns take longer than a second is denied: agents write texts, and some patterns take exponential time.
  * @throws PLUGIN_CONFIG_INVALID naming the pattern that is not a regular expression
  */
@@ -42,18 +40,22 @@ export function createRedactHook({
   name = 'hook-redact',
   patterns,
   agents,
+  on = ['delivery', 'tool_result'],
 }: {
   readonly name?: string;
   readonly patterns: readonly RedactPattern[];
   readonly agents?: readonly string[];
+  readonly on?: readonly TextQuestion['on'][];
 }): HookProvider & { decide(question: HookQuestion): HookDecision } {
   const redactions = patterns.map(toRedaction);
   return {
     contract: 1,
     name,
     required: true,
+    decidesOn: on,
     decide(question) {
-      if (!hasText(question) || !isMeant(question, agents)) return { decision: 'allow' };
+      if (!hasText(question) || !on.includes(question.on) || !isMeant(question, agents))
+        return { decision: 'allow' };
       return decideOn(question.text, redactions);
     },
   };
@@ -87,10 +89,17 @@ function toRedaction(
   }
 }
 
-type TextQuestion = DeliveryQuestion | ToolResultQuestion;
+type TextQuestion = Extract<HookQuestion, { readonly text: string }>;
+
+const kinds: readonly string[] = [
+  'delivery',
+  'tool_result',
+  'utterance',
+  'input',
+] satisfies TextQuestion['on'][];
 
 function hasText(question: HookQuestion): question is TextQuestion {
-  return question.on === 'delivery' || question.on === 'tool_result';
+  return kinds.includes(question.on);
 }
 
 function isMeant(question: TextQuestion, agents: readonly string[] | undefined): boolean {

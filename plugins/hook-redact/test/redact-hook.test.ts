@@ -139,3 +139,21 @@ it('denies a text for which a pattern takes too long, and decides on the next on
   });
   expect(hook.decide(delivery('1234'))).toMatchObject({ decision: 'alter', text: '[REDACTED]' });
 });
+
+describe('what agents and people say to each other', () => {
+  const question = (on: 'utterance' | 'input', agentId = 'agent_002'): HookQuestion => ({
+    ...{ on, dispatchId: 'd1', agentId, text: 'It is 1234.', rejected: 0, agents },
+  });
+
+  it('is redacted if the configuration says so, for the agents that it names', () => {
+    expect(createRedactHook({ patterns }).decidesOn).toEqual(['delivery', 'tool_result']);
+    expect(createRedactHook({ patterns }).decide(question('utterance'))).toEqual(allow);
+    const hook = createRedactHook({ patterns, on: ['utterance', 'input'], agents: ['Jack'] });
+    expect(hook.decidesOn).toEqual(['utterance', 'input']);
+    for (const on of ['utterance', 'input'] as const) {
+      expect(hook.decide(question(on))).toMatchObject({ decision: 'alter', text: 'It is [REDACTED].' });
+      expect(hook.decide(question(on, 'agent_003'))).toEqual(allow);
+    }
+    expect(hook.decide(delivery('1234', 'agent_002'))).toEqual(allow);
+  });
+});

@@ -228,11 +228,17 @@ async function* promptedLines(
   }
 }
 
-/** After these errors the line is in the log, and the agent can be asked again. */
+/** After these errors the line is in the log, and the next one can be typed. */
 function canContinueAfter(error: unknown): boolean {
-  return (['SESSION_MODEL_FAILED', 'SESSION_TURN_LIMIT', 'SESSION_AGENT_STOPPED'] as const).some((code) =>
-    sessionErrors.is(error, code),
-  );
+  return (
+    [
+      'SESSION_MODEL_FAILED',
+      'SESSION_TURN_LIMIT',
+      'SESSION_AGENT_STOPPED',
+      'SESSION_UTTERANCE_DENIED',
+      'SESSION_INPUT_DENIED',
+    ] as const
+  ).some((code) => sessionErrors.is(error, code));
 }
 
 /** Whether somebody stopped the answer. */

@@ -5,7 +5,7 @@ import {
   type JsonObject,
   type JsonValue,
 } from '@hansard/events';
-import { matchesEventType } from '@hansard/events/plain';
+import { matchesEventType, shownEvent } from '@hansard/events/plain';
 import { type TraceContent, traceOf } from '@hansard/formats';
 import type { Cast } from './cast.ts';
 import { Company, type GameAudience } from './company.ts';
@@ -62,11 +62,12 @@ export function createGameStreams(input: GameMappingInput, { runId, cast }: Game
       return company.unmatched;
     },
 
-    add(event) {
+    add(recorded) {
+      const event = shownEvent(recorded);
       if (isEventOf(event, 'agent:created') && event.data.name !== undefined)
         names.set(event.agentId ?? '', event.data.name);
       company.observe(event);
-      const named = event.data[mapping.turn.field];
+      const named = recorded.data[mapping.turn.field];
       const turn = typeof named === 'string' ? named : latestTurn;
       if (matchesAny(mapping.turn.events, event)) latestTurn = turn;
       const moment = { event, agent: nameOf(event.agentId), turn };

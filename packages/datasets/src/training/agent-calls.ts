@@ -39,6 +39,8 @@ interface OpenAnswer {
   readonly gathered: GatheredAnswer;
   /** Whether the model was given a file that the prompt does not show. */
   readonly hasUnshownFile: boolean;
+  /** Whether the prompt has an answer that nobody received. */
+  readonly hasRejected: boolean;
 }
 
 /** The previous call, if it was not dropped. Its prompt is not kept. */
@@ -68,6 +70,7 @@ export class AgentCalls {
   readonly #prompts = new Map<string, Prompt>();
   readonly #splitDropped = new Set<string>();
   readonly #files = new UnshownFiles();
+  readonly #rejected = new LatestPlace();
   #open: OpenAnswer | null = null;
   #latest: LatestCall | null = null;
 
@@ -96,6 +99,9 @@ export class AgentCalls {
     const calls = isTrained ? this.#addBlock(event, setting) : dropped;
     if (isEventOf(event, 'agent:tool_result')) this.#hearResult(event);
     this.#files.add(event);
+    const isRejected = event.type === 'agent:rejected';
+    this.#rejected.add(event, isRejected || event.data.withheld === true);
+    if (isRejected) calls.push(...this.#end({ isLast: false }), this.#drop(event.id, 'rejected'));
     for (const renderer of this.#renderers.values()) renderer.observe(event);
     this.#renderDue(event.id);
     return calls;
@@ -135,7 +141,16 @@ export class AgentCalls {
     const isRecorded = records.of(agentId, messageId).prompt !== null;
     const hasUnshownFile = !isRecorded && this.#files.isAny;
     this.#files.answer();
-    return { messageId, eventId, setting, prompt, gathered: new GatheredAnswer(), hasUnshownFile };
+    const hasRejected = this.#rejected.place !== null;
+    return {
+      messageId,
+      eventId,
+      setting,
+      prompt,
+      gathered: new GatheredAnswer(),
+      hasUnshownFile,
+      hasRejected,
+    };
   }
 
   #dropSplit(messageId: string, eventId: string): CallOrDropped[] {
@@ -207,13 +222,14 @@ export class AgentCalls {
 /** Null: the call can be trained. `isLast`: the agent has no later call, whose prompt shows what happened to the tool calls of this one. */
 function reasonToDrop(
   prompt: Prompt,
-  { gathered, hasUnshownFile }: OpenAnswer,
+  { gathered, hasUnshownFile, hasRejected }: OpenAnswer,
   isLast: boolean,
 ): DropReason | null {
   const { text, toolCalls } = gathered.answer;
   if (prompt.length === 0) return 'empty_prompt';
   if (text === '' && toolCalls.length === 0) return 'empty_answer';
   if (!gathered.isOwn) return 'not_own_text';
+  if (hasRejected) return 'rejected';
   if (hasUnshownFile) return 'unshown_file';
   if (prompt.holds('encodedBytes') || holdsEncodedBytes(text)) return 'encoded_bytes';
   return isLast && gathered.isDangling ? 'dangling_call' : null;
@@ -243,31 +259,46 @@ function isAnswer(message: ContextMessage | undefined, { text, toolCalls }: Trai
 
 /** Finds out whether a prompt that is rendered without a record leaves out an image or another file that the model was given. */
 class UnshownFiles {
-  readonly #places = new Map<string, number>();
-  /** The place of the latest file; null if none, or if a compaction replaced it. */
-  #latest: number | null = null;
+  readonly #latest = new LatestPlace();
   #isObserved = false;
 
   get isAny(): boolean {
-    return this.#latest !== null || this.#isObserved;
+    return this.#latest.place !== null || this.#isObserved;
   }
 
   /** Takes the agent's next event. */
   add(event: CapturedEvent): void {
-    const place = this.#places.size;
-    if (!this.#places.has(event.id)) this.#places.set(event.id, place);
-    if (isEventOf(event, 'session:compaction')) this.#compact(event.data);
-    else if (isEventOf(event, 'agent:output'))
+    if (isEventOf(event, 'agent:output'))
       this.#isObserved ||= event.data.parts.some(({ kind }) => kind === 'image');
-    else if (unshownTypes.has(event.type)) this.#latest = place;
-    else if (isEventOf(event, 'user:message') && (event.data.parts ?? []).some(isOutsidePrompt))
-      this.#latest = place;
-    else if (isEventOf(event, 'agent:tool_result') && holdsFile(event.data.output)) this.#latest = place;
+    const isFile =
+      unshownTypes.has(event.type) ||
+      (isEventOf(event, 'user:message') && (event.data.parts ?? []).some(isOutsidePrompt)) ||
+      (isEventOf(event, 'agent:tool_result') && holdsFile(event.data.output));
+    this.#latest.add(event, isFile);
   }
 
   /** The agent answers: later prompts do not have the output that it observed before. */
   answer(): void {
     this.#isObserved = false;
+  }
+}
+
+/** Where in the events of an agent something was that prompts have until a compaction replaces it. */
+class LatestPlace {
+  readonly #places = new Map<string, number>();
+  #latest: number | null = null;
+
+  /** Null: nowhere, or a compaction replaced it. */
+  get place(): number | null {
+    return this.#latest;
+  }
+
+  /** Takes the agent's next event. */
+  add(event: CapturedEvent, isThere: boolean): void {
+    const place = this.#places.size;
+    if (!this.#places.has(event.id)) this.#places.set(event.id, place);
+    if (isEventOf(event, 'session:compaction')) this.#compact(event.data);
+    else if (isThere) this.#latest = place;
   }
 
   #compact({ summary, keptFrom }: { summary?: string | undefined; keptFrom?: string | undefined }): void {

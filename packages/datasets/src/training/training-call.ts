@@ -55,6 +55,8 @@ const dropReasons = [
   'parallel',
   /** The engine took the answer back, or a message that the prompt had. */
   'retracted',
+  /** A hook rejected it before anybody received it, or its prompt has such an answer. */
+  'rejected',
   /** The prompt holds earlier answers, which this format would train a second time. */
   'trained_twice',
   /** The messages do not alternate as ShareGPT requires, or there is text beside a tool call. */

@@ -8,6 +8,7 @@ import {
   newEvent,
   toTimestamp,
 } from '@hansard/events';
+import { shownEvent } from '@hansard/events/plain';
 import {
   type AgentInfo,
   type Awaitable,
@@ -360,7 +361,9 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     const { notifiers } = this.context;
     if (!notifiers.isEmpty) notifiers.notify(this.stored);
     const { taskDir, envelope } = this;
-    this.#options.communication?.eventRecorded({ taskDir, envelope, event: withoutBytes(event), position });
+    const { communication } = this.#options;
+    if (communication === undefined) return;
+    communication.eventRecorded({ taskDir, envelope, event: shownEvent(withoutBytes(event)), position });
   }
 
   /** @throws EVENT_ENVELOPE_INVALID */

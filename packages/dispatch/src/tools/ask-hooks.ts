@@ -42,6 +42,8 @@ export interface HookInquiry<T> {
   readonly links: EventLinks;
   /** Whether a person can be asked. Absent: no; a hook that wants that denies. */
   readonly canAsk?: boolean | undefined;
+  /** Whether a hook can have the value made again. Absent: no; a hook that wants that denies. */
+  readonly canRetry?: boolean | undefined;
 }
 
 export interface HookVerdict<T> {
@@ -49,6 +51,8 @@ export interface HookVerdict<T> {
   readonly events: readonly NewEvent[];
   readonly value: T;
   readonly denied: HookDenial | null;
+  /** Whether the value that was denied is to be made again. */
+  readonly retries: boolean;
   /** What a person is to be asked before the call is made. Null: nothing, or the call was denied. */
   readonly asked: (PersonQuestion & { readonly by: string }) | null;
   /** The id of the last decision of the chain: those of this inquiry, or the `previous` of the inquiry. */
@@ -64,8 +68,9 @@ export interface HookDenial {
 export async function askHooks<T>(asking: HookAsking, inquiry: HookInquiry<T>): Promise<HookVerdict<T>> {
   const { hooks, signal } = asking;
   const chain = new DecisionChain(asking, inquiry);
+  const { on } = inquiry.ask(inquiry.value);
   for (const hook of hooks) {
-    if (!decides(hook)) continue;
+    if (!decides(hook, on)) continue;
     let checked: CheckedDecision<T> | null;
     try {
       checked = await decisionOf(asking, hook, inquiry, chain.value);
@@ -84,7 +89,13 @@ export async function askHooks<T>(asking: HookAsking, inquiry: HookInquiry<T>): 
       continue;
     }
     const cause = await untilAborted(signal, () => chain.causeOf(hook, checked.cause));
-    if (checked.decision === 'deny') return chain.deny(hook, checked.reason, cause);
+    if (checked.decision !== 'alter')
+      return chain.deny(
+        hook,
+        checked.reason,
+        cause,
+        checked.decision === 'retry' && inquiry.canRetry === true,
+      );
     chain.alter(hook, checked, cause);
   }
   return chain.verdict();
@@ -92,8 +103,11 @@ export async function askHooks<T>(asking: HookAsking, inquiry: HookInquiry<T>): 
 
 type DecidingHook = HookProvider & Required<Pick<HookProvider, 'decide'>>;
 
-function decides(hook: HookProvider): hook is DecidingHook {
-  return hook.decide !== undefined;
+const usual: readonly HookQuestion['on'][] = ['tool_call', 'tool_result', 'delivery'];
+
+/** Whether a hook is asked questions of this kind. */
+export function decides(hook: HookProvider, on: HookQuestion['on']): hook is DecidingHook {
+  return hook.decide !== undefined && (hook.decidesOn ?? usual).includes(on);
 }
 
 /** Null: the hook is not asked. */
@@ -154,15 +168,16 @@ class DecisionChain<T> {
     this.#asked ??= { ...question, by: `${name}` };
   }
 
-  deny(hook: HookProvider, reason: string, cause?: string): HookVerdict<T> {
-    this.#decide(hook, 'deny', { reason }, cause);
-    return this.verdict({ hook: hook.name, reason });
+  deny(hook: HookProvider, reason: string, cause?: string, retries = false): HookVerdict<T> {
+    this.#decide(hook, retries ? 'retry' : 'deny', { reason }, cause);
+    return this.verdict({ hook: hook.name, reason }, retries);
   }
 
   fail(hook: HookProvider, error: unknown): void {
     const failure = describeFailure(error);
     const message = `The hook ${hook.name} could not decide on a ${this.#question}: ${failure.message}`;
-    const data = { ...failure, message, hook: `${hook.name}` };
+    const withheld = this.#question === 'utterance' ? { withheld: true } : {};
+    const data = { ...failure, message, hook: `${hook.name}`, ...withheld };
     this.#events.push(newEvent('harness:error', data, this.#inquiry.links));
   }
 
@@ -175,9 +190,9 @@ class DecisionChain<T> {
     return undefined;
   }
 
-  verdict(denied: HookDenial | null = null): HookVerdict<T> {
+  verdict(denied: HookDenial | null = null, retries = false): HookVerdict<T> {
     const asked = denied === null ? this.#asked : null;
-    return { events: this.#events, value: this.value, denied, asked, via: this.#last };
+    return { events: this.#events, value: this.value, denied, retries, asked, via: this.#last };
   }
 
   get #question(): HookQuestion['on'] {
@@ -186,7 +201,7 @@ class DecisionChain<T> {
 
   #decide(
     { name }: HookProvider,
-    decision: 'deny' | 'alter',
+    decision: 'deny' | 'alter' | 'retry',
     more: JsonObject,
     cause: string | undefined,
   ): void {
@@ -215,7 +230,7 @@ class DecisionChain<T> {
 type CheckedDecision<T> =
   | { readonly decision: 'allow' }
   | { readonly decision: 'ask'; readonly question: PersonQuestion }
-  | { readonly decision: 'deny'; readonly reason: string; readonly cause: unknown }
+  | { readonly decision: 'deny' | 'retry'; readonly reason: string; readonly cause: unknown }
   | {
       readonly decision: 'alter';
       readonly reason: string | undefined;
@@ -230,9 +245,10 @@ function checkDecision<T>(decision: HookDecision, inquiry: HookInquiry<T>): Chec
       return { decision: 'allow' };
     case 'ask':
       return { decision: 'ask', question: checkQuestion(decision) };
-    case 'deny': {
+    case 'deny':
+    case 'retry': {
       const { reason, cause } = decision;
-      if (typeof reason === 'string') return { decision: 'deny', reason, cause };
+      if (typeof reason === 'string') return { decision: decision.decision, reason, cause };
       throw new TypeError('it denied without a reason.');
     }
     case 'alter': {

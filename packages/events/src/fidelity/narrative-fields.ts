@@ -153,7 +153,13 @@ export interface KeptFields {
   readonly rest?: 'short' | 'names';
 }
 
-const call = { toolCallId: 'whole', tool: 'whole', target: 'line', metadata: 'lines' } as const;
+const call = {
+  toolCallId: 'whole',
+  tool: 'whole',
+  target: 'line',
+  metadata: 'lines',
+  withheld: 'whole',
+} as const;
 const loop = {
   tool: 'whole',
   target: 'line',
@@ -190,8 +196,11 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
   'agent:revived': { fields: { reason: 'line', missed: 'whole', missingTools: 'whole' } },
   'agent:undelivered': { fields: { text: 'said', source: 'lines', parts: 'attached' } },
   'agent:system_prompt': { fields: { text: 'whole', outcomesOf: 'whole' } },
-  'agent:text': { fields: { text: 'whole' } },
-  'agent:thinking': { fields: { text: 'whole', signature: 'whole' } },
+  'agent:text': { fields: { text: 'whole', withheld: 'whole' } },
+  'agent:rejected': {
+    fields: { text: 'whole', thinking: 'whole', reason: 'whole', hook: 'whole', retry: 'whole' },
+  },
+  'agent:thinking': { fields: { text: 'whole', signature: 'whole', withheld: 'whole' } },
   'agent:tool_call': { fields: call },
   'agent:tool_result': { fields: { ...call, status: 'whole', durationMs: 'whole', error: 'line' } },
   'agent:piece_of_text': { fields: { text: 'whole' } },
@@ -208,7 +217,9 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
   },
   'agent:message_sent': { fields: { text: 'said', to: 'whole' } },
   'agent:output': { fields: { parts: 'observed' } },
-  'user:message': { fields: { text: 'said', source: 'lines', parts: 'attached', command: 'whole' } },
+  'user:message': {
+    fields: { text: 'said', source: 'lines', parts: 'attached', command: 'whole', withheld: 'whole' },
+  },
   'content:stored': { fields: { sha256: 'whole', size: 'whole' } },
   'request:stored': { fields: { tools: 'lines', parameters: 'short' } },
   'session:init': { fields: { model: 'whole', sessionId: 'whole', cwd: 'whole', tools: 'whole' } },
@@ -238,7 +249,9 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
   'harness:stall': { fields: { idleMs: 'whole', limitMs: 'whole' } },
   'harness:timeout': { fields: { elapsedMs: 'whole', limitMs: 'whole' } },
   'harness:abort': { fields: { reason: 'line', by: 'line' } },
-  'harness:error': { fields: { message: 'line', code: 'whole', stack: 'frames', hook: 'whole' } },
+  'harness:error': {
+    fields: { message: 'line', code: 'whole', stack: 'frames', hook: 'whole', withheld: 'whole' },
+  },
   'harness:hook_decision': {
     fields: {
       hook: 'whole',

@@ -3,6 +3,9 @@ import { jsonObjectSchema, jsonValueSchema } from '../json/json-value-schema.ts'
 import { contentPartSchema, outputPartSchema } from './content-part.ts';
 import { costSchema, idSchema, millisecondsSchema, usageSchema } from './fields.ts';
 
+/** Whether surfaces that people watch leave out the content: an answer that nobody may have heard is in it. Absent: false. */
+const withheld = z.boolean().optional();
+
 const toolFields = {
   toolCallId: z.string().min(1),
   tool: z.string().min(1),
@@ -10,6 +13,7 @@ const toolFields = {
   target: z.string().optional(),
   /** Further facts about the call (D7). Never contents of files or output of commands. */
   metadata: jsonObjectSchema,
+  withheld,
 };
 
 /** How a tool changed a file, whole contents included. At `full` fidelity. */
@@ -103,8 +107,18 @@ export const agentEventData = {
     /** The dispatches of the task whose outcomes the text gives. Absent: the text is instructions. */
     outcomesOf: z.array(z.string()).optional(),
   }),
-  'agent:text': z.object({ text: z.string() }),
-  'agent:thinking': z.object({ text: z.string(), signature: z.string().optional() }),
+  'agent:text': z.object({ text: z.string(), withheld }),
+  /** An answer that a hook rejected before anybody received it. Its author's model reads it with the reason. */
+  'agent:rejected': z.object({
+    text: z.string(),
+    thinking: z.string().optional(),
+    reason: z.string(),
+    /** The hook that rejected it. Absent: the answer was stopped before hooks had decided. */
+    hook: z.string().optional(),
+    /** Whether the agent is asked to answer again. */
+    retry: z.boolean(),
+  }),
+  'agent:thinking': z.object({ text: z.string(), signature: z.string().optional(), withheld }),
   'agent:tool_call': z.object({ ...toolFields, input: jsonValueSchema.optional() }),
   'agent:tool_result': z.object({
     ...toolFields,
@@ -154,6 +168,7 @@ export const userEventData = {
     command: z.boolean().optional(),
     /** The text as the model received it, with the markup of its engine. Absent: as `text`. */
     wrapped: z.string().optional(),
+    withheld,
   }),
 } as const;
 

@@ -86,25 +86,27 @@ const harnessEventData = {
     stack: z.string().optional(),
     /** The hook that failed. */
     hook: z.string().optional(),
+    /** Whether surfaces that people watch leave out the message, which can quote an answer that nobody may have heard. Absent: false. */
+    withheld: z.boolean().optional(),
   }),
   'harness:hook_decision': z.object({
     hook: z.string(),
-    /** The subject of the decision: `tool_call`, `tool_result`, `delivery` … */
+    /** The subject of the decision: `tool_call`, `tool_result`, `delivery`, `utterance`, `input` … */
     on: z.string(),
-    decision: z.enum(['allow', 'deny', 'alter']),
+    decision: z.enum(['allow', 'deny', 'alter', 'retry']),
     reason: z.string().optional(),
     toolCallId: z.string().optional(),
     /** The event that was decided on: the tool call, or the content of the delivery. */
     subject: idSchema.optional(),
     /** The decision before this one on the same call or delivery. This one was given what that one made. */
     previous: idSchema.optional(),
-    /** The text that was decided on, if no event or decision has it: a tool result, or a delivery in other words than its subject. */
+    /** The text that was decided on, if no event or decision has it: a tool result, an input, an altered answer, or a delivery in other words than its subject. */
     given: z.string().optional(),
     /** The utterances from which a tool result was made. */
     madeFrom: z.array(idSchema).optional(),
     /** The new input of an altered tool call. */
     input: jsonValueSchema.optional(),
-    /** The new text of an altered delivery or tool result. */
+    /** The new text of an altered delivery, tool result, answer or input. */
     text: z.string().optional(),
   }),
   /** A call waits for a person: it is not made before an answer. A question is a call whose result is the answer. */

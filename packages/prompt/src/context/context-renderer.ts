@@ -130,7 +130,7 @@ class IncrementalRenderer implements ContextRenderer {
   observe(event: CapturedEvent): void {
     const read = readEvent(event);
     this.#through = event.id;
-    for (const settled of this.#order.add(read)) this.#take(settled);
+    for (const one of read) for (const settled of this.#order.add(one)) this.#take(settled);
   }
 
   skip(event: CapturedEvent): void {

@@ -69,6 +69,10 @@ export function createTranscriptGatherer(): TranscriptGatherer {
   return {
     entries,
     add(event) {
+      if (event.type === 'agent:rejected') {
+        const both = rejectedMessages(event).map((entry) => ({ ...entry, events: [event] }));
+        return entries.push(...both) - 1;
+      }
       const received = event.type === 'agent:given' ? givenMessage(event) : receivedMessage(event);
       if (received !== null) {
         const entry = newEntry(event, received);
@@ -95,6 +99,19 @@ function newEntry(event: CapturedEvent, message: TranscriptMessage): OpenEntry {
   entry.message = message;
   entry.events = [];
   return entry as OpenEntry;
+}
+
+/** An answer that nobody received, and why: what its author reads of it. */
+function rejectedMessages(event: CapturedEvent): readonly [TranscriptEntry, TranscriptEntry] {
+  const { text, reason, hook, retry } = dataOf(event, 'agent:rejected');
+  const { messageId, ...entry } = newEntry(event, { role: 'assistant', content: text });
+  const who = hook === undefined ? '' : ` by the hook '${hook}'`;
+  const content = `Your answer was rejected${who}, and nobody received it: ${reason}${retry ? '\nAnswer again.' : ''}`;
+  const source = { kind: 'system', ...(hook === undefined ? {} : { hook }) } as const;
+  return [
+    { messageId, ...entry },
+    { messageId: event.id, agentId: entry.agentId, events: [], message: { role: 'user', content, source } },
+  ];
 }
 
 function receivedMessage(event: CapturedEvent): TranscriptMessage | null {

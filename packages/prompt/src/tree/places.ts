@@ -95,6 +95,7 @@ const kinds: ReadonlyMap<string, PlaceKind> = new Map([
   ['agent:system_prompt', 'entry'],
   ['agent:given', 'entry'],
   ['agent:text', 'entry'],
+  ['agent:rejected', 'entry'],
   ['agent:thinking', 'entry'],
   ['agent:tool_call', 'call'],
   ['agent:tool_result', 'result'],

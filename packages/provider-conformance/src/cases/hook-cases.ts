@@ -44,6 +44,20 @@ const callOfTool: ToolCallQuestion = {
   running: [],
 };
 
+const usualQuestions = ['tool_call', 'tool_result', 'delivery'] as const;
+
+const { dispatchId: _, on: __, ...ofCall } = callOfTool;
+
+const text = { dispatchId, text: 'Hello.', agents: [caller] };
+
+const questions: { readonly [Kind in HookQuestion['on']]: Extract<HookQuestion, { readonly on: Kind }> } = {
+  tool_call: callOfTool,
+  tool_result: { ...ofCall, ...text, on: 'tool_result', status: 'completed' },
+  delivery: { ...text, on: 'delivery', from: 'agent_003', to: caller.agentId },
+  utterance: { ...text, on: 'utterance', agentId: caller.agentId, rejected: 0 },
+  input: { ...text, on: 'input', agentId: caller.agentId },
+};
+
 const hookCases = caseFamily<HookScenario, HookFixture>('hooks', [
   {
     name: 'contract',
@@ -60,6 +74,21 @@ const hookCases = caseFamily<HookScenario, HookFixture>('hooks', [
     scenario: 'decides',
     title: 'decides with allow, deny and a reason, or alter and what it made',
     run: async (fixture, patienceMs) => expectDecision(await decide(fixture, patienceMs), fixture.question),
+  },
+  {
+    name: 'each-kind-of-question',
+    scenario: 'decides',
+    title: 'decides about each kind of question that it wants to be asked',
+    async run(fixture, patienceMs) {
+      for (const on of fixture.provider.decidesOn ?? usualQuestions) {
+        const question = questions[on];
+        if (question === undefined)
+          assert.fail(`it wants to be asked about ${preview(on)}, which does not exist`);
+        // The kind of the scenario has a case of its own.
+        if (on === (fixture.question ?? callOfTool).on) continue;
+        expectDecision(await decide(fixture, patienceMs, { question }), question);
+      }
+    },
   },
   {
     name: 'unknown-question',
@@ -257,13 +286,15 @@ function expectDecision(decision: HookDecision, question: HookQuestion = callOfT
     case 'allow':
       return;
     case 'deny':
-      expectText(decision.reason, 'the reason of the denial');
+    case 'retry':
+    case 'ask':
+      expectText(decision.reason, `the reason of ${decision.decision}`);
       return;
     case 'alter':
       if (question.on === 'tool_call') expectJson(decision.input, 'the input of the alteration');
       else expectText(decision.text, 'the text of the alteration');
       return;
     default:
-      assert.fail(`the decision is ${preview(decision)}, expected allow, deny or alter`);
+      assert.fail(`the decision is ${preview(decision)}, expected allow, ask, deny, retry or alter`);
   }
 }

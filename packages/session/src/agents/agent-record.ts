@@ -55,6 +55,8 @@ export class AgentRecord {
   hook: string | null = null;
   wasCreated = false;
   isTerminated = false;
+  /** Whether it was shown an answer that nobody may have received: what it says and receives is then not shown on surfaces. */
+  isWithheld = false;
   /** The messages that were refused since it ended. */
   missed: readonly {
     readonly eventId: string;
@@ -98,6 +100,7 @@ export class AgentRecord {
     const messageId = event.messageId ?? event.id;
     const isMessage = isEventOf(event, 'user:message');
     let asks = isMessage;
+    if (isMessage && event.data.withheld === true) this.isWithheld = true;
     if (isMessage && event.data.source.hook !== undefined) this.#ofHooks.add(event.id);
     else if (isEventOf(event, 'agent:tool_result')) asks = this.#close(event.data.toolCallId);
     else if (isEventOf(event, 'agent:given'))
@@ -114,6 +117,7 @@ export class AgentRecord {
     else if (event.type === 'agent:inference' && messageId === this.#latestAnswer)
       this.#keepUnanswered(givenThrough(event));
     else if (waitingTypes.has(event.type)) this.#noteWaiting(event);
+    if (isEventOf(event, 'agent:rejected')) asks = event.data.retry;
     const { ids, asking } = this.#sinceAnswer;
     if (asks) asking.push(ids.length);
     ids.push(event.id);
@@ -187,6 +191,10 @@ export class AgentRecord {
     const first = before.ids.lastIndexOf(through ?? '') + 1;
     if (first === 0 && through !== null) return;
     const kept = before.ids.length - first;
+    this.#beforeAnswer = {
+      ids: before.ids.slice(0, first),
+      asking: before.asking.filter((index) => index < first),
+    };
     this.#sinceAnswer = {
       ids: [...before.ids.slice(first), ...since.ids],
       asking: [
@@ -212,6 +220,7 @@ export function inWords({ name, agentId }: Pick<AgentRecord, 'name' | 'agentId'>
 function isAnswer(event: CapturedEvent): boolean {
   switch (event.type) {
     case 'agent:text':
+    case 'agent:rejected':
     case 'agent:thinking':
     case 'agent:tool_call':
       return true;

@@ -5,7 +5,6 @@ import {
   type CompactionOptions,
   logCompaction,
   logOutput,
-  logTranscriptEntry,
   type ObservationLinks,
 } from '../log/log-transcript-entry.ts';
 import { answer } from '../turn/answer.ts';
@@ -63,8 +62,9 @@ export class Agent {
   }
 
   /**
-   * Adds a message to the transcript and returns its id. Durable when it resolves. A `LoggedString` sets the substance.
-   * @throws SESSION_OPTION_INVALID for what is not a text; SESSION_AGENT_TERMINATED, SESSION_CLOSED
+   * Adds a message to the transcript and returns its id. Durable when it resolves. A `LoggedString` sets the substance. Hooks that decide on inputs are asked
+   * first about a message of a person or the outside world.
+   * @throws SESSION_OPTION_INVALID for what is not a text; SESSION_INPUT_DENIED, SESSION_AGENT_TERMINATED, SESSION_CLOSED
    */
   async harken(
     input: string | LoggedString,
@@ -103,12 +103,13 @@ export class Agent {
       ...(source === undefined ? {} : { source }),
       ...attached,
     } as const;
-    const { messageId, recorded } = logTranscriptEntry(this.#turn, this.agentId, message, {
-      ...substance,
-      ...(via === undefined ? {} : { via }),
+    const { messageId, recorded } = this.#turn.inputs.receive(this.agentId, message, {
+      links: { ...substance, ...(via === undefined ? {} : { via }) },
+      onAccepted: () => {
+        const turn = during === 'interrupt' ? this.#turn.watch.turnOf(this.agentId) : null;
+        if (turn !== null) turn.isInterrupted = true;
+      },
     });
-    const turn = during === 'interrupt' ? this.#turn.watch.turnOf(this.agentId) : null;
-    if (turn !== null) turn.isInterrupted = true;
     await recorded;
     return messageId;
   }
@@ -157,7 +158,9 @@ export class Agent {
    *
    * `signal` stops this answer, and not the session: see `stop`.
    *
-   * @throws SESSION_AGENT_STOPPED if the answer was stopped; SESSION_MODEL_FAILED, SESSION_TURN_LIMIT, SESSION_AGENT_BUSY, SESSION_AGENT_TERMINATED, SESSION_CLOSED,
+   * Hooks that decide on utterances are asked about the answer before anybody receives it.
+   *
+   * @throws SESSION_AGENT_STOPPED if the answer was stopped; SESSION_UTTERANCE_DENIED if hooks rejected it; SESSION_MODEL_FAILED, SESSION_TURN_LIMIT, SESSION_AGENT_BUSY, SESSION_AGENT_TERMINATED, SESSION_CLOSED,
    * CONTEXT_BUDGET_TOO_SMALL; the reason of the session's `signal`; the error of the store if a write fails
    */
   async response({ signal }: { readonly signal?: AbortSignal } = {}): Promise<LoggedString> {

@@ -25,6 +25,8 @@ export interface SessionLogOptions {
   readonly onAccepted: (event: CapturedEvent, after: number) => void;
   /** Receives the events of one append once they are durable. `whole`: with what a narrative leaves out. */
   readonly onRecorded: (events: readonly CapturedEvent[], whole: readonly CapturedEvent[]) => void;
+  /** Whether surfaces do not show what an agent says and receives. */
+  readonly isWithheld: (agentId: string) => boolean;
   /** Called once, when a write has failed, with the error that every later call throws. */
   readonly onFailed: (closed: HansardError) => void;
 }
@@ -94,8 +96,9 @@ export class SessionLog {
   }
 
   #append(events: readonly NewEvent[]): Promise<readonly CapturedEvent[]> {
-    const { dispatch, onAccepted } = this.#options;
-    const accepted = dispatch.accept(events);
+    const { dispatch, onAccepted, isWithheld } = this.#options;
+    const isShown = events.every(({ type, agentId }) => !ofTalk.has(type) || !isWithheld(agentId ?? ''));
+    const accepted = dispatch.accept(isShown ? events : events.map((event) => withheld(event, isWithheld)));
     for (const event of accepted.events) onAccepted(event, this.#through);
     if (accepted.recorded === null && this.#latest === null) {
       this.#report(accepted);
@@ -126,7 +129,7 @@ export class SessionLog {
   }
 
   publish(delta: Delta): void {
-    this.#options.dispatch.publish(delta);
+    if (!this.#options.isWithheld(delta.agentId ?? '')) this.#options.dispatch.publish(delta);
   }
 
   /**
@@ -206,6 +209,21 @@ export class SessionLog {
     dispatch.abandon();
     onFailed(closed);
   }
+}
+
+/** The types of events that can quote what an agent was shown. */
+const ofTalk: ReadonlySet<string> = new Set([
+  'user:message',
+  'agent:text',
+  'agent:thinking',
+  'agent:tool_call',
+  'agent:tool_result',
+  'harness:error',
+]);
+
+function withheld(event: NewEvent, isWithheld: SessionLogOptions['isWithheld']): NewEvent {
+  if (!ofTalk.has(event.type) || !isWithheld(event.agentId ?? '')) return event;
+  return { ...event, data: { ...event.data, withheld: true } };
 }
 
 function writeFailed(dispatchId: string, cause: unknown): HansardError {

@@ -81,14 +81,26 @@ async function untilUtterance(
   const { registry, maxToolRounds, watch, watched } = turn;
   const resumed = turn.waiting.resumedOf(agentId);
   if (resumed !== null) await untilAborted(turn.signal, () => resumed);
+  let rejected = 0;
   for (let round = 0; ; round += 1) {
     await untilObserved(turn);
     watch.checkCost();
     turn.signal.throwIfAborted();
     const record = registry.getActive(agentId);
     if (watched !== null) watched.isInterrupted = false;
-    const given = await askModel(turn, record, round === 0 ? askedBy : undefined);
+    const isChecked = turn.isChecked && askedBy === undefined;
+    const given = await askModel(
+      turn,
+      record,
+      round === 0 ? askedBy : undefined,
+      isChecked ? rejected : null,
+    );
     await watch.warnOfCost();
+    if (given.rejection !== null) {
+      rejected += 1;
+      if (given.rejection.retry) continue;
+      throw denied(record, given.rejection.hook);
+    }
     if (given.toolCalls.length === 0) {
       await untilObserved(turn);
       if (record.awaitsHook && !record.isTerminated && round < maxToolRounds) continue;
@@ -122,6 +134,15 @@ async function untilObserved({ signal, settled }: TurnResources): Promise<void> 
   if (observed === null) return;
   await observed;
   signal.throwIfAborted();
+}
+
+function denied(record: AgentRecord, hook: string): HansardError {
+  const { agentId } = record;
+  return sessionErrors.error(
+    'SESSION_UTTERANCE_DENIED',
+    `The hook ${hook} denied what ${inWords(record)} was about to say. Nobody received it, and the log has it with the reason.`,
+    { details: { agentId, hook } },
+  );
 }
 
 function tooManyRounds(record: AgentRecord, limit: number): HansardError {

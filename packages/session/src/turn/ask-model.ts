@@ -1,4 +1,4 @@
-import { describeFailure, untilAborted } from '@hansard/dispatch';
+import { askHooks, decides, describeFailure, textOfDecision, untilAborted } from '@hansard/dispatch';
 import {
   type CapturedEvent,
   type Delta,
@@ -35,10 +35,20 @@ export interface Answer {
   readonly events: readonly CapturedEvent[];
   /** Its calls with their input, which a narrative does not record. */
   readonly observed: readonly CapturedEvent[];
+  /** Why nobody receives it. Null: hooks allowed it, or were not asked. */
+  readonly rejection: Rejection | null;
+}
+
+/** An answer that a hook rejected. */
+export interface Rejection {
+  readonly hook: string;
+  /** Whether the agent is to answer again. */
+  readonly retry: boolean;
 }
 
 /**
- * Calls an agent's model once. The answer is one append and is durable when this resolves. `askedBy`: the cause of the answer.
+ * Calls an agent's model once. The answer is one append and is durable when this resolves. `askedBy`: the cause of the answer. `rejected`: how many answers to
+ * this question hooks rejected. Null: hooks are not asked about the answer.
  * @throws SESSION_MODEL_FAILED or CONTEXT_BUDGET_TOO_SMALL, which is then in the log as `harness:error`;
  * SESSION_AGENT_TERMINATED if the agent was terminated before the answer
  */
@@ -46,17 +56,27 @@ export async function askModel(
   turn: TurnResources,
   record: AgentRecord,
   askedBy: string | undefined,
+  rejected: number | null,
 ): Promise<Answer> {
   const { log, registry, clock, signal } = turn;
   const { agentId } = record;
   const messageId = log.createId();
+  const held = rejected !== null && turn.asking.hooks.some((hook) => decides(hook, 'utterance')) ? [] : null;
   const { messages, manifest } = await contextFor(turn, agentId);
   const started = clock.now();
   let events: readonly CapturedEvent[];
   let toolCalls: readonly ModelToolCall[];
+  let rejection: Rejection | null = null;
+  // What was paid for, if the answer itself is not recorded.
+  let paid: readonly CapturedEvent[] = [];
   try {
-    if (turn.watched !== null) turn.watched.said = { messageId, through: manifest.through, text: '' };
-    const response = await generate(turn, record, messageId, await withFiles(log, messages));
+    if (turn.watched !== null)
+      turn.watched.said = { messageId, through: manifest.through, isHeld: held !== null, text: '' };
+    const response = await generate(turn, record, {
+      messageId,
+      messages: await withFiles(log, messages),
+      held,
+    });
     // What had been said is recorded as the answer then.
     if (turn.watched?.stopped != null) throw turn.watched.stopped;
     toolCalls = toolCallsOf(response);
@@ -71,9 +91,19 @@ export async function askModel(
       request: request.named,
     });
     events = log.check(stored.length === 0 ? answer : [...stored, ...answer]);
+    if (held !== null && toolCalls.length === 0 && response.text !== '') {
+      paid = events.filter(isOfCall).map(withoutReplay);
+      if (turn.watched?.said != null) turn.watched.said.text = response.text;
+      const question = { messageId, through: manifest.through, response, rejected: rejected ?? 0 };
+      const checked = await checkAnswer(turn, record, events, question);
+      rejection = checked.rejection;
+      if (checked.isAsWritten) publishAll(log, held);
+      events = log.check(checked.events);
+    } else if (held !== null) publishAll(log, held);
     if (turn.watched !== null) turn.watched.said = null;
   } catch (error) {
     if (turn.watched !== null) turn.watched.said = null;
+    if (signal.aborted && log.isOpen && paid.length > 0) await log.append(paid);
     signal.throwIfAborted();
     const failure = modelFailed(record, error);
     await recordFailure(log, agentId, failure);
@@ -81,11 +111,96 @@ export async function askModel(
   }
   if (record.isTerminated) {
     // The answer is discarded; its cost still counts.
-    await log.append(events.filter(({ type }) => type === 'agent:inference' || type === 'request:stored'));
+    await log.append(events.filter(isOfCall));
     registry.getActive(agentId);
   }
   const appended = await log.append(events);
-  return { messageId, toolCalls, events: appended, observed: withInputs(appended, toolCalls) };
+  return { messageId, toolCalls, events: appended, observed: withInputs(appended, toolCalls), rejection };
+}
+
+function isOfCall({ type }: CapturedEvent): boolean {
+  return type === 'agent:inference' || type === 'request:stored';
+}
+
+function publishAll(log: TurnResources['log'], deltas: readonly Delta[]): void {
+  for (const delta of deltas) log.publish(delta);
+}
+
+/**
+ * Asks the hooks whether an answer may be said. Returns the events to be recorded: those of the answer with the decisions, of the altered answer, or of an
+ * answer that nobody receives. What its provider would get back of the first words is left out then.
+ * @throws the reason of the signal
+ */
+async function checkAnswer(
+  { log, registry, asking, dispatch, utteranceTries }: TurnResources,
+  { agentId }: AgentRecord,
+  answer: readonly CapturedEvent[],
+  {
+    messageId,
+    through,
+    response: { text, thinking },
+    rejected,
+  }: {
+    readonly messageId: string;
+    readonly through: string | null;
+    readonly response: ModelResponse;
+    readonly rejected: number;
+  },
+): Promise<{
+  readonly events: readonly NewEvent[];
+  readonly rejection: Rejection | null;
+  readonly isAsWritten: boolean;
+}> {
+  const { dispatchId } = dispatch;
+  const { events, denied, retries, via, value } = await askHooks(asking, {
+    value: text,
+    ask: (asked) => ({
+      on: 'utterance',
+      dispatchId,
+      agentId,
+      text: asked,
+      rejected,
+      agents: registry.list(),
+    }),
+    alteredBy: textOfDecision,
+    made: (made) => ({ text: made }),
+    data: { subject: messageId },
+    given: { given: text },
+    links: { agentId },
+    causes: through === null ? [] : [through],
+    canRetry: rejected + 1 < utteranceTries,
+  });
+  if (denied === null && via === null)
+    return { events: [...events, ...answer], rejection: null, isAsWritten: true };
+  const of = { agentId, messageId, ...(via === null ? {} : { via }) };
+  const calls = answer.filter(isOfCall).map(withoutReplay);
+  if (denied === null) {
+    const said = answer
+      .filter((event) => !isOfCall(event))
+      .map((event): NewEvent => {
+        if (event.type === 'agent:text') return { ...event, ...of, data: { text: value } };
+        return { ...event, data: { ...event.data, withheld: true } };
+      });
+    return { events: [...events, ...said, ...calls], rejection: null, isAsWritten: false };
+  }
+  const { reason, hook } = denied;
+  const thought = thinking === undefined ? {} : { thinking: thinking.text };
+  const data = { text, ...thought, reason, hook, retry: retries };
+  const decided = events.map(withoutGiven);
+  const unsaid = newEvent('agent:rejected', data, { id: log.createId(), ...of });
+  const rejection = { hook, retry: retries };
+  return { events: [...decided, unsaid, ...calls], rejection, isAsWritten: false };
+}
+
+function withoutReplay(event: CapturedEvent): CapturedEvent {
+  const { replay: _, ...data } = event.data;
+  return { ...event, data };
+}
+
+/** A rejected answer has its text. */
+function withoutGiven(event: NewEvent): NewEvent {
+  const { given: _, ...data } = event.data;
+  return { ...event, data };
 }
 
 function withInputs(events: readonly CapturedEvent[], calls: readonly ModelToolCall[]): CapturedEvent[] {
@@ -110,8 +225,16 @@ async function contextFor(turn: TurnResources, agentId: string): Promise<ModelCo
 async function generate(
   resources: TurnResources,
   record: AgentRecord,
-  messageId: string,
-  messages: readonly ModelMessage[],
+  {
+    messageId,
+    messages,
+    held,
+  }: {
+    readonly messageId: string;
+    readonly messages: readonly ModelMessage[];
+    /** Takes what is generated, until hooks have decided. Null: it is shown at once. */
+    readonly held: Delta[] | null;
+  },
 ): Promise<ModelResponse> {
   const { log, registry, clock, modelTimeoutMs } = resources;
   const { agentId, name: agentName, turns: turn } = record;
@@ -128,7 +251,9 @@ async function generate(
     resources.watched?.touch();
     const said = resources.watched?.said;
     if (said != null && delta.type === 'delta:text') said.text += delta.text;
-    log.publish({ ...delta, agentId, messageId });
+    const own = { ...delta, agentId, messageId };
+    if (held === null) log.publish(own);
+    else held.push(own);
   };
   const tools = resources.toolbox.definitions;
   const ask = () =>

@@ -57,7 +57,7 @@ export class SessionHooks {
       part: (hook, event) =>
         isOf(hook, event, this.#turn.registry)
           ? null
-          : this.#part(this.#observing(hook), hook, [event.id], this.#actsOn(event)),
+          : this.#part(this.#observing(hook), hook, [event.id], { acts: this.#actsOn(event) }),
       record: async (event) => this.#turn.log.append([event]),
     });
   }
@@ -102,7 +102,8 @@ export class SessionHooks {
     const { registry } = this.#turn;
     const agents = question.on === 'delivery' ? [question.from, question.to] : [question.agentId];
     if (agents.some((agentId) => isOwn(hook, agentId, registry))) return null;
-    return this.#part(this.#within(this.#turn, hook), hook, causes);
+    const isReview = question.on === 'utterance';
+    return this.#part(this.#within(this.#turn, hook), hook, causes, { isReview });
   }
 
   #actsOn({ id }: CapturedEvent): RecordedActs | null {
@@ -133,7 +134,7 @@ export class SessionHooks {
     turn: TurnResources,
     hook: HookProvider,
     causes: readonly string[],
-    acts: RecordedActs | null = null,
+    { acts = null, isReview = false }: Partial<Pick<HostOptions, 'acts' | 'isReview'>> = {},
   ): HookPart {
     const time = new HookTime(hook.name);
     return {
@@ -145,6 +146,7 @@ export class SessionHooks {
         chains: this.#chains,
         asked: this.#asked,
         acts,
+        isReview,
       }),
       end: () => time.end(),
     };
@@ -160,6 +162,7 @@ function withinHook(
   const { asking, signal } = turn;
   const within: TurnResources = {
     ...turn,
+    isChecked: false,
     settled: () => null,
     asking: {
       ...asking,
@@ -197,6 +200,8 @@ interface HostOptions {
   readonly asked: Map<string, Promise<unknown>>;
   /** What the hook did when it observed the event before. Null: it observes it for the first time. */
   readonly acts: RecordedActs | null;
+  /** Whether it decides about an answer that nobody may have received: what its agents hear and say about it is not shown. */
+  readonly isReview: boolean;
 }
 
 /** What a hook may do in one question or observation. */
@@ -286,8 +291,10 @@ class SessionHookHost implements HookHost, HookAgents {
     });
   }
 
-  async #harken({ agentId }: AgentRecord, text: string | LoggedString): Promise<string> {
-    const { hook, causes, chains } = this.#options;
+  async #harken(agent: AgentRecord, text: string | LoggedString): Promise<string> {
+    const { agentId } = agent;
+    const { hook, causes, chains, isReview } = this.#options;
+    if (isReview) agent.isWithheld = true;
     const recorded = this.#recorded(agentId, text);
     if (recorded !== null) return recorded;
     chains.assertNext(hook, causes);

@@ -16,11 +16,11 @@ import {
 import { takeApart } from '@hansard/prompt';
 import type { DispatchHost } from '@hansard/provider';
 import { inWords } from '../agents/agent-record.ts';
-import { logTranscriptEntry } from '../log/log-transcript-entry.ts';
 import type { SessionRecord } from '../log/session-record.ts';
 import { sessionErrors } from '../session-errors.ts';
 import type { SessionRunOptions } from '../session-options.ts';
 import { isRecordedBy } from './recorded-failure.ts';
+import type { SessionInputs } from './session-inputs.ts';
 import type { WaitingCalls } from './waiting-calls.ts';
 
 interface SessionWatchParts {
@@ -47,6 +47,8 @@ export class SessionWatch {
   #detach = () => {};
   /** Set once, when the session has its parts. */
   waiting: WaitingCalls | null = null;
+  /** As `waiting`. */
+  inputs: SessionInputs | null = null;
 
   constructor(parts: SessionWatchParts) {
     const { options, toolbox, dispatch, record } = parts;
@@ -230,8 +232,13 @@ export class SessionWatch {
     const to = agentId ?? registry.root?.agentId;
     if (to === undefined || !registry.has(to) || registry.get(to).isTerminated) return false;
     const message = { role: 'user', content: text, source } as const;
-    const [event] = await logTranscriptEntry(record, to, message, {}, from).recorded;
-    if (event !== undefined && to === registry.root?.agentId) this.#watch.received(event);
+    try {
+      const recorded = await this.inputs?.receive(to, message, { id: from }).recorded;
+      const event = recorded?.find(({ id }) => id === from);
+      if (event !== undefined && to === registry.root?.agentId) this.#watch.received(event);
+    } catch (error) {
+      if (!sessionErrors.is(error, 'SESSION_INPUT_DENIED')) throw error;
+    }
     return true;
   }
 
@@ -251,7 +258,8 @@ export class SessionWatch {
     }
     const message = { role: 'user', content: text, source } as const;
     const links = cause === undefined ? {} : { cause };
-    const [event] = await logTranscriptEntry(record, root.agentId, message, links).recorded;
+    const { messageId, recorded } = this.inputs?.receive(root.agentId, message, { links }) ?? {};
+    const event = (await recorded)?.find(({ id }) => id === messageId);
     if (event !== undefined) this.#watch.received(event);
     return true;
   }
@@ -271,7 +279,13 @@ export class WatchedTurn {
   readonly #silence: ReturnType<Watch['watchSilence']>;
   readonly #stopping = new AbortController();
   /** What the model has said so far. Null: no model is called. */
-  said: { readonly messageId: string; readonly through: string | null; text: string } | null = null;
+  said: {
+    readonly messageId: string;
+    readonly through: string | null;
+    /** Whether nobody may receive it before hooks have decided. */
+    readonly isHeld: boolean;
+    text: string;
+  } | null = null;
   /** Whether the calls that have not begun are left out, because the agent received something that comes first. */
   isInterrupted = false;
   #stopped: HansardError | null = null;
@@ -357,8 +371,17 @@ export class WatchedTurn {
       ...(said === null ? {} : { through: said.through }),
     };
     const message = { role: 'assistant', content: said?.text ?? '' } as const;
-    const before = isSaid ? takeApart(message, { id: said.messageId, agentId: this.#agentId }) : [];
-    this.stop(newEvent('harness:answer_stopped', data), before);
+    const { messageId = '', isHeld = false } = said ?? {};
+    const unchecked = {
+      text: said?.text ?? '',
+      reason: 'it was stopped before it was checked',
+      retry: false,
+    };
+    const agentId = this.#agentId;
+    const before = isHeld
+      ? [newEvent('agent:rejected', unchecked, { agentId, messageId })]
+      : takeApart(message, { id: messageId, agentId });
+    this.stop(newEvent('harness:answer_stopped', data), isSaid ? before : []);
   }
 
   end(): void {

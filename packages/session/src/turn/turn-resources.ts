@@ -5,6 +5,7 @@ import type { Clock, LanguageModelProvider } from '@hansard/provider';
 import type { ModelContext } from '../agents/agent-memory.ts';
 import type { SessionRecord } from '../log/session-record.ts';
 import type { RunningCalls } from './running-calls.ts';
+import type { SessionInputs } from './session-inputs.ts';
 import type { SessionWatch, WatchedTurn } from './session-watch.ts';
 import type { WaitingCalls } from './waiting-calls.ts';
 
@@ -29,6 +30,11 @@ export interface TurnResources extends SessionRecord {
   readonly toolTimeoutMs: number | null;
   /** Null: no limit. */
   readonly answerTimeoutMs: number | null;
+  /** How often one answer to a person or a program may be rejected by hooks that want another one. */
+  readonly utteranceTries: number;
+  /** Whether hooks are asked about what agents say: it goes to a person or a program. */
+  readonly isChecked: boolean;
+  readonly inputs: SessionInputs;
   /** Aborts when the session is closed, when a write fails, and when the owner of the session aborts its signal. */
   readonly signal: AbortSignal;
   /** The agents that are answering. Each promise settles with the answer. */

@@ -26,6 +26,7 @@ export function randomHook(name: string, { random, truth, onFinished }: HookSett
         onFinished(question.toolCallId);
         return { decision: 'deny', reason };
       }
+      if (question.on === 'utterance' || question.on === 'input') return { decision: 'allow' };
       const reason = 'a secret';
       if (random.chance(0.4)) {
         if (question.on === 'delivery') truth.decideDelivery('deny');

@@ -10,7 +10,7 @@ export interface Intervention {
   readonly hook: string;
   /** `tool_call`, `tool_result`, `delivery` … */
   readonly on: string;
-  readonly decision: 'allow' | 'deny' | 'alter';
+  readonly decision: 'allow' | 'deny' | 'alter' | 'retry';
   readonly reason: string | null;
   /** The agent that made the call or would receive the delivery or result. '' for the dispatched agent itself. */
   readonly agentId: string;

@@ -40,7 +40,7 @@ const stateWords = {
   superseded: ' (not in the prompt)',
 } as const;
 
-const decisionWords = { allow: 'allowed', deny: 'denied', alter: 'altered' } as const;
+const decisionWords = { allow: 'allowed', deny: 'denied', alter: 'altered', retry: 'rejected' } as const;
 
 const outcomeWords = { none: '', stopped: 'instead', withheld: 'instead', altered: 'became' } as const;
 

@@ -1,5 +1,5 @@
 import { isPlainObject, isReadableAs } from '@hansard/events/plain';
-import { givenThrough } from '@hansard/prompt';
+import { givenThrough, putTogether } from '@hansard/prompt';
 import type { LogIndex } from '../log/log-index.ts';
 import type { LogMessage, LogNode } from '../log/log-node.ts';
 import { cutResult, GivenAnswer, lostResult, type PromptBounds, stateIn } from './given-answer.ts';
@@ -152,7 +152,8 @@ export class KnowledgeFold {
   #takeOther(node: LogNode): void {
     const { event } = node;
     const given = this.#log.index.givenAt(node);
-    if (given !== null) this.#takeGiven(node, given);
+    if (given !== null && event.type === 'agent:rejected') this.#takeRejected(node, given);
+    else if (given !== null) this.#takeGiven(node, given);
     if (isReadableAs(event, 'agent:output') && event.data.parts.length > 0) {
       // Consecutive output is one message.
       if (this.#outputRank !== this.#ranks - 1) this.#outputRank = this.#nextRank();
@@ -175,6 +176,15 @@ export class KnowledgeFold {
     for (const [at, call] of toolCalls.entries())
       this.#givenCalls.set(call.toolCallId, { rank, step: at + 1 });
     this.#waiting.push(this.#add({ kind, node, message, rank, step }));
+  }
+
+  /** An answer that nobody received, and the message that says so to its author. */
+  #takeRejected(node: LogNode, message: LogMessage): void {
+    this.#waiting.push(this.#add({ kind: 'answer', node, message, rank: this.#nextRank(), step: 0 }));
+    const [, entry] = putTogether([node.event]);
+    if (entry === undefined) return;
+    const why = { entry, blocks: [node], main: node };
+    this.#waiting.push(this.#add({ kind: 'message', node, message: why, rank: this.#nextRank(), step: 0 }));
   }
 
   #takeReceived(node: LogNode, message: LogMessage): void {

@@ -92,7 +92,7 @@ const kinds = {
 } as const;
 
 function pathsTo(index: LogIndex, { node, message }: KnownItem): KnowledgeStep[][] {
-  if (node.event.type === 'agent:given') return [];
+  if (node.event.type === 'agent:given' || node.event.type === 'agent:rejected') return [];
   if (message === null) return observedPaths(index, node);
   const { main, entry } = message;
   if (index.sayingOf(main) !== null) return [pathTo(index, main)];

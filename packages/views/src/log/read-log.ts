@@ -9,7 +9,7 @@ export interface ReadLog {
   readonly nodes: readonly LogNode[];
   /** The messages of all agents, in the order of their first blocks. */
   readonly messages: readonly LogMessage[];
-  /** The messages with which agents began, which nobody said or heard here, by position. They are not in `messages`. */
+  /** The messages with which agents began, which nobody said or heard here, and the answers that hooks rejected, by position. They are not in `messages`. */
   readonly given: ReadonlyMap<number, LogMessage>;
   /** By position: the message that the event is a block of. */
   readonly messageAt: readonly (LogMessage | null)[];
@@ -33,8 +33,9 @@ export function readLog(events: readonly CapturedEvent[]): ReadLog {
 
   const given = new Map<number, LogMessage>();
   for (const node of nodes) {
-    if (node.event.type === 'agent:given') {
-      if (!isReadable(node, 'agent:given')) continue;
+    const { type } = node.event;
+    if (type === 'agent:given' || type === 'agent:rejected') {
+      if (!isReadable(node, type)) continue;
       const [entry] = putTogether([node.event]);
       if (entry !== undefined) given.set(node.position, { entry, blocks: [node], main: node });
       continue;

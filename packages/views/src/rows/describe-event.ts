@@ -12,6 +12,7 @@ import {
   isPlainObject,
   isReadableAs,
   isRemovedContent,
+  shownEvent,
   snapshotText,
 } from '@hansard/events/plain';
 import { formatCost, formatCount, formatDuration, formatTokens, formatUsage } from '@hansard/facts';
@@ -52,9 +53,9 @@ export interface EventDescription {
   readonly tone: Tone;
 }
 
-export const decisionTones = { allow: 'dim', deny: 'bad', alter: 'notice' } as const;
+export const decisionTones = { allow: 'dim', deny: 'bad', alter: 'notice', retry: 'notice' } as const;
 
-const decisionWords = { allow: 'allowed', deny: 'denied', alter: 'altered' } as const;
+const decisionWords = { allow: 'allowed', deny: 'denied', alter: 'altered', retry: 'rejected' } as const;
 
 /** The width of a column for kinds: the length of the longest kind of a known type. */
 export const kindColumns = 8;
@@ -104,6 +105,11 @@ const describers: Describers = {
       text,
     }),
   'agent:text': ({ text }) => row('text', 'plain', { text }),
+  'agent:rejected': ({ hook, retry }) =>
+    row('rejected', 'notice', {
+      target: hook === undefined ? '' : `by the hook ${hook}`,
+      text: retry ? 'nobody received the answer, and the agent answers again' : 'nobody received the answer',
+    }),
   'agent:thinking': ({ text }) => row('thinking', 'dim', { text }),
   'agent:tool_call': (data) =>
     row('call', 'plain', {
@@ -235,7 +241,7 @@ export function describeEvent(
   event: CapturedEvent,
   nameAgent: NameAgent = (agentId) => agentId,
 ): EventDescription {
-  const { type, data } = event;
+  const { type, data } = shownEvent(event);
   if (!isKnownType(type) || !isReadableAs(event, type)) {
     const record = ofEngine.exec(type)?.[1];
     return record === undefined

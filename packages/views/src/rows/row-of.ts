@@ -7,7 +7,7 @@ import type {
   KnownEventType,
   OutputPart,
 } from '@hansard/events';
-import { isMediaPart, isPlainObject, isReadableAs, snapshotText } from '@hansard/events/plain';
+import { isMediaPart, isPlainObject, isReadableAs, shownEvent, snapshotText } from '@hansard/events/plain';
 import { sourceLabel } from '../agents/agent-label.ts';
 import type { LogNode } from '../log/log-node.ts';
 import { wordDiff } from '../session/word-diff.ts';
@@ -32,7 +32,7 @@ export function rowOf(
   { hasEnded = false }: Pick<RowReach, 'hasEnded'> = {},
 ): Row {
   const { position, agent, kind, main, inference, decisions, folded, events } = group;
-  const { event } = main;
+  const event = shownEvent(main.event);
   const described = describeEvent(event, (agentId) => agents.nameOf(agentId));
   const state = kind === 'call' ? callState(group, event, hasEnded) : eventState(event, described);
   return {
@@ -69,7 +69,7 @@ function callState(
   hasEnded: boolean,
 ): RowFacts {
   const data = event.data as EventData<'agent:tool_call'>;
-  const answer = result?.event.data;
+  const answer = result === null ? undefined : shownEvent(result.event).data;
   const isDenied = decisions.some(
     ({ event: { data } }) => data.on === 'tool_call' && data.decision === 'deny',
   );
@@ -177,6 +177,7 @@ function isProse(event: CapturedEvent): boolean {
 
 /** The types of events whose description has all of them. */
 const inWords: ReadonlySet<string> = new Set<KnownEventType>([
+  ...(['agent:rejected'] as const),
   ...(['agent:created', 'agent:terminated', 'agent:revived', 'agent:given', 'agent:inference'] as const),
   ...(['session:init', 'session:rewind', 'session:fork'] as const),
   ...([
@@ -248,7 +249,7 @@ function hearingOf({ agent, how, position, text }: GroupedHearing, said: string)
 }
 
 function decisionOf({ event, position, agent, verdict, instead }: GroupedDecision): RowDecision {
-  const { hook, on, decision, reason = '', given } = event.data;
+  const { hook, on, decision, reason = '', given } = shownEvent(event).data;
   return {
     position,
     hook,

@@ -155,7 +155,7 @@ export interface RowDecision {
   readonly position: number;
   readonly hook: string;
   readonly on: string;
-  readonly decision: 'allow' | 'deny' | 'alter';
+  readonly decision: 'allow' | 'deny' | 'alter' | 'retry';
   readonly reason: string;
   /** The agent that made the call, or would receive the delivery or the result. */
   readonly agent: RowAgent;

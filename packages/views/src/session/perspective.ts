@@ -13,7 +13,7 @@ export interface PerspectiveRow {
   readonly id: string;
   readonly event: CapturedEvent;
   /**
-   * `heard`: a message or a system prompt. `given`: a message of the transcript with which it began. `thought`: thinking, or text beside a tool call, which nobody hears. `did`: a tool
+   * `heard`: a message or a system prompt. `given`: a message of the transcript with which it began. `thought`: thinking, text beside a tool call, or an answer that a hook rejected, which nobody hears. `did`: a tool
    * call. `received`: the result of a tool call. `observed`: observed values. `summary`: of a compaction. `said`: an
    * utterance.
    */
@@ -113,7 +113,7 @@ function blocksFor(
 }
 
 function ownRows(blocks: readonly LogNode[], { entry }: LogMessage, basis: Basis | null): PerspectiveRow[] {
-  const isAloud = entry.message.toolCalls === undefined;
+  const isAloud = entry.message.toolCalls === undefined && blocks[0]?.event.type !== 'agent:rejected';
   return blocks.map(({ event }): PerspectiveRow => {
     const { id, type, data } = event;
     const row = { id, event, from: null, how: null, tool: null, basis };

@@ -204,6 +204,7 @@ describe('an event in words', () => {
         "missed | from user | Are you there?",
         "system |  | You are Jack.",
         "text |  | Hello.",
+        "rejected | by the hook review | nobody received the answer, and the agent answers again",
         "thinking |  | Hm.",
         "call | Bash ls | ",
         "result | Bash ls | lines 2",
@@ -377,6 +378,7 @@ const examples: Record<KnownEventType, unknown> = {
   'agent:undelivered': { text: 'Are you there?', source: { kind: 'user' } },
   'agent:system_prompt': { text: 'You are Jack.' },
   'agent:text': { text: 'Hello.' },
+  'agent:rejected': { text: 'A secret.', reason: 'it has a secret', hook: 'review', retry: true },
   'agent:thinking': { text: 'Hm.', signature: 'abc' },
   'agent:tool_call': { toolCallId: 't', tool: 'Bash', target: 'ls', metadata: {} },
   'agent:tool_result': {

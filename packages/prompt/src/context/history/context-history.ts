@@ -33,7 +33,7 @@ interface Place {
   readonly item: ContextItem;
 }
 
-/** A readable event, with the transcript entry that it alone makes. */
+/** A readable event, with a transcript entry that it alone makes. */
 export interface ReadEvent {
   readonly event: CapturedEvent;
   readonly entry: TranscriptEntry | undefined;
@@ -231,13 +231,16 @@ function fileOf({ kind, mediaType, sha256, size, name, isKept }: MediaPart): Con
   };
 }
 
-/** @throws EVENT_INVALID if the event is part of a prompt and its data has a shape that this version does not know */
-export function readEvent(event: CapturedEvent): ReadEvent {
-  const [entry] = putTogether([event]);
+/**
+ * An event for each message that it makes; one for an event that makes none.
+ * @throws EVENT_INVALID if the event is part of a prompt and its data has a shape that this version does not know
+ */
+export function readEvent(event: CapturedEvent): readonly [ReadEvent, ...ReadEvent[]] {
+  const [entry, ...more] = putTogether([event]);
   const { type } = event;
   const isPart = type === 'session:compaction' || (type === 'agent:output' && entry === undefined);
   if (isPart && !isReadableAs(event, type)) throw unreadable(event);
-  return { event, entry };
+  return [{ event, entry }, ...more.map((other) => ({ event, entry: other }))];
 }
 
 function changed(group: number | null): HistoryChange {
