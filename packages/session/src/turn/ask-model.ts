@@ -40,7 +40,7 @@ export interface Answer {
 }
 
 /** An answer that a hook rejected. */
-export interface Rejection {
+interface Rejection {
   readonly hook: string;
   /** Whether the agent is to answer again. */
   readonly retry: boolean;
