@@ -2,7 +2,7 @@ import type { LibraryFacts, LibraryLine, SpentDay } from '../answers.ts';
 import type { LibraryPlace } from './place-in-address.ts';
 
 /** What the columns of the library are sorted by. The first is usual. */
-export const sortKeys = ['when', 'title', 'project', 'model', 'duration', 'tokens', 'cost'] as const;
+const sortKeys = ['when', 'title', 'project', 'model', 'duration', 'tokens', 'cost'] as const;
 
 export type SortKey = (typeof sortKeys)[number];
 

@@ -388,7 +388,7 @@ function localText(time: string | null): string {
 }
 
 /** A text with the words of a filter marked. */
-export function Marked({ text, filter }: { readonly text: string; readonly filter: string }) {
+function Marked({ text, filter }: { readonly text: string; readonly filter: string }) {
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const lower = text.toLowerCase();
   // Where lower case has another length, places do not fit.
