@@ -130,7 +130,7 @@ export interface DeliveryQuestion {
 
 /**
  * May the agent say this to the person or program that asked it? In a session, about each answer that `Agent.response` would resolve to. If the hook denies, nobody
- * receives the answer, and `response` rejects with SESSION_UTTERANCE_DENIED. Text beside a tool call is no answer, and nobody is asked about it.
+ * receives the answer, and `response` rejects with SESSION_UTTERANCE_DENIED. Nobody is asked about text beside a tool call.
  */
 export interface UtteranceQuestion {
   readonly on: 'utterance';

@@ -75,13 +75,13 @@ export const sessionErrors = defineErrors('session', {
     details: ['eventId'],
   },
   SESSION_UTTERANCE_DENIED: {
-    when: 'A hook that decides on utterances denied an answer, or rejected the last of `utteranceTries` answers. Nobody received it; the log has it as `agent:rejected`, with the reason.',
+    when: 'A hook that decides on utterances denied an answer, or rejected the last of `utteranceTries` answers. It reached nobody; the log records it as `agent:rejected`, with the reason.',
     advice:
-      'Read the reason in the log (`hansard show SESSION --json`). Say something that helps the agent, and call `response` again.',
+      'Read the reason in the log (`hansard show SESSION --json`). Give the agent a message that helps it, and call `response` again.',
     details: ['agentId', 'hook'],
   },
   SESSION_INPUT_DENIED: {
-    when: 'A hook that decides on inputs denied a message. The agent did not receive it; the log has it in the decision of the hook.',
+    when: 'A hook that decides on inputs denied a message. It did not reach the agent; the log has it in the decision of the hook.',
     advice: 'Say it in other words, or change the configuration of the hook that the message names.',
     details: ['agentId', 'hook'],
   },

@@ -2,6 +2,7 @@ import {
   type Dispatch,
   defaultHookTimeoutMs,
   describeFailure,
+  type HookAsking,
   type Toolbox,
   toDispatchRef,
 } from '@hansard/dispatch';
@@ -97,10 +98,8 @@ export function createSessionParts(
     },
     { clock, timeoutMs },
   );
-  const inputs = new SessionInputs(record, () => turn.asking);
-  watch.inputs = inputs;
   const turn: TurnResources = turnResources(options, {
-    ...{ record, toolbox, memory, hooks, watch, stopSignal, timeoutMs, waiting, inputs },
+    ...{ record, toolbox, memory, hooks, watch, stopSignal, timeoutMs, waiting },
     branches: () => readBranches(registry, recordedBy(dispatch, log)()),
   });
   return { record, turn, memory, hooks, watch, life };
@@ -125,7 +124,7 @@ function waitingCalls(
 
 interface PartsOfTurns
   extends Pick<SessionParts, 'record' | 'memory' | 'hooks' | 'watch'>,
-    Pick<TurnResources, 'branches' | 'waiting' | 'inputs'> {
+    Pick<TurnResources, 'branches' | 'waiting'> {
   readonly toolbox: Toolbox;
   /** Aborts when the session is stopped. */
   readonly stopSignal: AbortSignal;
@@ -134,22 +133,25 @@ interface PartsOfTurns
 
 function turnResources(
   options: SessionRunOptions & SessionDefaults,
-  { record, toolbox, memory, hooks, watch, stopSignal, timeoutMs, waiting, inputs, branches }: PartsOfTurns,
+  { record, toolbox, memory, hooks, watch, stopSignal, timeoutMs, waiting, branches }: PartsOfTurns,
 ): TurnResources {
   const { clock, createId } = options;
+  const asking: HookAsking = {
+    hooks: options.hooks ?? [],
+    part: (hook, question, causes) => hooks.part(hook, question, causes),
+    clock,
+    timeoutMs,
+    signal: stopSignal,
+    createId,
+    isLogged: (id) => record.registry.ownerOf(id) !== null,
+  };
+  const inputs = new SessionInputs(record, () => asking);
+  watch.inputs = inputs;
   return {
     ...record,
     model: options.model,
     toolbox,
-    asking: {
-      hooks: options.hooks ?? [],
-      part: (hook, question, causes) => hooks.part(hook, question, causes),
-      clock,
-      timeoutMs,
-      signal: stopSignal,
-      createId,
-      isLogged: (id) => record.registry.ownerOf(id) !== null,
-    },
+    asking,
     clock,
     maxToolRounds: options.maxToolRounds ?? 50,
     parallelToolCalls: options.parallelToolCalls ?? 1,
