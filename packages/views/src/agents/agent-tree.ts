@@ -1,7 +1,13 @@
 import type { CapturedEvent, DispatchEnvelope, JsonObject } from '@hansard/events';
 import { isPlainObject, neutraliseControlsInLine } from '@hansard/events/plain';
 import { formatCount, openCallEvents } from '@hansard/facts';
-import { isStraightEvent, rootOf, type TranscriptBranch, TranscriptTree } from '@hansard/prompt';
+import {
+  isStraightEvent,
+  type LeftBranch,
+  rootOf,
+  type TranscriptBranch,
+  TranscriptTree,
+} from '@hansard/prompt';
 import type { LogDiagnostic } from '../log/diagnostic.ts';
 import { idRepeated } from '../log/event-ids.ts';
 import { type LogAgent, readAgents, takesPart } from '../log/log-agents.ts';
@@ -86,7 +92,7 @@ export function agentTree(index: LogIndex): AgentTreeNode[] {
   return treesOf({
     ...{ agents: index.agents, stated },
     messagesOf: (agentId) => index.transcripts.get(agentId)?.length ?? 0,
-    branchesOf: (agentId) => branchesIn(index.tree, agentId, positionOf),
+    branchesOf: branchesIn(index.tree, positionOf),
     find(id) {
       const node = index.find(id);
       return node === null ? null : { agentId: node.event.agentId ?? '', position: node.position };
@@ -96,28 +102,57 @@ export function agentTree(index: LogIndex): AgentTreeNode[] {
 }
 
 /**
- * `agentTree` and the diagnostics of `createLogIndex` for a log that is read page by page, twice if it has branches.
+ * `agentTree` and the diagnostics of `createLogIndex` for a log that is read page by page: twice if it has branches and its envelope does not say so, or if
+ * it shows late which agent is the root.
  * No event is kept, so that a log of any length takes little memory.
  */
 export async function readAgentTree(source: {
   /** With the model calls that the log does not have as events. */
-  readonly envelope?: Pick<DispatchEnvelope, 'openCalls'>;
+  readonly envelope?: Pick<DispatchEnvelope, 'openCalls' | 'branched'>;
   pages(): AsyncIterable<{ readonly events: readonly CapturedEvent[] }>;
 }): Promise<{ readonly agents: AgentTreeNode[]; readonly diagnostics: readonly LogDiagnostic[] }> {
   const reading = new AgentTreeReading();
-  for await (const { events } of source.pages()) reading.add(events);
+  const early = source.envelope?.branched === true ? new PlacedEvents(() => reading.root) : null;
+  for await (const { events } of source.pages()) {
+    reading.add(events);
+    early?.add(events);
+  }
   if (source.envelope !== undefined)
     for (const call of openCallEvents(source.envelope, () => false)) reading.stated.learn(call);
   if (reading.isStraight) return reading.end(null);
-  const root = reading.root;
-  const tree = new TranscriptTree<number>(({ agentId = root }) => agentId);
-  let position = 0;
-  for await (const { events } of source.pages())
+  const { root } = reading;
+  if (early?.isOf(root) === true) return reading.end(early.tree);
+  const placed = new PlacedEvents(() => root);
+  for await (const { events } of source.pages()) placed.add(events);
+  return reading.end(placed.tree);
+}
+
+/** The transcripts of a log whose root may be known only at its end. */
+class PlacedEvents {
+  readonly tree: TranscriptTree<number>;
+  readonly #roots = new Set<string>();
+  #position = 0;
+
+  constructor(root: () => string) {
+    this.tree = new TranscriptTree(({ agentId }) => {
+      if (agentId !== undefined) return agentId;
+      const now = root();
+      this.#roots.add(now);
+      return now;
+    });
+  }
+
+  add(events: readonly CapturedEvent[]): void {
     for (const event of events) {
-      tree.add(event, position);
-      position += 1;
+      this.tree.add(event, this.#position);
+      this.#position += 1;
     }
-  return reading.end(tree);
+  }
+
+  /** Whether this agent was the root for each event without an agent. */
+  isOf(root: string): boolean {
+    return this.#roots.size === 0 || (this.#roots.size === 1 && this.#roots.has(root));
+  }
 }
 
 function treesOf({ agents, stated, messagesOf, branchesOf, find, positionOf }: TreeFacts): AgentTreeNode[] {
@@ -149,14 +184,20 @@ function treesOf({ agents, stated, messagesOf, branchesOf, find, positionOf }: T
   return roots;
 }
 
-/** The branches of an agent with more than one. */
+/** The branches of each agent with more than one. */
 function branchesIn(
   tree: TranscriptTree<unknown> | null,
-  agentId: string,
+  positionOf: (id: string) => number,
+): (agentId: string) => AgentBranch[] {
+  const left = Map.groupBy(tree?.leftBranches() ?? [], ({ agentId }) => agentId);
+  return (agentId) => branchesOfAgent(tree?.branches(agentId) ?? [], left.get(agentId) ?? [], positionOf);
+}
+
+function branchesOfAgent(
+  branches: readonly TranscriptBranch[],
+  left: readonly LeftBranch<unknown>[],
   positionOf: (id: string) => number,
 ): AgentBranch[] {
-  const branches = tree?.branches(agentId) ?? [];
-  const left = tree?.leftBranches().filter((branch) => branch.agentId === agentId) ?? [];
   const current = branches.find(({ state }) => state === 'current');
   if (current === undefined || left.length === 0) return [];
   const rest = (figure: 'events' | 'prompts') =>
@@ -250,7 +291,7 @@ class AgentTreeReading {
       agents: treesOf({
         ...{ agents, positionOf, stated: this.stated },
         messagesOf: (agentId) => this.#messages.get(agentId) ?? 0,
-        branchesOf: (agentId) => branchesIn(tree, agentId, positionOf),
+        branchesOf: branchesIn(tree, positionOf),
         find: (id) => {
           const position = find(id);
           return position === undefined ? null : { agentId: this.#agentAt[position] ?? '', position };

@@ -47,6 +47,8 @@ export class RowReader {
   /** The latest outputs in files of their own, the last one first. */
   readonly #outputs: LogNode[] = [];
   readonly #groupsOnly: boolean;
+  /** The positions of the rows that the event that is added has changed. */
+  readonly #changed = new Set<number>();
   #position: number;
 
   constructor({ first = 0, agents = [], groupsOnly = false, ...reach }: RowReaderOptions = {}) {
@@ -72,16 +74,17 @@ export class RowReader {
     const node: LogNode = { event, position: this.#position };
     this.#position += 1;
     this.#open.advance(node);
-    if (this.#groupsOnly) return [this.#group(node, new Set()).position];
+    if (this.#groupsOnly) return [this.#group(node, this.#changed).position];
     this.#learnRemoved(event);
     this.#agents.learn(event, (id) => this.#open.of(id)?.agent.agentId ?? null);
-    const changed = new Set<number>();
+    const changed = this.#changed;
+    changed.clear();
     // What a result carries is known before it is joined to its call.
     const changedFrom = this.#agents.observe(event, node.position, this.#links);
     const group = this.#group(node, changed);
     for (const { position } of this.#open.heardFrom(changedFrom)) changed.add(position);
     changed.delete(group.position);
-    return [group.position, ...changed];
+    return changed.size === 0 ? [group.position] : [group.position, ...changed];
   }
 
   /** Puts an event into its row. */

@@ -112,9 +112,9 @@ async function* timedRows(
   for await (const row of rows) if (isFrom(row, from ?? 0)) yield { time: row.timestamp, item: { of, row } };
 }
 
-/** A log whose figures are summed while it is read from the beginning, for the first time. */
+/** A log whose figures that its envelope does not have yet are summed while it is read for the first time. */
 function counted({ envelope, pages }: PagedLog, totals: DispatchFacts): Pick<PagedLog, 'envelope' | 'pages'> {
-  let next = 0;
+  let next = envelope.folded === null ? 0 : envelope.folded.through + 1;
   return {
     envelope,
     async *pages(options) {
