@@ -33,6 +33,7 @@ const notRun: readonly (readonly [words: RegExp, reason: string])[] = [
   [/^import --mirrored/, 'needs a session that the Agent SDK mirrored: `sessions-both-ways` runs it'],
   [/^watch$/, 'watches until Ctrl-C'],
   [/^watch (un)?install/, 'is about the home folder'],
+  [/^plugins check/, 'needs a plugin with its kit: `write-a-plugin` runs it'],
   [/^store delete/, 'deletes what the others need'],
   [/^store verify --against/, 'reads a file that `store seal` wrote'],
   [/^secrets redact(?!.*--yes)/, 'asks before it changes anything'],

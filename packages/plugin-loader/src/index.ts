@@ -1,7 +1,9 @@
 export { previewWithoutSecrets } from './checks/hide-secrets.ts';
 export {
   type ImportedPlugin,
+  type InspectedPlugin,
   importPlugin,
+  inspectPlugins,
   loadPlugins,
   longestTimeout,
   type PluginReference,

@@ -1,14 +1,21 @@
-import { resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { definedOnly } from '@hansard/events';
-import { type Clock, type Plugin, type PluginError, systemClock } from '@hansard/provider';
+import { type Clock, type Plugin, type PluginError, pluginErrors, systemClock } from '@hansard/provider';
 import { checkConfiguration } from './checks/check-configuration.ts';
-import { checkApiVersion, checkDenied, checkExport, readDenials } from './checks/check-plugin.ts';
+import {
+  checkApiVersion,
+  checkDenied,
+  checkDuplicateId,
+  checkExport,
+  readDenials,
+} from './checks/check-plugin.ts';
 import { type FolderPlugin, findFolderPlugins, resolvePlugin } from './find-plugins.ts';
 import { importEntry } from './import-entry.ts';
 import { type LoadContext, type LoadOutcome, loadPlugin } from './load-plugin.ts';
 import { DiscardedProviders, type LoadedPlugins, ProviderSet } from './loaded-plugins.ts';
-import { readManifestFiles, validateManifest } from './plugin-manifest.ts';
+import { hasManifest, readManifestFiles, validateManifest } from './plugin-manifest.ts';
 
 export interface PluginReference {
   /** A package name, a path (absolute, or beginning with `./` or `../`), or the id of a plugin in one of the folders. */
@@ -192,4 +199,60 @@ export async function importPlugin(
   const limitMs = merged.createTimeoutMs ?? options.createTimeoutMs ?? defaultCreateTimeout;
   const module = await importEntry(manifest, files, clock, limitMs);
   return { plugin: checkExport(module, manifest), config };
+}
+
+/** A plugin of a folder whose manifest and entry were checked. */
+export interface InspectedPlugin {
+  /** The id in its manifest; the name of its folder if the manifest cannot be read. */
+  readonly id: string;
+  /** Null if the manifest does not say it. */
+  readonly provides: string | null;
+  readonly location: string;
+  /** The check that refuses it; null: none. */
+  readonly error: PluginError | null;
+}
+
+/**
+ * Checks the plugin of a folder, or each plugin of its subfolders: manifest, version of the contracts, ids that are there twice, and what the entry
+ * exports. Configures and creates nothing.
+ * @throws PLUGIN_NOT_FOUND if there is no plugin
+ */
+export async function inspectPlugins(folder: string): Promise<readonly InspectedPlugin[]> {
+  const found = hasManifest(folder)
+    ? [{ id: basename(folder), source: { location: realpathSync.native(folder) } }]
+    : await findFolderPlugins(folder);
+  if (found.length === 0)
+    throw pluginErrors.error(
+      'PLUGIN_NOT_FOUND',
+      `${folder} has no plugin.json, and no folder in it has one.`,
+      {
+        details: { folder },
+      },
+    );
+  const claimed = new Map<string, string>();
+  const inspected: InspectedPlugin[] = [];
+  for (const { id, source } of found) inspected.push(await inspectPlugin(id, source.location, claimed));
+  return inspected;
+}
+
+async function inspectPlugin(
+  folderName: string,
+  location: string,
+  claimed: Map<string, string>,
+): Promise<InspectedPlugin> {
+  let id = folderName;
+  let provides: string | null = null;
+  try {
+    const files = await readManifestFiles(location);
+    const manifest = validateManifest(files);
+    ({ id, provides } = manifest);
+    checkApiVersion(manifest);
+    checkDuplicateId(manifest, location, claimed);
+    claimed.set(id, location);
+    checkExport(await importEntry(manifest, files, systemClock, defaultCreateTimeout), manifest);
+    return { id, provides, location, error: null };
+  } catch (error) {
+    if (!pluginErrors.is(error)) throw error;
+    return { id, provides, location, error };
+  }
 }

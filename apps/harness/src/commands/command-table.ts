@@ -202,7 +202,8 @@ export const commandTable: readonly CommandRow[] = [
   {
     name: 'plugins',
     group: 'Care',
-    description: 'list the configured plugins and those in plugin folders',
+    description: 'list the configured plugins and those in plugin folders; check a plugin with its kit',
+    usage: '[options] [command]',
     load: async () => (await import('./plugins.ts')).addPlugins,
   },
   {
