@@ -33,6 +33,7 @@ const commands: Readonly<Record<CampaignName, string>> = {
   reliability: 'pnpm campaign:reliability',
   truth: 'pnpm campaign:truth',
   trees: 'pnpm campaign:trees',
+  parts: 'pnpm campaign:parts',
   releases: 'pnpm campaign:releases',
   python: 'HANSARD_PYTHON_SESSIONS=1000 pnpm vitest run packages/session/test/python',
 };

@@ -56,6 +56,13 @@ export {
 export { agentNamed, agentsNamed, type LogAgent } from './log/log-agents.ts';
 export { createLogIndex, findEvent, type LogIndex } from './log/log-index.ts';
 export type { Hearing, Saying, Speaker } from './log/saying.ts';
+export { splitMessages } from './parts/split-messages.ts';
+export {
+  createTextSplitter,
+  type PartRules,
+  type SplitText,
+  type TextPart,
+} from './parts/text-parts.ts';
 export { isNoise, isStoredRow } from './rows/noise.ts';
 export { readRows, rowsOf } from './rows/read-rows.ts';
 export {

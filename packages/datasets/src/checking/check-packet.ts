@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
 import { GameReading, type PacketMapping } from './game-reading.ts';
+import { tagsIn } from './parts-of-texts.ts';
 
 /** The number of words in a row that are found again, and the number of characters of one word that is. */
 const run = 4;
@@ -21,8 +22,11 @@ export interface PacketProblem {
     | 'not_public'
     | 'private_words'
     | 'name'
-    | 'missing';
+    | 'missing'
+    | 'unnamed';
   readonly line: number | null;
+  /** The event that the line cites; null: none. */
+  readonly ref: string | null;
   readonly message: string;
 }
 
@@ -89,8 +93,10 @@ interface Line {
 
 class PacketCheck {
   readonly #problems: PacketProblem[] = [];
+  readonly #seen = new Set<string>();
   readonly #dispatchId: string;
   readonly #copied: ReadonlyMap<string, string>;
+  readonly #mapping: PacketMapping;
   readonly #lines: Line[] = [];
   readonly #manifest: JsonObject;
   readonly #text: string;
@@ -98,7 +104,8 @@ class PacketCheck {
   readonly #runs = new Map<string, number[]>();
   readonly #privateRuns = new Map<number, string>();
 
-  constructor({ lines, manifest, dispatchId, copied }: PacketToCheck) {
+  constructor({ lines, manifest, dispatchId, copied, mapping }: PacketToCheck) {
+    this.#mapping = mapping;
     this.#text = lines;
     this.#copied = copied ?? new Map();
     this.#dispatchId = dispatchId;
@@ -187,6 +194,28 @@ class PacketCheck {
         for (const one of wordRuns(publicText)) this.#runs.delete(one);
     }
     this.#findMissing(reading, cited);
+    this.#findUnnamed(reading);
+  }
+
+  /** Tags, keys and headings that the mapping does not name: what is in them is perhaps not for all. */
+  #findUnnamed({ unnamed }: GameReading): void {
+    for (const name of unnamed)
+      this.#add(
+        'unnamed',
+        null,
+        `Texts have ${JSON.stringify(name)}, which the parts of the mapping do not name.`,
+      );
+    for (const { n, kind, text } of this.#lines) {
+      if (kind !== 'chat') continue;
+      for (const name of new Set(tagsIn(text, this.#mapping.parts)))
+        this.#add(
+          'unnamed',
+          n,
+          `Line ${n} has the tag ${JSON.stringify(name)}, which the mapping does not name.`,
+        );
+      if (isObject(text))
+        this.#add('unnamed', n, `Line ${n} is a JSON object, of which the mapping names no key.`);
+    }
   }
 
   #findMissing(reading: GameReading, cited: ReadonlySet<string>): void {
@@ -194,7 +223,7 @@ class PacketCheck {
       for (const kind of candidate.kinds)
         if (
           !this.#copied.has(candidate.id) &&
-          (kind === 'action' ||
+          ((kind === 'action' && (candidate.isCall || candidate.isStated === true)) ||
             (kind === 'chat' &&
               (candidate.isCall || candidate.isStated === true) &&
               reading.hasReachedAll(candidate))) &&
@@ -254,7 +283,10 @@ class PacketCheck {
   }
 
   #add(kind: PacketProblem['kind'], line: number | null, message: string): void {
-    this.#problems.push({ kind, line, message });
+    const ref = this.#lines.find(({ n }) => n === line)?.ref ?? null;
+    if (this.#seen.has(message)) return;
+    this.#seen.add(message);
+    this.#problems.push({ kind, line, ref, message });
   }
 }
 
@@ -264,6 +296,16 @@ function isLine(line: JsonObject): boolean {
     Object.keys(line).length === fields.length &&
     fields.every((field) => typeof line[field] === (field === 'n' ? 'number' : 'string'))
   );
+}
+
+function isObject(text: string): boolean {
+  if (!text.trimStart().startsWith('{')) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function listOf(value: JsonValue | undefined): string[] {

@@ -1,4 +1,5 @@
 import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';
+import { type CheckedParts, type CheckedText, readParts } from './parts-of-texts.ts';
 
 /** The parts of a mapping that say what is public, as they are written. */
 export interface PacketMapping {
@@ -9,6 +10,8 @@ export interface PacketMapping {
     readonly tools?: Readonly<Record<string, { readonly message: string }>>;
     readonly piecesOfText?: boolean;
   };
+  /** How agents say several things in one text. */
+  readonly parts?: CheckedParts;
   readonly actions?: Readonly<
     Record<string, { readonly payload?: Readonly<Record<string, string>> | undefined }>
   >;
@@ -28,10 +31,11 @@ export interface Candidate {
   /** The agents that received it. */
   readonly receivers: ReadonlySet<string>;
   /** What a line of a kind may show of it. */
-  texts(kind: string): readonly string[];
+  texts: (kind: string) => readonly string[];
 }
 
 interface Noted extends Candidate {
+  texts: Candidate['texts'];
   readonly kinds: Set<string>;
   readonly receivers: Set<string>;
 }
@@ -59,6 +63,11 @@ export class GameReading {
   #hasList = false;
   /** The messages with a call, whose text goes to nobody. */
   readonly #withCalls = new Set<string>();
+  /** By event: the parts of the message that its text belongs to. */
+  readonly #parts = new Map<string, CheckedText>();
+  readonly #receivers = new Map<string, Set<string>>();
+  /** By message: its text. */
+  readonly #whole = new Map<string, string>();
   /** Words that texts have in lower case. */
   readonly #lowerCase = new Set<string>();
   #position = -1;
@@ -86,10 +95,18 @@ export class GameReading {
       if (created !== undefined) created.until = type === 'agent:revived' ? Infinity : this.#position;
     } else if (type === 'agent:text' || type === 'agent:thinking') {
       const isText = type === 'agent:text';
-      const noted = this.#note(event, false, () => [String(data.text ?? '')]);
+      const noted = this.#note(
+        event,
+        false,
+        () => [String(data.text ?? '')],
+        this.#position,
+        this.#heardBy(event),
+      );
       noted.kinds.add('reasoning');
       if (isText && this.#mapping.chat?.utterances === true) noted.kinds.add('chat');
       if (isText) {
+        const message = `${agentId} ${messageId ?? id}`;
+        this.#whole.set(message, `${this.#whole.get(message) ?? ''}${String(data.text ?? '')}`);
         this.#texts.push([noted, messageId ?? id]);
         for (const key of new Set([id, messageId ?? id]))
           this.#messages.set(key, [...(this.#messages.get(key) ?? []), noted]);
@@ -135,8 +152,35 @@ export class GameReading {
 
   /** After the last event: text beside a call is a thought, and any other one an utterance. */
   end(): void {
-    for (const [noted, messageId] of this.#texts)
-      noted.kinds.delete(this.#withCalls.has(messageId) ? 'chat' : 'reasoning');
+    const { parts } = this.#mapping;
+    for (const [noted, messageId] of this.#texts) {
+      if (parts === undefined || this.#withCalls.has(messageId))
+        noted.kinds.delete(this.#withCalls.has(messageId) ? 'chat' : 'reasoning');
+      else this.#takeParts(noted, readParts(this.#whole.get(`${noted.agentId} ${messageId}`) ?? '', parts));
+    }
+  }
+
+  /** The tags, keys and headings of texts that the mapping does not name. */
+  get unnamed(): readonly string[] {
+    return [...new Set([...this.#parts.values()].flatMap(({ unnamed }) => unnamed))];
+  }
+
+  /** The agents that received a message: of a text in parts, those that received any of its blocks. */
+  #heardBy({ id, agentId = '', messageId = id }: CapturedEvent): Set<string> {
+    if (this.#mapping.parts === undefined) return new Set();
+    const key = `${agentId} ${messageId}`;
+    const known = this.#receivers.get(key) ?? new Set();
+    this.#receivers.set(key, known);
+    return known;
+  }
+
+  #takeParts(noted: Noted, read: CheckedText): void {
+    this.#parts.set(noted.id, read);
+    noted.kinds.delete('chat');
+    if (read.said.length > 0) noted.kinds.add('chat');
+    if (read.acts) noted.kinds.add('action');
+    const whole = noted.texts;
+    noted.texts = (kind) => (kind === 'chat' ? read.said : kind === 'action' ? [] : whole(kind));
   }
 
   /** Whether an utterance reached each player that existed and said or did something later. A call without any delivery went to all. */
@@ -171,9 +215,19 @@ export class GameReading {
   }
 
   /** The texts of an event that no line of a packet may show. */
-  privateTexts({ type, id, agentId = '', data }: CapturedEvent, isInternal: boolean): readonly string[] {
+  privateTexts(event: CapturedEvent, isInternal: boolean): readonly string[] {
+    const { type, id, agentId = '', data, messageId = id } = event;
     // A judge quotes packets.
     if (type === 'judge:verdict') return [];
+    const parts = this.#parts.get(id);
+    if (parts !== undefined) {
+      const key = `${agentId} ${messageId}`;
+      const whole = this.#whole.get(key);
+      // The first block stands for the whole message.
+      this.#whole.delete(key);
+      if (whole === undefined) return [];
+      return isInternal ? parts.whispered : [whole];
+    }
     const noted = this.#candidates.get(id);
     const shown = new Set(
       [...(noted?.kinds ?? [])].flatMap((kind) => {

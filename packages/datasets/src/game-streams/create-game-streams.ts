@@ -18,6 +18,7 @@ import {
   type Moment,
   originOf,
   type StreamLine,
+  shaped,
   streamLineSchemas,
 } from './stream-lines.ts';
 
@@ -33,6 +34,8 @@ export interface GameStreams {
   finish(): StreamLine[];
   /** The number of calls without a line, because the log lacks the input that the mapping names; by tool. */
   readonly leftOut: Readonly<Record<string, number>>;
+  /** What texts have that `parts` of the mapping does not name or that is not whole, such as `unnamed <plan>`; how often. It is a thought. */
+  readonly faults: Readonly<Record<string, number>>;
   /**
    * The players that events of the game name, but that match no agent. If there are any, only what all agents have received is public.
    */
@@ -57,6 +60,7 @@ export function createGameStreams(input: GameMappingInput, { runId, cast }: Game
 
   return {
     leftOut: calls.leftOut,
+    faults: messages.faults,
 
     get unmatchedPlayers() {
       return company.unmatched;
@@ -312,12 +316,6 @@ class CallWatch {
     if (!isWhole) this.leftOut[tool] = (this.leftOut[tool] ?? 0) + 1;
     return lines;
   }
-}
-
-function shaped(shape: Readonly<Record<string, string>>, fields: JsonObject, agent: string): JsonObject {
-  return Object.fromEntries(
-    Object.entries(shape).map(([key, field]) => [key, field === '$agent' ? agent : (fields[field] ?? null)]),
-  );
 }
 
 function namesIn(value: JsonValue | undefined): string[] {

@@ -47,6 +47,29 @@ const namesSchema = z.strictObject({
   words: z.array(nonEmpty).default([]),
 });
 
+const partRole = z.union([
+  z.enum(['chat', 'thinking', 'action', 'whisper', 'text']),
+  /** A whisper: the attribute or field with its receivers, and the field of its text. */
+  z.strictObject({ to: nonEmpty, message: nonEmpty.optional() }),
+  /** An action: its type, and for each field of its payload an attribute, a field, `$text` or `$agent`. Absent: all of them. */
+  z.strictObject({ action: nonEmpty, payload: z.record(z.string(), nonEmpty).optional() }),
+]);
+
+const roles = z.record(nonEmpty, partRole).refine((named) => Object.keys(named).length > 0, 'names nothing');
+
+/** How agents write speech, thoughts, whispers and actions in one text. */
+const partsSchema = z
+  .strictObject({
+    tags: roles.optional(),
+    fields: roles.optional(),
+    sections: roles.optional(),
+    rest: z.enum(['thinking', 'chat']).default('thinking'),
+  })
+  .refine(
+    ({ tags, fields, sections }) => [tags, fields, sections].filter((one) => one !== undefined).length === 1,
+    'needs one of tags, fields and sections',
+  );
+
 const gameMappingSchema = z.strictObject({
   /**
    * Whether the events are lines of streams and say of which (`stream` in their data), as those of `readGameLog`. Then each has its own
@@ -76,6 +99,8 @@ const gameMappingSchema = z.strictObject({
       utterances: z.boolean().default(false),
     })
     .prefault({}),
+  /** The parts of a text in which agents speak, think and act. It makes speech of utterances, and of nothing that it does not name. */
+  parts: partsSchema.optional(),
   whispers: z
     .strictObject({
       /** The tools with which an agent speaks to some: the fields of the message and of its receivers. */
@@ -123,6 +148,21 @@ const gameMappingSchema = z.strictObject({
 
 /** The meaning of a game's events and tools: plain data that the author of the game writes. */
 export type GameMappingInput = z.input<typeof gameMappingSchema>;
+
+/** The actions that texts can name, by their type: the shape of the payload, if it has one. */
+export function textActionsOf({
+  parts,
+}: GameMapping): ReadonlyMap<string, Readonly<Record<string, string>> | null> {
+  const named = { ...parts?.tags, ...parts?.fields, ...parts?.sections };
+  return new Map(
+    Object.entries(named).flatMap(([name, role]) => {
+      if (role === 'action') return [[name.toUpperCase(), null] as const];
+      return typeof role === 'object' && 'action' in role
+        ? [[role.action, role.payload ?? null] as const]
+        : [];
+    }),
+  );
+}
 
 /** A mapping with its defaults filled in. */
 export type GameMapping = z.output<typeof gameMappingSchema>;

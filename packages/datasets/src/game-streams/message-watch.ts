@@ -1,8 +1,9 @@
-import { type CapturedEvent, isEventOf } from '@hansard/events';
+import { addRedactions, type CapturedEvent, isEventOf } from '@hansard/events';
+import { createTextSplitter, type TextPart } from '@hansard/views';
 import type { Company, GameAudience } from './company.ts';
-import type { GameMapping } from './game-mapping.ts';
+import { type GameMapping, textActionsOf } from './game-mapping.ts';
 import type { Saying, Sayings } from './sayings.ts';
-import { type Moment, originOf, type StreamLine } from './stream-lines.ts';
+import { type Moment, originOf, type StreamLine, shaped } from './stream-lines.ts';
 
 interface OpenMessage {
   readonly messageId: string;
@@ -16,6 +17,8 @@ interface Block {
   readonly kind: 'thinking' | 'text' | 'call';
   readonly text: string;
   readonly moment: Moment;
+  /** What it says, if texts have parts. */
+  readonly parts?: readonly TextPart[];
 }
 
 /** Collects the current message of each agent. The kind of its text is known only at its end. */
@@ -25,6 +28,9 @@ export class MessageWatch {
   readonly #company: Company;
   readonly #sayings: Sayings;
   readonly #open = new Map<string, OpenMessage>();
+  readonly #split: ReturnType<typeof createTextSplitter> | null;
+  readonly #actions: ReturnType<typeof textActionsOf>;
+  readonly faults: Record<string, number> = {};
   /** Inferences mark the end of messages. In a log without inferences, the next event does. */
   #isEndTold = false;
 
@@ -33,6 +39,8 @@ export class MessageWatch {
     this.#runId = runId;
     this.#company = company;
     this.#sayings = sayings;
+    this.#split = mapping.parts === undefined ? null : createTextSplitter(mapping.parts);
+    this.#actions = textActionsOf(mapping);
   }
 
   add(moment: Moment): StreamLine[] {
@@ -99,14 +107,64 @@ export class MessageWatch {
     if (message === undefined) return [];
     this.#open.delete(agentId);
     const isUtterance = !message.blocks.some(({ kind }) => kind === 'call');
-    const said = isUtterance ? this.#sayings.add(this.#sayingsOf(message)) : [];
-    return [...said, ...this.#reasoningLines(message.blocks, isUtterance)];
+    const blocks = isUtterance && this.#split !== null ? this.#inParts(message.blocks) : message.blocks;
+    const said = isUtterance
+      ? this.#sayings.add(this.#sayingsOf({ ...message, blocks }, message.blocks))
+      : [];
+    return [
+      ...said,
+      ...blocks.flatMap((block) => this.#partLines(block)),
+      ...this.#reasoningLines(blocks, isUtterance),
+    ];
   }
 
-  #sayingsOf({ messageId, blocks, audience, heardAs }: OpenMessage): Saying[] {
-    if (!this.#mapping.chat.utterances) return [];
-    const said = blocks.filter(({ kind, text }) => kind === 'text' && text !== '');
-    const ids = new Set([messageId, ...said.map(({ moment }) => moment.event.id), ...heardAs]);
+  /** Splits the text of a message, which can begin in one block and end in another. */
+  #inParts(blocks: readonly Block[]): Block[] {
+    const texts = blocks.filter(({ kind }) => kind === 'text');
+    const { parts, faults } = this.#split?.(texts.map(({ text }) => text).join('')) ?? {
+      parts: [],
+      faults: [],
+    };
+    for (const { kind, name } of faults) addRedactions(this.faults, { [`${kind} ${name}`]: 1 });
+    let [end, taken] = [0, 0];
+    return blocks.flatMap((block) => {
+      if (block.kind !== 'text') return [block];
+      end += block.text.length;
+      const first = taken;
+      const isLast = block === texts.at(-1);
+      while (taken < parts.length && (isLast || (parts[taken]?.start ?? 0) < end)) taken += 1;
+      const own = parts.slice(first, taken);
+      return own.map((part): Block => {
+        const kind = part.kind === 'thinking' ? 'thinking' : 'text';
+        return { kind, text: part.text, moment: block.moment, parts: [part] };
+      });
+    });
+  }
+
+  /** The lines of whispers and actions in a text. */
+  #partLines({ moment: { event, agent, turn }, parts = [] }: Block): StreamLine[] {
+    const when = { timestamp: event.timestamp, turn };
+    const origin = originOf(event, this.#runId);
+    return parts.flatMap(({ kind, text: message, to, action }): StreamLine[] => {
+      if (kind === 'whisper')
+        return [{ stream: 'whispers', line: { ...when, speaker: agent, to: [...to], message, ...origin } }];
+      if (action === null) return [];
+      const { type: action_type, payload: all } = action;
+      const shape = this.#actions.get(action_type) ?? null;
+      const payload = shape === null ? all : shaped(shape, { ...all, $text: message }, agent);
+      return [{ stream: 'agent_actions', line: { ...when, agent, action_type, payload, ...origin } }];
+    });
+  }
+
+  #sayingsOf({ messageId, blocks, audience, heardAs }: OpenMessage, texts: readonly Block[]): Saying[] {
+    if (!this.#mapping.chat.utterances && this.#split === null) return [];
+    const said = blocks.filter(
+      ({ kind, text, parts = [] }) =>
+        kind === 'text' && text !== '' && parts.every((part) => part.kind === 'chat'),
+    );
+    // A text in parts can be named by any of its blocks.
+    const named = this.#split === null ? said : texts;
+    const ids = new Set([messageId, ...named.map(({ moment }) => moment.event.id), ...heardAs]);
     return said.map(({ text: message, moment }) => ({ moment, message, ids, audience, isWhisper: false }));
   }
 

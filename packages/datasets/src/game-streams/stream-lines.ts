@@ -1,4 +1,4 @@
-import { type CapturedEvent, jsonObjectSchema } from '@hansard/events';
+import { type CapturedEvent, type JsonObject, jsonObjectSchema } from '@hansard/events';
 import { z } from 'zod';
 
 /** The time of a line. Null: its event has no recorded time. */
@@ -82,6 +82,17 @@ export interface Moment {
   readonly event: CapturedEvent;
   readonly agent: string;
   readonly turn: string;
+}
+
+/** The payload of an action: for each field a field of what it says, or `$agent` for the acting agent. */
+export function shaped(
+  shape: Readonly<Record<string, string>>,
+  fields: JsonObject,
+  agent: string,
+): JsonObject {
+  return Object.fromEntries(
+    Object.entries(shape).map(([key, field]) => [key, field === '$agent' ? agent : (fields[field] ?? null)]),
+  );
 }
 
 /** The last fields of every line: its source. */

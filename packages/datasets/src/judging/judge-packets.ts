@@ -3,7 +3,12 @@ import type { CapturedEvent, JsonValue, TaskSource, TextSink } from '@hansard/ev
 import { z } from 'zod';
 import { type Cast, readCast } from '../game-streams/cast.ts';
 import { createGameStreams } from '../game-streams/create-game-streams.ts';
-import { type GameMapping, type GameMappingInput, parseGameMapping } from '../game-streams/game-mapping.ts';
+import {
+  type GameMapping,
+  type GameMappingInput,
+  parseGameMapping,
+  textActionsOf,
+} from '../game-streams/game-mapping.ts';
 import type { GameStream, StreamLine } from '../game-streams/stream-lines.ts';
 import type { StreamedRun } from '../game-streams/write-game-streams.ts';
 import type { NameSuspect } from './names/name-suspects.ts';
@@ -230,9 +235,10 @@ function refOf(dispatchId: string, eventId: string): string {
 }
 
 /** A whole input may hold private text, such as the reason that a model gives with its vote. */
-function typesWithoutShape({ actions }: GameMapping): ReadonlySet<string> {
-  const bare = Object.values(actions).filter(({ payload }) => payload === undefined);
-  return new Set(bare.map(({ type }) => type));
+function typesWithoutShape(mapping: GameMapping): ReadonlySet<string> {
+  const bare = Object.values(mapping.actions).filter(({ payload }) => payload === undefined);
+  const inTexts = [...textActionsOf(mapping)].flatMap(([type, shape]) => (shape === null ? type : []));
+  return new Set([...bare.map(({ type }) => type), ...inTexts]);
 }
 
 function speakerOf({ line }: StreamLine): string {
