@@ -17,8 +17,9 @@ import type { ContractVersion } from './contract-version.ts';
  *   late answer.
  *
  * What it may throw: any error. The session records it as `harness:error`, and `response` rejects with SESSION_MODEL_FAILED and
- * the error as `cause`. The same happens with an answer that is not a {@link ModelResponse}. A session does not repeat a call:
- * a provider that wants retries makes them itself, before `signal` aborts.
+ * the error as `cause`. The same happens with an answer that is not a {@link ModelResponse}. A session repeats a call, perhaps with another model, if its
+ * `modelRetries` say so; a provider that makes retries itself hides them from the log. An error may have the fields `usage`, `costUsd` and `model` of an answer:
+ * what the failed call cost.
  */
 export interface LanguageModelProvider {
   /** The version of this contract that the provider implements. */

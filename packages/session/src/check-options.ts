@@ -16,6 +16,8 @@ const agentFields = {
 } satisfies Record<keyof AgentStart, OptionCheck>;
 const agentCheck = fields(agentFields);
 
+const budgetFields = { costUsd: amount, tokens: count(0), calls: count(0), timeMs: amount };
+
 const { graceMs: _ofRuns, ...watched } = watchedChecks(['timeMs', 'stallMs', 'costUsd']);
 const sessionCheck = fields(
   {
@@ -31,6 +33,14 @@ const sessionCheck = fields(
     maxToolRounds: count(0),
     parallelToolCalls: count(1),
     utteranceTries: count(1),
+    budgets: fields({
+      session: fields({ ...budgetFields, agents: count(0), depth: count(0) }),
+      eachAgent: fields(budgetFields),
+      // The names are those of agents.
+      agents: any,
+      warnAt: amount,
+    }),
+    modelRetries: fields({ attempts: count(1), delayMs: amount, fallback: list(word), isRetryable: call }),
     modelTimeoutMs: amount,
     toolTimeoutMs: amount,
     answerTimeoutMs: amount,

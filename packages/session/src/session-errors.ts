@@ -74,6 +74,11 @@ export const sessionErrors = defineErrors('session', {
     advice: 'Name in `at` the message that should have another text, or leave `edit` out.',
     details: ['eventId'],
   },
+  SESSION_BUDGET_SPENT: {
+    when: 'An agent wanted to call its model, or to create an agent, and a budget of the session or of the agent is spent (`budgets`). The log records `harness:budget_reached`. Calls that were under way have ended and count.',
+    advice: 'Raise the budget, and let the agent answer again: what it was asked is still open.',
+    details: ['agentId', 'scope', 'what', 'limit', 'spent'],
+  },
   SESSION_UTTERANCE_DENIED: {
     when: 'A hook that decides on utterances denied an answer, or rejected the last of `utteranceTries` answers. It reached nobody; the log records it as `agent:rejected`, with the reason.',
     advice:

@@ -21,6 +21,7 @@ import type {
   ToolProvider,
 } from '@hansard/provider';
 import { type Clock, systemClock } from '@hansard/provider';
+import type { SessionBudgets } from './turn/budgets.ts';
 import type { PendingCall, PersonAnswer } from './turn/waiting-calls.ts';
 
 /** The options of every session, new or loaded. A session does not close the providers; their owner does. */
@@ -83,12 +84,28 @@ export interface SessionRunOptions {
   readonly onPending?: (call: PendingCall) => Awaitable<PersonAnswer | null>;
   /** How many answers of an agent to one question hooks may reject, from 1; after the last one `response` rejects. Absent: 3. */
   readonly utteranceTries?: number;
+  /** What the session and its agents may use. What was used before a load counts; a fork begins anew. Workers are not counted. Absent: without limit. */
+  readonly budgets?: SessionBudgets;
+  /** How failed model calls are repeated. Each attempt is in the log. Absent: they are not. */
+  readonly modelRetries?: ModelRetries;
   /** How long one model call may take, in milliseconds. Absent: no limit. */
   readonly modelTimeoutMs?: number;
   /** How long one tool call may take, in milliseconds. After that its result is an error, and its signal aborts. Absent: no limit. */
   readonly toolTimeoutMs?: number;
   /** How long one answer may take, in milliseconds, without the time that calls wait for people at its end. Then it is stopped. Absent: no limit. */
   readonly answerTimeoutMs?: number;
+}
+
+/** How model calls that fail are repeated. */
+export interface ModelRetries {
+  /** How many attempts each model has, from 1. Absent: 3. */
+  readonly attempts?: number;
+  /** How long the second attempt waits, in milliseconds; later ones wait twice as long as the one before. Absent: 1,000. */
+  readonly delayMs?: number;
+  /** The models that are asked after the agent's model, in this order. The next call of the agent begins with its own model again. Absent: none. */
+  readonly fallback?: readonly string[];
+  /** Whether another attempt is made after an error. Absent: after every one. */
+  readonly isRetryable?: (error: unknown) => boolean;
 }
 
 /** How an agent of a program begins. */

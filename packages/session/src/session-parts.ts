@@ -14,6 +14,7 @@ import { sayLoss } from './log/diagnostic.ts';
 import { SessionLog, sessionWasClosed } from './log/session-log.ts';
 import type { SessionRecord } from './log/session-record.ts';
 import { contextOptions, type SessionDefaults, type SessionRunOptions } from './session-options.ts';
+import { Budgets } from './turn/budgets.ts';
 import { RunningCalls } from './turn/running-calls.ts';
 import { SessionHooks } from './turn/session-hooks.ts';
 import { SessionInputs } from './turn/session-inputs.ts';
@@ -54,6 +55,7 @@ export function createSessionParts(
     clock,
     createId,
     onAccepted: (event, after) => {
+      budgets.observe(event);
       registry.observe(event, after + 1);
       hooks.follow(event);
     },
@@ -71,15 +73,14 @@ export function createSessionParts(
     },
   });
   const record: SessionRecord = { dispatch: toDispatchRef(dispatch), log, registry };
+  const budgets = new Budgets(options.budgets, record);
   const stopSignal = signalOf(stopping, signal);
   const onStop = (reason: unknown) => stopping.abort(reason);
   const watch = new SessionWatch({ options, dispatch, toolbox, record, signal: stopSignal, onStop });
   const life = new SessionLife({
-    dispatch,
-    record,
-    signal,
-    watch,
+    ...{ dispatch, record, signal, watch },
     onRestored: (event, position) => {
+      budgets.observe(event);
       registry.observe(event, position);
       hooks.restore(event);
     },
@@ -99,7 +100,7 @@ export function createSessionParts(
     { clock, timeoutMs },
   );
   const turn: TurnResources = turnResources(options, {
-    ...{ record, toolbox, memory, hooks, watch, stopSignal, timeoutMs, waiting },
+    ...{ record, toolbox, memory, hooks, watch, stopSignal, timeoutMs, waiting, budgets },
     branches: () => readBranches(registry, recordedBy(dispatch, log)()),
   });
   return { record, turn, memory, hooks, watch, life };
@@ -124,7 +125,7 @@ function waitingCalls(
 
 interface PartsOfTurns
   extends Pick<SessionParts, 'record' | 'memory' | 'hooks' | 'watch'>,
-    Pick<TurnResources, 'branches' | 'waiting'> {
+    Pick<TurnResources, 'branches' | 'waiting' | 'budgets'> {
   readonly toolbox: Toolbox;
   /** Aborts when the session is stopped. */
   readonly stopSignal: AbortSignal;
@@ -133,7 +134,7 @@ interface PartsOfTurns
 
 function turnResources(
   options: SessionRunOptions & SessionDefaults,
-  { record, toolbox, memory, hooks, watch, stopSignal, timeoutMs, waiting, branches }: PartsOfTurns,
+  { record, toolbox, memory, hooks, watch, stopSignal, timeoutMs, waiting, budgets, branches }: PartsOfTurns,
 ): TurnResources {
   const { clock, createId } = options;
   const asking: HookAsking = {
@@ -158,6 +159,14 @@ function turnResources(
     running: new RunningCalls(),
     waiting,
     inputs,
+    budgets,
+    retries: {
+      attempts: options.modelRetries === undefined ? 1 : 3,
+      delayMs: 1_000,
+      fallback: [],
+      isRetryable: () => true,
+      ...options.modelRetries,
+    },
     isChecked: true,
     utteranceTries: options.utteranceTries ?? 3,
     watch,

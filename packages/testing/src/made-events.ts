@@ -263,6 +263,8 @@ const sampleData: { [T in KnownEventType]: EventData<T> } = {
     scope: 'call',
   },
   'harness:answer_stopped': { by: 'user', reason: 'enough', messageId: 'e9', through: 'e3' },
+  'harness:budget_reached': { scope: 'session', what: 'costUsd', limit: 5, spent: 4.2, isSpent: false },
+  'harness:model_retried': { message: 'busy', attempt: 1, model: 'model-1', next: 'model-2', delayMs: 500 },
   'harness:call_started': { toolCallId: 'c1' },
   'system:files_persisted': { files: ['a'] },
   'system:hook_started': { hook: 'a' },

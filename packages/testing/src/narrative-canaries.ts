@@ -68,6 +68,8 @@ const fields: Readonly<Record<KnownEventType, Readonly<Record<string, Shape>>>> 
   },
   'harness:approval_given': { by: 'line', answer: 'line', note: 'line', input: 'nothing' },
   'harness:answer_stopped': { by: 'line', reason: 'line' },
+  'harness:budget_reached': {},
+  'harness:model_retried': { message: 'line', code: 'whole', model: 'whole', next: 'whole' },
   'harness:call_started': {},
   'system:files_persisted': { prompt: 'nothing', preview: 'nothing' },
   'system:hook_started': { hook_name: 'whole', stdin: 'nothing' },

@@ -115,6 +115,7 @@ const endedBy: Readonly<Record<string, readonly OpenText['kind'][]>> = {
   'agent:tool_call': ['thinking', 'text'],
   'agent:terminated': ['thinking', 'text'],
   'harness:error': ['thinking', 'text'],
+  'harness:model_retried': ['thinking', 'text'],
 };
 
 type Dispatch = Parameters<ViewedRuns['controls']>[0];

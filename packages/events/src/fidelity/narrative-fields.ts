@@ -290,6 +290,20 @@ const narrativeFields: Readonly<Record<KnownEventType, KeptFields>> = {
     },
   },
   'harness:answer_stopped': { fields: { by: 'line', reason: 'line', messageId: 'whole', through: 'whole' } },
+  'harness:budget_reached': {
+    fields: { scope: 'whole', what: 'whole', limit: 'whole', spent: 'whole', isSpent: 'whole' },
+  },
+  'harness:model_retried': {
+    fields: {
+      message: 'line',
+      code: 'whole',
+      stack: 'frames',
+      attempt: 'whole',
+      model: 'whole',
+      next: 'whole',
+      delayMs: 'whole',
+    },
+  },
   'harness:call_started': { fields: { toolCallId: 'whole' } },
   'system:files_persisted': named,
   'system:hook_started': named,

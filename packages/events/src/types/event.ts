@@ -152,6 +152,27 @@ const harnessEventData = {
     /** The last event that its model had been given. Null: none. */
     through: idSchema.nullable().optional(),
   }),
+  /** A budget of the session or the agent is nearly spent, or is spent: then the call that the agent wanted was not made. */
+  'harness:budget_reached': z.object({
+    scope: z.enum(['session', 'agent']),
+    /** `costUsd`: US dollars. `tokens`, `calls` and `timeMs`: of model calls, the time with that of tools. `agents`, `depth`: of agents that tool calls create. */
+    what: z.enum(['costUsd', 'tokens', 'calls', 'timeMs', 'agents', 'depth']),
+    limit: z.number(),
+    spent: z.number(),
+    isSpent: z.boolean(),
+  }),
+  /** An attempt of a model call failed, and another one follows. What it cost is the `agent:inference` before it, if that is known. */
+  'harness:model_retried': z.object({
+    message: z.string(),
+    code: z.string().optional(),
+    stack: z.string().optional(),
+    /** The number of the attempt, from 1. */
+    attempt: countSchema,
+    /** The model of the attempt, and that of the next one. Absent: the default of the provider. */
+    model: z.string().optional(),
+    next: z.string().optional(),
+    delayMs: millisecondsSchema,
+  }),
   /** The tool of a call that was approved is entered next. A call is never entered twice. */
   'harness:call_started': z.object({ toolCallId: z.string() }),
 } as const;

@@ -104,6 +104,11 @@ export class AgentRegistry {
       for (const early of this.#beforeRoot.splice(0)) this.observe(early, position);
   }
 
+  /** Whether the events of the log now are those that a fork repeats from its origin. */
+  get isRepeating(): boolean {
+    return this.#repeatedThrough !== null;
+  }
+
   /** The answer of a person that holds for the session and for such a call. Null: there is none. */
   standingAnswer(tool: string, input: unknown): EventOf<'harness:approval_given'> | null {
     const found = this.#standing.find((one) => one.tool === tool && isDeepStrictEqual(one.input, input));

@@ -96,6 +96,7 @@ async function untilUtterance(
       isChecked ? rejected : null,
     );
     await watch.warnOfCost();
+    await turn.budgets.warn(record);
     if (given.rejection !== null) {
       rejected += 1;
       if (given.rejection.retry) continue;

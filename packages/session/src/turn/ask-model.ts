@@ -58,25 +58,76 @@ export async function askModel(
   askedBy: string | undefined,
   rejected: number | null,
 ): Promise<Answer> {
+  const { log, registry, clock, signal, retries } = turn;
+  const { agentId } = record;
+  const { messages, manifest } = await contextFor(turn, agentId);
+  const given = { askedBy, rejected, manifest, messages: await withFiles(log, messages) };
+  const { attempts, delayMs, fallback, isRetryable } = retries;
+  const models = [registry.modelOf(record), ...fallback].flatMap((model) =>
+    Array<typeof model>(attempts).fill(model),
+  );
+  for (let attempt = 1; ; attempt += 1) {
+    const model = models[attempt - 1] ?? null;
+    try {
+      return await askOnce(turn, record, { ...given, model });
+    } catch (error) {
+      if (!(error instanceof FailedAttempt)) throw error;
+      const { cause, paid } = error;
+      const next = models[attempt];
+      if (next === undefined || !isRetryable(cause)) {
+        const failure = modelFailed(record, cause);
+        if (paid.length > 0) await log.append(paid);
+        await recordFailure(log, agentId, failure);
+        throw failure;
+      }
+      const wait = next === model ? delayMs * 2 ** ((attempt - 1) % attempts) : 0;
+      const named = { ...(model === null ? {} : { model }), ...(next === null ? {} : { next }) };
+      const data = { ...describeFailure(cause), attempt, ...named, delayMs: wait };
+      await log.append([...paid, newEvent('harness:model_retried', data, { agentId })]);
+      await untilAborted(signal, () => new Promise<void>((resolve) => clock.after(wait, resolve)));
+    }
+  }
+}
+
+/** A model call that failed. */
+class FailedAttempt extends Error {
+  /** What it cost, if that is known. */
+  readonly paid: readonly CapturedEvent[];
+
+  constructor(cause: unknown, paid: readonly CapturedEvent[]) {
+    super('An attempt of a model call failed.', { cause });
+    this.paid = paid;
+  }
+}
+
+interface Attempt {
+  readonly askedBy: string | undefined;
+  readonly rejected: number | null;
+  readonly manifest: ModelContext['manifest'];
+  readonly messages: readonly ModelMessage[];
+  readonly model: string | null;
+}
+
+/** @throws FailedAttempt; SESSION_BUDGET_SPENT; SESSION_AGENT_TERMINATED */
+async function askOnce(
+  turn: TurnResources,
+  record: AgentRecord,
+  { askedBy, rejected, manifest, messages, model }: Attempt,
+): Promise<Answer> {
   const { log, registry, clock, signal } = turn;
   const { agentId } = record;
   const messageId = log.createId();
   const held = rejected !== null && turn.asking.hooks.some((hook) => decides(hook, 'utterance')) ? [] : null;
-  const { messages, manifest } = await contextFor(turn, agentId);
+  const end = turn.budgets.begin(record);
   const started = clock.now();
+  let response: ModelResponse | null = null;
   let events: readonly CapturedEvent[];
   let toolCalls: readonly ModelToolCall[];
   let rejection: Rejection | null = null;
-  // What was paid for, if the answer itself is not recorded.
-  let paid: readonly CapturedEvent[] = [];
   try {
     if (turn.watched !== null)
       turn.watched.said = { messageId, through: manifest.through, isHeld: held !== null, text: '' };
-    const response = await generate(turn, record, {
-      messageId,
-      messages: await withFiles(log, messages),
-      held,
-    });
+    response = await generate(turn, record, { messageId, messages, held, model });
     // What had been said is recorded as the answer then.
     if (turn.watched?.stopped != null) throw turn.watched.stopped;
     toolCalls = toolCallsOf(response);
@@ -92,7 +143,6 @@ export async function askModel(
     });
     events = log.check(stored.length === 0 ? answer : [...stored, ...answer]);
     if (held !== null && toolCalls.length === 0 && response.text !== '') {
-      paid = events.filter(isOfCall).map(withoutReplay);
       if (turn.watched?.said != null) turn.watched.said.text = response.text;
       const question = { messageId, through: manifest.through, response, rejected: rejected ?? 0 };
       const checked = await checkAnswer(turn, record, events, question);
@@ -103,11 +153,13 @@ export async function askModel(
     if (turn.watched !== null) turn.watched.said = null;
   } catch (error) {
     if (turn.watched !== null) turn.watched.said = null;
+    const durationMs = clock.now() - started;
+    const paid = paidCall(turn, response ?? error, { agentId, messageId, durationMs, manifest, model });
     if (signal.aborted && log.isOpen && paid.length > 0) await log.append(paid);
     signal.throwIfAborted();
-    const failure = modelFailed(record, error);
-    await recordFailure(log, agentId, failure);
-    throw failure;
+    throw new FailedAttempt(error, paid);
+  } finally {
+    end();
   }
   if (record.isTerminated) {
     // The answer is discarded; its cost still counts.
@@ -116,6 +168,36 @@ export async function askModel(
   }
   const appended = await log.append(events);
   return { messageId, toolCalls, events: appended, observed: withInputs(appended, toolCalls), rejection };
+}
+
+/** The record of a call whose answer is not recorded, from the answer or from what its error says. Empty: its usage is not known. */
+function paidCall(
+  { log }: TurnResources,
+  source: unknown,
+  {
+    agentId,
+    messageId,
+    durationMs,
+    manifest,
+    model,
+  }: Pick<AnswerFields, 'agentId' | 'durationMs' | 'manifest'> & {
+    readonly messageId: string;
+    readonly model: string | null;
+  },
+): readonly CapturedEvent[] {
+  const { usage, costUsd, model: named = model ?? 'unknown' } = (source ?? {}) as Partial<ModelResponse>;
+  if (typeof usage !== 'object') return [];
+  const data = {
+    ...{ model: named, durationMs: Math.max(0, durationMs), usage },
+    ...(costUsd === undefined ? {} : { costUsd }),
+    context: structuredClone(manifest) as unknown as JsonObject,
+  };
+  try {
+    return log.check([newEvent('agent:inference', data, { agentId, messageId })]);
+  } catch {
+    // It states something else than a usage.
+    return [];
+  }
 }
 
 function isOfCall({ type }: CapturedEvent): boolean {
@@ -229,16 +311,18 @@ async function generate(
     messageId,
     messages,
     held,
+    model,
   }: {
     readonly messageId: string;
     readonly messages: readonly ModelMessage[];
+    /** Null: the default of the provider. */
+    readonly model: string | null;
     /** Takes what is generated, until hooks have decided. Null: it is shown at once. */
     readonly held: Delta[] | null;
   },
 ): Promise<ModelResponse> {
-  const { log, registry, clock, modelTimeoutMs } = resources;
+  const { log, clock, modelTimeoutMs } = resources;
   const { agentId, name: agentName, turns: turn } = record;
-  const model = registry.modelOf(record);
   const late = new AbortController();
   const stopTimer =
     modelTimeoutMs === null

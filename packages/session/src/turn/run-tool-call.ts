@@ -406,7 +406,8 @@ class ToolCallHost implements AgentHost {
 
   createAgent({ name, systemPrompt, languageModel }: NewAgent): Promise<AgentInfo> {
     return this.#act(async () => {
-      const { registry } = this.#turn;
+      const { registry, budgets } = this.#turn;
+      budgets.assertMayCreate(this.#caller);
       const itsModel = languageModel ?? registry.modelOf(this.#caller);
       const creation = {
         cause: this.callId,

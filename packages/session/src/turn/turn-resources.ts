@@ -4,6 +4,8 @@ import type { TranscriptTree } from '@hansard/prompt';
 import type { Clock, LanguageModelProvider } from '@hansard/provider';
 import type { ModelContext } from '../agents/agent-memory.ts';
 import type { SessionRecord } from '../log/session-record.ts';
+import type { ModelRetries } from '../session-options.ts';
+import type { Budgets } from './budgets.ts';
 import type { RunningCalls } from './running-calls.ts';
 import type { SessionInputs } from './session-inputs.ts';
 import type { SessionWatch, WatchedTurn } from './session-watch.ts';
@@ -35,6 +37,8 @@ export interface TurnResources extends SessionRecord {
   /** Whether hooks are asked about what agents say: it goes to a person or a program. */
   readonly isChecked: boolean;
   readonly inputs: SessionInputs;
+  readonly budgets: Budgets;
+  readonly retries: Required<ModelRetries>;
   /** Aborts when the session is closed, when a write fails, and when the owner of the session aborts its signal. */
   readonly signal: AbortSignal;
   /** The agents that are answering. Each promise settles with the answer. */

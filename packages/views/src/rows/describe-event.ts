@@ -57,6 +57,15 @@ export const decisionTones = { allow: 'dim', deny: 'bad', alter: 'notice', retry
 
 const decisionWords = { allow: 'allowed', deny: 'denied', alter: 'altered', retry: 'rejected' } as const;
 
+const budgetWords = {
+  costUsd: '',
+  timeMs: '',
+  tokens: ' tokens',
+  calls: ' calls',
+  agents: ' agents',
+  depth: ' levels',
+} as const;
+
 /** The width of a column for kinds: the length of the longest kind of a known type. */
 export const kindColumns = 8;
 
@@ -218,6 +227,22 @@ const describers: Describers = {
     row('stopped', 'notice', {
       target: `by ${by}`,
       text: inWords(reason, messageId === undefined ? '' : 'what had been said is kept'),
+    }),
+  'harness:budget_reached': ({ scope, what, limit, spent, isSpent }) => {
+    const amount = (count: number) =>
+      what === 'costUsd' ? formatCost(count) : what === 'timeMs' ? formatDuration(count) : String(count);
+    return row('budget', isSpent ? 'bad' : 'notice', {
+      target: `of the ${scope}`,
+      text: inWords(
+        `${amount(spent)} of ${amount(limit)}${budgetWords[what]}`,
+        isSpent ? 'spent' : 'nearly spent',
+      ),
+    });
+  },
+  'harness:model_retried': ({ message, attempt, model, next, delayMs }) =>
+    row('retry', 'notice', {
+      target: inWords(`attempt ${attempt}`, model),
+      text: inWords(message, next === model ? '' : `then with ${next}`, `after ${formatDuration(delayMs)}`),
     }),
   'harness:call_started': () => row('started', 'dim', { text: 'the approved call is made' }),
 

@@ -177,7 +177,7 @@ function isProse(event: CapturedEvent): boolean {
 
 /** The types of events whose description has all of them. */
 const inWords: ReadonlySet<string> = new Set<KnownEventType>([
-  ...(['agent:rejected'] as const),
+  ...(['agent:rejected', 'harness:budget_reached', 'harness:model_retried'] as const),
   ...(['agent:created', 'agent:terminated', 'agent:revived', 'agent:given', 'agent:inference'] as const),
   ...(['session:init', 'session:rewind', 'session:fork'] as const),
   ...([
