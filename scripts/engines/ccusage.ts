@@ -80,6 +80,27 @@ export async function countCodexWithCcusage(
   );
 }
 
+/** What it counts for each five-hour block with use, by its beginning, as `countWithCcusage` runs it. */
+export async function countBlocksWithCcusage(
+  cli: string,
+  config: string,
+  home: string,
+): Promise<Record<string, number[]>> {
+  const answer = await runCcusage(cli, ['blocks'], { CLAUDE_CONFIG_DIR: config }, home);
+  const { blocks } = answer as {
+    blocks: { startTime: string; isGap: boolean; tokenCounts: Record<string, number> }[];
+  };
+  const used = blocks.filter(({ isGap }) => !isGap);
+  return Object.fromEntries(
+    used.map(({ startTime, tokenCounts: of }) => [
+      startTime,
+      [of.inputTokens, of.outputTokens, of.cacheReadInputTokens, of.cacheCreationInputTokens].map(
+        (one) => one ?? 0,
+      ),
+    ]),
+  );
+}
+
 async function runCcusage(
   cli: string,
   args: readonly string[],

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync } from 'node:fs';
+import { cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openDispatchStore } from '@hansard/dispatch';
@@ -94,6 +94,13 @@ it('usage sums up by two keys, weeks, months and blocks', async () => {
     '2026-03-02T09:00:00.000Z',
     null,
   ]);
+  const bySession = await keysBy(line, '--by', 'session');
+  expect(bySession.map(([key, calls]) => [String(key).replace(/[0-9A-Z]{26}$/, 'ID'), calls])).toEqual([
+    ['a/two/ID', 1],
+    ['a/one/ID', 1],
+    ['b/one/ID', 1],
+    ['null', 3],
+  ]);
   expect((await keysBy(line, '--by', 'tool,model')).map(([key]) => key)).toEqual([
     ['Bash', 'opus'],
     ['Bash', 'haiku'],
@@ -176,4 +183,25 @@ it('usage counts each call of an imported session on its own day, in the zone of
     '2026-11-21': 1_000,
     '2026-11-23': 10_000,
   });
+});
+
+it('usage --statusline prints one line, keeps it for a minute, and leaves a newer one to another process', async () => {
+  using line = await recorded();
+  const at = Date.parse('2026-03-02T10:30:00.000Z');
+  const env = { HOME: join(line.cwd, 'home') };
+  const signal = new AbortController().signal;
+  const statusline = async (now: number, ...more: string[]) =>
+    (await line.start(['usage', '--statusline', '--utc', ...more], { signal, env, now: () => now })).out;
+  const made = await statusline(at);
+  expect(made).toBe(
+    'today $0.25 370 tokens · block $0.25 370 tokens, 3h 30m left · month $0.75 480 tokens\n',
+  );
+  const [kept = ''] = globSync(join(line.cwd, 'home/.cache/hansard/statusline-*.json'));
+  const content = readFileSync(kept, 'utf8');
+  writeFileSync(kept, content.replaceAll('0.25', '0.99'));
+  expect(await statusline(at + 59_000)).toBe(made.replaceAll('0.25', '0.99').replace('3h 30m', '3h 30m'));
+  writeFileSync(`${kept}.busy`, '');
+  expect(await statusline(at + 660_000)).toContain('3h 19m left · month $0.75 480 tokens · 11m old');
+  expect(await statusline(at + 660_000, '--refresh')).toContain('today $0.25 370 tokens');
+  expect(await statusline(at + 86_400_000)).toBe('today nothing · month $0.75 480 tokens\n');
 });

@@ -173,6 +173,23 @@ describe('one look', () => {
     expect((await stored())[0]?.source.gone).toBeUndefined();
   });
 
+  it('takes the mark back when the same file returns to a watcher that knew it from one before', async () => {
+    put(place('one'), rows('one', 0, 4));
+    put(place('two'), rows('two', 0, 4));
+    await once();
+    const watcher = await watcherOf();
+    try {
+      expect(await watcher.once()).toMatchObject({ isChanged: false });
+      renameSync(place('one'), join(home, 'elsewhere'));
+      expect(await watcher.once()).toMatchObject({ gone: 1 });
+      renameSync(join(home, 'elsewhere'), place('one'));
+      await watcher.once();
+      expect((await stored())[0]?.source.gone).toBeUndefined();
+    } finally {
+      await watcher.close();
+    }
+  });
+
   it('follows a session that moves, that is compressed, or that another file has, too', async () => {
     put(place('one'), rows('one', 0, 4));
     put(place('two'), rows('two', 0, 4));

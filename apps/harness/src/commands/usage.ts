@@ -1,62 +1,21 @@
-import { listAll, listingsOf, resolveScope, toTaskName } from '@hansard/compose';
-import { type RequestedTimes, timeLimitsOf } from '@hansard/compose/reading';
-import {
-  type DispatchEntry,
-  type UsageKey,
-  type UsageOfKeys,
-  type UsageSummary,
-  usageKeys,
-  usageOf,
-} from '@hansard/dispatch';
-import { neutraliseControlsInLine } from '@hansard/events/plain';
-import {
-  blockMs,
-  callsIn,
-  explainEstimates,
-  formatCost,
-  formatCount,
-  formatDuration,
-  formatTokens,
-  quarterMs,
-  shortId,
-  timeNotRecorded,
-  tokensIn,
-  type UsageFigures,
-} from '@hansard/facts';
-import { copiesInWords, forkInWords } from '@hansard/views';
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { UsageKey } from '@hansard/dispatch';
 import { InvalidArgumentError, Option } from 'commander';
 import { withTimeLimits } from '../tasks/filter-options.ts';
-import { forksBeside } from '../tasks/forks-beside.ts';
-import { incomplete } from '../tasks/unreadable.ts';
-import type { Answer } from '../terminal/answer.ts';
+import type { RecentUsage, UsageOptions } from '../tasks/usage-answer.ts';
 import { type AddCommand, type CommonOptions, withCommonOptions } from '../terminal/command.ts';
-import { type CliContext, letInterrupt, terminalWidth } from '../terminal/context.ts';
+import type { CliContext } from '../terminal/context.ts';
 import { parseCount } from '../terminal/parse-count.ts';
-import { plainTable } from '../terminal/plain-table.ts';
-import { createProgress } from '../terminal/progress.ts';
-import { shownTime } from '../terminal/shown-time.ts';
-import { answerFromStore } from '../terminal/with-store.ts';
 
-/** Stands for what nothing recorded says. */
-const notKnown = '–';
+/** What the sums need is loaded when it is asked for: a status line is printed often. */
+const usageKeys = Object.keys({
+  ...{ day: 0, week: 0, month: 0, block: 0, session: 0, project: 0, task: 0, model: 0, agent: 0, tool: 0 },
+} satisfies Record<UsageKey, 0>) as UsageKey[];
 
-const timeKeys: readonly UsageKey[] = ['day', 'week', 'month', 'block'];
-
-const barColumns = 12;
-
-const eighths = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
-
-/** From this width on, the heads of the counts are whole words. */
-const wideColumns = 120;
-
-const counts = ['calls', 'failed', 'tools', 'errors'];
-
-const wideCounts = ['model calls', 'failed', 'tool calls', 'tool errors'];
-
-interface UsageOptions extends CommonOptions, RequestedTimes {
-  readonly by: readonly UsageKey[];
-  readonly limit?: number;
-}
+type AllOptions = UsageOptions & { readonly statusline?: boolean; readonly refresh?: boolean };
 
 export const addUsage: AddCommand = (command, context) => {
   withTimeLimits(withCommonOptions(command), 'count only calls')
@@ -66,6 +25,13 @@ export const addUsage: AddCommand = (command, context) => {
         .default(['model'], 'model'),
     )
     .option('--limit <n>', 'print only the n rows that used the most', parseCount({ from: 1, example: 10 }))
+    .addOption(
+      new Option(
+        '--statusline',
+        'print one line for a prompt: today, the open block and the month, at most a minute old',
+      ).conflicts(['since', 'until', 'limit', 'json']),
+    )
+    .addOption(new Option('--refresh', 'with --statusline: sum up now').hideHelp())
     .addHelpText(
       'after',
       [
@@ -76,240 +42,26 @@ export const addUsage: AddCommand = (command, context) => {
         'every event is read. A named session includes its workers.',
         '',
         'Model calls gave an answer; failed ones did not, and are not among them. Tool calls include the failed ones.',
-        `${notKnown} means that nothing recorded says it. Estimates are never in the cost.`,
+        '– means that nothing recorded says it. Estimates are never in the cost.',
         '',
         'Examples:',
         '  hansard usage',
         '  hansard usage research/route-models --by tool',
         '  hansard usage --by day,model --since 7d',
+        '  hansard usage --by session --limit 10',
         '  hansard usage --by block --since yesterday',
         '  hansard usage --by month --since 2026-01-01 --utc --json',
+        '  hansard usage --statusline',
       ].join('\n'),
     )
-    .action((word: string | undefined, options: UsageOptions) =>
-      answerFromStore(context, options, async ({ store }) => {
-        const scope = word === undefined ? null : await resolveScope(store, word);
-        const listings = scope === null ? await listAll(store, {}) : await listingsOf(store, scope);
-        const limits = limitsOf(context, options);
-        const progress = createProgress(context, 'reading sessions');
-        const onPage = async (read: number, all: number) => {
-          progress.update(read, all);
-          await letInterrupt(context);
-        };
-        try {
-          const zone = context.zone ?? 'local';
-          const { since, until } = limits;
-          const { by } = options;
-          const prices = async () => (await import('@hansard/import')).standardPrices;
-          const used = await usageOf(store, { by, dispatches: listings, since, until, zone, onPage, prices });
-          const beside = scope === null ? [] : await forksBeside(store, scope, listings);
-          return await answerOf(context, used, options, limits, notCounted(beside));
-        } finally {
-          progress.end();
-        }
-      }),
+    .action(
+      async (word: string | undefined, { statusline = false, refresh = false, ...options }: AllOptions) => {
+        if (statusline) return printStatusline(context, options, refresh);
+        const { printUsage } = await import('../tasks/usage-answer.ts');
+        return printUsage(context, word, options);
+      },
     );
 };
-
-/** The limits of what is counted: full quarters of an hour from `since` on and before `until`. */
-interface Limits {
-  readonly since: number;
-  readonly until: number;
-  /** Whether the options name a time within a quarter. */
-  readonly isRounded: boolean;
-}
-
-/** Both limits are moved to the beginning of their quarters, so what is counted before a time and after it adds up. */
-function limitsOf(context: CliContext, options: RequestedTimes): Limits {
-  const { since = -Infinity, until = Infinity } = timeLimitsOf(context, options, null);
-  const [from, to] = [since, until + 1].map((time) =>
-    Number.isFinite(time) ? Math.floor(time / quarterMs) * quarterMs : time,
-  ) as [number, number];
-  return { since: from, until: to, isRounded: from !== since || to !== until + 1 };
-}
-
-/** The sessions beside those that are counted, which are not workers of these. */
-function notCounted(beside: readonly DispatchEntry[]): string[] {
-  const words = beside.flatMap((entry) => {
-    if ('error' in entry) return [];
-    const { envelope } = entry;
-    return `${shortId(envelope.dispatchId)} ${forkInWords(envelope) ?? 'is the origin of a fork'}`;
-  });
-  return words.length === 0 ? [] : [`hansard: Not counted here: ${words.join('; ')}.`];
-}
-
-async function answerOf(
-  context: CliContext,
-  { rows: used, total, envelopes, copiedCalls, differing, untimed, unreadable }: UsageSummary,
-  { by, limit = Infinity }: UsageOptions,
-  limits: Limits,
-  beside: readonly string[],
-): Promise<Answer> {
-  const most = used.slice(0, limit);
-  const [first = ''] = by.filter(isTimeKey);
-  const timed = by.indexOf(first as UsageKey);
-  // What has no recorded time follows all times.
-  const timeOf = ({ values }: UsageOfKeys) => values[timed] || '~';
-  const rows =
-    timed < 0
-      ? most
-      : most.toSorted((one, other) =>
-          timeOf(one) < timeOf(other) ? -1 : timeOf(one) > timeOf(other) ? 1 : 0,
-        );
-  const isLogged = by.includes('agent') || by.includes('tool');
-  const estimates = isLogged ? null : explainEstimates(envelopes);
-  const hidden = used.length - rows.length;
-  const zone = context.zone === 'utc' ? 'UTC' : localZone();
-  const document = (values: readonly (string | null)[] | null, figures: UsageFigures) => ({
-    by: by.join(','),
-    key: values === null || values.length > 1 ? values : values[0],
-    zone,
-    ...figures,
-  });
-  return {
-    rows: [
-      ...rows.map(({ values, ...figures }) =>
-        document(
-          values.map((value, at) => usageValue(by[at], value)),
-          figures,
-        ),
-      ),
-      { ...document(null, total), total: true },
-    ],
-    text:
-      rows.length === 0
-        ? 'Nothing is recorded that used a model or a tool.'
-        : await usageTable(context, rows, total, by),
-    notesAfter: [
-      ...beside,
-      ...copiesInWords(copiedCalls, differing).map((line) => `hansard: ${line}`),
-      ...(estimates === null ? [] : [neutraliseControlsInLine(estimates)]),
-      ...(limits.isRounded
-        ? [`hansard: usage is counted in quarters of an hour${limitsInWords(context, limits)}.`]
-        : []),
-      ...(untimed === null ? [] : [untimedNote(untimed)]),
-      ...(hidden === 0
-        ? []
-        : [`hansard: the total includes ${hidden} more rows; --limit ${rows.length + hidden} prints all.`]),
-    ],
-    failure: incomplete(
-      `${formatCount(unreadable.length, 'session')} can't be read and ${unreadable.length === 1 ? 'is' : 'are'} not counted.`,
-      unreadable.map(({ error }) => ({ error })),
-    ),
-  };
-}
-
-/** What the limits of time leave out. */
-function untimedNote(untimed: UsageFigures): string {
-  const { dispatches, modelCalls, toolCalls } = untimed;
-  const parts = [
-    ...(modelCalls ? [formatCount(modelCalls, 'model call')] : []),
-    ...(toolCalls ? [formatCount(toolCalls, 'tool call')] : []),
-    ...(tokensIn(untimed) === 0 ? [] : [`${formatTokens(tokensIn(untimed))} tokens`]),
-  ];
-  const used = parts.length === 0 ? '' : ` (${parts.join(', ')})`;
-  return `hansard: --since and --until leave out what ${formatCount(dispatches ?? 0, 'session')} used${used}: ${timeNotRecorded}.`;
-}
-
-function limitsInWords(context: CliContext, { since, until }: Limits): string {
-  const time = (at: number) => shownTime(context, new Date(at).toISOString()).slice(0, 16).replace('T', ' ');
-  return `${Number.isFinite(since) ? `, from ${time(since)} on` : ''}${Number.isFinite(until) ? `, before ${time(until)}` : ''}`;
-}
-
-/** The name of the zone that local times are of, such as `Europe/Berlin`. */
-function localZone(): string {
-  return new Intl.DateTimeFormat().resolvedOptions().timeZone ?? 'local';
-}
-
-/** Sums of usage for a terminal: the rows, then the total. */
-async function usageTable(
-  context: CliContext,
-  rows: readonly UsageOfKeys[],
-  total: UsageFigures,
-  by: readonly UsageKey[],
-): Promise<string> {
-  const width = terminalWidth(context);
-  const zone = context.zone ?? 'local';
-  const largest = Math.max(...rows.map(weightOf));
-  const wide = width === undefined || width >= wideColumns;
-  const head = [
-    ...by,
-    'sessions',
-    ...(wide ? wideCounts : counts),
-    ...['in', 'out', 'cache read', 'written', 'cost', 'estimated', 'time', ''],
-  ];
-  const lines = [
-    ...rows.map((row) => [
-      ...row.values.map((value, at) => inWords(by[at], value, zone)),
-      ...cells(row),
-      bar(weightOf(row), largest),
-    ]),
-    [...by.map((_, at) => (at === 0 ? 'all' : '')), ...cells(total), ''],
-  ];
-  const always = by.length + 1 + counts.length;
-  // Other columns without a known figure are left out.
-  const shown = head.map(
-    (_, index) => index < always || lines.some((line) => ![notKnown, ''].includes(line[index] ?? '')),
-  );
-  const keep = (line: readonly string[]) => line.filter((_, index) => shown[index]);
-  return plainTable(keep(head), lines.map(keep), {
-    width,
-    cut: [
-      ...['', 'time', 'sessions'].map((column) => ({ column, least: 0 })),
-      ...keyCuts(by, 24),
-      ...['written', 'cache read'].map((column) => ({ column, least: 0 })),
-      ...keyCuts(by, 12),
-    ],
-  });
-}
-
-function inWords(key: UsageKey | undefined, value: string, zone: 'utc' | 'local'): string {
-  return key === undefined ? notKnown : usageValueInWords(key, value, zone);
-}
-
-/** Names of tasks differ at their ends, and those of models and tools at their beginnings. */
-function keyCuts(by: readonly UsageKey[], least: number) {
-  return by.map((key) => ({ column: key, least, keep: isPath(key) ? ('end' as const) : ('start' as const) }));
-}
-
-function isPath(key: UsageKey): boolean {
-  return key === 'task' || key === 'project';
-}
-
-/** What the bars compare: tokens, or calls where no tokens are known. */
-function weightOf(figures: UsageFigures): number {
-  return tokensIn(figures) || callsIn(figures);
-}
-
-function cells(figures: UsageFigures): string[] {
-  const count = (value: number | null) => (value === null ? notKnown : value.toLocaleString('en'));
-  const tokens = (value: number | null) => (value === null ? notKnown : formatTokens(value));
-  const cost = (value: number | null) => (value === null ? notKnown : formatCost(value));
-  return [
-    count(figures.dispatches),
-    ...[count(figures.modelCalls), count(figures.failedModelCalls)],
-    ...[count(figures.toolCalls), count(figures.failedToolCalls)],
-    ...[tokens(figures.inputTokens), tokens(figures.outputTokens)],
-    ...[tokens(figures.cacheReadTokens), tokens(figures.cacheWriteTokens)],
-    // A lower bound is marked as in every other listing.
-    ...[cost(figures.costUsd), `${cost(figures.estimatedUsd)}${isLowerBound(figures) ? '+' : ''}`],
-    figures.durationMs === null ? notKnown : formatDuration(figures.durationMs),
-  ];
-}
-
-function isLowerBound({ estimatedUsd, unpriced }: UsageFigures): boolean {
-  return estimatedUsd !== null && unpriced.length > 0;
-}
-
-function bar(value: number, largest: number): string {
-  if (largest === 0 || value === 0) return '';
-  const parts = Math.max(1, Math.round((value / largest) * barColumns * 8));
-  return '█'.repeat(Math.floor(parts / 8)) + (eighths[parts % 8] ?? '');
-}
-
-function isTimeKey(key: UsageKey | undefined): boolean {
-  return timeKeys.some((one) => one === key);
-}
 
 /** The value of `--by`: a key, or two. */
 function parseUsageKeys(text: string): readonly UsageKey[] {
@@ -321,20 +73,85 @@ function parseUsageKeys(text: string): readonly UsageKey[] {
   );
 }
 
-/** A value as JSON has it: tasks have their short names, and a time that is not recorded is null. */
-function usageValue(key: UsageKey | undefined, value: string): string | null {
-  if (value === '' && isTimeKey(key)) return null;
-  return key === 'task' ? toTaskName(value) : value;
+interface KeptUsage extends RecentUsage {
+  /** Milliseconds since 1970. */
+  readonly madeAt: number;
 }
 
-/** A value as people read it. */
-function usageValueInWords(key: UsageKey, value: string, zone: 'utc' | 'local'): string {
-  if (value === '' && isTimeKey(key)) return timeNotRecorded;
-  if (value === '') return notKnown;
-  // A scenario is named by its path, whose end says more.
-  if (key === 'model') return value.replace(/^(scripted:).*[\\/](?=[^\\/]+[\\/][^\\/]+$)/, '$1');
-  if (key !== 'block') return usageValue(key, value) ?? notKnown;
-  const end = new Date(Date.parse(value) + blockMs).toISOString();
-  const [from, to] = [value, end].map((time) => shownTime({ zone }, time));
-  return `${from?.slice(0, 16).replace('T', ' ')}–${to?.slice(11, 16)}`;
+/** An older line is made again, by another process. */
+const freshMs = 60_000;
+/** A line that is older than this says so. */
+const oldMs = 600_000;
+
+/** Prints the kept line, and lets another process make it again if it is old. Without a line of this day it is made first. */
+async function printStatusline(
+  context: CliContext,
+  options: CommonOptions,
+  isRefresh: boolean,
+): Promise<void> {
+  const now = context.now?.() ?? Date.now();
+  const file = keptFile(context, options);
+  const kept = isRefresh ? null : readKept(file);
+  if (kept !== null && kept.madeAt <= now && kept.day === dayOf(context, now)) {
+    if (now - kept.madeAt > freshMs) refreshLater(context, options, file, now);
+    context.stdout.write(`${lineOf(kept, now)}\n`);
+    return;
+  }
+  const { recentUsage } = await import('../tasks/usage-answer.ts');
+  const made = { ...(await recentUsage(context, options, now)), madeAt: now };
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(`${file}.new`, JSON.stringify(made));
+  renameSync(`${file}.new`, file);
+  rmSync(`${file}.busy`, { force: true });
+  context.stdout.write(`${lineOf(made, now)}\n`);
+}
+
+function lineOf({ today, block, month, madeAt }: KeptUsage, now: number): string {
+  const left = block === null ? 0 : Math.ceil((block.endsAt - now) / 60_000);
+  const time = left >= 60 ? `${Math.floor(left / 60)}h ${left % 60}m` : `${left}m`;
+  return [
+    `today ${today}`,
+    ...(block === null || left <= 0 ? [] : [`block ${block.used}, ${time} left`]),
+    `month ${month}`,
+    ...(now - madeAt > oldMs ? [`${Math.round((now - madeAt) / 60_000)}m old`] : []),
+  ].join(' · ');
+}
+
+function dayOf({ zone }: CliContext, now: number): string {
+  const shown = zone === 'utc' ? now : now - new Date(now).getTimezoneOffset() * 60_000;
+  return new Date(shown).toISOString().slice(0, 10);
+}
+
+/** The line of a store is kept in the cache folder of the user. It has sums only. */
+function keptFile({ cwd, env, zone = 'local' }: CliContext, { config, root }: CommonOptions): string {
+  const place = JSON.stringify([cwd, config, root, env.HANSARD_ROOT, zone, env.TZ]);
+  const name = createHash('sha256').update(place).digest('hex').slice(0, 16);
+  const home = env.HOME || env.USERPROFILE || cwd;
+  return join(env.XDG_CACHE_HOME || join(home, '.cache'), 'hansard', `statusline-${name}.json`);
+}
+
+function readKept(file: string): KeptUsage | null {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as KeptUsage;
+  } catch {
+    // There is no line yet, or it was cut off.
+    return null;
+  }
+}
+
+/** At most one process makes a line at a time; one that was killed is waited for five minutes. */
+function refreshLater(context: CliContext, { config, root }: CommonOptions, file: string, now: number): void {
+  const busy = `${file}.busy`;
+  const since = statSync(busy, { throwIfNoEntry: false })?.mtimeMs;
+  if (since !== undefined && now - since < 300_000) return;
+  openSync(busy, 'w');
+  const place = [
+    ...(config === undefined ? [] : ['--config', config]),
+    ...(root === undefined ? [] : ['--root', root]),
+  ];
+  const zone = context.zone === 'utc' ? ['--utc'] : [];
+  const [, script = ''] = process.argv;
+  const args = [...process.execArgv, script, 'usage', '--statusline', '--refresh', ...place, ...zone];
+  const { cwd, env } = context;
+  spawn(process.execPath, args, { cwd, env: { ...env }, detached: true, stdio: 'ignore' }).unref();
 }

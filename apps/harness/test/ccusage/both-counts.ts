@@ -1,12 +1,16 @@
 import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CopiesAmong, openDispatchStore } from '@hansard/dispatch';
+import { CopiesAmong, openDispatchStore, usageOf } from '@hansard/dispatch';
 import { isEventOf } from '@hansard/events';
 import { openCallEvents, type PriceTable } from '@hansard/facts';
 import { importLogs } from '@hansard/import';
 import { createMemoryStore } from '@hansard/store-memory';
-import { type CountedUsage, countWithCcusage } from '../../../../scripts/engines/ccusage.ts';
+import {
+  type CountedUsage,
+  countBlocksWithCcusage,
+  countWithCcusage,
+} from '../../../../scripts/engines/ccusage.ts';
 
 export type { CountedUsage };
 
@@ -36,6 +40,25 @@ export async function countWithBoth(cli: string, source: string, prices?: PriceT
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** Counts a `projects` folder by five-hour blocks with both: input, output, cache reads and cache writes. */
+export async function blocksWithBoth(cli: string, config: string): Promise<{ ours: object; theirs: object }> {
+  for (const path of globSync(join(config, 'projects/**/*.jsonl')))
+    writeFileSync(path, compacted(readFileSync(path, 'utf8')));
+  await using store = openDispatchStore(createMemoryStore());
+  for await (const item of importLogs(store, [join(config, 'projects')])) void item;
+  const { rows } = await usageOf(store, { by: ['block'], zone: 'utc' });
+  const used = rows.flatMap(({ values: [start = ''], ...of }) => {
+    const figures = [of.inputTokens, of.outputTokens, of.cacheReadTokens, of.cacheWriteTokens];
+    const tokens = figures.map((one) => one ?? 0);
+    return start === '' || tokens.every((one) => one === 0) ? [] : [[start, tokens] as const];
+  });
+  const theirs = await countBlocksWithCcusage(cli, config, join(config, '../home'));
+  return {
+    ours: Object.fromEntries(used),
+    theirs: Object.fromEntries(Object.entries(theirs).filter(([, tokens]) => tokens.some((one) => one > 0))),
+  };
 }
 
 /** Records without spaces between their keys and values, as Claude Code writes them: `ccusage` skips any other line. */

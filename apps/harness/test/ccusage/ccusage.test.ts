@@ -1,4 +1,4 @@
-import { existsSync, globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import type { PriceTable } from '@hansard/facts';
@@ -6,7 +6,7 @@ import { readPriceFile, standardPrices } from '@hansard/import';
 import { randomFrom } from '@hansard/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findCcusage } from '../../../../scripts/engines/ccusage.ts';
-import { type BothCounts, type CountedUsage, countWithBoth } from './both-counts.ts';
+import { type BothCounts, blocksWithBoth, type CountedUsage, countWithBoth } from './both-counts.ts';
 
 const corpus = process.env.HANSARD_CORPUS ?? join(import.meta.dirname, '../../../../../shared/fixtures');
 const cli = findCcusage() ?? '';
@@ -50,6 +50,29 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'hansard-ccusage-test-'));
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A prompt and an answer of a model. */
+function answerAt(sessionId: string, number: number, timestamp: string, usage: object): string {
+  const uuid = (at: number) => `${sessionId}000000-0000-4000-8000-${String(at).padStart(12, '0')}`;
+  const common = { isSidechain: false, cwd: '/house', sessionId, version: '2.1.260', timestamp };
+  const message = { id: `msg_${number}`, type: 'message', role: 'assistant', model: 'claude-opus-4-8' };
+  const content = [{ type: 'text', text: 'Yes.' }];
+  return [
+    {
+      ...common,
+      type: 'user',
+      uuid: uuid(2 * number),
+      parentUuid: null,
+      message: { role: 'user', content: 'Go.' },
+    },
+    {
+      ...{ ...common, type: 'assistant', uuid: uuid(2 * number + 1), parentUuid: uuid(2 * number) },
+      ...{ requestId: `req_${number}`, message: { ...message, content, stop_reason: 'end_turn', usage } },
+    },
+  ]
+    .map((record) => `${JSON.stringify(record)}\n`)
+    .join('');
+}
 
 let written = 0;
 
@@ -189,6 +212,35 @@ describe.skipIf(!isThere)(`usage as ccusage counts it${skipped} (HANSARD_SEED=${
         );
       expect(all(ours), relative(corpus, path)).toBeLessThanOrEqual(all(theirs));
     }
+  });
+
+  it('has equal tokens in each five-hour block, in generated sessions and in the corpus', async () => {
+    const random = randomFrom(seed);
+    const config = join(folder, 'blocks/config');
+    mkdirSync(join(config, 'projects/house'), { recursive: true });
+    let at = Date.UTC(2026, 7, 1, 3, 59);
+    const answers = Array.from({ length: 300 }, (_, number) => {
+      // Often some minutes, at times just around five hours, and at times more than a day.
+      const hours = random() < 0.1 ? 4.9 + random() * 0.2 : random() < 0.05 ? 30 * random() : random() * 0.4;
+      at += Math.floor(hours * 3_600_000);
+      const usage = { ...nothing, input_tokens: number + 1, output_tokens: 7, cache_read_input_tokens: 11 };
+      return answerAt(`s${number % 7}`, number, new Date(at).toISOString(), usage);
+    });
+    for (let session = 0; session < 7; session += 1)
+      writeFileSync(
+        join(config, `projects/house/s${session}.jsonl`),
+        answers.filter((_, number) => number % 7 === session).join(''),
+      );
+    const generated = await blocksWithBoth(cli, config);
+    expect(Object.keys(generated.theirs).length).toBeGreaterThan(20);
+    expect(generated.ours, `HANSARD_SEED=${seed}`).toEqual(generated.theirs);
+    rmSync(join(config, 'projects'), { recursive: true });
+    for (const path of compared.filter(
+      (one) => one.startsWith('claude-transcripts/') && one.endsWith('.jsonl'),
+    ))
+      cpSync(join(corpus, path), join(config, 'projects', path));
+    const recorded = await blocksWithBoth(cli, config);
+    expect(recorded.ours).toEqual(recorded.theirs);
   });
 
   it('has equal tokens and cents in generated sessions', async () => {

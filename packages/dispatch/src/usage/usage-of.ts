@@ -19,7 +19,7 @@ import type { DispatchStore } from '../store/dispatch-store.ts';
 import { CopiesAmong, type FindCopiesOptions } from './find-copies.ts';
 
 /**
- * What usage is summed up by. A block is five hours of a Claude subscription, from the full hour of its first call. The envelopes are
+ * What usage is summed up by. A session is named `TASKDIR/ID`. A block is five hours of a Claude subscription, from the full hour of its first call. The envelopes are
  * enough for all keys but `agent` and `tool`, for which every event is read.
  */
 export const usageKeys = [
@@ -27,6 +27,7 @@ export const usageKeys = [
   'week',
   'month',
   'block',
+  'session',
   'project',
   'task',
   'model',
@@ -181,7 +182,7 @@ function needsLog(by: readonly UsageKey[]): boolean {
 
 /** Whether a dispatch has one value of the key. */
 function isOfWhole(key: UsageKey): boolean {
-  return key === 'task' || key === 'project';
+  return key === 'task' || key === 'project' || key === 'session';
 }
 
 /** The parts of a dispatch. One that is damaged in the middle adds nothing. */
@@ -228,6 +229,7 @@ class Keys {
       if (key === 'agent') return agent;
       if (key === 'tool') return tool ?? '';
       if (key === 'task') return taskDir;
+      if (key === 'session') return `${taskDir}/${envelope.dispatchId}`;
       if (key === 'project') return projectOf(taskDir, envelope);
       if (at === null) return '';
       if (key === 'block') return new Date(this.#blocks.get(at) ?? at).toISOString();

@@ -286,7 +286,10 @@ export class SourceWatcher {
 
   async #bringIn(folders: readonly string[], isAll: boolean) {
     this.#findLogs(folders, isAll || this.#later.size > 0);
-    let imported = await this.#import([...this.#logs.values()].filter((log) => !this.#isKnown(log)));
+    const logs = [...this.#logs.values()].filter((log) => !this.#isKnown(log));
+    // A file that leaves its place and returns is looked at again.
+    this.#knownBefore = new Set();
+    let imported = await this.#import(logs);
     // Another file can have the same session. Sessions that a watcher before has imported are opened for that, once.
     if (!this.#isWhole && this.#missing(folders).length > 0) {
       imported += await this.#import([...this.#logs.values()]);
