@@ -6,7 +6,7 @@ import { type ClaimState, storeErrors } from '@hansard/provider';
 const roles = { watcher: 'watcher', exclusion: 'exclusion' } as const;
 
 /** A file or a folder that the watcher could not read or import, in words. */
-export interface WatchProblem {
+interface WatchProblem {
   readonly path: string;
   readonly message: string;
 }
