@@ -32,7 +32,7 @@ const widths = [1_440, 900, 400] as const;
 const session = (title: RegExp, then?: (page: Page) => Promise<void>) => async (page: Page) => {
   await page.evaluate(`location.hash = '#/?days=all'`);
   await page.getByRole('link', { name: title }).first().click();
-  await page.waitForSelector('.reader .row .what, .turn');
+  await page.waitForSelector('.turn');
   await then?.(page);
 };
 
@@ -57,11 +57,24 @@ interface Screen {
 
 const screens: readonly Screen[] = [
   { name: 'library', docs: { width: 1_280, isDark: true }, open: at('#/', 'tbody th a') },
-  { name: 'reader', docs: { width: 1_280, isDark: true }, open: session(/Rotate the refresh token/) },
+  {
+    name: 'conversation',
+    docs: { width: 1_280, isDark: true },
+    open: session(/Rotate the refresh token/, async (page) => {
+      await page.waitForSelector('.prose table');
+      await page.locator('.fold').nth(1).click();
+    }),
+  },
+  {
+    name: 'reader',
+    docs: { width: 1_280 },
+    open: session(/Rotate the refresh token/, key('e', '.row .what')),
+  },
   {
     name: 'event',
     docs: { width: 1_280 },
     open: session(/a\.txt has 6 bytes/, async (page) => {
+      await page.keyboard.press('e');
       await page.locator('.row.call button').first().click();
       await page.waitForSelector('aside .command');
     }),
@@ -70,6 +83,7 @@ const screens: readonly Screen[] = [
     name: 'find',
     docs: { width: 1_280 },
     open: session(/a\.txt has 6 bytes/, async (page) => {
+      await page.keyboard.press('e');
       await page.locator('#find').fill('a.txt');
       await page.getByLabel('only these').check();
       await page.locator('.find output', { hasText: /rows?$/ }).waitFor();

@@ -88,6 +88,91 @@ export interface ReaderRow extends WordsLine {
   readonly isFailed: boolean;
 }
 
+/** A row of a conversation. */
+export interface ConversationItem extends ReaderRow {
+  /** The row, whole: of what was said or received. Null: of others, which are shown folded. */
+  readonly words: RowWords | null;
+  /** The texts are cut: the event has them whole. */
+  readonly isCut: boolean;
+  /** The tool of a call. Null: it is none. */
+  readonly tool: string | null;
+  readonly durationMs: number | null;
+  /** Whether it is a call that changes a file. */
+  readonly isEdit: boolean;
+  /** Whether a person wrote it. */
+  readonly isPrompt: boolean;
+}
+
+/** The rows that begin at some positions. */
+export interface ConversationPage {
+  readonly first: number;
+  readonly size: number;
+  readonly items: readonly ConversationItem[];
+}
+
+/** A place in a session. */
+export interface Mark {
+  readonly position: number;
+  readonly kind: 'prompt' | 'failure' | 'edit' | 'compaction';
+  readonly text: string;
+}
+
+/** Where in a session something is, for those events from `first` to `end`. */
+export interface SessionMap {
+  readonly first: number;
+  readonly end: number;
+  readonly marks: readonly Mark[];
+  /** There are more marks, before these. */
+  readonly isCut: boolean;
+}
+
+/** Something with a beginning and a duration. */
+export interface Span {
+  readonly position: number;
+  readonly kind: 'call' | 'model' | 'prompt' | 'compaction';
+  readonly agentId: string;
+  /** Milliseconds since 1970. */
+  readonly start: number;
+  /** Null: not recorded. */
+  readonly durationMs: number | null;
+  readonly text: string;
+  readonly isFailed: boolean;
+}
+
+/** The calls of a tool. */
+export interface ToolFigures {
+  readonly name: string;
+  readonly count: number;
+  readonly failed: number;
+  /** Of how many calls the duration is recorded. The others are in no duration. */
+  readonly timed: number;
+  /** Milliseconds, as are the others; null: none is recorded. */
+  readonly p50: number | null;
+  readonly p95: number | null;
+  readonly totalMs: number;
+}
+
+/** When what happened, and what each call of a model used. */
+export interface SessionTime {
+  readonly first: number;
+  readonly end: number;
+  readonly agents: readonly LensAgent[];
+  /** By their beginning. */
+  readonly spans: readonly Span[];
+  readonly calls: readonly {
+    readonly position: number;
+    readonly time: number | null;
+    readonly inputTokens: number;
+    readonly cachedTokens: number;
+    readonly outputTokens: number;
+    /** US dollars. Null: not recorded. */
+    readonly costUsd: number | null;
+  }[];
+  readonly tools: readonly ToolFigures[];
+  /** There are more spans or calls, before these. */
+  readonly isCut: boolean;
+}
+
 /** The rows that events up to `end` began or completed. */
 export interface LiveRows {
   readonly rows: readonly ReaderRow[];

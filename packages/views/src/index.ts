@@ -120,7 +120,14 @@ export {
   type TalkWords,
 } from './words/dialog-words.ts';
 export { cellInWords, dispatchedAgent } from './words/hearing-words.ts';
-export { eventWords, foldInWords, openRewindInWords, rowWords } from './words/row-words.ts';
+export {
+  callsInWords,
+  eventWords,
+  type FoldedCall,
+  foldInWords,
+  openRewindInWords,
+  rowWords,
+} from './words/row-words.ts';
 export {
   type RowWords,
   spanText,

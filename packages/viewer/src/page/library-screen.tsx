@@ -335,7 +335,12 @@ function SessionRows({ session, depth, now, filter }: SessionRowsProps) {
               class="session"
               dir="auto"
               title={title}
-              href={addressOf({ kind: 'reader', task: line.taskDir, id: line.dispatchId ?? '', at: null })}
+              href={addressOf({
+                kind: 'conversation',
+                task: line.taskDir,
+                id: line.dispatchId ?? '',
+                at: null,
+              })}
             >
               <Marked text={title} filter={filter} />
             </a>

@@ -27,6 +27,17 @@ export interface LensPlace {
   readonly end: number | null;
 }
 
+/** One dispatch as a conversation. */
+export interface ConversationPlace {
+  readonly kind: 'conversation';
+  readonly task: string;
+  readonly id: string;
+  /** The topmost event. Null: the beginning, or the end of what runs. */
+  readonly at: number | null;
+  /** The event that is open beside. */
+  readonly open?: number | null;
+}
+
 /** The dispatches of a task as trees. */
 interface TreePlace {
   readonly kind: 'tree';
@@ -69,7 +80,14 @@ export interface LibraryPlace {
 const libraryFields = ['project', 'model', 'day', 'sort', 'group'] as const;
 
 /** What the page shows, as it is in the address after `#`. */
-export type Screen = LibraryPlace | ReaderPlace | LensPlace | TreePlace | ContextPlace | SearchPlace;
+export type Screen =
+  | LibraryPlace
+  | ReaderPlace
+  | ConversationPlace
+  | LensPlace
+  | TreePlace
+  | ContextPlace
+  | SearchPlace;
 
 export function parseAddress(hash: string): Screen {
   const [path = '', query = ''] = hash.replace(/^#/, '').split('?');
@@ -83,6 +101,8 @@ export function parseAddress(hash: string): Screen {
   const call = positionIn(fields, 'call');
   if (kind === 'd' && task !== undefined && id !== undefined && lens === 'context' && call !== null)
     return { kind: 'context', task, id, call, end: positionIn(fields, 'end') };
+  if (kind === 'd' && task !== undefined && id !== undefined && lens === 'conversation')
+    return { kind: lens, task, id, at: positionIn(fields, 'at'), open: positionIn(fields, 'open') };
   if (kind === 't' && task !== undefined && id === 'tree') return { kind: 'tree', task };
   if (kind === 'd' && task !== undefined && id !== undefined)
     return {
@@ -121,6 +141,11 @@ export function addressOf(screen: Screen): string {
     const { task, id, call, end } = screen;
     const fields = { call: String(call), end: end === null ? null : String(end) };
     return `#/d/${encodeURIComponent(task)}/${encodeURIComponent(id)}/context${queryOf(fields)}`;
+  }
+  if (screen.kind === 'conversation') {
+    const { task, id, at, open = null } = screen;
+    const fields = { at: at === null ? null : String(at), open: open === null ? null : String(open) };
+    return `#/d/${encodeURIComponent(task)}/${encodeURIComponent(id)}/conversation${queryOf(fields)}`;
   }
   if (screen.kind !== 'reader') {
     const path = `#/d/${encodeURIComponent(screen.task)}/${encodeURIComponent(screen.id)}/${screen.kind}`;

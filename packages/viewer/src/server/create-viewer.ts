@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import { hostname, type NetworkInterfaceInfo, networkInterfaces } from 'node:os';
 import { storeErrors } from '@hansard/provider';
@@ -99,6 +99,13 @@ function pageFiles(): Hono {
       context.header('content-type', type);
       return context.body(await readFile(new URL(name, folder)));
     });
+  // The parts of the page that are loaded when they are needed.
+  app.get('/:part{[a-z]+-[A-Z0-9]+\\.js}', async (context) => {
+    const name = context.req.param('part');
+    if (!(await readdir(folder)).includes(name)) return context.notFound();
+    context.header('content-type', files['/app.js'][1]);
+    return context.body(await readFile(new URL(name, folder)));
+  });
   return app;
 }
 

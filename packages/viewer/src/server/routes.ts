@@ -1,11 +1,14 @@
-import { renderRow, rowKinds } from '@hansard/views';
+import { neutraliseControlsInLine } from '@hansard/events/plain';
+import { type Row, renderRow, rowKinds, rowWords } from '@hansard/views';
 import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
-import { type History, shownImages } from '../answers.ts';
+import { type ConversationItem, type ConversationPage, type History, shownImages } from '../answers.ts';
+import { cutTexts, harmless } from './cut-texts.ts';
 import { eventDetail } from './event-detail.ts';
 import { libraryLine, storeSpending } from './library.ts';
 import type { Folding, LogRows, RowPage } from './log-rows.ts';
+import { isEdit, Overviews } from './overview.ts';
 import { onePart, wholeNumber } from './parameters.ts';
 import { readerRow, sendFoundRows, sendLiveRows } from './sent-rows.ts';
 import { treeOf } from './tree-of.ts';
@@ -48,6 +51,10 @@ const mostDispatches = 500;
  *     GET /d/:task/:id/rows?from=&n=    the rows that begin at these positions
  *       …&open=                         with one row for those of each branch that is not current and of the head of a fork, except where
  *                                       one has one of these positions; open=all: with all rows, and marks on these
+ *     GET /d/:task/:id/conversation?from=&n=&open=
+ *                                       the same, with the whole words of what was said and received
+ *     GET /d/:task/:id/map              where its prompts, failures and edits are
+ *     GET /d/:task/:id/time             when its calls began and ended, what each model call used, and its tools
  *     GET /d/:task/:id/event/:position  one event with its row and its recorded links; cut above 256 KiB
  *     GET /d/:task/:id/event/:position/line  the event as one line of JSON, whole
  *     GET /d/:task/:id/content/:sha256?type=
@@ -91,7 +98,9 @@ export function routes(store: ViewedStore, dispatches: OpenDispatches, runs?: Vi
 
   app.route(
     '/d/:task/:id',
-    dispatchRoutes(dispatches).route('/', streamRoutes(store, dispatches, places, runs)),
+    dispatchRoutes(dispatches)
+      .route('/', conversationRoutes(dispatches))
+      .route('/', streamRoutes(store, dispatches, places, runs)),
   );
   return app;
 }
@@ -154,6 +163,33 @@ function dispatchRoutes(dispatches: OpenDispatches): Hono {
       const history = to === null ? null : await historyOf(rows, to);
       return history === null ? context.notFound() : context.json(history);
     }),
+  );
+
+  return dispatch;
+}
+
+/** One dispatch as a conversation, with its map and its times. */
+function conversationRoutes(dispatches: OpenDispatches): Hono {
+  const dispatch = new Hono();
+  const overviews = new Overviews();
+
+  dispatch.get('/conversation', (context) =>
+    onDispatch(dispatches, context, async ({ rows }) => {
+      const from = wholeNumber(context, 'from') ?? 0;
+      const limit = wholeNumber(context, 'n', { least: 1, most: mostRows }) ?? 100;
+      const page = await rows.page(from, limit, await foldingOf(context, rows));
+      const { first, size } = page;
+      const items = page.rows.map(conversationItem);
+      return context.json({ first, size, items } satisfies ConversationPage);
+    }),
+  );
+
+  dispatch.get('/map', (context) =>
+    onDispatch(dispatches, context, async (open) => context.json((await overviews.of(open)).map)),
+  );
+
+  dispatch.get('/time', (context) =>
+    onDispatch(dispatches, context, async (open) => context.json((await overviews.of(open)).time)),
   );
 
   return dispatch;
@@ -230,6 +266,32 @@ async function foldingOf(context: Context, rows: LogRows): Promise<Folding | nul
 
 function shown({ rows, ...page }: RowPage) {
   return { ...page, rows: rows.map(readerRow) };
+}
+
+/** Characters of a row of a conversation. The event has a longer one whole. */
+const mostOfRow = 40_000;
+
+/** What was said, and what a person or an agent wrote. What a program wrote is a record. */
+function isSaid({ kind, from }: Row): boolean {
+  return kind === 'said' || kind === 'aside' || from?.kind === 'user' || from?.kind === 'agent';
+}
+
+function conversationItem(row: Row): ConversationItem {
+  const isWhole = isSaid(row);
+  const characters = row.content.reduce(
+    (sum, part) => sum + (part.kind === 'text' ? part.text.length : 0),
+    0,
+  );
+  const isCut = isWhole && characters > mostOfRow;
+  return {
+    ...readerRow(row),
+    words: isWhole ? harmless(rowWords(isCut ? cutTexts(row, mostOfRow) : row)) : null,
+    isCut,
+    tool: row.call === undefined ? null : neutraliseControlsInLine(row.call.tool),
+    durationMs: row.durationMs ?? null,
+    isEdit: isEdit(row),
+    isPrompt: row.from?.kind === 'user',
+  };
 }
 
 /** What happened up to an event, as text. Nothing of it is from later events. Null: there is no such event. */

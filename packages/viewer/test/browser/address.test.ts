@@ -88,7 +88,10 @@ it('has the query, the filters, the place and the open event in its address: ano
 it('goes back and forward over open events, queries, places and screens', async () => {
   await using opened = await viewer.open('/?filter=Map');
   const { page, problems } = opened;
-  await page.getByRole('link', { name: 'Map', exact: true }).click();
+  await page.waitForSelector('a.session');
+  await page.evaluate((hash) => {
+    location.hash = hash;
+  }, place);
   await page.waitForSelector(rowAt(events - 1));
   await page.locator(`${rowAt(events - 3)} button`).click();
   await page.waitForSelector(`aside[aria-label="Event ${events - 3}"]`);

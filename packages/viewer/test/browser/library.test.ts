@@ -76,3 +76,66 @@ it('the library with figures and hits has no fault that axe finds', async () => 
   await opened.page.waitForSelector('.hit mark');
   expect(await faultsIn(opened.page)).toEqual([]);
 });
+
+const markdown = `# Head ${hostile}
+
+[web](https://example.org/a) [script](javascript:globalThis.taken=true) [data](data:text/html,x) ![image](https://tracker.example/x.png)
+
+| a | b |
+|---|---|
+| ${hostile} | \`code\` |
+
+\`\`\`html
+<script>globalThis.taken = true</script> // "text"
+\`\`\`
+`;
+
+it('shows a conversation with Markdown from an allow-list, and calls folded, and goes by keys', async () => {
+  const dispatch = await store.beginDispatch('p9/tasks/talk', {
+    role: 'r',
+    dispatchId: 'talk',
+    title: hostile,
+  });
+  const call = (at: number) => ({ tool: hostile, toolCallId: `c${at}`, target: 'a.ts', metadata: {} });
+  for (const turn of [0, 1])
+    await dispatch.append([
+      { type: 'user:message', data: { text: `Prompt ${turn} ${markdown}`, source: { kind: 'user' } } },
+      { type: 'agent:thinking', data: { text: '' } },
+      { type: 'agent:tool_call', data: call(turn * 2) },
+      { type: 'agent:tool_result', data: { ...call(turn * 2), status: 'completed' } },
+      { type: 'agent:tool_call', data: call(turn * 2 + 1) },
+      { type: 'agent:tool_result', data: { ...call(turn * 2 + 1), status: 'error', error: hostile } },
+      { type: 'agent:text', data: { text: `${markdown}\n${'long line\n\n'.repeat(60)}` } },
+    ] as NewEvent[]);
+  await dispatch.end({ status: 'completed' });
+  await using opened = await viewer.open(`/d/${encodeURIComponent('p9/tasks/talk')}/talk/conversation`);
+  const { page, problems } = opened;
+  await page.waitForSelector('.prose td code');
+  expect(
+    await page
+      .locator('.prose a')
+      .evaluateAll((links) => [...new Set(links.map((link) => link.getAttribute('href')))]),
+  ).toEqual(['https://example.org/a', 'https://tracker.example/x.png']);
+  expect(await page.locator('.prose img, .prose script, img').count()).toBe(0);
+  expect(await page.locator('.prose .heading').first().textContent()).toBe(`Head ${hostile}`);
+  expect(await page.locator('.code-comment').first().textContent()).toBe('// "text"');
+  expect(await page.locator('.fold').allTextContents()).toEqual(
+    Array(2).fill(`2 calls: 2 ${hostile} · 1 failed`),
+  );
+  expect(await faultsIn(page)).toEqual([]);
+  await page.keyboard.press('p');
+  await page.waitForSelector('.map .prompt[aria-current="true"] >> text=Prompt 1');
+  await expect.poll(() => page.evaluate(() => location.hash)).toContain('at=7');
+  await page.keyboard.press('P');
+  await page.waitForSelector('.map .prompt[aria-current="true"] >> text=Prompt 0');
+  await page.locator('.fold').first().click();
+  await page.locator('.line.bad').first().click();
+  await page.waitForSelector('aside[aria-label="Event 4"]');
+  await page.keyboard.press('Escape');
+  await page.waitForSelector('aside', { state: 'detached' });
+  await page.keyboard.press('e');
+  await page.waitForSelector('.row.call .what');
+  await page.keyboard.press('c');
+  await page.waitForSelector('.turn');
+  expect([await page.evaluate(() => 'taken' in globalThis), problems]).toEqual([false, []]);
+});

@@ -77,6 +77,54 @@ export function foldInWords(fold: RowFold): string {
   return `${counts}, ${state}; it ends with ${fold.end}`;
 }
 
+/** A call of a run that a surface folds. */
+export interface FoldedCall {
+  readonly tool: string;
+  /** Milliseconds since 1970; null: not known, as is a null duration. */
+  readonly time: number | null;
+  readonly durationMs: number | null;
+  readonly isFailed: boolean;
+}
+
+/** The most tools that are named. */
+const mostTools = 4;
+
+/** What a run of calls did: `7 calls: 3 Read, 2 Bash, 2 Edit · 41.0s · 1 failed`. Time that calls share counts once. */
+export function callsInWords(calls: readonly FoldedCall[]): string {
+  const counts = [...Map.groupBy(calls, ({ tool }) => tool)]
+    .map(([tool, own]) => ({ tool, count: own.length }))
+    .sort((one, other) => other.count - one.count);
+  const shown = counts.length > mostTools + 1 ? mostTools : counts.length;
+  const others = counts.slice(shown).reduce((sum, { count }) => sum + count, 0);
+  const tools = [
+    ...counts.slice(0, shown).map(({ tool, count }) => (calls.length === 1 ? tool : `${count} ${tool}`)),
+    ...(others === 0 ? [] : [`${others} of other tools`]),
+  ];
+  const busyMs = timeOfCalls(calls);
+  const failed = calls.filter(({ isFailed }) => isFailed).length;
+  return [
+    `${formatCount(calls.length, 'call')}: ${tools.join(', ')}`,
+    ...(busyMs === 0 ? [] : [formatDuration(busyMs)]),
+    ...(failed === 0 ? [] : [`${failed} failed`]),
+  ].join(' · ');
+}
+
+/** Milliseconds in which at least one of the calls ran, as far as that is recorded. */
+function timeOfCalls(calls: readonly FoldedCall[]): number {
+  const spans = calls
+    .flatMap(({ time, durationMs }) =>
+      time === null || durationMs === null ? [] : [[time, time + durationMs] as const],
+    )
+    .sort(([one], [other]) => one - other);
+  let sum = 0;
+  let until = Number.NEGATIVE_INFINITY;
+  for (const [start, end] of spans) {
+    sum += Math.max(0, end - Math.max(start, until));
+    until = Math.max(until, end);
+  }
+  return sum;
+}
+
 /** The rewind that the end of an imported log announces, and that no event of the log is yet. Null: there is none. */
 export function openRewindInWords({ source }: Pick<DispatchEnvelope, 'source'>): string | null {
   const { openRewind } = source ?? {};

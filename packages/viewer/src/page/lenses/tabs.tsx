@@ -8,20 +8,21 @@ interface TabsProps {
   readonly shown: Screen['kind'];
 }
 
-/** The lenses of a dispatch, as links, and by the keys 1 to 5. */
+/** The lenses of a dispatch, as links, and by the keys c and 1 to 5. */
 export function Tabs({ task, id, shown }: TabsProps) {
   const place = { task, id, agents: [], end: null };
-  const tabs: readonly (readonly [title: string, screen: Screen])[] = [
-    ['Events', { kind: 'reader', task, id, at: null }],
-    ['Dialog', { kind: 'dialog', ...place }],
-    ['Perspective', { kind: 'perspective', ...place }],
-    ['Heard', { kind: 'heard', ...place }],
-    ['Tree', { kind: 'tree', task }],
+  const tabs: readonly (readonly [title: string, screen: Screen, key: string])[] = [
+    ['Conversation', { kind: 'conversation', task, id, at: null }, 'c'],
+    ['Events', { kind: 'reader', task, id, at: null }, '1'],
+    ['Dialog', { kind: 'dialog', ...place }, '2'],
+    ['Perspective', { kind: 'perspective', ...place }, '3'],
+    ['Heard', { kind: 'heard', ...place }, '4'],
+    ['Tree', { kind: 'tree', task }, '5'],
   ];
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
-      const tab = /^[1-5]$/.test(event.key) ? tabs[Number(event.key) - 1] : undefined;
+      const tab = tabs.find(([, , key]) => key === event.key);
       if (tab !== undefined) location.hash = addressOf(tab[1]);
     };
     addEventListener('keydown', onKey);
@@ -29,8 +30,13 @@ export function Tabs({ task, id, shown }: TabsProps) {
   });
   return (
     <nav class="tabs" aria-label="Lenses">
-      {tabs.map(([title, screen]) => (
-        <a key={title} href={addressOf(screen)} aria-current={screen.kind === shown ? 'page' : undefined}>
+      {tabs.map(([title, screen, key]) => (
+        <a
+          key={title}
+          title={`Key ${key}`}
+          href={addressOf(screen)}
+          aria-current={screen.kind === shown ? 'page' : undefined}
+        >
           {title}
         </a>
       ))}
