@@ -75,6 +75,7 @@ export interface MappingFacts {
 }
 
 const mostSummaries = 1_000;
+const noLine = { checksum: 0 };
 const repeated = { kind: 'repeated' } as const;
 
 function notMapped(problem: string): string {
@@ -249,7 +250,7 @@ export class TranscriptMapping {
     const [uuid, agentId] = [String(message.uuid), asId(message.agentId) ?? ''];
     progress.add(uuid, message);
     if (agentsWithFile.has(agentId) || records.has(uuid)) return [];
-    records.see(uuid, message, 0);
+    records.see(uuid, message, noLine);
     const whole = progress.begins(agentId) ? { ...message, parentUuid: null } : message;
     const time = recordedTime(message) ?? this.#file.clock;
     const step = new TranscriptStep(this.#state, whole, uuid, time, part.line, true);
@@ -439,11 +440,12 @@ export class TranscriptMapping {
   }
 
   /** The id of the record's first event; null if the record is a repetition. */
-  #idOf(record: JsonObject, { line, checksum }: LogPart, place: string): string | null {
+  #idOf(record: JsonObject, part: LogPart, place: string): string | null {
+    const { line } = part;
     const uuid = asName(record.uuid);
     if (uuid === undefined) return place;
     const isKnown = this.#state.progress.isSame(uuid, record) && this.#state.records.has(uuid);
-    const sighting = isKnown ? repeated : this.#state.records.see(uuid, record, checksum);
+    const sighting = isKnown ? repeated : this.#state.records.see(uuid, record, part);
     if (sighting.kind === 'repeated') {
       this.#report('id_repeated', line, `The record ${uuid} occurs again; it is kept once.`);
       this.#noteHead(record, uuid);

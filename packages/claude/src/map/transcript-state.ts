@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { type Fidelity, type JsonObject, type JsonValue, preview } from '@hansard/events';
 import type { ClaudeDiagnosticCode } from '../lines/claude-diagnostic.ts';
 import { asName, asObject, rawFields } from '../lines/json-fields.ts';
-import { isStorable } from '../lines/log-parts.ts';
+import { isStorable, type LogPart } from '../lines/log-parts.ts';
 import { asBlocks } from './blocks.ts';
 import { RecentMap } from './horizon.ts';
 import { asEventId, type EventIds, IdTable } from './ids.ts';
@@ -31,9 +31,9 @@ class SeenRecords {
     return this.#ids.has(uuid);
   }
 
-  /** Reserves the uuid for the record's event, if it is new. `lineChecksum`: of the bytes of the record. */
-  see(uuid: string, record: JsonObject, lineChecksum: number): Sighting {
-    const checksum = messageChecksum(record) ?? noteChecksum(record) ?? lineChecksum;
+  /** Reserves the uuid for the record's event, if it is new. `line`: computes the checksum of the text of the record, which few records need. */
+  see(uuid: string, record: JsonObject, line: Pick<LogPart, 'checksum'>): Sighting {
+    const checksum = messageChecksum(record) ?? noteChecksum(record) ?? line.checksum;
     for (let number = 1; ; number += 1) {
       const key = number === 1 ? uuid : `${uuid}\n${number}`;
       if (this.#ids.take(key, checksum)) return number === 1 ? first : { kind: 'other', number };
