@@ -38,6 +38,21 @@ describe('what a store claims', () => {
     );
   });
 
+  it('is not certified as removed without the stored bytes', async () => {
+    for (const [caseId, what] of [
+      ['rich/rewrite-unfindable', 'a rewrite'],
+      ['rich/delete-unfindable', 'a deletion'],
+    ] as const) {
+      const { damage: _, bytes: __, ...rest } = openReference();
+      expect(await notCertified({ ...claiming('process'), create: () => rest }, caseId)).toEqual([
+        'skipped',
+        `what ${what} removes is not stored`,
+        'the fixture has no `bytes`, which gives all that is stored',
+      ]);
+      expect((await notCertified(claiming('process'), caseId)).slice(0, 2)).toEqual(['passed', null]);
+    }
+  });
+
   it('is nothing that could be missing where the store does not claim it', async () => {
     expect((await notCertified(claiming('process'), 'power/appends')).slice(0, 2)).toEqual(['skipped', null]);
     expect((await notCertified(claiming('process'), 'network/cut')).slice(0, 2)).toEqual(['skipped', null]);

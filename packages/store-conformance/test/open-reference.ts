@@ -28,6 +28,10 @@ export function openReference(change: Change = () => ({})): StoreFixture {
         },
       };
     },
+    bytes: () => {
+      const tasks = [...world.data.dispatches].map(([task, dispatches]) => [task, [...dispatches]]);
+      return Buffer.from(JSON.stringify([tasks, [...world.data.tasks]]));
+    },
     dispose: () => {},
   };
 }

@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
 
 export const taskDir = 'research/tasks/route-models';
@@ -55,4 +57,14 @@ export function growingEvents(count: number, first = 0): CapturedEvent[] {
 
 export function idsOf(list: readonly CapturedEvent[]): readonly string[] {
   return list.map(({ id }) => id);
+}
+
+/** The files in a folder and below it, one after the other. */
+export function bytesIn(folder: string): Buffer {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  return Buffer.concat(
+    entries
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => readFileSync(join(parentPath, name))),
+  );
 }

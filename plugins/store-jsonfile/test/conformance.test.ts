@@ -7,6 +7,7 @@ import {
   type StoreUnderTest,
   storeConformanceCases,
 } from '@hansard/store-conformance';
+import { bytesIn } from '@hansard/testing/store-samples';
 import { describe, expect, it } from 'vitest';
 import { jsonFileStoreCapabilities, openJsonFileStore } from '../src/index.ts';
 import { censusOf } from './census.ts';
@@ -19,6 +20,7 @@ const storeWith = (durability: 'process' | 'disk'): StoreUnderTest => ({
       store: openJsonFileStore({ root, durability }),
       reopen: () => openJsonFileStore({ root, durability }),
       census: () => censusOf(root),
+      bytes: () => bytesIn(root),
       dispose: () => rmSync(root, { recursive: true, force: true }),
     };
   },

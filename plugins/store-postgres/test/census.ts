@@ -23,3 +23,22 @@ export async function censusOf(url: string, schema: string): Promise<string[]> {
     await client.end();
   }
 }
+
+/** Every row of every table of a schema, as text. */
+export async function rowsOf(url: string, schema: string): Promise<Buffer> {
+  const client = new Client(url);
+  await client.connect();
+  try {
+    const { rows: tables } = await client.query('SELECT tablename FROM pg_tables WHERE schemaname = $1', [
+      schema,
+    ]);
+    const texts: string[] = [];
+    for (const { tablename } of tables) {
+      const { rows } = await client.query(`SELECT t::text AS text FROM ${schema}.${tablename} t`);
+      texts.push(...rows.map(({ text }) => text));
+    }
+    return Buffer.from(texts.join('\n'));
+  } finally {
+    await client.end();
+  }
+}

@@ -3,7 +3,7 @@ import { useServer } from '@hansard/testing/postgres-in-tests';
 import { Client } from 'pg';
 import { describe, it } from 'vitest';
 import { openPostgresStore } from '../src/index.ts';
-import { censusOf } from './census.ts';
+import { censusOf, rowsOf } from './census.ts';
 import { newSchema } from './server/new-schema.ts';
 
 const server = useServer();
@@ -62,6 +62,7 @@ defineStoreConformance({
       // The whole server is removed after the tests.
       hasServer: true,
       census: () => censusOf(options.url, options.schema),
+      bytes: () => rowsOf(options.url, options.schema),
       misplace: async (from, to) => {
         const client = new Client({ connectionString: server().url() });
         await client.connect();

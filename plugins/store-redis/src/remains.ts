@@ -90,18 +90,30 @@ async function rewriteFiles(server: Server): Promise<void> {
   const hasAppends = before.get('aof_enabled') === '1';
   const hasSnapshot = Number(before.get('rdb_last_save_time') ?? 0) > 0;
   if (hasAppends) {
-    await settled(server, ['aof_rewrite_in_progress', 'aof_rewrite_scheduled', 'rdb_bgsave_in_progress']);
-    await server.repeatableCommand(['BGREWRITEAOF']);
+    await begin(server, 'BGREWRITEAOF');
     const after = await settled(server, ['aof_rewrite_in_progress', 'aof_rewrite_scheduled']);
     if (after.get('aof_last_bgrewrite_status') !== 'ok')
       throw unavailable(server.name, 'could not write its append-only file again. See its log', false);
   }
   if (hasSnapshot) {
-    await settled(server, ['rdb_bgsave_in_progress', 'aof_rewrite_in_progress']);
-    await server.repeatableCommand(['BGSAVE']);
+    await begin(server, 'BGSAVE');
     const after = await settled(server, ['rdb_bgsave_in_progress']);
     if (after.get('rdb_last_bgsave_status') !== 'ok')
       throw unavailable(server.name, 'could not write its snapshot again. See its log', false);
+  }
+}
+
+/** Begins to write a file when the server writes no other one. Another client can be first, so it tries again. */
+async function begin(server: Server, command: 'BGREWRITEAOF' | 'BGSAVE'): Promise<void> {
+  for (const end = performance.now() + longestRewrite; ; ) {
+    await settled(server, ['aof_rewrite_in_progress', 'aof_rewrite_scheduled', 'rdb_bgsave_in_progress']);
+    try {
+      await server.repeatableCommand([command]);
+      return;
+    } catch (error) {
+      const isBusy = /in progress|child process is active/.test((error as Error).message);
+      if (!isBusy || performance.now() > end) throw error;
+    }
   }
 }
 

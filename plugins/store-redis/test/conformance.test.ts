@@ -2,7 +2,7 @@ import { defineStoreConformance } from '@hansard/store-conformance';
 import { describeWithRedis, useRedis } from '@hansard/testing/redis-in-tests';
 import { it } from 'vitest';
 import { openRedisStore } from '../src/index.ts';
-import { censusOf, command, renameRow } from './server/keys.ts';
+import { censusOf, command, renameRow, valuesOf } from './server/keys.ts';
 
 const server = useRedis();
 /** Long enough for a process that shares two cores with many others to show in time that it runs. */
@@ -57,6 +57,7 @@ defineStoreConformance({
       // The whole server is removed after the tests.
       hasServer: true,
       census: () => censusOf(options.url, options.prefix),
+      bytes: () => valuesOf(options.url, options.prefix),
       misplace: (from, to) => renameRow(options.url, options.prefix, from, to),
       dispose: () => {},
     };

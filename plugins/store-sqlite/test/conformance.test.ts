@@ -8,6 +8,7 @@ import {
   type StoreUnderTest,
   storeConformanceCases,
 } from '@hansard/store-conformance';
+import { bytesIn } from '@hansard/testing/store-samples';
 import { describe, expect, it } from 'vitest';
 import { openSqliteStore } from '../src/index.ts';
 import { censusOf } from './census.ts';
@@ -30,6 +31,7 @@ const storeWith = (durability: 'process' | 'disk'): StoreUnderTest => ({
       store: open(),
       reopen: open,
       census: () => censusOf(path),
+      bytes: () => bytesIn(folder),
       misplace: (from, to) => {
         const database = new DatabaseSync(path);
         database

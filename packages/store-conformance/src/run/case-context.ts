@@ -48,6 +48,8 @@ export interface CaseContext {
   readonly elsewhere: StoreModule | undefined;
   /** The stored bytes of a dispatch. */
   readonly damage: StoreFixture['damage'];
+  /** All that the store keeps. */
+  readonly bytes: StoreFixture['bytes'];
   /** Makes calls of the system fail. */
   readonly faults: StoreFixture['faults'];
   /** Loses power. The openings before are not closed any more: `openBeside` opens the remainder. */
@@ -106,6 +108,7 @@ function partsOf(fixture: StoreFixture) {
   const {
     elsewhere,
     damage,
+    bytes,
     faults,
     displace,
     misplace,
@@ -113,7 +116,7 @@ function partsOf(fixture: StoreFixture) {
     serverSettings,
     hasServer = false,
   } = fixture;
-  return { elsewhere, damage, faults, displace, misplace, network, serverSettings, hasServer };
+  return { elsewhere, damage, bytes, faults, displace, misplace, network, serverSettings, hasServer };
 }
 
 /** What a case uses of the options. */

@@ -40,6 +40,11 @@ export interface StoreFixture {
    */
   readonly damage?: (taskDir: string, dispatchId: string) => Awaitable<StoredBytes>;
   /**
+   * All that the store keeps, as bytes: its files one after the other, or what its server returns of its keys or rows. Every opening is closed then.
+   * Without it the kit does not look there for what a rewrite or a deletion removed.
+   */
+  readonly bytes?: () => Awaitable<Uint8Array>;
+  /**
    * Makes calls of the operating system fail, for every opening of this fixture in this process. Without it the cases with
    * failing calls are skipped.
    */

@@ -323,6 +323,18 @@ export const rareMutants: readonly Mutant[] = [
     }),
   ],
   [
+    'keeps what was deleted where only listings of the internal tasks find it',
+    'rich/delete-unfindable',
+    (good, world) => ({
+      deleteDispatch: (taskDir, dispatchId) => {
+        const deleted = world.data.dispatches.get(taskDir)?.get(dispatchId);
+        good.deleteDispatch(taskDir, dispatchId);
+        if (deleted !== undefined)
+          world.data.dispatches.set('_hansard/trash', new Map([[dispatchId, deleted]]));
+      },
+    }),
+  ],
+  [
     'still finds the old words of nested data after a rewrite',
     'rich/rewrite-unfindable',
     (good, world) => {

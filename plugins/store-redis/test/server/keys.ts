@@ -38,6 +38,27 @@ export async function censusOf(url: string, prefix: string): Promise<string[]> {
   });
 }
 
+const reading: Readonly<Record<string, readonly string[]>> = {
+  string: ['GET'],
+  hash: ['HGETALL'],
+  zset: ['ZRANGE', '0', '-1'],
+  stream: ['XRANGE', '-', '+'],
+};
+
+/** The names and values of all keys of a store, as text. */
+export async function valuesOf(url: string, prefix: string): Promise<Buffer> {
+  const keys = (await command(url, 'KEYS', `{${prefix}}:*`)) as string[];
+  const types = await commands(
+    url,
+    keys.map((key) => ['TYPE', key]),
+  );
+  const reads = keys.map((key, at) => {
+    const [verb = 'TYPE', ...args] = reading[String(types[at])] ?? [];
+    return [verb, key, ...args];
+  });
+  return Buffer.from(JSON.stringify([keys, await commands(url, reads)]));
+}
+
 interface Name {
   readonly taskDir: string;
   readonly dispatchId: string;

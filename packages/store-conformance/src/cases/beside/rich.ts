@@ -15,7 +15,8 @@ import {
   taskDir,
 } from '../../checks/prepared-store.ts';
 import { sampleEnvelope, sampleEvent, sampleTask } from '../../checks/sample-data.ts';
-import { caseFamily, type NamedCase } from '../../run/conformance-case.ts';
+import type { CaseContext } from '../../run/case-context.ts';
+import { caseFamily, lacksMeans, type NamedCase } from '../../run/conformance-case.ts';
 import { everything } from '../dispatches/envelopes.ts';
 
 /** Equal with the order of all keys. */
@@ -287,7 +288,7 @@ const rewriteCases: readonly NamedCase[] = [
     title:
       'words that a rewrite removed are found nowhere: not in nested data, not in the envelope, and not in the stored bytes',
     needs: ['rewrite'],
-    run: async ({ store, damage }) => {
+    run: async ({ store, ...fixture }) => {
       const words = ['zyzzyva', 'quokka', 'axolotl'];
       const event = {
         ...sampleEvent('event-0'),
@@ -312,14 +313,63 @@ const rewriteCases: readonly NamedCase[] = [
       const left = (await store.removeRemains?.()) ?? remains;
       await store.releaseDispatch(taskDir, dispatchId);
       await store.close();
-      if (damage === undefined || left.length > 0) return;
-      const bytes = Buffer.from((await damage(taskDir, dispatchId)).bytes);
-      assert.ok(bytes.includes('kept'), 'the stored bytes are not text');
+      if (left.length === 0) await keepsNone(fixture, words, 'a rewrite');
+    },
+  },
+  {
+    name: 'delete-unfindable',
+    rule: null,
+    title:
+      'what a deletion removed is found nowhere: not by a search, not in a listing or the record of its task, and not in the stored bytes',
+    needs: ['deleteDispatch'],
+    run: async ({ store, ...fixture }) => {
+      const words = ['zyzzyva', 'quokka', 'axolotl', 'numbat'];
+      await store.createDispatch(taskDir, { ...prepared.envelope, dispatchId: 'another' });
+      await store.appendEvents(taskDir, 'another', [sampleEvent('first', 'kept')]);
+      await store.createDispatch(taskDir, { ...prepared.envelope, title: 'zyzzyva' });
+      const data = { text: 'quokka', deep: [{ more: 'axolotl' }] };
+      await store.appendEvents(taskDir, dispatchId, [{ ...sampleEvent('event-0'), data }]);
+      await store.updateDispatch(taskDir, dispatchId, { structuredResult: 'numbat' });
+      await store.listDispatches();
+      for (const word of words) await store.searchEvents?.(word);
+      await optionalMethod(store, 'deleteDispatch')(taskDir, dispatchId);
       for (const word of words)
-        assert.ok(!bytes.includes(word), `the stored bytes still have ${word}, and no remains name it`);
+        sameContent((await store.searchEvents?.(word)) ?? [], [], `the hits of ${word} after a deletion`);
+      const { dispatches } = await store.listDispatches();
+      sameContent(
+        dispatches.map((one) => one.dispatchId),
+        ['another'],
+        'the dispatches after a deletion',
+      );
+      await remainsOf(store);
+      const left = (await store.removeRemains?.()) ?? [];
+      await store.releaseDispatch(taskDir, 'another');
+      await store.close();
+      if (left.length === 0) await keepsNone({ ...fixture, damage: undefined }, words, 'a deletion');
     },
   },
 ];
+
+/** No stored byte has a word that was removed. The store is closed. */
+async function keepsNone(
+  { bytes, damage, capabilities }: Pick<CaseContext, 'bytes' | 'damage' | 'capabilities'>,
+  words: readonly string[],
+  what: string,
+): Promise<void> {
+  if (capabilities.durability === 'memory') return;
+  if (bytes === undefined && damage === undefined)
+    lacksMeans(
+      `what ${what} removes is not stored`,
+      'the fixture has no `bytes`, which gives all that is stored',
+    );
+  const stored = Buffer.from((await bytes?.()) ?? (await damage?.(taskDir, dispatchId))?.bytes ?? []);
+  assert.ok(stored.includes('kept'), 'the stored bytes are not text');
+  for (const word of words)
+    assert.ok(
+      !stored.includes(word),
+      `after ${what} the stored bytes still have ${word}, and no remains name it`,
+    );
+}
 
 /** Rich data in rare operations. */
 export const richCases = caseFamily('rich', [...keptCases, ...rewriteCases]);
