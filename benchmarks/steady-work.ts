@@ -156,7 +156,7 @@ async function listedDispatch(): Promise<SteadyWork> {
 const works = {
   provider: () => steadyWork(() => provider.appendEvent(taskDir, 'one', sampleEvent(position++))),
   facade: () => steadyWork(() => dispatch.append(utterance)),
-  session: () => steadyWork(() => session.logEvents([said()])),
+  session: () => steadyWork(() => session.append([said()])),
   redacted: () => steadyWork(() => redacted.append(utterance)),
   row: () =>
     steadyWork(() => {

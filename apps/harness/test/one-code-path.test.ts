@@ -144,7 +144,7 @@ const paths: Record<string, (store: DispatchStore) => Promise<unknown>> = {
   async session(store) {
     const model = { contract: 1 as const, generate: () => Promise.reject(new Error('not called')) };
     const session = await openSession({ store, taskDir, model });
-    await session.logEvents(steps);
+    await session.append(steps);
     await session.close();
   },
 

@@ -17,7 +17,7 @@ export interface PlayOptions {
 export async function playGame(provider: DispatchStoreProvider, options: PlayOptions = {}) {
   const store = openDispatchStore(provider, { ...options, schemas: gameEventSchemas });
   const model = await openScriptedModel({ path: `${import.meta.dirname}/../game.yaml` });
-  const tools = [createGameTools((event) => session.logEvents([event as NewEvent]))];
+  const tools = [createGameTools((event) => session.append([event as NewEvent]))];
   const session = await openSession({ ...options, store, taskDir, model, tools, role: 'game' });
   const { root } = session;
   await root.harken('Play a game of hidden roles.');

@@ -73,5 +73,7 @@ export interface DeliveryOutcome {
   readonly status: 'delivered' | 'altered' | 'denied';
   /** The text that the agent received; null if it was denied. */
   readonly text: string | null;
+  /** The id of the message in the transcript of the receiver; null if it was denied. */
+  readonly messageId: string | null;
   readonly reason?: string;
 }

@@ -22,12 +22,7 @@ import {
 import { textOf } from './agents/given-transcript.ts';
 import { checkAgentStart } from './check-options.ts';
 import type { SessionDiagnostic } from './log/diagnostic.ts';
-import {
-  logOutput,
-  logTranscriptEntry,
-  type ObservationLinks,
-  type TranscriptLinks,
-} from './log/log-transcript-entry.ts';
+import { logTranscriptEntry, type TranscriptLinks } from './log/log-transcript-entry.ts';
 import { sessionWasClosed } from './log/session-log.ts';
 import type { ForkOptions } from './past-session.ts';
 import { invalidOption, noRoot, sessionErrors } from './session-errors.ts';
@@ -42,8 +37,9 @@ type Completion = EventData<'session:complete'>;
  * The state of several agents, backed by the log of one dispatch. It allocates ids, logs events and has every agent that
  * exists or existed. `openSession` creates or continues one.
  *
- * The `log…` methods return an id at once. Writes follow in the order of the calls, and `flushed` resolves when they are
- * durable. After a failed write every call throws SESSION_CLOSED, with the failure as its cause.
+ * `logAgentCreated`, `logTranscriptEntry` and `logPieceOfText` are the names of the session log; they return an id at once. `append` logs anything else. Writes
+ * follow in the order of the calls, and `flushed` resolves when they are durable. After a failed write every call throws SESSION_CLOSED, with the failure as
+ * its cause. A link to an event that the session does not have is SESSION_OPTION_INVALID.
  */
 export class Session implements AsyncDisposable {
   readonly #parts: SessionParts;
@@ -149,10 +145,11 @@ export class Session implements AsyncDisposable {
 
   /**
    * Adds a message to an agent's transcript, and returns its id.
-   * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED for all but the result of a call, SESSION_CLOSED; TypeError
+   * @throws SESSION_OPTION_INVALID for a link to an event that the session does not have; SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED for all but the result of a call, SESSION_CLOSED; TypeError
    * or EVENT_INVALID for an invalid message
    */
   logTranscriptEntry(agentId: string, message: TranscriptMessage, links: TranscriptLinks = {}): string {
+    this.#assertLinks([links]);
     return logTranscriptEntry(this.#parts.record, agentId, message, links).messageId;
   }
 
@@ -163,27 +160,21 @@ export class Session implements AsyncDisposable {
   logPieceOfText(agentId: string, content: string | LoggedString, cause: string | readonly string[]): string {
     const { log, registry } = this.#parts.record;
     registry.get(agentId);
+    this.#assertLinks([{ cause }]);
     const id = log.createId();
     void log.append([newEvent('agent:piece_of_text', { text: textOf(content) }, { id, agentId, cause })]);
     return id;
   }
 
   /**
-   * Logs events of your own, such as `game:turn`. Resolves to their ids when they are durable.
-   * @throws SESSION_OPTION_INVALID for no list; EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL, SESSION_CLOSED
+   * Logs events, such as `game:turn` of your own, all or none. Resolves to their ids when they are durable.
+   * @throws SESSION_OPTION_INVALID for no list, or a link to an event that the session does not have; EVENT_INVALID, EVENT_NOT_JSON, EVENT_EPHEMERAL, SESSION_CLOSED
    */
-  async logEvents(events: readonly NewEvent[]): Promise<string[]> {
+  async append(events: readonly NewEvent[]): Promise<string[]> {
     if (!Array.isArray(events))
       throw invalidOption('events', `Events must be a list; they are ${preview(events)}.`);
+    this.#assertLinks(events);
     return (await this.#parts.record.log.append(events)).map(({ id }) => id);
-  }
-
-  /**
-   * Logs values that an agent observed (`agent:output`), and returns the id of that event: see `Agent.observe`.
-   * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_CLOSED
-   */
-  logOutput(agentId: string, values: readonly unknown[], links: ObservationLinks = {}): string {
-    return logOutput(this.#parts.record, agentId, values, links).eventId;
   }
 
   /**
@@ -313,6 +304,21 @@ export class Session implements AsyncDisposable {
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
+  }
+
+  /** @throws SESSION_OPTION_INVALID for a link to an event that is neither in the session nor among these */
+  #assertLinks(events: readonly (TranscriptLinks & { readonly id?: string })[]): void {
+    const { registry, log } = this.#parts.record;
+    log.assertOpen();
+    const own = new Set(events.map((event) => event?.id));
+    for (const event of events)
+      for (const link of ['substance', 'cause', 'via'] as const)
+        for (const id of [event?.[link] ?? []].flat())
+          if (!own.has(id) && !registry.hasEvent(String(id)))
+            throw invalidOption(
+              link,
+              `The ${link} ${preview(id)} names an event that this session does not have.`,
+            );
   }
 
   /** @throws SESSION_AGENT_NOT_FOUND for an agent of another session */

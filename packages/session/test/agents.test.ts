@@ -199,7 +199,9 @@ describe('agents of a session', () => {
     const id = session.allocateAgentId();
     session.logAgentCreated(id, { name: 'Jill' });
     const jill = await session.getAgent(id);
-    expect(await root.inform(jill, 'Hello')).toEqual({ status: 'delivered', text: 'Hello' });
+    expect(await root.inform(jill, 'Hello')).toEqual({
+      ...{ status: 'delivered', text: 'Hello', messageId: expect.any(String) },
+    });
     await root.inform(jill, new LoggedString('Hello again', 'u1'));
     const heard = (await events()).filter(({ type }) => type === 'user:message');
     expect(heard).toMatchObject([

@@ -36,7 +36,8 @@ describe('several hooks on a delivery', () => {
     });
     const other = session.allocateAgentId();
     session.logAgentCreated(other);
-    const said = session.logPieceOfText(root.agentId, 'The code is 1234', 'cause');
+    const asked = await root.harken('The code?');
+    const said = session.logPieceOfText(root.agentId, 'The code is 1234', asked);
     await root.inform(await session.getAgent(other), new LoggedString('[Root]: The code is 1234', said));
     const log = await events();
     const [first, second, ...more] = decisionsIn(log);

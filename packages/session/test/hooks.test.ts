@@ -56,7 +56,7 @@ describe('a hook that never decides', () => {
     const informed = root.inform(other, 'Hello');
     await clock.timersSet(3);
     clock.advance(50);
-    expect(await informed).toEqual({ status: 'delivered', text: 'Hello' });
+    expect(await informed).toMatchObject({ status: 'delivered', text: 'Hello' });
     const errors = (await events()).filter(({ type }) => type === 'harness:error');
     expect(errors.map(({ data }) => data.code)).toEqual(Array(3).fill('DISPATCH_HOOK_TIMEOUT'));
     await expect(create({ hookTimeoutMs: -1 })).rejects.toMatchObject({ code: 'SESSION_OPTION_INVALID' });
@@ -200,7 +200,7 @@ async function deliverUnder(hooks: readonly HookProvider[], substance?: string) 
 describe('a delivery under hooks', () => {
   it('that no hook changes is delivered as it was, with its substance', async () => {
     const { log, outcomes, heard } = await deliverUnder([hook('Kind', () => ({ decision: 'allow' }))], 'u1');
-    expect(outcomes).toEqual([{ status: 'delivered', text: 'the password is 1234' }]);
+    expect(outcomes).toMatchObject([{ status: 'delivered', text: 'the password is 1234' }]);
     expect(find(log, 'user:message', { text: 'the password is 1234' })).toMatchObject({
       agentId: 'agent_003',
       substance: 'u1',

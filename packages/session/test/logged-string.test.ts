@@ -125,15 +125,15 @@ describe('a LoggedString', () => {
       }),
     });
     const ann = await session.createAgent({ name: 'Ann', systemPrompt: line('peer prompt') });
-    await root.harken(line('harken'));
+    const asked = await root.harken(line('harken'));
     await root.response();
     await root.inform(ann, line('inform'));
     await root.observe([line('observed')]);
     await root.compact(line('summary'));
     session.logTranscriptEntry(ann.agentId, { role: 'user', content: line('entry') as unknown as string });
-    session.logPieceOfText(root.agentId, line('piece'), 'e1');
-    session.logOutput(root.agentId, [line('output')]);
-    await session.logEvents([
+    session.logPieceOfText(root.agentId, line('piece'), asked);
+    await root.observe([line('output')]);
+    await session.append([
       newEvent('game:said' as 'agent:text', { text: line('own event') as unknown as string }),
     ]);
     await session.terminateAgent(ann.agentId, line('end reason') as unknown as string);
@@ -161,4 +161,35 @@ describe('a LoggedString', () => {
     expect(typeof line.text).toBe('string');
     expect(line.text === 'Hello').toBe(true);
   });
+});
+
+it('a tool that delivers a line copied field by field gets an error, and one that delivers the line gets the id of the message', async () => {
+  const { create, events } = prepare();
+  const outcomes: unknown[] = [];
+  const { session, root } = await create({
+    tools: [
+      tools({
+        tell: async (call) => {
+          const host = hostOf(call);
+          const { agentId } = await host.createAgent({ name: 'Jill' });
+          const said = await host.logPieceOfText('Hello');
+          outcomes.push(await host.deliver(agentId, { text: said }));
+          // @ts-expect-error
+          await host.deliver(agentId, { ...said });
+          return { status: 'completed', text: 'done' };
+        },
+      }),
+    ],
+    model: answers(calls('tell'), says('said')),
+  });
+  await root.harken('Tell Jill.');
+  await root.response();
+  const log = await events();
+  expect(find(log, 'agent:tool_result').data).toMatchObject({
+    status: 'error',
+    error: expect.stringContaining('text'),
+  });
+  const heard = log.find(({ type, agentId }) => type === 'user:message' && agentId === 'agent_002');
+  expect(outcomes).toEqual([{ status: 'delivered', text: 'Hello', messageId: heard?.id }]);
+  await session.close();
 });

@@ -18,7 +18,7 @@ describe('a value that an agent observed', () => {
     const rows = [{ id: 1 }];
     const writes = [root.observe([rows, new Map([['rows', rows]])])];
     rows.push({ id: 2 });
-    session.logOutput(root.agentId, [rows]);
+    writes.push(root.observe([rows]));
     rows.length = 0;
     await Promise.all(writes);
     await session.flushed();
@@ -32,7 +32,7 @@ describe('a value that an agent observed', () => {
     const prepared = prepare();
     const { root, session } = await prepared.create();
     const heard = await root.harken('Look.');
-    const ids = [await root.observe(['a'], { cause: heard }), session.logOutput(root.agentId, ['b'])];
+    const ids = [await root.observe(['a'], { cause: heard }), await root.observe(['b'])];
     await session.flushed();
     const outputs = (await prepared.events()).filter(({ type }) => type === 'agent:output');
     expect(outputs).toMatchObject([
@@ -100,12 +100,9 @@ describe('a value that an agent observed', () => {
     const child = session.allocateAgentId();
     session.logAgentCreated(child, { cause: await root.harken('Go') });
     await session.terminateAgent(child);
-    expect(() => session.logOutput('agent_999', [])).toThrow(
-      expect.objectContaining({ code: 'SESSION_AGENT_NOT_FOUND' }),
-    );
-    expect(() => session.logOutput(child, [])).toThrow(
-      expect.objectContaining({ code: 'SESSION_AGENT_TERMINATED' }),
-    );
+    await expect((await session.getAgent(child)).observe([])).rejects.toMatchObject({
+      code: 'SESSION_AGENT_TERMINATED',
+    });
     await session.close();
     await expect(root.observe(['late'])).rejects.toMatchObject({ code: 'SESSION_CLOSED' });
   });

@@ -70,7 +70,7 @@ describe('a session of peers', () => {
   it('keeps an event without an agent out of every transcript', async () => {
     const { session, ann, ben } = await tableOf('I heard nothing.');
     const source = { kind: 'user' } as const;
-    await session.logEvents([newEvent('user:message', { text: 'To nobody', source })]);
+    await session.append([newEvent('user:message', { text: 'To nobody', source })]);
     expect([ann.awaitsResponse, ben.awaitsResponse]).toEqual([false, false]);
     await session.evictAgent(ann.agentId);
     expect(await ann.transcript()).toEqual([{ role: 'system', content: 'You are Ann.' }]);

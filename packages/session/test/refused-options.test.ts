@@ -1,7 +1,7 @@
 import { openDispatchStore } from '@hansard/dispatch';
 import { eventDataSchemas } from '@hansard/events';
 import { readSessionV2 } from '@hansard/formats';
-import type { Agent, Session } from '@hansard/session';
+import { type Agent, LoggedString, type Session } from '@hansard/session';
 import { createMemoryStore } from '@hansard/store-memory';
 import { describe, expect, it } from 'vitest';
 import { dispatchId, prepare, taskDir, typesOf } from './prepare.ts';
@@ -118,6 +118,7 @@ describe('a call of a session is refused with a code, and nothing is in the log,
     return proxy;
   };
   const nothing = undefined as never;
+  const line = new LoggedString('Hello', 'e1');
   const noText = [nothing, null, 5, {}, ['a'], revoked()].map((text): [string, Call] => [
     'no text',
     (_, root) => root.harken(text as never),
@@ -125,11 +126,27 @@ describe('a call of a session is refused with a code, and nothing is in the log,
   it.each<[string, Call, string?]>([
     ...noText,
     ['no text for another agent', (_, root) => root.inform(root, nothing)],
-    ['no list of events', (session) => session.logEvents(nothing)],
+    // @ts-expect-error A LoggedString loses its methods when it is copied field by field.
+    ['a copied line', (_, root) => root.harken({ ...line })],
+    // @ts-expect-error
+    ['a copied line for another agent', (_, root) => root.inform(root, { ...line })],
+    // @ts-expect-error
+    ['a copied line as a result', (session) => session.complete('completed', { ...line }), 'EVENT_INVALID'],
+    ['no list of events', (session) => session.append(nothing)],
     [
-      'one event in place of a list',
-      (session) => session.logEvents({ type: 'game:turn', data: {} } as never),
+      'an event that was brought about by nothing that is there',
+      (session) => session.append([{ type: 'game:turn', data: {}, cause: ['gone'] }]),
     ],
+    [
+      'a text that nothing brought about',
+      (session, root) => session.logPieceOfText(root.agentId, 'x', 'gone'),
+    ],
+    [
+      'a message whose content nobody said',
+      (session, root) =>
+        session.logTranscriptEntry(root.agentId, { role: 'user', content: 'x' }, { substance: 'gone' }),
+    ],
+    ['one event in place of a list', (session) => session.append({ type: 'game:turn', data: {} } as never)],
     ['no message', (session, root) => session.logTranscriptEntry(root.agentId, null as never)],
     ['one value in place of a list', (_, root) => root.observe(5 as never)],
     ['no agent', (session) => session.createAgent(null as never)],

@@ -155,7 +155,7 @@ describe('an event that is logged by hand', () => {
       expect.objectContaining({ code: 'SESSION_AGENT_NOT_FOUND' }),
     );
     expect(() => session.logTranscriptEntry('agent_001', message, { substance: 'no id' })).toThrow(
-      expect.objectContaining({ code: 'EVENT_INVALID' }),
+      expect.objectContaining({ code: 'SESSION_OPTION_INVALID' }),
     );
     expect(() => session.logAgentCreated('agent_001')).toThrow(
       expect.objectContaining({ code: 'SESSION_AGENT_EXISTS' }),
@@ -223,10 +223,10 @@ describe('a write that fails', () => {
         },
       },
     });
-    await root.harken('Think about it.');
+    const asking = await root.harken('Think about it.');
     const response = root.response();
     const signal = await asked.promise;
-    session.logPieceOfText('agent_001', 'a note', 'e1');
+    session.logPieceOfText('agent_001', 'a note', asking);
     const closed = expect.objectContaining({ code: 'SESSION_CLOSED', cause: failing.error });
     await expect(response).rejects.toEqual(closed);
     expect(signal.aborted).toBe(true);

@@ -74,8 +74,8 @@ export function fakeHost(agents: readonly AgentInfo[], options: FakeHostOptions 
       const reason = denied[name];
       happened.push(`${reason === undefined ? 'to' : 'denied to'} ${name}: ${delivery.text}`);
       return reason === undefined
-        ? { status: 'delivered', text: String(delivery.text) }
-        : { status: 'denied', text: null, reason };
+        ? { status: 'delivered', text: String(delivery.text), messageId: `message_${deliveries.length}` }
+        : { status: 'denied', text: null, messageId: null, reason };
     },
     respond:
       options.respond ??

@@ -20,6 +20,8 @@ export class AgentRegistry {
   /** Events without an agent before the root was created. They belong to the root once there is one. */
   readonly #beforeRoot: CapturedEvent[] = [];
   readonly #languageModel: string | undefined;
+  /** The events that belong to no agent, so far. */
+  readonly #ofNobody = new Set<string>();
   /** The parts of requests that the log has, by id. */
   readonly #requests = new Set<string>();
   /** The answers of persons that hold for the session. */
@@ -80,6 +82,7 @@ export class AgentRegistry {
     if (agentId === undefined) {
       // Without a root, such an event belongs to the session and to no agent.
       if (!this.#isRootless) this.#beforeRoot.push(event);
+      this.#ofNobody.add(event.id);
       return;
     }
     this.#newOwners.push(event.id, agentId);
@@ -149,6 +152,11 @@ export class AgentRegistry {
   /** Whether the log has a part of a request: an event of the type `request:stored`. */
   hasRequest(eventId: string): boolean {
     return this.#requests.has(eventId);
+  }
+
+  /** Whether the session has an event or a message. */
+  hasEvent(id: string): boolean {
+    return this.#ofNobody.has(id) || this.ownerOf(id) !== null;
   }
 
   /** The agent of an event or message; null for an id that the log does not have. */

@@ -178,7 +178,7 @@ export class Agent {
   }
 
   /**
-   * Says something to another agent, through the hooks.
+   * Says something to another agent, through the hooks. The outcome has the id of the message in the transcript of the other agent.
    * @throws SESSION_AGENT_NOT_FOUND for an agent of another session, SESSION_AGENT_TERMINATED, SESSION_CLOSED
    */
   async inform(destination: Agent, text: string | LoggedString): Promise<DeliveryOutcome> {
@@ -186,12 +186,11 @@ export class Agent {
     if (!(destination instanceof Agent) || destination.#turn.registry !== registry)
       throw notOfSession(registry, destination);
     registry.getActive(this.agentId);
-    const { outcome } = await deliver(this.#turn, {
+    return deliver(this.#turn, {
       from: this.agentId,
       to: destination.agentId,
       text: checkedText(text),
       ...substanceOf(text),
     });
-    return outcome;
   }
 }

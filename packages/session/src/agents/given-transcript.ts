@@ -14,7 +14,21 @@ export function textOf(text: string | LoggedString): string {
 export function checkedText(given: string | LoggedString): string {
   const text: unknown = textOf(given);
   if (typeof text === 'string') return text;
-  throw invalidOption('text', `A message must be a text; it is ${preview(text)}.`);
+  const wasSpread = isCopied(text);
+  const hint = wasSpread
+    ? ' A LoggedString that was copied field by field is none: pass the LoggedString itself.'
+    : '';
+  throw invalidOption('text', `A message must be a text; it is ${preview(text)}.${hint}`);
+}
+
+/** Whether it is a `LoggedString` that was copied field by field (`{ ...line }`). */
+function isCopied(text: unknown): boolean {
+  try {
+    return isPlainObject(text) && 'messageId' in text;
+  } catch {
+    // A proxy that was revoked.
+    return false;
+  }
 }
 
 /** The substance of a text: the event of a `LoggedString`. */

@@ -18,19 +18,13 @@ export interface AgentDelivery {
   readonly hook?: string | undefined;
 }
 
-export interface Delivered {
-  readonly outcome: DeliveryOutcome;
-  /** Null: it was denied. */
-  readonly messageId: string | null;
-}
-
 /**
  * Delivers text from one agent to the transcript of another, through the hooks. If a hook alters or denies new text, the
  * original is kept as a piece of text of the agent that said it.
  *
  * @throws SESSION_AGENT_NOT_FOUND, SESSION_AGENT_TERMINATED, SESSION_CLOSED
  */
-export async function deliver(turn: TurnResources, delivery: AgentDelivery): Promise<Delivered> {
+export async function deliver(turn: TurnResources, delivery: AgentDelivery): Promise<DeliveryOutcome> {
   const { log, registry, dispatch, asking } = turn;
   const { dispatchId } = dispatch;
   const { from, to, text, hook } = delivery;
@@ -62,7 +56,7 @@ export async function deliver(turn: TurnResources, delivery: AgentDelivery): Pro
   events.push(...verdict.events);
   if (denied !== null) {
     await log.append(events);
-    return { outcome: { status: 'denied', text: null, reason: denied.reason }, messageId: null };
+    return { status: 'denied', text: null, messageId: null, reason: denied.reason };
   }
   // It may have ended while the hooks were asked.
   if (registry.get(to).isTerminated) await refuse(value, isNew && via === null ? [piece] : events);
@@ -73,5 +67,5 @@ export async function deliver(turn: TurnResources, delivery: AgentDelivery): Pro
     ...takeApart(message, { id: messageId, agentId: to, ...links, ...(via === null ? {} : { via }) }),
   );
   await log.append(events);
-  return { outcome: { status: via === null ? 'delivered' : 'altered', text: value }, messageId };
+  return { status: via === null ? 'delivered' : 'altered', text: value, messageId };
 }

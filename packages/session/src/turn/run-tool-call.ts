@@ -447,7 +447,7 @@ class ToolCallHost implements AgentHost {
         ...(substance === undefined ? {} : { substance }),
         cause: this.callId,
       };
-      return (await deliver(this.#turn, delivery)).outcome;
+      return deliver(this.#turn, delivery);
     });
   }
 

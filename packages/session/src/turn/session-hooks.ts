@@ -231,7 +231,7 @@ class SessionHookHost implements HookHost, HookAgents {
       if (from === undefined) return this.#say(to.agentId, text);
       const sender = this.#ownAgent(from).agentId;
       const links = hookLinks(text, causes);
-      const { outcome, messageId } = await deliver(turn, {
+      const { messageId, reason } = await deliver(turn, {
         from: sender,
         to: to.agentId,
         text: checkedText(text),
@@ -241,7 +241,7 @@ class SessionHookHost implements HookHost, HookAgents {
       if (messageId !== null) return messageId;
       throw sessionErrors.error(
         'SESSION_DELIVERY_DENIED',
-        `The message of the hook ${hook} to ${inWords(to)} was denied: ${outcome.reason}`,
+        `The message of the hook ${hook} to ${inWords(to)} was denied: ${reason}`,
         { details: { hook, agentId: to.agentId } },
       );
     });
