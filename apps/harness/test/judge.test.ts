@@ -145,36 +145,32 @@ describe('blind judging', () => {
     expect(err).toContain("The mapping can't be used");
   });
 
-  it('reports words that still look like names, and writes nothing of them with --strict', async () => {
+  it('writes nothing if words still look like names, unless they are allowed or no names', async () => {
     writeFileSync(
       join(cli.cwd, 'game.yaml'),
       `${mapping}names: { players: { Ann: { aliases: [Anneliese] } } }\n`,
     );
-    const clean = await cli.hansard(
-      'judge',
-      'pack',
-      'lab/game',
-      ...game,
-      '--out',
-      'clean',
-      '--strict',
-      '--json',
-    );
+    const clean = await cli.hansard('judge', 'pack', 'lab/game', ...game, '--out', 'clean', '--json');
     expect([clean.code, clean.json()]).toMatchObject([0, [{ suspects: [] }]]);
 
     const near = `${mapping}names: { players: { Ann: { aliases: [wolfy] } } }\n`;
     writeFileSync(join(cli.cwd, 'game.yaml'), near);
-    const noted = await cli.hansard('judge', 'pack', 'lab/game', ...game, '--out', 'packets');
-    expect(noted.code).toBe(0);
-    expect(noted.err).toMatch(/1 words of the internal packet still look like names/);
-    expect(noted.err).toMatch(/wolff \(1 times: line 1\) is spelled almost like Ann/);
-    const strict = await cli.hansard('judge', 'pack', 'lab/game', ...game, '--out', 'strict', '--strict');
-    expect([strict.code, strict.err]).toEqual([
+    const refused = await cli.hansard('judge', 'pack', 'lab/game', ...game, '--out', 'refused');
+    expect([refused.code, refused.err]).toEqual([
       1,
-      expect.stringMatching(/1 words of .* still look like names/),
+      expect.stringMatching(/The packets of \S+ have 1 findings/),
     ]);
-    expect(strict.err).toContain('Nothing was written');
-    expect(readdirSync(cli.cwd)).not.toContain('strict');
+    expect(refused.err).toMatch(/suspect: wolff \(1 times: line 1\) is spelled almost like Ann/);
+    expect(refused.err).toContain('Nothing was written');
+    expect(readdirSync(cli.cwd).filter((name) => name.startsWith('refused'))).toEqual([]);
+    for (const allowed of ['suspect', 'suspect:wolff']) {
+      const out = ['--out', `with-${allowed.length}`, '--allow', allowed];
+      const noted = await cli.hansard('judge', 'pack', 'lab/game', ...game, ...out);
+      expect(noted.code).toBe(0);
+      expect(noted.err).toMatch(/1 words of the internal packet still look like names/);
+    }
+    writeFileSync(join(cli.cwd, 'game.yaml'), near.replace('names: {', 'names: { notNames: [Wolff],'));
+    expect((await cli.hansard('judge', 'pack', 'lab/game', ...game, '--out', 'packets')).code).toBe(0);
   });
 
   it('says which dispatch was packed, and gives each player one pseudonym, also under its id', async () => {
@@ -214,7 +210,13 @@ describe('blind judging', () => {
     const { code, err } = await cli.hansard('judge', 'pack', 'lab/game/latest', ...game, '--out', 'packets');
     expect(code).toBe(0);
     expect(err).toContain('still running');
-    expect(err).toContain('no reasoning');
+    expect(err).toContain('no reasoning, so there is no internal packet');
+    expect(readdirSync(join(cli.cwd, 'packets')).sort()).toEqual([
+      'external.jsonl',
+      'external.manifest.json',
+    ]);
+    const checked = await cli.hansard('judge', 'check', 'lab/game/latest', 'packets', ...game);
+    expect([checked.code, checked.out]).toEqual([0, expect.not.stringContaining('internal')]);
   });
 
   it('leave out what did not reach all agents if the game calls the players otherwise, and say how', async () => {
@@ -238,7 +240,13 @@ describe('blind judging', () => {
     await say('a0', 'We kill at night.', ['a1']);
     await say('a2', 'Good morning.', ['a0', 'a1']);
     await store.close();
-    const { code, err } = await cli.hansard('judge', 'pack', 'lab/game/latest', ...game, '--out', 'packets');
+    const pack = ['judge', 'pack', 'lab/game/latest', ...game, '--out', 'packets'];
+    const refused = await cli.hansard(...pack);
+    expect([refused.code, refused.err]).toEqual([
+      1,
+      expect.stringContaining('unmatched_player: Cleo matches no agent'),
+    ]);
+    const { code, err } = await cli.hansard(...pack, '--allow', 'unmatched_player', 'suspect');
     expect(code).toBe(0);
     expect(err).toContain(
       `Players of the game in ${dispatchId} that match no agent: Ann, Bob, Cleo. Therefore only texts that all agents received are public.`,
@@ -282,7 +290,11 @@ describe('hansard judge check', () => {
     await pack();
     const { code, out, err } = await cli.hansard('judge', 'check', 'lab/game', 'packets', ...game);
     expect([code, err]).toEqual([0, '']);
-    expect(out).toBe('external: 1 lines, no fault\ninternal: 2 lines, no fault\n');
+    expect(out).toMatch(
+      /^external: 1 lines, no fault found\n {2}not proved: Names are looked for as the log/,
+    );
+    expect(out).toMatch(/^internal: 2 lines, no fault found\n {2}not proved: /m);
+    expect(out).toMatch(/not proved: \d+ private texts have less than 4 words/);
   });
 
   it('finds what was changed, with its line, and exits with 1', async () => {

@@ -11,7 +11,7 @@ export type { HarnessContext } from './context.ts';
 export { type ExportFormatId, exportFormats, type FormatOptions } from './exports/export-formats.ts';
 export type { Exported, ExportOptions } from './exports/export-in-harness.ts';
 export type { ExportReading, OpenedSource } from './exports/export-source.ts';
-export type { ImportedVerdicts, PackedSession } from './exports/judging.ts';
+export type { CheckedPackets, ImportedVerdicts, PackedSession } from './exports/judging.ts';
 export { Harness, importStore, loadConfigured, type OpenHarnessOptions, openHarness } from './harness.ts';
 export { type HarnessError, harnessErrors, modelNotRecorded } from './harness-errors.ts';
 export type { HarnessImportOptions, HarnessWatchOptions } from './import-logs.ts';

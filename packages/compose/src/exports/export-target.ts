@@ -13,8 +13,11 @@ export interface ExportTarget {
   readonly text: TextSink;
   /** Opens a new file of a format that is a folder. Its name can have folders. @throws HARNESS_FILE_UNUSABLE */
   file(name: string): FileSink;
-  /** Waits for all writes, then renames the result to its final name. @throws HARNESS_FILE_UNUSABLE after a failed write */
-  close(): Promise<void>;
+  /**
+   * Waits for all writes, then renames the result to its final name. `check` reads what was written under its `.part` name before that; what it throws is
+   * thrown, and nothing is renamed. @throws HARNESS_FILE_UNUSABLE after a failed write
+   */
+  close(check?: (part: string) => Promise<void>): Promise<void>;
   /** Removes everything written so far. Does nothing after `close`. */
   discard(): Promise<void>;
 }
@@ -62,9 +65,9 @@ function openText(path: string, format: string): ExportTarget {
       },
     },
     file: () => missingFolder(format),
-    close() {
+    close(check) {
       if (text === null) parts.open(parts.path);
-      return parts.close();
+      return parts.close(check);
     },
     discard: parts.discard,
   };
@@ -131,10 +134,15 @@ function openParts(path: string) {
         },
       };
     },
-    async close() {
+    async close(check?: (part: string) => Promise<void>) {
       try {
         for (const stream of opened.keys()) stream.end();
         for (const ended of opened.values()) await ended;
+      } catch (cause) {
+        throw cannotWrite(path, cause as Error);
+      }
+      await check?.(part);
+      try {
         if (existsSync(path)) throw new Error('it already exists');
         if (isWritten) renameSync(part, path);
       } catch (cause) {

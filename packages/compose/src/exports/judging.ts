@@ -1,6 +1,8 @@
-import { basename } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { newVerdicts, type WrittenPackets, writeJudgePackets } from '@hansard/datasets';
-import type { DispatchEnvelope, RedactionCounts } from '@hansard/events';
+import { checkPacket, type PacketMapping, type PacketProblem } from '@hansard/datasets/checking';
+import type { DispatchEnvelope, RedactionCounts, TaskSource } from '@hansard/events';
 import { neutraliseControlsInLine } from '@hansard/events/plain';
 import { type ExportParts, type ExportReading, openSessionSource } from './export-source.ts';
 import { openExportTarget } from './export-target.ts';
@@ -18,11 +20,17 @@ export interface PackOptions extends JudgingOptions {
   /** A new folder. */
   readonly out: string;
   /** Looks at the packets before the folder gets its name; what it throws leaves nothing. */
-  readonly accept?: (packets: WrittenPackets) => void;
+  readonly accept?: (packets: WrittenPackets & CheckedPackets) => void;
+}
+
+/** What the check of the written packets found, which shares no code with their writer. */
+export interface CheckedPackets {
+  /** The faults, each once although both packets have it. */
+  readonly problems: readonly PacketProblem[];
 }
 
 /** The packets of a session, as they were written. */
-export interface PackedSession extends WrittenPackets {
+export interface PackedSession extends WrittenPackets, CheckedPackets {
   readonly envelope: DispatchEnvelope;
   readonly path: string | null;
   /** What a person should know of the log. */
@@ -43,13 +51,38 @@ export async function packInHarness(
   const target = openExportTarget(cwd, out, { id: 'judge pack', target: 'folder' });
   try {
     const packets = await writeJudgePackets(source, envelope.dispatchId, target.file, mapping);
-    accept?.(packets);
-    await target.close();
+    let problems: readonly PacketProblem[] = [];
+    await target.close(async (part) => {
+      problems = await problemsIn(part, source, packets, mapping as PacketMapping);
+      accept?.({ ...packets, problems });
+    });
     const notes = unmatchedPlayersNote(packets.dispatchId, packets.unmatchedPlayers);
-    return { ...packets, notes, envelope, path: target.path, redactions: source.redactions() };
+    return { ...packets, problems, notes, envelope, path: target.path, redactions: source.redactions() };
   } finally {
     await target.discard();
   }
+}
+
+/** Checks packets as they lie in a folder. */
+async function problemsIn(
+  folder: string,
+  { readEvents, copiedEvents }: TaskSource,
+  { dispatchId, manifests }: WrittenPackets,
+  mapping: PacketMapping,
+): Promise<readonly PacketProblem[]> {
+  const copied = (await copiedEvents?.(dispatchId)) ?? null;
+  const found = new Map<string, PacketProblem>();
+  for (const { pass } of manifests) {
+    const [lines = '', manifest = ''] = [`${pass}.jsonl`, `${pass}.manifest.json`].map((name) =>
+      readFileSync(join(folder, name), 'utf8'),
+    );
+    const packet = { lines, manifest, dispatchId, mapping, copied, readEvents: () => readEvents(dispatchId) };
+    for (const problem of (await checkPacket(packet)).problems) {
+      const key = `${problem.kind} ${problem.ref ?? problem.message}`;
+      if (!found.has(key)) found.set(key, problem);
+    }
+  }
+  return [...found.values()];
 }
 
 /** How many verdicts of a file were imported. */

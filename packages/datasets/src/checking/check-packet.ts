@@ -36,6 +36,8 @@ export interface CheckedPacket {
   readonly lines: number;
   readonly events: number;
   readonly problems: readonly PacketProblem[];
+  /** What this check can't show, in words: the number of private texts that it can't find again, and the names that it does not look for. */
+  readonly notProved: readonly string[];
 }
 
 /** A packet as it lies in its files, and its log. */
@@ -73,7 +75,8 @@ export async function checkPacket(packet: PacketToCheck): Promise<CheckedPacket>
   reading.end();
   check.compare(reading, { events, copied_events: copies });
   for await (const event of packet.readEvents()) check.lookForPrivateWords(reading, event);
-  return { pass: check.pass, lines: check.lineCount, events, problems: check.problems() };
+  const { pass, lineCount: lines } = check;
+  return { pass, lines, events, problems: check.problems(), notProved: check.notProved(reading) };
 }
 
 /** The counts of a log that a manifest states. */
@@ -94,6 +97,8 @@ interface Line {
 class PacketCheck {
   readonly #problems: PacketProblem[] = [];
   readonly #seen = new Set<string>();
+  /** Private texts without a run of words. */
+  #short = 0;
   readonly #dispatchId: string;
   readonly #copied: ReadonlyMap<string, string>;
   readonly #mapping: PacketMapping;
@@ -235,10 +240,34 @@ class PacketCheck {
 
   /** A second reading of the log, after which `problems` are complete. */
   lookForPrivateWords(reading: GameReading, event: CapturedEvent): void {
-    for (const text of reading.privateTexts(event, this.pass === 'internal'))
-      for (const one of wordRuns(text))
+    for (const text of reading.privateTexts(event, this.pass === 'internal')) {
+      let runs = 0;
+      for (const one of wordRuns(text)) {
+        runs += 1;
         for (const line of this.#runs.get(one) ?? [])
           if (!this.#privateRuns.has(line)) this.#privateRuns.set(line, one);
+      }
+      if (runs === 0 && /\p{L}/u.test(text)) this.#short += 1;
+    }
+  }
+
+  notProved({ commonNames }: GameReading): string[] {
+    return [
+      `Names are looked for as the log writes them. Nicknames, other forms of a name, other scripts and descriptions are not.`,
+      ...(commonNames.length === 0
+        ? []
+        : [
+            `${commonNames.length} names are also words of the log in lower case, and are not looked for: ${commonNames.join(', ')}.`,
+          ]),
+      ...(this.#short === 0
+        ? []
+        : [
+            `${this.#short} private texts have less than ${run} words and no word of ${rareWord} characters, and are not looked for.`,
+          ]),
+      ...(this.#mapping.parts?.rest === 'chat'
+        ? ['The mapping makes speech of all text outside its parts, whatever it says.']
+        : []),
+    ];
   }
 
   #checkManifest({ events, copied_events: copies }: LogCounts): void {

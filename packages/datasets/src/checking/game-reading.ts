@@ -214,6 +214,14 @@ export class GameReading {
     });
   }
 
+  /** Names that the log also writes in lower case. */
+  get commonNames(): readonly string[] {
+    const names = [...this.#created.values()].map(({ name }) => name);
+    return [...new Set(names)].filter(
+      (name) => /^\p{L}+$/u.test(name) && this.#lowerCase.has(name.toLowerCase()),
+    );
+  }
+
   /** The texts of an event that no line of a packet may show. */
   privateTexts(event: CapturedEvent, isInternal: boolean): readonly string[] {
     const { type, id, agentId = '', data, messageId = id } = event;
@@ -238,7 +246,16 @@ export class GameReading {
     );
     // A name that is given is looked for as a name.
     const texts = textsIn(type === 'agent:created' ? { ...data, name: null } : data);
-    return texts.filter((text) => !shown.has(text));
+    const named = isInternal && type === 'agent:tool_call' ? this.#declaredTexts(data) : [];
+    return texts.filter((text) => !shown.has(text) && !named.includes(text));
+  }
+
+  /** The texts of a call that its action shows: reasoning has the call in this form, whether it was carried out or not. */
+  #declaredTexts({ tool, input }: JsonObject): readonly string[] {
+    const { actions = {} } = this.#mapping;
+    const payload = Object.hasOwn(actions, String(tool)) ? actions[String(tool)]?.payload : undefined;
+    const fields = (typeof input === 'object' && input !== null ? input : {}) as JsonObject;
+    return Object.values(payload ?? {}).flatMap((field) => textsIn(fields[field] ?? null));
   }
 
   #hasReached(

@@ -1,5 +1,6 @@
 import {
   type CapturedEvent,
+  type EventOf,
   isEventOf,
   isPlainObject,
   type JsonObject,
@@ -46,15 +47,20 @@ export interface GameStreamsOptions {
   readonly runId: string;
   /** The cast of the whole log. It learns what `add` receives. */
   readonly cast: Cast;
+  /** What reasoning has of a tool call; null: nothing. Absent: its tool and its whole input. */
+  readonly callText?: (call: EventOf<'agent:tool_call'>, agent: string) => string | null;
 }
 
 /** @throws FORMAT_MAPPING_INVALID */
-export function createGameStreams(input: GameMappingInput, { runId, cast }: GameStreamsOptions): GameStreams {
+export function createGameStreams(
+  input: GameMappingInput,
+  { runId, cast, callText }: GameStreamsOptions,
+): GameStreams {
   const mapping = parseGameMapping(input);
   const names = new Map<string, string>();
   const company = new Company(mapping, cast);
   const sayings = new Sayings(runId, nameOf);
-  const messages = new MessageWatch(mapping, runId, company, sayings);
+  const messages = new MessageWatch(mapping, runId, company, sayings, callText);
   const calls = new CallWatch(mapping, runId, company, sayings);
   let latestTurn = mapping.turn.first;
 

@@ -1,4 +1,4 @@
-import { addRedactions, type CapturedEvent, isEventOf } from '@hansard/events';
+import { addRedactions, type CapturedEvent, type EventOf, isEventOf } from '@hansard/events';
 import { createTextSplitter, type TextPart } from '@hansard/views';
 import type { Company, GameAudience } from './company.ts';
 import { type GameMapping, textActionsOf } from './game-mapping.ts';
@@ -28,13 +28,21 @@ export class MessageWatch {
   readonly #company: Company;
   readonly #sayings: Sayings;
   readonly #open = new Map<string, OpenMessage>();
+  readonly #callText: NonNullable<ConstructorParameters<typeof MessageWatch>[4]>;
   readonly #split: ReturnType<typeof createTextSplitter> | null;
   readonly #actions: ReturnType<typeof textActionsOf>;
   readonly faults: Record<string, number> = {};
   /** Inferences mark the end of messages. In a log without inferences, the next event does. */
   #isEndTold = false;
 
-  constructor(mapping: GameMapping, runId: string, company: Company, sayings: Sayings) {
+  constructor(
+    mapping: GameMapping,
+    runId: string,
+    company: Company,
+    sayings: Sayings,
+    callText: (call: EventOf<'agent:tool_call'>, agent: string) => string | null = wholeCall,
+  ) {
+    this.#callText = callText;
     this.#mapping = mapping;
     this.#runId = runId;
     this.#company = company;
@@ -46,7 +54,7 @@ export class MessageWatch {
   add(moment: Moment): StreamLine[] {
     const { event } = moment;
     const { agentId = '', id, messageId = id } = event;
-    const block = blockOf(moment);
+    const block = this.#blockOf(moment);
     if (block !== null) {
       const current = this.#open.get(agentId);
       if (current?.messageId === messageId) {
@@ -100,6 +108,14 @@ export class MessageWatch {
       audience.reached(agentId);
     }
     return this.#sayings.deliver(event);
+  }
+
+  #blockOf(moment: Moment): Block | null {
+    const { event, agent } = moment;
+    if (isEventOf(event, 'agent:thinking')) return { kind: 'thinking', text: event.data.text, moment };
+    if (isEventOf(event, 'agent:text')) return { kind: 'text', text: event.data.text, moment };
+    if (!isEventOf(event, 'agent:tool_call')) return null;
+    return { kind: 'call', text: this.#callText(event, agent) ?? '', moment };
   }
 
   #end(agentId = ''): StreamLine[] {
@@ -187,12 +203,6 @@ export class MessageWatch {
   }
 }
 
-function blockOf(moment: Moment): Block | null {
-  const { event } = moment;
-  if (isEventOf(event, 'agent:thinking')) return { kind: 'thinking', text: event.data.text, moment };
-  if (isEventOf(event, 'agent:text')) return { kind: 'text', text: event.data.text, moment };
-  if (!isEventOf(event, 'agent:tool_call')) return null;
-  const { tool, input, target } = event.data;
-  const text = `${tool}(${JSON.stringify(input === undefined ? target : input) ?? ''})`;
-  return { kind: 'call', text, moment };
+function wholeCall({ data: { tool, input, target } }: EventOf<'agent:tool_call'>): string {
+  return `${tool}(${JSON.stringify(input === undefined ? target : input) ?? ''})`;
 }

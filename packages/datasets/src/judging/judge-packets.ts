@@ -1,5 +1,13 @@
 import { createHash, type Hash } from 'node:crypto';
-import type { CapturedEvent, JsonValue, TaskSource, TextSink } from '@hansard/events';
+import {
+  type CapturedEvent,
+  type EventOf,
+  isPlainObject,
+  type JsonObject,
+  type JsonValue,
+  type TaskSource,
+  type TextSink,
+} from '@hansard/events';
 import { z } from 'zod';
 import { type Cast, readCast } from '../game-streams/cast.ts';
 import { createGameStreams } from '../game-streams/create-game-streams.ts';
@@ -9,7 +17,7 @@ import {
   parseGameMapping,
   textActionsOf,
 } from '../game-streams/game-mapping.ts';
-import type { GameStream, StreamLine } from '../game-streams/stream-lines.ts';
+import { type GameStream, type StreamLine, shaped } from '../game-streams/stream-lines.ts';
 import type { StreamedRun } from '../game-streams/write-game-streams.ts';
 import type { NameSuspect } from './names/name-suspects.ts';
 import { type Pseudonyms, readPseudonyms, sha256 } from './pseudonyms.ts';
@@ -54,6 +62,8 @@ export const packetManifestSchema = z.strictObject({
     streams: z.record(z.string(), count),
     /** Actions and thoughts of agents that do not play. */
     not_players: count,
+    /** Calls of tools that are no actions of the mapping. Reasoning has the others as the mapping shows actions. */
+    calls: count,
     /** Calls of actions whose input the log does not have, by tool. */
     calls_without_input: z.record(z.string(), count),
     /** Events that are copied from another session. Their lines are in the packets of that session. */
@@ -78,6 +88,8 @@ export interface JudgePacketWriter {
   finish(): WrittenLine[];
   /** Calls without a line, because the log lacks their input; by tool. */
   readonly leftOut: Readonly<Record<string, number>>;
+  /** What texts have that `parts` of the mapping does not name, or that is not whole, such as `unnamed <plan>`; how often. */
+  readonly faults: Readonly<Record<string, number>>;
   /** The players that events of the game name, but that match no agent: names, which no packet may show. */
   readonly unmatchedPlayers: readonly string[];
   /** After `finish`: the manifest of all lines. */
@@ -125,24 +137,33 @@ class PacketWriter implements JudgePacketWriter {
   #events = 0;
   #lines = 0;
   #notPlayers = 0;
+  #calls = 0;
   #redactions = 0;
   #bareActions = 0;
 
   constructor({ pass, dispatchId, pseudonyms, cast, copied, mapping: given }: JudgePacketOptions) {
     const mapping = parseGameMapping(given);
-    // Calls after thoughts are left out: their input may hold whispers and fields that no action shows.
-    const reasoning = { ...mapping.reasoning, toolCalls: false };
+    // Only in the form of the actions: their input may hold whispers and fields that no action shows.
+    const callText = (call: EventOf<'agent:tool_call'>, agent: string) => {
+      const text = declaredCall(mapping, call, agent);
+      if (text === null && mapping.reasoning.toolCalls) this.#calls += 1;
+      return text;
+    };
     this.#pass = pass;
     this.#dispatchId = dispatchId;
     this.#pseudonyms = pseudonyms;
     this.#copied = copied ?? new Map();
-    this.#streams = createGameStreams({ ...mapping, reasoning }, { runId: dispatchId, cast });
+    this.#streams = createGameStreams(mapping, { runId: dispatchId, cast, callText });
     this.#bareTypes = typesWithoutShape(mapping);
     this.#kinds = { chat: 0, action: 0, ...(pass === 'internal' && { reasoning: 0 }) };
   }
 
   get leftOut() {
     return this.#streams.leftOut;
+  }
+
+  get faults() {
+    return this.#streams.faults;
   }
 
   get unmatchedPlayers() {
@@ -172,6 +193,7 @@ class PacketWriter implements JudgePacketWriter {
       excluded: {
         streams: Object.fromEntries([...this.#excluded].sort()),
         not_players: this.#notPlayers,
+        calls: this.#calls,
         calls_without_input: { ...this.#streams.leftOut },
         copied_events: this.#copies,
         events_without_line: this.#events - this.#copies - this.#named.size,
@@ -229,6 +251,20 @@ class PacketWriter implements JudgePacketWriter {
   }
 }
 
+/** A call as the mapping shows its action; null: it is none. */
+function declaredCall(
+  { actions }: GameMapping,
+  { data: { tool, input } }: EventOf<'agent:tool_call'>,
+  agent: string,
+): string | null {
+  const action = Object.hasOwn(actions, tool) ? actions[tool] : undefined;
+  if (action === undefined) return null;
+  const fields = isPlainObject(input) ? (input as JsonObject) : {};
+  return action.payload === undefined
+    ? tool
+    : `${tool}(${JSON.stringify(shaped(action.payload, fields, agent))})`;
+}
+
 /** The reference to an event in packets. */
 function refOf(dispatchId: string, eventId: string): string {
   return sha256(`${dispatchId}\n${eventId}`).slice(0, 16);
@@ -261,8 +297,10 @@ function hiddenJson(value: JsonValue, hide: (text: string) => string): string {
 }
 
 export interface WrittenPackets extends Omit<StreamedRun, 'untimedLines' | 'omitted'> {
-  /** Of the external and the internal packet. */
+  /** Of the external and the internal packet. Without reasoning there is no internal one: it would be the same. */
   readonly manifests: readonly PacketManifest[];
+  /** What texts have that `parts` of the mapping does not name, or that is not whole; how often. */
+  readonly faults: Readonly<Record<string, number>>;
   /** What still looks like a name in the packets. The places are lines of the internal packet. */
   readonly suspects: readonly NameSuspect[];
 }
@@ -283,29 +321,38 @@ export async function writeJudgePackets(
   const suspects = pseudonyms.suspects();
   const packets = judgePasses.map((pass) => {
     const packet = createJudgePacket({ pass, mapping, dispatchId, pseudonyms, cast, copied });
-    const sink = open(`${pass}.jsonl`);
+    let sink: TextSink | null = null;
+    let waiting: string[] = [];
     const write = async (lines: readonly WrittenLine[]) => {
       for (const { line } of lines) {
-        await sink.write(`${JSON.stringify(line)}\n`);
+        waiting.push(`${JSON.stringify(line)}\n`);
         // The internal packet has every text of the external one.
         if (pass === 'internal')
           for (const text of [line.turn, line.text]) suspects.add(text, `line ${line.n}`);
       }
+      // An internal packet without reasoning would be the external one.
+      if (sink === null && (pass === 'external' || lines.some(({ line }) => line.kind === 'reasoning')))
+        sink = open(`${pass}.jsonl`);
+      if (sink === null) return;
+      for (const text of waiting) await sink.write(text);
+      waiting = [];
     };
-    return { pass, packet, write };
+    return { pass, packet, write, isWritten: () => sink !== null };
   });
+  for (const { write } of packets) await write([]);
   for await (const event of readEvents(dispatchId))
     for (const { packet, write } of packets) await write(packet.add(event));
   const manifests: PacketManifest[] = [];
-  for (const { pass, packet, write } of packets) {
+  for (const { pass, packet, write, isWritten } of packets) {
     await write(packet.finish());
+    if (!isWritten()) continue;
     const manifest = packet.manifest();
     manifests.push(manifest);
     await open(`${pass}.manifest.json`).write(`${JSON.stringify(manifest, null, 2)}\n`);
   }
   const [first] = packets;
-  const { leftOut = {}, unmatchedPlayers = [] } = first?.packet ?? {};
-  return { dispatchId, manifests, leftOut, unmatchedPlayers, suspects: suspects.list() };
+  const { leftOut = {}, unmatchedPlayers = [], faults = {} } = first?.packet ?? {};
+  return { dispatchId, manifests, leftOut, unmatchedPlayers, faults, suspects: suspects.list() };
 }
 
 export type JudgePass = (typeof judgePasses)[number];

@@ -251,3 +251,19 @@ describe('verdicts', () => {
     ]);
   });
 });
+
+it('has the calls of a message with thoughts in the form of their actions, and counts the others', () => {
+  const message = { agentId: 'agent_001', messageId: 'm-v' };
+  const callOf = (toolCallId: string, tool: string, input: Record<string, string>) =>
+    newEvent('agent:tool_call', { toolCallId, tool, input, metadata: {} }, message);
+  const more = [
+    newEvent('agent:thinking', { text: 'He must go.' }, message),
+    callOf('v1', 'vote', { target: 'Ben', reason: canary('reason') }),
+    callOf('v2', 'accuse', { target: canary('bare') }),
+    callOf('v3', 'whisper', { message: canary('whispered'), to: 'Ben' }),
+  ].map((event, at) => parseEvent({ ...event, id: `v${at}`, timestamp: '2026-03-01T09:30:02.000Z' }));
+  const { lines, manifest } = packetOf('internal', [...events, ...more]);
+  const text = lines.map(({ line }) => line.text).filter((one) => one.startsWith('He must go.'));
+  expect(text).toEqual([`He must go.\nvote({"voter":"${ann}","target":"${ben}"})\naccuse`]);
+  expect(manifest.excluded.calls).toBe(packets.internal.manifest.excluded.calls + 1);
+});

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { ExportReading, Harness, PackedSession } from '@hansard/compose';
+import type { CheckedPackets, ExportReading, Harness, PackedSession } from '@hansard/compose';
 import {
   countMoves,
   type NameSuspect,
@@ -126,7 +126,7 @@ async function verdictsIn(events: AsyncIterable<CapturedEvent>): Promise<Capture
 
 interface PackOptions extends MappedOptions {
   readonly out: string;
-  readonly strict?: boolean;
+  readonly allow?: readonly string[];
 }
 
 function addPack(judge: Command, context: CliContext): void {
@@ -134,16 +134,25 @@ function addPack(judge: Command, context: CliContext): void {
     .description('write two packets of a dispatch: speech and actions, and the same with the reasoning')
     .requiredOption('--out <folder>', 'write to this new folder')
     .option(
-      '--strict',
-      'write nothing and exit with 1 if a word of the packets still looks like the name of a player',
+      '--allow <finding...>',
+      'write although there is this kind of finding, such as suspect, or this one, such as suspect:Hanah',
     )
     .addHelpText(
       'after',
-      '\nExample:\n  hansard judge pack game/village --mapping village.yaml --out packets',
+      [
+        '',
+        'The packets are checked before the folder gets its name, as `judge check` does. If there is a',
+        'finding, nothing is written and the command exits with 1: a word that still looks like a name, a player',
+        'without an agent, a tag or key of a text that the mapping does not name, a fault of the check.',
+        '',
+        'Examples:',
+        '  hansard judge pack game/village --mapping village.yaml --out packets',
+        '  hansard judge pack game/village --mapping village.yaml --out packets --allow suspect',
+      ].join('\n'),
     )
-    .action((word: string, { mapping, out, strict = false, ...options }: PackOptions) =>
+    .action((word: string, { mapping, out, allow = [], ...options }: PackOptions) =>
       answerOnJudged(context, word, options, async (harness, reading) => {
-        const accept = (packets: WrittenPackets) => assertFit(packets, strict);
+        const accept = (packets: WrittenPackets & CheckedPackets) => assertFit(packets, allow);
         return packedAnswer(
           await harness.packForJudges(word, { ...(mapping && { mapping }), out, accept, ...reading }),
         );
@@ -151,20 +160,55 @@ function addPack(judge: Command, context: CliContext): void {
     );
 }
 
-/** @throws CliError if there is nothing to judge, or if `isStrict` and a word still looks like a name */
-function assertFit({ dispatchId, manifests, suspects }: WrittenPackets, isStrict: boolean): void {
+/** Something of packets that a person must see. `what` tells it from others of its kind. */
+interface Finding {
+  readonly kind: string;
+  readonly what: string;
+  readonly line: string;
+}
+
+function findingsOf(packets: WrittenPackets & CheckedPackets): Finding[] {
+  const { suspects, unmatchedPlayers, faults, problems } = packets;
+  const named = new Set(Object.keys(faults).map((fault) => fault.slice(fault.indexOf(' ') + 1)));
+  return [
+    ...suspects.map((one) => ({ kind: 'suspect', what: one.word, line: suspectLine(one).trim() })),
+    ...unmatchedPlayers.map((what) => ({ kind: 'unmatched_player', what, line: `${what} matches no agent` })),
+    ...Object.entries(faults).map(([fault, count]) => {
+      const [kind = '', ...words] = fault.split(' ');
+      const what = words.join(' ');
+      return { kind, what, line: `${JSON.stringify(what)} in texts (${count} times)` };
+    }),
+    // A name of a whole text is found by the writer, too.
+    ...problems
+      .filter(
+        ({ kind, line, message }) =>
+          kind !== 'unnamed' ||
+          line !== null ||
+          ![...named].some((name) => message.includes(JSON.stringify(name))),
+      )
+      .map(({ kind, line, message }) => ({ kind, what: String(line ?? ''), line: message })),
+  ];
+}
+
+/** @throws CliError if there is nothing to judge, or a finding that is not allowed */
+function assertFit(packets: WrittenPackets & CheckedPackets, allow: readonly string[]): void {
+  const { dispatchId, manifests } = packets;
   if (manifests.every(({ lines }) => lines === 0))
     throw new CliError(
       exitCode.failed,
       `There is nothing to judge in ${dispatchId}: the mapping finds no speech, action or reasoning in it.`,
       'Nothing was written. Check the mapping, and that the dispatch was recorded with --fidelity full.',
     );
-  if (isStrict && suspects.length > 0)
-    throw new CliError(
-      exitCode.failed,
-      `${suspects.length} words of ${dispatchId} still look like names of players:\n${suspects.map(suspectLine).join('\n')}`,
-      'Nothing was written. Add the names to `names` in the mapping, or leave out --strict.',
-    );
+  const found = findingsOf(packets).filter(
+    ({ kind, what }) => !allow.includes(kind) && !allow.includes(`${kind}:${what}`),
+  );
+  if (found.length === 0) return;
+  const kinds = [...new Set(found.map(({ kind }) => kind))];
+  throw new CliError(
+    exitCode.failed,
+    `The packets of ${dispatchId} have ${found.length} findings:\n${found.map(({ kind, line }) => neutraliseControlsInLine(`  ${kind}: ${line}`)).join('\n')}`,
+    `Nothing was written. Complete the mapping (\`names\`, \`parts\`), or allow what is no fault: --allow ${kinds.join(' ')}.`,
+  );
 }
 
 function suspectLine({ word, reason, names, count, places }: NameSuspect): string {
@@ -188,7 +232,7 @@ function suspectNotes(suspects: readonly NameSuspect[]): string[] {
 /** The answer about written packets, with notes. */
 function packedAnswer(packed: PackedSession): Answer {
   const { dispatchId, manifests, leftOut, unmatchedPlayers, suspects, notes, path, redactions } = packed;
-  const [external, internal] = manifests;
+  const [, internal] = manifests;
   return {
     rows: [{ path, dispatchId, packets: manifests, suspects, unmatchedPlayers, secrets: redactions }],
     text: [
@@ -210,8 +254,8 @@ function packedAnswer(packed: PackedSession): Answer {
             'hansard: the dispatch is still running: verdicts on these packets are refused after its log has grown. Pack again when it has ended.',
           ]
         : []),
-      ...(external?.lines === internal?.lines
-        ? ['hansard: the log has no reasoning: both packets have the same lines.']
+      ...(internal === undefined
+        ? ['hansard: the log has no reasoning, so there is no internal packet: it would be the external one.']
         : []),
     ],
   };
@@ -246,21 +290,32 @@ function addCheck(judge: Command, context: CliContext): void {
         const mapping = readMapping(context, log.envelope, options.mapping);
         const copied = (await source.copiedEvents?.(dispatchId)) ?? null;
         const checked: CheckedPacket[] = [];
+        const path = resolve(context.cwd, folder);
         for (const pass of passes) {
+          if (pass === 'internal' && isAlone(path)) continue;
           const [lines, manifest] = [`${pass}.jsonl`, `${pass}.manifest.json`].map((name) =>
-            readPart(resolve(context.cwd, folder), name),
+            readPart(path, name),
           ) as [string, string];
           const readOwn = () => source.readEvents(dispatchId);
           checked.push(
             await checkPacket({ lines, manifest, dispatchId, mapping, copied, readEvents: readOwn }),
           );
         }
-        const faults = checked.reduce((sum, { problems }) => sum + problems.length, 0);
+        const seen = new Set<string>();
+        const once = checked.map(({ problems, ...one }) => ({
+          ...one,
+          problems: problems.filter(({ kind, ref, message }) => {
+            const key = `${kind} ${ref ?? message}`;
+            return !seen.has(key) && seen.add(key);
+          }),
+        }));
+        const faults = seen.size;
         return {
           rows: checked,
-          text: checked.flatMap(({ pass, lines, problems }) => [
-            `${pass}: ${lines} lines, ${problems.length === 0 ? 'no fault' : `${problems.length} faults`}`,
+          text: once.flatMap(({ pass, lines, problems, notProved }) => [
+            `${pass}: ${lines} lines, ${problems.length === 0 ? 'no fault found' : `${problems.length} faults`}`,
             ...problems.map(({ kind, message }) => `  ${kind}: ${message}`),
+            ...notProved.map((line) => `  not proved: ${neutraliseControlsInLine(line)}`),
           ]),
           failure:
             faults === 0
@@ -273,6 +328,14 @@ function addCheck(judge: Command, context: CliContext): void {
         };
       }),
     );
+}
+
+/** Whether a folder has only an external packet, because the log has no reasoning. */
+function isAlone(folder: string): boolean {
+  if (existsSync(join(folder, 'internal.jsonl'))) return false;
+  const manifest: unknown = JSON.parse(readPart(folder, 'external.manifest.json'));
+  const { excluded } = manifest as { excluded?: { streams?: Record<string, number> } };
+  return (excluded?.streams?.agent_reasoning ?? 0) === 0;
 }
 
 /** The mapping as it is written: the check reads it by itself. */

@@ -42,10 +42,12 @@ export class NameSuspects {
   readonly #known = new Map<string, readonly Resemblance[]>();
   readonly #found = new Map<string, { first: NameSuspect; count: number; places: string[] }>();
   readonly #words: ReadonlySet<string>;
+  readonly #notNames: ReadonlySet<string>;
 
   constructor(people: readonly NamedPerson[], rules: NameRules = {}) {
     const titles = new Titles(rules.titles);
     this.#words = new Set((rules.words ?? []).map((word) => fold(word).folded));
+    this.#notNames = new Set((rules.notNames ?? []).map((word) => fold(word).folded));
     const players = people.filter(({ isHost }) => isHost !== true);
     this.#labels = new Set(people.flatMap(({ label }) => label.toLowerCase().split(' ')));
     for (const person of players) {
@@ -70,7 +72,9 @@ export class NameSuspects {
     const source = readable(text.normalize('NFC'));
     for (const { 0: word, index } of source.matchAll(/\p{L}[\p{L}\p{M}]*/gu)) {
       if (word.length < 2 || word.length > longestWord) continue;
-      const resemblances = this.#resemblancesOf(fold(word).folded);
+      const { folded } = fold(word);
+      if (this.#notNames.has(folded)) continue;
+      const resemblances = this.#resemblancesOf(folded);
       const found = resemblances.find(({ when }) => {
         const isCapital = /^\p{Lu}/u.test(word);
         if (when === 'always') return true;

@@ -31,6 +31,8 @@ export interface NameRules {
   readonly inflections?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Words that are names only in the form of a name. */
   readonly words?: readonly string[] | undefined;
+  /** Words that are no names. */
+  readonly notNames?: readonly string[] | undefined;
 }
 
 /** What stands in the place of a name that several players have, or that belongs to no player. */
