@@ -283,6 +283,19 @@ describe('blind judging', () => {
     const ofFirst = await cli.hansard('judge', 'import', `lab/game/${first}`, 'verdicts.jsonl', ...game);
     expect([ofFirst.code, ofFirst.out]).toEqual([0, `1 verdicts on ${first}\n`]);
   });
+
+  it('finds a task that a program named without tasks/, in each command', async () => {
+    const store = openDispatchStore(openJsonFileStore({ root: join(cli.cwd, '.projects') }));
+    const { dispatchId } = await createDispatch(store, 'village/raw', { role: 'game', fidelity: 'full' });
+    await appendEvents(store, 'village/raw', dispatchId, [newEvent('agent:text', { text: 'Hello.' })]);
+    await store.close();
+    for (const word of ['village/raw', 'village/raw/latest', `village/raw/${dispatchId}`]) {
+      const shown = await cli.hansard('show', word, '--raw', '--json');
+      expect([shown.code, shown.out]).toEqual([0, expect.stringContaining('Hello.')]);
+    }
+    const { out } = await cli.hansard('ls', 'village/raw', '--json');
+    expect(out).toContain(dispatchId);
+  });
 });
 
 describe('hansard judge check', () => {

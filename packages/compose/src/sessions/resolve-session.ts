@@ -47,7 +47,7 @@ export async function resolveScope(store: DispatchStore, word: string): Promise<
 /** The task that a word names, which need not have sessions. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS */
 export async function resolveTask(store: DispatchStore, word: string): Promise<string> {
   if (word.includes('/') || word === latest)
-    return word === latest ? (await resolveScope(store, word)).taskDir : toTaskDir(word);
+    return word === latest ? (await resolveScope(store, word)).taskDir : taskWithPath(store, word);
   const tasks = await store.listTasks();
   const found = wholeTask(tasks, word) ?? partOfTask(tasks, word);
   if (found !== null) return found;
@@ -55,6 +55,14 @@ export async function resolveTask(store: DispatchStore, word: string): Promise<s
     advice: 'Name it as PROJECT/SLUG, such as research/route-models; `hansard ls --tasks` lists the tasks.',
     details: { isPlace: true },
   });
+}
+
+/** A task by its path, which a program can have named without `tasks/`. */
+async function taskWithPath(store: DispatchStore, word: string): Promise<string> {
+  const taskDir = toTaskDir(word);
+  if (taskDir === word) return word;
+  const tasks = (await store.listTasks()).map((task) => task.taskDir);
+  return !tasks.includes(taskDir) && tasks.includes(word) ? word : taskDir;
 }
 
 /** The one session that a word names: of a task, its only one. It can be damaged. @throws HARNESS_NOT_FOUND, HARNESS_AMBIGUOUS for a task with several, with the choices */
@@ -119,7 +127,11 @@ async function byPath(store: DispatchStore, word: string): Promise<Scope | null>
   const listed = async (name: string) => {
     try {
       const taskDir = toTaskDir(name);
-      return { taskDir, listings: await listAll(store, { taskDir }) };
+      const listings = await listAll(store, { taskDir });
+      if (listings.length > 0 || taskDir === name) return { taskDir, listings };
+      // A program can name a task without `tasks/`.
+      const asNamed = await listAll(store, { taskDir: name });
+      return asNamed.length > 0 ? { taskDir: name, listings: asNamed } : { taskDir, listings };
     } catch (error) {
       if (!storeErrors.is(error, 'STORE_INVALID_PATH') && !harnessErrors.is(error)) throw error;
       refusal ??= error;
