@@ -28,12 +28,13 @@ describe('the check of packets', () => {
     expect(events).toContain("import type { CapturedEvent, JsonObject, JsonValue } from '@hansard/events';");
   });
 
-  it('is for the command judge alone', () => {
+  it('is for packing and for the command judge alone', () => {
     const users = importsOf('{packages,plugins,apps,examples}/*/src/**/*.ts')
       .filter((line) => /(?:datasets\/checking|[./]checking(?:\.ts|\/[\w-]+\.ts))$/.test(line))
       .map((line) => line.split(' ')[0] ?? '');
     expect(users.filter((file) => !file.startsWith('packages/datasets/src/checking'))).toEqual([
       'apps/harness/src/commands/judge/judge.ts',
+      'packages/compose/src/exports/judging.ts',
     ]);
   });
 });

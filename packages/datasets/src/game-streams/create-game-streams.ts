@@ -52,10 +52,8 @@ export interface GameStreamsOptions {
 }
 
 /** @throws FORMAT_MAPPING_INVALID */
-export function createGameStreams(
-  input: GameMappingInput,
-  { runId, cast, callText }: GameStreamsOptions,
-): GameStreams {
+export function createGameStreams(input: GameMappingInput, options: GameStreamsOptions): GameStreams {
+  const { runId, cast, callText } = options;
   const mapping = parseGameMapping(input);
   const names = new Map<string, string>();
   const company = new Company(mapping, cast);
@@ -67,7 +65,6 @@ export function createGameStreams(
   return {
     leftOut: calls.leftOut,
     faults: messages.faults,
-
     get unmatchedPlayers() {
       return company.unmatched;
     },

@@ -43,7 +43,7 @@ const namesSchema = z.strictObject({
   titles: z.array(nonEmpty).default([]),
   /** Endings that names take, by the end of the name that they replace (`""` for none). */
   inflections: z.record(z.string(), z.array(nonEmpty)).default({}),
-  /** Words that are no names, although they look like one: the report before a packet passes over them. */
+  /** Words that are not names, although they look like one: the report before a packet leaves them out. */
   notNames: z.array(nonEmpty).default([]),
   /** Words of the language that count as names only in the form of a name, in addition to those of English. */
   words: z.array(nonEmpty).default([]),

@@ -62,7 +62,7 @@ export const packetManifestSchema = z.strictObject({
     streams: z.record(z.string(), count),
     /** Actions and thoughts of agents that do not play. */
     not_players: count,
-    /** Calls of tools that are no actions of the mapping. Reasoning has the others as the mapping shows actions. */
+    /** Calls of tools without an action in the mapping. Reasoning has the others as the mapping shows actions. */
     calls: count,
     /** Calls of actions whose input the log does not have, by tool. */
     calls_without_input: z.record(z.string(), count),

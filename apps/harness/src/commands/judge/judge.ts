@@ -160,7 +160,7 @@ function addPack(judge: Command, context: CliContext): void {
     );
 }
 
-/** Something of packets that a person must see. `what` tells it from others of its kind. */
+/** Something of packets that a person must see. `what` names it among others of its kind. */
 interface Finding {
   readonly kind: string;
   readonly what: string;
@@ -207,7 +207,7 @@ function assertFit(packets: WrittenPackets & CheckedPackets, allow: readonly str
   throw new CliError(
     exitCode.failed,
     `The packets of ${dispatchId} have ${found.length} findings:\n${found.map(({ kind, line }) => neutraliseControlsInLine(`  ${kind}: ${line}`)).join('\n')}`,
-    `Nothing was written. Complete the mapping (\`names\`, \`parts\`), or allow what is no fault: --allow ${kinds.join(' ')}.`,
+    `Nothing was written. Complete the mapping (\`names\`, \`parts\`), or allow what is right: --allow ${kinds.join(' ')}.`,
   );
 }
 

@@ -31,7 +31,7 @@ export interface NameRules {
   readonly inflections?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Words that are names only in the form of a name. */
   readonly words?: readonly string[] | undefined;
-  /** Words that are no names. */
+  /** Words that are not names. */
   readonly notNames?: readonly string[] | undefined;
 }
 
