@@ -367,3 +367,13 @@ describe('undoing an import', () => {
     expect(again.map(({ added }) => added)).toEqual(Array(28).fill(0));
   });
 });
+
+it('import --from-git takes one folder, and says that it is no repository', async () => {
+  using line = commandLine();
+  mkdirSync(join(line.cwd, 'shop'));
+  expect(await line.hansard('import', '--from-git', 'shop', 'other')).toMatchObject({ code: 2 });
+  expect(await inHome(line, ['import', '--from-git', 'shop'])).toMatchObject({
+    code: 1,
+    err: expect.stringContaining("git can't read"),
+  });
+});

@@ -3,6 +3,7 @@ import { type DispatchStore, HeapRestraint } from '@hansard/dispatch';
 import { definedOnly, type Fidelity } from '@hansard/events';
 import type { PriceTable } from '@hansard/facts';
 import {
+  type GitCheckpoints,
   type ImportItem,
   type ImportProgress,
   importLogs,
@@ -46,6 +47,8 @@ export interface HarnessImportOptions {
   readonly into?: DispatchStore;
   /** After how many milliseconds without a record a session without an end counts as ended. Absent: an hour. */
   readonly quietAfterMs?: number;
+  /** The sessions of a Git repository, if the paths were written from it. */
+  readonly checkpoints?: GitCheckpoints;
   /** The name of this machine, if the paths are folders of products in a home folder of it. Absent: not recorded. */
   readonly machine?: string;
   /** Receives how many bytes are read, and which log. */

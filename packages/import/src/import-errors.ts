@@ -47,6 +47,11 @@ export const importErrors = defineErrors('import', {
     advice: 'Import each into a task of its own.',
     details: ['file', 'other'],
   },
+  IMPORT_GIT_FAILED: {
+    when: 'Git cannot read the repository whose checkpoints are to be imported, or is not installed.',
+    advice: 'Name a folder of a local repository, and install Git.',
+    details: ['folder'],
+  },
   IMPORT_RUN_UNKNOWN: {
     when: 'An import is to be undone, and the store has no session that it created.',
     advice: 'The sessions of an import name its run in `source.run`. Nothing was deleted.',

@@ -11,6 +11,7 @@ import {
   type OpenLog,
   type StoreError,
 } from '@hansard/provider';
+import type { GitCheckpoints } from './find/git-checkpoints.ts';
 import { assertRegularFile } from './find/read-source.ts';
 import { importErrors } from './import-errors.ts';
 import { importedRole, type RecordedLog, recordLog, type UnchangedRecord } from './record/record-log.ts';
@@ -111,6 +112,8 @@ export interface ImportOptions extends LogFilter {
   readonly quietAfterMs?: number | undefined;
   /** Milliseconds since 1970, for logs without times, and to find quiet logs. Absent: the system clock. */
   readonly now?: (() => number) | undefined;
+  /** The sessions of a Git repository, by the files that were written for them. A session that the store has from its product is only linked. */
+  readonly checkpoints?: GitCheckpoints | undefined;
   /** The name of this machine, for logs that were found in the home folder of its user. Absent: envelopes name none. */
   readonly machine?: string | undefined;
 }
@@ -178,7 +181,7 @@ export async function* importSource(
   { id: run, taken, tasks, done, onProgress, onLeftOut }: ImportRun,
 ): AsyncGenerator<ImportReport | UnchangedLog, undefined> {
   const { task, signal, now = Date.now } = options;
-  const { fidelity, prices, reread, quietAfterMs, again, machine } = options;
+  const { fidelity, prices, reread, quietAfterMs, again, machine, checkpoints } = options;
   for (const file of source.files) assertRegularFile(file);
   const logs = await importer.open(source, { now });
   const own = new Set<string>();
@@ -207,6 +210,7 @@ export async function* importSource(
       again,
       run,
       machine,
+      checkpoints,
     });
     if (result.kind === 'excluded') {
       onLeftOut('excluded', source.files[0] ?? '');

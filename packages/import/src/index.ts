@@ -1,4 +1,5 @@
 export { type FoundLogs, findLogs } from './find/find-logs.ts';
+export { type GitCheckpoints, writeCheckpoints } from './find/git-checkpoints.ts';
 export { assertRegularFile } from './find/read-source.ts';
 export { type ProductSurvey, surveyProducts } from './find/survey.ts';
 export type { UnreadFiles } from './find/unread-files.ts';

@@ -34,6 +34,7 @@ Examples:
   hansard import ~ --yes --project ~/work/shop --exclude node_modules
   hansard import --undo
   hansard import --mirrored
+  hansard import --from-git ~/work/shop
   hansard import session.jsonl --as session-v2 --task research/cafe
   hansard import game_events.jsonl chat.jsonl --task lab/games`;
 
@@ -74,6 +75,10 @@ export const addImport: AddCommand = (command, context) => {
       ).argParser((path: string, before: readonly string[] = []) => [...before, path]),
     )
     .option('--mirrored', 'import the sessions that the Agent SDK has mirrored into this store, not paths')
+    .option(
+      '--from-git [folder]',
+      'import the sessions that entire.io has kept in this Git repository (default: the current folder), and link their commits',
+    )
     .option('--again', 'import sessions that were deleted here, too')
     .option('--dry-run', 'record nothing: print what an import would record, with its cost')
     .option('--undo [run]', 'delete the sessions that the last import created, or that run of import')
@@ -90,6 +95,10 @@ export const addImport: AddCommand = (command, context) => {
           throw onlyMirrored();
         return runImport(context, [], options);
       }
+      if (options.fromGit !== undefined) {
+        if (names.length > 0) throw onlyFromGit();
+        return runImport(context, [], options);
+      }
       if (names.length === 0) throw noPath();
       return runImport(
         context,
@@ -104,6 +113,14 @@ function noPath(): CliError {
     exitCode.usage,
     'There is nothing to import.',
     'Name a file or a folder, or your home folder: hansard import ~',
+  );
+}
+
+function onlyFromGit(): CliError {
+  return new CliError(
+    exitCode.usage,
+    '--from-git takes no other paths: it imports what the repository has kept.',
+    'Import files and folders with another command.',
   );
 }
 

@@ -1,7 +1,17 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type Harness, type HarnessImportOptions, storePlace } from '@hansard/compose';
 import { timeLimitsOf } from '@hansard/compose/reading';
 import { definedOnly, type Fidelity } from '@hansard/events';
-import { type ImportItem, importErrors, type LogFilter } from '@hansard/import';
+import { formatCount } from '@hansard/facts';
+import {
+  type GitCheckpoints,
+  type ImportItem,
+  importErrors,
+  type LogFilter,
+  writeCheckpoints,
+} from '@hansard/import';
 import { withHarness } from '../harness.ts';
 import { printAnswer } from '../terminal/answer.ts';
 import { CliError, exitCode } from '../terminal/cli-error.ts';
@@ -27,6 +37,8 @@ export interface RunImportOptions {
   readonly dryRun?: boolean;
   readonly yes?: boolean;
   readonly mirrored?: boolean;
+  /** The folder of a Git repository; true: the current one. */
+  readonly fromGit?: string | true;
 }
 
 /** What is imported: the logs below some paths, or sessions that were mirrored into the store. */
@@ -37,6 +49,7 @@ interface Imported {
   readonly captured: readonly string[];
   /** Whether they are folders of products in the home folder of this machine. */
   readonly isHome?: boolean;
+  readonly checkpoints?: GitCheckpoints;
 }
 
 /**
@@ -48,12 +61,15 @@ export function runImport(
   paths: readonly string[],
   options: CommonOptions & RunImportOptions,
 ): Promise<void> {
-  const { config, root, dryRun = false, mirrored = false } = options;
+  const { config, root, dryRun = false, mirrored = false, fromGit } = options;
   const isHome = paths.length === 1 && paths[0] === homeOf(context);
   return withHarness(context, { config, root, load: 'record' }, async (harness) => {
+    using written = fromGit === undefined ? null : new TemporaryFolder();
     const chosen: Imported = mirrored
       ? await mirroredIn(harness)
-      : { paths: isHome ? await chooseFolders(context, harness, options) : paths, captured: [], isHome };
+      : fromGit !== undefined
+        ? await keptInGit(context, fromGit, written?.path ?? '')
+        : { paths: isHome ? await chooseFolders(context, harness, options) : paths, captured: [], isHome };
     if (chosen.paths.length === 0 && !mirrored) return;
     const trial = dryRun ? await openTrial(harness) : null;
     let notes: readonly string[] = [];
@@ -71,6 +87,27 @@ export function runImport(
       await trial?.close();
     }
   });
+}
+
+class TemporaryFolder implements Disposable {
+  readonly path = mkdtempSync(join(tmpdir(), 'hansard-checkpoints-'));
+
+  [Symbol.dispose](): void {
+    rmSync(this.path, { recursive: true, force: true });
+  }
+}
+
+/** The sessions that entire.io has kept in a repository, as files of a folder. */
+async function keptInGit(context: CliContext, fromGit: string | true, folder: string): Promise<Imported> {
+  const place = fromGit === true ? context.cwd : toAbsolute(context, fromGit);
+  const checkpoints = await writeCheckpoints(place, folder);
+  const { files, without } = checkpoints;
+  if (without.length > 0)
+    note(
+      context,
+      `hansard: ${formatCount(without.length, 'session')} without a transcript or its metadata in the checkpoints: ${[...new Set(without)].join(', ')}.`,
+    );
+  return { paths: [...files.keys()], captured: [], checkpoints };
 }
 
 /** @throws CliError if there are none */
@@ -109,7 +146,7 @@ async function* linesOf(items: AsyncIterable<ImportItem>, trial: Trial | null): 
 async function* importItems(
   context: CliContext,
   harness: Harness,
-  { paths, sessions, captured, isHome = false }: Imported,
+  { paths, sessions, captured, checkpoints, isHome = false }: Imported,
   options: CommonOptions & RunImportOptions,
   trial: Trial | null,
 ): AsyncGenerator<ImportItem> {
@@ -120,7 +157,7 @@ async function* importItems(
   let failed = 0;
   const items = harness.import(paths, {
     ...definedOnly({ task, as, fidelity, reread, quietAfterMs: quietAfter, again, into: trial?.store }),
-    ...definedOnly({ sessions, machine: isHome ? machineOf(context) : undefined }),
+    ...definedOnly({ sessions, checkpoints, machine: isHome ? machineOf(context) : undefined }),
     filter: filterOf(context, options),
     onProgress: ({ bytes, of, log, logs }) => {
       place = logs === 1 ? '' : ` log ${log.toLocaleString('en')} of ${logs.toLocaleString('en')}`;

@@ -114,6 +114,10 @@ const dispatchSourceSchema = z.object({
   machine: z.string().min(1).optional(),
   /** Where the first of the files lies on that machine. */
   path: z.string().min(1).optional(),
+  /** The checkpoints that a Git repository has of the session, and the commits that name each. Absent: no import has looked for them. */
+  checkpoints: z.array(z.object({ id: z.string().min(1), commits: z.array(z.string().min(1)) })).optional(),
+  /** The folder of the Git repository whose checkpoints the log was read from. Absent: it was read from a file of its product. */
+  repository: z.string().min(1).optional(),
   /** When a watcher saw that the source is gone: its file, or its session in a database. Absent: no watcher has seen that. */
   gone: timestampSchema.optional(),
   /** How many events the dispatch had when the last import left it. Absent: an import is under way, or was killed. */

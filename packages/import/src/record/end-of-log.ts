@@ -21,7 +21,8 @@ export async function sourceOf(
   summary?: LogSummary,
 ): Promise<DispatchSource> {
   const { kept, lastMessage, summarises = [], heads = [], openRewind, balance } = summary ?? {};
-  const { titledBy, run, copies, machine, path, gone } = dispatch.envelope.source ?? {};
+  const { titledBy, run, copies, machine, path, gone, checkpoints, repository } =
+    dispatch.envelope.source ?? {};
   const events = await dispatch.count();
   const ifQuiet = summary === undefined || files.length === 0 ? undefined : expectedEnd(summary, files);
   return {
@@ -36,7 +37,7 @@ export async function sourceOf(
     }),
     ...(summarises.length === 0 ? {} : { summarises: [...summarises] }),
     ...(heads.length === 0 ? {} : { heads: [...heads] }),
-    ...definedOnly({ run, copies, machine, path, gone }),
+    ...definedOnly({ run, copies, machine, path, gone, checkpoints, repository }),
     events,
     ...definedOnly({ balance }),
   };

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import {
   type Dispatch,
   type DispatchRef,
@@ -26,6 +27,7 @@ import {
   type ReadOpenLogOptions,
   storeErrors,
 } from '@hansard/provider';
+import type { GitCheckpoints } from '../find/git-checkpoints.ts';
 import { importErrors } from '../import-errors.ts';
 import {
   defaultQuietAfterMs,
@@ -60,6 +62,8 @@ export interface RecordLogOptions {
   readonly run?: string | undefined;
   /** The machine on which the files lie. Absent: the envelope names none, or keeps what it names. */
   readonly machine?: string | undefined;
+  /** The sessions of a Git repository, if the files were written from it. */
+  readonly checkpoints?: GitCheckpoints | undefined;
 }
 
 /** A log whose files have not changed since the last complete import. Nothing was read. */
@@ -113,6 +117,7 @@ export async function recordLog(
     again = false,
     run,
     machine,
+    checkpoints,
   }: RecordLogOptions = {},
 ): Promise<
   | RecordedLog
@@ -130,8 +135,9 @@ export async function recordLog(
   const { parentDispatchId } = log;
   if (existing?.parentDispatchId === null && parentDispatchId !== undefined)
     await nameParent(store, ref, parentDispatchId);
-  const place = placeOf(log, machine);
-  if (!reread && existing !== null && areSameFiles(existing.source?.files ?? [], files)) {
+  const place = placeOf(log, machine, checkpoints, existing);
+  const isOwn = place.checkpoints === undefined || existing?.source?.repository !== undefined;
+  if (existing !== null && (!isOwn || (!reread && areSameFiles(existing.source?.files ?? [], files)))) {
     if (!isPlacedAt(existing.source, place)) await notePlace(store, ref, place);
     return { kind: 'unchanged', quietEnd: await endIfQuiet(store, taskDir, existing, clock, importWriter) };
   }
@@ -157,14 +163,24 @@ async function nameParent(store: DispatchStore, ref: DispatchRef, parentDispatch
   await dispatch.release();
 }
 
-type Place = Pick<DispatchSource, 'machine' | 'path'>;
+type Place = Pick<DispatchSource, 'machine' | 'path' | 'checkpoints' | 'repository'>;
 
-function placeOf({ files: [path] }: OpenLog, machine: string | undefined): Place {
-  return machine === undefined || path === undefined ? {} : { machine, path };
+function placeOf(
+  { files: [path = ''] }: OpenLog,
+  machine: string | undefined,
+  checkpoints: GitCheckpoints | undefined,
+  existing: DispatchEnvelope | null,
+): Place {
+  const linked = checkpoints?.files.get(path)?.map(({ id, commits }) => ({ id, commits: [...commits] }));
+  if (linked === undefined || checkpoints === undefined)
+    return machine === undefined ? {} : { machine, path };
+  const { repository } = checkpoints;
+  return { checkpoints: linked, ...(existing === null ? { repository } : {}) };
 }
 
 /** Whether an envelope has the place of a log, if that is known, and does not say that the log is gone from it. */
-function isPlacedAt(source: DispatchSource | null, { machine, path }: Place): boolean {
+function isPlacedAt(source: DispatchSource | null, { machine, path, checkpoints }: Place): boolean {
+  if (checkpoints !== undefined) return isDeepStrictEqual(source?.checkpoints, checkpoints);
   if (machine === undefined) return true;
   return source?.machine === machine && source.path === path && source.gone === undefined;
 }
@@ -178,8 +194,9 @@ async function notePlace(store: DispatchStore, ref: DispatchRef, place: Place): 
 async function placeIn(dispatch: Dispatch, place: Place): Promise<void> {
   const { source } = dispatch.envelope;
   if (source === null) return;
-  const { gone: _, ...facts } = source;
-  await dispatch.update({ source: { ...facts, ...place } });
+  const { gone, ...facts } = source;
+  const kept = place.machine === undefined ? definedOnly({ gone }) : {};
+  await dispatch.update({ source: { ...facts, ...kept, ...place } });
 }
 
 /** Whether a log without a dispatch may have one: it is not excluded, or is `again` no longer. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -373,12 +374,14 @@ export class SourceWatcher {
     let imported = 0;
     const items = importFound(this.#store, { logs, problems: [] }, this.#importOptions(heap));
     for await (const item of items) {
-      this.#options.onItem?.(item);
+      // A file that has left its place meanwhile is no failure: the next look sees where it went.
+      const hasLeft = item.kind === 'failed' && !existsSync(item.path.split(', ')[0] ?? '');
+      if (!hasLeft) this.#options.onItem?.(item);
       if (item.kind === 'failed') {
         if (storeErrors.is(item.error, 'STORE_UNAVAILABLE')) throw item.error;
         const [path = ''] = item.path.split(', ');
-        this.#problems.set(path, messageOf(item.error));
         inPart.add(path);
+        if (!hasLeft) this.#problems.set(path, messageOf(item.error));
         if (!isLasting(item.error)) this.#later.add(path);
       } else if (item.kind === 'left-out') {
         for (const path of item.paths) {
