@@ -368,7 +368,7 @@ describe('undoing an import', () => {
   });
 });
 
-it('import --from-git takes one folder, and says that it is no repository', async () => {
+it('import --from-git takes one folder, and refuses one without a repository', async () => {
   using line = commandLine();
   mkdirSync(join(line.cwd, 'shop'));
   expect(await line.hansard('import', '--from-git', 'shop', 'other')).toMatchObject({ code: 2 });

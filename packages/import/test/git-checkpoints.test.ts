@@ -142,7 +142,7 @@ it('only links a session that the store has from its product, because a checkpoi
   expect((await sources())[2]).toMatchObject({ events: 4, checkpoints: [{ id: 'a07d52e8c6b1' }] });
 });
 
-it('says that a repository has no checkpoints, and that a folder is no repository', async () => {
+it('says that a repository has no checkpoints, and that a folder is not a repository', async () => {
   mkdirSync(join(folder, 'repo'));
   await expect(written()).rejects.toMatchObject({ code: 'IMPORT_GIT_FAILED' });
   git('init', '-q');

@@ -23,7 +23,8 @@ export interface GitCheckpoints {
 
 const branch = 'entire/checkpoints/v1';
 const refs = 'refs/entire/checkpoints/';
-const idPattern = '[0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26}';
+const refName = /^refs\/entire\/checkpoints\/[^/]{2}\/(?:[0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26})$/;
+const named = /Entire-Checkpoint:\s*([0-9a-f]{12}|[0-9A-HJKMNP-TV-Z]{26})(?=\s|$)/g;
 const inTree = /^(?:([0-9a-f]{2})\/([0-9a-f]{10})\/)?(\d+)\/(metadata\.json|full\.jsonl(?:\.\d{3})?)$/;
 
 interface SessionFiles {
@@ -102,7 +103,7 @@ async function sessionFiles(repository: string): Promise<SessionFiles[]> {
   const ofBranch = [`refs/heads/${branch}`, `refs/remotes/origin/${branch}`].find((name) =>
     names.includes(name),
   );
-  const ofRefs = names.filter((name) => new RegExp(`^${refs}[^/]{2}/(?:${idPattern})$`).test(name));
+  const ofRefs = names.filter((name) => refName.test(name));
   const sources = [...(ofBranch === undefined ? [] : [ofBranch]), ...ofRefs];
   if (sources.length === 0)
     throw importErrors.error(
@@ -133,7 +134,6 @@ async function sessionFiles(repository: string): Promise<SessionFiles[]> {
 /** The commits whose messages name a checkpoint, by its id. A squashed commit names several. */
 async function commitsOf(repository: string): Promise<Map<string, string[]>> {
   const commits = new Map<string, string[]>();
-  const named = new RegExp(`Entire-Checkpoint:\\s*(${idPattern})(?=\\s|$)`, 'g');
   const log = await git(
     repository,
     ...['log', '--branches', '--remotes', '--tags', '--grep=Entire-Checkpoint:', '--format=%H%n%B%x00'],

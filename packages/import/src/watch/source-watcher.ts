@@ -374,7 +374,7 @@ export class SourceWatcher {
     let imported = 0;
     const items = importFound(this.#store, { logs, problems: [] }, this.#importOptions(heap));
     for await (const item of items) {
-      // A file that has left its place meanwhile is no failure: the next look sees where it went.
+      // A file can leave its place meanwhile. The next look sees where it went.
       const hasLeft = item.kind === 'failed' && !existsSync(item.path.split(', ')[0] ?? '');
       if (!hasLeft) this.#options.onItem?.(item);
       if (item.kind === 'failed') {
