@@ -66,6 +66,11 @@ const screens: readonly Screen[] = [
     }),
   },
   {
+    name: 'time',
+    docs: { width: 1_280 },
+    open: session(/Rotate the refresh token/, key('6', '.figures-table')),
+  },
+  {
     name: 'reader',
     docs: { width: 1_280 },
     open: session(/Rotate the refresh token/, key('e', '.row .what')),
@@ -97,6 +102,16 @@ const screens: readonly Screen[] = [
   { name: 'empty', open: at('#/?filter=nothing-has-this', '.library') },
   { name: 'corpus-claude', isOfCorpus: true, open: session(/Check CI linting failures/) },
   { name: 'corpus-codex', isOfCorpus: true, open: session(/Review all open PRs/) },
+  {
+    name: 'corpus-time',
+    isOfCorpus: true,
+    open: session(/Review all open PRs/, key('6', '.figures-table')),
+  },
+  {
+    name: 'corpus-claude-time',
+    isOfCorpus: true,
+    open: session(/Check CI linting/, key('6', '.figures-table')),
+  },
 ];
 
 execFileSync(process.execPath, [command, 'demo', '--delay', '0', '--root', folder], { stdio: 'ignore', env });

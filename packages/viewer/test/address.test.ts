@@ -36,6 +36,16 @@ it('has everything that is shown, and gives it back', () => {
           expect(parseAddress(addressOf(context))).toEqual(context);
           const search: Screen = { kind: 'search', text, task: agentId };
           expect(parseAddress(addressOf(search))).toEqual(search);
+          const conversation: Screen = {
+            kind: 'conversation',
+            task: text || 'maps',
+            id: text || 'd1',
+            at,
+            open: at,
+          };
+          expect(parseAddress(addressOf(conversation))).toEqual(conversation);
+          const time: Screen = { kind: 'time', task: text || 'maps', id: text || 'd1' };
+          expect(parseAddress(addressOf(time))).toEqual(time);
           const tree: Screen = { kind: 'tree', task: text || 'maps' };
           expect(parseAddress(addressOf(tree))).toEqual(tree);
         }

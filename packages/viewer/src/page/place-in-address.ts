@@ -38,6 +38,13 @@ export interface ConversationPlace {
   readonly open?: number | null;
 }
 
+/** When the calls of a dispatch began and ended, and what they used. */
+export interface TimePlace {
+  readonly kind: 'time';
+  readonly task: string;
+  readonly id: string;
+}
+
 /** The dispatches of a task as trees. */
 interface TreePlace {
   readonly kind: 'tree';
@@ -84,6 +91,7 @@ export type Screen =
   | LibraryPlace
   | ReaderPlace
   | ConversationPlace
+  | TimePlace
   | LensPlace
   | TreePlace
   | ContextPlace
@@ -103,6 +111,8 @@ export function parseAddress(hash: string): Screen {
     return { kind: 'context', task, id, call, end: positionIn(fields, 'end') };
   if (kind === 'd' && task !== undefined && id !== undefined && lens === 'conversation')
     return { kind: lens, task, id, at: positionIn(fields, 'at'), open: positionIn(fields, 'open') };
+  if (kind === 'd' && task !== undefined && id !== undefined && lens === 'time')
+    return { kind: lens, task, id };
   if (kind === 't' && task !== undefined && id === 'tree') return { kind: 'tree', task };
   if (kind === 'd' && task !== undefined && id !== undefined)
     return {
@@ -142,6 +152,8 @@ export function addressOf(screen: Screen): string {
     const fields = { call: String(call), end: end === null ? null : String(end) };
     return `#/d/${encodeURIComponent(task)}/${encodeURIComponent(id)}/context${queryOf(fields)}`;
   }
+  if (screen.kind === 'time')
+    return `#/d/${encodeURIComponent(screen.task)}/${encodeURIComponent(screen.id)}/time`;
   if (screen.kind === 'conversation') {
     const { task, id, at, open = null } = screen;
     const fields = { at: at === null ? null : String(at), open: open === null ? null : String(open) };

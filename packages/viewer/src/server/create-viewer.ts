@@ -100,7 +100,7 @@ function pageFiles(): Hono {
       return context.body(await readFile(new URL(name, folder)));
     });
   // The parts of the page that are loaded when they are needed.
-  app.get('/:part{[a-z]+-[A-Z0-9]+\\.js}', async (context) => {
+  app.get('/:part{[a-z-]+-[A-Z0-9]+\\.js}', async (context) => {
     const name = context.req.param('part');
     if (!(await readdir(folder)).includes(name)) return context.notFound();
     context.header('content-type', files['/app.js'][1]);

@@ -139,3 +139,44 @@ it('shows a conversation with Markdown from an allow-list, and calls folded, and
   await page.waitForSelector('.turn');
   expect([await page.evaluate(() => 'taken' in globalThis), problems]).toEqual([false, []]);
 });
+
+it('draws when what ran, zooms by the wheel and by keys, and has the figures of each tool', async () => {
+  const dispatch = await store.beginDispatch('p8/tasks/time', { role: 'r', dispatchId: 'time' });
+  for (const at of [0, 1]) {
+    const call = { tool: hostile, toolCallId: `c${at}`, target: 'a.ts', metadata: {} };
+    await dispatch.append([
+      { type: 'agent:tool_call', data: call },
+      {
+        type: 'agent:tool_result',
+        data: { ...call, status: at === 0 ? 'completed' : 'error', durationMs: 9_000 },
+      },
+    ] as NewEvent[]);
+  }
+  await dispatch.end({ status: 'completed' });
+  await using opened = await viewer.open(`/d/${encodeURIComponent('p8/tasks/time')}/time/time`);
+  const { page, problems } = opened;
+  await page.waitForSelector('.figures-table tbody th');
+  expect(await page.locator('.figures-table tbody td').allTextContents()).toEqual([
+    '2',
+    '1 (50 %)',
+    '9.0s',
+    '9.0s',
+    '18.0s',
+    '',
+  ]);
+  expect(await faultsIn(page)).toEqual([]);
+  const canvas = page.locator('canvas').first();
+  const drawn = () => canvas.evaluate((element) => (element as HTMLCanvasElement).toDataURL());
+  const before = await drawn();
+  await canvas.hover({ position: { x: 300, y: 5 } });
+  await page.mouse.wheel(0, -600);
+  await expect.poll(drawn).not.toBe(before);
+  await page.keyboard.press('0');
+  await expect.poll(drawn).toBe(before);
+  await page.keyboard.press('?');
+  await page.waitForSelector('dialog[open] kbd');
+  await page.keyboard.press('Escape');
+  await canvas.click({ position: { x: 300, y: 30 } });
+  await page.waitForSelector('aside[aria-label="Event 0"]');
+  expect([await page.evaluate(() => 'taken' in globalThis), problems]).toEqual([false, []]);
+});

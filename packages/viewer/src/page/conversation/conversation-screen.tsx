@@ -11,7 +11,7 @@ import {
 import { callsInWords, forkNotes, openRewindInWords } from '@hansard/views';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ConversationItem, Mark, SessionMap } from '../../answers.ts';
-import { pathOf, useAnswer } from '../api.ts';
+import { type DispatchName, pathOf, useAnswer } from '../api.ts';
 import { EventPanel } from '../event-panel.tsx';
 import { isTyping } from '../is-typing.ts';
 import { Tabs } from '../lenses/tabs.tsx';
@@ -63,7 +63,7 @@ export function ConversationScreen({ place }: { readonly place: ConversationPlac
   });
   return (
     <main class={`conversation${open === null ? '' : ' with-panel'}`}>
-      <Head place={place} envelope={envelope} problem={problem ?? state.problem} />
+      <Head place={place} shown="conversation" envelope={envelope} problem={problem ?? state.problem} />
       <SideMap map={map.answer} problem={map.problem} current={current} onJump={jump} />
       <section
         class="turns"
@@ -237,7 +237,8 @@ function turnAtTop(list: HTMLElement): HTMLElement | undefined {
 }
 
 interface HeadProps {
-  readonly place: ConversationPlace;
+  readonly place: DispatchName;
+  readonly shown: 'conversation' | 'time';
   readonly envelope: DispatchEnvelope | null;
   readonly problem: string | null;
 }
@@ -247,7 +248,8 @@ function stateText({ status, source }: DispatchEnvelope): string {
   return status === 'running' && source !== null ? 'running when last seen' : status;
 }
 
-function Head({ place: { task, id }, envelope, problem }: HeadProps) {
+/** What a session is called, and its figures. */
+export function Head({ place: { task, id }, shown, envelope, problem }: HeadProps) {
   const notes = envelope === null ? [] : [forkNotes([envelope]), openRewindInWords(envelope) ?? []].flat();
   return (
     <header>
@@ -256,7 +258,7 @@ function Head({ place: { task, id }, envelope, problem }: HeadProps) {
           Hansard
         </a>
         <h1 dir="auto">{envelope?.title ?? envelope?.role ?? id}</h1>
-        <Tabs task={task} id={id} shown="conversation" />
+        <Tabs task={task} id={id} shown={shown} />
       </div>
       {envelope === null ? null : <Figures task={task} envelope={envelope} />}
       {problem === null ? null : <p role="alert">{problem}</p>}

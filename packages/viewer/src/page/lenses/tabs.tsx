@@ -8,7 +8,7 @@ interface TabsProps {
   readonly shown: Screen['kind'];
 }
 
-/** The lenses of a dispatch, as links, and by the keys c and 1 to 5. */
+/** The lenses of a dispatch, as links, and by the keys c and 1 to 6. */
 export function Tabs({ task, id, shown }: TabsProps) {
   const place = { task, id, agents: [], end: null };
   const tabs: readonly (readonly [title: string, screen: Screen, key: string])[] = [
@@ -17,6 +17,7 @@ export function Tabs({ task, id, shown }: TabsProps) {
     ['Dialog', { kind: 'dialog', ...place }, '2'],
     ['Perspective', { kind: 'perspective', ...place }, '3'],
     ['Heard', { kind: 'heard', ...place }, '4'],
+    ['Time', { kind: 'time', task, id }, '6'],
     ['Tree', { kind: 'tree', task }, '5'],
   ];
   useEffect(() => {
