@@ -88,6 +88,7 @@ function Top({ place, change }: { readonly place: LibraryPlace; readonly change:
       </a>
       <h1>{task ?? 'Sessions'}</h1>
       {task === null ? null : <a href={addressOf({ kind: 'tree', task })}>Tree and cost</a>}
+      <a href={addressOf({ kind: 'search', text: '', task })}>Find in events</a>
       <search class="grow">
         <input
           type="search"

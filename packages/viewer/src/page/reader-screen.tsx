@@ -38,7 +38,9 @@ export function ReaderScreen({ screen }: { readonly screen: ReaderPlace }) {
   return (
     <main class={classes.filter(Boolean).join(' ')}>
       <header>
-        <a href={addressOf({ kind: 'library', task: null })}>Hansard</a>
+        <a class="brand" href={addressOf({ kind: 'library', task: null })}>
+          Hansard
+        </a>
         <h1>{envelope?.title ?? envelope?.role ?? id}</h1>
         {envelope === null ? null : <span class={`state ${envelope.status}`}>{envelope.status}</span>}
         <Tabs task={task} id={id} shown="reader" />

@@ -80,7 +80,7 @@ it('shows a dispatch through each lens, live, by keys and links, and goes to eve
   await expect.poll(() => page.evaluate(() => location.hash), patient).toBe(`#${place}/dialog?agent=a2`);
   await page.keyboard.press('3');
   await expect.poll(() => textsOf(page, '.talk p > b'), patient).toEqual(['said', 'said']);
-  await page.getByLabel('Ben').check();
+  await page.getByLabel('Agent').selectOption('Ben');
   await expect.poll(() => textsOf(page, '.talk p > b'), patient).toEqual(['heard', 'heard', 'said']);
   await page.keyboard.press('4');
   await page.waitForSelector('.wide tbody tr');

@@ -33,7 +33,9 @@ export function ContextScreen({ place }: { readonly place: ContextPlace }) {
   return (
     <main class="lens">
       <header>
-        <a href={addressOf({ kind: 'library', task: null })}>Hansard</a>
+        <a class="brand" href={addressOf({ kind: 'library', task: null })}>
+          Hansard
+        </a>
         <h1>{answer?.title ?? id}</h1>
         <Tabs task={task} id={id} shown="context" />
       </header>

@@ -33,7 +33,9 @@ export function LensScreen({ place }: { readonly place: LensPlace }) {
   return (
     <main class="lens">
       <header>
-        <a href={addressOf({ kind: 'library', task: null })}>Hansard</a>
+        <a class="brand" href={addressOf({ kind: 'library', task: null })}>
+          Hansard
+        </a>
         <h1>{answer?.title ?? id}</h1>
         <Tabs task={task} id={id} shown={kind} />
         {answer === null ? null : <span class="count">{countText(answer.end)} events</span>}
@@ -112,17 +114,27 @@ function AgentChoice({
     const next = isOne ? [id] : place.agents.includes(id) ? others : [...others, id];
     goTo({ ...place, agents: next, end: null }, 'push');
   };
+  if (isOne)
+    return (
+      <p class="choice">
+        <label>
+          Agent{' '}
+          <select value={chosen[0] ?? ''} onChange={({ currentTarget: { value } }) => choose(value)}>
+            {agents.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name || dispatchedAgent}
+              </option>
+            ))}
+          </select>
+        </label>
+      </p>
+    );
   return (
     <fieldset class="choice">
-      <legend>{isOne ? 'Agent' : 'Agents: none chosen shows all'}</legend>
+      <legend>Agents: none chosen shows all</legend>
       {agents.map(({ id, name }) => (
         <label key={id}>
-          <input
-            type={isOne ? 'radio' : 'checkbox'}
-            name="agent"
-            checked={chosen.includes(id)}
-            onChange={() => choose(id)}
-          />{' '}
+          <input type="checkbox" name="agent" checked={chosen.includes(id)} onChange={() => choose(id)} />{' '}
           {name || dispatchedAgent}
         </label>
       ))}
@@ -260,7 +272,9 @@ export function TreeScreen({ task }: { readonly task: string }) {
   return (
     <main class="library">
       <header>
-        <a href={addressOf({ kind: 'library', task: null })}>Hansard</a>
+        <a class="brand" href={addressOf({ kind: 'library', task: null })}>
+          Hansard
+        </a>
         <h1>{task}</h1>
         <a href={addressOf({ kind: 'library', task })}>Sessions</a>
       </header>

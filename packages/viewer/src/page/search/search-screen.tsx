@@ -40,7 +40,9 @@ export function SearchScreen({ place }: { readonly place: SearchPlace }) {
   return (
     <main class="library">
       <header>
-        <a href={addressOf({ kind: 'library', task: null })}>Hansard</a>
+        <a class="brand" href={addressOf({ kind: 'library', task: null })}>
+          Hansard
+        </a>
         <h1>{task === null ? 'Find in all tasks' : `Find in ${task}`}</h1>
         {task === null ? null : <a href={addressOf({ ...place, task: null })}>In all tasks</a>}
       </header>

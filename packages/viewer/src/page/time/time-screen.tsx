@@ -83,11 +83,20 @@ function Waterfall({ place, time }: ChartProps) {
   const zoom = (factor: number, at = 0.5) => setView((last) => zoomed(last, factor, at, shown.total));
   const move = (part: number) => setView((last) => moved(last, part, shown.total));
   const all = () => setView({ from: 0, to: shown.total });
-  const theme = useTheme();
+  const colours = useColours(canvas);
   useLayoutEffect(() => {
-    if (canvas.current !== null && width > 0)
-      drawWaterfall(canvas.current, { lanes, markers: time.spans, shown, view, width, height, hover });
-  }, [lanes, shown, view, width, height, hover, theme]);
+    if (canvas.current !== null && colours !== null && width > 0)
+      drawWaterfall(canvas.current, {
+        lanes,
+        markers: time.spans,
+        shown,
+        view,
+        width,
+        height,
+        hover,
+        colours,
+      });
+  }, [lanes, shown, view, width, height, hover, colours]);
   useWheel(canvas, zoom, move);
   useKeys({
     '+': () => zoom(0.5),
@@ -209,17 +218,17 @@ function useWidth(canvas: { readonly current: HTMLCanvasElement | null }): numbe
   return width;
 }
 
-/** Changes when the theme does. */
-function useTheme(): boolean {
-  const [isDark, setDark] = useState(false);
-  useEffect(() => {
+/** The colours of the theme. Null: the canvas is not drawn yet. */
+function useColours(canvas: { readonly current: HTMLCanvasElement | null }): Colours | null {
+  const [colours, setColours] = useState<Colours | null>(null);
+  useLayoutEffect(() => {
     const query = matchMedia('(prefers-color-scheme: dark)');
-    const onChange = () => setDark(query.matches);
+    const onChange = () => setColours(canvas.current === null ? null : coloursOf(canvas.current));
     onChange();
     query.addEventListener('change', onChange);
     return () => query.removeEventListener('change', onChange);
   }, []);
-  return isDark;
+  return colours;
 }
 
 /** The wheel zooms with Control or sideways moves; dragging moves. */
@@ -285,28 +294,31 @@ function penOf(canvas: HTMLCanvasElement, width: number, height: number) {
   return pen;
 }
 
+const colourNames = [
+  'front',
+  'dim',
+  'line',
+  'raised',
+  'bar',
+  'call',
+  'bad',
+  'notice',
+  'link',
+  'bar-dim',
+] as const;
+
+type Colours = Readonly<Record<(typeof colourNames)[number], string>>;
+
 /** The colours of the charts in the theme that is shown. */
-function coloursOf(element: Element) {
+function coloursOf(element: Element): Colours {
   const probe = element.ownerDocument.createElement('i');
   element.parentElement?.append(probe);
-  const colour = (name: string) => {
+  const colours = colourNames.map((name) => {
     probe.style.color = `var(--${name})`;
-    return getComputedStyle(probe).color;
-  };
-  const found = {
-    front: colour('front'),
-    dim: colour('dim'),
-    line: colour('line'),
-    raised: colour('raised'),
-    cached: colour('bar-dim'),
-    model: colour('bar'),
-    call: colour('call'),
-    bad: colour('bad'),
-    notice: colour('notice'),
-    link: colour('link'),
-  };
+    return [name, getComputedStyle(probe).color];
+  });
   probe.remove();
-  return found;
+  return Object.fromEntries(colours) as Colours;
 }
 
 interface Drawing {
@@ -317,14 +329,14 @@ interface Drawing {
   readonly width: number;
   readonly height: number;
   readonly hover: Span | null;
+  readonly colours: Colours;
 }
 
 /** Draws what is in the view: at most one rectangle for each pixel of a row. */
 function drawWaterfall(canvas: HTMLCanvasElement, drawing: Drawing): void {
-  const { lanes, markers, shown, view, width, height, hover } = drawing;
+  const { lanes, markers, shown, view, width, height, hover, colours } = drawing;
   const pen = penOf(canvas, width, height);
   if (pen === null) return;
-  const colours = coloursOf(canvas);
   const scale = width / (view.to - view.from);
   const x = (time: number) => (shown.of(time) - view.from) * scale;
   pen.fillStyle = colours.raised;
@@ -344,7 +356,7 @@ function drawWaterfall(canvas: HTMLCanvasElement, drawing: Drawing): void {
       const right = Math.max(left + 1, x(endOf(span)));
       // What is within a pixel that has a colour already is not seen, unless it failed.
       if (right <= drawnTo && !span.isFailed) continue;
-      pen.fillStyle = span.isFailed ? colours.bad : kind === 'model' ? colours.model : colours.call;
+      pen.fillStyle = span.isFailed ? colours.bad : kind === 'model' ? colours.bar : colours.call;
       pen.fillRect(left, y + 2, right - left, rowPx - 4);
       drawnTo = Math.ceil(right);
       if (right - left > 60) {
@@ -442,16 +454,16 @@ const tokensPx = 120;
 function Tokens({ place, time: { calls, spans } }: ChartProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const width = useWidth(canvas);
-  const theme = useTheme();
+  const colours = useColours(canvas);
   const [hover, setHover] = useState<number | null>(null);
   const compactions = useMemo(
     () => spans.filter(({ kind }) => kind === 'compaction').map(({ position }) => position),
     [spans],
   );
   useLayoutEffect(() => {
-    if (canvas.current !== null && width > 0)
-      drawTokens(canvas.current, { calls, compactions, width, hover });
-  }, [calls, compactions, width, hover, theme]);
+    if (canvas.current !== null && colours !== null && width > 0)
+      drawTokens(canvas.current, { calls, compactions, width, hover, colours });
+  }, [calls, compactions, width, hover, colours]);
   if (calls.length === 0)
     return (
       <section class="chart">
@@ -508,13 +520,16 @@ interface TokenDrawing {
   readonly compactions: readonly number[];
   readonly width: number;
   readonly hover: number | null;
+  readonly colours: Colours;
 }
 
 /** A column for each call, or for each pixel the largest of its calls. */
-function drawTokens(canvas: HTMLCanvasElement, { calls, compactions, width, hover }: TokenDrawing): void {
+function drawTokens(
+  canvas: HTMLCanvasElement,
+  { calls, compactions, width, hover, colours }: TokenDrawing,
+): void {
   const pen = penOf(canvas, width, tokensPx);
   if (pen === null) return;
-  const colours = coloursOf(canvas);
   const all = ({ inputTokens, cachedTokens, outputTokens }: SessionTime['calls'][number]) =>
     inputTokens + cachedTokens + outputTokens;
   const most = Math.max(1, ...calls.map(all));
@@ -531,8 +546,8 @@ function drawTokens(canvas: HTMLCanvasElement, { calls, compactions, width, hove
     const largest = own.reduce((one, other) => (all(other) > all(one) ? other : one), first);
     let y = tokensPx;
     for (const [tokens, colour] of [
-      [largest.cachedTokens, colours.cached],
-      [largest.inputTokens, colours.model],
+      [largest.cachedTokens, colours['bar-dim']],
+      [largest.inputTokens, colours.bar],
       [largest.outputTokens, colours.call],
     ] as const) {
       const part = (tokens / most) * (tokensPx - 16);
