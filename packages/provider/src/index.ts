@@ -61,6 +61,7 @@ export type {
   ModelRequest,
   ModelResponse,
   ModelToolCall,
+  ToolChoice,
   ToolDefinition,
 } from './language-model-provider.ts';
 export type {

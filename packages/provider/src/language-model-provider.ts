@@ -41,6 +41,10 @@ export interface ModelRequest {
   readonly messages: readonly ModelMessage[];
   /** The tools that the model may call. Empty: none. */
   readonly tools: readonly ToolDefinition[];
+  /** Whether the model must call a tool (`required`), this one, or none. Absent: as it wants. A provider that cannot say that to its model ignores it. */
+  readonly toolChoice?: ToolChoice;
+  /** JSON Schema of the text that the answer should be, as JSON. A provider whose model takes none ignores it: the session checks the answer. */
+  readonly outputSchema?: JsonObject;
   /** Aborts when the session is stopped or the time limit of the call has passed. */
   readonly signal: AbortSignal;
   /**
@@ -51,6 +55,8 @@ export interface ModelRequest {
    */
   readonly onDelta?: (delta: Delta) => void;
 }
+
+export type ToolChoice = 'required' | 'none' | { readonly tool: string };
 
 export type ModelMessage =
   | { readonly role: 'system'; readonly text: string }

@@ -79,6 +79,12 @@ export const sessionErrors = defineErrors('session', {
     advice: 'Raise the budget, and let the agent answer again: what it was asked is still open.',
     details: ['agentId', 'scope', 'what', 'limit', 'spent'],
   },
+  SESSION_SCHEMA_UNMATCHED: {
+    when: '`response` was given a `schema`, and none of `schemaTries` answers was JSON that fits it. The log has the answers, and the problem of each.',
+    advice:
+      'Read the last problem in the message. Say in the prompt what the schema wants, give the model `outputSchema`, or allow more tries.',
+    details: ['agentId', 'tries'],
+  },
   SESSION_UTTERANCE_DENIED: {
     when: 'A hook that decides on utterances denied an answer, or rejected the last of `utteranceTries` answers. It reached nobody; the log records it as `agent:rejected`, with the reason.',
     advice:

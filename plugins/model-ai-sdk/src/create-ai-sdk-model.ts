@@ -14,6 +14,7 @@ import {
   jsonSchema,
   type LanguageModel,
   type LanguageModelUsage,
+  Output,
   type ProviderMetadata,
   type ModelMessage as SdkMessage,
   type StepResult,
@@ -57,6 +58,7 @@ export function createAiSdkModel(options: AiSdkModelOptions): LanguageModelProvi
         messages: toSdkMessages(messages, request.model),
         allowSystemInMessages: true,
         tools: toSdkTools(tools),
+        ...askedOf(request),
         abortSignal: signal,
         // Without it, the SDK prints errors; the stream has them too, and there they are thrown.
         onError: () => undefined,
@@ -64,6 +66,17 @@ export function createAiSdkModel(options: AiSdkModelOptions): LanguageModelProvi
       for await (const part of result.stream) takePart(part, request);
       return { ...toModelResponse(await result.finalStep, request.model), sent: sent.found };
     },
+  };
+}
+
+function askedOf({ toolChoice, outputSchema }: ModelRequest) {
+  const choice =
+    typeof toolChoice === 'object' ? ({ type: 'tool', toolName: toolChoice.tool } as const) : toolChoice;
+  return {
+    ...(choice === undefined ? {} : { toolChoice: choice }),
+    ...(outputSchema === undefined
+      ? {}
+      : { output: Output.object({ schema: jsonSchema(outputSchema as JSONSchema7) }) }),
   };
 }
 

@@ -7,7 +7,7 @@ import {
   logOutput,
   type ObservationLinks,
 } from '../log/log-transcript-entry.ts';
-import { answer } from '../turn/answer.ts';
+import { answer, type ResponseOptions, type StructuredOptions, structuredAnswer } from '../turn/answer.ts';
 import { deliver } from '../turn/deliver.ts';
 import type { TurnResources } from '../turn/turn-resources.ts';
 import type { AgentMemory } from './agent-memory.ts';
@@ -156,15 +156,21 @@ export class Agent {
    * because of the utterance, it answers again, and this resolves with its last utterance. Everything is
    * durable when this resolves. After an error other than SESSION_CLOSED the session can still be used.
    *
-   * `signal` stops this answer, and not the session: see `stop`.
+   * `signal` stops this answer, and not the session: see `stop`. `toolChoice` is about the first model call (`none`: about all), `outputSchema` is the JSON
+   * Schema that the model is given. With `schema`, the answer is JSON whose value the schema gives (`value`); the agent receives the problem of an answer that does not
+   * fit, and answers again. All of it is in the log.
    *
    * Hooks that decide on utterances are asked about the answer before anybody receives it.
    *
-   * @throws SESSION_AGENT_STOPPED if the answer was stopped; SESSION_UTTERANCE_DENIED if hooks rejected it; SESSION_MODEL_FAILED, SESSION_TURN_LIMIT, SESSION_AGENT_BUSY, SESSION_AGENT_TERMINATED, SESSION_CLOSED,
+   * @throws SESSION_AGENT_STOPPED if the answer was stopped; SESSION_UTTERANCE_DENIED if hooks rejected it; SESSION_SCHEMA_UNMATCHED; SESSION_BUDGET_SPENT; SESSION_MODEL_FAILED, SESSION_TURN_LIMIT, SESSION_AGENT_BUSY, SESSION_AGENT_TERMINATED, SESSION_CLOSED,
    * CONTEXT_BUDGET_TOO_SMALL; the reason of the session's `signal`; the error of the store if a write fails
    */
-  async response({ signal }: { readonly signal?: AbortSignal } = {}): Promise<LoggedString> {
-    return answer(this.#turn, this.agentId, undefined, signal);
+  async response(options?: ResponseOptions): Promise<LoggedString>;
+  async response<T>(options: StructuredOptions<T>): Promise<LoggedString & { readonly value: T }>;
+  async response(options: ResponseOptions | StructuredOptions<unknown> = {}): Promise<LoggedString> {
+    return 'schema' in options
+      ? structuredAnswer(this.#turn, this.agentId, options)
+      : answer(this.#turn, this.agentId, undefined, options);
   }
 
   /**

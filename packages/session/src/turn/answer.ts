@@ -2,14 +2,21 @@ import { describeFailure, untilAborted } from '@hansard/dispatch';
 import type { HansardError } from '@hansard/events';
 import type { LoggedString } from '@hansard/provider';
 import { type AgentRecord, inWords } from '../agents/agent-record.ts';
+import { logTranscriptEntry } from '../log/log-transcript-entry.ts';
 import { sessionWasClosed } from '../log/session-log.ts';
 import { sessionErrors } from '../session-errors.ts';
-import { askModel, utteranceOf } from './ask-model.ts';
+import { type AskedOfModel, askModel, utteranceOf } from './ask-model.ts';
 import { recordFailure } from './recorded-failure.ts';
 import { refuseToolCalls, runToolCalls } from './run-tool-call.ts';
 import type { WatchedTurn } from './session-watch.ts';
 import type { TurnResources } from './turn-resources.ts';
 import { CallSuspended } from './waiting-calls.ts';
+
+/** How an agent is asked for an answer. */
+export interface ResponseOptions extends AskedOfModel {
+  /** Stops this answer. */
+  readonly signal?: AbortSignal;
+}
 
 /**
  * Lets an agent speak: model call, tool calls, results, until an utterance. `askedBy`: the tool call that asks for it, which
@@ -20,7 +27,7 @@ export async function answer(
   turn: TurnResources,
   agentId: string,
   askedBy?: string,
-  stopSignal?: AbortSignal,
+  { signal: stopSignal, ...asked }: ResponseOptions = {},
 ): Promise<LoggedString> {
   const { log, registry, answering } = turn;
   log.assertOpen();
@@ -33,7 +40,7 @@ export async function answer(
   stopSignal?.addEventListener('abort', stop);
   if (stopSignal?.aborted === true) stop();
   const stopTimer = limitTime(turn, agentId, watched);
-  const answered = untilUtterance(own, agentId, askedBy).finally(async () => {
+  const answered = untilUtterance(own, agentId, askedBy, asked).finally(async () => {
     stopSignal?.removeEventListener('abort', stop);
     stopTimer();
     watched.end();
@@ -77,6 +84,7 @@ async function untilUtterance(
   turn: TurnResources,
   agentId: string,
   askedBy: string | undefined,
+  { toolChoice, ...asked }: AskedOfModel,
 ): Promise<LoggedString> {
   const { registry, maxToolRounds, watch, watched } = turn;
   const resumed = turn.waiting.resumedOf(agentId);
@@ -89,11 +97,14 @@ async function untilUtterance(
     const record = registry.getActive(agentId);
     if (watched !== null) watched.isInterrupted = false;
     const isChecked = turn.isChecked && askedBy === undefined;
+    // A model that must call a tool has done so after its first answer.
+    const choice = toolChoice === undefined || (round > 0 && toolChoice !== 'none') ? {} : { toolChoice };
     const given = await askModel(
       turn,
       record,
       round === 0 ? askedBy : undefined,
       isChecked ? rejected : null,
+      { ...asked, ...choice },
     );
     await watch.warnOfCost();
     await turn.budgets.warn(record);
@@ -135,6 +146,51 @@ async function untilObserved({ signal, settled }: TurnResources): Promise<void> 
   if (observed === null) return;
   await observed;
   signal.throwIfAborted();
+}
+
+/** Reads an answer: the value that is in it. Throws for one that does not fit; schemas of zod are such readers. */
+export interface AnswerSchema<T> {
+  parse(value: unknown): T;
+}
+
+export interface StructuredOptions<T> extends ResponseOptions {
+  readonly schema: AnswerSchema<T>;
+  /** How many answers the agent may give until one fits, from 1. Absent: 3. */
+  readonly schemaTries?: number;
+}
+
+/**
+ * As `answer`, until an answer is JSON that fits a schema. The agent receives the problem of one that does not.
+ * @throws SESSION_SCHEMA_UNMATCHED
+ */
+export async function structuredAnswer<T>(
+  turn: TurnResources,
+  agentId: string,
+  { schema, schemaTries = 3, ...options }: StructuredOptions<T>,
+): Promise<LoggedString & { readonly value: T }> {
+  for (let tries = 1; ; tries += 1) {
+    const said = await answer(turn, agentId, undefined, options);
+    let problem: unknown;
+    try {
+      const [, fenced = said.text] = /^\s*```(?:json)?\n(.*)```\s*$/s.exec(said.text) ?? [];
+      return Object.assign(said, { value: schema.parse(JSON.parse(fenced)) });
+    } catch (error) {
+      problem = error;
+    }
+    const { message } = describeFailure(problem);
+    if (tries >= schemaTries) {
+      const failure = sessionErrors.error(
+        'SESSION_SCHEMA_UNMATCHED',
+        `The agent ${inWords(turn.registry.get(agentId))} gave ${tries} answers that do not fit the schema; the last one: ${message}`,
+        { cause: problem, details: { agentId, tries } },
+      );
+      await recordFailure(turn.log, agentId, failure);
+      throw failure;
+    }
+    const text = `Your answer does not fit: ${message}\nAnswer again, with JSON that fits and nothing else.`;
+    const content = { role: 'user', content: text, source: { kind: 'system' } } as const;
+    await logTranscriptEntry(turn, agentId, content, { cause: said.messageId }).recorded;
+  }
 }
 
 function denied(record: AgentRecord, hook: string): HansardError {

@@ -17,6 +17,7 @@ import {
   LoggedString,
   type ModelFile,
   type ModelMessage,
+  type ModelRequest,
   type ModelResponse,
   type ModelToolCall,
   type ToolDefinition,
@@ -39,6 +40,9 @@ export interface Answer {
   readonly rejection: Rejection | null;
 }
 
+/** What a model is asked beside its messages and tools. */
+export type AskedOfModel = Pick<ModelRequest, 'toolChoice' | 'outputSchema'>;
+
 /** An answer that a hook rejected. */
 interface Rejection {
   readonly hook: string;
@@ -57,11 +61,12 @@ export async function askModel(
   record: AgentRecord,
   askedBy: string | undefined,
   rejected: number | null,
+  asked: AskedOfModel = {},
 ): Promise<Answer> {
   const { log, registry, clock, signal, retries } = turn;
   const { agentId } = record;
   const { messages, manifest } = await contextFor(turn, agentId);
-  const given = { askedBy, rejected, manifest, messages: await withFiles(log, messages) };
+  const given = { askedBy, rejected, asked, manifest, messages: await withFiles(log, messages) };
   const { attempts, delayMs, fallback, isRetryable } = retries;
   const models = [registry.modelOf(record), ...fallback].flatMap((model) =>
     Array<typeof model>(attempts).fill(model),
@@ -103,6 +108,7 @@ class FailedAttempt extends Error {
 interface Attempt {
   readonly askedBy: string | undefined;
   readonly rejected: number | null;
+  readonly asked: AskedOfModel;
   readonly manifest: ModelContext['manifest'];
   readonly messages: readonly ModelMessage[];
   readonly model: string | null;
@@ -112,7 +118,7 @@ interface Attempt {
 async function askOnce(
   turn: TurnResources,
   record: AgentRecord,
-  { askedBy, rejected, manifest, messages, model }: Attempt,
+  { askedBy, rejected, asked, manifest, messages, model }: Attempt,
 ): Promise<Answer> {
   const { log, registry, clock, signal } = turn;
   const { agentId } = record;
@@ -127,11 +133,11 @@ async function askOnce(
   try {
     if (turn.watched !== null)
       turn.watched.said = { messageId, through: manifest.through, isHeld: held !== null, text: '' };
-    response = await generate(turn, record, { messageId, messages, held, model });
+    response = await generate(turn, record, { messageId, messages, held, model, asked });
     // What had been said is recorded as the answer then.
     if (turn.watched?.stopped != null) throw turn.watched.stopped;
     toolCalls = toolCallsOf(response);
-    const request = requestOf(response, turn.toolbox.definitions);
+    const request = requestOf(response, turn.toolbox.definitions, asked);
     const stored = request.events.filter(({ id }) => !registry.hasRequest(id));
     const answer = answerEvents(response, toolCalls, {
       agentId,
@@ -312,11 +318,13 @@ async function generate(
     messages,
     held,
     model,
+    asked,
   }: {
     readonly messageId: string;
     readonly messages: readonly ModelMessage[];
     /** Null: the default of the provider. */
     readonly model: string | null;
+    readonly asked: AskedOfModel;
     /** Takes what is generated, until hooks have decided. Null: it is shown at once. */
     readonly held: Delta[] | null;
   },
@@ -342,7 +350,17 @@ async function generate(
   const tools = resources.toolbox.definitions;
   const ask = () =>
     untilAborted(signal, () =>
-      resources.model.generate({ agentId, agentName, turn, model, messages, tools, signal, onDelta }),
+      resources.model.generate({
+        agentId,
+        agentName,
+        turn,
+        model,
+        messages,
+        tools,
+        ...asked,
+        signal,
+        onDelta,
+      }),
     );
   try {
     return await (resources.watched === null ? ask() : resources.watched.awaiting(ask));
@@ -405,12 +423,16 @@ interface GivenRequest {
 /** The requests with the tools of a session alone: a session has one frozen list for all its calls. */
 const requestsOfSessions = new WeakMap<readonly ToolDefinition[], GivenRequest>();
 
-function requestOf({ sent }: ModelResponse, definitions: readonly ToolDefinition[]): GivenRequest {
+function requestOf(
+  { sent }: ModelResponse,
+  definitions: readonly ToolDefinition[],
+  asked: AskedOfModel,
+): GivenRequest {
   const ofSession = requestsOfSessions.get(definitions) ?? requestOfTools(definitions);
   requestsOfSessions.set(definitions, ofSession);
   const withTools = sent?.tools === undefined ? ofSession : requestOfTools(sent.tools);
-  if (sent?.parameters === undefined) return withTools;
-  const stored = storedRequest({ parameters: sent.parameters });
+  if (sent?.parameters === undefined && Object.keys(asked).length === 0) return withTools;
+  const stored = storedRequest({ parameters: { ...asked, ...sent?.parameters } as JsonObject });
   return {
     named: { ...withTools.named, parameters: stored?.id ?? null },
     events: stored === null ? withTools.events : [...withTools.events, stored],
