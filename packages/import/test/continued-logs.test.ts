@@ -244,6 +244,19 @@ describe('a log that grew since its last import', () => {
     expect(await twins.typesOf('a1')).toContain('agent:created');
   });
 
+  it('is not read again where its rows name their parents', async () => {
+    const rows = prompts(40).map((row, at, all) => ({
+      ...row,
+      parentUuid: (all[at - 1] as { uuid?: string })?.uuid ?? null,
+    }));
+    using folder = new LogFolder();
+    await using store = openDispatchStore(createMemoryStore());
+    const path = folder.put('session.jsonl', lines(...rows.slice(0, 36)));
+    await importAll(store, [path], { task });
+    appendFileSync(path, lines(...rows.slice(36)));
+    expect(await importAll(store, [path], { task })).toMatchObject([{ isContinued: true, added: 4 }]);
+  });
+
   it('is read as a whole if that is asked for', async () => {
     using folder = new LogFolder();
     await using store = openDispatchStore(createMemoryStore());

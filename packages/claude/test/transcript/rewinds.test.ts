@@ -152,6 +152,46 @@ describe('a row of a transcript', () => {
     expect(rewindsOf(await readTranscript(lines(...begun, row)))).toEqual([]);
   });
 
+  it('does not go back behind a prompt that names no parent', async () => {
+    const { parentUuid: _, ...loose } = prompt(6, 'beside');
+    const log = await readTranscript(lines(...begun, loose, prompt(7, 'three', { parentUuid: uuid(4) })));
+    expect(rewindsOf(log)).toEqual([]);
+  });
+
+  it('keeps a marker as state only if it leaves something', async () => {
+    const marker = (leafUuid: string) => ({ type: 'last-prompt', leafUuid, rewound: true, sessionId: 's' });
+    const open = async (leaf: string) =>
+      (await readTranscript(lines(...begun, marker(leaf)))).summary.openRewind;
+    expect(await open(uuid(2))).toEqual({ id: 'line-5:rewind', keptThrough: uuid(2) });
+    expect(await open(uuid(4))).toBeNull();
+  });
+
+  it('leaves what an earlier marker left, also if the row that it cuts is on a live branch', async () => {
+    const marker = (leafUuid: string, cutUuid: string, lastPrompt: string) => ({
+      ...{ type: 'last-prompt', leafUuid, cutUuid, lastPrompt, rewound: true, sessionId: 'session-1' },
+    });
+    const rows = [
+      prompt(6, 'of the second program', { parentUuid: uuid(2) }),
+      answer(7, text('c')),
+      answer(8, text('late'), {}, { parentUuid: uuid(4) }),
+      prompt(9, 'of the first program'),
+      answer(10, text('d')),
+      marker(uuid(7), uuid(9), 'one'),
+      marker(uuid(6), uuid(7), 'two'),
+      prompt(13, 'anew', { parentUuid: uuid(6) }),
+    ];
+    const { events } = await readTranscript(lines(...begun, ...rows));
+    expect(abandonedRows(events)).toEqual([3, 4, 8, 9, 10].map(uuid));
+  });
+
+  it('goes back to the last part of a record that has several', async () => {
+    const parts = answer(2, text('a'), { content: [text('a'), text('b')] });
+    const rows = [prompt(1, 'one'), parts, prompt(3, 'two'), prompt(4, 'again', { parentUuid: uuid(2) })];
+    expect(rewindsOf(await readTranscript(lines(...rows)))).toMatchObject([
+      { data: { keptThrough: `${uuid(2)}.1` } },
+    ]);
+  });
+
   it('does not go back to nothing where another session begins with a row of the engine', async () => {
     const other = { sessionId: 'session-2', parentUuid: null };
     const first = record(6, { type: 'attachment', attachment: { type: 'x' }, ...other });
