@@ -354,6 +354,16 @@ describe('a row of a transcript', () => {
     expect([rewindsOf(log), log.summary.openRewind]).toMatchObject([[{ data: { keptThrough: null } }], null]);
   });
 
+  it('goes back below a record whose parent is not in the file', async () => {
+    const rows = [
+      record(6, { type: 'attachment', attachment: { type: 'x' }, parentUuid: uuid(99) }),
+      prompt(7, 'on', { parentUuid: uuid(6) }),
+      prompt(8, 'again', { parentUuid: uuid(6) }),
+    ];
+    const { events } = await readTranscript(lines(...begun, ...rows));
+    expect(abandonedRows(events)).toEqual([uuid(7)]);
+  });
+
   it('reports each of two rows that name each other as their parents, and does not go back', async () => {
     const rows = [prompt(6, 'one', { parentUuid: uuid(7) }), prompt(7, 'other', { parentUuid: uuid(6) })];
     const log = await readTranscript(lines(...begun, ...rows, answer(8, text('c'))));
