@@ -16,6 +16,7 @@ const editions = {
   trees: 1,
   releases: 1,
   python: 1,
+  watch: 1,
   parts: 1,
 } as const;
 

@@ -35,6 +35,7 @@ const commands: Readonly<Record<CampaignName, string>> = {
   trees: 'pnpm campaign:trees',
   parts: 'pnpm campaign:parts',
   releases: 'pnpm campaign:releases',
+  watch: 'pnpm campaign:watch --changes 10000',
   python: 'HANSARD_PYTHON_SESSIONS=1000 pnpm vitest run packages/session/test/python',
 };
 

@@ -101,20 +101,23 @@ async function runUninstall(context: CliContext, options: ServiceOptions): Promi
 }
 
 /** The words that start the watch with this store, wherever they are run. */
-function watchCommand(context: CliContext, options: ServiceOptions): string[] {
+function watchCommand(context: CliContext, options: ServiceOptions, flags: readonly string[] = []): string[] {
   const { config, root } = options;
   const { baseDir } = loadConfig(context, { config, root });
   const place = config === undefined ? ['--root', baseDir] : ['--config', resolve(context.cwd, config)];
   const [, script = 'hansard'] = process.argv;
-  return [process.execPath, ...process.execArgv, script, 'watch', ...place];
+  return [process.execPath, ...flags, ...process.execArgv, script, 'watch', ...place];
 }
 
 const name = 'hansard-watch';
 
+/** A service is idle for hours, and its speed matters less than its memory. */
+const smallHeap = ['--max-semi-space-size=1', '--optimize-for-size'];
+
 function serviceFile(context: CliContext, options: ServiceOptions): ServiceFile | null {
   const { platform } = process;
   const manager = options.as ?? (platform === 'darwin' ? 'launchd' : platform === 'linux' ? 'systemd' : null);
-  const command = watchCommand(context, options);
+  const command = watchCommand(context, options, smallHeap);
   const home = homeOf(context);
   if (manager === 'systemd')
     return {

@@ -55,8 +55,9 @@ const pollMs = 30_000;
 const relateMs = 10_000;
 /** How often the state is kept while files change. */
 const keepMs = 10_000;
-/** A look takes at most a fifth of the time while files change without pause. */
+/** Looks take at most a fifth of the time while files change without pause; what they take before is free. */
 const restFactor = 4;
+const freeMs = 10_000;
 const mostRestMs = 30_000;
 const mostProblems = 20;
 
@@ -73,6 +74,8 @@ export class SourceWatcher {
   readonly #events: FolderEvents;
   readonly #dirty = new Set<string>();
   #heard = 0;
+  #busyMs = 0;
+  #restedAt = performance.now();
   #deepAt = Number.NEGATIVE_INFINITY;
   #tries = 0;
   #retryAt = Number.POSITIVE_INFINITY;
@@ -168,7 +171,7 @@ export class SourceWatcher {
         }
         failures = 0;
         this.#planRetry(isDeep);
-        await this.#pause(Math.min(mostRestMs, restFactor * (performance.now() - begun)) - settleMs);
+        await this.#rest(begun);
         await this.#untilNext(changedAt, this.#isToRelate || isGrown);
       } catch (error) {
         if (isEnd(error)) throw error;
@@ -199,6 +202,14 @@ export class SourceWatcher {
   async #pause(ms: number): Promise<void> {
     if (ms <= 0) return;
     await wait(ms, undefined, definedOnly({ signal: this.#options.signal })).catch(() => {});
+  }
+
+  /** Rests after a look, if looks have taken too much of the time. */
+  async #rest(begun: number): Promise<void> {
+    const now = performance.now();
+    this.#busyMs = Math.max(0, this.#busyMs - (begun - this.#restedAt) / restFactor) + (now - begun);
+    this.#restedAt = now;
+    await this.#pause(Math.min(mostRestMs, restFactor * (this.#busyMs - freeMs)));
   }
 
   /** A store that is away cannot keep why. */
