@@ -11,6 +11,8 @@ const inlined: Readonly<Record<string, readonly string[]>> = {
   '@hansard/events': ['devalue', 'loupe', 'zod'],
   '@hansard/import': ['@pydantic/genai-prices'],
   '@hansard/prompt': ['gpt-tokenizer'],
+  // A page loads this store, and the helpers for other stores need Node.
+  '@hansard/store-memory': ['@hansard/store-kit'],
   '@hansard/traces': [
     '@opentelemetry/api',
     '@opentelemetry/core',

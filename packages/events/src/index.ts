@@ -1,3 +1,4 @@
+export { base64Of, bytesOfBase64, digestOf } from './content/digest.ts';
 export {
   longestContent,
   type StoredRequest,
@@ -29,7 +30,7 @@ export {
 } from './hansard-error.ts';
 export { createIdSource, type IdSource } from './id.ts';
 export { describeIssues, preview } from './json/describe-issues.ts';
-export { findNotJson, isPlainObject, type JsonObject, type JsonValue } from './json/json.ts';
+export { findNotJson, isPlainObject, isSameJson, type JsonObject, type JsonValue } from './json/json.ts';
 export { jsonObjectSchema, jsonValueSchema } from './json/json-value-schema.ts';
 export { matchesEventType } from './matches-event-type.ts';
 export { neutraliseControls } from './neutralise-controls.ts';

@@ -12,14 +12,15 @@ export interface StoredEvent {
   readonly line: string;
 }
 
-const previousBytes = Buffer.alloc(4);
+const previousBytes = new Uint8Array(4);
+const previousView = new DataView(previousBytes.buffer);
 
 /**
  * The checksum of an event, as a signed number of 32 bits: the CRC-32 of the four bytes of the checksum before it and of the line. So a
  * missing or moved event shows. The first event follows `chainStart`.
  */
 export function eventChecksum(previous: number, line: string): number {
-  previousBytes.writeInt32BE(previous | 0);
+  previousView.setInt32(0, previous | 0);
   return checksumOf(line, checksumOf(previousBytes)) | 0;
 }
 

@@ -1,3 +1,4 @@
+import { base64Of, bytesOfBase64 } from '@hansard/events';
 import {
   type DispatchEnvelope,
   type DispatchListing,
@@ -66,14 +67,15 @@ export function compareListings(
 
 /** The `next` of a page whose last dispatch has this place. */
 export function listingCursor({ startedAt, taskDir, dispatchId }: ListingKey): string {
-  return Buffer.from(JSON.stringify([startedAt, taskDir, dispatchId])).toString('base64url');
+  const bytes = new TextEncoder().encode(JSON.stringify([startedAt, taskDir, dispatchId]));
+  return base64Of(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
 }
 
 /** The place that {@link listingCursor} wrote. @throws STORE_INVALID_CURSOR */
 export function readListingCursor(after: string): ListingKey {
   let parts: unknown;
   try {
-    parts = JSON.parse(Buffer.from(after, 'base64url').toString());
+    parts = JSON.parse(new TextDecoder().decode(bytesOfBase64(after)));
   } catch {
     throw invalidCursor(after);
   }
@@ -103,11 +105,19 @@ export function placeInTime({ startedAt }: Pick<DispatchEnvelope, 'startedAt'>):
 
 function compareNames(left: ListingKey, right: ListingKey): number {
   // Not `<`, which orders some characters by the halves of their UTF-16 form. A database orders by bytes.
-  const byTask =
-    left.taskDir === right.taskDir
-      ? 0
-      : Buffer.compare(Buffer.from(left.taskDir), Buffer.from(right.taskDir));
+  const byTask = left.taskDir === right.taskDir ? 0 : compareBytes(left.taskDir, right.taskDir);
   return byTask || compareText(left.dispatchId ?? '', right.dispatchId ?? '');
+}
+
+/** By the bytes of UTF-8, which is the order of the characters. */
+function compareBytes(left: string, right: string): number {
+  const theirs = [...right];
+  for (const [at, character] of [...left].entries()) {
+    const other = theirs[at];
+    if (other === undefined) return 1;
+    if (character !== other) return (character.codePointAt(0) ?? 0) < (other.codePointAt(0) ?? 0) ? -1 : 1;
+  }
+  return -1;
 }
 
 function compareText(left: string, right: string): number {

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type CapturedEvent, type EventData, eventErrors, isEventOf, type NewEvent } from '@hansard/events';
 import { type AgentActivity, type AgentProvider, type AgentRunRequest, storeErrors } from '@hansard/provider';
+import { nextTurn } from '../async/next-turn.ts';
 import type { ProjectTools } from '../tools/project-tools.ts';
 import type { RunLog } from './run-log.ts';
 import type { Watch } from './watch.ts';

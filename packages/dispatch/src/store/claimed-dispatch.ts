@@ -19,6 +19,7 @@ import {
 import { isPromise } from '../async/is-promise.ts';
 import { WriteQueue } from '../async/write-queue.ts';
 import { describeFailure } from '../describe-failure.ts';
+import { warn } from '../host.ts';
 import { checkUpdates } from '../intake/envelope-intake.ts';
 import { ContentAppends, RedactedAppends, RedactedDeltas } from '../redaction/redacted-appends.ts';
 import type { DispatchStream, LiveStreamOptions } from '../streams/dispatch-stream.ts';
@@ -240,7 +241,7 @@ export class ClaimedDispatch extends StoredDispatch implements Dispatch {
     await this.release().catch(note);
     if (failure === undefined) return;
     const { message } = describeFailure(failure);
-    process.emitWarning(
+    warn(
       `The dispatch ${this.dispatchId} of ${this.taskDir} was left and could not be completed: ${message}`,
       { type: 'HansardDispatchWarning' },
     );

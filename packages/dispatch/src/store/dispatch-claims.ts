@@ -12,6 +12,7 @@ import {
 import { Notifiers } from '../async/notifier.ts';
 import { onAbort } from '../async/until-aborted.ts';
 import { assertCount } from '../check-arguments.ts';
+import { ownName, warn } from '../host.ts';
 import { newEnvelope } from '../intake/envelope-intake.ts';
 import { type EventDiagnostic, EventIntake } from '../intake/event-intake.ts';
 import { StoreRedaction } from '../redaction/store-redaction.ts';
@@ -104,7 +105,7 @@ class DispatchClaims implements StoreClaims {
   stateOf(dispatch: DispatchRef): ClaimState | null {
     const claim = this.#claims.get(dispatchKey(dispatch));
     if (claim === undefined) return null;
-    const owner = `${claim.owner} of this process (${process.pid})`;
+    const owner = `${claim.owner} of this process (${ownName()})`;
     return { owner, isOwn: true, state: 'running', expiresInMs: null };
   }
 
@@ -145,7 +146,7 @@ class DispatchClaims implements StoreClaims {
     if (present !== undefined) {
       throw storeErrors.error(
         'STORE_LOCKED',
-        `The dispatch ${dispatch.dispatchId} of ${dispatch.taskDir} is being written by ${present} of this process (${process.pid}). Use that object, or end or release it first.`,
+        `The dispatch ${dispatch.dispatchId} of ${dispatch.taskDir} is being written by ${present} of this process (${ownName()}). Use that object, or end or release it first.`,
         { details: { ...toDispatchRef(dispatch), owner: present } },
       );
     }
@@ -201,7 +202,7 @@ export class OpenStoreContext implements StoreContext {
   #isClosed = false;
 
   constructor(provider: DispatchStoreProvider, options: DispatchStoreOptions) {
-    const { clock = systemClock, pollIntervalMs = 250, schemas, redact, onDiagnostic = warn } = options;
+    const { clock = systemClock, pollIntervalMs = 250, schemas, redact, onDiagnostic = warnOf } = options;
     const { retryMs = 30_000, retryBytes = 64 * 1_024 * 1_024, onOutage } = options;
     assertCount('retryMs', retryMs, 0);
     assertCount('retryBytes', retryBytes, 0);
@@ -234,6 +235,6 @@ export class OpenStoreContext implements StoreContext {
   }
 }
 
-function warn({ message }: EventDiagnostic): void {
-  process.emitWarning(message, { type: 'HansardEventWarning' });
+function warnOf({ message }: EventDiagnostic): void {
+  warn(message, { type: 'HansardEventWarning' });
 }

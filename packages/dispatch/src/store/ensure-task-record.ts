@@ -1,4 +1,5 @@
 import { type DispatchEnvelope, messageOf, toTimestamp } from '@hansard/events';
+import { warn } from '../host.ts';
 import type { DispatchStore } from './dispatch-store.ts';
 
 export interface NewTaskRecord {
@@ -50,10 +51,7 @@ export async function ensureTaskOf(
 
 function warnOf(taskDir: string): TaskProblemListener {
   return (error) =>
-    process.emitWarning(
-      `The record of the task ${taskDir} is unavailable, and recording continues: ${messageOf(error)}`,
-      {
-        code: 'HANSARD_TASK_RECORD',
-      },
-    );
+    warn(`The record of the task ${taskDir} is unavailable, and recording continues: ${messageOf(error)}`, {
+      code: 'HANSARD_TASK_RECORD',
+    });
 }

@@ -1,5 +1,5 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isUnreadable, type StoreError, storeErrors } from '@hansard/provider';
+import { nextTurn } from '../async/next-turn.ts';
 import { Notifier } from '../async/notifier.ts';
 import type { DispatchEntry, ListedDispatch, TaskFollowItem, TaskFollowOptions } from './dispatch-entry.ts';
 import type { DispatchRef } from './dispatch-ref.ts';

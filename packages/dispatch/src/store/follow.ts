@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextTurn } from '../async/next-turn.ts';
 import { Notifier } from '../async/notifier.ts';
 import type { FollowItem, FollowOptions } from './follow-item.ts';
 import { type Following, type FollowSource, following } from './following.ts';

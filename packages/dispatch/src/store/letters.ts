@@ -1,9 +1,9 @@
-import { isDeepStrictEqual } from 'node:util';
 import {
   type DispatchEnvelope,
   type DispatchLetter,
   envelopeSchemaVersion,
   type HansardError,
+  isSameJson,
 } from '@hansard/events';
 import { isInternalTask, type RemainsScope, storeErrors } from '@hansard/provider';
 import { excludedTask, inboxes, isInbox, watchTask } from '../check-arguments.ts';
@@ -49,7 +49,7 @@ export async function writeLetter(
   } catch (error) {
     if (!storeErrors.is(error, 'STORE_DISPATCH_EXISTS')) throw error;
     // Sent again: only its time differs.
-    if (!isDeepStrictEqual((await written.findEnvelope())?.letter, envelope.letter)) throw error;
+    if (!isSameJson((await written.findEnvelope())?.letter, envelope.letter)) throw error;
   }
   try {
     await stored.readEnvelope();

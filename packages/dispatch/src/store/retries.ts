@@ -1,5 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
-import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { type CapturedEvent, type DispatchEnvelope, isSameJson } from '@hansard/events';
 import {
   type Awaitable,
   type Clock,
@@ -10,6 +9,8 @@ import {
 import { isPromise } from '../async/is-promise.ts';
 import { type DispatchRef, dispatchKey } from './dispatch-ref.ts';
 import type { StoreOutage } from './store-options.ts';
+
+const encoder = new TextEncoder();
 
 const firstDelay = 50;
 const longestDelay = 2_000;
@@ -88,7 +89,7 @@ export class Retries {
     if (this.#outages.size === 0) return null;
     const outage = this.#outages.get(dispatchKey(dispatch));
     if (outage === undefined || outage.waiting === 0) return null;
-    const bytes = events.reduce((sum, event) => sum + Buffer.byteLength(JSON.stringify(event)), 0);
+    const bytes = events.reduce((sum, event) => sum + encoder.encode(JSON.stringify(event)).length, 0);
     const { retryBytes } = this.#limits;
     if (this.#waitingBytes + bytes > retryBytes) {
       const { error } = outage;
@@ -293,7 +294,7 @@ async function createAgain(
   } catch (error) {
     if (!storeErrors.is(error, 'STORE_DISPATCH_EXISTS')) throw error;
     const stored = await provider.getDispatchEnvelope(taskDir, envelope.dispatchId);
-    if (!isDeepStrictEqual(stored, JSON.parse(JSON.stringify(envelope)))) throw error;
+    if (!isSameJson(stored, JSON.parse(JSON.stringify(envelope)))) throw error;
     if (envelope.status !== 'running') return;
     try {
       await provider.claimDispatch(taskDir, envelope.dispatchId);

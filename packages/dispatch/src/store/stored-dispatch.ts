@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import type { DispatchEnvelope } from '@hansard/events';
+import { bytesOfBase64, type DispatchEnvelope, digestOf } from '@hansard/events';
 import { matchesEventType } from '@hansard/events/plain';
 import { type EventPage, storeErrors } from '@hansard/provider';
 import { assertCount, assertCursor, checkFollow } from '../check-arguments.ts';
@@ -83,7 +82,7 @@ export class StoredDispatch implements DispatchLog {
     const { events } = await this.stored.readPage({ after: position - 1, limit: 1 }, true);
     const base64 = events[0]?.id === sha256 ? events[0].data.base64 : undefined;
     if (typeof base64 !== 'string' || base64 === '') return null;
-    if (createHash('sha256').update(base64, 'base64').digest('hex') === sha256) return base64;
+    if (digestOf(bytesOfBase64(base64)) === sha256) return base64;
     throw storeErrors.error(
       'STORE_CORRUPT',
       `The bytes of the content ${sha256} at position ${position} of the dispatch ${this.dispatchId} do not have this digest, so they are not returned.`,

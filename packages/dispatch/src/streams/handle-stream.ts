@@ -1,5 +1,6 @@
 import type { Delta } from '@hansard/events';
 import type { Awaitable } from '@hansard/provider';
+import { warn } from '../host.ts';
 import type { DispatchStream, StreamedEvent, StreamItem } from './dispatch-stream.ts';
 
 export interface StreamHandlers {
@@ -25,7 +26,7 @@ export interface HandleStreamOptions {
 export async function handleStream(
   stream: DispatchStream,
   handlers: StreamHandlers,
-  { onProblem = warn, signal }: HandleStreamOptions = {},
+  { onProblem = warnOf, signal }: HandleStreamOptions = {},
 ): Promise<void> {
   // In a microtask of its own: an error of `onProblem` must not end the stream.
   const report = (problem: StreamProblem) => queueMicrotask(() => onProblem(problem));
@@ -62,8 +63,8 @@ function unlessAborted<T>(signal: AbortSignal | undefined, promise: Promise<T>):
   });
 }
 
-function warn(problem: StreamProblem): void {
-  process.emitWarning(describeStreamProblem(problem), { type: 'HansardStreamWarning' });
+function warnOf(problem: StreamProblem): void {
+  warn(describeStreamProblem(problem), { type: 'HansardStreamWarning' });
 }
 
 /** A problem with the handling of a stream. The stream and its dispatch continue. */

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Clock, systemClock } from '@hansard/provider';
 import { leavableIterator } from '../async/leavable-iterator.ts';
+import { nextTurn } from '../async/next-turn.ts';
 import { Notifier } from '../async/notifier.ts';
 import { assertCount, assertCursor } from '../check-arguments.ts';
 import type { DispatchLog } from '../store/dispatch-log.ts';

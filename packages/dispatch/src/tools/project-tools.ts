@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import {
   type CapturedEvent,
   createIdSource,
@@ -17,6 +16,7 @@ import type {
   ToolCallVerdict,
   ToolOutcome,
 } from '@hansard/provider';
+import { nextTurn } from '../async/next-turn.ts';
 import { describeFailure } from '../describe-failure.ts';
 import type { DispatchLog } from '../store/dispatch-log.ts';
 import { toDispatchRef } from '../store/dispatch-ref.ts';

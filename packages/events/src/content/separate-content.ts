@@ -1,6 +1,7 @@
 import { isPlainObject, type JsonObject, type JsonValue } from '../json/json.ts';
 import type { ContentPart, MediaPart } from '../types/content-part.ts';
 import type { EventData, NewEvent } from '../types/event.ts';
+import { base64Of, bytesOfBase64, digestOf } from './digest.ts';
 
 /** The bytes of one part that a log keeps unless set otherwise. */
 export const longestContent = 16 * 1024 * 1024;
@@ -34,7 +35,7 @@ const none: readonly StoredContent[] = [];
 
 /**
  * Moves the bytes of images, documents and sounds out of an event. Each becomes a part (`MediaPart`) with its digest, wherever it stands
- * in the fields above, and a `content:stored` event. Bytes that are text become a text part. Parts are recognized in the forms of Hansard (`base64`),
+ * in the fields above, and a `content:stored` event. Uint8Array that are text become a text part. Parts are recognized in the forms of Hansard (`base64`),
  * the Anthropic API, MCP, OpenAI and the AI SDK; what is not Base64 stays. Of bytes above `limit` the digest, type and size stay.
  * An event without bytes is returned itself.
  */
@@ -116,7 +117,7 @@ class Separation {
     if (bytes === null) return null;
     const read = kind === 'document' && isTextType(mediaType) ? textOf(bytes) : null;
     if (read !== null) return defined({ kind: 'text', text: read, ...facts });
-    const sha256 = nodeModule('node:crypto').createHash('sha256').update(bytes).digest('hex');
+    const sha256 = digestOf(bytes);
     const size = bytes.length;
     const isKept = size <= this.#limit;
     if (isKept && !this.contents.has(sha256)) this.contents.set(sha256, storedContent(sha256, bytes, base64));
@@ -126,8 +127,8 @@ class Separation {
 }
 
 /** `given`: the bytes as the source writes them. */
-function storedContent(sha256: string, bytes: Bytes, given: string): StoredContent {
-  const base64 = isUsualBase64(given, bytes) ? given : bytes.toString('base64');
+function storedContent(sha256: string, bytes: Uint8Array, given: string): StoredContent {
+  const base64 = isUsualBase64(given, bytes) ? given : base64Of(bytes);
   const data = { sha256, size: bytes.length, base64 };
   return { id: sha256, type: 'content:stored', timestamp: null, data };
 }
@@ -234,41 +235,18 @@ function addressed(url: string): Pick<GivenContent, 'mediaType' | 'base64' | 'ur
 }
 
 /** Null: the text is not Base64, in any of its two alphabets. */
-function bytesOf(base64: string): Bytes | null {
+function bytesOf(base64: string): Uint8Array | null {
   const digits = base64.trimEnd();
   const padding = digits.endsWith('==') ? 2 : digits.endsWith('=') ? 1 : 0;
   if (/[^A-Za-z0-9+/_\s-]/.test(digits.slice(0, digits.length - padding))) return null;
-  return nodeModule('node:buffer').Buffer.from(base64, 'base64');
+  return bytesOfBase64(base64);
 }
 
 /** Whether a text is what an encoder makes of bytes. The last digits can be written in several ways. */
-function isUsualBase64(text: string, bytes: Bytes): boolean {
+function isUsualBase64(text: string, bytes: Uint8Array): boolean {
   const rest = bytes.length % 3 === 0 ? 3 : bytes.length % 3;
-  const last = nodeModule('node:buffer')
-    .Buffer.from(bytes.subarray(bytes.length - rest))
-    .toString('base64');
+  const last = base64Of(bytes.subarray(bytes.length - rest));
   return text.length === 4 * Math.ceil(bytes.length / 3) && text.endsWith(last) && !/[-_\s]/.test(text);
-}
-
-/** What is used of a Buffer. */
-type Bytes = Uint8Array & { toString(encoding: 'base64'): string };
-
-/** What is used of Node, which is absent where pages read the types of this package. */
-interface NodeModules {
-  readonly 'node:buffer': {
-    readonly Buffer: { from(text: string, encoding: 'base64'): Bytes; from(bytes: Uint8Array): Bytes };
-  };
-  readonly 'node:crypto': {
-    createHash(name: 'sha256'): { update(bytes: Uint8Array): { digest(encoding: 'hex'): string } };
-  };
-}
-
-/** A module of Node, without an import that a page would load. */
-function nodeModule<Name extends keyof NodeModules>(name: Name): NodeModules[Name] {
-  const host = globalThis as unknown as {
-    readonly process: { getBuiltinModule<Key extends Name>(name: Key): NodeModules[Key] };
-  };
-  return host.process.getBuiltinModule(name);
 }
 
 function isTextType(mediaType = ''): boolean {
@@ -329,10 +307,7 @@ export function storedRequest(
   const { tools = [], parameters = {} } = data;
   if (tools.length === 0 && Object.keys(parameters).length === 0) return null;
   const text = JSON.stringify(sorted(data as JsonObject));
-  const digest = nodeModule('node:crypto')
-    .createHash('sha256')
-    .update(new TextEncoder().encode(text))
-    .digest('hex');
+  const digest = digestOf(new TextEncoder().encode(text));
   return { id: `sha256:${digest}`, type: 'request:stored', timestamp: null, data };
 }
 

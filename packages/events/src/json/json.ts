@@ -89,3 +89,17 @@ export function freezeDeep<T>(value: T): T {
   for (const item of Object.values(value)) freezeDeep(item);
   return Object.freeze(value);
 }
+
+/** Whether two values that JSON can hold are equal: the same values, even with their keys in another order. An undefined key is absent. */
+export function isSameJson(one: unknown, other: unknown): boolean {
+  if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null)
+    return one === other;
+  if (Array.isArray(one) !== Array.isArray(other)) return false;
+  const [ours, theirs] = [one, other].map((value) =>
+    Object.entries(value).filter(([, item]) => item !== undefined),
+  ) as [[string, unknown][], [string, unknown][]];
+  if (ours.length !== theirs.length) return false;
+  return ours.every(
+    ([key, item]) => Object.hasOwn(other, key) && isSameJson(item, (other as JsonObject)[key]),
+  );
+}

@@ -50,14 +50,19 @@ export function assertDispatchId(dispatchId: string): void {
   );
 }
 
+/** Whether a text has more bytes in UTF-8. Each of its units has at most three. */
+function isLonger(text: string, bytes: number): boolean {
+  return 3 * text.length > bytes && new TextEncoder().encode(text).length > bytes;
+}
+
 function whyNotTaskDir(taskDir: string): string | null {
   if (taskDir === '') return 'it is empty';
-  if (Buffer.byteLength(taskDir) > longestTaskDir) return `it is longer than ${longestTaskDir} bytes`;
+  if (isLonger(taskDir, longestTaskDir)) return `it is longer than ${longestTaskDir} bytes`;
   for (const segment of taskDir.split('/')) {
     if (segment === '') return 'it has an empty part (a leading, trailing or doubled /)';
     if (segment.startsWith('.')) return `its part ${JSON.stringify(segment)} starts with a dot`;
     if (!segment.isWellFormed()) return 'it has half of a surrogate pair';
-    if (Buffer.byteLength(segment) > longestSegment) return `a part is longer than ${longestSegment} bytes`;
+    if (isLonger(segment, longestSegment)) return `a part is longer than ${longestSegment} bytes`;
     if (/[\p{Cc}\p{Zl}\p{Zp}\\:*?"<>|]/u.test(segment))
       return `its part ${JSON.stringify(segment)} has a character that is not allowed in paths`;
     if (/[. ]$/.test(segment)) return `its part ${JSON.stringify(segment)} ends with a dot or a space`;
