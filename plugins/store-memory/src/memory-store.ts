@@ -1,16 +1,14 @@
+import type { CapturedEvent, DispatchEnvelope, EnvelopeUpdates, TaskRecord } from '@hansard/events';
 import {
   assertDispatchId,
   assertTaskDir,
-  type CapturedEvent,
   compareByStart,
   type DispatchClaim,
-  type DispatchEnvelope,
   type DispatchListing,
   type DispatchPage,
   type DispatchRewrite,
   type DispatchRewritten,
   type DispatchStoreProvider,
-  type EnvelopeUpdates,
   type EventPage,
   EventWords,
   isInternalTask,
@@ -22,7 +20,6 @@ import {
   type StoreCapabilities,
   storeErrors,
   type TaskListing,
-  type TaskRecord,
   type WatchScope,
 } from '@hansard/provider';
 import {
