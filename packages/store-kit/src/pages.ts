@@ -68,7 +68,7 @@ export function compareListings(
 /** The `next` of a page whose last dispatch has this place. */
 export function listingCursor({ startedAt, taskDir, dispatchId }: ListingKey): string {
   const bytes = new TextEncoder().encode(JSON.stringify([startedAt, taskDir, dispatchId]));
-  return base64Of(bytes).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+  return base64Of(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
 /** The place that {@link listingCursor} wrote. @throws STORE_INVALID_CURSOR */
