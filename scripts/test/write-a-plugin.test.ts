@@ -96,8 +96,8 @@ const check = (path: string, ...options: readonly string[]) =>
 /** The kits grow. What matters is that nothing failed. */
 const withoutCounts = (text: string) => text.replace(/\d+(?= passed)/g, 'N');
 
-it('the plugins of the pages about tools, hooks and importers pass their kits, with the output of the page', () => {
-  const pages = ['write-a-hook', 'write-a-tool', 'write-an-importer'];
+it('the plugins of the pages about models, tools, hooks and importers pass their kits, with the output of the page', () => {
+  const pages = ['write-a-hook', 'write-a-model', 'write-a-tool', 'write-an-importer'];
   const outputs = pages.map((name) => make(pageOf(name), join(project, 'plugins', name)).output);
   const { status, stdout, stderr } = check('plugins');
   expect([withoutCounts(stdout), stderr]).toEqual([withoutCounts(`${outputs.join('\n')}\n`), '']);
