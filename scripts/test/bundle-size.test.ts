@@ -1,7 +1,9 @@
+import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { describe, expect, it } from 'vitest';
+import { licencesFile } from '../licences.ts';
 import { root } from '../workspace.ts';
 
 /** The bytes that a program loads at once, minified, with all that it needs of the built packages, and what is left of them when they are compressed. */
@@ -62,5 +64,29 @@ describe('a bundled program', () => {
     expect(bytes).toBeLessThanOrEqual(335_000);
     // The aim is 80 KB. Zod is two fifths of them.
     expect(compressed).toBeLessThanOrEqual(97_000);
+  });
+});
+
+describe('a built package', () => {
+  /** Before the code of each file, esbuild names it. */
+  const named = /^\/\/ (?:\.\.\/)*node_modules\/.*\bnode_modules\/((?:@[^/]+\/)?[^/]+)\//gm;
+
+  it('ships the licence of each library whose code it has', () => {
+    const libraries = globSync('{packages,plugins,apps}/*/dist', { cwd: root }).flatMap((folder) => {
+      const code = globSync('**/*.js', { cwd: join(root, folder) }).map((file) =>
+        readFileSync(join(root, folder, file), 'utf8'),
+      );
+      const names = new Set(code.flatMap((text) => [...text.matchAll(named)].map(([, name]) => `${name}`)));
+      const file = join(root, folder, licencesFile);
+      const texts = existsSync(file) ? readFileSync(file, 'utf8').split('\n\n---\n\n') : [];
+      for (const name of names) {
+        const licence = texts.find((text) => text.startsWith(`${name}\n\n`)) ?? '';
+        expect(licence.length, `the licence of ${name} in ${folder}`).toBeGreaterThan(200);
+      }
+      return [...names];
+    });
+    expect(libraries).toEqual(expect.arrayContaining(['zod', 'devalue', 'loupe', 'gpt-tokenizer']));
+    const page = readFileSync(join(root, 'packages/viewer/dist/page', licencesFile), 'utf8');
+    expect(page).toContain('preact\n\n');
   });
 });
