@@ -2,8 +2,7 @@
  * Measures training data: 1,000 dispatches of 100 events in each format, beside reading and encoding them, and one dispatch of one
  * agent with 20,000 and 100,000 events as conversations, in processor time of the main thread. The heap is counted after a forced
  * collection, at the first tenth of the dispatches and at the last. Formats with a row for each call repeat the prompt in each row,
- * so their text grows with the square of a dispatch: they are not measured on a long one. ShareGPT can't represent text beside
- * tool calls, so its dispatches have none.
+ * so their text grows with the square of a dispatch: they are not measured on a long one.
  */
 
 import { type TrainingFormatId, trainingFormatIds, writeTrainingData } from '@hansard/datasets';
@@ -28,21 +27,21 @@ async function measureMany(format: TrainingFormatId): Promise<void> {
   const writing: number[] = [];
   let bytes = 0;
   for (let round = 0; round < rounds; round += 1) {
-    reading.push(await seconds(() => readAll(sourceOf(format, dispatches, events))));
+    reading.push(await seconds(() => readAll(sourceOf(dispatches, events))));
     writing.push(
       await seconds(async () => {
-        bytes = await writeAll(sourceOf(format, dispatches, events), format);
+        bytes = await writeAll(sourceOf(dispatches, events), format);
       }),
     );
   }
   const heaps: number[] = [];
   await writeAll(
-    sourceOf(format, dispatches, events, (done) => {
+    sourceOf(dispatches, events, (done) => {
       if (done % (dispatches / 10) === 0) heaps.push(collectedHeap());
     }),
     format,
   );
-  const total = dispatches * events * (format === 'sharegpt' ? 4 / 5 : 1);
+  const total = dispatches * events;
   report(
     {
       benchmark: 'training',
@@ -59,7 +58,7 @@ async function measureMany(format: TrainingFormatId): Promise<void> {
 }
 
 async function measureLong(format: TrainingFormatId): Promise<void> {
-  const took = (events: number) => processorSeconds(() => writeAll(sourceOf(format, 1, events), format));
+  const took = (events: number) => processorSeconds(() => writeAll(sourceOf(1, events), format));
   const [shorts, longs]: [number[], number[]] = [[], []];
   for (let round = 0; round < rounds; round += 1) {
     shorts.push(await took(20_000));
@@ -79,12 +78,7 @@ async function measureLong(format: TrainingFormatId): Promise<void> {
 }
 
 /** Dispatches that are generated when they are read. Each is read four times; `heard` receives the number of finished ones. */
-function sourceOf(
-  format: TrainingFormatId,
-  dispatches: number,
-  events: number,
-  heard: (done: number) => void = () => {},
-): TaskSource {
+function sourceOf(dispatches: number, events: number, heard: (done: number) => void = () => {}): TaskSource {
   const reads = new Map<string, number>();
   let done = 0;
   return {
@@ -95,8 +89,7 @@ function sourceOf(
       fidelity: 'full' as const,
     })),
     async *readEvents(dispatchId) {
-      for (let turn = 0; turn < events / eventsOfATurn; turn += 1)
-        yield* sampleTurn(turn).filter(({ type }) => format !== 'sharegpt' || type !== 'agent:text');
+      for (let turn = 0; turn < events / eventsOfATurn; turn += 1) yield* sampleTurn(turn);
       const times = (reads.get(dispatchId) ?? 0) + 1;
       reads.set(dispatchId, times);
       if (times === 4) {

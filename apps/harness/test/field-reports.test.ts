@@ -116,7 +116,7 @@ async function rowsOf(shell: CommandLine, path: string, format: string) {
 }
 
 describe('training data of a session', () => {
-  const formats = ['sft', 'trl', 'trl-chat', 'openai', 'sharegpt'];
+  const formats = ['sft', 'trl', 'trl-chat', 'openai'];
 
   it.each(formats)('shows an image in %s, or names and counts it (c44)', async (format) => {
     using shell = commandLine();

@@ -120,7 +120,6 @@ describe(`a log with hostile text in every place ${seeded}`, () => {
     ['trl', '--mapping', 'game.yaml'],
     ['trl-chat'],
     ['openai'],
-    ['sharegpt'],
     ['streams', '--mapping', 'game.yaml'],
   ])('is harmless in the answer of an export into a folder: %s', async (...format) => {
     const out = `out-${format[0]}`;

@@ -165,9 +165,7 @@ const exportsOfGame: readonly (readonly [name: string, args: readonly string[]])
   ['otlp', ['export', 'lab/game', '--as', 'otlp', '--content', 'spans', '--reasoning']],
   ['otlp log records', ['export', 'lab/game', '--as', 'otlp', '--content', 'events', '--reasoning']],
   ['streams', ['export', 'lab/game', '--as', 'streams', '--mapping', 'game.yaml']],
-  ...['sft', 'trl', 'trl-chat', 'openai', 'sharegpt'].map(
-    (id) => [id, ['export', 'lab/game', '--as', id]] as const,
-  ),
+  ...['sft', 'trl', 'trl-chat', 'openai'].map((id) => [id, ['export', 'lab/game', '--as', id]] as const),
   ['packets', ['judge', 'pack', 'lab/game', '--mapping', 'game.yaml']],
 ];
 

@@ -168,7 +168,6 @@ const laws: Readonly<Record<ExportFormatId, (made: Made, text: string, leftOut: 
   trl: trained,
   'trl-chat': inRows,
   openai: inRows,
-  sharegpt: inRows,
 };
 
 function byWord(made: Made, text: string, leftOut: LeftOut): void {

@@ -32,7 +32,6 @@ const descriptions: Readonly<Record<ExportFormatId, string>> = {
   trl: 'training data for TRL, prompt and completion of each call',
   'trl-chat': 'training data for TRL, whole conversations',
   openai: "training data in OpenAI's chat format",
-  sharegpt: 'training data for LLaMA-Factory (ShareGPT)',
 };
 
 const unitBytes = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 } as const;

@@ -57,7 +57,7 @@ const perDispatch: readonly (readonly [RegExp, number])[] = [
   [/^export chat\/talk --as (?:otlp|markdown|html|pages|agent-trace) ?/, 3],
   // Once for the agents that take part, and once for the lines.
   [/^export chat\/talk --as streams /, 4],
-  [/^export chat\/talk --as (?:sft|trl|trl-chat|openai|sharegpt) /, 8],
+  [/^export chat\/talk --as (?:sft|trl|trl-chat|openai) /, 8],
 ];
 
 /** Commands that record: a call for each step of what they record. */

@@ -94,5 +94,4 @@ export const exportFormats: Readonly<Record<ExportFormatId, ExportFormat>> = {
   trl: training,
   'trl-chat': training,
   openai: training,
-  sharegpt: training,
 };

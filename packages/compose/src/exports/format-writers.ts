@@ -64,7 +64,6 @@ export const formatWriters: Readonly<Record<ExportFormatId, WriteFormat>> = {
   trl: ofOne((source, writing) => writeTraining('trl', source, writing)),
   'trl-chat': ofOne((source, writing) => writeTraining('trl-chat', source, writing)),
   openai: ofOne((source, writing) => writeTraining('openai', source, writing)),
-  sharegpt: ofOne((source, writing) => writeTraining('sharegpt', source, writing)),
 };
 
 /** Counts what a writer leaves out. */

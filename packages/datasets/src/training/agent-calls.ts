@@ -27,8 +27,8 @@ const unshownTypes: ReadonlySet<string> = new Set(
   ),
 );
 
-/** The name, role and turn of an agent at the time of a call. */
-export type CallSetting = Pick<CallFacts, 'agentName' | 'agentRole' | 'turn'>;
+/** The name, role and turn of an agent at the time of a call, and how its dispatch ended. */
+export type CallSetting = Pick<CallFacts, 'agentName' | 'agentRole' | 'turn' | 'outcome'>;
 
 interface OpenAnswer {
   readonly messageId: string;

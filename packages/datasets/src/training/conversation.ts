@@ -1,5 +1,6 @@
+import { createHash } from 'node:crypto';
 import type { ContextMessage } from '@hansard/prompt';
-import type { CallFacts, DroppedCall, DropReason, TrainingCall } from './training-call.ts';
+import type { CallFacts, DroppedCall, TrainingCall } from './training-call.ts';
 
 /** A message of training data, and whether this row trains it. */
 export interface TrainingMessage {
@@ -7,14 +8,6 @@ export interface TrainingMessage {
   /** The thoughts of a trained answer. */
   readonly thinking: string | null;
   readonly isTrained: boolean;
-}
-
-/** The conversations that a format can hold. */
-export interface RowLimits {
-  /** Whether a row may hold answers without training them. */
-  readonly canMask: boolean;
-  /** The longest prefix that a row can hold; null if none. Absent if a row can hold any conversation. */
-  beginning?(conversation: Conversation): Conversation | null;
 }
 
 /** A run of calls as one conversation. */
@@ -25,7 +18,7 @@ export interface Conversation {
   readonly messages: readonly TrainingMessage[];
 }
 
-function conversationOf({ calls, thinking, last: { prompt, answer } }: CallRun): Conversation {
+export function conversationOf({ calls, thinking, last: { prompt, answer } }: CallRun): Conversation {
   const { text, toolCalls } = answer;
   const spoken: ContextMessage = { role: 'assistant', text, toolCalls };
   const messages = [...prompt.context.messages, spoken].map((message, at): TrainingMessage => {
@@ -35,44 +28,26 @@ function conversationOf({ calls, thinking, last: { prompt, answer } }: CallRun):
   return { calls, messages };
 }
 
-/** The first calls of a conversation, without the rest. */
-export function beginningOf({ calls, messages }: Conversation, count: number): Conversation | null {
-  const [first, ...more] = calls.slice(0, count);
-  if (first === undefined) return null;
-  let left = count;
-  const end = messages.findIndex(({ isTrained }) => {
-    if (isTrained) left -= 1;
-    return left === 0;
-  });
-  return { calls: [first, ...more], messages: messages.slice(0, end + 1) };
-}
+/** Finds rows that are written already: with the same prompt, as its model was given it, and the same answers. */
+export class SeenRows {
+  readonly #seen = new Set<string>();
 
-/** Whether a format can hold any call of a run. If not, all of them are dropped. */
-export function canHold(run: CallRun, format: RowLimits, drop: (dropped: DroppedCall) => void): boolean {
-  if (format.canMask || !run.holdsOtherAnswers) return true;
-  dropFrom(0, run, 'trained_twice', drop);
-  return false;
-}
-
-/** As many calls of a run as the format can hold, in order; null if none. The others are dropped. */
-export function fittedConversation(
-  run: CallRun,
-  format: RowLimits,
-  drop: (dropped: DroppedCall) => void,
-): Conversation | null {
-  const conversation = conversationOf(run);
-  const beginning = format.beginning === undefined ? conversation : format.beginning(conversation);
-  dropFrom(beginning?.calls.length ?? 0, run, 'no_turns', drop);
-  return beginning;
-}
-
-function dropFrom(
-  at: number,
-  { calls }: CallRun,
-  reason: DropReason,
-  drop: (dropped: DroppedCall) => void,
-): void {
-  for (const { dispatchId, eventId } of calls.slice(at)) drop({ dispatchId, eventId, reason });
+  /** Whether a run has a row of its own. If not, all its calls are dropped. */
+  isNew(
+    { calls, thinking, last: { prompt, answer } }: CallRun,
+    drop: (dropped: DroppedCall) => void,
+  ): boolean {
+    const { hash } = prompt.context.manifest;
+    const key = createHash('sha256')
+      .update(JSON.stringify([hash, prompt.length, [...thinking], answer]))
+      .digest('base64');
+    if (this.#seen.has(key)) {
+      for (const { dispatchId, eventId } of calls) drop({ dispatchId, eventId, reason: 'duplicate' });
+      return false;
+    }
+    this.#seen.add(key);
+    return true;
+  }
 }
 
 /** Calls of one agent, each of which continues the previous one. The earlier prompts are prefixes of the last. */
@@ -82,15 +57,12 @@ export interface CallRun {
   /** The thoughts of each answer, by its index in the conversation. */
   readonly thinking: ReadonlyMap<number, string | null>;
   readonly last: Pick<TrainingCall, 'prompt' | 'answer'>;
-  /** Whether the prompts hold an answer from another call. */
-  readonly holdsOtherAnswers: boolean;
 }
 
 interface OpenRun extends CallRun {
   readonly calls: [CallFacts, ...CallFacts[]];
   readonly thinking: Map<number, string | null>;
   last: CallRun['last'];
-  holdsOtherAnswers: boolean;
 }
 
 /** Groups the calls of agents into runs. A run is over when the agent's next call does not continue it. */
@@ -131,7 +103,7 @@ export function runOf(call: TrainingCall): CallRun {
 
 function begin({ prompt, answer, continues: _, ...facts }: TrainingCall): OpenRun {
   const thinking = new Map([[prompt.length, answer.thinking]]);
-  return { calls: [facts], thinking, last: { prompt, answer }, holdsOtherAnswers: prompt.holds('answer') };
+  return { calls: [facts], thinking, last: { prompt, answer } };
 }
 
 /** The first new message in the prompt is the previous answer. */
@@ -139,5 +111,4 @@ function goOn(open: OpenRun, { prompt, answer, continues: _, ...facts }: Trainin
   open.calls.push(facts);
   open.thinking.set(prompt.length, answer.thinking);
   open.last = { prompt, answer };
-  open.holdsOtherAnswers ||= prompt.context.added.slice(1).some(({ role }) => role === 'assistant');
 }

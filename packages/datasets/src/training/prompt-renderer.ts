@@ -14,7 +14,6 @@ import { type MeasureMessage, nothing, plus, type RowSize } from './rows.ts';
 type Holding = keyof typeof holdings;
 
 const holdings = {
-  answer: ({ role }: ContextMessage) => role === 'assistant',
   encodedBytes: ({ text }: ContextMessage) => holdsEncodedBytes(text),
 };
 
@@ -96,7 +95,7 @@ export class PromptRenderer {
 
   /** Reads only the new messages of the prompt. */
   #heldBy({ added, manifest: { prefix } }: RenderedContext): ReadonlySet<Holding> {
-    for (const what of ['answer', 'encodedBytes'] as const) {
+    for (const what of ['encodedBytes'] as const) {
       if ((this.#firsts.get(what) ?? Number.POSITIVE_INFINITY) < prefix.messages) continue;
       const place = added.findIndex(holdings[what]);
       if (place < 0) this.#firsts.delete(what);

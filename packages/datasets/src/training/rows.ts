@@ -88,7 +88,7 @@ export function toolsField(logged: CallRequest['tools'], { tools }: RowOptions):
 }
 
 /** The functions that a model was given. Null: none, or the log does not have their definitions. */
-export function functionsOf({ basis, value }: CallRequest['tools']): JsonObject[] | null {
+function functionsOf({ basis, value }: CallRequest['tools']): JsonObject[] | null {
   if (basis !== 'recorded' || value === null) return null;
   return value.map(({ name, description, inputSchema }) => ({
     name,

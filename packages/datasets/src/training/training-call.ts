@@ -10,6 +10,8 @@ export interface CallFacts {
   /** From events of the game, or the role of the dispatch for its dispatched agent; '' if it is not recorded. */
   readonly agentRole: string;
   readonly turn: string;
+  /** The status of the dispatch. */
+  readonly outcome: string;
   readonly model: string | null;
   /** The first event of the answer. */
   readonly eventId: string;
@@ -57,10 +59,8 @@ const dropReasons = [
   'retracted',
   /** A hook rejected it before anybody received it, or its prompt has such an answer. */
   'rejected',
-  /** The prompt holds earlier answers, which this format would train a second time. */
-  'trained_twice',
-  /** The messages do not alternate as ShareGPT requires, or there is text beside a tool call. */
-  'no_turns',
+  /** Another row has the same prompt and the same answers. */
+  'duplicate',
 ] as const;
 
 export type DropReason = (typeof dropReasons)[number];

@@ -1,11 +1,5 @@
 import type { ContextMessage, TokenCounter } from '@hansard/prompt';
-import {
-  type CallRun,
-  type Conversation,
-  canHold,
-  fittedConversation,
-  type TrainingMessage,
-} from './conversation.ts';
+import { type CallRun, SeenRows, type TrainingMessage } from './conversation.ts';
 import { type MeasureMessage, nothing, plus, type RowOptions, type RowSize } from './rows.ts';
 import type { CallFacts } from './training-call.ts';
 import type { TrainingFormat } from './training-formats.ts';
@@ -20,6 +14,7 @@ const noFacts: CallFacts = {
   agentName: '',
   agentRole: '',
   turn: '',
+  outcome: '',
   model: null,
   eventId: '',
   isRecorded: false,
@@ -38,8 +33,8 @@ export interface TrainingEstimate {
 }
 
 /**
- * Reads the dispatches without keeping rows. Each message is measured once, and a prompt has the sum of its messages; only
- * ShareGPT, whose rows depend on all of their messages, builds them one at a time. Of a text over 1,000 characters, the tokens of the first 1,000 stand for the rest.
+ * Reads the dispatches without keeping rows. Each message is measured once, and a prompt has the sum of its messages; no
+ * row is built. Of a text over 1,000 characters, the tokens of the first 1,000 stand for the rest.
  */
 export async function estimateRows(
   source: TrainingSource,
@@ -57,6 +52,7 @@ async function measureRows(
 ): Promise<TrainingEstimate> {
   const { format } = source;
   const measure = new RowMeasure(format, source.row, counter);
+  const seen = new SeenRows();
   let [rows, dropped, inRows, size] = [0, 0, 0, nothing];
   const tally: ReadingTally = {
     addEvent() {},
@@ -66,16 +62,9 @@ async function measureRows(
   };
   for (const envelope of source.full) {
     for await (const run of source.runsOf(envelope, tally, measure.message)) {
-      if (!canHold(run, format, tally.drop)) continue;
-      if (format.beginning === undefined) {
-        size = plus(size, measure.run(run));
-        inRows += run.calls.length;
-      } else {
-        const beginning = fittedConversation(run, format, tally.drop);
-        if (beginning === null) continue;
-        size = plus(size, measure.row(beginning));
-        inRows += beginning.calls.length;
-      }
+      if (!seen.isNew(run, tally.drop)) continue;
+      size = plus(size, measure.run(run));
+      inRows += run.calls.length;
       rows += 1;
     }
   }
@@ -121,12 +110,6 @@ class RowMeasure {
       });
     }
     return size;
-  }
-
-  /** A row of these messages, with its exact bytes. */
-  row({ calls, messages }: Conversation): RowSize {
-    const tokens = messages.reduce((sum, message) => sum + this.#tokensOf(message), 0);
-    return { bytes: this.#bytesOf(calls, messages) + 1, tokens };
   }
 
   #factsOf(calls: readonly [CallFacts, ...CallFacts[]]): RowSize {

@@ -1,8 +1,7 @@
 import type { JsonObject } from '@hansard/events';
-import { beginningOf, type Conversation, type RowLimits, type TrainingMessage } from './conversation.ts';
+import type { Conversation, TrainingMessage } from './conversation.ts';
 import {
   argumentsOf,
-  functionsOf,
   type ReasoningMode,
   type RowOptions,
   reasoningModes,
@@ -10,13 +9,14 @@ import {
   thoughtsField,
   toolsField,
 } from './rows.ts';
+import type { CallFacts } from './training-call.ts';
 
-export const trainingFormatIds = ['sft', 'trl', 'trl-chat', 'openai', 'sharegpt'] as const;
+export const trainingFormatIds = ['sft', 'trl', 'trl-chat', 'openai'] as const;
 
 export type TrainingFormatId = (typeof trainingFormatIds)[number];
 
 /** How a format turns conversations into rows. */
-export interface TrainingFormat extends RowLimits {
+export interface TrainingFormat {
   readonly id: TrainingFormatId;
   readonly file: string;
   /** One row per call, or one per run of calls that continue each other. */
@@ -35,7 +35,6 @@ export const trainingFormats: Readonly<Record<TrainingFormatId, TrainingFormat>>
     id: 'sft',
     file: 'sft_dataset.jsonl',
     rows: 'calls',
-    canMask: true,
     hasImages: false,
     thoughts: [],
     toRow: sftRow,
@@ -44,7 +43,6 @@ export const trainingFormats: Readonly<Record<TrainingFormatId, TrainingFormat>>
     id: 'trl',
     file: 'trl.jsonl',
     rows: 'calls',
-    canMask: true,
     hasImages: true,
     thoughts: reasoningModes,
     toRow: trlPromptCompletionRow,
@@ -53,7 +51,6 @@ export const trainingFormats: Readonly<Record<TrainingFormatId, TrainingFormat>>
     id: 'trl-chat',
     file: 'trl_chat.jsonl',
     rows: 'conversations',
-    canMask: false,
     hasImages: true,
     thoughts: reasoningModes,
     toRow: trlChatRow,
@@ -62,20 +59,9 @@ export const trainingFormats: Readonly<Record<TrainingFormatId, TrainingFormat>>
     id: 'openai',
     file: 'openai.jsonl',
     rows: 'conversations',
-    canMask: true,
     hasImages: true,
     thoughts: asText,
     toRow: openaiRow,
-  },
-  sharegpt: {
-    id: 'sharegpt',
-    file: 'sharegpt.jsonl',
-    rows: 'conversations',
-    canMask: false,
-    hasImages: false,
-    thoughts: asText,
-    beginning: sharegptBeginning,
-    toRow: sharegptRow,
   },
 };
 
@@ -146,74 +132,6 @@ function messageText({ message, thinking }: TrainingMessage): string {
   return `<assistant>\n${parts.join('\n')}\n</assistant>\n`;
 }
 
-type From = 'human' | 'gpt' | 'function_call' | 'observation';
-
-interface Turn {
-  readonly from: From;
-  readonly value: string;
-}
-
-/**
- * The longest prefix of a conversation with valid ShareGPT turns, as LLaMA-Factory reads them: system prompts first, then
- * `human` or `observation` at odd positions, `gpt` or `function_call` at even ones. Consecutive messages from one side
- * are one turn. A turn with a tool call cannot have text.
- */
-function sharegptBeginning(conversation: Conversation): Conversation | null {
-  let calls = 0;
-  let before: From | null = null;
-  for (const { message } of conversation.messages) {
-    if (message.role === 'system' && before !== null) break;
-    if (message.role === 'system') continue;
-    const from = fromOf(message);
-    const isTurn: boolean = isAnswer(from)
-      ? before !== null && !isAnswer(before)
-      : before === null || isAnswer(before) || from === before;
-    if (!isTurn || (from === 'function_call' && message.text !== '')) break;
-    before = from;
-    if (isAnswer(from)) calls += 1;
-  }
-  return beginningOf(conversation, calls);
-}
-
-/** The row of a conversation with valid turns. */
-function sharegptRow({ calls, messages }: Conversation, options: RowOptions): JsonObject {
-  const tools = options.tools ?? functionsOf(calls[0].tools);
-  const system = messages.flatMap(({ message }) => (message.role === 'system' ? [message.text] : []));
-  const turns: Turn[] = [];
-  for (const message of messages) {
-    if (message.message.role === 'system') continue;
-    const turn = turnOf(message, options);
-    const before = turns.at(-1);
-    if (before?.from === turn.from)
-      turns[turns.length - 1] = { from: turn.from, value: `${before.value}\n${turn.value}` };
-    else turns.push(turn);
-  }
-  return {
-    conversations: turns.map(({ from, value }) => ({ from, value })),
-    system: system.join('\n'),
-    tools: tools === null ? '' : JSON.stringify(tools),
-  };
-}
-
-function turnOf({ message, thinking }: TrainingMessage, { reasoning }: RowOptions): Turn {
-  const from = fromOf(message);
-  if (message.role !== 'assistant') return { from, value: message.text };
-  const { text, toolCalls } = message;
-  const calls = toolCalls.map(({ tool, input }) => ({ name: tool, arguments: argumentsOf(input) }));
-  const value = calls.length === 0 ? text : JSON.stringify(calls.length === 1 ? calls[0] : calls);
-  return { from, value: textWithThoughts(value, thinking, reasoning) };
-}
-
-function fromOf(message: TrainingMessage['message']): From {
-  if (message.role === 'tool') return 'observation';
-  if (message.role !== 'assistant') return 'human';
-  return message.toolCalls.length === 0 ? 'gpt' : 'function_call';
-}
-
-function isAnswer(from: From): boolean {
-  return from === 'gpt' || from === 'function_call';
-}
-
 /** TRL, prompt and completion, conversational: the loss is on the completion, the last answer. */
 function trlPromptCompletionRow(conversation: Conversation, options: RowOptions): JsonObject {
   const messages = conversation.messages.map((message) => trlMessage(message, options));
@@ -221,20 +139,50 @@ function trlPromptCompletionRow(conversation: Conversation, options: RowOptions)
     prompt: messages.slice(0, -1),
     completion: messages.slice(-1),
     ...imagesField(conversation, options),
-    ...toolsField(conversation.calls[0].tools, options),
+    ...toolsText(conversation.calls[0].tools, options),
     metadata: metadataOf(conversation),
   };
 }
 
-/** TRL, language modelling, conversational: for `assistant_only_loss`. */
+/** Definitions as JSON text: their schemas have keys of any type, and Arrow needs one for each column. */
+function toolsText(tools: CallFacts['tools'], options: RowOptions): JsonObject {
+  const { tools: definitions } = toolsField(tools, options);
+  return definitions === undefined ? {} : { tools: JSON.stringify(definitions) };
+}
+
+/**
+ * TRL, language modelling, conversational, and LLaMA-Factory. Each message has its mask (`train`) and its calls, so that each column has one type. Only the answers of
+ * the row's own calls are trained.
+ */
 function trlChatRow(conversation: Conversation, options: RowOptions): JsonObject {
   return {
-    messages: conversation.messages.map((message) => trlMessage(message, options)),
+    messages: conversation.messages.map((message) => ({
+      ...{ train: message.isTrained, tool_calls: [] },
+      ...trlMessage(message, options),
+    })),
     ...imagesField(conversation, options),
-    ...toolsField(conversation.calls[0].tools, options),
-    metadata: metadataOf(conversation),
+    ...toolsText(conversation.calls[0].tools, options),
+    metadata: { ...metadataOf(conversation), calls: conversation.calls.map(({ eventId }) => eventId) },
   };
 }
+
+/** What LLaMA-Factory reads of a file of `trl-chat`, as its `dataset_info.json`. */
+export const llamaFactoryInfo = {
+  hansard: {
+    file_name: 'trl_chat.jsonl',
+    formatting: 'openai',
+    columns: { messages: 'messages', tools: 'tools' },
+    tags: {
+      role_tag: 'role',
+      content_tag: 'content',
+      user_tag: 'user',
+      assistant_tag: 'assistant',
+      observation_tag: 'tool',
+      function_tag: 'function_call',
+      system_tag: 'system',
+    },
+  },
+} as const;
 
 /**
  * The column with the images of all messages, as data URLs in their order. Arrow needs one schema: if any row of the file has an image, every row has the
@@ -276,7 +224,7 @@ function trlText({ message, thinking }: TrainingMessage, { reasoning }: RowOptio
 
 /** Flat, with the same keys in each row, because Arrow needs one schema. For several calls, the facts of the first. */
 function metadataOf({ calls }: Conversation): JsonObject {
-  const [{ dispatchId, agentName, agentRole, turn, model, eventId }] = calls;
+  const [{ dispatchId, agentName, agentRole, turn, model, eventId, outcome }] = calls;
   return {
     dispatch_id: dispatchId,
     agent_name: agentName,
@@ -284,6 +232,7 @@ function metadataOf({ calls }: Conversation): JsonObject {
     turn,
     model: model ?? '',
     event_id: eventId,
+    outcome,
     faded: calls.some(({ isShortened }) => isShortened),
   };
 }

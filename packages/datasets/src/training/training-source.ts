@@ -247,7 +247,7 @@ class DispatchCalls {
     const known = this.#roles.of(agentName, agentId);
     // The dispatch has the role of the dispatched agent only.
     const agentRole = known ?? (agentId === '' ? this.#options.envelope.role : '');
-    return { agentName, agentRole, turn: this.#turn };
+    return { agentName, agentRole, turn: this.#turn, outcome: this.#options.envelope.status };
   }
 
   #callsOf(agentId: string): AgentCalls {

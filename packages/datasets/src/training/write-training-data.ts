@@ -10,11 +10,16 @@ import {
   type TextSink,
 } from '@hansard/events';
 import { contextRendererVersion, type TokenCounter } from '@hansard/prompt';
-import { type Conversation, canHold, fittedConversation } from './conversation.ts';
+import { type Conversation, conversationOf, SeenRows } from './conversation.ts';
 import type { RowOptions } from './rows.ts';
 import type { CallFacts, DroppedCall, DropReason } from './training-call.ts';
 import { estimateRows, type TrainingEstimate } from './training-estimate.ts';
-import { type TrainingFormat, type TrainingFormatId, trainingFormats } from './training-formats.ts';
+import {
+  llamaFactoryInfo,
+  type TrainingFormat,
+  type TrainingFormatId,
+  trainingFormats,
+} from './training-formats.ts';
 import { type TrainingContent, TrainingSource } from './training-source.ts';
 
 const shownDrops = 20;
@@ -50,11 +55,12 @@ export async function* writeTrainingData(
   assertSize(estimate, options);
   const tally = new TrainingTally();
   const drop = tally.drop.bind(tally);
+  const seen = new SeenRows();
   for (const envelope of source.narrative) tally.refuse(envelope);
   for (const envelope of source.full) {
     for await (const run of source.runsOf(envelope, tally)) {
-      const conversation = canHold(run, format, drop) ? fittedConversation(run, format, drop) : null;
-      if (conversation === null) continue;
+      if (!seen.isNew(run, drop)) continue;
+      const conversation = conversationOf(run);
       const line = `${JSON.stringify(format.toRow(conversation, row))}\n`;
       tally.addRow(line, conversation.calls);
       tally.addFiles(conversation, format, row);
@@ -91,7 +97,7 @@ function filterOf({ format, agents, reasoning = 'drop', tools, mapping }: Traini
 }
 
 /**
- * Dispatches as a file of training data, and `manifest.json`. `open` creates a file; it is first called after the estimate, so that data
+ * Dispatches as a file of training data, `manifest.json`, and for `trl-chat` the `dataset_info.json` of LLaMA-Factory. `open` creates a file; it is first called after the estimate, so that data
  * above the limit leaves none.
  * @throws as `writeTrainingData`
  */
@@ -104,6 +110,8 @@ export async function writeTrainingFiles(
   let next = await rows.next();
   const sink = open(trainingFormats[options.format].file);
   for (; next.done !== true; next = await rows.next()) await sink.write(next.value);
+  if (options.format === 'trl-chat')
+    await open('dataset_info.json').write(`${JSON.stringify(llamaFactoryInfo, null, 2)}\n`);
   await open('manifest.json').write(`${JSON.stringify(next.value, null, 2)}\n`);
   return next.value;
 }
@@ -117,8 +125,9 @@ export interface TrainingManifest {
   readonly bytes: number;
   /** The SHA-256 of the file. */
   readonly sha256: string;
-  /** The number of model calls in the rows, with recorded prompts and with prompts rendered without a record. */
+  /** The model calls that were found (`of`): those in rows and the dropped ones. Of those in rows, the number with recorded prompts and with prompts rendered without a record. */
   readonly calls: {
+    readonly of: number;
     readonly inRows: number;
     readonly recorded: number;
     readonly rendered: number;
@@ -216,7 +225,10 @@ class TrainingTally {
       rows: this.#rows,
       bytes: this.#bytes,
       sha256: this.#file.digest('hex'),
-      calls: this.#calls,
+      calls: {
+        of: [...this.#dropped.values()].reduce((sum, { count }) => sum + count, this.#calls.inRows),
+        ...this.#calls,
+      },
       images: this.#images,
       named: this.#named,
       filter,

@@ -9,7 +9,7 @@ import type { TrainingFormatId } from '../../src/index.ts';
  * - OpenAI: platform.openai.com/docs/api-reference/fine-tuning/chat-input, and its OpenAPI document
  *   (FineTuneChatRequestInput, FineTuneChatCompletionRequestAssistantMessage: weight 0 or 1, content is required unless
  *   there are tool calls);
- * - ShareGPT: data/README.md of LLaMA-Factory, and the checks of its converter and its formatter of function calls;
+ * - LLaMA-Factory: the class OpenAIDatasetConverter of data/converter.py, which needs `tool_calls` in each message, and `tools` as JSON text;
  * - sft: docs/design.md (G5).
  */
 
@@ -42,6 +42,13 @@ const trlMessage = z.discriminatedUnion('role', [
   }),
 ]);
 
+const maskedMessage = z
+  .looseObject({ train: z.boolean(), role: z.string(), tool_calls: z.array(z.unknown()) })
+  .refine(({ train: _, tool_calls, ...message }) => {
+    const calls = tool_calls.length === 0 ? {} : { tool_calls };
+    return trlMessage.safeParse({ ...message, ...calls }).success;
+  }, 'without its mask it is a message of TRL');
+
 const functionTool = z.looseObject({
   type: z.literal('function'),
   function: z.looseObject({ name: nonEmpty, parameters: z.looseObject({}).optional() }),
@@ -51,7 +58,10 @@ const dataUrl = z.string().regex(/^data:image\/(?:png|jpeg|webp);base64,[A-Za-z0
 
 const trlColumns = {
   images: z.array(dataUrl).optional(),
-  tools: z.array(functionTool).optional(),
+  tools: z
+    .string()
+    .refine((text) => z.array(functionTool).safeParse(JSON.parse(text)).success, 'tools are JSON')
+    .optional(),
   metadata: z.strictObject({
     dispatch_id: nonEmpty,
     agent_name: nonEmpty,
@@ -60,6 +70,9 @@ const trlColumns = {
     model: z.string(),
     event_id: nonEmpty,
     faded: z.boolean(),
+    outcome: z.string(),
+    /** Of `trl-chat`: the first event of each answer that the row trains. */
+    calls: z.array(nonEmpty).min(1).optional(),
   }),
 };
 
@@ -115,20 +128,6 @@ function resultsFollowCalls(messages: readonly z.infer<typeof openaiMessage>[]):
   return open.length === 0;
 }
 
-const heard = ['human', 'observation'];
-const said = ['gpt', 'function_call'];
-
-const sharegptTurn = z
-  .strictObject({ from: z.enum(['human', 'observation', 'gpt', 'function_call']), value: z.string() })
-  .refine(({ from, value }) => from !== 'function_call' || isFunctionCall(value), 'a function call is JSON');
-
-function isFunctionCall(value: string): boolean {
-  const calls: unknown = JSON.parse(value.replace(/<think>.*?<\/think>/s, ''));
-  return (Array.isArray(calls) ? calls : [calls]).every(
-    (call) => typeof call?.name === 'string' && typeof call.arguments === 'object' && call.arguments !== null,
-  );
-}
-
 function isJsonObject(text: string): boolean {
   const value: unknown = JSON.parse(text);
   return typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -150,7 +149,14 @@ export const documentedSchemas: Readonly<Record<TrainingFormatId, z.ZodType>> = 
     completion: z.tuple([trlMessage]).refine(([{ role }]) => role === 'assistant'),
     ...trlColumns,
   }),
-  'trl-chat': z.strictObject({ messages: z.array(trlMessage).min(2), ...trlColumns }),
+  'trl-chat': z
+    .strictObject({ messages: z.array(maskedMessage).min(2), ...trlColumns })
+    .refine(
+      ({ messages, metadata }) =>
+        messages.filter(({ train }) => train).length === metadata.calls?.length &&
+        messages.every(({ train, role }) => !train || role === 'assistant'),
+      'each call of the row is a message that is trained',
+    ),
   openai: z.strictObject({
     messages: z
       .array(openaiMessage)
@@ -158,17 +164,5 @@ export const documentedSchemas: Readonly<Record<TrainingFormatId, z.ZodType>> = 
       .refine(resultsFollowCalls, 'results follow their calls')
       .refine((messages) => messages.at(-1)?.role === 'assistant', 'the last message is an answer'),
     tools: z.array(functionTool).optional(),
-  }),
-  sharegpt: z.strictObject({
-    conversations: z
-      .array(sharegptTurn)
-      .min(2)
-      .refine((turns) => turns.length % 2 === 0, 'an even number of turns')
-      .refine(
-        (turns) => turns.every(({ from }, at) => (at % 2 === 0 ? heard : said).includes(from)),
-        'human and observation at odd positions, gpt and function_call at even ones',
-      ),
-    system: z.string(),
-    tools: z.string().refine((text) => text === '' || Array.isArray(JSON.parse(text))),
   }),
 };

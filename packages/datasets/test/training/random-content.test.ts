@@ -155,11 +155,11 @@ describe.each(trainingFormatIds)('the rows of %s, for any imported log', (format
       expect(manifest.calls.inRows + all, `seed ${seed}`).toBe(turns.length);
       for (const [reason, count] of dropped) {
         reasons.set(reason, (reasons.get(reason) ?? 0) + count);
-        if (reason !== 'no_turns' && reason !== 'trained_twice')
-          expect(count, `seed ${seed}, ${reason}`).toBe(counts.get(reason));
+        if (reason !== 'duplicate') expect(count, `seed ${seed}, ${reason}`).toBe(counts.get(reason));
       }
-      if (format === 'sft' || format === 'trl' || format === 'openai')
-        expect(manifest.calls.inRows, `seed ${seed}`).toBe(counts.get('row') ?? 0);
+      const duplicates = manifest.dropped.duplicate?.count ?? 0;
+      expect(manifest.calls.inRows + duplicates, `seed ${seed}`).toBe(counts.get('row') ?? 0);
+      expect(manifest.calls.of, `seed ${seed}`).toBe(turns.length);
       if (format === 'trl')
         expect(new Set(rows.map(({ metadata }) => metadata.event_id)), `seed ${seed}`).toEqual(
           new Set(turns.flatMap(({ eventId, outcome }) => (outcome === 'row' ? [eventId] : []))),

@@ -36,7 +36,7 @@ describe('the prompt of a row', () => {
     );
     expect(rows.map(({ metadata }) => metadata.faded)).toEqual([false, true, true]);
     expect(prompts(rows)[2]).toContain('earlier messages are not shown');
-    expect(manifest.calls).toEqual({ inRows: 3, recorded: 3, rendered: 0, shortened: 2 });
+    expect(manifest.calls).toEqual({ of: 3, inRows: 3, recorded: 3, rendered: 0, shortened: 2 });
   });
 
   it('has the summary of a compaction in place of the compacted messages, and begins a new row', async () => {
@@ -70,7 +70,7 @@ describe('the prompt of a row', () => {
     talk.say(ann, 'Second', { isRecorded: false });
     const { rows, manifest } = await write(talk, { format: 'trl-chat' });
     expect(rows.map(({ messages }) => messages.length)).toEqual([5]);
-    expect(manifest.calls).toEqual({ inRows: 2, recorded: 0, rendered: 2, shortened: 0 });
+    expect(manifest.calls).toEqual({ of: 2, inRows: 2, recorded: 0, rendered: 2, shortened: 0 });
   });
 
   it('shows an earlier call without a result as the model saw it', async () => {
@@ -198,7 +198,7 @@ describe('an unusable call is left out, and the manifest says why', () => {
       reason === 'split_answer' ? ['Before', 'In between', 'After'] : ['Before', 'After'],
     );
     const chats = await write(talk, { format: 'trl-chat' });
-    expect(chats.manifest.dropped.trained_twice?.first).toContain(after);
+    expect(chats.rows.at(-1)?.metadata.calls).toContain(after);
     expect(chats.rows[0]?.messages.map(({ content }: Row) => content)).toEqual([
       'You are Ann.',
       'One',

@@ -1,6 +1,6 @@
 import type { ContextPolicy } from '@hansard/prompt';
 import { describe, expect, it } from 'vitest';
-import { ann, annAlone, type Row, write } from './talk.ts';
+import { ann, annAlone, type Row, Talk, write } from './talk.ts';
 
 const _prompts = (rows: readonly Row[]) =>
   rows.map(({ prompt }) => prompt.map(({ content }: Row) => content).join(' | '));
@@ -58,7 +58,7 @@ describe('a conversation', () => {
     }
   });
 
-  it('is left out of a format that trains all answers if another answer with the same text came between', async () => {
+  it('has its mask if another answer with the same text came between, and loses only itself', async () => {
     const talk = annAlone();
     talk.tell(ann, 'One');
     talk.say(ann, 'ok');
@@ -67,17 +67,35 @@ describe('a conversation', () => {
     talk.tell(ann, 'Two');
     const second = talk.say(ann, 'Second');
     const chat = await write(talk, { format: 'trl-chat' });
-    expect(chat.rows.map(({ messages }) => messages.length)).toEqual([3]);
-    expect(chat.manifest.dropped).toEqual({
-      not_reproducible: { count: 1, first: [between] },
-      trained_twice: { count: 1, first: [second] },
-    });
+    expect(chat.rows.map(({ messages }) => messages.map(({ train }: Row) => train))).toEqual([
+      [false, false, true],
+      [false, false, false, false, false, false, true],
+    ]);
+    expect(chat.rows.at(-1)?.metadata.calls).toEqual([second]);
+    expect(chat.manifest.dropped).toEqual({ not_reproducible: { count: 1, first: [between] } });
+    expect(chat.manifest.calls).toMatchObject({ of: 3, inRows: 2 });
     const { rows } = await write(talk, { format: 'openai' });
     expect(rows.map(({ messages }) => messages.map(({ weight }: Row) => weight ?? 1))).toEqual([
       [1, 1, 1],
       [1, 1, 0, 1, 0, 1, 1],
     ]);
   });
+
+  it.each(['trl', 'trl-chat', 'openai', 'sft'] as const)(
+    'is in %s once if two dispatches have it',
+    async (format) => {
+      const talks = ['D1', 'D2'].map((id) => new Talk(id));
+      for (const talk of talks) {
+        talk.enter(ann, 'Ann');
+        talk.tell(ann, 'One');
+        talk.say(ann, 'First');
+      }
+      const { rows, manifest } = await write(talks, { format });
+      expect(rows).toHaveLength(1);
+      expect(manifest.dropped).toMatchObject({ duplicate: { count: 1 } });
+      expect(manifest.calls).toMatchObject({ of: 2, inRows: 1 });
+    },
+  );
 
   it('starts again after a compaction that left no answer in the prompt', async () => {
     const talk = annAlone();

@@ -11,7 +11,7 @@ import { randomTalk, seeds } from './random-talk.ts';
 import { ann, annAlone, type Row, write } from './talk.ts';
 
 /** By how many bytes the estimate of a row is too large: a comma for each list of messages. */
-const excess = { sft: 0, trl: 2, 'trl-chat': 1, openai: 1, sharegpt: 0 } as const;
+const excess = { sft: 0, trl: 2, 'trl-chat': 1, openai: 1 } as const;
 
 const cases = trainingFormatIds.flatMap(
   (format): { format: TrainingFormatId; reasoning?: ReasoningMode }[] => {

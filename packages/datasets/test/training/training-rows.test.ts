@@ -143,7 +143,7 @@ describe('TRL', () => {
         { role: 'tool', name: 'look_up', content: 'a grain' },
       ],
       completion: [{ role: 'assistant', content: 'Rye is a grain.' }],
-      tools: [lookUp],
+      tools: JSON.stringify([lookUp]),
       metadata: {
         dispatch_id: 'D1',
         agent_name: 'Ann',
@@ -151,6 +151,7 @@ describe('TRL', () => {
         turn: 'Day 1',
         model: 'small-1',
         event_id: expect.stringMatching(/^D1-e\d+$/),
+        outcome: 'completed',
         faded: false,
       },
     });
@@ -245,64 +246,11 @@ describe('OpenAI', () => {
   });
 });
 
-describe('ShareGPT', () => {
-  it('has human and observation at odd positions, gpt and function_call at even ones', async () => {
-    const { rows } = await write(table(), { format: 'sharegpt', agents: ['Ann'], tools: [lookUp] });
-    expect(rows).toEqual([
-      {
-        conversations: [
-          { from: 'human', value: 'Begin.' },
-          { from: 'function_call', value: '{"name":"look_up","arguments":{"word":"rye","deep":true}}' },
-          { from: 'observation', value: 'a grain' },
-          { from: 'gpt', value: 'Rye is a grain.' },
-          { from: 'human', value: 'So it is.\nI knew.' },
-          { from: 'gpt', value: 'Good night.' },
-        ],
-        system: 'You are Ann.',
-        tools: JSON.stringify([lookUp]),
-      },
-    ]);
-  });
-
-  it('has the calls before the first one without valid turns, and reports the others', async () => {
-    const talk = new Talk();
-    talk.enter(ann, 'Ann');
-    talk.tell(ann, 'One');
-    talk.say(ann, 'First');
-    talk.tell(ann, 'Two');
-    const call = { toolCallId: 'c1', tool: 'look_up', input: {} };
-    const beside = talk.answer(talk.ask(ann), { text: 'Let me see.', calls: [call] });
-    talk.result(ann, 'c1', 'look_up', 'nothing');
-    const last = talk.say(ann, 'Second');
-    const { rows, manifest } = await write(talk, { format: 'sharegpt' });
-    expect(rows.map(({ conversations }) => conversations)).toEqual([
-      [
-        { from: 'human', value: 'One' },
-        { from: 'gpt', value: 'First' },
-      ],
-    ]);
-    expect(manifest.dropped).toEqual({ no_turns: { count: 2, first: [beside, last] } });
-    expect(manifest.calls.inRows).toBe(1);
-  });
-
-  it('does not move a system prompt from the middle to the top', async () => {
-    const talk = new Talk();
-    talk.enter(ann, 'Ann');
-    talk.tell(ann, 'One');
-    talk.say(ann, 'First');
-    talk.add('agent:system_prompt', { text: 'Be loud.' }, { agentId: ann });
-    talk.tell(ann, 'Two');
-    talk.say(ann, 'SECOND');
-    const { rows } = await write(talk, { format: 'sharegpt' });
-    expect(rows).toMatchObject([{ system: 'You are Ann.', conversations: { length: 2 } }]);
-  });
-});
-
 describe('thoughts', () => {
   it.each([
     ['sft', 'drop'],
     ['openai', 'thinking'],
-    ['sharegpt', 'reasoning_content'],
+    ['openai', 'reasoning_content'],
   ] as const)('%s refuses them as %s, which it does not have', async (format, reasoning) => {
     await expect(write(table(), { format, reasoning })).rejects.toThrow(TypeError);
   });
@@ -324,7 +272,7 @@ describe('the manifest', () => {
       rows: 2,
       bytes: Buffer.byteLength(text),
       sha256: sha256(text),
-      calls: { inRows: 4, recorded: 4, rendered: 0, shortened: 0 },
+      calls: { of: 4, inRows: 4, recorded: 4, rendered: 0, shortened: 0 },
       images: 0,
       named: {},
       filter: { agents: ['Ann', 'agent_002', 'Zoe'], reasoning: 'drop', tools: 1, mapping: true },
@@ -351,8 +299,8 @@ function trainedTexts(row: Row): string[] {
   if (typeof row.completion === 'string') return [row.completion];
   if (Array.isArray(row.completion)) return row.completion.map(({ content }: Row) => content);
   if (row.conversations !== undefined) return ownTexts(row);
-  return row.messages.flatMap(({ role, content, weight }: Row) =>
-    role === 'assistant' && weight !== 0 ? [content ?? ''] : [],
+  return row.messages.flatMap(({ role, content, weight, train = true }: Row) =>
+    role === 'assistant' && train && weight !== 0 ? [content ?? ''] : [],
   );
 }
 
@@ -402,14 +350,16 @@ describe('the tools of a row', () => {
     expect(openai.map(({ tools }) => tools)).toEqual(functions);
     expect(openai.flatMap(trainedTexts)).toEqual(['Answer 0.', 'Answer 1.', 'Answer 2.']);
     const trl = (await write(changing(), { format: 'trl' })).rows;
-    expect(trl.map(({ tools }) => tools)).toEqual([functions[0], functions[0], functions[1]]);
-    const [sharegpt] = (await write(changing(), { format: 'sharegpt' })).rows;
-    expect(JSON.parse(String(sharegpt?.tools))).toEqual([inForm(look)]);
+    expect(trl.map(({ tools }) => JSON.parse(String(tools)))).toEqual([
+      functions[0],
+      functions[0],
+      functions[1],
+    ]);
   });
 
   it('are those that the caller gives, and none where the log does not say', async () => {
     const given = (await write(changing(), { format: 'trl', tools: [lookUp] })).rows;
-    expect(given.map(({ tools }) => tools)).toEqual([[lookUp], [lookUp], [lookUp]]);
+    expect(given.map(({ tools }) => JSON.parse(String(tools)))).toEqual([[lookUp], [lookUp], [lookUp]]);
     for (const row of (await write(changing(false), { format: 'openai' })).rows)
       expect(row).not.toHaveProperty('tools');
   });
