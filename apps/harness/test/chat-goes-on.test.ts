@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { globSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
@@ -204,5 +204,44 @@ describe.each(stores)('a session that ended, in the %s store', { concurrent: tru
         .split('\n')
         .map((row) => JSON.parse(row).text),
     ).toEqual(['I have plums.', 'Seven.']);
+  });
+});
+
+describe('chat --attach', () => {
+  it('gives the first message the files, and the log their bytes', async () => {
+    using line = commandLine();
+    const agents = { root: [{ say: 'I see.' }, { say: 'Bye.' }] };
+    writeScenario(line.cwd, 'talk.yaml', { user: ['Look.', 'And now?'], agents });
+    writeFileSync(join(line.cwd, 'map.png'), Uint8Array.from([1, 2, 3]));
+    writeFileSync(join(line.cwd, 'notes.md'), 'The door is red.');
+    const attach = ['--attach', 'map.png', '--attach', 'notes.md'];
+    expect(await line.hansard('chat', 'talk.yaml', '--quiet', ...attach)).toMatchObject({ code: 0 });
+    const events = await eventsOf(line, 'chat/talk');
+    const messages = events.filter(({ type }) => type === 'user:message').map(({ data }) => data.parts);
+    expect(messages).toEqual([
+      [
+        expect.objectContaining({ kind: 'image', mediaType: 'image/png', name: 'map.png', size: 3 }),
+        { kind: 'text', text: 'The door is red.', name: 'notes.md' },
+      ],
+      undefined,
+    ]);
+    expect(events.filter(({ type }) => type === 'content:stored')).toHaveLength(1);
+  });
+
+  it('refuses what is missing, too large or neither a text nor a known kind, before anything is recorded', async () => {
+    using line = commandLine();
+    writeScenario(line.cwd, 'talk.yaml', { user: ['Look.'], agents: { root: [{ say: 'I see.' }] } });
+    writeFileSync(join(line.cwd, 'film.bin'), Uint8Array.from([0xff, 0xfe, 0xff]));
+    writeFileSync(join(line.cwd, 'large.png'), '');
+    truncateSync(join(line.cwd, 'large.png'), 50_000_000);
+    for (const [file, why] of [
+      ['gone.png', 'ENOENT'],
+      ['film.bin', 'neither a text'],
+      ['large.png', '50000000 bytes'],
+    ] as const) {
+      const { code, err } = await line.hansard('chat', 'talk.yaml', '--attach', file);
+      expect([code, err]).toEqual([2, expect.stringContaining(why)]);
+    }
+    expect((await line.hansard('ls', '--json')).json()).toEqual([]);
   });
 });

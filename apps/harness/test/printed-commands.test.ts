@@ -96,6 +96,7 @@ beforeAll(async () => {
   copyFileSync(demoStream('hook-deny'), join(cwd, 'worker.jsonl'));
   const log = fileURLToPath(new URL('fixtures/traders-v2.jsonl', import.meta.url));
   copyFileSync(log, join(cwd, 'session.jsonl'));
+  writeFileSync(join(cwd, 'notes.md'), '# Notes\n');
   for (const name of ['game.yaml', 'village.yaml']) writeFileSync(join(cwd, name), mapping);
   const store = openDispatchStore(openJsonFileStore({ root: join(cwd, '.projects') }));
   const told = Array.from({ length: 130 }, (_, at) =>

@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
 import {
   isLogFile,
@@ -9,11 +10,14 @@ import {
 } from '@hansard/compose';
 import { type DispatchLog, toDispatchRef } from '@hansard/dispatch';
 import {
+  type ContentPart,
   type DispatchEnvelope,
   definedOnly,
   type EventData,
   type Fidelity,
   isEventOf,
+  type MediaPart,
+  messageOf,
 } from '@hansard/events';
 import { readSessionState } from '@hansard/session';
 import { Option } from 'commander';
@@ -74,9 +78,16 @@ export const addChat: AddCommand = (command, context) => {
           'record tool input and output (full, the default), or omit it (narrative): models do not have it after --resume',
         ).choices(['narrative', 'full']),
       )
+      .addOption(
+        new Option(
+          '--attach <file>',
+          'attach a file to the first message: an image, a PDF, a sound or a text; repeat it for more files',
+        ).argParser((path: string, before: readonly string[] = []) => [...before, path]),
+      )
       .option('-q, --quiet', 'print only what is said, not the events')
       .option('--view', 'serve a page of this machine that shows the conversation, and print its address'),
     'chat examples/scenarios/cafe.yaml',
+    'chat examples/scenarios/cafe.yaml --attach notes.md',
     'chat --model model-ai-sdk --task talks/first',
     'chat --resume chat/cafe',
     'chat --resume 4K7Q --model model-ai-sdk',
@@ -96,6 +107,7 @@ async function chat(context: CliContext, scenario: string | undefined, options: 
       'A chat needs either a scenario file, a --model, or a session to --resume.',
       '`hansard help chat` has examples.',
     );
+  const attached = readAttached(context, options.attach);
   await withConversation(context, options, (harness) =>
     withChatModel(choice, async ({ chat, inputs }) => {
       const task = options.task ?? defaultTask(choice);
@@ -115,6 +127,7 @@ async function chat(context: CliContext, scenario: string | undefined, options: 
         root,
         inputs,
         typed,
+        attached,
         json: options.json === true,
       });
       noteUncountedCost(
@@ -138,6 +151,52 @@ async function resume(
   );
   if (strange !== undefined) throw forNewSessions(strange === 'withHistory' ? 'with-history' : strange);
   await resumeSession(context, word, chooseModel(context, scenario, options), options);
+}
+
+/** The media types of files that become parts of their own. Any other file must be a text. */
+const mediaTypes: Readonly<Record<string, readonly [MediaPart['kind'], string]>> = {
+  '.png': ['image', 'image/png'],
+  '.jpg': ['image', 'image/jpeg'],
+  '.jpeg': ['image', 'image/jpeg'],
+  '.gif': ['image', 'image/gif'],
+  '.webp': ['image', 'image/webp'],
+  '.pdf': ['document', 'application/pdf'],
+  '.mp3': ['audio', 'audio/mpeg'],
+  '.wav': ['audio', 'audio/wav'],
+};
+
+/** In bytes. The log keeps no larger content. */
+const largestAttached = 16 * 1024 * 1024;
+
+/** Files as parts of a message. */
+function readAttached({ cwd }: CliContext, files: readonly string[] = []): ContentPart[] {
+  return files.map((file): ContentPart => {
+    const refuse = (why: string, cause?: unknown) =>
+      new CliError(
+        exitCode.usage,
+        `The file ${file} can not be attached: ${why}.`,
+        'Name another file, or leave out --attach.',
+        { cause },
+      );
+    const name = basename(file);
+    let bytes: Buffer;
+    try {
+      const { size } = statSync(resolve(cwd, file));
+      if (size > largestAttached)
+        throw refuse(`it has ${size} bytes, and at most ${largestAttached} are attached`);
+      bytes = readFileSync(resolve(cwd, file));
+    } catch (error) {
+      throw error instanceof CliError ? error : refuse(messageOf(error), error);
+    }
+    const media = mediaTypes[extname(file).toLowerCase()];
+    if (media !== undefined)
+      return { kind: media[0], mediaType: media[1], base64: bytes.toString('base64'), name };
+    try {
+      return { kind: 'text', text: new TextDecoder('utf-8', { fatal: true }).decode(bytes), name };
+    } catch (error) {
+      throw refuse('it is neither a text nor an image, a PDF or a sound whose name says so', error);
+    }
+  });
 }
 
 /** Null: neither is named. */
@@ -168,6 +227,7 @@ async function resumeSession(
   named: ModelChoice | null,
   options: ConversationOptions & { readonly task?: string },
 ): Promise<void> {
+  const attached = readAttached(context, options.attach);
   await withConversation(context, options, async (harness) => {
     const { store } = harness;
     const file = isLogFile(context.cwd, word) ? await harness.sessionOfFile(word, options.task) : null;
@@ -214,6 +274,7 @@ async function resumeSession(
         ...resumed,
         inputs,
         typed,
+        attached,
         json: options.json === true,
         lastAnswer: completion?.result,
       });

@@ -13,6 +13,7 @@ export interface ConversationOptions extends CommonOptions {
   readonly interactive?: boolean;
   readonly quiet?: boolean;
   readonly parallel?: number;
+  readonly attach?: readonly string[];
   readonly view?: boolean;
 }
 

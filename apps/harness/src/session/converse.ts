@@ -1,5 +1,6 @@
 import { toTaskName } from '@hansard/compose';
 import type { DispatchStore } from '@hansard/dispatch';
+import type { ContentPart } from '@hansard/events';
 import { neutraliseControls } from '@hansard/events/plain';
 import { scenarioErrors } from '@hansard/model-scripted';
 import {
@@ -28,6 +29,8 @@ export interface Conversation {
   readonly inputs: readonly Input[];
   /** The typed lines, said after them; null if nobody types. */
   readonly typed: TypedLines | null;
+  /** What is attached to the first message that is said. */
+  readonly attached: ContentPart[];
   readonly json: boolean;
   /** The last answer before the session was resumed, if it had ended. */
   readonly lastAnswer?: string | undefined;
@@ -67,7 +70,7 @@ export async function converse(context: CliContext, conversation: Conversation):
 
 async function talk(
   context: CliContext,
-  { store, session, root, inputs, typed, json }: Conversation,
+  { store, session, root, inputs, typed, attached, json }: Conversation,
 ): Promise<string | undefined> {
   let last: string | undefined;
   /** False: the person who types stopped the answer. */
@@ -94,7 +97,7 @@ async function talk(
   ) => {
     if (!isOnScreen)
       await printAnswer(context, { json }, { rows: [], text: `> ${neutraliseControls(text)}` });
-    if (!isHeard) await root.harken(text, { source });
+    if (!isHeard) await root.harken(text, { source, parts: attached.splice(0) });
     await answerAll();
   };
   let unanswered: unknown;
@@ -123,6 +126,7 @@ async function talk(
   }
   // A line that is missing in a scenario is not an error of the session; a failed model is, if it was the last one.
   if (unanswered !== undefined && !session.signal.aborted && !isUnknownLine(unanswered)) throw unanswered;
+  if (attached.length > 0) note(context, 'Nothing was attached, because no message was said.');
   if (last === undefined && !isTyped && !session.signal.aborted) noteNothingLeft(context);
   return last;
 }
