@@ -13,7 +13,7 @@ const contents: Readonly<Record<string, { readonly out: readonly string[]; reado
     'agent:rejected': { out: ['thinking'], instead: { text: unsaid, reason: unsaid } },
     'user:message': { out: ['parts', 'wrapped'], instead: { text: unsaid } },
     'harness:error': { out: ['stack'], instead: { message: unsaid } },
-    'harness:hook_decision': { out: ['reason', 'given'], instead: {} },
+    'harness:hook_decision': { out: ['reason', 'given', 'text'], instead: {} },
   };
 
 /**

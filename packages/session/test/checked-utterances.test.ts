@@ -319,7 +319,9 @@ describe('an answer to a person', () => {
       if (question.on !== 'utterance' || agents === undefined) return { decision: 'allow' };
       const { agentId } = await agents.createAgent({ name: 'Reviewer' });
       const said = await agents.response(agentId, question.text);
-      return said.startsWith('no') ? { decision: 'retry', reason: said.text } : { decision: 'allow' };
+      return said.startsWith('no')
+        ? { decision: 'retry', reason: said.text, cause: said.messageId }
+        : { decision: 'allow' };
     });
     const { provider } = streaming(says(secret), says(`no: ${secret}`), says('I can not.'), says('yes'));
     const { create, load, events } = prepare();

@@ -98,7 +98,7 @@ class RandomReviews {
       );
       expect(outcome).toBe(isDenied);
       if (isDenied) continue;
-      truth.lines.push(`user: ${kind === 'alter' ? 'better alter' : text}`);
+      truth.lines.push(`user: ${kind === 'alter' ? text.replace(/^\S+/, 'better') : text}`);
       truth.awaits = true;
     }
     if (!truth.awaits || this.#random.chance(0.2)) return;
@@ -129,8 +129,9 @@ class RandomReviews {
   #answer(agentId: string, truth: TrueAgent, text: string, kind: string): void {
     const judged = kind.includes('alter') ? text.replace(/^\S+/, 'better') : text;
     const isRejected = kind.includes('retry') || kind === 'deny';
-    const [word = ''] = text.split(' ');
-    (isRejected || kind.includes('alter') ? this.#secret : this.#said).add(word);
+    const [first = '', second = ''] = text.split(' ');
+    (isRejected || kind.includes('alter') ? this.#secret : this.#said).add(first);
+    (isRejected ? this.#secret : this.#said).add(second);
     if (!isRejected) {
       truth.lines.push(`assistant: ${judged}`);
       truth.awaits = false;
@@ -185,7 +186,7 @@ class RandomReviews {
 
   #word(kind: string): string {
     this.#words += 1;
-    return `w${this.#words}x${kind === '' ? '' : ` ${kind}`}`;
+    return `w${this.#words}x k${this.#words}x${kind === '' ? '' : ` ${kind}`}`;
   }
 }
 

@@ -274,8 +274,8 @@ async function checkAnswer(
   const { reason, hook } = denied;
   const thought = thinking === undefined ? {} : { thinking: thinking.text };
   const data = { text, ...thought, reason, hook, retry: retries };
-  const decided = events.map(withoutGiven);
   const unsaid = newEvent('agent:rejected', data, { id: log.createId(), ...of });
+  const decided = events.map((event) => decidedOn(event, unsaid));
   const rejection = { hook, retry: retries };
   return { events: [...decided, unsaid, ...calls], rejection, isAsWritten: false };
 }
@@ -285,10 +285,10 @@ function withoutReplay(event: CapturedEvent): CapturedEvent {
   return { ...event, data };
 }
 
-/** A rejected answer has its text. */
-function withoutGiven(event: NewEvent): NewEvent {
-  const { given: _, ...data } = event.data;
-  return { ...event, data };
+/** A decision about an answer that was rejected, which has its text. */
+function decidedOn(event: NewEvent, { id = '' }: NewEvent): NewEvent {
+  const { given: _, subject, ...data } = event.data;
+  return { ...event, data: subject === undefined ? data : { ...data, subject: id } };
 }
 
 function withInputs(events: readonly CapturedEvent[], calls: readonly ModelToolCall[]): CapturedEvent[] {

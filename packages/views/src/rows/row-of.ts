@@ -249,7 +249,8 @@ function hearingOf({ agent, how, position, text }: GroupedHearing, said: string)
 }
 
 function decisionOf({ event, position, agent, verdict, instead }: GroupedDecision): RowDecision {
-  const { hook, on, decision, reason = '', given } = shownEvent(event).data;
+  const { data } = shownEvent(event);
+  const { hook, on, decision, reason = '', given } = data;
   return {
     position,
     hook,
@@ -259,7 +260,7 @@ function decisionOf({ event, position, agent, verdict, instead }: GroupedDecisio
     agent,
     ...(given !== undefined && { given }),
     ...(verdict !== null && { verdict }),
-    content: madeParts(event.data),
+    content: madeParts(data),
     ...(instead !== null && { instead }),
   };
 }

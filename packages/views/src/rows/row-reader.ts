@@ -1,5 +1,5 @@
 import type { CapturedEvent, EventData, EventOf } from '@hansard/events';
-import { isPlainObject, isReadableAs, isRemovedContent } from '@hansard/events/plain';
+import { isPlainObject, isReadableAs, isRemovedContent, shownEvent } from '@hansard/events/plain';
 import type { LinkReading } from '../audience/delivery-record.ts';
 import type { LogNode } from '../log/log-node.ts';
 import type { HowHeard } from '../log/saying.ts';
@@ -245,7 +245,11 @@ export class RowReader {
       verdict:
         verdict === undefined
           ? null
-          : { position: verdict.position, agent: verdict.agent, text: textOf(verdict) },
+          : {
+              position: verdict.position,
+              agent: verdict.agent,
+              text: String(shownEvent(verdict.main.event).data.text),
+            },
       instead: null,
     };
   }
