@@ -217,7 +217,7 @@ describe('a delivery under hooks', () => {
         : { decision: 'allow' },
     );
     const { log, outcomes, heard } = await deliverUnder([redact], 'u1');
-    expect(outcomes).toEqual([{ status: 'altered', text: 'the password is [REDACTED]' }]);
+    expect(outcomes).toMatchObject([{ status: 'altered', text: 'the password is [REDACTED]' }]);
     const decision = find(log, 'harness:hook_decision');
     const message = find(log, 'user:message', { text: 'the password is [REDACTED]' });
     expect(decision).toMatchObject({
@@ -238,7 +238,7 @@ describe('a delivery under hooks', () => {
       return { decision: 'deny', reason: 'not for her' };
     });
     const { log, outcomes, heard } = await deliverUnder([deny], 'u1');
-    expect(outcomes).toEqual([{ status: 'denied', text: null, reason: 'not for her' }]);
+    expect(outcomes).toMatchObject([{ status: 'denied', text: null, reason: 'not for her' }]);
     expect(asked).toMatchObject([{ from: 'agent_002', to: 'agent_003', text: 'the password is 1234' }]);
     expect(find(log, 'harness:hook_decision')).toMatchObject({
       agentId: 'agent_003',
