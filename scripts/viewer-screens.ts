@@ -3,7 +3,7 @@
  *
  * Every screen is taken at three widths in two themes, from one store: recorded agents of `hansard demo`, generated sessions of a coding agent,
  * and the sessions of `HANSARD_CORPUS`, where it is. A sheet shows the six pictures of a screen. A screen that is wider than its window, or that
- * writes an error, is a failure. `--docs` writes those of docs/viewer instead.
+ * writes an error, is a failure. `--docs` writes those of docs/viewer instead, except run.png, which is not taken by a script.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ const command = join(root, 'apps/harness/dist/bin.js');
 const folder = mkdtempSync(join(tmpdir(), 'hansard-screens-'));
 const env = { ...process.env, HOME: folder };
 const corpus = process.env.HANSARD_CORPUS ?? join(root, '../../shared/fixtures');
-const out = values.out ?? (values.docs ? join(root, 'docs/viewer') : join(folder, 'pictures'));
+const out = values.out ?? (values.docs ? join(root, 'docs/viewer') : join(tmpdir(), 'hansard-pictures'));
 const widths = [1_440, 900, 400] as const;
 
 /** Opens a session of the library by its title. */
@@ -98,6 +98,16 @@ const screens: readonly Screen[] = [
   { name: 'perspective', docs: { width: 1_280 }, open: session(/Jack and Jill/, key('3', '.talk li')) },
   { name: 'heard', docs: { width: 1_280 }, open: session(/Jack and Jill/, key('4', '.wide tbody tr')) },
   { name: 'tree', docs: { width: 1_280 }, open: session(/a\.txt has 6 bytes/, key('5', '.tree tbody tr')) },
+  {
+    name: 'context',
+    docs: { width: 1_280 },
+    open: session(/Jack and Jill/, async (page) => {
+      await page.keyboard.press('e');
+      await page.locator('.row.said button').last().click();
+      await page.getByRole('link', { name: 'What the model was given' }).click();
+      await page.waitForSelector('ol.given li');
+    }),
+  },
   { name: 'search', docs: { width: 1_280 }, open: at('#/search?text=token', '.found .hit') },
   { name: 'empty', open: at('#/?filter=nothing-has-this', '.library') },
   { name: 'corpus-claude', isOfCorpus: true, open: session(/Check CI linting failures/) },
@@ -142,7 +152,7 @@ try {
 } finally {
   await browser.close();
   viewing.kill();
-  rmSync(folder, { recursive: true, ...(out.startsWith(folder) ? {} : {}) });
+  rmSync(folder, { recursive: true });
 }
 for (const fault of faults) process.stderr.write(`${fault}\n`);
 process.exitCode = faults.length === 0 ? 0 : 1;
@@ -175,7 +185,27 @@ async function picture(
   }
   await page.screenshot({ path });
   await page.close();
-  return path;
+  return values.docs === true ? await smaller(path) : path;
+}
+
+/** Turns a picture into a WebP of a fifth of its size. */
+async function smaller(path: string): Promise<string> {
+  const page = await browser.newPage();
+  const webp = await page.evaluate(
+    async (source) => {
+      const image = await createImageBitmap(await (await fetch(source)).blob());
+      const canvas = document.createElement('canvas');
+      [canvas.width, canvas.height] = [image.width, image.height];
+      canvas.getContext('2d')?.drawImage(image, 0, 0);
+      return canvas.toDataURL('image/webp', 0.85);
+    },
+    `data:image/png;base64,${readFileSync(path).toString('base64')}`,
+  );
+  await page.close();
+  rmSync(path);
+  const small = path.replace(/png$/, 'webp');
+  writeFileSync(small, Buffer.from(webp.slice(webp.indexOf(',') + 1), 'base64'));
+  return small;
 }
 
 /** The pictures of a screen, and one picture with all of them. */

@@ -364,7 +364,9 @@ function SessionRows({ session, depth, now, filter }: SessionRowsProps) {
           {agoText(activeAt, now)}
         </td>
         <td class="duration number dim">{durationMs === null ? '' : formatDuration(durationMs)}</td>
-        <td class="tokens number dim">{tokens}</td>
+        <td class="tokens number dim" data-label="tokens" title={tokens ?? ''}>
+          {tokens}
+        </td>
         <td class="cost number">{cost}</td>
       </tr>
       {isOpen

@@ -110,15 +110,15 @@ it('says where a session comes from, that a rewind was requested, how much is co
     ]);
   await page.setViewportSize({ width: 400, height: 900 });
   await page.goto(page.url().replace(/#.*/, '#/'));
-  const row = page.locator('tr', { hasText: 'lab/tasks/buns' });
-  await expect.poll(() => row.locator('.number').first().textContent(), patient).toBe('1.2K (1.1K copied)');
-  expect(await row.locator('.time').textContent()).not.toContain('not recorded');
+  const row = page.locator('tr', { has: page.locator('a[href*="buns/d2"]') });
+  await expect.poll(() => row.locator('.tokens').textContent(), patient).toBe('1.2K (1.1K copied)');
+  expect(await row.locator('.when').getAttribute('title')).toContain('UTC');
   const label = (cell: string) =>
     row
       .locator(cell)
       .first()
       .evaluate((one) => getComputedStyle(one, '::before').content);
-  expect(await label('.number')).toBe('"tokens "');
+  expect(await label('.tokens')).toBe('"tokens "');
 });
 
 it('has no column for agents where only the dispatched agent speaks', async () => {
