@@ -149,7 +149,7 @@ async function untilObserved({ signal, settled }: TurnResources): Promise<void> 
 }
 
 /** Reads an answer: the value that is in it. Throws for one that does not fit; schemas of zod are such readers. */
-export interface AnswerSchema<T> {
+interface AnswerSchema<T> {
   parse(value: unknown): T;
 }
 
