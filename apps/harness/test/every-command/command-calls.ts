@@ -72,7 +72,7 @@ export async function commandCalls(store: RecordedStore): Promise<CommandCall[]>
     // These open no store, or need a session that runs (`send.test.ts`, `approve.test.ts`), add a session (`fork.test.ts`) or a file that a session changed (`blame.test.ts`).
     .filter((command) => !['help', 'completion', 'send', 'approve', 'fork', 'blame'].includes(command.name()))
     .flatMap((command) => (command.commands.length === 0 ? [command] : subcommandsOf(command)))
-    // One deletes what the others need (`delete.test.ts`), and one reads no store (`plugins-check.test.ts`).
+    // One deletes what the others need (`delete.test.ts`), and one reads no store (`write-a-plugin.test.ts`).
     .filter((command) => command.name() !== 'delete')
     .filter((command) => command.name() !== 'check' || command.parent?.name() !== 'plugins');
   const calls = leaves.flatMap((command) => callsOf(command, store));
