@@ -10,10 +10,10 @@ import { root } from '../workspace.ts';
 const ceilings = {
   provider: { files: 9, functions: 17, calls: 21, promises: 0, fileOperations: 1 },
   facade: { files: 20, functions: 43, calls: 48, promises: 2, fileOperations: 1 },
-  session: { files: 38, functions: 89, calls: 112, promises: 4, fileOperations: 1 },
+  session: { files: 39, functions: 95, calls: 124, promises: 4, fileOperations: 1 },
   redacted: { files: 30, functions: 74, calls: 102, promises: 2, fileOperations: 1 },
-  row: { files: 12, functions: 44, calls: 60, promises: 0, fileOperations: 0 },
-  listed: { files: 15, functions: 54, calls: 34, promises: 0, fileOperations: 1 },
+  row: { files: 12, functions: 44, calls: 62, promises: 0, fileOperations: 0 },
+  listed: { files: 15, functions: 55, calls: 34, promises: 0, fileOperations: 1 },
 };
 
 type Count = keyof (typeof ceilings)['provider'];

@@ -78,6 +78,7 @@ const order = ({ words, isHint }: PrintedCommand) => {
   const [name = '', sub] = words.split(' ');
   // It makes a second session, which other commands would have to choose from.
   if (name === 'fork') return 99;
+  if (words.includes('--attach')) return 100;
   if (name === 'chat') return groups.indexOf(name) + (isHint ? 0.5 : 0);
   if (name === 'judge') return 50 + stepsOfJudge.indexOf(`${name} ${sub}`) / 10;
   return groups.includes(name) ? groups.indexOf(name) : later.includes(name) ? 90 + later.indexOf(name) : 50;
@@ -174,6 +175,8 @@ describe('every command line that Hansard prints', () => {
   it.each(run.map((command) => [command.words, command] as const))('runs: %s', async (_, command) => {
     const args = argsOf(command.words);
     const isName = command.isHint && args.every((word) => /^[a-z]+$/.test(word)) && !runsAlone(args);
+    if (args[0] === 'judge' && args[1] === 'pack')
+      rmSync(join(line.cwd, 'packets'), { recursive: true, force: true });
     const answer = await line.hansard(...(isName ? ['help', ...args] : args));
     // A search that finds nothing says so with 1.
     const codes = args[0] === 'search' ? [0, 1] : [0];

@@ -91,7 +91,7 @@ describe('what a provider wants back with an answer', () => {
     expect(manifest?.tokens?.prompt).toBe(counted + ofCall + ofReplay);
   });
 
-  it('must be JSON; otherwise the model has failed, and nothing of its answer is recorded', async () => {
+  it('must be JSON; otherwise the model has failed, and only the attempt is recorded', async () => {
     const { create, events, options } = session({ ...says('Hello.'), replay: { at: 1n } as never });
     const { root } = await create(options);
     await root.harken('Hi.');
@@ -99,6 +99,8 @@ describe('what a provider wants back with an answer', () => {
     expect((await events()).map(({ type }) => type)).toEqual([
       'agent:created',
       'user:message',
+      // The attempt, with its cost.
+      'agent:inference',
       'harness:error',
     ]);
   });

@@ -190,7 +190,12 @@ const ofSession: readonly Mutant[] = [
   ['each call records its request again', 'turn/ask-model.ts', known, 'filter(() => true)'],
   ['no request is recorded', 'turn/ask-model.ts', known, 'filter(() => false)'],
   ['tools that the provider left out count', 'turn/ask-model.ts', 'sent?.tools === undefined', 'true'],
-  ['parameters are not recorded', 'turn/ask-model.ts', 'if (sent?.parameters === undefined)', 'if (true)'],
+  [
+    'parameters are not recorded',
+    'turn/ask-model.ts',
+    'if (sent?.parameters === undefined &&',
+    'if (true || ',
+  ],
   [
     'no parameters are not recorded',
     'turn/ask-model.ts',

@@ -235,6 +235,8 @@ const inPackets: Look<typeof datasets> = async (
     const files = await pack(own);
     const { copied: words } = wordsOf({ made, store, ...world }, session);
     for (const pass of ['external', 'internal']) {
+      // There is no internal packet that would equal the external one.
+      if (pass === 'internal' && !files.has('internal.manifest.json')) continue;
       const [lines, manifest] = [
         files.get(`${pass}.jsonl`) ?? '',
         files.get(`${pass}.manifest.json`) ?? '{}',

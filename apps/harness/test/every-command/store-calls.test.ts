@@ -60,6 +60,9 @@ const perDispatch: readonly (readonly [RegExp, number])[] = [
   [/^export chat\/talk --as (?:sft|trl|trl-chat|openai) /, 8],
 ];
 
+/** The most calls of a command that reads. A packet is also checked against the log before it gets its name. */
+const mostCalls = (words: string) => (words.startsWith('judge pack ') ? 28 : 20);
+
 /** Commands that record: a call for each step of what they record. */
 const recording = /^(?:run|chat|demo|import|secrets redact) /;
 
@@ -82,7 +85,7 @@ describe('the calls of the store', () => {
         : more;
       const isBounded = many.total <= few.total + each * dispatches;
       // The small store has two dispatches.
-      if (!isBounded || (few.total - 2 * each > 20 && !recording.test(words)))
+      if (!isBounded || (few.total - 2 * each > mostCalls(words) && !recording.test(words)))
         tooMany.push([words, few.total, many.total, many.calls]);
     }
     expect(tooMany).toEqual([]);
