@@ -103,12 +103,13 @@ async function found(store: DispatchStore, text: string): Promise<number> {
   return count;
 }
 
+/** The answers in rows, and those that are left out because they equal another one after an equal prompt. */
 async function trained(store: DispatchStore): Promise<string[]> {
-  const source = await openTaskSource(store, task);
+  const lines = writeTrainingData(await openTaskSource(store, task), { format: 'trl' });
   const ids: string[] = [];
-  for await (const line of writeTrainingData(source, { format: 'trl' }))
-    ids.push(JSON.parse(line).metadata.event_id);
-  return ids.sort();
+  let next = await lines.next();
+  for (; next.done !== true; next = await lines.next()) ids.push(JSON.parse(next.value).metadata.event_id);
+  return [...ids, ...(next.value.dropped.duplicate?.first ?? [])].sort();
 }
 
 /** The answers that are still current in the session that has them first. */
