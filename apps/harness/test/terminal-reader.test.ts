@@ -326,8 +326,10 @@ const fileOf = (dispatchId: string) =>
 function damage(dispatchId: string, text: string): void {
   const file = fileOf(dispatchId);
   const before = readFileSync(file, 'utf8');
-  expect(before).toContain(text);
-  writeFileSync(file, before.replace(text, text.replace(/.$/, '#')));
+  // In an event: the title in the head can have the same text, and the head is stored twice.
+  const at = before.indexOf(text, before.indexOf('"type":"'));
+  expect(at).toBeGreaterThan(0);
+  writeFileSync(file, before.slice(0, at) + before.slice(at).replace(text, text.replace(/.$/, '#')));
 }
 
 const said = (text: string, agentId?: string): NewEvent => ({
