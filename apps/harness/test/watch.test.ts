@@ -4,7 +4,7 @@ import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'nod
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { DispatchEnvelope } from '@hansard/events';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { type CommandLine, commandFromSource, commandLine } from './command-line.ts';
 import { lines, put, uuid } from './import-files.ts';
 
@@ -40,15 +40,17 @@ async function listed(line: CommandLine, ...args: string[]): Promise<DispatchEnv
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {
   for (const begun = performance.now(); !(await isSo()); await wait(50))
-    if (performance.now() - begun > 20_000) throw new Error('It did not happen in time.');
+    if (performance.now() - begun > 60_000) throw new Error('It did not happen in time.');
 }
 
 function startWatch(line: CommandLine): ChildProcess {
-  return spawn(process.execPath, [...commandFromSource, 'watch'], {
+  const watcher = spawn(process.execPath, [...commandFromSource, 'watch'], {
     cwd: line.cwd,
     env: environment(line),
     stdio: 'ignore',
   });
+  onTestFinished(() => void watcher.kill('SIGKILL'));
+  return watcher;
 }
 
 describe('hansard watch', () => {

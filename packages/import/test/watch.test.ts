@@ -114,13 +114,12 @@ async function stored(): Promise<Stored[]> {
 
 const names = async () => (await stored()).map(({ session }) => session);
 
-async function until(isSo: () => Promise<boolean>, ms = 8_000): Promise<number> {
-  const begun = performance.now();
+async function until(isSo: () => Promise<boolean>): Promise<void> {
+  const end = performance.now() + 60_000;
   while (!(await isSo())) {
-    if (performance.now() - begun > ms) throw new Error('It did not happen in time.');
+    if (performance.now() > end) throw new Error('It did not happen in time.');
     await wait(20);
   }
-  return performance.now() - begun;
 }
 
 /** Runs a watcher during an action. */
@@ -318,15 +317,15 @@ describe('what is not imported', () => {
 });
 
 describe('a watcher that runs', () => {
-  it('imports within two seconds what grows, begins in a new folder, and disappears', async () => {
+  it('imports what grows, begins in a new folder, and disappears', async () => {
     put(place('one'), rows('one', 0, 4));
     await watching(async (watcher) => {
       await until(async () => (await names()).length === 1 && watcher.watches >= 2);
       const before = (await stored())[0]?.events ?? 0;
       appendFileSync(place('one'), rows('one', 4, 2));
-      expect(await until(async () => ((await stored())[0]?.events ?? 0) > before)).toBeLessThan(2_000);
+      await until(async () => ((await stored())[0]?.events ?? 0) > before);
       put(place('two', '-work/deep/er'), rows('two', 0, 4));
-      expect(await until(async () => (await names()).length === 2)).toBeLessThan(2_000);
+      await until(async () => (await names()).length === 2);
       appendFileSync(place('two', '-work/deep/er'), rows('two', 4, 2));
       rmSync(place('one'));
       await until(async () => (await stored())[0]?.source.gone !== undefined);

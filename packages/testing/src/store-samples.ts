@@ -1,37 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CapturedEvent, DispatchEnvelope } from '@hansard/events';
+import { envelope as ended } from './made-events.ts';
 
 export const taskDir = 'research/tasks/route-models';
 export const dispatchId = '01JM0000000000000000000000';
 
+/** Of a dispatch that runs, and of which nothing is known yet. */
 export function envelope(fields: Partial<DispatchEnvelope> = {}): DispatchEnvelope {
-  return {
-    dispatchId,
-    taskSlug: 'route-models',
-    role: 'worker',
-    title: null,
-    model: null,
-    cwd: null,
-    startedAt: '2026-03-01T09:00:00.000Z',
-    completedAt: null,
-    status: 'running',
-    ended: null,
-    cost: null,
-    usage: null,
-    models: null,
-    periods: null,
-    prices: null,
-    openCalls: null,
-    folded: null,
-    source: null,
-    structuredResult: null,
-    parentDispatchId: null,
-    botId: null,
-    fidelity: 'narrative',
-    schemaVersion: 1,
+  return ended({
+    ...{ dispatchId, role: 'worker', model: null, cwd: null, cost: null, usage: null },
+    ...{ startedAt: '2026-03-01T09:00:00.000Z', completedAt: null, status: 'running' },
     ...fields,
-  };
+  });
 }
 
 /** The event that counts what an accepted loss has lost. */

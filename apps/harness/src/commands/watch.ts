@@ -33,8 +33,8 @@ interface WatchOptions extends CommonOptions {
 
 const help = `
 Follows the folders in which Claude Code, Codex and the other products of
-\`hansard import ~\` keep their sessions, until Ctrl-C, and imports what they
-write within two seconds. What a product deletes stays here, marked as gone.
+\`hansard import ~\` keep their sessions, until Ctrl-C, and imports each write
+a moment later. What a product deletes stays here, marked as gone.
 What you deleted from the store or left out is not imported. One process watches
 for a store on a machine. Where the system reports no changes, it looks every
 30 seconds.

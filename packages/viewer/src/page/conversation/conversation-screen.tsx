@@ -388,16 +388,14 @@ function TurnView({ turn: { position, said, run }, folder, isOpen, state, onOpen
   return <Run position={position} run={run} folder={folder} isOpen={isOpen} state={state} onOpen={onOpen} />;
 }
 
-/** What was said or received, whole. */
-function Said({
-  item,
-  isOpen,
-  onOpen,
-}: {
+interface ItemProps {
   readonly item: ConversationItem;
   readonly isOpen: boolean;
   onOpen(position: number): void;
-}) {
+}
+
+/** What was said or received, whole. */
+function Said({ item, isOpen, onOpen }: ItemProps) {
   const { position, kind, words, agent, agentId, head, time, isPrompt, isCut, notes } = item;
   const blocks = words?.blocks ?? [];
   const who = kind === 'message' ? head.replace(/^from /, '') : agent;
@@ -506,15 +504,7 @@ function Run({ position, run, folder, isOpen, state, onOpen }: RunProps) {
   );
 }
 
-function RunRow({
-  item,
-  isOpen,
-  onOpen,
-}: {
-  readonly item: ConversationItem;
-  readonly isOpen: boolean;
-  onOpen(position: number): void;
-}) {
+function RunRow({ item, isOpen, onOpen }: ItemProps) {
   const classes = ['line', item.kind, item.tone, isOpen ? 'current' : ''];
   return (
     <button type="button" class={classes.filter(Boolean).join(' ')} onClick={() => onOpen(item.position)}>
