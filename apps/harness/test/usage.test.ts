@@ -101,6 +101,7 @@ it('usage sums up by two keys, weeks, months and blocks', async () => {
     ['b/one/ID', 1],
     ['null', 3],
   ]);
+  expect((await line.hansard('usage', '--by', 'session')).out).toMatch(/^session .*\n[0-9A-Z]{8} \S/);
   expect((await keysBy(line, '--by', 'tool,model')).map(([key]) => key)).toEqual([
     ['Bash', 'opus'],
     ['Bash', 'haiku'],

@@ -212,7 +212,7 @@ async function answerOf(
     text:
       rows.length === 0
         ? 'Nothing is recorded that used a model or a tool.'
-        : await usageTable(context, rows, total, by),
+        : await usageTable(context, rows, total, by, envelopes),
     notesAfter: [
       ...beside,
       ...copiesInWords(copiedCalls, differing).map((line) => `hansard: ${line}`),
@@ -260,7 +260,9 @@ async function usageTable(
   rows: readonly UsageOfKeys[],
   total: UsageFigures,
   by: readonly UsageKey[],
+  envelopes: UsageSummary['envelopes'],
 ): Promise<string> {
+  const titles = new Map(envelopes.map(({ dispatchId, title }) => [dispatchId, title]));
   const width = terminalWidth(context);
   const zone = context.zone ?? 'local';
   const largest = Math.max(...rows.map(weightOf));
@@ -273,7 +275,7 @@ async function usageTable(
   ];
   const lines = [
     ...rows.map((row) => [
-      ...row.values.map((value, at) => inWords(by[at], value, zone)),
+      ...row.values.map((value, at) => inWords(by[at], value, zone, titles)),
       ...cells(row),
       bar(weightOf(row), largest),
     ]),
@@ -296,8 +298,16 @@ async function usageTable(
   });
 }
 
-function inWords(key: UsageKey | undefined, value: string, zone: 'utc' | 'local'): string {
-  return key === undefined ? notKnown : usageValueInWords(key, value, zone);
+function inWords(
+  key: UsageKey | undefined,
+  value: string,
+  zone: 'utc' | 'local',
+  titles: ReadonlyMap<string, string | null>,
+): string {
+  if (key !== 'session') return key === undefined ? notKnown : usageValueInWords(key, value, zone);
+  const at = value.lastIndexOf('/');
+  const dispatchId = value.slice(at + 1);
+  return `${shortId(dispatchId)} ${titles.get(dispatchId) ?? toTaskName(value.slice(0, at))}`;
 }
 
 /** Names of tasks differ at their ends, and those of models and tools at their beginnings. */
@@ -306,7 +316,7 @@ function keyCuts(by: readonly UsageKey[], least: number) {
 }
 
 function isPath(key: UsageKey): boolean {
-  return key === 'task' || key === 'project' || key === 'session';
+  return key === 'task' || key === 'project';
 }
 
 /** What the bars compare: tokens, or calls where no tokens are known. */
@@ -347,13 +357,9 @@ function isTimeKey(key: UsageKey | undefined): boolean {
 /** A value as JSON has it: tasks have their short names, and a time that is not recorded is null. A session is `TASK/ID`. */
 function usageValue(key: UsageKey | undefined, value: string): string | null {
   if (value === '' && isTimeKey(key)) return null;
-  if (key === 'session') return sessionName(value, (id) => id);
+  const slash = value.lastIndexOf('/');
+  if (key === 'session') return `${toTaskName(value.slice(0, slash))}${value.slice(slash)}`;
   return key === 'task' ? toTaskName(value) : value;
-}
-
-function sessionName(value: string, idOf: (dispatchId: string) => string): string {
-  const at = value.lastIndexOf('/');
-  return `${toTaskName(value.slice(0, at))}/${idOf(value.slice(at + 1))}`;
 }
 
 /** A value as people read it. */
@@ -362,7 +368,6 @@ function usageValueInWords(key: UsageKey, value: string, zone: 'utc' | 'local'):
   if (value === '') return notKnown;
   // A scenario is named by its path, whose end says more.
   if (key === 'model') return value.replace(/^(scripted:).*[\\/](?=[^\\/]+[\\/][^\\/]+$)/, '$1');
-  if (key === 'session') return sessionName(value, shortId);
   if (key !== 'block') return usageValue(key, value) ?? notKnown;
   const end = new Date(Date.parse(value) + blockMs).toISOString();
   const [from, to] = [value, end].map((time) => shownTime({ zone }, time));
