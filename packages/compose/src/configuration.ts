@@ -20,7 +20,7 @@ const pluginUseSchema = z
           .string()
           .min(1)
           .describe('A package name, a path to a plugin folder, or the id of a plugin in `pluginFolders`.'),
-        config: jsonObjectSchema.optional().describe("The configuration, by the plugin's own configSchema."),
+        config: z.optional(jsonObjectSchema).describe("The configuration, by the plugin's own configSchema."),
         createTimeoutMs: z
           .int()
           .min(1)

@@ -1,4 +1,5 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
+import en from 'zod/v4/locales/en.js';
 import { type EventError, eventErrors } from './event-errors.ts';
 import { describeIssues, preview } from './json/describe-issues.ts';
 import { findNotJson, holdsOnlyJson, isPlainObject } from './json/json.ts';
@@ -17,7 +18,7 @@ import { costSchema, countSchema, idSchema, isId, isTimestamp, millisecondsSchem
 const isDuration: QuickCheck = (value) => Number.isFinite(value) && (value as number) >= 0;
 
 /** For a value that holds only JSON, the schemas of JSON always pass. */
-const ownChecks: ReadonlyMap<z.ZodType, QuickCheck> = new Map<z.ZodType, QuickCheck>([
+const ownChecks: ReadonlyMap<z.core.$ZodType, QuickCheck> = new Map<z.core.$ZodType, QuickCheck>([
   [jsonValueSchema, () => true],
   [jsonObjectSchema, isPlainObject],
   [idSchema, isId],
@@ -26,15 +27,15 @@ const ownChecks: ReadonlyMap<z.ZodType, QuickCheck> = new Map<z.ZodType, QuickCh
   [costSchema, isDuration],
 ]);
 
-const updatesSchema = envelopeSchema.partial().extend({
-  dispatchId: z.never().optional(),
-  taskSlug: z.never().optional(),
-  letter: z.never().optional(),
-  schemaVersion: z.never().optional(),
+const updatesSchema = z.extend(z.partial(envelopeSchema), {
+  dispatchId: z.optional(z.never()),
+  taskSlug: z.optional(z.never()),
+  letter: z.optional(z.never()),
+  schemaVersion: z.optional(z.never()),
 });
 
 /** Schemas for the data of event types, by type. A plugin adds its own beside `eventDataSchemas`. */
-export type EventDataSchemas = Readonly<Record<string, z.ZodType>>;
+export type EventDataSchemas = Readonly<Record<string, z.core.$ZodType>>;
 
 /**
  * Checks that a value is an event and returns it unchanged. Unknown keys stay, and an event of an unknown type is valid.
@@ -57,7 +58,7 @@ export function parseEvent(value: unknown, schemas: EventDataSchemas = eventData
     );
   }
   const schema = Object.hasOwn(schemas, event.type) ? schemas[event.type] : undefined;
-  const data = (schema ?? jsonObjectSchema).safeParse(event.data);
+  const data = checked(schema ?? jsonObjectSchema, event.data);
   const notJson = findNotJson(event);
   if (notJson !== null) {
     throw eventErrors.error(
@@ -90,10 +91,10 @@ export function isUsualEvent(value: unknown, schemas: EventDataSchemas): value i
   return schema !== undefined && quickCheckOf(schema)(data);
 }
 
-const checks = new WeakMap<z.ZodType, QuickCheck>();
+const checks = new WeakMap<z.core.$ZodType, QuickCheck>();
 
 /** A fast check of data that holds only JSON: true if the data passes the schema; after false, the schema decides. */
-export function quickCheckOf(schema: z.ZodType): QuickCheck {
+export function quickCheckOf(schema: z.core.$ZodType): QuickCheck {
   const known = checks.get(schema);
   if (known !== undefined) return known;
   const check = compileCheck(schema);
@@ -128,7 +129,7 @@ function checkFields(value: unknown): void {
       `A streaming delta (${type}) is never an event; publish it instead.`,
     );
   }
-  const fields = eventFieldsSchema.safeParse(value);
+  const fields = checked(eventFieldsSchema, value);
   if (!fields.success) throw invalid(fields.error, value, '');
 }
 
@@ -156,7 +157,7 @@ export function eventProblem(value: unknown): string | null {
   }
 }
 
-function invalid(error: z.ZodError, value: unknown, prefix: string): EventError {
+function invalid(error: z.core.$ZodError, value: unknown, prefix: string): EventError {
   const type = (value as { type?: unknown } | null)?.type;
   const problem =
     typeof type === 'string' ? `Not a valid ${preview(type).slice(1, -1)} event` : 'Not an event';
@@ -181,11 +182,18 @@ export function parseTaskRecord(value: unknown): TaskRecord {
   return check(taskRecordSchema, value, 'EVENT_TASK_INVALID', 'a task record');
 }
 
-function check<T>(schema: z.ZodType<T>, value: unknown, code: EventError['code'], what: string): T {
-  const result = schema.safeParse(value);
+function check<T>(schema: z.core.$ZodType<T>, value: unknown, code: EventError['code'], what: string): T {
+  const result = checked(schema, value);
   if (result.success) return value as T;
   const { text, details } = describeIssues(result.error, value);
   throw eventErrors.error(code, `Not ${what}: ${text}`, { cause: result.error, details });
+}
+
+const { localeError } = en();
+
+/** Checks a value. The errors are in English, whatever is configured for zod. */
+function checked<T>(schema: z.core.$ZodType<T>, value: unknown): z.core.util.SafeParseResult<T> {
+  return z.safeParse(schema, value, { error: localeError });
 }
 
 /**
@@ -195,31 +203,32 @@ function check<T>(schema: z.ZodType<T>, value: unknown, code: EventError['code']
 type QuickCheck = (value: unknown) => boolean;
 
 /** Compiles a schema to a function that is ten times faster. It calls the schema for kinds that it cannot compile. */
-function compileCheck(schema: z.ZodType): QuickCheck {
+function compileCheck(schema: z.core.$ZodType): QuickCheck {
   const own = ownChecks.get(schema);
   if (own !== undefined) return own;
-  if (hasMore(schema)) return (value) => schema.safeParse(value).success;
-  if (schema instanceof z.ZodString) return (value) => typeof value === 'string';
-  if (schema instanceof z.ZodBoolean) return (value) => typeof value === 'boolean';
-  if (schema instanceof z.ZodObject) return compileObject(schema.shape);
-  if (schema instanceof z.ZodArray) {
-    const isItem = compileCheck(schema.element as z.ZodType);
-    return (value) => Array.isArray(value) && value.every((item) => isItem(item));
-  }
-  return (value) => schema.safeParse(value).success;
+  const { def } = schema._zod;
+  const decide: QuickCheck = (value) => z.safeParse(schema, value).success;
+  if (hasMore(def)) return decide;
+  if (def.type === 'string') return (value) => typeof value === 'string';
+  if (def.type === 'boolean') return (value) => typeof value === 'boolean';
+  if (def.type === 'object') return compileObject((def as z.core.$ZodObjectDef).shape);
+  if (def.type !== 'array') return decide;
+  const isItem = compileCheck((def as z.core.$ZodArrayDef).element);
+  return (value) => Array.isArray(value) && value.every((item) => isItem(item));
 }
 
 /** Whether a schema has additional checks beyond its kind. */
-function hasMore({ def }: z.ZodType): boolean {
+function hasMore(def: z.core.$ZodTypeDef): boolean {
   const { checks, format, coerce, catchall } = def as unknown as Readonly<Record<string, unknown>>;
   const isBare = checks === undefined || (Array.isArray(checks) && checks.length === 0);
   return !isBare || format !== undefined || coerce === true || catchall !== undefined;
 }
 
-function compileObject(shape: Readonly<Record<string, z.ZodType>>): QuickCheck {
+function compileObject(shape: Readonly<Record<string, z.core.$ZodType>>): QuickCheck {
   const fields = Object.entries(shape).map(([key, schema]) => {
-    const mayBeAbsent = schema.def.type === 'optional';
-    const isValid = compileCheck(mayBeAbsent ? (schema as z.ZodOptional<z.ZodType>).unwrap() : schema);
+    const { def } = schema._zod;
+    const mayBeAbsent = def.type === 'optional';
+    const isValid = compileCheck(mayBeAbsent ? (def as z.core.$ZodOptionalDef).innerType : schema);
     return { key, mayBeAbsent, isValid };
   });
   return (value) => {

@@ -18,17 +18,17 @@ const turnSchema = z
     when: matcherSchema.optional(),
     repeat: z.boolean().default(false),
     think: z.string().optional(),
-    replay: jsonValueSchema.optional(),
+    replay: z.optional(jsonValueSchema),
     say: z.string().optional(),
     text: z.string().optional(),
     call: z
-      .array(z.strictObject({ tool: z.string().min(1), input: jsonValueSchema.default({}) }))
+      .array(z.strictObject({ tool: z.string().min(1), input: z._default(jsonValueSchema, {}) }))
       .min(1)
       .optional(),
     error: z.string().optional(),
     delayMs: z.int().min(0).max(longestDelayMs).default(0),
     stream: z.boolean().default(false),
-    usage: usageSchema.strict().default({ inputTokens: 0, outputTokens: 0 }),
+    usage: z.strictObject(usageSchema.shape).default({ inputTokens: 0, outputTokens: 0 }),
   })
   .refine(
     ({ say, call, error }) => [say, call, error].filter((answer) => answer !== undefined).length === 1,
@@ -67,7 +67,7 @@ const userInputSchema = z
 export const scenarioSchema = z.strictObject({
   title: z.string().optional(),
   hooks: z
-    .array(z.strictObject({ plugin: z.string().min(1), config: jsonObjectSchema.default({}) }))
+    .array(z.strictObject({ plugin: z.string().min(1), config: z._default(jsonObjectSchema, {}) }))
     .default([]),
   user: z
     .array(z.preprocess((input) => (typeof input === 'string' ? { text: input } : input), userInputSchema))

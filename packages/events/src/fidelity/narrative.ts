@@ -1,3 +1,4 @@
+import * as z from 'zod/mini';
 import { bytesIn, contentLabel } from '../content/content-label.ts';
 import type { JsonObject, JsonValue } from '../json/json.ts';
 import { eventKeys, otherFieldsOf, withoutOtherFields } from '../other-fields.ts';
@@ -105,7 +106,10 @@ export function isTypeOfProgram(type: string): boolean {
 /** The fields that a registered schema names; null: it names none, so the event stays whole. */
 function keptBySchema(schemas: EventDataSchemas, type: string): readonly string[] | null {
   const schema = Object.hasOwn(schemas, type) ? schemas[type] : undefined;
-  const named = schema?.meta()?.narrative;
+  if (schema === undefined) return null;
+  // The schema may be of another copy of zod, with a registry of its own.
+  const { meta } = schema as { meta?(): Record<string, unknown> | undefined };
+  const named = (meta?.call(schema) ?? z.globalRegistry.get(schema))?.narrative;
   return Array.isArray(named) ? named.map(String) : null;
 }
 

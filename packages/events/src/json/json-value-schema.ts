@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { findNotJson, isPlainObject, type JsonObject, type JsonValue } from './json.ts';
 
 /** Any JSON value. Values that JSON cannot hold (NaN, a Date, a function …) are refused, not altered. */

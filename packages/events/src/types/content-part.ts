@@ -1,9 +1,9 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { jsonObjectSchema, jsonValueSchema } from '../json/json-value-schema.ts';
 import { countSchema } from './fields.ts';
 
 /** The digest of bytes, and the id of the `content:stored` event that holds them. */
-const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/, 'not a SHA-256 in lower-case hexadecimal');
+const sha256Schema = z.string().check(z.regex(/^[0-9a-f]{64}$/, 'not a SHA-256 in lower-case hexadecimal'));
 
 /**
  * An image, a document or a sound of a message, a result or an observation. Its bytes are in the `content:stored` event whose id is
@@ -12,21 +12,21 @@ const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/, 'not a SHA-256 in lower-
 const mediaPartSchema = z.object({
   kind: z.enum(['image', 'document', 'audio']),
   /** For example `image/png`. Absent: not stated. */
-  mediaType: z.string().optional(),
+  mediaType: z.optional(z.string()),
   /** Absent: the log has no bytes, because the source only names them. */
-  sha256: sha256Schema.optional(),
+  sha256: z.optional(sha256Schema),
   /** In bytes. */
-  size: countSchema.optional(),
+  size: z.optional(countSchema),
   /** `false`: the bytes were above the limit, so the log has their digest only. */
-  isKept: z.boolean().optional(),
+  isKept: z.optional(z.boolean()),
   /** The name of the file, or the title of the document. */
-  name: z.string().optional(),
+  name: z.optional(z.string()),
   /** Where the bytes are, if the source refers to them. Nothing fetches it. */
-  url: z.string().optional(),
+  url: z.optional(z.string()),
   /** The bytes as a writer gives them. The store facade moves them to a `content:stored` event, so no recorded part has them. */
-  base64: z.string().optional(),
+  base64: z.optional(z.string()),
   /** Further fields of the source. */
-  details: jsonObjectSchema.optional(),
+  details: z.optional(jsonObjectSchema),
 });
 
 /**
@@ -45,9 +45,9 @@ export const outputPartSchema = z.discriminatedUnion('kind', [
 const textPartSchema = z.object({
   kind: z.literal('text'),
   text: z.string(),
-  mediaType: z.string().optional(),
-  name: z.string().optional(),
-  details: jsonObjectSchema.optional(),
+  mediaType: z.optional(z.string()),
+  name: z.optional(z.string()),
+  details: z.optional(jsonObjectSchema),
 });
 
 export const contentPartSchema = z.discriminatedUnion('kind', [textPartSchema, mediaPartSchema]);
@@ -62,10 +62,7 @@ export const contentEventData = {
     /** In bytes. */
     size: countSchema,
     /** Empty although `size` is not 0: removed by a user. Absent: left out by narrative fidelity, or not asked for by the reader. */
-    base64: z
-      .string()
-      .regex(/^[A-Za-z0-9+/]*={0,2}$/, 'not Base64')
-      .optional(),
+    base64: z.optional(z.string().check(z.regex(/^[A-Za-z0-9+/]*={0,2}$/, 'not Base64'))),
   }),
 } as const;
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import type { JsonObject } from '../json/json.ts';
 import { jsonObjectSchema, jsonValueSchema } from '../json/json-value-schema.ts';
 import { agentEventData, requestEventData, userEventData } from './agent-events.ts';
@@ -20,38 +20,38 @@ const sessionEventData = {
   'session:init': z.object({
     model: z.string(),
     sessionId: z.string(),
-    cwd: z.string().optional(),
-    tools: z.array(z.string()).optional(),
+    cwd: z.optional(z.string()),
+    tools: z.optional(z.array(z.string())),
   }),
   /** Cost, usage, models, turns and duration are totals of the dispatch so far, so the last one of a dispatch is authoritative. */
   'session:complete': z.object({
     status: z.enum(['completed', 'aborted', 'failed']),
     /** The reason for the end in the source's own term, such as `error_max_turns`. */
-    reason: z.string().optional(),
-    result: z.string().optional(),
-    structuredResult: jsonValueSchema.optional(),
-    costUsd: costSchema.optional(),
-    usage: usageSchema.optional(),
+    reason: z.optional(z.string()),
+    result: z.optional(z.string()),
+    structuredResult: z.optional(jsonValueSchema),
+    costUsd: z.optional(costSchema),
+    usage: z.optional(usageSchema),
     /** The parts of `usage` and `costUsd` by model. It names every model that the dispatch has used. */
-    models: z.array(statedModelUsageSchema).optional(),
-    durationMs: millisecondsSchema.optional(),
-    turns: countSchema.optional(),
-    errors: z.array(z.string()).optional(),
+    models: z.optional(z.array(statedModelUsageSchema)),
+    durationMs: z.optional(millisecondsSchema),
+    turns: z.optional(countSchema),
+    errors: z.optional(z.array(z.string())),
   }),
   'session:compaction': z.object({
     trigger: z.string(),
-    preTokens: countSchema.optional(),
-    postTokens: countSchema.optional(),
-    summary: z.string().optional(),
+    preTokens: z.optional(countSchema),
+    postTokens: z.optional(countSchema),
+    summary: z.optional(z.string()),
     /** The first event that the model still sees unchanged. The ones before it stay in the log. */
-    keptFrom: idSchema.optional(),
+    keptFrom: z.optional(idSchema),
   }),
   /** The agent goes back: its current branch ends with another entry now. What the rewind leaves stays in the log. */
   'session:rewind': z.object({
     /** The last event that stays on the current branch. Null: none, so the transcript is empty. */
-    keptThrough: idSchema.nullable(),
+    keptThrough: z.nullable(idSchema),
     /** The last entry of the branch that it leaves. Absent: the branch that was current. */
-    left: idSchema.optional(),
+    left: z.optional(idSchema),
   }),
   /** This session repeats the head of another one, or refers to it with `through`. The other session did not create it. */
   'session:fork': forkSchema,
@@ -59,18 +59,18 @@ const sessionEventData = {
   'session:status': jsonObjectSchema,
 } as const;
 
-const calledTool = z.object({ tool: z.string(), target: z.string().optional() });
+const calledTool = z.object({ tool: z.string(), target: z.optional(z.string()) });
 
-const loop = calledTool.extend({
+const loop = z.extend(calledTool, {
   /** How often the same call, or the same `calls` in a row, occur in the latest `window` calls of the agent. */
   count: countSchema,
   /** The count at which the harness acts. */
   limit: countSchema,
   window: countSchema,
   /** Two to four calls that were repeated in this order. Absent: one call was repeated. */
-  calls: z.array(calledTool).optional(),
+  calls: z.optional(z.array(calledTool)),
   /** The latest results of the repeated calls, which are equal to those before: the ids of their events. */
-  results: z.array(idSchema).optional(),
+  results: z.optional(z.array(idSchema)),
 });
 
 /** Interventions of the harness (D2), and decisions of its hooks. */
@@ -79,35 +79,35 @@ const harnessEventData = {
   'harness:loop_kill': loop,
   'harness:stall': z.object({ idleMs: millisecondsSchema, limitMs: millisecondsSchema }),
   'harness:timeout': z.object({ elapsedMs: millisecondsSchema, limitMs: millisecondsSchema }),
-  'harness:abort': z.object({ reason: z.string().optional(), by: z.string().optional() }),
+  'harness:abort': z.object({ reason: z.optional(z.string()), by: z.optional(z.string()) }),
   'harness:error': z.object({
     message: z.string(),
-    code: z.string().optional(),
-    stack: z.string().optional(),
+    code: z.optional(z.string()),
+    stack: z.optional(z.string()),
     /** The hook that failed. */
-    hook: z.string().optional(),
+    hook: z.optional(z.string()),
     /** Whether surfaces that people watch leave out the message, which can quote an answer that nobody may have heard. Absent: false. */
-    withheld: z.boolean().optional(),
+    withheld: z.optional(z.boolean()),
   }),
   'harness:hook_decision': z.object({
     hook: z.string(),
     /** The subject of the decision: `tool_call`, `tool_result`, `delivery`, `utterance`, `input` … */
     on: z.string(),
     decision: z.enum(['allow', 'deny', 'alter', 'retry']),
-    reason: z.string().optional(),
-    toolCallId: z.string().optional(),
+    reason: z.optional(z.string()),
+    toolCallId: z.optional(z.string()),
     /** The event that was decided on: the tool call, or the content of the delivery. */
-    subject: idSchema.optional(),
+    subject: z.optional(idSchema),
     /** The decision before this one on the same call or delivery. This one was given what that one made. */
-    previous: idSchema.optional(),
+    previous: z.optional(idSchema),
     /** The text that was decided on, if no event or decision has it: a tool result, an input, an altered answer, or a delivery in other words than its subject. */
-    given: z.string().optional(),
+    given: z.optional(z.string()),
     /** The utterances from which a tool result was made. */
-    madeFrom: z.array(idSchema).optional(),
+    madeFrom: z.optional(z.array(idSchema)),
     /** The new input of an altered tool call. */
-    input: jsonValueSchema.optional(),
+    input: z.optional(jsonValueSchema),
     /** The new text of an altered delivery, tool result, answer or input. */
-    text: z.string().optional(),
+    text: z.optional(z.string()),
   }),
   /** A call waits for a person: it is not made before an answer. A question is a call whose result is the answer. */
   'harness:approval_requested': z.object({
@@ -117,40 +117,40 @@ const harnessEventData = {
     /** Who asks: a hook, or the tool. */
     by: z.string(),
     /** Why, or the question. */
-    reason: z.string().optional(),
-    choices: z.array(z.string()).optional(),
+    reason: z.optional(z.string()),
+    choices: z.optional(z.array(z.string())),
     /** After this time the default answer counts: `default`, otherwise a refusal. */
-    deadline: timestampSchema.optional(),
+    deadline: z.optional(timestampSchema),
     /** Of an approval `approve` or `refuse`; of a question the answer. */
-    default: z.string().optional(),
+    default: z.optional(z.string()),
     /** The input that is asked about, if hooks altered the input of the call. */
-    input: jsonValueSchema.optional(),
+    input: z.optional(jsonValueSchema),
   }),
   /** The answer to a call that waits. The first one in the log counts. */
   'harness:approval_given': z.object({
     toolCallId: z.string(),
     decision: z.enum(['approve', 'refuse']),
     /** Of a question. */
-    answer: z.string().optional(),
+    answer: z.optional(z.string()),
     /** Who answered, such as `user`, or `deadline`. */
     by: z.string(),
-    note: z.string().optional(),
+    note: z.optional(z.string()),
     /** The input with which the call is made, in place of the one that was asked about. */
-    input: jsonValueSchema.optional(),
+    input: z.optional(jsonValueSchema),
     /** `session`: it also holds for later calls of this tool with the input that was asked about. */
     scope: z.enum(['call', 'session']),
     /** The earlier answer for the whole session that this one repeats. */
-    earlier: idSchema.optional(),
+    earlier: z.optional(idSchema),
   }),
   /** The answer of the agent was stopped, and its session continues. What its model had said by then is the `agent:text` of the message. */
   'harness:answer_stopped': z.object({
     /** Who stopped it, such as `user`, `program` or `time limit`. */
     by: z.string(),
-    reason: z.string().optional(),
+    reason: z.optional(z.string()),
     /** The message that was being said. Absent: none was, or nothing of it had arrived. */
-    messageId: idSchema.optional(),
+    messageId: z.optional(idSchema),
     /** The last event that its model had been given. Null: none. */
-    through: idSchema.nullable().optional(),
+    through: z.optional(z.nullable(idSchema)),
   }),
   /** A budget of the session or the agent is nearly spent, or is spent: then the call that the agent wanted was not made. */
   'harness:budget_reached': z.object({
@@ -164,13 +164,13 @@ const harnessEventData = {
   /** An attempt of a model call failed, and another one follows. What it cost is the `agent:inference` before it, if that is known. */
   'harness:model_retried': z.object({
     message: z.string(),
-    code: z.string().optional(),
-    stack: z.string().optional(),
+    code: z.optional(z.string()),
+    stack: z.optional(z.string()),
     /** The number of the attempt, from 1. */
     attempt: countSchema,
     /** The model of the attempt, and that of the next one. Absent: the default of the provider. */
-    model: z.string().optional(),
-    next: z.string().optional(),
+    model: z.optional(z.string()),
+    next: z.optional(z.string()),
     delayMs: millisecondsSchema,
   }),
   /** The tool of a call that was approved is entered next. A call is never entered twice. */
@@ -204,7 +204,9 @@ export const eventDataSchemas = {
 /** `category:action` in lower snake case. The category `delta` is reserved for pieces that must never be recorded (D8). */
 const eventTypePattern = /^(?!delta:)[a-z][a-z0-9_]*:[a-z][a-z0-9_]*$/;
 
-const eventTypeSchema = z.string().regex(eventTypePattern, 'not a category:action in lower snake case');
+const eventTypeSchema = z
+  .string()
+  .check(z.regex(eventTypePattern, 'not a category:action in lower snake case'));
 
 /** Whether a value is a type that an event may have, known or not. */
 export function isEventType(value: unknown): value is EventType {
@@ -217,15 +219,15 @@ export function isEventType(value: unknown): value is EventType {
 export const eventFields = {
   id: idSchema,
   type: eventTypeSchema,
-  v: z.number().int().positive().optional(),
+  v: z.optional(z.number().check(z.int(), z.positive())),
   timestamp: recordedTimeSchema,
-  agentId: idSchema.optional(),
-  messageId: idSchema.optional(),
-  substance: idSchema.optional(),
-  cause: z.union([idSchema, z.array(idSchema).min(1)]).optional(),
-  via: idSchema.optional(),
-  follows: idSchema.optional(),
-  retracts: z.array(idSchema).min(1).optional(),
+  agentId: z.optional(idSchema),
+  messageId: z.optional(idSchema),
+  substance: z.optional(idSchema),
+  cause: z.optional(z.union([idSchema, z.array(idSchema).check(z.minLength(1))])),
+  via: z.optional(idSchema),
+  follows: z.optional(idSchema),
+  retracts: z.optional(z.array(idSchema).check(z.minLength(1))),
 } as const;
 
 export const eventFieldsSchema = z.object(eventFields);

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 
 const idPattern = /^[A-Za-z0-9._:-]{1,128}$/;
 
@@ -28,50 +28,54 @@ export function isTimestamp(value: unknown): value is string {
 }
 
 /** The id of an event, message, agent or dispatch: 1 to 128 characters of `A-Z a-z 0-9 . _ : -`. */
-export const idSchema = z.string().regex(idPattern, 'not an id: 1 to 128 of A-Z a-z 0-9 . _ : -');
+export const idSchema = z.string().check(z.regex(idPattern, 'not an id: 1 to 128 of A-Z a-z 0-9 . _ : -'));
 
 /** RFC 3339, UTC, milliseconds: `2026-03-01T09:30:00.000Z`. */
-export const timestampSchema = z.string().regex(timestampPattern, 'not a UTC time with milliseconds');
+export const timestampSchema = z
+  .string()
+  .check(z.regex(timestampPattern, 'not a UTC time with milliseconds'));
 
 /** When something happened. Null: its source does not record it, which is never replaced by another time. */
-export const recordedTimeSchema = timestampSchema.nullable();
+export const recordedTimeSchema = z.nullable(timestampSchema);
 
 /** A count that is never negative: tokens, turns, milliseconds. */
-export const countSchema = z.number().int().nonnegative();
+export const countSchema = z.number().check(z.int(), z.nonnegative());
 
 /** A duration in milliseconds; a fraction is allowed. */
-export const millisecondsSchema = z.number().nonnegative();
+export const millisecondsSchema = z.number().check(z.nonnegative());
 
 /** An amount in US dollars. */
-export const costSchema = z.number().nonnegative();
+export const costSchema = z.number().check(z.nonnegative());
 
 /** The fields of a usage that add up over calls, and that a source may leave out. */
 const addedParts = {
-  cacheReadTokens: countSchema.optional(),
-  cacheWriteTokens: countSchema.optional(),
+  cacheReadTokens: z.optional(countSchema),
+  cacheWriteTokens: z.optional(countSchema),
   /** The part of `cacheWriteTokens` that the cache keeps for five minutes. */
-  cacheWrite5mTokens: countSchema.optional(),
+  cacheWrite5mTokens: z.optional(countSchema),
   /** The part of `cacheWriteTokens` that the cache keeps for an hour. */
-  cacheWrite1hTokens: countSchema.optional(),
+  cacheWrite1hTokens: z.optional(countSchema),
   /** The part of `outputTokens` that the model used to think. */
-  reasoningTokens: countSchema.optional(),
+  reasoningTokens: z.optional(countSchema),
   /** Searches that the server of the model made. */
-  webSearchRequests: countSchema.optional(),
+  webSearchRequests: z.optional(countSchema),
   /** Pages that the server of the model read. */
-  webFetchRequests: countSchema.optional(),
+  webFetchRequests: z.optional(countSchema),
 } as const;
 
 /** A term of the source in one word, such as `fast` or `us`. */
-const termSchema = z.string().regex(/^[A-Za-z0-9._:-]{1,40}$/, 'not a term: 1 to 40 of A-Z a-z 0-9 . _ : -');
+const termSchema = z
+  .string()
+  .check(z.regex(/^[A-Za-z0-9._:-]{1,40}$/, 'not a term: 1 to 40 of A-Z a-z 0-9 . _ : -'));
 
 /** The fields of a usage that decide its price and do not add up. Absent: not known, so what is usual. */
 const callTerms = {
   /** `standard` or `fast`. */
-  speed: termSchema.optional(),
+  speed: z.optional(termSchema),
   /** `standard`, `priority` or `batch`. */
-  serviceTier: termSchema.optional(),
+  serviceTier: z.optional(termSchema),
   /** Where the model ran, if that was restricted: `global` or `us`. */
-  inferenceGeo: termSchema.optional(),
+  inferenceGeo: z.optional(termSchema),
 } as const;
 
 /**
@@ -83,8 +87,8 @@ export const usageSchema = z.object({
   outputTokens: countSchema,
   ...addedParts,
   ...callTerms,
-  turns: countSchema.optional(),
-  durationMs: millisecondsSchema.optional(),
+  turns: z.optional(countSchema),
+  durationMs: z.optional(millisecondsSchema),
 });
 
 export type Usage = z.infer<typeof usageSchema>;
@@ -102,19 +106,19 @@ export const modelUsageSchema = z.object({
   outputTokens: countSchema,
   ...addedParts,
   /** US dollars: the sum of the costs that the log states. Absent: it states none. */
-  costUsd: costSchema.optional(),
+  costUsd: z.optional(costSchema),
   /** US dollars: an estimate for the calls whose cost the log does not state. Absent: the price table has no price for the model. */
-  estimatedUsd: costSchema.optional(),
+  estimatedUsd: z.optional(costSchema),
   /** The model of the price table that the estimate is for. */
-  pricedAs: z.string().optional(),
+  pricedAs: z.optional(z.string()),
   /** The fields of the usage that the price table has no price for. `estimatedUsd` is then a lower bound. */
-  unpriced: z.array(z.string()).optional(),
+  unpriced: z.optional(z.array(z.string())),
 });
 
 export type ModelUsage = z.infer<typeof modelUsageSchema>;
 
 /** What a source states that one model used, in all calls of the model. */
-export const statedModelUsageSchema = modelUsageSchema.omit({
+export const statedModelUsageSchema = z.omit(modelUsageSchema, {
   calls: true,
   estimatedUsd: true,
   pricedAs: true,
@@ -130,19 +134,19 @@ export type StatedModelUsage = z.infer<typeof statedModelUsageSchema>;
 export const forkSchema = z.object({
   from: z.object({
     /** `hansard`, or the product that wrote the origin, such as `claude-code`. */
-    product: z.string().min(1),
-    sessionId: z.string().min(1),
+    product: z.string().check(z.minLength(1)),
+    sessionId: z.string().check(z.minLength(1)),
     /** The last record that the fork has from its origin. Absent: not known. */
-    recordId: z.string().min(1).optional(),
+    recordId: z.optional(z.string().check(z.minLength(1))),
     /** The dispatch of the origin. Absent: not known. */
-    dispatchId: idSchema.optional(),
+    dispatchId: z.optional(idSchema),
   }),
   /** How the head was repeated, in a word of the source, such as `fork` or `resume`. Absent with `through`: nothing was repeated. */
-  kind: z.string().min(1).optional(),
+  kind: z.optional(z.string().check(z.minLength(1))),
   /** The record of the origin after which this session begins. Until the origin can be read, its head is not known. */
-  through: z.string().min(1).optional(),
+  through: z.optional(z.string().check(z.minLength(1))),
   /** What the repeated model calls have used. Absent: none is repeated, or it is not known. */
-  usage: usageSchema.optional(),
+  usage: z.optional(usageSchema),
 });
 
 /** A call of a tool whose result or whose model is not known yet. */
@@ -151,18 +155,18 @@ const openToolCallSchema = z.object({
   /** The quarter of the call, as in `usagePeriodsSchema`. */
   start: recordedTimeSchema,
   /** Null: its message has no `agent:inference` yet. */
-  model: z.string().nullable(),
-  messageId: idSchema.optional(),
-  agentId: idSchema.optional(),
+  model: z.nullable(z.string()),
+  messageId: z.optional(idSchema),
+  agentId: z.optional(idSchema),
   /** Absent: the call has no result yet. */
-  status: z.enum(['completed', 'error']).optional(),
+  status: z.optional(z.enum(['completed', 'error'])),
 });
 
 export type OpenToolCall = z.infer<typeof openToolCallSchema>;
 
 /** A figure of each period. Null: 0, or nothing recorded states it. An absent column has null everywhere. */
-const counts = z.array(countSchema.nullable()).optional();
-const amounts = z.array(costSchema.nullable()).optional();
+const counts = z.optional(z.array(z.nullable(countSchema)));
+const amounts = z.optional(z.array(z.nullable(costSchema)));
 
 /**
  * What a dispatch used by quarter of an hour and model. Each period is a place in every list, because lists of figures are
@@ -172,7 +176,7 @@ export const usagePeriodsSchema = z.object({
   /** The beginning of the quarter of an hour, such as `2026-03-01T09:45:00.000Z`. Null: the time is not recorded. */
   start: z.array(recordedTimeSchema),
   /** With the special terms of its calls: `claude-opus-4-6 (fast)`. Null: not known, or the figures are of all models. */
-  model: z.array(z.string().nullable()),
+  model: z.array(z.nullable(z.string())),
   /** Recorded calls of the model, as in `models`. */
   modelCalls: counts,
   /** Calls of models that gave no answer. They are not in `modelCalls`. */
@@ -215,14 +219,14 @@ export type PriceSource = z.infer<typeof priceSourceSchema>;
 export const openCallSchema = z.object({
   /** The id of the `agent:inference` event that it becomes. */
   id: idSchema,
-  agentId: idSchema.optional(),
-  messageId: idSchema.optional(),
+  agentId: z.optional(idSchema),
+  messageId: z.optional(idSchema),
   /** The time of that event, as the log is now. */
   timestamp: recordedTimeSchema,
   /** What it adds to `models`. */
   usage: modelUsageSchema,
   /** The table that was asked for its price. Null: none. */
-  prices: priceSourceSchema.nullable(),
+  prices: z.nullable(priceSourceSchema),
 });
 
 export type OpenCall = z.infer<typeof openCallSchema>;

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { jsonObjectSchema } from '../json/json-value-schema.ts';
 import { envelopeSchema, taskRecordSchema } from './envelope.ts';
 import { eventDataSchemas, eventFields } from './event.ts';
@@ -47,12 +47,12 @@ export function taskJsonSchema(): JsonSchema {
   return { ...toJsonSchema(taskRecordSchema), title: 'Hansard task record' };
 }
 
-function withoutDialect(schema: z.ZodType): JsonSchema {
+function withoutDialect(schema: z.core.$ZodType): JsonSchema {
   const { $schema: _, ...rest } = toJsonSchema(schema);
   return rest;
 }
 
-function toJsonSchema(schema: z.ZodType): JsonSchema {
+function toJsonSchema(schema: z.core.$ZodType): JsonSchema {
   return z.toJSONSchema(schema, {
     io: 'input',
     unrepresentable: 'any',

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod/mini';
 import { countSchema } from './fields.ts';
 
 const sharesSchema = z.object({
