@@ -6,6 +6,7 @@ import { codexThread } from './codex-source.ts';
 import { copilotSession } from './copilot-source.ts';
 import { notesImporter } from './example-importer.ts';
 import { geminiDocument, geminiLines } from './gemini-source.ts';
+import { openCodeGoDatabase } from './opencode-go-source.ts';
 import { openCodeDatabase } from './opencode-source.ts';
 import { piSession } from './pi-source.ts';
 import { qwenSession } from './qwen-source.ts';
@@ -45,6 +46,13 @@ importerConformance({
   name: 'opencode',
   importer: known('opencode'),
   write: openCodeDatabase,
+});
+importerConformance({
+  ...runner,
+  seeds: Math.ceil(seeds / 2),
+  name: 'opencode-go',
+  importer: known('opencode-go'),
+  write: openCodeGoDatabase,
 });
 importerConformance({ ...runner, name: 'pi', importer: known('pi'), write: piSession });
 importerConformance({ ...runner, name: 'qwen-code', importer: known('qwen-code'), write: qwenSession });

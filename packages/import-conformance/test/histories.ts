@@ -7,6 +7,7 @@ import type { RandomChoices, WrittenRecord } from '../src/index.ts';
 import { filesAfter, SourceFolder } from '../src/written-source.ts';
 import { copilotSession } from './copilot-source.ts';
 import { geminiDocument, geminiLines } from './gemini-source.ts';
+import { openCodeGoDatabase } from './opencode-go-source.ts';
 import { openCodeDatabase } from './opencode-source.ts';
 import { piSession } from './pi-source.ts';
 import { qwenSession } from './qwen-source.ts';
@@ -218,5 +219,22 @@ export const historyFormats: readonly HistoryFormat[] = [
     read: (path) => linesOf(readFileSync(path, 'utf8')),
     kind: ({ type }) => String(type),
     count: countCopilot,
+  },
+  {
+    name: 'opencode-go',
+    importer: 'opencode-go',
+    write: openCodeGoDatabase,
+    files: ['opencode-go/opencode.db'],
+    read: (path) => rowsOf(path, ['sessions', 'messages', 'files']),
+    kind: ({ title, content }) =>
+      title !== undefined ? 'session' : content !== undefined ? 'file' : 'message',
+    // The database has the tokens of the last call alone.
+    count: (records) => ({
+      calls: 0,
+      tokens: 0,
+      toolCalls: records
+        .flatMap(({ parts = [] }) => (Array.isArray(parts) ? parts : []))
+        .filter(({ type }) => type === 'tool_call').length,
+    }),
   },
 ];

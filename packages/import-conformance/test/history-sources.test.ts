@@ -242,6 +242,16 @@ const faults: readonly Fault[] = [
       "item.add('agent:tool_call', { toolCallId: 'again', tool: 'again', metadata: {} });",
     ],
   },
+  {
+    breaks: 'a value where a list is expected is lost',
+    format: 'opencode-go',
+    piece: [
+      'histories/record-item.ts',
+      'if (own === undefined) return [];',
+      'if (own === undefined) {\n      this.#within.set(name, []);\n      return [];\n    }',
+    ],
+    caughtBy: 'complete/damaged-lines',
+  },
 ];
 
 async function problemOf(

@@ -26,7 +26,7 @@ const folders: readonly (readonly [pattern: string, expected: string])[] = [
   ['agents/gemini-*/**/*.jsonl', 'gemini-cli'],
   ['agents/opencode-*/*.{json,jsonl}', 'OpenCode'],
   ['agents/opencode-*/*.db', 'opencode'],
-  ['opencode-go/*.db', 'OpenCode'],
+  ['opencode-go/*.db', 'opencode-go'],
   ['agents/pi-*/**/*.jsonl', 'pi'],
   ['pi/*.jsonl', 'pi'],
   ['agents/qwen-*/projects/**/*.jsonl', 'qwen-code'],

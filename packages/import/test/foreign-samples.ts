@@ -50,7 +50,6 @@ export const foreignSamples: readonly ForeignSample[] = [
       part: { id: `prt_${n}`, messageID: 'msg_01', sessionID: 'ses_01', type: 'text', text: 'Hi' },
     })),
   ]),
-  sample('OpenCode', 'opencode.db', database('sessions (id text)', 'messages (id text)', 'files (id text)')),
   sample('Cursor', 'state.vscdb', database('ItemTable (key TEXT)', 'cursorDiskKV (key TEXT)')),
   sample('Cursor', 'agent.jsonl', [
     ...numbers.map((n) => ({

@@ -31,6 +31,7 @@ import { readHead, readSource } from '../find/read-source.ts';
 import { copilotImporter } from '../histories/copilot.ts';
 import { geminiImporter } from '../histories/gemini.ts';
 import { openCodeImporter } from '../histories/opencode.ts';
+import { openCodeGoImporter } from '../histories/opencode-go.ts';
 import { piImporter } from '../histories/pi.ts';
 import { qwenImporter } from '../histories/qwen.ts';
 import { atifImporter } from './atif-importer.ts';
@@ -108,6 +109,7 @@ export const logImporters: readonly LogImporterProvider[] = [
   atifImporter,
   geminiImporter,
   openCodeImporter,
+  openCodeGoImporter,
   piImporter,
   qwenImporter,
   copilotImporter,

@@ -343,15 +343,15 @@ function isGemini({ lines: [first], items }: Sample): boolean {
   );
 }
 
-function isOpenCode({ document, lines, hasTables, has }: Sample): boolean {
+function isOpenCode({ document, lines, has }: Sample): boolean {
   const isSession = (value: JsonValue | undefined) => typeof value === 'string' && value.startsWith('ses_');
   if (lines.some(({ sessionID, part }) => isSession(sessionID) && isPlainObject(part))) return true;
   if (isPlainObject(document)) {
     const { info, id, sessionID } = document as JsonObject;
     if (isPlainObject(info) && isSession((info as JsonObject).id)) return true;
     if (isSession(sessionID) || (isSession(id) && has('projectID'))) return true;
-  } else if (has('info', 'projectID', 'messages', 'sessionID')) return true;
-  return hasTables('sessions', 'messages', 'files');
+  }
+  return has('info', 'projectID', 'messages', 'sessionID');
 }
 
 function isCursor({ hasTables, lines, text }: Sample): boolean {
