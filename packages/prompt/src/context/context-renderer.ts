@@ -70,15 +70,17 @@ export function createContextRenderer(options: ContextOptions = {}): ContextRend
 
 /**
  * A renderer that has the path of a branch. Calls that a rewind took back have that as their result. An answer that the path has only a part of is
- * given to no provider as its own: it has no `replay`.
+ * given to no provider as its own: it has no `replay`. `numberOf`: as `TranscriptTree.numberOf`, for a path on which a model call was given everything through an
+ * event that the path does not have.
  *
  * @throws as `createContextRenderer`, and as `observe`
  */
 export function createBranchRenderer(
   { values, takenBack, cut }: TranscriptPath<CapturedEvent>,
   options: ContextOptions = {},
+  numberOf?: (id: string) => number | null,
 ): ContextRenderer {
-  const renderer = new IncrementalRenderer(options, takenBack);
+  const renderer = new IncrementalRenderer(options, takenBack, numberOf);
   for (const event of values) {
     const isCut = event.type === 'agent:inference' && cut.has(event.messageId ?? '');
     renderer.observe(isCut ? withoutReplay(event) : event);
@@ -105,13 +107,15 @@ class IncrementalRenderer implements ContextRenderer {
   /** The index in the list of the first message of each group from `start` on. */
   #offsets: number[] = [];
   #start = 0;
-  readonly #order = new GivenOrder<ReadEvent>();
+  readonly #order: GivenOrder<ReadEvent>;
   #through: string | null = null;
 
   constructor(
     { policy = { name: 'full' }, tokens: counter }: ContextOptions,
     takenBack: ReadonlySet<string>,
+    numberOf?: (id: string) => number | null,
   ) {
+    this.#order = new GivenOrder(numberOf);
     checkContextPolicy(policy);
     if (policy.name === 'faded' && counter === undefined)
       throw new TypeError(
@@ -402,5 +406,5 @@ export function renderContext(
   }
   const tree = new TranscriptTree<CapturedEvent>(() => '');
   for (const event of all) tree.add(event, event);
-  return createBranchRenderer(tree.currentPath(''), options).render();
+  return createBranchRenderer(tree.currentPath(''), options, (id) => tree.numberOf(id)).render();
 }

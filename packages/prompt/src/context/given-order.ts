@@ -11,7 +11,13 @@ interface WithEvent {
  */
 export class GivenOrder<T extends WithEvent> {
   readonly #positions = new Map<string, number>();
+  readonly #numberOf: (id: string) => number | null;
   #waiting: T[] = [];
+
+  /** `numberOf`: the place in the log of an event that is not on the path, such as a rewind. Absent: all events are added or skipped. */
+  constructor(numberOf: (id: string) => number | null = () => null) {
+    this.#numberOf = numberOf;
+  }
 
   /** Takes the next event of the log. Returns the events whose place is now final, in order. */
   add(next: T): readonly T[] {
@@ -42,7 +48,17 @@ export class GivenOrder<T extends WithEvent> {
   #lastGiven(inference: CapturedEvent): number {
     const through = givenThrough(inference);
     if (through === null) return -1;
-    return this.#positions.get(through ?? inference.id) ?? Number.POSITIVE_INFINITY;
+    return this.#positions.get(through ?? inference.id) ?? this.#lastBefore(through ?? inference.id);
+  }
+
+  /** The position of the last event that the log has before an event that is not on the path. */
+  #lastBefore(id: string): number {
+    const number = this.#numberOf(id);
+    if (number === null) return Number.POSITIVE_INFINITY;
+    let last = -1;
+    for (const [known, position] of this.#positions)
+      if ((this.#numberOf(known) ?? Number.POSITIVE_INFINITY) < number) last = Math.max(last, position);
+    return last;
   }
 
   /** Whether the call was not given the event, and the event is not part of its answer. Never a compaction: it replaces earlier events. */

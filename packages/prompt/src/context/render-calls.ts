@@ -8,7 +8,12 @@ import {
 } from '../tree/transcript-tree.ts';
 import { type ContextManifest, contextErrors, readContextManifest } from './context-manifest.ts';
 import type { ContextPolicy, TokenCounter } from './context-policy.ts';
-import { type ContextRenderer, createBranchRenderer, createContextRenderer } from './context-renderer.ts';
+import {
+  type ContextOptions,
+  type ContextRenderer,
+  createBranchRenderer,
+  createContextRenderer,
+} from './context-renderer.ts';
 import { givenThrough } from './given-order.ts';
 import { type CallRequest, LoggedRequests, rootOf } from './logged-requests.ts';
 import type { RenderedContext } from './shared-messages.ts';
@@ -90,7 +95,8 @@ export function* renderCalls(
     const place: RenderedPlace = { mark: given === null ? null : mark, through: given };
     if (known !== undefined && goOn(known, place, branches)) return known.renderer;
     const path = place.mark === null ? nothing : (branches?.pathAt(place.mark) ?? nothing);
-    const renderer = rendererOn(path, known) ?? createBranchRenderer(path, contextOptions(recorded, options));
+    const renderer =
+      rendererOn(path, known) ?? newRenderer(branches, path, contextOptions(recorded, options));
     branchRenderers.set(key, { renderer, path: { ...path, values: [...path.values] }, ...place });
     return renderer;
   }
@@ -170,6 +176,14 @@ function rendererOn(
   const added = known === undefined ? null : addedTo(known, path);
   for (const event of added ?? []) known?.renderer.observe(event);
   return added === null || known === undefined ? null : known.renderer;
+}
+
+function newRenderer(
+  branches: TranscriptTree<CapturedEvent> | null,
+  path: TranscriptPath<CapturedEvent>,
+  options: ContextOptions,
+): ContextRenderer {
+  return createBranchRenderer(path, options, (id) => branches?.numberOf(id) ?? null);
 }
 
 /**

@@ -256,6 +256,11 @@ export class TranscriptTree<T> {
     return entry !== undefined && end !== undefined && isEntry(entry) && this.#isOn(entry, entryOf(end));
   }
 
+  /** The place of an event among all that were added, from 0. Null: it was not added. */
+  numberOf(eventId: string): number | null {
+    return this.#placeOf(eventId)?.number ?? null;
+  }
+
   /** The last event of an agent, on any branch. Null: it has none. */
   lastOf(agentId: string): T | null {
     return this.#agents.get(agentId)?.places.at(-1)?.value ?? null;

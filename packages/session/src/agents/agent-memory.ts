@@ -17,6 +17,8 @@ import {
 export interface AgentBranch extends TranscriptPath<CapturedEvent> {
   /** The last event of the agent, if the branch does not have it. */
   readonly last: CapturedEvent | null;
+  /** As `TranscriptTree.numberOf`. Absent: the agent has one branch. */
+  readonly numberOf?: (id: string) => number | null;
 }
 
 /** The input of a model in one call. */
@@ -58,7 +60,7 @@ export class AgentMemory {
       read,
       create: () => createContextRenderer(context),
       restore(branch) {
-        const renderer = createBranchRenderer(branch, context);
+        const renderer = createBranchRenderer(branch, context, branch.numberOf);
         if (branch.last !== null) renderer.skip(branch.last);
         return renderer;
       },

@@ -134,9 +134,15 @@ export class AgentRecord {
    * Sets its open work from a branch: messages without an answer there, and calls without a result that no rewind took back. The record has observed
    * all its events.
    */
-  standOn({ values, takenBack, last }: AgentBranch): void {
+  standOn({ values, takenBack, last, numberOf = () => null }: AgentBranch): void {
     const onPath = new AgentRecord(this.agentId, this.after);
-    for (const event of values) onPath.observe(event);
+    const places = throughBeside(values, numberOf);
+    for (const event of values) {
+      const number = numberOf(event.id) ?? -1;
+      for (; (places[0]?.number ?? number) < number; places.shift())
+        onPath.#sinceAnswer.ids.push(places[0]?.id ?? '');
+      onPath.observe(event);
+    }
     this.#latestAnswer = onPath.#latestAnswer;
     this.#sinceAnswer = onPath.#sinceAnswer;
     // A model call says that it was given everything through this event.
@@ -215,6 +221,18 @@ export class AgentRecord {
 /** An agent in messages: `Jill (agent_002)`, or its id if it has no name. */
 export function inWords({ name, agentId }: Pick<AgentRecord, 'name' | 'agentId'>): string {
   return name === null ? agentId : `${name} (${agentId})`;
+}
+
+/** The events that are not on a path, such as rewinds, and through which calls on the path were given everything. In the order of the log. */
+function throughBeside(values: readonly CapturedEvent[], numberOf: (id: string) => number | null) {
+  const own = new Set(values.map(({ id }) => id));
+  const beside = new Map<string, number>();
+  for (const event of values) {
+    const through = givenThrough(event) ?? null;
+    const number = through === null || own.has(through) ? null : numberOf(through);
+    if (through !== null && number !== null) beside.set(through, number);
+  }
+  return [...beside].map(([id, number]) => ({ id, number })).sort((one, other) => one.number - other.number);
 }
 
 function isAnswer(event: CapturedEvent): boolean {

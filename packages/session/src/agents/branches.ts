@@ -24,7 +24,11 @@ export async function readBranches(
 export function currentBranch(tree: TranscriptTree<CapturedEvent>, agentId: string): AgentBranch {
   const path = tree.currentPath(agentId);
   const last = tree.lastOf(agentId);
-  return { ...path, last: last === path.values.at(-1) ? null : last };
+  return {
+    ...path,
+    last: last === path.values.at(-1) ? null : last,
+    numberOf: (id) => tree.numberOf(id),
+  };
 }
 
 /** Sets the open work of each agent to the open work of its current branch. The registry has observed the log. */

@@ -1,7 +1,7 @@
 import { describeFailure, untilAborted } from '@hansard/dispatch';
 import type { HansardError } from '@hansard/events';
 import type { LoggedString } from '@hansard/provider';
-import { type AgentRecord, inWords } from '../agents/agent-record.ts';
+import { type AgentRecord, inWords, isWaiting } from '../agents/agent-record.ts';
 import { logTranscriptEntry } from '../log/log-transcript-entry.ts';
 import { sessionWasClosed } from '../log/session-log.ts';
 import { sessionErrors } from '../session-errors.ts';
@@ -95,6 +95,8 @@ async function untilUtterance(
     watch.checkCost();
     turn.signal.throwIfAborted();
     const record = registry.getActive(agentId);
+    // The session is closing, and the call waits for the next load.
+    if (record.openCalls.some(isWaiting)) throw sessionWasClosed(turn.dispatch.dispatchId);
     if (watched !== null) watched.isInterrupted = false;
     const isChecked = turn.isChecked && askedBy === undefined;
     // A model that must call a tool has done so after its first answer.

@@ -152,6 +152,8 @@ async function askOnce(
       if (turn.watched?.said != null) turn.watched.said.text = response.text;
       const question = { messageId, through: manifest.through, response, rejected: rejected ?? 0 };
       const checked = await checkAnswer(turn, record, events, question);
+      // It was recorded as stopped while the last hook decided.
+      if (turn.watched?.stopped != null) throw turn.watched.stopped;
       rejection = checked.rejection;
       if (checked.isAsWritten) publishAll(log, held);
       events = log.check(checked.events);

@@ -227,12 +227,17 @@ async function finishAnswered(
   if (record.isTerminated) return refused(`Error: not called: the agent ${inWords(record)} was terminated.`);
   if (decision === 'refuse') return { outcome: failed(`Error: Refused by ${by}${why}`), via, events: [] };
   if (kind === 'question') return { outcome: { status: 'completed', text: answer }, via, events: [] };
-  // It is made when the session is loaded again.
-  if (turn.signal.aborted) throw new CallSuspended();
+  // It is made when the session is loaded again, or was taken back.
+  if (turn.signal.aborted || !isOpen(record, hooked.callId)) throw new CallSuspended();
   const links = { agentId: record.agentId, ...(hooked.callId === undefined ? {} : { cause: hooked.callId }) };
   await log.append([newEvent('harness:call_started', { toolCallId: hooked.toolCallId }, links)]);
   const made = input === undefined ? hooked : { ...hooked, input };
   return useAllowed(turn, record, { ...allowed, hooked: made });
+}
+
+/** Whether a call has no result, and no rewind took it back. */
+function isOpen({ openCalls }: AgentRecord, callId: string | undefined): boolean {
+  return openCalls.some((one) => one.callId === callId);
 }
 
 /** Continues a call that waited for a person when the session was loaded, and records its result. */
@@ -260,6 +265,8 @@ export async function finishWaitingCall(
       asked === undefined && given.input === undefined
         ? refused(interruption)
         : await finishAnswered(turn, record, allowed, request.data.kind, given);
+    const isMade = result.durationMs !== undefined;
+    if (!isMade && !isOpen(record, callId)) return;
     await turn.log.append([...result.events, ...resultEvents(turn, record, call, result)]);
   } catch (error) {
     if (!turn.signal.aborted || !turn.log.isOpen) throw error;

@@ -188,6 +188,8 @@ export class WaitingCalls {
       this.#waiters.set(callId, { agentId, answered, suspend });
       // Letters have no handle of their own in the process.
       this.#keepsAlive ??= setInterval(() => {}, longestTimer);
+      // The answer was stopped while the request was recorded.
+      if (signal.aborted) return suspend();
       watch();
       void this.#askHere(call);
     });

@@ -1,27 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { DispatchStoreProvider } from '@hansard/provider';
-import { openJsonFileStore } from '@hansard/store-jsonfile';
-import { createMemoryStore } from '@hansard/store-memory';
-import { openSqliteStore } from '@hansard/store-sqlite';
 import { type Comparisons, compare } from './compare-views.ts';
+import { openTruthStore, type TruthStore } from './concurrent/truth-store.ts';
 import type { PlayedSession } from './played-session.ts';
 import { playRandomSession } from './random-session.ts';
 import { viewsOf } from './views-under-test.ts';
 
 /** How many things happen in a session before it is long enough. */
 const steps = 64;
-
-const stores = {
-  memory: () => createMemoryStore(),
-  jsonfile: (root: string) => openJsonFileStore({ root }),
-  sqlite: (root: string) => openSqliteStore({ path: join(root, 'log.db') }),
-} as const satisfies Readonly<Record<string, (root: string) => DispatchStoreProvider>>;
-
-export type TruthStore = keyof typeof stores;
-
-export const truthStores = Object.keys(stores) as TruthStore[];
 
 /** Plays the session of a seed in a new store of that kind, and compares the views with what happened. */
 export async function compareSeed(
@@ -31,7 +18,7 @@ export async function compareSeed(
 ): Promise<PlayedSession> {
   const root = store === 'memory' ? '' : mkdtempSync(join(tmpdir(), 'hansard-truth-'));
   try {
-    const played = await playRandomSession(seed, steps, stores[store](root));
+    const played = await playRandomSession(seed, steps, openTruthStore(store, root));
     compare(seed, played, viewsOf, into);
     return played;
   } finally {

@@ -1,7 +1,8 @@
 import { interruption } from '@hansard/prompt';
 import { expect, it } from 'vitest';
-import { compareSeed, type TruthStore } from './compare-seed.ts';
+import { compareSeed } from './compare-seed.ts';
 import { comparedKinds, noComparisons } from './compare-views.ts';
+import type { TruthStore } from './concurrent/truth-store.ts';
 
 /** The number of each that must have been compared in 100 sessions, so that nothing passes because nothing happened. */
 const least = {

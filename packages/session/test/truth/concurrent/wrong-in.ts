@@ -1,133 +1,156 @@
 import { type CapturedEvent, isEventOf } from '@hansard/events';
 import { compareContexts, renderCalls } from '@hansard/prompt';
 import { createLogIndex, hearingMatrix, neverHeard } from '@hansard/views';
-import type { Called, ConcurrentlyPlayed, Sent } from './played.ts';
-
-/** What an agent's part of the log says, read without the views. */
-interface AgentLog {
-  readonly system: readonly string[];
-  /** The messages that it received, in the order of the log. */
-  readonly messages: readonly string[];
-  /** Its answers by the number of the call, with the ids of their tool calls. */
-  readonly answers: ReadonlyMap<number, { readonly text: string; readonly toolCallIds: readonly string[] }>;
-  /** By tool call. */
-  readonly results: ReadonlyMap<string, string>;
-  /** The transcript: messages, answers and results in the order of the log. */
-  readonly lines: readonly string[];
-}
+import { type Called, type ConcurrentlyPlayed, flagOf, judged, type Sent } from './played.ts';
+import { promptAt, TrueCourse } from './true-course.ts';
 
 /** How many of each were compared. */
 export interface ConcurrentCounts {
   prompts: number;
   transcripts: number;
   cells: number;
+  negatives: number;
   repeats: number;
+  answers: number;
+  approvals: number;
+  forks: number;
 }
 
 /** Everything that differs from what the threads of the program did, in words. */
 export function wrongIn(played: ConcurrentlyPlayed, counts: ConcurrentCounts): string[] {
-  const wrong: string[] = [];
+  const wrong: string[] = [...played.wrong];
+  const always = Number.MAX_SAFE_INTEGER;
   for (const agentId of played.agentIds) {
-    const log = readLog(played.events, agentId);
+    const course = new TrueCourse(played.events, played.called, agentId);
     const sent = played.sent.filter((one) => one.agentId === agentId);
+    counts.prompts += course.found.length;
+    wrong.push(...course.wrong, ...outside(`the log of ${agentId}`, sent, course.messages, always, always));
+    for (const { call, messages } of course.found)
+      wrong.push(...outside(`call ${call.number}`, sent, messages, call.askedAt, call.calledAt));
+    const { queue, calls, open, isToRetry } = course.last;
+    const awaits = queue.length > 0 || open > 0 || calls.length > 0 || isToRetry;
+    if (played.awaiting.get(agentId) !== awaits)
+      wrong.push(`${agentId} does not await a response as it should: ${awaits}`);
     wrong.push(
-      ...outside(
-        `the log of ${agentId}`,
-        sent,
-        log.messages,
-        Number.MAX_SAFE_INTEGER,
-        Number.MAX_SAFE_INTEGER,
-      ),
+      ...wrongTranscripts(played, agentId, course, sent, counts),
+      ...wrongForks(played, agentId, course, counts),
     );
-    wrong.push(...wrongPrompts(played, agentId, log, sent, counts));
-    wrong.push(...wrongTranscripts(played, agentId, log, sent, counts));
   }
-  return [...wrong, ...wrongRepeats(played, counts), ...wrongCells(played, counts)];
+  return [
+    ...wrong,
+    ...wrongAnswers(played, counts),
+    ...wrongApprovals(played, counts),
+    ...wrongRepeats(played, counts),
+    ...wrongCells(played, counts),
+  ];
 }
 
-function readLog(events: readonly CapturedEvent[], agentId: string): AgentLog {
-  const own = events.filter((event) => event.agentId === agentId);
-  const system: string[] = [];
-  const messages: string[] = [];
-  const lines: string[] = [];
-  const results = new Map<string, string>();
-  const answers = new Map<number, { text: string; toolCallIds: string[] }>();
-  for (const event of own) {
-    if (isEventOf(event, 'agent:system_prompt')) {
-      system.push(event.data.text);
-      lines.push(`system: ${event.data.text}`);
-    } else if (isEventOf(event, 'user:message')) {
-      messages.push(event.data.text);
-      lines.push(`user: ${event.data.text}`);
-    } else if (isEventOf(event, 'agent:tool_result')) {
-      results.set(event.data.toolCallId, String(event.data.output));
-      lines.push(`tool: ${event.data.output}`);
-    } else if (isEventOf(event, 'agent:text')) lines.push(`assistant: ${event.data.text}`);
-    else if (isEventOf(event, 'agent:inference')) {
-      const blocks = own.filter(({ messageId }) => messageId === event.messageId);
-      const text = blocks.find((block) => isEventOf(block, 'agent:text'))?.data.text ?? '';
-      const calls = blocks.filter((block) => isEventOf(block, 'agent:tool_call'));
-      answers.set(event.data.usage?.inputTokens ?? 0, {
-        text,
-        toolCallIds: calls.map(({ data }) => data.toolCallId),
-      });
-    }
-  }
-  return { system, messages, answers, results, lines };
-}
-
-/** A prompt has the first messages of the log: all that were recorded before it was asked for, and none that was sent later. */
-function wrongPrompts(
-  { called, awaiting }: ConcurrentlyPlayed,
-  agentId: string,
-  log: AgentLog,
-  sent: readonly Sent[],
-  counts: ConcurrentCounts,
-): string[] {
-  const wrong: string[] = [];
-  const before: string[] = log.system.map((text) => `system: ${text}`);
-  let taken = 0;
-  let latest: string[] = [];
-  for (const call of called.filter((one) => one.agentId === agentId)) {
-    const where = `the prompt of call ${call.number} of ${agentId}`;
-    const has = call.prompt.filter((line) => line.startsWith('user: ')).length;
-    const expected = [...before, ...log.messages.slice(taken, has).map((text) => `user: ${text}`)];
-    counts.prompts += 1;
-    if (expected.join('\n') !== call.prompt.join('\n'))
-      wrong.push(`${where}: ${call.prompt.join(' | ')}, not ${expected.join(' | ')}`);
-    wrong.push(...outside(where, sent, log.messages.slice(0, has), call.askedAt, call.calledAt));
-    const answer = log.answers.get(call.number);
-    if (answer === undefined) continue;
-    latest = [...answer.toolCallIds];
-    const results = latest.map((id) => `tool: ${log.results.get(id)}`);
-    before.splice(0, before.length, ...expected, `assistant: ${answer.text}`, ...results);
-    taken = Math.max(taken, has);
-  }
-  const awaits = taken < log.messages.length || latest.length > 0;
-  if (awaiting.get(agentId) !== awaits)
-    wrong.push(`${agentId} does not await a response as it should: ${awaits}`);
-  return wrong;
-}
-
+/** A transcript is what the agent had after an event, with all that was recorded before it was asked for. */
 function wrongTranscripts(
   { read }: ConcurrentlyPlayed,
   agentId: string,
-  log: AgentLog,
+  { history, messages }: TrueCourse,
   sent: readonly Sent[],
   counts: ConcurrentCounts,
 ): string[] {
-  return read
-    .filter((one) => one.agentId === agentId)
-    .flatMap(({ lines, startedAt, endedAt }) => {
-      counts.transcripts += 1;
-      const where = `a transcript of ${agentId}`;
-      if (lines.join('\n') !== log.lines.slice(0, lines.length).join('\n'))
-        return [`${where}: ${lines.join(' | ')}, not ${log.lines.slice(0, lines.length).join(' | ')}`];
-      const messages = lines
-        .filter((line) => line.startsWith('user: '))
-        .map((line) => line.slice('user: '.length));
-      return outside(where, sent, messages, startedAt, endedAt);
-    });
+  return read.flatMap(({ agentId: of, lines, startedAt, endedAt }) => {
+    if (of !== agentId) return [];
+    counts.transcripts += 1;
+    const where = `a transcript of ${agentId}`;
+    const words = lines.join('\n');
+    const alike = history.filter(({ transcript }) => transcript.join('\n') === words);
+    if (alike.length === 0) return [`${where}: ${lines.join(' | ')}, which it never was`];
+    const found = alike.map((stood) =>
+      outside(where, sent, messages.slice(0, stood.messages), startedAt, endedAt),
+    );
+    return found.some((faults) => faults.length === 0) ? [] : (found[0] ?? []);
+  });
+}
+
+/** In a fork an agent is given what it had there. */
+function wrongForks(
+  { forked, events }: ConcurrentlyPlayed,
+  agentId: string,
+  { history }: TrueCourse,
+  counts: ConcurrentCounts,
+): string[] {
+  return forked.flatMap(({ at, agentId: of, prompt }) => {
+    if (of !== agentId) return [];
+    counts.forks += 1;
+    const position = events.findIndex(({ id }) => id === at);
+    const stood = history.findLast((one) => one.position <= position);
+    const expected = stood === undefined ? [] : promptAt(stood);
+    return expected.join('\n') === prompt.join('\n')
+      ? []
+      : [`in a fork at ${at} ${agentId} was given ${prompt.join(' | ')}, not ${expected.join(' | ')}`];
+  });
+}
+
+/** Each answer of a model is said as hooks left it, rejected, or stopped in the middle. */
+function wrongAnswers({ events, called, shown }: ConcurrentlyPlayed, counts: ConcurrentCounts): string[] {
+  const calls = new Map(called.map((call) => [call.number, call]));
+  const stopped = new Set(
+    events.flatMap((one) => (one.type === 'harness:answer_stopped' ? [one.data.messageId] : [])),
+  );
+  const secret = new Set<string>();
+  const wrong = events.flatMap((event) => {
+    const isText = isEventOf(event, 'agent:text');
+    if (!isText && !isEventOf(event, 'agent:rejected')) return [];
+    const { text } = event.data;
+    const call = calls.get(Number(/ n(\d+)$/.exec(text)?.[1]));
+    if (call === undefined) return [`no call said ${text}`];
+    counts.answers += 1;
+    const { said, reply } = call;
+    if (stopped.has(event.messageId))
+      return text === said || text === reply ? [] : [`a stopped answer is ${text}`];
+    const isRejected = flagOf(reply ?? '') === 'deny' || flagOf(reply ?? '') === 'retry';
+    if (call.isJudged && !call.hasCalls && isRejected === isText) return [`${text} is ${event.type}`];
+    if (!isText && !call.isJudged) return [`nobody was asked about ${text}, and it was rejected`];
+    const expected = call.isJudged && isText ? judged(reply ?? '') : reply;
+    return text === expected ? [] : [`${text} was recorded for ${reply}`];
+  });
+  for (const { isJudged, hasCalls, reply } of called)
+    if (isJudged && !hasCalls && reply !== null && flagOf(reply) !== null)
+      for (const [mark] of reply.matchAll(/\(\w+ s\d+\)/g)) secret.add(mark);
+  const leaked = [...secret].filter((mark) => shown.includes(mark));
+  return [...wrong, ...leaked.map((mark) => `surfaces were shown ${mark}`)];
+}
+
+/** Calls that wait for a person are made at most once, as the first answer in the log says, and never without one. */
+function wrongApprovals({ events, given, entered }: ConcurrentlyPlayed, counts: ConcurrentCounts): string[] {
+  return events.flatMap((call) => {
+    if (!isEventOf(call, 'agent:tool_call')) return [];
+    const { toolCallId, tool, input } = call.data;
+    const waits = tool === 'sign' || tool === 'consult';
+    const of = events.filter((event) => event.data.toolCallId === toolCallId);
+    const results = of.filter((event) => isEventOf(event, 'agent:tool_result'));
+    const entries = entered.filter((one) => one.toolCallId === toolCallId);
+    if (results.length > 1) return [`${toolCallId} has ${results.length} results`];
+    if (!waits) return [];
+    counts.approvals += 1;
+    const answer = of.find((event) => isEventOf(event, 'harness:approval_given'));
+    const wrong =
+      entries.length > 1 || (tool === 'consult' && entries.length > 0) ? ['entered too often'] : [];
+    if (answer === undefined) {
+      if (entries.length > 0) wrong.push('entered without an answer');
+    } else {
+      const sent = given.find(({ callId, note }) => callId === call.id && note === answer.data.note);
+      const { decision, input: other = input, answer: words, note } = sent ?? {};
+      const [result] = results;
+      if (sent === undefined || decision !== answer.data.decision) wrong.push('answered by nobody');
+      if (entries.some((one) => JSON.stringify(one.input) !== JSON.stringify(other)))
+        wrong.push(`entered with ${JSON.stringify(entries)}, not ${JSON.stringify(other)}`);
+      if (decision !== 'approve' && entries.length > 0) wrong.push('entered although it was refused');
+      const said = { sign: `signed ${JSON.stringify(other)}`, consult: words }[tool];
+      const expected = decision === 'approve' ? said : `Error: Refused by user: ${note}`;
+      const isOver =
+        result === undefined ||
+        /^(?:interrupted|Error: not called|The call was interrupted)/.test(String(result.data.output));
+      if (!isOver && result.data.output !== expected)
+        wrong.push(`has ${result.data.output}, not ${expected}`);
+    }
+    return wrong.map((words) => `${toolCallId} of ${tool}: ${words}`);
+  });
 }
 
 /** Texts that are more often there than they were sent before `latest`, or less often than they were recorded before `earliest`. */
@@ -155,8 +178,12 @@ function wrongRepeats({ events, called }: ConcurrentlyPlayed, counts: Concurrent
   return [...renderCalls(events)].flatMap(({ inference, agentId, messages, recorded, manifest }) => {
     counts.repeats += 1;
     const number = numberOf(inference);
-    const again = messages.map(({ role, text }) => `${role}: ${text}`).join('\n');
-    if (again !== prompts.get(number)) return [`call ${number} of ${agentId} renders to another prompt`];
+    const again = messages.map((message) => {
+      const files = 'files' in message ? (message.files ?? []) : [];
+      return `${message.role}: ${message.text}${files.map(({ sha256 }) => ` +${sha256}`).join('')}`;
+    });
+    if (again.join('\n') !== prompts.get(number))
+      return [`call ${number} of ${agentId} renders to another prompt`];
     return recorded === null || compareContexts(recorded, manifest).length > 0
       ? [`call ${number} of ${agentId} renders to another hash`]
       : [];
@@ -186,9 +213,11 @@ function wrongCells({ events, sent, agentIds }: ConcurrentlyPlayed, counts: Conc
       if (heard < least || heard > to.length)
         return [`${where}: heard ${heard} times, not ${least} to ${to.length}`];
       const isSilent = agentId !== speaker.agentId && heard === 0;
-      return never.includes(`${agentId} never`) === isSilent
-        ? []
-        : [`${where}: never heard is not ${isSilent}`];
+      const isNegative = never.includes(`${agentId} never`);
+      counts.negatives += Number(isNegative);
+      // A log with few links does not show that it records all deliveries.
+      const isListed = isNegative || never.includes(`${agentId} not known`);
+      return isListed === isSilent ? [] : [`${where}: never heard is not ${isSilent}`];
     });
   });
 }
